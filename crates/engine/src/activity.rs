@@ -1,4 +1,5 @@
-//! Files touched and commands run: told beside the log, so that telling it never gets in anybody's way.
+//! Touched files and executed commands, recorded outside the log, so that recording them never gets in the
+//! way.
 
 use crate::engine::{Engine, Want};
 use crate::error::Result;
@@ -7,11 +8,11 @@ use crate::words::one_line;
 use model::id::SessionId;
 use store::{ActivityKind, ActivityRow};
 
-/// The longest path or command line that is kept.
+/// The maximum length of a stored path or command line.
 const LONGEST: usize = 500;
 
 impl Engine {
-    /// Records what was done in the session that is meant. No version changes.
+    /// Records an activity in the selected session. No version changes.
     pub fn record_activity(&mut self, kind: ActivityKind, what: &str, detail: Option<&str>) -> Result<()> {
         let session = self.select(Want::Unfinished)?;
         self.record_activity_of(&session, kind, &[what], detail)
@@ -26,10 +27,10 @@ impl Engine {
     ) -> Result<()> {
         let rows: Vec<ActivityRow> =
             what.iter().filter_map(|what| self.activity_row(kind, what, detail)).collect();
-        Ok(self.store.record_activity(session, &rows, self.patience)?)
+        Ok(self.store.record_activity(session, &rows, self.patience.left())?)
     }
 
-    /// What was done as it is kept: without secrets, on one line, cut. None when nothing is left of it.
+    /// An activity as stored: without secrets, on one line, shortened. `None` if nothing remains.
     pub(crate) fn activity_row(
         &self,
         kind: ActivityKind,
@@ -39,7 +40,7 @@ impl Engine {
         self.bounded_row(kind, what, detail, LONGEST)
     }
 
-    /// The same with room for a longer detail.
+    /// As `activity_row`, with room for a longer detail.
     pub(crate) fn bounded_row(
         &self,
         kind: ActivityKind,

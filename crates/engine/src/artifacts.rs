@@ -1,4 +1,8 @@
-//! Files that sessions recorded: what they are now against what they were. Writes nothing.
+//! Recorded files: their current state against the recorded one. Writes nothing.
+
+mod differences;
+
+pub use differences::FileDifference;
 
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
@@ -16,20 +20,20 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use store::ContentRow;
 
-/// The largest file whose content is kept; of larger ones only the hash is.
+/// The largest file whose content is stored; for larger ones only the hash is.
 pub(crate) const LARGEST_KEPT: usize = 256 * 1024;
-/// A file larger than this is not read for a mere warning when its size and time say that it is as it was.
+/// A larger file is not read for a mere warning if its size and time are unchanged.
 const LARGEST_READ_FOR_A_WARNING: u64 = 1024 * 1024;
 
-/// How a recorded file differs from what was recorded.
+/// How a recorded file has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Difference {
     Missing,
     Changed,
-    /// No regular file any more, or a link out of the project.
+    /// No longer a regular file, or a link out of the project.
     Unusable,
-    /// A phase declares it, it exists, and nobody recorded it.
+    /// Declared by a phase and existing, but not recorded.
     New,
 }
 
@@ -44,7 +48,7 @@ impl Difference {
     }
 }
 
-/// A file that is not as it was recorded, or was not recorded.
+/// A file that changed since it was recorded, or was not recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ArtifactFinding {
     pub path: String,
@@ -54,11 +58,11 @@ pub struct ArtifactFinding {
     pub hint: Hint,
 }
 
-/// What looking at every recorded file gave.
+/// The result of checking every recorded file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Verification {
     pub session_id: String,
-    /// How many recorded files were looked at.
+    /// The number of checked files.
     pub checked: usize,
     pub findings: Vec<ArtifactFinding>,
 }
@@ -70,12 +74,12 @@ pub struct VersionMade {
     pub version: ArtifactVersion,
     pub at: Timestamp,
     pub actor: Actor,
-    /// The name under which this version was put aside, if it was.
+    /// The name under which this version was archived, if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archived_as: Option<String>,
 }
 
-/// Files as they were found, ready to be recorded.
+/// Files as found, ready to be recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Recording {
     pub(crate) artifacts: Vec<ArtifactVersion>,
@@ -83,13 +87,13 @@ pub(crate) struct Recording {
 }
 
 impl Engine {
-    /// The files that the session knows, by path.
+    /// The session's known files, by path.
     pub fn artifacts(&self) -> Result<(String, Vec<Artifact>)> {
         let (_, session) = self.load(&self.select(Want::Latest)?)?;
         Ok((session.id.to_string(), session.artifacts.into_values().collect()))
     }
 
-    /// Looks at every recorded file, and for files that phases declare and nobody recorded.
+    /// Checks every recorded file, and looks for declared files that nobody recorded.
     pub fn verify_artifacts(&self) -> Result<Verification> {
         let (_, session) = self.load(&self.select(Want::Latest)?)?;
         let root = self.root_of(&session);
@@ -114,7 +118,7 @@ impl Engine {
             match recorded.event {
                 Event::SessionStarted { path, .. } => place = path,
                 Event::Adopted { path, .. } => place = Some(path),
-                // What is in its folder went with it, the older versions too.
+                // Files in its folder moved with it, older versions included.
                 Event::SessionMoved { path } => {
                     let from = place.replace(path.clone()).unwrap_or_default();
                     for made in &mut versions {
@@ -142,7 +146,7 @@ impl Engine {
         Ok((id.to_string(), versions))
     }
 
-    /// What a reader should know about files of finished phases. Reads them: not for the hot path.
+    /// Warnings about files of finished phases. Reads them: not for the hot path.
     pub fn artifact_warnings(&self, view: &View) -> Vec<Warning> {
         let root = PathBuf::from(&view.worktree);
         let is_finished = |phase: &Name| {
@@ -167,7 +171,7 @@ impl Engine {
             .collect()
     }
 
-    /// A path as a person gives it, relative to the current folder, as it is kept: relative to the session's root.
+    /// A path relative to the current folder as stored: relative to the session's root.
     pub(crate) fn kept_path(&self, session: &Session, path: &Path) -> Result<String> {
         let here = std::env::current_dir()
             .and_then(|folder| folder.canonicalize())
@@ -176,7 +180,7 @@ impl Engine {
         let lexical = files::relative(&root, &here, path);
         lexical
             .or_else(|why| {
-                // The way there may lead over a link into the project, as /tmp does on some systems.
+                // The path may lead over a link into the project, as /tmp does on some systems.
                 let whole = here.join(path);
                 let parent = whole.parent().and_then(|parent| parent.canonicalize().ok());
                 match (parent, whole.file_name()) {
@@ -187,7 +191,7 @@ impl Engine {
             .map_err(|why| unusable(why, &root))
     }
 
-    /// Looks at files that must be there.
+    /// Reads files that must exist.
     pub(crate) fn record_named(
         &self,
         session: &Session,
@@ -211,7 +215,7 @@ impl Engine {
         Ok(recording)
     }
 
-    /// Looks at the files of a phase that is about to be completed: these, those it declares, and those it had.
+    /// Reads the files of a phase about to be completed: the named ones, those it declares, and those it had.
     pub(crate) fn record_of_phase(
         &self,
         session: &Session,
@@ -236,7 +240,7 @@ impl Engine {
         Ok(recording)
     }
 
-    /// Files that phases declare and that exist, and that nobody recorded.
+    /// Declared files that exist but were not recorded.
     fn unrecorded(&self, session: &Session) -> Result<Vec<ArtifactFinding>> {
         let Some(run) = session.run() else { return Ok(Vec::new()) };
         let Some(definition) = self.definition(&run.workflow.hash)? else { return Ok(Vec::new()) };
@@ -267,7 +271,7 @@ impl Engine {
 }
 
 impl Recording {
-    fn add(&mut self, path: String, looked: Looked, phase: Option<&Name>) {
+    pub(crate) fn add(&mut self, path: String, looked: Looked, phase: Option<&Name>) {
         if self.artifacts.iter().any(|known| known.path == path) {
             return;
         }
@@ -278,7 +282,7 @@ impl Recording {
             path,
             hash: looked.hash,
             size: looked.size,
-            // The model counts versions.
+            // The model numbers versions.
             version: 0,
             phase: phase.cloned(),
         });
@@ -294,15 +298,15 @@ impl Recording {
     }
 }
 
-/// How closely a file is looked at.
+/// How closely a file is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reading {
     Everything,
-    /// A large file of the same size that was not written since is taken to be what it was.
+    /// A large file with the same size and time counts as unchanged.
     WhatMayHaveChanged,
 }
 
-/// How a file differs from what was recorded of it.
+/// How a file differs from its record.
 pub(crate) fn difference(root: &Path, known: &Artifact, reading: Reading) -> Option<Difference> {
     let path = root.join(&known.newest.path);
     if reading == Reading::WhatMayHaveChanged
@@ -333,10 +337,9 @@ pub(crate) fn finding(known: &Artifact, difference: Difference) -> ArtifactFindi
     let path = &known.newest.path;
     let whose = known.newest.phase.as_ref().map(|phase| format!(" of phase {phase}")).unwrap_or_default();
     let (what, hint) = match difference {
-        Difference::Missing => (
-            "is missing",
-            Hint::new("bring it back; its versions: ").run_here(words!["artifact", "history", path]),
-        ),
+        Difference::Missing => {
+            ("is missing", Hint::new("bring it back: ").run_here(words!["artifact", "restore", path]))
+        }
         Difference::Changed => ("was changed since it was recorded", accept(known)),
         Difference::Unusable => ("is no regular file of the project any more", "bring the file back".into()),
         Difference::New => ("is not recorded", accept(known)),

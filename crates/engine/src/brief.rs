@@ -1,36 +1,96 @@
-//! The brief: where the work was left off, for a reader who knows nothing else. Facts only; what is empty is left out.
+//! The brief: the state of the work for a reader who knows nothing else. Facts only; empty parts are left
+//! out.
 
+mod gathered;
 mod markdown;
 mod moved;
+mod paths;
+mod repository;
 
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::items::ItemView;
 use crate::presence::AgentIdentity;
 use crate::query::Current;
-use crate::view::View;
+use crate::view::{PhaseView, View};
 use jiff::Timestamp;
+use model::actor::Actor;
+use model::approval::Approval;
+use model::artifact::Artifact;
 use model::id::SessionId;
+use model::lifecycle::Lifecycle;
 use model::note::{Note, NoteKind};
+use model::outcome::Outcomes;
+use model::session::Session;
 use serde::Serialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use store::{ActivityKind, ActivityRow, KEPT_ACTIVITIES};
 
-pub use markdown::markdown;
+pub use markdown::{USUAL_BUDGET, markdown, tokens};
 pub use moved::{Moved, PhaseName};
+pub use repository::Repository;
 
-/// A session's view with what only a brief tells.
+/// A session's view with details that only a brief needs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Brief {
     pub session: View,
+    /// The session's own folder, below the project's.
+    pub folder: String,
     pub branch: Option<String>,
+    #[serde(rename = "git", skip_serializing_if = "Option::is_none")]
+    pub repository: Option<Repository>,
     /// An edit of its files that nothing here has confirmed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moved: Option<Moved>,
-    /// Files touched and commands run, the newest first.
+    /// Declared fields with a value.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub set_fields: Map<String, Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub earlier_runs: Vec<EarlierRun>,
+    /// Ids and titles of finished items in the current phase.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub done_items: Vec<(String, String)>,
+    /// Open items of earlier phases.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_open: Vec<OpenItem>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub approvals: Vec<Approval>,
+    /// Who skipped a phase, by phase id.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub skipped_by: BTreeMap<String, String>,
+    /// Paused sessions of this worktree, if this one is over.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub paused_here: Vec<String>,
+    /// Files that were worked on and still exist.
+    pub touched: Vec<String>,
+    /// Touched files and executed commands, newest first.
     pub activity: Vec<ActivityRow>,
-    /// Other agent sessions that are alive in this worktree.
+    /// Other live agent sessions in this project.
     pub here_now: Vec<Neighbour>,
     pub now: Timestamp,
+}
+
+/// An earlier run, and how it ended.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EarlierRun {
+    pub workflow: String,
+    pub number: u32,
+    pub completed_at: Option<Timestamp>,
+    pub outcomes: Outcomes,
+    /// The phase in which it was left, if it is open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    /// Evidence of its last phase.
+    pub values: Map<String, Value>,
+}
+
+/// An unfinished item of an earlier phase.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OpenItem {
+    pub phase: String,
+    #[serde(flatten)]
+    pub item: ItemView,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,20 +104,33 @@ pub struct LastWords<'a> {
 pub struct Neighbour {
     pub agent: String,
     pub agent_session: String,
-    /// What it works on.
+    /// The session it works on.
     pub session_id: Option<String>,
     pub branch: Option<String>,
-    /// Where it is, if not in this one.
+    /// Its worktree, if another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worktree: Option<String>,
     pub last_seen: Timestamp,
 }
 
+impl Neighbour {
+    /// True if the neighbour holds this item.
+    pub(crate) fn holds(&self, item: &ItemView) -> bool {
+        let lease = item.item.lease.as_ref().filter(|_| item.held);
+        lease.is_some_and(|lease| match &lease.actor {
+            Actor::Agent { agent, id, .. } => *agent == self.agent && *id == self.agent_session,
+            Actor::Person { .. } | Actor::Tool { .. } | Actor::Automation { .. } | Actor::Unknown(_) => false,
+        })
+    }
+}
+
 impl Brief {
-    /// The first open items of the phase, those of whoever reads this before all others.
+    /// The first open items of the phase: the reader's own, then started ones, then others.
     pub fn items(&self, most: usize) -> Vec<&ItemView> {
-        let (mine, others): (Vec<_>, Vec<_>) = self.session.items.iter().partition(|item| item.mine);
-        mine.into_iter().chain(others).take(most).collect()
+        let mut items: Vec<&ItemView> = self.session.items.iter().collect();
+        items.sort_by_key(|item| (!item.mine, !item.is_begun()));
+        items.truncate(most);
+        items
     }
 
     pub fn notes(&self, kind: NoteKind) -> impl Iterator<Item = &Note> {
@@ -66,7 +139,22 @@ impl Brief {
 }
 
 impl Brief {
-    /// What agents said when they stopped, the newest first.
+    /// Files that a phase of this run recorded.
+    pub fn files_of<'a>(&'a self, phase: &'a PhaseView) -> impl Iterator<Item = &'a str> {
+        let since = self.session.run.started_at;
+        let is_own = move |file: &&Artifact| {
+            file.newest.phase.as_ref() == Some(&phase.id) && file.recorded_at >= since
+        };
+        self.session.artifacts.iter().filter(is_own).map(|file| file.newest.path.as_str())
+    }
+
+    /// Who approved a phase.
+    pub fn approvers_of<'a>(&'a self, phase: &'a PhaseView) -> impl Iterator<Item = &'a str> {
+        let own = self.approvals.iter().filter(|approval| approval.phase == phase.id);
+        own.map(|approval| approval.by.as_str())
+    }
+
+    /// Agents' last words when they stopped, newest first.
     pub fn last_words(&self) -> impl Iterator<Item = LastWords<'_>> {
         self.activity(ActivityKind::Words).filter_map(|row| {
             let (agent, id) = row.what.split_once(':')?;
@@ -81,7 +169,7 @@ impl Brief {
 }
 
 impl Engine {
-    /// The brief of the session that is meant; none where nothing is going on.
+    /// The brief of the selected session; `None` if there is none.
     pub fn brief(&self) -> Result<Option<Brief>> {
         match self.status()? {
             Current::Nothing(_) => Ok(None),
@@ -89,13 +177,27 @@ impl Engine {
         }
     }
 
-    /// What a newcomer is told about: what is going on here, else what waits to be gone on with.
+    /// The session to show a newcomer: the active one, or else one waiting to be resumed.
     pub(crate) fn unfinished(&self) -> Result<Option<SessionId>> {
         match self.select(Want::Unfinished) {
             Ok(id) => Ok(Some(id)),
-            Err(Error::NoSession { .. }) => self.waiting(),
+            Err(Error::NoSession { .. }) => match self.waiting()? {
+                Some(id) => Ok(Some(id)),
+                None => self.closed_in_doubt(),
+            },
             Err(error) => Err(error),
         }
+    }
+
+    /// The session that was last worked on, where only its files call it finished and a phase is not done here.
+    fn closed_in_doubt(&self) -> Result<Option<SessionId>> {
+        let id = match self.select(Want::Latest) {
+            Err(Error::NoSession { .. }) => return Ok(None),
+            other => other?,
+        };
+        let (_, session) = self.load(&id)?;
+        let is_closed = matches!(session.lifecycle, Lifecycle::Completed { forced: false, .. });
+        Ok((is_closed && session.has_contested()).then_some(id))
     }
 
     pub(crate) fn view_by_id(&self, id: &SessionId) -> Result<View> {
@@ -103,31 +205,48 @@ impl Engine {
         self.view_of(&session, loaded.number, false)
     }
 
-    pub(crate) fn brief_of(&self, mut session: View) -> Result<Brief> {
-        session.warnings.extend(self.artifact_warnings(&session));
-        let asking = self.asking_agent()?;
-        let here_now = self.neighbours(asking.as_ref())?;
-        // What was touched is worth telling, and no reason to tell nothing.
-        let activity = SessionId::parse(&session.session_id)
-            .ok()
-            .and_then(|id| self.store.activity(&id, KEPT_ACTIVITIES).ok());
-        let moved = match session.claimed().next() {
-            Some(_) => moved::last_move(&self.log(Some(&session.session_id), 0)?.1),
-            None => None,
-        };
-        Ok(Brief {
-            activity: activity.unwrap_or_default(),
-            // Another tool's session may be about a branch that is not checked out here.
-            branch: told_branch(&session).or_else(|| self.project.branch()),
-            session,
+    pub(crate) fn brief_of(&self, mut view: View) -> Result<Brief> {
+        view.warnings.extend(self.artifact_warnings(&view));
+        let id = self.resolve(&view.session_id)?;
+        let (_, session) = self.load(&id)?;
+        let log = || Ok(self.log(Some(&view.session_id), 0)?.1);
+        let may_be_moved = view.claimed().next().is_some() || session.went_back_at.is_some();
+        let moved = if may_be_moved { moved::last_move(&log()?) } else { None };
+        let definition = session.run().map(|run| self.definition(&run.workflow.hash)).transpose()?.flatten();
+        let mut brief = Brief {
+            folder: crate::place::workspace_path(&session),
+            // Another tool's session may belong to a branch that is not checked out here.
+            branch: told_branch(&view).or_else(|| self.project.branch()),
+            repository: self.repository(&id, session.created_at),
             moved,
-            here_now,
+            set_fields: gathered::set_fields(&session, definition.as_deref()),
+            earlier_runs: gathered::earlier_runs(&session),
+            done_items: self.done_items(&session)?,
+            left_open: self.left_open(&session)?,
+            approvals: session.approvals.clone(),
+            skipped_by: gathered::skipped_by(&session, log),
+            paused_here: self.paused_beside(&session),
+            touched: Vec::new(),
+            // Activity is useful, but no reason to fail.
+            activity: self.store.activity(&id, KEPT_ACTIVITIES).unwrap_or_default(),
+            here_now: self.neighbours(self.asking_agent()?.as_ref())?,
             now: self.clock.now(),
-        })
+            session: view,
+        };
+        brief.touched = gathered::touched(&brief, &self.root_of(&session));
+        Ok(brief)
     }
 
-    /// Other agent sessions of this project that are alive, in whichever worktree: those that leftoff saw, and those
-    /// that only the list of another tool has.
+    /// Sessions waiting to be resumed, if this one is over.
+    fn paused_beside(&self, session: &Session) -> Vec<String> {
+        match session.lifecycle {
+            Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => self.candidates(&session.id),
+            Lifecycle::Active | Lifecycle::Paused { .. } | Lifecycle::Failed { .. } => Vec::new(),
+        }
+    }
+
+    /// Other live agent sessions of this project, in any worktree: those that leftoff saw, and those that
+    /// only another tool lists.
     fn neighbours(&self, asking: Option<&AgentIdentity>) -> Result<Vec<Neighbour>> {
         let here = self.project.worktree();
         let mut neighbours: Vec<Neighbour> = Vec::new();
@@ -161,7 +280,7 @@ impl Engine {
     }
 }
 
-/// The branch that a session says it is about.
+/// The branch that a session names.
 fn told_branch(session: &View) -> Option<String> {
     session.fields.get("branch").and_then(|branch| branch.as_str()).map(ToOwned::to_owned)
 }

@@ -1,36 +1,39 @@
-//! What changed since somebody looked last, for whoever waits for it. Writes nothing; nothing runs in between.
+//! Changes since a given point, for waiting callers. Writes nothing; nothing runs in between.
 
+use crate::config::Config;
 use crate::definitions;
 use crate::engine::{Engine, Options};
 use crate::error::Result;
 use crate::place::Project;
+use crate::team::Team;
+use crate::watch::log_of;
 use model::id::SessionId;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::SystemTime;
 
-/// Sessions that changed, and where to go on from.
+/// Changed sessions, and the position to continue from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Changes {
     pub cursor: u64,
     pub sessions: BTreeSet<SessionId>,
-    /// One of them is new.
+    /// At least one of them is new.
     pub began: bool,
 }
 
-/// Files as they look from outside. As long as it is the same, nothing was written: what is looked at once a second
-/// must not open the store each time.
+/// The outside appearance of files. While it is unchanged nothing was written, so that polling need not open
+/// the store.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Stamp {
     pub store: Vec<Seen>,
-    /// The project's own definitions, each with its name.
+    /// The project's own definitions by name.
     pub workflows: Vec<(String, Seen)>,
 }
 
 type Seen = Option<(SystemTime, u64)>;
 
 impl Engine {
-    /// Where the log of all sessions ends now.
+    /// The current end of the log of all sessions.
     pub fn cursor(&self) -> Result<u64> {
         Ok(self.store.cursor()?)
     }
@@ -54,12 +57,19 @@ impl Engine {
     }
 }
 
-/// How the store and the definitions of a project look now. A project that cannot be found looks like nothing.
+/// The current stamp of a project's store and definitions; empty if there is no project.
 pub fn stamp(options: &Options) -> Stamp {
     let from = options.project.clone().or_else(|| std::env::current_dir().ok());
     let project = from.and_then(|from| Project::find(&from).ok());
     let Some(project) = project else { return Stamp::default() };
-    let store = project.database().map(|database| vec![seen(&database), seen(&log_of(&database))]);
+    let is_on_server = Config::read(&project).and_then(|config| Team::of(&project, &config));
+    let store = match is_on_server {
+        // No file tells of it: it has to be asked each time.
+        Ok(Some(_)) => Ok(vec![Some((SystemTime::now(), 0))]),
+        Ok(None) | Err(_) => {
+            project.database().map(|database| vec![seen(&database), seen(&log_of(&database))])
+        }
+    };
     let mut workflows: Vec<(String, Seen)> = std::fs::read_dir(definitions::folder(&project))
         .into_iter()
         .flatten()
@@ -73,13 +83,6 @@ pub fn stamp(options: &Options) -> Stamp {
         .collect();
     workflows.sort();
     Stamp { store: store.unwrap_or_default(), workflows }
-}
-
-/// What was written last is beside the database.
-fn log_of(database: &Path) -> PathBuf {
-    let mut name = database.as_os_str().to_owned();
-    name.push("-wal");
-    name.into()
 }
 
 fn seen(path: &Path) -> Seen {

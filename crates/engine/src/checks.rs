@@ -1,4 +1,5 @@
-//! Runs gates: evidence against its types, and what the engine finds out itself. Decides nothing; a check has no side effect but its command.
+//! Runs gates: checks evidence types, and what the engine can find out itself. Decides nothing; a check has
+//! no side effect except its command.
 
 mod approval;
 mod artifact;
@@ -7,23 +8,25 @@ mod definition;
 mod ending;
 pub(crate) mod expression;
 mod git;
+mod interrupted;
 mod items;
 pub(crate) mod trust;
 
+pub(crate) use approval::evidence_hash;
 pub(crate) use definition::mistakes;
 
+use crate::NATIVE;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::files::Looked;
 use crate::redact;
-use crate::sync::NATIVE;
 use jiff::Timestamp;
 use layouts::capabilities::Saying;
 use layouts::layout::{self, Refused};
 use model::actor::Actor;
 use model::artifact::ArtifactVersion;
 
-use model::gate::{AttemptReport, CheckOutcome, CheckResult, EVIDENCE, Given, read_evidence};
+use model::gate::{Attempt, AttemptReport, CheckOutcome, CheckResult, EVIDENCE, Given, read_evidence};
 use model::id::Name;
 use model::phase::Phase;
 use model::run::{Run, Skip};
@@ -35,31 +38,31 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use store::ItemRow;
 
-/// What a caller hands in with an attempt.
+/// The caller's input to an attempt.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Submission {
     pub evidence: BTreeMap<String, Given>,
     pub outputs: Map<String, Value>,
 }
 
-/// A gate that was run, and the files that passed it.
+/// A gate's result, and the files that passed.
 #[derive(Default)]
 pub(crate) struct GateRun {
-    /// Without secrets: it is kept, and shown.
+    /// Without secrets, because it is stored and shown.
     pub(crate) report: AttemptReport,
-    /// Which secrets were taken out.
+    /// Which secrets were removed.
     pub(crate) said: Vec<String>,
     pub(crate) proven: Vec<ArtifactVersion>,
 }
 
-/// What a check said.
+/// The result of one check.
 struct Verdict {
     outcome: CheckOutcome,
     found: Option<String>,
     needed: Option<String>,
-    /// How to mend it, where the definition does not say.
+    /// How to fix it, if the definition does not say.
     help: Option<String>,
-    /// It comes before whatever the definition says: what the definition has in mind has not even been looked at.
+    /// Shown before the definition's own help, because the check could not even be evaluated.
     help_first: bool,
 }
 
@@ -100,7 +103,7 @@ impl Verdict {
     }
 }
 
-/// All that checks of one gate look at.
+/// The context of a gate's checks.
 struct Surroundings<'a> {
     engine: &'a Engine,
     session: &'a Session,
@@ -109,12 +112,12 @@ struct Surroundings<'a> {
     workspace: PathBuf,
     run_ordinal: u32,
     now: Timestamp,
-    /// Items as they are about to be kept.
+    /// Items about to be stored.
     changed: &'a [ItemRow],
 }
 
 impl Engine {
-    /// Runs every check of a phase and reports what each said. Takes as long as its commands take.
+    /// Runs every check of a phase and reports the results. Takes as long as its commands take.
     pub(crate) fn run_gate(
         &self,
         session: &Session,
@@ -143,12 +146,12 @@ impl Engine {
             lenient: !defined.strict,
             overridden: None,
         };
-        // The checks have seen what was given; nobody else does.
+        // Only the checks see the raw values.
         let said = redact::attempt(&mut report);
         Ok(GateRun { report, said, proven })
     }
 
-    /// A report for the session as it is now: what can be looked at at once is looked at again.
+    /// Updates a report for the current session: cheap checks are evaluated again.
     pub(crate) fn recheck(
         &self,
         session: &Session,
@@ -176,7 +179,8 @@ impl Engine {
         Ok(report)
     }
 
-    /// Expressions that failed at the current phase's last attempt, and hold by now: a field was set since.
+    /// Expressions and approvals that failed in the current phase's last attempt and pass by now: a field was
+    /// set, or a person approved.
     pub(crate) fn settled_since(
         &self,
         session: &Session,
@@ -188,24 +192,47 @@ impl Engine {
             return BTreeSet::new();
         };
         let failed = |report: &AttemptReport| -> BTreeSet<String> {
-            let expressions = report.checks.iter().filter(|check| check.kind == "expr" && check.failed());
-            expressions.map(|check| check.id.clone()).collect()
+            let can_settle = |check: &&CheckResult| matches!(check.kind.as_str(), "expr" | "approval");
+            let failed = report.checks.iter().filter(|check| check.failed());
+            failed.filter(can_settle).map(|check| check.id.clone()).collect()
         };
         let then = failed(&attempt.report);
+        let mut settled = self.trusted_since(session, attempt);
         if then.is_empty() {
-            return then;
+            return settled;
         }
         let now = self.recheck(session, phase.id(), attempt.report.clone(), changed);
-        now.map(|now| then.difference(&failed(&now)).cloned().collect()).unwrap_or_default()
+        if let Ok(now) = now {
+            settled.extend(then.difference(&failed(&now)).cloned());
+        }
+        settled
     }
 
-    /// The phases of a workflow whose `when` does not hold now.
+    /// Commands that failed in an attempt and were trusted afterwards: they must be tried again.
+    fn trusted_since(&self, session: &Session, attempt: &Attempt) -> BTreeSet<String> {
+        let failed =
+            |kind: &str| attempt.report.checks.iter().any(|check| check.failed() && check.kind == kind);
+        if !failed("command") {
+            return BTreeSet::new();
+        }
+        let Ok(definition) = self.definition_of(session) else { return BTreeSet::new() };
+        let checks = definition.phases.iter().flat_map(|phase| &phase.checks);
+        let is_trusted_since =
+            |command: &str| trust::trusted_at(&self.project.root, command).is_some_and(|at| at > attempt.at);
+        let named = checks.filter_map(|check| match &check.kind {
+            CheckKind::Command { run, .. } if is_trusted_since(run) => Some(check.id.to_string()),
+            _ => None,
+        });
+        named.collect()
+    }
+
+    /// Phases whose `when` is false now.
     pub(crate) fn skips(&self, session: &Session, workflow: &Workflow) -> Vec<Skip> {
         let mut skips = Vec::new();
         for phase in &workflow.phases {
             let Some(when) = &phase.when else { continue };
             let scope = self.surroundings(session, phase).scope(&Map::new(), &[]);
-            // Only a clear no skips a phase: what cannot be told is worked through.
+            // Only a definite false skips a phase: an undecided one stays.
             let reason = match scope.why_not(when) {
                 Ok(None) | Err(_) => continue,
                 Ok(Some(words)) if !words.is_empty() => words,
@@ -219,7 +246,7 @@ impl Engine {
         skips
     }
 
-    /// The definition that the current run was started with.
+    /// The definition with which the current run started.
     pub(crate) fn definition_of(&self, session: &Session) -> Result<Rc<Workflow>> {
         let hash = session.run().map(|run| run.workflow.hash.clone()).unwrap_or_default();
         self.definition(&hash)?.ok_or_else(|| Error::BrokenLog {
@@ -228,9 +255,9 @@ impl Engine {
         })
     }
 
-    /// Since when a file counts for a phase: since it began. Another tool writes its files in its own order, so where
-    /// it moved the session on, or where the phase before writes other files, since that one began. Whoever went back
-    /// wants what was written before done again.
+    /// The earliest time that counts for a phase's files: its start. Other tools write files in their own
+    /// order, so if one moved the session, or the previous phase writes other files, the start of that phase
+    /// counts. After going back, older files do not count.
     pub(crate) fn files_count_since(&self, session: &Session, run: &Run, phase: &Name) -> Option<Timestamp> {
         let at = run.position(phase.as_str())?;
         let began = run.phases.get(at)?.started_at()?;
@@ -283,15 +310,13 @@ impl Surroundings<'_> {
                 let needed =
                     (!came_to.names_what_is_missing).then(|| written.as_ref().unwrap_or(expr).clone());
                 let (outcome, found) = (came_to.outcome, came_to.found);
-                // What it says when it does not hold is of no use where it could not be looked at.
+                // The check's own help does not apply if it could not be evaluated.
                 let help = came_to.absent.map(|name| scope.about_absent(&name, check.help.as_deref()));
                 Ok(Verdict { outcome, found, needed, help_first: help.is_some(), help })
             }
             CheckKind::Artifact { path, matches, stale_ok, is_shared } => {
-                let is_explained = check.help.is_some();
-                let pattern = matches.as_deref().map(|text| artifact::Pattern { text, is_explained });
                 let stale_ok = *stale_ok || (*is_shared && self.run_ordinal > 1);
-                let (verdict, files) = artifact::run(self, path, pattern, stale_ok);
+                let (verdict, files) = artifact::run(self, path, matches.as_deref(), stale_ok);
                 proven.extend(files.into_iter().map(|(path, looked)| self.version(path, looked)));
                 Ok(verdict)
             }
@@ -302,14 +327,14 @@ impl Surroundings<'_> {
         }
     }
 
-    /// What is missing, or of another type than declared, was told already; no expression can do anything with it.
+    /// Missing or mistyped evidence was already reported; expressions cannot use it.
     fn scope(&self, evidence: &Map<String, Value>, checks: &[CheckResult]) -> expression::Scope {
         let failed = checks.iter().filter(|check| check.kind == EVIDENCE && check.failed());
         let told = failed.map(|check| (check.id.clone(), check.help.clone().unwrap_or_default())).collect();
         expression::Scope::new(evidence, told, self.session, items::seen(self), &self.workspace)
     }
 
-    /// Numbered when it is recorded.
+    /// Numbered when recorded.
     fn version(&self, path: String, looked: Looked) -> ArtifactVersion {
         ArtifactVersion {
             path,
@@ -321,7 +346,7 @@ impl Surroundings<'_> {
     }
 }
 
-/// What a field's type is refused with, where the session's own tool has words for it.
+/// A type error in the words of the session's own tool, if it has any.
 fn say_as_its_tool(
     session: &Session,
     phase: &PhaseDefinition,
@@ -356,9 +381,9 @@ fn help_of(check: &CheckDefinition, found: Option<String>, found_first: bool) ->
     if found_first { found.or_else(|| check.help.clone()) } else { check.help.clone().or(found) }
 }
 
-/// It is over because another tool's files say so.
+/// True if it is over because another tool's files say so.
 fn is_told_by_files(session: &Session, phase: &Phase) -> bool {
-    // Version 0.1 wrote a layout's tool down as a person of its name.
+    // Version 0.1 recorded a layout's tool as a person of that name.
     let by_layout = |actor: &Actor| match actor {
         Actor::Tool { .. } => true,
         Actor::Person { name, .. } => *name == session.layout,

@@ -15,30 +15,54 @@ impl Clock for SystemClock {
         if let Some(fixed) = fixed_for_tests() {
             return fixed;
         }
-        // Microseconds are what every store keeps: an event read back is the event that was written.
+        // Every store keeps microseconds, so a stored event equals the one written.
         let now = Timestamp::now();
         Timestamp::from_microsecond(now.as_microsecond()).unwrap_or(now)
     }
 }
 
-/// The time, before there is an engine to ask.
+/// The time of a server that several machines share, by this machine's clock and how far that is off.
+pub struct ServerClock {
+    ahead: jiff::SignedDuration,
+}
+
+impl ServerClock {
+    /// `time` is what the server's clock says now.
+    pub fn at(time: Timestamp) -> Self {
+        Self { ahead: time.duration_since(Timestamp::now()) }
+    }
+}
+
+impl Clock for ServerClock {
+    fn now(&self) -> Timestamp {
+        #[cfg(debug_assertions)]
+        if let Some(fixed) = fixed_for_tests() {
+            return fixed;
+        }
+        let now = SystemClock.now();
+        let there = now.checked_add(self.ahead).unwrap_or(now);
+        Timestamp::from_microsecond(there.as_microsecond()).unwrap_or(there)
+    }
+}
+
+/// The time, before an engine exists.
 pub(crate) fn now() -> Timestamp {
     SystemClock.now()
 }
 
-/// Debug builds take the time from a variable, so that a test can let days pass. Release builds do not.
+/// Debug builds read the time from a variable, so that tests can let days pass. Release builds do not.
 #[cfg(debug_assertions)]
 fn fixed_for_tests() -> Option<Timestamp> {
     std::env::var("LEFTOFF_TEST_NOW").ok()?.parse().ok()
 }
 
-/// Eight characters without the ones that people mistake for another, the first one a letter:
-/// a bare number means a row of a list, so no id may look like one.
+/// Eight characters without look-alikes, the first one a letter: a bare number means a row of a list, so no
+/// id may look like one.
 pub fn new_session_id() -> SessionId {
     const LETTERS: &[u8] = b"abcdefghjkmnpqrstvwxyz";
     const ALL: &[u8] = b"abcdefghjkmnpqrstvwxyz23456789";
     let mut random = [0u8; 8];
-    // Without a source of randomness an id would repeat; the store refuses a second one of the same name.
+    // Without randomness an id would repeat; the store refuses a second one of the same name.
     let _ = getrandom::fill(&mut random);
     let text: String = random
         .iter()

@@ -1,22 +1,28 @@
-//! `.leftoff/config.toml`: what a project sets. Everything has a default; a mistake is told with its line.
+//! `.leftoff/config.toml`: the project's settings. Everything has a default; a mistake is reported with its
+//! line.
 
 use crate::error::{Error, FileMistake, Result};
 use crate::place::Project;
 use crate::policy::Policy;
+use crate::{NATIVE, layout_names};
 use serde::Deserialize;
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub const DEFAULT_WORKFLOW: &str = "plan-implement-review";
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// The workflow that `start` uses when none is named.
+    /// The default workflow of `start`.
     pub workflow: Option<String>,
-    /// Another store than the embedded one.
+    /// The default layout of `start`.
+    pub layout: Option<String>,
+    /// Where the store is, if it is no file of this machine: `postgres://host/database`.
     pub store: Option<String>,
-    /// Folders in which sessions are looked for that can be anywhere, such as essays.
+    /// This project's id in a store that several projects share. Given once, and the same in every clone.
+    pub project: Option<String>,
+    /// Folders to search for sessions that can be anywhere, such as essays.
     #[serde(default)]
     pub places: Vec<String>,
     #[serde(default)]
@@ -25,13 +31,13 @@ pub struct Config {
     pub expiry: Expiry,
 }
 
-/// How long a session may lie.
+/// Time limits for inactive sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Expiry {
-    /// Without activity for so long, it counts as paused.
+    /// After this long without activity, it counts as paused.
     pub pause_after: Limit,
-    /// Without activity for so long, every look at it says so.
+    /// After this long without activity, every view of it warns.
     pub warn_after: Limit,
 }
 
@@ -48,7 +54,7 @@ impl Default for Expiry {
 pub struct Limit(Option<u64>);
 
 impl Limit {
-    /// None when it is off.
+    /// `None` if switched off.
     pub fn seconds(self) -> Option<u64> {
         self.0
     }
@@ -68,12 +74,18 @@ impl TryFrom<String> for Limit {
     }
 }
 
-/// What a new project gets: all defaults, said in comments.
+/// The file of a new project: all defaults, as comments.
 pub const TEMPLATE: &str = "\
 # leftoff: what this project sets. Every line is optional.
 
 # The workflow that `leftoff start` uses when none is named.
 # workflow = \"plan-implement-review\"
+
+# The layout of new sessions: native, ocr, ccw, praxis or essay. Without this line, that of the project's only tool.
+# layout = \"native\"
+
+# A team's store on a PostgreSQL server, without a password. The line `project = …` is added to it once.
+# store = \"postgres://db.example.com/leftoff\"
 
 # Folders in which sessions are looked for that can be anywhere, such as essays.
 # places = [\"drafts\"]
@@ -118,7 +130,8 @@ impl Config {
                 hint: None,
             },
         })?;
-        config.check_store()?;
+        config.check_project(&path, &text)?;
+        config.check_layout(&path, &text)?;
         Ok(config)
     }
 
@@ -126,15 +139,57 @@ impl Config {
         self.workflow.as_deref().unwrap_or(DEFAULT_WORKFLOW)
     }
 
-    fn check_store(&self) -> Result<()> {
-        match &self.store {
-            None => Ok(()),
-            Some(store) => Err(Error::NotSupported {
-                what: format!("store = {store:?}"),
-                hint: "take the line out of .leftoff/config.toml: the embedded store needs no setting".into(),
-            }),
+    fn check_layout(&self, path: &Path, text: &str) -> Result<()> {
+        let Some(layout) = self.layout.as_deref() else { return Ok(()) };
+        if layout == NATIVE || layout_names().contains(&layout) {
+            return Ok(());
         }
+        let line = line_that_sets(text, "layout");
+        let message = format!("there is no layout '{layout}'");
+        let hint = Some(format!("one of: {NATIVE}, {}", layout_names().join(", ")));
+        let path = path.display().to_string();
+        Err(Error::BadConfig { mistake: FileMistake { path, line, message, hint } })
     }
+
+    fn check_project(&self, path: &Path, text: &str) -> Result<()> {
+        let is_id = |id: &str| {
+            let fits = |letter: u8| letter.is_ascii_alphanumeric() || letter == b'-' || letter == b'_';
+            !id.is_empty() && id.len() <= 64 && id.bytes().all(fits)
+        };
+        if self.project.as_deref().is_none_or(is_id) {
+            return Ok(());
+        }
+        let line = line_that_sets(text, "project");
+        let message = "a project's id has letters, digits, '-' and '_' only".to_owned();
+        let path = path.display().to_string();
+        Err(Error::BadConfig { mistake: FileMistake { path, line, message, hint: None } })
+    }
+
+    /// The line that sets something, for a message.
+    pub(crate) fn line_of(project: &Project, name: &str) -> usize {
+        line_that_sets(&std::fs::read_to_string(Self::path(project)).unwrap_or_default(), name)
+    }
+
+    /// Adds the project's id as the first line, and leaves everything else as it is.
+    pub(crate) fn add_project(project: &Project, id: &str) -> Result<()> {
+        let path = Self::path(project);
+        if Self::read(project)?.project.is_some() {
+            return Ok(());
+        }
+        let failed = |source| Error::io(format!("writing {}", path.display()), source);
+        let before = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => TEMPLATE.to_owned(),
+            Err(error) => return Err(failed(error)),
+        };
+        let draft = path.with_extension(format!("{}.tmp", std::process::id()));
+        std::fs::write(&draft, format!("project = \"{id}\"\n{before}")).map_err(failed)?;
+        std::fs::rename(&draft, &path).map_err(failed)
+    }
+}
+
+fn line_that_sets(text: &str, name: &str) -> usize {
+    text.lines().position(|line| line.trim_start().starts_with(name)).unwrap_or_default() + 1
 }
 
 fn line_of(text: &str, offset: usize) -> usize {

@@ -1,9 +1,9 @@
-//! Finds workflow definitions: the project's own first, then the built-in ones; those of other tools are in `theirs`.
-//! Compiles their expressions, runs nothing.
+//! Finds workflow definitions: the project's own first, then the built-in ones; `theirs` has those of other
+//! tools. Compiles their expressions, runs nothing.
 
 mod theirs;
 
-pub(crate) use theirs::{are_elsewhere, is_there, of_layout, unnamed};
+pub(crate) use theirs::{are_elsewhere, is_there, of_layout, only_one, unnamed};
 
 use crate::checks;
 use crate::error::{Error, FileMistake, Result, WorkflowPlace};
@@ -18,34 +18,34 @@ use sha2::{Digest, Sha256};
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-/// A definition's text and where it is from.
+/// A definition's text and origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     pub name: String,
     /// A path, or `built-in NAME`.
     pub origin: String,
-    /// It comes with the program.
+    /// Built into the program.
     pub is_builtin: bool,
     pub text: String,
-    /// The layout whose files define it; none for one that is written as ours are.
+    /// The layout whose files define it; `None` for one in our own format.
     pub layout: Option<&'static str>,
 }
 
-/// Whether a definition can be begun with.
+/// The usability of a definition for starting a session.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Checked {
     Good(Box<Workflow>),
-    /// Which phases it has is its target's to say; in what way.
+    /// Its phases depend on its target; explains how.
     OfItsTarget(String),
     Mistaken(Vec<FileMistake>),
 }
 
-/// A workflow on one line, with what is wrong with it.
+/// A workflow on one line, with its mistakes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkflowLine {
     pub name: String,
     pub origin: String,
-    /// It comes with the program.
+    /// Built into the program.
     pub is_builtin: bool,
     pub layout: Option<&'static str>,
     pub checked: Checked,
@@ -57,7 +57,7 @@ impl Source {
     }
 }
 
-/// The definition of this name, checked.
+/// Loads and checks the definition of this name.
 pub(crate) fn load(project: &Project, name: &str) -> Result<Workflow> {
     let source = find(project, name)?;
     let workflow = check(&source).map_err(|mistakes| Error::BadDefinition { mistakes })?;
@@ -74,7 +74,7 @@ pub(crate) fn load(project: &Project, name: &str) -> Result<Workflow> {
     Ok(workflow)
 }
 
-/// A built-in definition: what foreign sessions follow, whatever the project calls its own.
+/// A built-in definition: foreign sessions follow it, whatever the project calls its own.
 pub(crate) fn load_builtin(name: &str) -> Option<Workflow> {
     let found = builtin::find(name)?;
     check(&from_builtin(found.name, found.text)).ok()
@@ -94,7 +94,7 @@ pub(crate) fn find(project: &Project, name: &str) -> Result<Source> {
     Err(unknown(name.as_str(), names(project), place))
 }
 
-/// The definition of this name, one of another tool's where nobody else has it.
+/// The definition of this name, including those of other tools if nobody else has it.
 pub(crate) fn find_any(project: &Project, name: &str) -> Result<(Source, Checked)> {
     match (find(project, name), theirs::find(project, name)) {
         (Ok(source), _) => {
@@ -111,12 +111,12 @@ fn unknown(name: &str, known: Vec<String>, place: WorkflowPlace) -> Error {
     Error::UnknownWorkflow { asked: name.to_owned(), nearest, known, place }
 }
 
-/// Whether the definition of this name is no longer the one with this hash. Unreadable counts as changed.
+/// True if the definition of this name no longer has this hash. An unreadable one counts as changed.
 pub(crate) fn changed_since(project: &Project, name: &str, hash: &str) -> bool {
     find(project, name).map_or(true, |source| source.hash() != hash)
 }
 
-/// What tells one definition from another, a line for each phase that differs.
+/// The differences between two definitions, a line per changed phase.
 pub(crate) fn differences(before: &Workflow, now: &Workflow) -> Vec<String> {
     let is_in = |workflow: &Workflow, phase: &PhaseDefinition| workflow.phase(phase.id.as_str()).is_some();
     let gone = before.phases.iter().filter(|phase| !is_in(now, phase));
@@ -150,7 +150,7 @@ fn changes_of(before: &PhaseDefinition, now: &PhaseDefinition) -> String {
     if changes.is_empty() { "its description changed".to_owned() } else { changes.join(", ") }
 }
 
-/// Every definition there is with what it came to, those of other tools last.
+/// Every definition and its state, those of other tools last.
 pub(crate) fn lines(project: &Project) -> Vec<WorkflowLine> {
     let own = all(project).into_iter().map(|source| {
         let checked = checked(&source);
@@ -175,12 +175,12 @@ fn checked(source: &Source) -> Checked {
     check(source).map_or_else(Checked::Mistaken, |workflow| Checked::Good(Box::new(workflow)))
 }
 
-/// Every definition that is written as ours are, the project's own in place of a built-in one of the same name.
+/// Every definition in our own format; the project's own replaces a built-in one of the same name.
 pub(crate) fn all(project: &Project) -> Vec<Source> {
     names(project).iter().filter_map(|name| find(project, name).ok()).collect()
 }
 
-/// All mistakes of a definition, the engine's own (expressions that do not compile) among them.
+/// All mistakes of a definition, including expressions that do not compile.
 pub(crate) fn check(source: &Source) -> std::result::Result<Workflow, Vec<FileMistake>> {
     let Reading { workflow, lines } = definition::read(&source.text).map_err(|mistakes| {
         mistakes
@@ -226,7 +226,7 @@ fn from_builtin(name: &str, text: &str) -> Source {
     }
 }
 
-/// Names of all there are, without a look into them; each with the layout whose files define it.
+/// All names, without reading the definitions; each with the layout that defines it.
 pub(crate) fn all_names(project: &Project) -> Vec<(String, Option<&'static str>)> {
     let own = names(project);
     let theirs = theirs::names(project).filter(|(name, _)| !own.contains(name));

@@ -1,14 +1,14 @@
-//! What changed between two texts, line by line, with a few lines around each change. Bounded in time and length.
+//! Line differences between two texts with some context. Limited in time and length.
 
 use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-/// Lines shown around a change.
+/// Context lines around a change.
 const AROUND: usize = 3;
-/// More lines than this are told as a number.
+/// Beyond this many lines, only their number is shown.
 const LONGEST: usize = 200;
-/// After this the part that differs is shown in larger pieces.
+/// After this time the difference gets coarser.
 const LONGEST_SEARCH: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ enum Line<'a> {
     Added(&'a str),
 }
 
-/// The difference as a person reads it; empty when there is none.
+/// A readable diff; empty if the texts are equal.
 pub(crate) fn between(old: &str, new: &str) -> String {
     let lines = compare(&old.lines().collect::<Vec<_>>(), &new.lines().collect::<Vec<_>>());
     let changed: Vec<usize> = lines
@@ -53,7 +53,7 @@ pub(crate) fn between(old: &str, new: &str) -> String {
     text
 }
 
-/// Markdown headings, in their order.
+/// Markdown headings, in order.
 pub(crate) fn headings(text: &str) -> Vec<&str> {
     let mut in_code = false;
     text.lines()

@@ -1,10 +1,10 @@
-//! Work on several files that happens as a whole or not at all, also after a crash in the middle. Knows paths and bytes,
-//! no session: whether an operation counts, the caller tells by its id.
+//! Operations on several files that happen completely or not at all, even after a crash. Knows paths and
+//! bytes, no sessions: the caller says by its id whether an operation counts.
 //!
-//! An operation is written down in a journal, its new files are staged beside their places, then the caller makes it
-//! count (appends the event that carries its id), then the steps are carried out, then the journal goes. Whoever finds
-//! a journal either carries it out, because its id counts, or takes the staged files away. Whatever needs room on the
-//! disk is done before anything counts: a full disk leaves the old files whole.
+//! An operation is recorded in a journal, its new files are staged next to their destinations, the caller
+//! makes it count (appends the event with its id), the steps are executed, and the journal is removed.
+//! A process that finds a journal either completes it, if its id counts, or removes the staged files. Everything
+//! that needs disk space happens before the operation counts: a full disk leaves the old files intact.
 
 pub(crate) mod exchange;
 mod paths;
@@ -27,25 +27,25 @@ use std::time::{Duration, Instant};
 pub(crate) use paths::{below, next_version, version_name};
 pub(crate) use steps::move_to_free;
 
-/// Far more than any journal of ours.
+/// Far larger than any journal of ours.
 const LONGEST_JOURNAL: u64 = 4 * 1024 * 1024;
 
-/// One thing that an operation does. Paths are relative to the operation's root.
+/// One step of an operation. Paths are relative to the operation's root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Never over an existing file.
+    /// Never overwrites an existing file.
     Copy { from: String, to: String },
-    /// A new file with these bytes; never over an existing one.
-    /// `like` names a file whose permissions it gets, if that exists.
+    /// Creates a file with these bytes; never overwrites. `like` names a file whose permissions it gets, if
+    /// that exists.
     Create { path: String, bytes: Vec<u8>, like: Option<String> },
-    /// A file or a folder gets another name; never over an existing one.
+    /// Renames a file or a folder; never overwrites.
     Rename { from: String, to: String },
-    /// A file's content at once: a reader sees the old one or the new one.
+    /// Replaces a file's content atomically: a reader sees the old or the new one.
     #[allow(dead_code, reason = "layouts write their files with it")]
     Replace { path: String, bytes: Vec<u8> },
 }
 
-/// What is to be done below one folder.
+/// An operation below one folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Operation {
     id: String,
@@ -53,24 +53,24 @@ pub(crate) struct Operation {
     pub(crate) steps: Vec<Step>,
 }
 
-/// An operation that is written down and staged: it can be carried out, or taken back.
+/// A recorded and staged operation, to be executed or reverted.
 #[derive(Debug)]
 pub(crate) struct Prepared {
     root: PathBuf,
     journal: Journal,
 }
 
-/// What was found of an earlier operation.
+/// The state of an earlier operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Recovered {
     Nothing,
-    /// It counted, so it was carried out; with what a person should know about it.
+    /// It counted, so it was completed; with messages for people.
     RolledForward(Vec<String>),
     /// It never counted, so nothing of it is left.
     RolledBack,
 }
 
-/// The journal's file, held under its lock as long as somebody works on it.
+/// The journal's file, locked while in use.
 #[derive(Debug)]
 struct Journal {
     path: PathBuf,
@@ -78,7 +78,7 @@ struct Journal {
     record: Record,
 }
 
-/// An operation as its journal holds it: staged files are found by the operation's id and their place in the list.
+/// An operation as recorded in its journal: staged files are found by the operation's id and their index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Record {
     id: String,
@@ -90,17 +90,17 @@ struct Record {
 enum Noted {
     /// The staged file becomes a new one.
     Publish { to: String },
-    /// The staged file takes another one's place.
+    /// The staged file replaces another one.
     Replace { to: String },
-    /// With the marks of what is renamed, which tell later whether that has happened.
+    /// With the identity of what is renamed, to detect later whether it happened.
     Rename { from: String, to: String, device: u64, inode: u64 },
 }
 
 impl Operation {
-    /// An operation without steps, on files below this folder.
+    /// An empty operation on files below this folder.
     pub(crate) fn new(root: &Path) -> Self {
         let mut random = [0u8; 8];
-        // Without a source of randomness an id could repeat; the journal's file is made for one operation at a time.
+        // Without randomness an id could repeat; the journal's file allows one operation at a time.
         let _ = getrandom::fill(&mut random);
         Self { id: crate::hex(&random), root: root.to_owned(), steps: Vec::new() }
     }
@@ -109,7 +109,8 @@ impl Operation {
         &self.id
     }
 
-    /// Writes the operation down, in this file below its root, and stages its files. On failure nothing of it is left.
+    /// Records the operation in this file below its root, and stages its files. On failure nothing of it is
+    /// left.
     pub(crate) fn prepare(self, journal: &str) -> Result<Prepared> {
         let journal = below(&self.root, journal)?;
         let noted = self.steps.iter().map(|step| steps::note(&self.root, step)).collect::<Result<_>>()?;
@@ -131,8 +132,8 @@ impl Operation {
 }
 
 impl Prepared {
-    /// Carries out what counts now. What a person should know about it comes back.
-    /// After a failure the journal stays: whoever comes next goes on with it.
+    /// Executes an operation that counts; returns messages for people. After a failure the journal stays for
+    /// the next process.
     pub(crate) fn carry_out(self) -> Result<Vec<String>> {
         let mut said = Vec::new();
         for (place, step) in self.journal.record.steps.iter().enumerate() {
@@ -146,7 +147,7 @@ impl Prepared {
         Ok(said)
     }
 
-    /// Takes back what never counted: only staged files and the journal exist of it.
+    /// Reverts an operation that never counted: removes staged files and the journal.
     pub(crate) fn take_back(self) -> Result<()> {
         for (place, step) in self.journal.record.steps.iter().enumerate() {
             steps::unstage(&self.root, &self.journal.record.id, place, step)?;
@@ -156,19 +157,19 @@ impl Prepared {
     }
 }
 
-/// Finishes what a crash interrupted: forward when the operation counts, else back.
+/// Finishes an interrupted operation: forward if it counts, otherwise back.
 pub(crate) fn recover(
     root: &Path,
     journal: &str,
     patience: Duration,
     counts: impl FnOnce(&str) -> Result<bool>,
 ) -> Result<Recovered> {
-    // We never write one where a link leads.
+    // We never write where a link leads.
     let Ok(journal) = below(root, journal) else { return Ok(Recovered::Nothing) };
     let Some((file, text)) = Journal::open(&journal, patience)? else { return Ok(Recovered::Nothing) };
     let record = serde_json::from_str::<Record>(&text).ok().filter(Record::is_ours);
     let Some(record) = record else {
-        // Cut off while it was written: nothing was staged yet.
+        // Cut off while being written: nothing was staged yet.
         remove_file(&journal)?;
         return Ok(Recovered::RolledBack);
     };
@@ -184,7 +185,7 @@ pub(crate) fn recover(
 }
 
 impl Record {
-    /// A journal can be put there by anybody: its id becomes part of file names.
+    /// Anybody can put a journal there: its id becomes part of file names.
     fn is_ours(&self) -> bool {
         self.id.len() == 16 && self.id.bytes().all(|byte| byte.is_ascii_hexdigit())
     }
@@ -210,7 +211,7 @@ impl Journal {
         Ok(Self { path: path.to_owned(), _file: file, record })
     }
 
-    /// The journal under its lock, with its text; none when there is none, or its owner has just finished.
+    /// The journal under its lock, with its text; `None` if there is none, or its owner has just finished.
     fn open(path: &Path, patience: Duration) -> Result<Option<(File, String)>> {
         let failed = |source| Error::io(format!("reading {}", path.display()), source);
         let until = Instant::now() + patience;
@@ -229,12 +230,12 @@ impl Journal {
                 std::thread::sleep(Duration::from_millis(5));
                 continue;
             }
-            // Its owner may have removed it between our opening it and our getting the lock.
+            // Its owner may have removed it between our opening and locking it.
             let same = file.metadata().map_err(failed)?.ino();
             if fs::symlink_metadata(path).is_ok_and(|now| now.ino() == same) {
                 let mut text = String::new();
                 file.rewind().map_err(failed)?;
-                // What is no text is no journal of ours: it is read as an empty one.
+                // A binary file is not a journal of ours: it reads as empty.
                 let _ = (&file).take(LONGEST_JOURNAL).read_to_string(&mut text);
                 return Ok(Some((file, text)));
             }
@@ -246,7 +247,7 @@ impl Journal {
     }
 }
 
-/// Whether the lock was free. Where there are no locks, there is nobody to wait for.
+/// True if the lock was free. Without locks there is nobody to wait for.
 fn try_lock(file: &File) -> io::Result<bool> {
     match rustix::io::retry_on_intr(|| flock(file, FlockOperation::NonBlockingLockExclusive)) {
         Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOLCK) => Ok(true),
@@ -263,7 +264,7 @@ fn remove_file(path: &Path) -> Result<()> {
     removed.map_err(|source| Error::io(format!("removing {}", path.display()), source))
 }
 
-/// A new name is durable only when its folder is.
+/// A new name is durable only once its folder is synced.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }

@@ -1,14 +1,20 @@
-//! Looks for what is wrong and touches nothing. Every finding says what to do about it.
+//! Looks for problems and changes nothing. Every finding says what to do.
+
+mod surroundings;
+
+pub use surroundings::fix;
 
 use crate::config::Config;
 use crate::definitions;
 use crate::engine::{Engine, is_unfinished};
 use crate::error::{Error, Result};
 use crate::from_hex;
+use crate::sharing::placed;
 use crate::{Intent, Options};
 use model::event::Event;
 use model::hint::Hint;
 use model::id::SessionId;
+use model::item::ItemBook;
 use model::session::{FOLD_VERSION, Session};
 use model::words;
 use serde::Serialize;
@@ -33,7 +39,7 @@ impl Finding {
     }
 }
 
-/// All that is wrong with this project. Not being in a project is an error, a broken store is a finding.
+/// All problems of this project. Not being in a project is an error, a broken store is a finding.
 pub fn diagnose(options: Options) -> Result<Vec<Finding>> {
     let engine = match Engine::open(options, Intent::Query) {
         Ok(engine) => engine,
@@ -50,7 +56,21 @@ pub fn diagnose(options: Options) -> Result<Vec<Finding>> {
         message: warning.message.clone(),
         hint: warning.hint.clone(),
     }));
-    findings.extend(definition_findings(&engine));
+    match examine(&engine, &mut findings) {
+        // Nothing more can be said about a store whose tables are not known here.
+        Err(Error::Store(error @ store::Error::Newer { .. })) => {
+            findings.push(Finding::of(&error.into()));
+            findings.dedup();
+        }
+        examined => examined?,
+    }
+    Ok(findings)
+}
+
+/// Everything that can be looked at once the project is open.
+fn examine(engine: &Engine, findings: &mut Vec<Finding>) -> Result<()> {
+    findings.extend(engine.store_findings()?);
+    findings.extend(definition_findings(engine));
     for line in engine.requirement_problems() {
         findings.push(Finding::new("requirements", line, "mend the file; until then it holds no agent"));
     }
@@ -62,15 +82,20 @@ pub fn diagnose(options: Options) -> Result<Vec<Finding>> {
         ));
     }
     for line in engine.store.info()?.warnings {
-        findings.push(Finding::new("store_place", line, "a local disk is faster and safer"));
+        let hint = match engine.team {
+            Some(_) => "ask whoever runs the server",
+            None => "a local disk is faster and safer",
+        };
+        findings.push(Finding::new("store_place", line, hint));
     }
-    findings.extend(session_findings(&engine)?);
+    let unadopted: Vec<SessionId> = engine.unadopted().into_iter().map(|located| located.id).collect();
+    findings.extend(session_findings(engine)?);
     for finding in engine.file_findings()? {
         if findings.iter().all(|known| known.message != finding.message) {
             findings.push(finding);
         }
     }
-    findings.extend(engine.index_findings());
+    findings.extend(engine.registry_findings());
     findings.extend(engine.all_kept_elsewhere().into_iter().map(|warning| Finding {
         kind: warning.kind,
         message: warning.message,
@@ -82,6 +107,19 @@ pub fn diagnose(options: Options) -> Result<Vec<Finding>> {
             warning.message,
             "move it out of the folder, or make it readable",
         ));
+    }
+    findings.extend(unadopted_findings(engine, &unadopted)?);
+    findings.extend(engine.sharing_findings());
+    Ok(())
+}
+
+/// Discrepancies of sessions known only from files, as `status` shows them.
+fn unadopted_findings(engine: &Engine, unadopted: &[SessionId]) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for id in unadopted {
+        if let Ok((_, session)) = engine.load(id) {
+            findings.extend(discrepancy_findings(engine, &session)?);
+        }
     }
     Ok(findings)
 }
@@ -102,22 +140,31 @@ fn definition_findings(engine: &Engine) -> Vec<Finding> {
         .collect()
 }
 
-/// Each session folded again from its log, against the snapshot that commands trust.
+/// Compares each session, folded from its log, with its snapshot.
 fn session_findings(engine: &Engine) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for listed in engine.store.list(&Filter::default())? {
         let id = listed.row.id;
         let Some(loaded) = engine.store.load(&id)? else { continue };
-        match engine.replay_kept(&id) {
+        let history = match engine.history_kept(&id) {
+            Err(error) => {
+                findings.push(Finding::of(&error));
+                continue;
+            }
+            Ok(history) => history,
+        };
+        let items = ItemBook::fold(&history);
+        match engine.folded_from(&history, &id) {
             Err(error) => findings.push(Finding::of(&error)),
             Ok(session) => {
+                drop(history);
                 findings.extend(discrepancy_findings(engine, &session)?);
                 if let Some(kind) = &session.unknown_event {
                     let message = format!("session {id} holds an event of a newer leftoff: '{kind}'");
                     findings.push(Finding::new("newer_event", message, "use the newer leftoff for it"));
                 }
                 findings.extend(chain_findings(engine, &id)?);
-                if !engine.items_agree(&id)? {
+                if !engine.items_agree(&id, items)? {
                     let message = format!("the items of session {id} are not what its log says");
                     findings.push(Finding::new("items", message, "the log is the truth; report this"));
                 }
@@ -131,19 +178,26 @@ fn session_findings(engine: &Engine) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Rows that somebody changed, took out or put in past leftoff.
+/// Rows changed, removed or inserted behind leftoff's back.
 fn chain_findings(engine: &Engine, id: &SessionId) -> Result<Vec<Finding>> {
     let (chain, events) = (engine.store.chain(id)?, engine.store.events(id, 0, None)?);
     let broken = check(&chain, &events, &purged_hashes(&events));
     let finding = |broken: &Broken| {
-        let message = format!("the log of session {id} is not what was written: {broken}");
-        Finding::new("chain", message, "compare it with a copy from before: leftoff store backup, a bundle")
+        Finding::new(
+            "chain",
+            damaged(id, broken),
+            "compare it with a copy from before: leftoff store backup, a bundle",
+        )
     };
     Ok(broken.iter().map(finding).collect())
 }
 
-/// What the log says about content that was purged: the newest word about each event counts.
-fn purged_hashes(events: &[EventRow]) -> BTreeMap<u64, Hash> {
+pub(crate) fn damaged(id: &SessionId, broken: &Broken) -> String {
+    format!("the log of session {id} is not what was written: {broken}")
+}
+
+/// The log's hashes of purged content: the newest one for each event counts.
+pub(crate) fn purged_hashes(events: &[EventRow]) -> BTreeMap<u64, Hash> {
     let purges = events.iter().filter(|row| row.kind == "purged").filter_map(|row| {
         let Event::Purged { rewritten, .. } = Event::read(&row.kind, &row.body) else { return None };
         Some(rewritten)
@@ -151,12 +205,12 @@ fn purged_hashes(events: &[EventRow]) -> BTreeMap<u64, Hash> {
     purges.flatten().filter_map(|told| Some((told.version, from_hex(&told.hash)?))).collect()
 }
 
-/// What an unfinished session says, against what is on disk.
+/// Compares an unfinished session with the disk.
 fn discrepancy_findings(engine: &Engine, session: &Session) -> Result<Vec<Finding>> {
     if !is_unfinished(session.lifecycle.name()) {
         return Ok(Vec::new());
     }
-    // As its files have it by now, where they can be read.
+    // With the current state of its files, if readable.
     let seen = engine.load(&session.id).ok().map(|(_, seen)| seen);
     let found = engine.discrepancies(seen.as_ref().unwrap_or(session))?;
     Ok(found
@@ -167,11 +221,12 @@ fn discrepancy_findings(engine: &Engine, session: &Session) -> Result<Vec<Findin
         .collect())
 }
 
-/// A snapshot that another fold wrote is not trusted anyway.
+/// A snapshot of another fold version is ignored anyway.
 fn snapshot_agrees(loaded: &Loaded, from_log: Session) -> bool {
     match &loaded.snapshot {
         Some(snapshot) if snapshot.fold_version == FOLD_VERSION => {
-            serde_json::from_str::<Session>(&snapshot.body).is_ok_and(|kept| kept == from_log.trimmed())
+            serde_json::from_str::<Session>(&snapshot.body)
+                .is_ok_and(|kept| placed(kept, &loaded.row) == from_log.trimmed())
         }
         Some(_) | None => true,
     }

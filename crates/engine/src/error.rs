@@ -1,75 +1,44 @@
-//! Everything that can go wrong, with what to do next. Each front end shows it in its own way; none words it again.
+//! Every error, with what to do next. Each front end formats it; none rewords it.
 
 mod hints;
+mod not_restored;
+mod parts;
+mod unsigned;
 
+pub use not_restored::NotRestored;
+pub use parts::{Choice, FileMistake};
+pub use unsigned::Unsigned;
+
+use crate::policy::PolicyHelps;
 use model::Refusal;
-use model::hint::{CommandLine, Hint};
+use model::hint::Hint;
 use model::id::InvalidId;
 use model::refusal::WayOn;
 use std::path::PathBuf;
 
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What sort of failure it is; the command line's exit codes follow from it.
+/// The kind of failure; it determines the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
-    /// I/O, the store.
+    /// I/O or the store.
     Failed,
     WrongUsage,
     NothingThere,
     Refused,
-    /// A person must answer, and none is there.
+    /// A person must answer, and none is present.
     NeedsAPerson,
     OutcomeUnknown,
 }
 
-/// One of several ways to go on, of which a person takes one.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Choice {
-    /// What is typed for it.
-    pub key: String,
-    pub words: String,
-    /// The command that does it.
-    pub command: CommandLine,
-    pub session: String,
-    /// Where that session goes on, if that is what is chosen.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub phase: Option<String>,
-}
-
-impl Choice {
-    fn line(&self) -> String {
-        format!("\n{}. {}", self.key, self.words)
-    }
-}
-
-/// A mistake in a file that a person wrote.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileMistake {
-    pub path: String,
-    pub line: usize,
-    pub message: String,
-    pub hint: Option<String>,
-}
-
-impl std::fmt::Display for FileMistake {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:{}: {}", self.path, self.line, self.message)?;
-        match &self.hint {
-            Some(hint) => write!(f, " ({hint})"),
-            None => Ok(()),
-        }
-    }
-}
-
-/// Where a workflow was looked for.
+/// Where a workflow was searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WorkflowPlace {
-    /// Among those that are written as ours are.
+    /// Among those in our format.
     Ours,
-    /// The same; and sessions of this layout can follow it.
+    /// Among those in our format; sessions of this layout can follow it.
     OursAndDefinedFor(&'static str),
-    /// Among those of another tool, which are in this folder.
+    /// Among those of another tool, in this folder.
     Theirs(&'static str),
 }
 
@@ -77,7 +46,7 @@ pub enum WorkflowPlace {
 pub enum Error {
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The same, as the tool says it whose session it is.
+    /// In the words of the session's own tool.
     #[error("{words}")]
     RefusedInOwnWords { words: String, refusal: Box<Refusal> },
     #[error("{folder} is not inside a leftoff project or a git repository")]
@@ -86,6 +55,8 @@ pub enum Error {
     NoStore { folder: PathBuf },
     #[error("no session is going on in {worktree}")]
     NoSession { worktree: String },
+    #[error("no session worked on branch {branch}")]
+    NoSessionOfBranch { branch: String },
     #[error("no session is paused in {worktree}{}", listed(there_are))]
     NothingPaused { worktree: String, there_are: Vec<String> },
     #[error("no session is active in {worktree}; paused: {}", paused.join(", "))]
@@ -102,7 +73,7 @@ pub enum Error {
     IdTaken {
         existing: String,
         way_on: WayOn,
-        /// The workflow that was asked for, where a run of it can begin in the session that has the name.
+        /// The requested workflow, if the session with that name can start a run of it.
         run: Option<String>,
     },
     #[error("the files of session {session} hold that text, and would bring it back: {}", paths.join(", "))]
@@ -133,6 +104,14 @@ pub enum Error {
     #[error("{path} would be {length} bytes long, and no more than {longest} are read of it")]
     FileTooLong { path: String, length: u64, longest: u64 },
     #[error("{message}")]
+    Sharing { message: String, hint: Hint },
+    #[error("{fork} is a history that does not count: it can be read, and not changed")]
+    ReadOnlyFork { fork: String, session: String },
+    #[error("session {session} is on another machine: {place}")]
+    OnAnotherMachine { session: String, place: String },
+    #[error("session {session} is in use on another machine: {place}, seen {minutes} min ago")]
+    ActiveOnAnotherMachine { session: String, place: String, minutes: u64 },
+    #[error("{message}")]
     WrongUsage { message: String, hint: Hint },
     #[error("session {session} is kept in files of another worktree, and those stay there: {worktree}")]
     FilesElsewhere { session: String, worktree: String },
@@ -154,10 +133,16 @@ pub enum Error {
     BadBundle { path: PathBuf, why: String, hint: Hint },
     #[error("{path} and this project went different ways with session {session} after version {version}", path = path.display())]
     Diverged { path: PathBuf, session: String, version: u64 },
+    #[error("{place} is not empty: it has session {session}, which the other store does not have so")]
+    CopyRefused { place: String, session: String },
     #[error("{what} is not supported by this version")]
     NotSupported { what: String, hint: Hint },
     #[error("{doing} needs a person at a terminal{}", agent.as_ref().map(|agent| format!("; this runs under {agent}")).unwrap_or_default())]
-    NeedsAPerson { doing: String, has_policy: bool, agent: Option<String> },
+    NeedsAPerson { doing: String, policy: PolicyHelps, agent: Option<String> },
+    #[error(transparent)]
+    Unsigned(#[from] Unsigned),
+    #[error(transparent)]
+    NotRestored(#[from] NotRestored),
     #[error("the gate of phase '{phase}' cannot be overridden: workflow '{workflow}' does not allow it")]
     NoOverride { phase: String, workflow: String },
     #[error("phase '{phase}' was opened again while its gate was tried")]
@@ -208,7 +193,7 @@ impl From<store::Error> for Error {
 }
 
 impl Error {
-    /// Another process was first; to be decided again on what it did.
+    /// Another process was first; decide again.
     pub(crate) fn is_contended(&self) -> bool {
         use store::Error::{ActiveTaken, Conflict, KeyTaken};
         matches!(self, Self::Store(Conflict { .. } | ActiveTaken { .. } | KeyTaken))
@@ -218,12 +203,12 @@ impl Error {
         Self::Io { doing: doing.into(), source }
     }
 
-    /// The rule that something was against.
+    /// The rule that was violated.
     pub fn refusal(&self) -> Option<&Refusal> {
         match self {
             Self::Refused(refusal) => Some(refusal),
             Self::RefusedInOwnWords { refusal, .. } => Some(refusal),
-            // Whatever else there is was not refused by a rule of sessions.
+            // Other errors do not come from a session rule.
             _ => None,
         }
     }
@@ -231,6 +216,7 @@ impl Error {
     pub fn class(&self) -> Class {
         match self {
             _ if self.refusal().is_some_and(Refusal::is_unknown_name) => Class::NothingThere,
+            Self::NotRestored(why) => why.class(),
             Self::Refused(_)
             | Self::RefusedInOwnWords { .. }
             | Self::IdTaken { .. }
@@ -241,17 +227,23 @@ impl Error {
             | Self::ListedAlready { .. }
             | Self::KeyUsed { .. }
             | Self::ActiveElsewhere { .. }
+            | Self::Sharing { .. }
+            | Self::ReadOnlyFork { .. }
+            | Self::OnAnotherMachine { .. }
+            | Self::ActiveOnAnotherMachine { .. }
             | Self::FilesElsewhere { .. }
             | Self::CameAlong { .. }
             | Self::NothingFailed { .. }
             | Self::MovedMeanwhile { .. }
             | Self::NoOverride { .. }
+            | Self::Unsigned(_)
             | Self::ActiveAlready { .. }
             | Self::NotPurgeable { .. }
             | Self::ProvedByPhase { .. }
             | Self::BadBundle { .. }
             | Self::Diverged { .. }
             | Self::FolderGone { .. }
+            | Self::CopyRefused { .. }
             | Self::NotSupported { .. } => Class::Refused,
             Self::NeedsAPerson { .. } | Self::NeedsAnswer { .. } | Self::NeedsChoice { .. } => {
                 Class::NeedsAPerson
@@ -259,6 +251,7 @@ impl Error {
             Self::NoProject { .. }
             | Self::NoStore { .. }
             | Self::NoSession { .. }
+            | Self::NoSessionOfBranch { .. }
             | Self::NothingPaused { .. }
             | Self::NothingActive { .. }
             | Self::UnknownSession { .. }
@@ -296,6 +289,7 @@ impl Error {
             Self::NoProject { .. } => "no_project",
             Self::NoStore { .. } => "no_store",
             Self::NoSession { .. } => "no_session",
+            Self::NoSessionOfBranch { .. } => "no_session_of_branch",
             Self::NothingPaused { .. } => "nothing_paused",
             Self::NothingActive { .. } => "nothing_active",
             Self::UnknownSession { .. } => "unknown_session",
@@ -313,8 +307,13 @@ impl Error {
             Self::TooLong { .. } | Self::FileTooLong { .. } => "too_long",
             Self::WrongUsage { .. } => "wrong_usage",
             Self::ActiveElsewhere { .. } => "active_elsewhere",
+            Self::Sharing { .. } => "sharing",
+            Self::ReadOnlyFork { .. } => "read_only_fork",
+            Self::OnAnotherMachine { .. } => "on_another_machine",
+            Self::ActiveOnAnotherMachine { .. } => "active_on_another_machine",
             Self::FilesElsewhere { .. } => "files_elsewhere",
             Self::CameAlong { .. } => "came_along",
+            Self::CopyRefused { .. } => "copy_refused",
             Self::NotSupported { .. } => "not_supported",
             Self::NeedsAPerson { .. } => "needs_a_person",
             Self::NeedsAnswer { .. } => "needs_answer",
@@ -324,6 +323,8 @@ impl Error {
             Self::BadBundle { .. } => "bad_bundle",
             Self::Diverged { .. } => "diverged",
             Self::NoOverride { .. } => "no_override",
+            Self::Unsigned(_) => "unsigned",
+            Self::NotRestored(why) => why.kind(),
             Self::MovedMeanwhile { .. } => "moved_meanwhile",
             Self::NothingFailed { .. } => "nothing_failed",
             Self::UnknownCheck { .. } => "unknown_check",
@@ -345,7 +346,7 @@ impl Error {
     }
 }
 
-/// What there is instead, where there is something.
+/// The alternatives, if any.
 fn listed(there_are: &[String]) -> String {
     if there_are.is_empty() { String::new() } else { format!("; there are {}", there_are.join(", ")) }
 }
@@ -357,11 +358,15 @@ fn store_kind(error: &store::Error) -> &'static str {
         }
         store::Error::IdTaken { .. } => "id_taken",
         store::Error::Busy { .. } => "store_busy",
+        store::Error::LocksFail { .. } => "locks_fail",
         store::Error::Missing { .. } => "no_store",
         store::Error::NotADatabase { .. } => "not_a_database",
         store::Error::Newer { .. } => "newer_database",
+        store::Error::Lost { .. } => "changes_lost",
         store::Error::ReadOnly { .. } => "read_only",
         store::Error::Full { .. } => "disk_full",
+        store::Error::Unreachable { .. } => "store_unreachable",
+        store::Error::Denied { .. } => "store_denied",
         store::Error::Unknown { .. } => "outcome_unknown",
         store::Error::Io { .. } => "io",
         store::Error::Engine { .. } => "store",

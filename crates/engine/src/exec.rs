@@ -1,14 +1,16 @@
 //! Runs a command in a session's context. Holds no lock and no database while it runs.
 
+use crate::NATIVE;
 use crate::engine::{Engine, Intent, Options, Want};
 use crate::error::{Error, Result};
-use crate::sync::NATIVE;
+use crate::items::{read_item, text_of};
 use crate::words::{duration, shell_word};
 use layouts::layout;
 use model::id::SessionId;
-use model::item::RunRef;
+use model::item::{Item, RunRef};
 use model::lifecycle::Lifecycle;
 use model::session::Session;
+use serde_json::Value;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::ffi::{OsStr, OsString};
@@ -20,36 +22,60 @@ use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 use store::{ActivityKind, ItemFilter, ItemRow};
 
-/// Nobody waits long for a row that may be lost.
+/// The field of an item's requirements.
+const REQUIREMENTS: &str = "requirements";
+/// Activity may be lost, so the wait is short.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What a command is told about the session that it runs in.
+/// The session's data for a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Context {
     pub session: Option<SessionId>,
     pub workspace: PathBuf,
     pub phase: String,
-    /// The item that is held, or that is begun and nobody's, if one is.
-    pub task: String,
+    /// The item held by the caller, or else one that was started and nobody holds.
+    pub task: Option<Task>,
     pub goal: String,
-    /// Files that finished phases produced and that are there, and what a session's own tool has as its documents.
+    /// Existing files of finished phases, and the documents of the session's own tool.
     pub documents: Vec<PathBuf>,
 }
 
-/// What came of a command.
+/// The item of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Task {
+    pub id: String,
+    pub title: String,
+    /// One per line.
+    pub requirements: String,
+}
+
+/// The result of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ran {
-    /// The command's own, 128 + signal, 127 when it was not found, 126 when it could not be started.
+    /// The command's own code, 128 + signal, 127 if not found, 126 if it could not be started.
     pub code: u8,
     pub took: Duration,
     /// Why it could not be started.
     pub not_started: Option<String>,
-    /// A temporary workspace in which something was left.
+    /// A temporary workspace that is not empty.
     pub kept: Option<PathBuf>,
 }
 
+impl Task {
+    fn of(item: &Item) -> Self {
+        let requirements = match item.fields.get(REQUIREMENTS) {
+            Some(Value::Array(list)) => list.iter().map(text_of).collect::<Vec<_>>().join("\n"),
+            Some(value) => text_of(value),
+            None => String::new(),
+        };
+        // Foreign text may contain a zero byte, which no variable can.
+        let plain = |text: &str| text.replace('\0', " ");
+        Self { id: item.id.to_string(), title: plain(&item.title), requirements: plain(&requirements) }
+    }
+}
+
 impl Context {
-    /// The context of the session that is meant; a temporary workspace where none is active.
+    /// The context of the selected session; a temporary workspace if none is active.
     pub fn find(options: &Options) -> Result<Self> {
         let named = options.session.is_some();
         match Engine::open(options.clone(), Intent::Query).and_then(|engine| engine.context()) {
@@ -67,32 +93,35 @@ impl Context {
             session: None,
             workspace: temporary_folder()?,
             phase: String::new(),
-            task: String::new(),
+            task: None,
             goal: String::new(),
             documents: Vec::new(),
         })
     }
 
-    /// The variables by which a command knows where it is. All of them are always set.
+    /// The variables of the context. All of them are always set.
     pub fn variables(&self) -> Vec<(&'static str, OsString)> {
         let session = self.session.as_ref().map(SessionId::as_str).unwrap_or_default();
-        // A path with the separator in it cannot be told apart from two.
+        // A path that contains the separator would look like two.
         let documents = self.documents.iter().filter(|path| !path.to_string_lossy().contains(':'));
         let documents: Vec<&OsStr> = documents.map(|path| path.as_os_str()).collect();
+        let of_task = |part: fn(&Task) -> &String| self.task.as_ref().map(part).cloned().unwrap_or_default();
         vec![
             ("LEFTOFF_SESSION", session.into()),
             ("LEFTOFF_WORKSPACE", self.workspace.clone().into()),
             ("LEFTOFF_PHASE", self.phase.clone().into()),
-            ("LEFTOFF_TASK", self.task.clone().into()),
+            ("LEFTOFF_TASK", of_task(|task| &task.id).into()),
+            ("LEFTOFF_TASK_TITLE", of_task(|task| &task.title).into()),
+            ("LEFTOFF_TASK_REQUIREMENTS", of_task(|task| &task.requirements).into()),
             ("LEFTOFF_GOAL", self.goal.clone().into()),
             ("LEFTOFF_DOCUMENTS", documents.join(OsStr::new(":"))),
         ]
     }
 
-    /// Runs the command with this process's own input and output, and records afterwards that it ran.
+    /// Runs the command with this process's own input and output, then records it.
     pub fn run(&self, options: &Options, command: &[OsString]) -> Ran {
         let begun = Instant::now();
-        // Listened to before the child is there: no moment in which a signal would end us and leave it alone.
+        // Before the child starts: no signal can end us and leave the child running.
         let signals = Signals::new([SIGINT, SIGQUIT, SIGTERM, SIGHUP]).ok();
         let (code, not_started) = match self.spawn(command) {
             Ok(child) => (wait(child, signals), None),
@@ -101,7 +130,7 @@ impl Context {
         };
         let took = begun.elapsed();
         if not_started.is_none() {
-            // What was run has been run, whether it could be told or not.
+            // The command ran, whether or not that can be recorded.
             let _ = self.tell(options, command, code, took);
         }
         Ran { code, took, not_started, kept: self.clean_up() }
@@ -121,18 +150,18 @@ impl Context {
         engine.record_activity_of(session, ActivityKind::Command, &[&words.join(" ")], Some(&detail))
     }
 
-    /// An empty temporary workspace goes; one with something in it stays, and is told.
+    /// Removes an empty temporary workspace; another one stays and is reported.
     fn clean_up(&self) -> Option<PathBuf> {
         if self.session.is_some() {
             return None;
         }
-        // Only an empty folder can be removed this way: nothing that was written is ever lost.
+        // Only an empty folder can be removed this way: no written file is ever lost.
         std::fs::remove_dir(&self.workspace).is_err().then(|| self.workspace.clone())
     }
 }
 
 impl Engine {
-    /// Nothing where a layout that has one active session has none now: what waits is not written into unasked.
+    /// `None` if a layout with one active session has none now: a paused session is not written to unasked.
     fn context(&self) -> Result<Option<Context>> {
         let id = self.select(Want::Unfinished)?;
         let (_, session) = self.load(&id)?;
@@ -151,21 +180,22 @@ impl Engine {
         }))
     }
 
-    /// The item that whoever asks holds now, else one that is begun and that nobody holds, as other tools' files know
-    /// them; the first of several. Empty when there is none.
-    fn task(&self, session: &Session) -> Result<String> {
+    /// The item held by the caller, or else one started and held by nobody, as in other tools' files; the
+    /// first of several.
+    fn task(&self, session: &Session) -> Result<Option<Task>> {
         let holder = self.actor(self.asking_agent()?.as_ref()).key();
         let now = self.clock.now();
-        let is_held = |row: &ItemRow| row.lease_until.is_some_and(|until| until > now);
-        let held = self.store.held_items(&session.id, &holder)?.into_iter().find(is_held);
+        let is_held = |item: &Item| item.live_lease(now).is_some();
+        let read = |rows: Vec<ItemRow>| rows.iter().map(read_item).collect::<Result<Vec<Item>>>();
+        let held = read(self.store.held_items(&session.id, &holder)?)?.into_iter().find(is_held);
         let found = match held {
             Some(held) => Some(held),
-            None => self.begun_items(session)?.into_iter().find(|row| !is_held(row)),
+            None => read(self.begun_items(session)?)?.into_iter().find(|item| !is_held(item)),
         };
-        Ok(found.map(|row| row.id.to_string()).unwrap_or_default())
+        Ok(found.as_ref().map(Task::of))
     }
 
-    /// Items of the current phase that are begun and have no part that is.
+    /// Started items of the current phase without started parts.
     fn begun_items(&self, session: &Session) -> Result<Vec<ItemRow>> {
         let Some(run) = session.run() else { return Ok(Vec::new()) };
         let filter = ItemFilter {
@@ -179,7 +209,7 @@ impl Engine {
         Ok(begun.iter().filter(|row| !is_whole(row)).cloned().collect())
     }
 
-    /// What finished phases of the current run declare as their output, or proved themselves by.
+    /// Declared outputs and proofs of the current run's finished phases.
     fn documents(&self, session: &Session) -> Result<Vec<PathBuf>> {
         let Some(run) = session.run() else { return Ok(Vec::new()) };
         let definition = self.definition(&run.workflow.hash)?;
@@ -213,14 +243,14 @@ impl Engine {
     }
 }
 
-/// What is wanted; other tools have that in the title.
+/// The goal; other tools keep it in the title.
 fn goal(session: &Session) -> String {
     let title = Some(&session.title).filter(|_| session.layout != NATIVE);
     session.goal.as_ref().or(title).cloned().unwrap_or_default()
 }
 
-/// Waits for the child as a shell does: what the terminal sends reaches the child by itself and must not end us
-/// before it; what is sent to us alone is passed on.
+/// Waits for the child as a shell does: signals from the terminal reach the child directly and must not end
+/// us first; signals sent only to us are passed on.
 fn wait(mut child: Child, signals: Option<Signals>) -> u8 {
     let pid = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
     let handle = signals.as_ref().map(Signals::handle);
@@ -245,7 +275,7 @@ fn wait(mut child: Child, signals: Option<Signals>) -> u8 {
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
 }
 
-/// A folder that nobody else can look into and that was not there before.
+/// A new private folder.
 fn temporary_folder() -> Result<PathBuf> {
     let parent = std::env::temp_dir();
     let mut tries = 0;

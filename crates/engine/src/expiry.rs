@@ -1,7 +1,7 @@
-//! Sessions in which nothing happens: laid over in memory when they are looked at, told when it has been long.
+//! Inactive sessions: paused in memory when loaded, and reported after a long time.
 
+use crate::NATIVE;
 use crate::engine::{Engine, is_unfinished};
-use crate::sync::NATIVE;
 use crate::view::{ShortView, Warning};
 use crate::words::duration;
 use jiff::Timestamp;
@@ -13,7 +13,7 @@ use model::session::Session;
 use model::time::seconds_between;
 use model::words;
 
-/// What is looked at to tell whether a session was left lying.
+/// The data that decides whether a session is inactive.
 struct Idle<'a> {
     id: &'a str,
     layout: &'a str,
@@ -28,16 +28,16 @@ impl Engine {
         }
         let (limit, now) = (self.config.expiry.pause_after.seconds(), self.clock.now());
         session.expired_since(None, limit, now)?;
-        // Only what seems to have been left lying is asked about further: most looks cost nothing.
+        // Ask further only if it seems inactive: most cases cost nothing.
         session.expired_since(self.last_activity(&session.id), limit, now)
     }
 
-    /// When files were touched or commands run for a session, which is told beside its log.
+    /// The last activity recorded outside a session's log.
     fn last_activity(&self, session: &SessionId) -> Option<Timestamp> {
         self.store.activity(session, 1).ok()?.first().map(|row| row.at)
     }
 
-    /// A session as it counts now.
+    /// A session with expiry applied.
     pub(crate) fn laid_over(&self, session: Session) -> Session {
         match self.expired_since(&session) {
             Some(since) => session.laid_over_with_expiry(since),
@@ -45,7 +45,7 @@ impl Engine {
         }
     }
 
-    /// A line of a list as it counts now.
+    /// A list line with expiry applied.
     pub(crate) fn laid_over_line(&self, line: &mut ShortView) {
         let limit = self.config.expiry.pause_after.seconds();
         if line.lifecycle != "active" || !expires(&line.layout) {
@@ -79,7 +79,7 @@ impl Engine {
             return None;
         }
         let limits = &self.config.expiry;
-        // What cannot be paused by inactivity is told about as soon as it would have been.
+        // A session that does not expire is reported as soon as it would have expired.
         let only_told = idle.lifecycle == "active" && !expires(idle.layout);
         let first = if only_told { limits.pause_after } else { limits.warn_after };
         let last = self
@@ -111,7 +111,7 @@ impl Engine {
     }
 }
 
-/// Whether sessions of this layout are paused by inactivity; of others that is only said.
+/// True if sessions of this layout expire; for others inactivity is only reported.
 fn expires(layout: &str) -> bool {
     layout == NATIVE || layout::by_name(layout).is_some_and(|layout| layout.facts().expires)
 }

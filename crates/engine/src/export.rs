@@ -1,5 +1,5 @@
-//! Exporting: a session as one plain JSON document, or as the files of a layout. Changes no session, and never writes
-//! over a file: what sessions share is added to.
+//! Exporting: a session as one JSON document, or as a layout's files. Changes no session and overwrites no
+//! file; shared files are extended.
 
 mod files;
 mod shared;
@@ -17,47 +17,47 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Of the document's shape; a change that a reader would stumble over raises it.
+/// The document's format version; raised by incompatible changes.
 const VERSION: u32 = 1;
 
-/// All that is known of a session, for any program to read.
+/// Everything known about a session, for any program.
 #[derive(Debug, Serialize)]
 pub struct Export {
     pub leftoff_export: u32,
-    /// As `show` has it.
+    /// As printed by `show`.
     pub session: Value,
-    /// Everything that happened, oldest first.
+    /// All events, oldest first.
     pub events: Vec<Value>,
-    /// The definitions that its runs followed.
+    /// The definitions of its runs.
     pub workflows: Vec<Value>,
-    /// All items, whole.
+    /// All items, complete.
     pub items: Vec<Value>,
-    /// The files of its state, of a session that another tool's files show, or showed before it was imported: they may
-    /// hold what is that tool's alone.
+    /// State files, if another tool's files show the session or showed it before an import: they may contain
+    /// data that only that tool uses.
     pub files: Vec<Value>,
 }
 
-/// A file that is to be written.
+/// A file to be written.
 struct Piece {
-    /// Relative to the folder that is written to.
+    /// Relative to the destination folder.
     path: String,
     content: Content,
 }
 
 enum Content {
     Bytes(Vec<u8>),
-    /// What is in a file that is there.
+    /// The content of an existing file.
     Of(PathBuf),
-    /// A part of a file that may be there.
+    /// A part of a possibly existing file.
     Share(Share),
 }
 
 impl Engine {
-    /// The session that is meant, as one document.
+    /// The selected session as one document.
     pub fn export(&self) -> Result<Export> {
         let id = self.select(Want::Latest)?;
         let mut view = self.show(Some(id.as_str()))?;
-        // What is to be done next, and what is odd here and now, is not the session.
+        // The next step and local warnings are not part of the session.
         view.warnings.clear();
         let (_, history) = self.log(Some(id.as_str()), 0)?;
         Ok(Export {
@@ -70,7 +70,7 @@ impl Engine {
         })
     }
 
-    /// The same, in a new file of a folder.
+    /// The document, in a new file of a folder.
     pub fn export_to(&self, folder: &Path) -> Result<Vec<PathBuf>> {
         let export = self.export()?;
         let id = export.session["session_id"].as_str().unwrap_or("session").to_owned();
@@ -102,8 +102,8 @@ impl Engine {
     }
 }
 
-/// New files below a folder: all of them, or none where one is there already. What is shared comes last: it names the
-/// others.
+/// Creates files below a folder: all of them, or none if one exists. Shared files come last, because they
+/// name the others.
 fn put_all(folder: &Path, mut pieces: Vec<Piece>) -> Result<Vec<PathBuf>> {
     pieces.sort_by_key(|piece| matches!(piece.content, Content::Share(_)));
     let failed = |path: &Path, source| Error::io(format!("writing {}", path.display()), source);

@@ -1,9 +1,9 @@
-//! Named places where a test may end the process, as a crash would, let it panic, or let the disk be full.
-//! Absent from release builds.
+//! Named places where a test may end the process like a crash, make it panic, or simulate a full disk. Absent
+//! from release builds.
 
 use std::io;
 
-/// Ends this process at once, or panics, if a test asked for it here.
+/// Ends this process immediately, or panics, if a test asked for it.
 #[cfg(debug_assertions)]
 pub(crate) fn reached(name: &str) {
     let asked = |variable| std::env::var_os(variable).is_some_and(|asked| asked == name);
@@ -16,7 +16,7 @@ pub(crate) fn reached(name: &str) {
 #[cfg(not(debug_assertions))]
 pub(crate) fn reached(_name: &str) {}
 
-/// The same at one of several files: `name:path`.
+/// As `failpoint`, for one of several files: `name:path`.
 #[cfg(debug_assertions)]
 pub(crate) fn reached_at(name: &str, path: &str) {
     reached(&format!("{name}:{path}"));
@@ -25,7 +25,7 @@ pub(crate) fn reached_at(name: &str, path: &str) {
 #[cfg(not(debug_assertions))]
 pub(crate) fn reached_at(_name: &str, _path: &str) {}
 
-/// Fails as a full disk does, if a test asked for it here.
+/// Fails like a full disk, if a test asked for it.
 #[cfg(debug_assertions)]
 pub(crate) fn fails(name: &str) -> io::Result<()> {
     if std::env::var_os("LEFTOFF_TEST_FULL").is_some_and(|asked| asked == name) {
@@ -39,7 +39,7 @@ pub(crate) fn fails(_name: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes its time, if a test asked for it here: what can come between two steps comes more often.
+/// Delays, if a test asked for it, to make races more likely.
 #[cfg(debug_assertions)]
 pub(crate) fn slow(name: &str) {
     if std::env::var_os("LEFTOFF_TEST_SLOW").is_some_and(|asked| asked == name) {

@@ -1,4 +1,4 @@
-//! Looks at files that others wrote: never outside the project, never a pipe or a device, never more than is asked for.
+//! Reads foreign files: never outside the project, never a pipe or a device, never more than requested.
 
 use crate::hex;
 use jiff::Timestamp;
@@ -8,12 +8,12 @@ use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
-/// What is at a path.
+/// The entry at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Seen {
     Missing,
-    /// Why it is nothing that can be read: it leads out of the project, in a circle or nowhere, is no regular file,
-    /// or is not ours to read.
+    /// Why it is unreadable: it leads outside the project, in a circle or nowhere, is not a regular file, or
+    /// we lack permission.
     Unusable(String),
     File(Looked),
 }
@@ -24,11 +24,11 @@ pub(crate) struct Looked {
     pub(crate) modified: Timestamp,
     /// SHA-256 of the whole content, in hex.
     pub(crate) hash: String,
-    /// The beginning of the content, as much as was asked for.
+    /// The beginning of the content, as requested.
     pub(crate) beginning: Vec<u8>,
 }
 
-/// A path below the project's folder as it is kept: relative, `/` between its parts, nothing that leads out.
+/// A path below the project's folder as stored: relative, separated by `/`, never leading outside.
 pub(crate) fn relative(root: &Path, folder: &Path, path: &Path) -> Result<String, String> {
     let whole = folder.join(path);
     let mut parts: Vec<String> = Vec::new();
@@ -58,8 +58,8 @@ pub(crate) fn relative(root: &Path, folder: &Path, path: &Path) -> Result<String
     Ok(parts.join("/"))
 }
 
-/// Looks at a file below `root`. A link is followed only as long as it stays inside. What cannot be looked at is
-/// unusable with the system's reason, and no failure of ours: somebody else put it there.
+/// Reads a file below `root`. Follows links only inside it. An unreadable file is reported with the system's
+/// reason, not as a failure: somebody else put it there.
 pub(crate) fn look(root: &Path, relative: &str, beginning: usize) -> Seen {
     let real = match root.join(relative).canonicalize() {
         Ok(real) => real,
@@ -76,7 +76,7 @@ pub(crate) fn look(root: &Path, relative: &str, beginning: usize) -> Seen {
     }
 }
 
-/// Nothing is there, as opposed to something that cannot be looked at.
+/// True if nothing is there, as opposed to something unreadable.
 pub(crate) fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
@@ -86,7 +86,7 @@ fn unreadable(error: &io::Error) -> Seen {
 }
 
 fn read(path: &PathBuf, beginning: usize) -> io::Result<Seen> {
-    // Somebody may have put a pipe there since: opening one must not wait for a writer.
+    // It may have become a pipe: opening must not wait for a writer.
     let nonblocking = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or(0);
     let mut file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path)?;
     let metadata = file.metadata()?;

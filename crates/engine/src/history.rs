@@ -1,4 +1,4 @@
-//! A session's life, grouped for a person, and what differs between two of its moments. Writes nothing.
+//! A session's history, grouped for a person, and differences between two of its versions. Writes nothing.
 
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
@@ -11,7 +11,7 @@ use model::hint::Hint;
 use model::id::{Name, SessionId};
 use model::lifecycle::Lifecycle;
 use model::lineage::lineage;
-use model::phase::{Phase, PhaseState};
+use model::phase::Phase;
 use model::revision::Impact;
 use model::run::Run;
 use model::session::Session;
@@ -20,7 +20,7 @@ use model::undo::point;
 use model::words;
 use serde::Serialize;
 
-/// All that a session went through.
+/// A session's complete history.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct History {
     pub session_id: String,
@@ -32,11 +32,11 @@ pub struct History {
     pub version: u64,
     pub runs: Vec<RunLine>,
     pub pauses: Vec<PauseLine>,
-    /// Every time that the session failed.
+    /// Every failure of the session.
     pub errors: Vec<ErrorLine>,
     pub revisions: Vec<RevisionLine>,
     pub checkpoints: Vec<CheckpointLine>,
-    /// What was taken back. The rest of the history tells only of what counts now.
+    /// Undone events. The rest of the history contains only what counts now.
     pub undone: Vec<UndoLine>,
     pub who: Vec<WhoLine>,
     pub now: Timestamp,
@@ -77,7 +77,7 @@ pub struct AttemptLine {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PauseLine {
     pub from: Timestamp,
-    /// None while it lasts.
+    /// `None` while it lasts.
     pub to: Option<Timestamp>,
     pub seconds: u64,
     pub reason: String,
@@ -125,7 +125,7 @@ pub struct WhoLine {
     pub events: usize,
 }
 
-/// What differs between two moments of a session.
+/// Differences between two versions of a session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DiffReport {
     pub session: SessionId,
@@ -159,7 +159,7 @@ impl Engine {
         })
     }
 
-    /// What changed from one version or checkpoint to another, the newest when none is named.
+    /// Changes from one version or checkpoint to another, by default the newest.
     pub fn diff(&self, from: &str, to: Option<&str>) -> Result<DiffReport> {
         let session = self.select(Want::Latest)?;
         let events = self.history(&session)?;
@@ -220,13 +220,7 @@ fn phase_line(number: u32, phase: &Phase) -> PhaseLine {
         completed_at: phase.completed_at(),
         duration_seconds: phase.duration_seconds(),
         paused_seconds: phase.paused_seconds,
-        skipped_reason: match &phase.state {
-            PhaseState::Skipped { reason, .. } => Some(reason.clone()),
-            PhaseState::NotStarted
-            | PhaseState::InProgress { .. }
-            | PhaseState::Completed { .. }
-            | PhaseState::NeedsReview { .. } => None,
-        },
+        skipped_reason: phase.skipped_reason().map(ToOwned::to_owned),
         attempts: phase
             .attempts
             .iter()
@@ -247,7 +241,7 @@ fn phase_line(number: u32, phase: &Phase) -> PhaseLine {
     }
 }
 
-/// Every time that the session stood still, however it went on.
+/// Every pause of the session, however it ended.
 fn pauses(line: &[&Recorded], now: Timestamp) -> Vec<PauseLine> {
     let mut pauses: Vec<PauseLine> = Vec::new();
     let mut state: Option<Session> = None;
@@ -268,7 +262,7 @@ fn pauses(line: &[&Recorded], now: Timestamp) -> Vec<PauseLine> {
                 actor: recorded.actor.clone(),
             }),
             (Some(Lifecycle::Paused { reason, context, .. }), true) => {
-                // More was said about it while it went on.
+                // More was said about it meanwhile.
                 if let Some(pause) = pauses.last_mut() {
                     pause.reason.clone_from(reason);
                     pause.context.clone_from(context);
@@ -303,7 +297,7 @@ fn revisions(session: &Session) -> Vec<RevisionLine> {
     lines.collect()
 }
 
-/// Also of what was taken back: one can still go there.
+/// Includes undone ones: one can still return there.
 fn checkpoint(recorded: &Recorded) -> Option<CheckpointLine> {
     let Event::CheckpointMade { name } = &recorded.event else { return None };
     Some(CheckpointLine {

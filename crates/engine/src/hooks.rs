@@ -1,54 +1,56 @@
-//! What agents' hooks ask for: one model of events, one handler for all agents. Never prints, and knows no protocol.
+//! Agents' hooks: one model of events, one handler for all agents. Never prints, and knows no protocol.
 
 mod arriving;
 mod event;
 mod memory;
+mod queue;
 mod statusline;
 mod stopping;
 mod tool;
 mod working;
 
 pub use event::{Happened, HookEvent, Source, Subagent, fingerprint};
+pub(crate) use memory::{ended, has_ended};
 pub use statusline::{StatusLine, status_line};
 pub use tool::ToolCall;
 
 use crate::brief::Brief;
-use crate::engine::{Engine, Intent, Options, Want};
+use crate::engine::{Engine, HookNeeds, Intent, Options, Patience, Want};
 use crate::error::{Error, Result};
 use crate::failpoint;
 use memory::{Known, Memory};
 use model::event::Recorded;
 use model::id::SessionId;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use store::Trace;
 
-/// A hook runs on every tool call: it does not queue for long.
+/// A hook runs on every tool call: all its waits together take no longer.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// What comes of an event.
+/// The result of an event.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Reply {
-    /// For the agent to read, in this order.
+    /// Messages for the agent, in this order.
     pub told: Vec<Told>,
     pub verdict: Verdict,
-    /// What could not be done. The agent goes on all the same.
+    /// A failure. The agent continues anyway.
     pub problem: Option<String>,
 }
 
-/// Something that an agent is told.
+/// A message for an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Told {
-    /// Where the work was left off. After a compaction the agent has forgotten what it did.
+    /// The brief. After a compaction the agent has forgotten what it did.
     Brief { brief: Box<Brief>, compacted: bool },
     /// A session that the agent does not know yet.
     Session { id: String, title: String, next: String },
-    /// What others did to the agent's session, the oldest first.
+    /// Changes by others to the agent's session, oldest first.
     Changes { session: String, events: Vec<Recorded>, more: bool, now: jiff::Timestamp },
-    /// What the project requires, and who else is here.
+    /// The project's requirements, and who else is here.
     Words(String),
 }
 
-/// Whether the agent may do what it is about to.
+/// Permission for the agent's next action.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Verdict {
     #[default]
@@ -60,43 +62,42 @@ pub enum Verdict {
 }
 
 impl Reply {
-    /// Nothing to say but what went wrong.
+    /// Only a problem, if there is one.
     fn unless(problems: &[String]) -> Self {
         Self { problem: one_problem(problems), ..Self::default() }
     }
 }
 
-/// Several are told on one line.
+/// Joins several on one line.
 fn one_problem(problems: &[String]) -> Option<String> {
     (!problems.is_empty()).then(|| problems.join("; "))
 }
 
-/// Answers one event of an agent. An error means that leftoff is broken here, and is no reason to stop anybody.
+/// Answers one event of an agent. An error means that leftoff is broken here, and must not stop anybody.
 pub fn respond(event: &HookEvent) -> Result<Reply> {
-    let writes = match &event.happened {
+    let needs = match &event.happened {
         Happened::Other => return Ok(Reply::default()),
-        Happened::BeforeTool(_) | Happened::Compacting | Happened::Compacted => false,
-        Happened::Arrived { .. }
-        | Happened::Prompt
-        | Happened::AfterTool(_)
-        | Happened::ToolFailed { .. }
+        Happened::BeforeTool(_) | Happened::Compacting | Happened::Compacted => HookNeeds::Reads,
+        Happened::Arrived { .. } => HookNeeds::Arrives,
+        Happened::AfterTool(_) | Happened::ToolFailed { .. } => HookNeeds::WritesDown,
+        Happened::Prompt
         | Happened::Stopping { .. }
         | Happened::SubagentStopping { .. }
-        | Happened::Ended => true,
+        | Happened::Ended => HookNeeds::Writes,
     };
     let options = Options { project: Some(event.folder.clone()), ..Options::default() };
-    let (mut engine, problem) = match Engine::open(options.clone(), Intent::Hook { writes }) {
+    let (mut engine, problem) = match Engine::open(options.clone(), Intent::Hook(needs)) {
         Ok(engine) => (engine, None),
-        // Nothing of ours is here, so there is nothing to say.
+        // Not a leftoff project, so there is nothing to say.
         Err(Error::NoProject { .. }) => return Ok(Reply::default()),
-        // What the project requires of agents does not depend on our store.
+        // The project's requirements do not depend on our store.
         Err(error) => (Engine::without_store(options)?, Some(error.to_string())),
     };
     engine.caller.agent = Some(event.agent.clone());
-    engine.patience = PATIENCE;
+    engine.patience = Patience::Until(Instant::now() + PATIENCE);
     failpoint::reached("hook");
     let reply = engine.answer(event);
-    // Never taken apart: the process ends next, and the kernel closes what is open.
+    // Never dropped: the process ends next, and the kernel closes what is open.
     std::mem::forget(engine);
     let mut reply = reply?;
     reply.problem = problem.or(reply.problem);
@@ -122,7 +123,7 @@ impl Engine {
         }
     }
 
-    /// What the agent works on: what it is bound to, else the worktree's own.
+    /// The agent's session: its binding, or else the worktree's own.
     fn at_work(&self) -> Result<Option<SessionId>> {
         match self.select(Want::Unfinished) {
             Ok(id) => Ok(Some(id)),
@@ -140,7 +141,7 @@ impl Engine {
         }))
     }
 
-    /// What an event leaves when nothing else is known of it.
+    /// The default trace of an event.
     fn trace_of(&self, event: &HookEvent) -> Trace {
         Trace {
             at: self.clock.now(),
@@ -153,8 +154,8 @@ impl Engine {
         }
     }
 
-    /// Not being able to write something down is told, and stops nobody.
+    /// Failing to record something is reported, and stops nobody.
     fn leave(&mut self, trace: &Trace) -> Option<String> {
-        self.store.trace(trace, PATIENCE).err().map(|error| Error::from(error).to_string())
+        self.store.trace(trace, self.patience.left()).err().map(|error| Error::from(error).to_string())
     }
 }

@@ -1,11 +1,13 @@
-//! Items as front ends see them: a bounded part of a phase, and the one to do next. Reads rows, never the whole log.
+//! Items for front ends: a limited part of a phase, and the next one. Reads rows, never the whole log.
 
+mod left;
 mod rows;
 #[cfg(test)]
 mod tests;
 mod words;
 
 pub(crate) use rows::{item_row, item_rows, read_item};
+pub(crate) use words::text_of;
 
 use crate::engine::{Engine, Want};
 use crate::error::Result;
@@ -14,43 +16,55 @@ use model::actor::Actor;
 use model::command::items::phase_named;
 use model::id::{ItemId, Name, SessionId};
 use model::item::{Item, ItemBook, ItemCounts, ItemState, RunRef};
+use model::phase::Phase;
 use model::run::Run;
 use model::session::Session;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use store::{Batch, ItemFilter, ItemRow, ItemsReplaced, ReadyQuery};
 
-/// How many open items a view carries; `leftoff item list` has more.
+/// How many open items a view has; `leftoff item list` shows more.
 const SHOWN: usize = 50;
 
-/// An item, and what it is to whoever asks.
+/// How many free items are searched for a started one: their number is unlimited.
+const LOOKED_THROUGH: usize = 20;
+
+/// An item, as the caller sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ItemView {
     #[serde(flatten)]
     pub item: Item,
-    /// 1 for an item that is part of no other.
+    /// 1 for a top-level item.
     pub level: usize,
     pub order: u32,
     pub container: bool,
-    /// Whoever asks can take it now.
+    /// The caller can take it now.
     pub ready: bool,
-    /// Somebody's lease on it has not run out.
+    /// Somebody's lease is still valid.
     pub held: bool,
-    /// That somebody is who asks.
+    /// The caller holds it.
     pub mine: bool,
+    /// When its holder was last seen, if known to be gone: the item can be claimed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holder_gone_since: Option<Timestamp>,
+    /// The holder is on another machine: whether it still works on the item cannot be seen here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unconfirmed: bool,
 }
 
 impl ItemView {
-    pub(crate) fn of(item: Item, actor: &Actor, now: Timestamp) -> Self {
+    fn of(item: Item, actor: &Actor, now: Timestamp, holder_gone_since: Option<Timestamp>) -> Self {
         let held = item.live_lease(now).is_some();
         let mine = item.is_held_by(actor, now);
         Self {
             level: item.level(),
             order: item.order(),
             container: item.is_container(),
-            ready: item.state() == ItemState::Ready && (mine || !held),
+            ready: item.state() == ItemState::Ready && (mine || !held || holder_gone_since.is_some()),
             held,
             mine,
+            holder_gone_since,
+            unconfirmed: false,
             item,
         }
     }
@@ -60,20 +74,30 @@ impl ItemView {
     }
 }
 
-/// What a view shows of the current phase's items.
+/// The current phase's items in a view.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct ItemsSeen {
     pub(crate) counts: ItemCounts,
-    /// The first that are not done.
+    /// The first open ones.
     pub(crate) open: Vec<ItemView>,
-    /// What the asking one holds, else the first that is free.
+    /// The caller's item, or else the first free one.
     pub(crate) next: Option<ItemView>,
+    /// Open items of another phase that come first: a file calls the phase done against them, or they block
+    /// the end of the run.
+    pub(crate) behind: Option<Behind>,
 }
 
-/// Which items a list is to show.
+/// Open items of an earlier phase.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Behind {
+    pub(crate) phase: Name,
+    pub(crate) items: Box<ItemsSeen>,
+}
+
+/// A filter for a list of items.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ItemListRequest {
-    /// By id or number; the current one when it is not given.
+    /// By id or number; by default the current one.
     pub phase: Option<String>,
     pub status: Option<String>,
     /// Of all phases, done or not.
@@ -85,7 +109,7 @@ pub struct ItemListRequest {
 pub struct ItemListing {
     pub session_id: String,
     pub run: RunRef,
-    /// Phases of the list that have items, with how many.
+    /// Phases in the list with items, and their counts.
     pub phases: Vec<PhaseItems>,
     pub items: Vec<ItemView>,
     /// There are more than the limit allowed.
@@ -101,7 +125,7 @@ pub struct PhaseItems {
     pub counts: ItemCounts,
 }
 
-/// A phase of a run, as rows spell it.
+/// A phase of a run, as spelled in rows.
 struct Spot {
     run: String,
     phase: String,
@@ -109,7 +133,11 @@ struct Spot {
 
 impl Spot {
     fn of(run: &Run) -> Self {
-        Self { run: RunRef::from(run).to_string(), phase: run.current().id().to_string() }
+        Self::in_phase(run, run.current())
+    }
+
+    fn in_phase(run: &Run, phase: &Phase) -> Self {
+        Self { run: RunRef::from(run).to_string(), phase: phase.id().to_string() }
     }
 
     fn has(&self, row: &ItemRow) -> bool {
@@ -128,7 +156,14 @@ impl Spot {
 }
 
 impl Engine {
-    /// Items of the current phase, as they are once this batch is kept.
+    /// An item as the caller sees it now.
+    pub(crate) fn item_view(&self, item: Item, actor: &Actor, now: Timestamp) -> ItemView {
+        let lease = item.live_lease(now).filter(|lease| lease.actor != *actor);
+        let gone = lease.and_then(|lease| self.gone_since(&lease.actor));
+        let unconfirmed = lease.is_some_and(|lease| lease.actor.host() != self.caller.host);
+        ItemView { unconfirmed, ..ItemView::of(item, actor, now, gone) }
+    }
+
     /// All items of a session.
     pub(crate) fn all_items(&self, id: &SessionId) -> Result<ItemBook> {
         let mut book = ItemBook::default();
@@ -138,35 +173,46 @@ impl Engine {
         Ok(book)
     }
 
+    /// Items of the current phase, once this batch is committed.
     pub(crate) fn items_seen(&self, session: &Session, run: &Run, batch: &Batch) -> Result<ItemsSeen> {
-        let counts = run.current().items;
-        if counts.open() == 0 {
-            return Ok(ItemsSeen { counts, ..ItemsSeen::default() });
-        }
+        let current = run.current();
+        let seen = if current.items.open() > 0 {
+            self.items_seen_in(session, run, current, batch)?
+        } else {
+            ItemsSeen { counts: current.items, ..ItemsSeen::default() }
+        };
+        let behind = self.left_behind(session, run).map(|phase| -> Result<Behind> {
+            let items = Box::new(self.items_seen_in(session, run, phase, batch)?);
+            Ok(Behind { phase: phase.id().clone(), items })
+        });
+        Ok(ItemsSeen { behind: behind.transpose()?, ..seen })
+    }
+
+    fn items_seen_in(&self, session: &Session, run: &Run, phase: &Phase, batch: &Batch) -> Result<ItemsSeen> {
         let actor = self.asking_actor()?;
         let now = self.clock.now();
-        let spot = Spot::of(run);
+        let spot = Spot::in_phase(run, phase);
         let mut open = self.open_rows(&session.id, &spot, batch)?;
         open.truncate(SHOWN);
         let next = match self.next_row(&session.id, &spot, batch, &actor, now)? {
-            Some(row) => Some(ItemView::of(read_item(&row)?, &actor, now)),
+            Some(row) => Some(self.item_view(read_item(&row)?, &actor, now)),
             None => None,
         };
         let open = open
             .iter()
-            .map(|row| Ok(ItemView::of(read_item(row)?, &actor, now)))
+            .map(|row| Ok(self.item_view(read_item(row)?, &actor, now)))
             .collect::<Result<Vec<_>>>()?;
-        Ok(ItemsSeen { counts, open, next })
+        Ok(ItemsSeen { counts: phase.items, open, next, behind: None })
     }
 
-    /// The first item that this actor can take, what it holds already before others.
+    /// The first item that this actor can take, its own first.
     pub(crate) fn first_ready(&self, session: &Session, actor: &Actor) -> Result<Option<ItemId>> {
         let Some(run) = session.run() else { return Ok(None) };
         let row = self.next_row(&session.id, &Spot::of(run), &Batch::default(), actor, self.clock.now())?;
         Ok(row.map(|row| row.id))
     }
 
-    /// The first items of a phase of the current run, in their order.
+    /// The first items of a phase of the current run, in order.
     pub(crate) fn items_of(&self, session: &Session, phase: &Name, limit: usize) -> Result<Vec<Item>> {
         let Some(run) = session.run() else { return Ok(Vec::new()) };
         let filter = ItemFilter {
@@ -194,14 +240,16 @@ impl Engine {
         Ok(rows.into_iter().map(|row| row.id).collect())
     }
 
-    /// Items of the current run, in their order.
+    /// Items of the current run, in order.
     pub fn item_list(&self, request: &ItemListRequest) -> Result<ItemListing> {
         let (_, session) = self.load(&self.select(Want::Latest)?)?;
         let phase = phase_named(&session, request.phase.as_deref())?;
         let Some(run) = session.run() else {
             return Err(crate::Error::NoSession { worktree: self.project.worktree() });
         };
-        let only = (!request.all || request.phase.is_some()).then(|| phase.id().clone());
+        // If the current phase has no items, those of other phases are listed.
+        let is_elsewhere = request.phase.is_none() && phase.items.is_empty();
+        let only = ((!request.all && !is_elsewhere) || request.phase.is_some()).then(|| phase.id().clone());
         let filter = ItemFilter {
             run: Some(RunRef::from(run).to_string()),
             phase: only.as_ref().map(ToString::to_string),
@@ -222,7 +270,7 @@ impl Engine {
         rows.truncate(request.limit);
         let actor = self.asking_actor()?;
         let now = self.clock.now();
-        let items = rows.iter().map(|row| Ok(ItemView::of(read_item(row)?, &actor, now)));
+        let items = rows.iter().map(|row| Ok(self.item_view(read_item(row)?, &actor, now)));
         let phases = run.phases.iter().filter(|phase| only.as_ref().is_none_or(|only| only == phase.id()));
         Ok(ItemListing {
             session_id: session.id.to_string(),
@@ -237,13 +285,13 @@ impl Engine {
         })
     }
 
-    /// Writes the item rows of a session again, from its log. Gives how many there are.
+    /// Rebuilds a session's item rows from its log. Returns their number.
     pub fn rebuild_items(&mut self, asked: Option<&str>) -> Result<usize> {
         let id = match asked {
             Some(text) => self.resolve(text)?,
             None => self.select(Want::Latest)?,
         };
-        self.store.take_turn(self.patience)?;
+        self.store.take_turn(self.patience.left())?;
         let batch = self.items_from_log(&id).map(|rows| Batch {
             replace_items: vec![ItemsReplaced { session: id.clone(), rows }],
             ..Batch::default()
@@ -256,13 +304,19 @@ impl Engine {
         kept
     }
 
-    /// Whether the rows are what the log says. The log is the truth.
-    pub(crate) fn items_agree(&self, id: &SessionId) -> Result<bool> {
-        let mut from_log = self.items_from_log(id)?;
-        let mut kept = self.store.items(id, &ItemFilter::default())?;
-        from_log.sort_by_key(|row| row.id.key());
-        kept.sort_by_key(|row| row.id.key());
-        Ok(from_log == kept)
+    /// True if the rows match the log, which is authoritative.
+    pub(crate) fn items_agree(&self, id: &SessionId, from_log: ItemBook) -> Result<bool> {
+        let mut count = 0;
+        // One at a time: all rows would take as much memory again as the items from the log.
+        for item in from_log.iter() {
+            count += 1;
+            if self.store.item(id, &item.id)? != Some(item_row(id, item)?) {
+                return Ok(false);
+            }
+        }
+        drop(from_log);
+        Ok(self.store.items(id, &ItemFilter { limit: Some(count + 1), ..ItemFilter::default() })?.len()
+            == count)
     }
 
     pub(crate) fn asking_actor(&self) -> Result<Actor> {
@@ -306,16 +360,21 @@ impl Engine {
         if let Some(first) = held.into_iter().next() {
             return Ok(Some(first));
         }
-        let limit = batch.items.len().saturating_add(1);
+        let limit = batch.items.len().saturating_add(LOOKED_THROUGH);
         let query = ReadyQuery { run: &spot.run, phase: &spot.phase, holder: &holder, now, limit };
         let mut free = overlaid(session, batch, || Ok(self.store.ready_items(session, &query)?))?;
         free.retain(|row| is_here(row) && (is_mine(row) || !is_live(row)));
         sort(&mut free);
-        Ok(free.into_iter().next())
+        if free.is_empty() {
+            return self.left_by_somebody(session, spot, batch, actor, now);
+        }
+        // A started item that nobody holds precedes those not started.
+        let begun = free.iter().position(|row| row.status == "active").unwrap_or_default();
+        Ok(Some(free.swap_remove(begun)))
     }
 }
 
-/// Rows of the store as they are once this batch is kept.
+/// Rows of the store once this batch is committed.
 fn overlaid(
     session: &SessionId,
     batch: &Batch,

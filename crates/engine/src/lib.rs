@@ -1,24 +1,32 @@
-//! The one door for every front end: finds the project, loads, decides, keeps, shows. Never prints, and never asks.
+//! The only interface for front ends: finds the project, loads, decides, stores, shows. Never prints, and
+//! never asks.
 
 mod activity;
 mod artifacts;
+mod backups;
 pub mod brief;
 mod changes;
 mod checks;
 mod clock;
 mod config;
+mod copying;
 mod definitions;
 mod difference;
 mod disk;
 mod doctor;
 mod engine;
 mod error;
+pub mod event_words;
 mod exec;
 mod execute;
 mod expiry;
 mod export;
 mod failpoint;
 mod files;
+mod foreign;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
+mod git;
 mod history;
 pub mod hooks;
 mod items;
@@ -36,27 +44,36 @@ mod registry;
 mod requirements;
 mod rounds;
 mod setup;
-mod sync;
+mod sharing;
+mod signing;
+mod team;
 mod validation;
+pub mod verify;
 pub mod view;
+mod voice;
+mod walk;
+mod watch;
 pub mod words;
 mod workspace;
 
-pub use artifacts::{ArtifactFinding, Difference, Verification, VersionMade};
+pub use artifacts::{ArtifactFinding, Difference, FileDifference, Verification, VersionMade};
+pub use backups::{Backup, Made, StoreRestored, backups, restore_store};
 pub use changes::{Changes, Stamp, stamp};
 pub use checks::Submission;
 pub use config::{Config, DEFAULT_WORKFLOW, Expiry, Limit};
+pub use copying::{Copied, copy_store, server_schema};
 pub use definitions::{Checked, Source, WorkflowLine};
-pub use doctor::{Finding, diagnose};
-pub use engine::{Caller, Engine, Intent, Options, PATIENCE, Progress};
-pub use error::{Choice, Class, Error, FileMistake, Result, WorkflowPlace};
+pub use doctor::{Finding, diagnose, fix};
+pub use engine::{Caller, Engine, Intent, Options, PATIENCE, Progress, Reading};
+pub use error::{Choice, Class, Error, FileMistake, NotRestored, Result, WorkflowPlace};
 pub use exec::{Context, Ran};
 pub use execute::{
-    AdvanceRequest, Answer, ApproveRequest, BundleMade, FieldChange, FileChange, GateTried, ItemAdd,
-    ItemSetting, PurgePreview, PurgeRequest, RevisitPreview, RevisitRequest, StartRequest, Taking,
+    AdvanceRequest, Answer, ApproveRequest, BundleMade, FROM, FieldChange, FileChange, FoundList, GateTried,
+    ItemAdd, ItemSetting, PurgePreview, PurgeRequest, RevisitPreview, RevisitRequest, StartRequest, Taking,
     TrustedCommand, Undone, placeholder,
 };
 pub use export::Export;
+pub use foreign::{Repaired, Rung, layout_names, repair};
 pub use history::{
     AttemptLine, CheckpointLine, DiffReport, ErrorLine, History, PauseLine, PhaseLine, RevisionLine, RunLine,
     UndoLine, WhoLine,
@@ -76,17 +93,21 @@ pub use requirements::{
     RequirementView, SatisfyRequest, SessionRecord, SettingsFile, ToolCall, TrackedBranch, Verdict,
 };
 pub use setup::{Setup, StorePlace, set_up, take_down};
+pub use sharing::{Fork, HeldBack, Replica, Resolved, SyncRequest, SyncStatus, Synced, sync_in_background};
 pub use store::{ActivityKind, ActivityRow};
-pub use sync::{Mended, Rung, has_own_screen, layout_names, repair, workflows_with_a_screen};
+pub use team::accept_store;
 pub use validation::{Discrepancy, OnDiscrepancy};
+pub use voice::{has_own_screen, workflows_with_a_screen};
+pub use watch::{Watch, next_look};
+
+pub(crate) use layouts::hash::hex;
 
 /// The JSON Schema of a workflow definition.
 pub fn workflow_schema() -> serde_json::Value {
     layouts::definition::schema()
 }
 
-/// Bytes as lower-case hexadecimal digits.
-/// Bytes that were written as hexadecimal text, if there are as many of them.
+/// Parses hexadecimal text of exactly this many bytes.
 fn from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     let digits: Vec<u8> = text
         .chars()
@@ -97,8 +118,5 @@ fn from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     <[u8; N]>::try_from(bytes).ok().filter(|_| digits.len() == 2 * N)
 }
 
-fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |half: u8| char::from(DIGITS[usize::from(half)]);
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
-}
+/// The layout of sessions without files.
+pub(crate) const NATIVE: &str = "native";

@@ -1,41 +1,68 @@
-//! Sessions, a line each: of the store as their files have them, of files alone, and of those that belong to no project.
+//! Session lists: stored sessions as their files show them, sessions only in files, and those outside
+//! projects.
+
+mod in_files;
 
 use crate::engine::{Engine, Want, is_unfinished};
 use crate::error::Result;
+use crate::foreign::LONGEST_WARNING;
 use crate::query::MOST_IDLE_TOLD;
-use crate::sync::LONGEST_WARNING;
 use crate::view::{ShortView, Warning};
 use crate::words::one_line;
 use layouts::layout;
+use model::id::SessionId;
+use model::lifecycle::Lifecycle;
+use model::progress::Status;
+use model::session::Session;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::Path;
 use store::{Filter, Listed};
 
-/// So many files with the same problem a list names.
+/// How many files with the same problem a list names.
 const MOST_FILES_NAMED: usize = 2;
 
-/// What `list` shows.
+/// The output of `list`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Listing {
     pub sessions: Vec<ShortView>,
     pub warnings: Vec<Warning>,
-    /// What the list of the one layout that was asked for begins with, where its tool has words of its own.
+    /// The heading of a single layout's list, in its tool's words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heading: Option<&'static str>,
 }
 
-/// Which sessions a list is to show.
+/// A filter for a list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ListRequest {
     pub lifecycles: Vec<String>,
     pub layout: Option<String>,
     pub search: Option<String>,
+    /// This many of the newest; `None` for all.
+    pub limit: Option<usize>,
+    /// A closer condition for active sessions.
+    pub standing: Option<Status>,
 }
 
 impl ListRequest {
-    /// What the store's own filter does, for sessions that are not in it.
+    /// Only sessions with this status: a lifecycle, the state of an active session, or another tool's word
+    /// for either.
+    #[must_use]
+    pub fn with_status(self, word: &str) -> Option<Self> {
+        let closer = [Status::CheckpointFailed, Status::PossiblyStalled];
+        if let Some(standing) = closer.into_iter().find(|status| status.name() == word) {
+            return Some(Self { lifecycles: vec!["active".to_owned()], standing: Some(standing), ..self });
+        }
+        let theirs = layout::all().iter().flat_map(|layout| layout.facts().status_words);
+        let meant = theirs.filter(|(known, _)| *known == word).map(|(_, lifecycle)| *lifecycle).next();
+        let own = Lifecycle::NAMES.into_iter().find(|name| *name == word);
+        own.or(meant).map(|name| Self { lifecycles: vec![name.to_owned()], ..self })
+    }
+}
+
+impl ListRequest {
+    /// The store's filter, for sessions that are not stored.
     fn wants(&self, session: &ShortView) -> bool {
         let told = format!("{} {}", session.session_id, session.title).to_lowercase();
         let found = |words: &String| words.split_whitespace().all(|word| told.contains(&word.to_lowercase()));
@@ -46,19 +73,27 @@ impl ListRequest {
 }
 
 impl Engine {
-    /// Sessions, a line each; the one that commands mean here is marked.
+    /// Sessions, one line each; marks the one that commands use here.
     pub fn list(&self, request: &ListRequest) -> Result<Listing> {
         let mut listing = self.lines(request)?;
-        // Where nothing is unfinished there is none, and a thousand files need not be asked for it.
+        if let Some(standing) = request.standing {
+            listing.sessions.retain(|line| self.has_status(line, standing));
+        }
+        // If nothing is unfinished there is none, and a thousand files need not be read.
         let may_be = listing.sessions.iter().any(|line| is_unfinished(&line.lifecycle));
         let current = if may_be { self.select(Want::Unfinished).ok() } else { None };
         let here = self.project.worktree();
         for line in &mut listing.sessions {
             let is_it = current.as_ref().is_some_and(|id| line.session_id == id.as_str());
-            // One of the same name may lie outside of this project.
+            // A session outside this project may have the same name.
             line.current = is_it && (line.worktree == here || self.options.session.is_some());
         }
         Ok(listing)
+    }
+
+    fn has_status(&self, line: &ShortView, standing: Status) -> bool {
+        let view = SessionId::parse(&line.session_id).ok().map(|id| self.view_by_id(&id));
+        view.is_some_and(|view| view.is_ok_and(|view| view.status == standing))
     }
 
     pub(crate) fn lines(&self, request: &ListRequest) -> Result<Listing> {
@@ -70,14 +105,14 @@ impl Engine {
         sessions.retain(|line| request.lifecycles.is_empty() || request.lifecycles.contains(&line.lifecycle));
         warnings.extend(sessions.iter().filter_map(|line| self.idle_line_warning(line)).take(MOST_IDLE_TOLD));
         warnings.extend(self.place_warnings());
-        warnings.extend(self.index_warnings());
+        warnings.extend(self.registry_warnings());
         warnings.extend(self.unknown_warnings());
         let in_files = self.lines_of_files(request, &mut odd);
         let left_lying = in_files.iter().filter(|line| is_taken_up_again(&line.layout));
         warnings.extend(left_lying.filter_map(|line| self.idle_line_warning(line)).take(MOST_IDLE_TOLD));
         add_by_time(&mut sessions, in_files);
         warnings.extend(said_once(odd));
-        let heading = crate::sync::heading(request.layout.as_deref());
+        let heading = crate::voice::heading(request.layout.as_deref());
         if heading.is_some() {
             for line in &mut sessions {
                 line.own_words = self.own_line(&line.session_id);
@@ -86,13 +121,14 @@ impl Engine {
         let outside = self.lines_outside(request, heading.is_some(), &sessions, &mut warnings);
         warnings.extend(outside.iter().filter_map(|line| self.idle_line_warning(line)).take(MOST_IDLE_TOLD));
         add_by_time(&mut sessions, outside);
+        sessions.truncate(request.limit.unwrap_or(usize::MAX));
         self.number_those_outside(&mut sessions)?;
         Ok(Listing { sessions, warnings, heading })
     }
 
-    /// Those of the store, as their files have them by now; what is odd about them by their layout.
+    /// Stored sessions as their files show them; with oddities by layout.
     fn kept_lines(&self, request: &ListRequest, odd: &mut Vec<(String, Warning)>) -> Result<Vec<ShortView>> {
-        // What the index calls active may count as paused by now, so both are asked for.
+        // A session that the index calls active may have expired, so both are requested.
         let mut lifecycles = request.lifecycles.clone();
         if lifecycles.iter().any(|wanted| wanted == "paused")
             && !lifecycles.iter().any(|wanted| wanted == "active")
@@ -100,12 +136,14 @@ impl Engine {
             lifecycles.push("active".to_owned());
         }
         let (layout, search) = (request.layout.clone(), request.search.clone());
-        let kept = self.store.list(&Filter { lifecycles, layout, search, ..Filter::default() })?;
+        let filter = Filter { lifecycles, layout, search, limit: request.limit, ..Filter::default() };
+        let kept = self.store.list(&filter)?;
         let kept = kept.into_iter().map(ShortView::from);
         let (mut sessions, mut edited): (Vec<ShortView>, Vec<ShortView>) = (Vec::new(), Vec::new());
         for mut line in kept.chain(self.opened_by_files(request)?) {
+            line.machine = line.machine.map(|machine| self.name_of_replica(&machine));
             let known = line.updated_at;
-            // What is wrong with one session is said on the way, and hides no other.
+            // A problem with one session is reported, and hides no other.
             let said = self
                 .shown_by_files(&mut line)
                 .unwrap_or_else(|error| vec![Warning::from_error("session", &error)]);
@@ -118,7 +156,7 @@ impl Engine {
         Ok(sessions)
     }
 
-    /// Those that only files of this project tell of.
+    /// Sessions only in this project's files.
     fn lines_of_files(&self, request: &ListRequest, odd: &mut Vec<(String, Warning)>) -> Vec<ShortView> {
         let mut lines = Vec::new();
         for (mut line, said) in self.foreign_lines() {
@@ -132,7 +170,7 @@ impl Engine {
         lines
     }
 
-    /// Those that belong to no project, and are not known here.
+    /// Sessions outside projects that are not known here.
     fn lines_outside(
         &self,
         request: &ListRequest,
@@ -153,7 +191,7 @@ impl Engine {
         lines
     }
 
-    /// Those of another store have numbers after all of this one's.
+    /// Sessions of another store are numbered after this one's.
     fn number_those_outside(&self, sessions: &mut [ShortView]) -> Result<()> {
         if sessions.iter().all(|line| line.number != 0) {
             return Ok(());
@@ -170,9 +208,38 @@ impl Engine {
     }
 }
 
-/// Whether its tool offers what was left lying to whoever comes back.
+/// True if its tool offers abandoned work to a returning user.
 fn is_taken_up_again(layout: &str) -> bool {
     layouts::layout::by_name(layout).is_some_and(|layout| layout.facts().taken_up_again)
+}
+
+impl From<&Session> for ShortView {
+    fn from(session: &Session) -> Self {
+        let run = session.run();
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        Self {
+            number: 0,
+            session_id: session.id.to_string(),
+            title: session.title.clone(),
+            goal: session.goal.clone(),
+            target: session.target.clone(),
+            layout: session.layout.clone(),
+            workflow: run.map(|run| run.workflow.name.to_string()).unwrap_or_default(),
+            worktree: session.worktree.clone(),
+            lifecycle: session.lifecycle.name().to_owned(),
+            parallel: session.parallel,
+            phase: run.map(|run| run.current().id().to_string()).unwrap_or_default(),
+            phases_done: run.map(|run| count(run.settled())).unwrap_or_default(),
+            total_phases: run.map(|run| count(run.phases.len())).unwrap_or_default(),
+            created_at: session.created_at,
+            updated_at: session.updated_at,
+            version: session.version,
+            current: false,
+            machine: None,
+            own_words: None,
+            warnings: Vec::new(),
+        }
+    }
 }
 
 impl From<Listed> for ShortView {
@@ -196,13 +263,14 @@ impl From<Listed> for ShortView {
             updated_at: row.updated_at,
             version: row.version,
             current: false,
+            machine: row.machine,
             own_words: None,
             warnings: Vec::new(),
         }
     }
 }
 
-/// Ours keep the store's order, which no clock can disturb; what only files tell has nothing but its time.
+/// Ours keep the store's order, which no clock can disturb; sessions only in files are sorted by time.
 fn add_by_time(sessions: &mut Vec<ShortView>, mut others: Vec<ShortView>) {
     others.sort_by_key(|line| std::cmp::Reverse(line.updated_at));
     let mut others = others.into_iter().peekable();
@@ -217,13 +285,13 @@ fn add_by_time(sessions: &mut Vec<ShortView>, mut others: Vec<ShortView>) {
     *sessions = all;
 }
 
-/// Of what is said of a session's files, what is wrong with them.
+/// The warnings that need fixing.
 fn to_mend(said: &[Warning]) -> Vec<Warning> {
     said.iter().filter(|warning| warning.is_to_mend()).cloned().collect()
 }
 
-/// What is only to be known about many sessions of a layout is said once, with how many they are and which files they
-/// have it in. What is to be mended is said of each.
+/// Information about many sessions of a layout is reported once, with their number and files. Problems to fix
+/// are reported for each.
 fn said_once(odd: Vec<(String, Warning)>) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = Vec::new();
     let mut counted: BTreeMap<(String, String), (usize, Vec<String>)> = BTreeMap::new();

@@ -1,24 +1,27 @@
-//! What to do next: one sentence and the command for it, which runs as it is printed. The words of definitions stand
-//! in it as they are; whatever callers wrote is quoted as theirs.
+//! The next step: one sentence and its command, which runs as printed. Callers' text is quoted.
+
+mod doubt;
 
 use crate::execute::placeholder;
+use crate::items::ItemsSeen;
 use crate::view::{Material, produced};
 use crate::words::{moment, phase_called, phase_titled, quoted};
 use model::gate::{Attempt, CheckResult};
-use model::hint::{CommandLine, Hint};
+use model::hint::{CommandLine, Hint, Piece};
 use model::id::Name;
 use model::item::Item;
 use model::lifecycle::Lifecycle;
+use model::note::NoteKind;
 use model::phase::Phase;
 use model::run::Run;
 use model::session::{RevisionMade, Session};
 use model::words;
-use model::workflow::{OnComplete, PhaseDefinition};
+use model::workflow::{EvidenceDefinition, PhaseDefinition, Workflow};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Of what somebody wrote.
+/// The maximum length of a quotation.
 const LONGEST_QUOTATION: usize = 200;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,21 +30,29 @@ pub struct Next {
     pub command: Option<CommandLine>,
     #[serde(skip)]
     pub(crate) waits: Waits,
+    /// The summary includes the purpose of the phase.
+    #[serde(skip)]
+    pub says_purpose: bool,
 }
 
-/// Who must act before the next step can be taken.
+/// Who must act before the next step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Waits {
     #[default]
     Nobody,
     Person,
-    /// Whoever holds what is left to do.
+    /// The holders of the remaining work.
     Others,
 }
 
 impl Next {
+    /// Everything else is done: only a person's approval is missing.
+    pub fn needs_person(&self) -> bool {
+        self.waits == Waits::Person
+    }
+
     pub(crate) fn new(summary: impl Into<Hint>, command: Option<CommandLine>) -> Self {
-        Self { summary: summary.into(), command, waits: Waits::Nobody }
+        Self { summary: summary.into(), command, waits: Waits::Nobody, says_purpose: false }
     }
 }
 
@@ -55,10 +66,9 @@ impl Next {
         let (session, run) = (material.session, material.run);
         let id = &session.id;
         let name = &run.workflow.name;
-        let is_native = session.layout == "native";
         let resume = CommandLine::new(words!["resume", id]);
         match &session.lifecycle {
-            Lifecycle::Active if run.is_open() => advance(material),
+            Lifecycle::Active if run.is_open() => advance(material).after_blockers(session),
             Lifecycle::Active if let Some(open) = other_open(session) => Self::new(
                 format!(
                     "Run {} of {name} is finished. Run {} of {} goes on.",
@@ -82,37 +92,49 @@ impl Next {
                 format!("It failed: {}. Mend that, then go on with it.", quoted(error, LONGEST_QUOTATION)),
                 Some(resume),
             ),
-            Lifecycle::Completed { .. } if is_native => Self::new(
-                Hint::new("Finished; nothing is left to do. Begin something new, or another run of this: ")
-                    .run(words!["run", "start", name, "--session", id]),
-                Some(CommandLine::new(words!["start", name])),
-            ),
-            // Its workflow is not known as a whole: no other run of it can be begun.
-            Lifecycle::Completed { .. }
-                if run.workflow.on_complete == OnComplete::Grow || !material.can_run_again =>
+            // A finished session suggests nothing: another run is not its next step.
+            Lifecycle::Completed { forced: false, .. }
+                if let Some(phase) = doubt::contested(session, run) =>
             {
-                Self::new("Finished; nothing is left to do.", None)
+                Self::new(doubt::closed_by_file(material, phase), None)
             }
-            // A layout may name its sessions by the day: what is finished today may have taken the name.
-            Lifecycle::Completed { .. } => Self::new(
-                "Finished; nothing is left to do. Another run of this begins with:",
-                Some(CommandLine::new(words!["run", "start", name, "--session", id])),
-            ),
-            Lifecycle::Abandoned { .. } if !is_native => Self::new(
-                Hint::new("Given up; nothing is left to do. Take it up again, or begin something new with ")
-                    .run(words!["start"])
-                    .then("."),
-                Some(CommandLine::new(words!["reopen", id])),
-            ),
-            Lifecycle::Abandoned { .. } => Self::new(
-                "Given up; nothing is left to do. Begin something new.",
-                Some(CommandLine::new(words!["start", name])),
-            ),
+            Lifecycle::Completed { .. } => Self::new("Finished; nothing remaining.", None),
+            Lifecycle::Abandoned { .. } => Self::new("Given up; nothing remaining.", None),
         }
+    }
+
+    /// A session is over, and another one waits.
+    pub(crate) fn finished_beside(paused: &str) -> Self {
+        let summary = format!("This session is finished. Session {paused} is paused: continue it.");
+        Self::new(summary, Some(CommandLine::new(words!["resume", paused])))
+    }
+
+    /// An open blocker precedes the step itself.
+    fn after_blockers(mut self, session: &Session) -> Self {
+        let blockers: Vec<String> = session
+            .open_notes()
+            .filter(|note| note.kind == NoteKind::Blocker)
+            .map(|note| note.id.to_string())
+            .collect();
+        let (notes, them) = match blockers.as_slice() {
+            [] => return self,
+            [one] => (format!("Note {one} blocks"), "it"),
+            several => (format!("Notes {} block", several.join(", ")), "them"),
+        };
+        let first = format!("{notes}: settle {them} first, or do what does not depend on {them}. ");
+        let mut summary = Hint::new(first);
+        for piece in self.summary.pieces() {
+            summary = match piece {
+                Piece::Text(text) => summary.then(text.clone()),
+                Piece::Command(command) => summary.command(command.clone()),
+            };
+        }
+        self.summary = summary;
+        self
     }
 }
 
-/// The run that was begun last of those that go on.
+/// The most recently started unfinished run.
 fn other_open(session: &Session) -> Option<&Run> {
     session.runs.iter().rev().find(|run| run.is_open())
 }
@@ -120,39 +142,38 @@ fn other_open(session: &Session) -> Option<&Run> {
 fn advance(material: &Material<'_>) -> Next {
     let run = material.run;
     if let Some(contested) = run.phases.iter().position(|phase| material.session.is_contested(phase)) {
-        return prove(material, contested);
+        let id = run.phases[contested].id();
+        return match material.items.behind.as_ref().filter(|behind| behind.phase == *id) {
+            Some(behind) => item(material, &behind.items, Some(id)),
+            None => prove(material, contested),
+        };
     }
     let phase = run.current();
     let defined = material.definition.and_then(|workflow| workflow.phase(phase.id().as_str()));
     let mut command = submitting(material, phase, defined, &|_| None);
     let failed = phase.last_attempt().filter(|_| phase.last_attempt_failed());
-    let waits_for_items_alone = failed.is_none_or(|attempt| {
-        attempt
-            .report
-            .checks
-            .iter()
-            .filter(|check| check.failed())
-            .all(|check| is_about_items(check, defined))
-    });
-    if material.items.counts.open() > 0 && waits_for_items_alone {
-        return item(material);
+    let fails_on = |is_meant: &dyn Fn(&CheckResult) -> bool| {
+        let checks = failed.iter().flat_map(|attempt| &attempt.report.checks);
+        checks.filter(|check| check.failed()).any(is_meant)
+    };
+    // While items are open, a gate that checks them cannot pass: they come first, if one is ready.
+    let looks_at_items = failed.is_none() || fails_on(&|check| is_about_items(check, defined));
+    let is_of_another_kind =
+        |check: &CheckResult| !is_about_items(check, defined) && check.kind != "approval";
+    let has_another_way = material.items.next.is_none() && fails_on(&is_of_another_kind);
+    // A run does not end with open items: in its last phase they come first.
+    if let Some(behind) = &material.items.behind {
+        return item(material, &behind.items, Some(&behind.phase));
+    }
+    if material.items.counts.open() > 0 && !has_another_way && (looks_at_items || run.is_at_its_end()) {
+        return item(material, &material.items, None);
     }
     let Some(attempt) = failed else {
-        return Next::new(begin(material, defined), Some(command));
+        return Next { says_purpose: true, ..Next::new(begin(material, defined), Some(command)) };
     };
-    // What was approved or finished since the attempt is no longer missing.
-    let approved = |check: &CheckResult| {
-        let id = Name::parse(&check.id).ok();
-        let approval = id.and_then(|id| material.session.approval(phase.id(), &id));
-        check.kind == "approval" && approval.is_some_and(|approval| approval.holds(material.now))
-    };
-    let items_done = material.items.counts.done == material.items.counts.total;
-    let settled = |check: &CheckResult| {
-        let holds_now = material.settled.contains(&check.id);
-        approved(check) || holds_now || (check.kind == "items" && items_done)
-    };
-    let missing: Vec<&CheckResult> =
-        attempt.report.checks.iter().filter(|check| check.failed() && !settled(check)).collect();
+    // Checks approved or finished since the attempt are no longer missing.
+    let is_missing = |check: &&CheckResult| check.failed() && !material.is_settled(&check.id, &check.kind);
+    let missing: Vec<&CheckResult> = attempt.report.checks.iter().filter(is_missing).collect();
     if attempt.report.checks.is_empty() {
         return Next::new(untold(material), Some(command));
     }
@@ -167,13 +188,13 @@ fn advance(material: &Material<'_>) -> Next {
     Next { waits, ..Next::new(mend(run, &missing), Some(command)) }
 }
 
-/// A file calls a phase done, against what is known here: that comes before all else.
+/// A file calls a phase done, against our records: that comes first.
 fn prove(material: &Material<'_>, position: usize) -> Next {
     let (session, run) = (material.session, material.run);
     let phase = &run.phases[position];
     let called = phase_called(run.number_at(position), phase.id());
     let defined = material.definition.and_then(|workflow| workflow.phase(phase.id().as_str()));
-    let mut summary = Hint::new(format!("A file calls {called} done, and nothing here shows it."));
+    let mut summary = Hint::new(format!("A file calls {called} done; nothing here shows it."));
     if session.failed_here(phase) {
         let failed = phase.attempts_since_opened().rfind(|attempt| !attempt.report.passes());
         let checks = failed.iter().flat_map(|attempt| &attempt.report.checks);
@@ -187,10 +208,7 @@ fn prove(material: &Material<'_>, position: usize) -> Next {
             .command(about(material, words!["item", "list", "--phase", phase.id()]))
             .then(".");
     }
-    Next::new(
-        summary.then(" Then show that it is done."),
-        Some(submitting(material, phase, defined, &|_| None)),
-    )
+    Next::new(summary.then(" Then:"), Some(submitting(material, phase, defined, &|_| None)))
 }
 
 fn is_about_items(check: &CheckResult, defined: Option<&PhaseDefinition>) -> bool {
@@ -198,62 +216,79 @@ fn is_about_items(check: &CheckResult, defined: Option<&PhaseDefinition>) -> boo
     check.kind == "items" || kind.is_some_and(|own| own.kind.asks_for_items())
 }
 
-/// The command that tries a phase's gate; what only the reader can know has something in its place.
-fn submitting(
+/// The command that tries a phase's gate, with placeholders for values that only the reader knows.
+pub(crate) fn submitting(
     material: &Material<'_>,
     phase: &Phase,
     defined: Option<&PhaseDefinition>,
     known: &dyn Fn(&str) -> Option<String>,
 ) -> CommandLine {
     let mut words = words!["advance", "--phase", phase.id()];
-    for field in defined.iter().flat_map(|defined| &defined.evidence).filter(|field| field.required) {
+    // An optional field that the last attempt was judged by is requested again.
+    let tried = phase.last_attempt().filter(|_| phase.last_attempt_failed());
+    let was_given = |name: &str| tried.is_some_and(|attempt| attempt.report.evidence.contains_key(name));
+    let is_asked = |field: &&EvidenceDefinition| field.required || was_given(&field.name);
+    for field in defined.iter().flat_map(|defined| &defined.evidence).filter(is_asked) {
         let value = known(&field.name).unwrap_or_else(|| placeholder(field.value_type).to_owned());
         words.extend(["--evidence".to_owned(), format!("{}={value}", field.name)]);
     }
     about(material, words)
 }
 
-/// What was submitted for a field, where it stands in a command line as it is.
+/// The submitted value of a field, if it can appear in a command line as it is.
 fn said(attempt: &Attempt, name: &str) -> Option<String> {
     let value = attempt.report.evidence.get(name)?;
     (value.is_boolean() || value.is_number()).then(|| value.to_string())
 }
 
-/// Items come before the phase's gate: the one that the asking one holds, else the first that is free.
-fn item(material: &Material<'_>) -> Next {
-    let counts = material.items.counts;
-    let done = format!("{} of {} done", counts.done, counts.total);
-    let Some(next) = &material.items.next else {
-        let summary = format!(
-            "No item is ready ({done}): the others are held by somebody, wait for another item or are blocked."
-        );
-        let command = about(material, words!["item", "list"]);
-        return Next { waits: Waits::Others, ..Next::new(summary, Some(command)) };
-    };
+/// Items precede the phase's gate: the caller's own, or else the first free one.
+fn item(material: &Material<'_>, items: &ItemsSeen, left_by: Option<&Name>) -> Next {
+    let counts = items.counts;
+    let of = left_by.map(|phase| format!(" in {phase}, which comes first")).unwrap_or_default();
+    let done = format!("{} of {} done{of}", counts.done, counts.total);
+    let Some(next) = &items.next else { return nothing_ready(material, items, &done) };
     let (verb, held) = match next.item.lease.as_ref().filter(|_| next.mine) {
         Some(lease) => ("done", format!("yours until {}; ", moment(lease.until, material.now))),
         None => ("claim", String::new()),
     };
     let title = quoted(&next.item.title, LONGEST_QUOTATION);
-    let file =
-        file_of_item(material, &next.item).map(|path| format!(" Produces {path}.")).unwrap_or_default();
+    let file = file_of_item(material.session, material.definition, &next.item)
+        .map(|path| format!(" Produces {path}."))
+        .unwrap_or_default();
     Next::new(
         format!("Item {}: {title} ({held}{done}){}{file}", next.id(), if file.is_empty() { "" } else { "." }),
         Some(about(material, words!["item", verb, next.id()])),
     )
 }
 
-/// The file that an item of the current phase leaves, where each has one.
-fn file_of_item(material: &Material<'_>, item: &Item) -> Option<String> {
-    let run = material.run;
-    let defined = material.definition.and_then(|workflow| workflow.phase(run.current().id().as_str()))?;
+/// Every open item waits for something: names each, and offers nothing.
+fn nothing_ready(material: &Material<'_>, items: &ItemsSeen, done: &str) -> Next {
+    const NAMED: usize = 4;
+    let open = &items.open;
+    let mut named: Vec<String> = open
+        .iter()
+        .filter(|item| !item.container)
+        .take(NAMED)
+        .map(|item| format!("{}: {}", item.id(), item.standing(material.now)))
+        .collect();
+    let more = (items.counts.open() as usize).saturating_sub(named.len());
+    if more > 0 && named.len() == NAMED {
+        named.push(format!("and {more} more"));
+    }
+    let summary = format!("No item is ready ({done}). {}.", named.join("; "));
+    Next { waits: Waits::Others, ..Next::new(summary, None) }
+}
+
+/// The file that an item produces, if each item of its phase has one; below the project's folder.
+pub(crate) fn file_of_item(session: &Session, definition: Option<&Workflow>, item: &Item) -> Option<String> {
+    let run = session.run()?;
+    let defined = definition.and_then(|workflow| workflow.phase(item.phase.as_str()))?;
     let kind =
         defined.items.as_deref().filter(|kind| item.kind.as_str() == *kind && item.parent.is_none())?;
     let stands_for = format!("<{kind}>");
-    let path =
-        produced(material.session, run, Some(defined)).into_iter().find(|path| path.contains(&stands_for))?;
+    let path = produced(session, run, Some(defined)).into_iter().find(|path| path.contains(&stands_for))?;
     let (before, after) = path.split_once(&stands_for)?;
-    // `section-2` in `stage-3-section-<section>.md` is `2`, as the phase's check has it.
+    // `section-2` in `stage-3-section-<section>.md` is `2`, as in the phase's check.
     let id = item.id.as_str();
     let number = &id[id.trim_end_matches(|digit: char| digit.is_ascii_digit()).len()..];
     let stem = &id[..id.len() - number.len()];
@@ -261,13 +296,13 @@ fn file_of_item(material: &Material<'_>, item: &Item) -> Option<String> {
     Some(format!("{before}{}{after}", if is_short { number } else { id }))
 }
 
-/// The check that must be approved, when nothing else is missing.
+/// The check to approve, if nothing else is missing.
 fn waits_for_a_person<'a>(missing: &[&'a CheckResult]) -> Option<&'a str> {
     let first = missing.first()?;
     missing.iter().all(|check| check.kind == "approval").then_some(first.id.as_str())
 }
 
-/// Another tool says that it failed, and not on what.
+/// Another tool reports a failure without its cause.
 fn untold(material: &Material<'_>) -> Hint {
     let run = material.run;
     let called = phase_called(run.current_number(), run.current().id());
@@ -278,7 +313,7 @@ fn untold(material: &Material<'_>) -> Hint {
     .then(format!(". Mend it, then try {called} again."))
 }
 
-/// What a failed gate asks for, in the words of its definition.
+/// The remedies of a failed gate, as its definition words them.
 fn mend(run: &Run, missing: &[&CheckResult]) -> String {
     let remedies = remedies(missing);
     let again = format!("try {} again.", phase_called(run.current_number(), run.current().id()));
@@ -288,12 +323,12 @@ fn mend(run: &Run, missing: &[&CheckResult]) -> String {
     format!("{} Then {again}", remedies.join(" "))
 }
 
-/// How each check is met, each way once.
+/// How to satisfy each check, without repetition.
 fn remedies(missing: &[&CheckResult]) -> Vec<String> {
     let mut remedies: Vec<String> = missing
         .iter()
         .map(|check| match &check.help {
-            Some(help) => format!("{}.", help.trim().trim_end_matches('.')),
+            Some(help) => format!("{}{}.", help.trim().trim_end_matches('.'), in_full(check, help)),
             None => match &check.needed {
                 Some(needed) => format!("Make '{}' hold: {needed}.", check.id),
                 None => format!("Make '{}' hold.", check.id),
@@ -306,7 +341,13 @@ fn remedies(missing: &[&CheckResult]) -> Vec<String> {
     remedies
 }
 
-/// The current phase by number, name and what it is for.
+/// The path of a missing file, if the help text does not contain it.
+fn in_full(check: &CheckResult, help: &str) -> String {
+    let path = check.needed.as_deref().filter(|path| check.kind == "artifact" && !help.contains(*path));
+    path.map(|path| format!(": {path}")).unwrap_or_default()
+}
+
+/// The current phase's number, name and purpose.
 fn with_purpose(material: &Material<'_>) -> String {
     let (run, phase) = (material.run, material.run.current());
     let defined = material.definition.and_then(|workflow| workflow.phase(phase.id().as_str()));
@@ -330,12 +371,12 @@ fn begin(material: &Material<'_>, defined: Option<&PhaseDefinition>) -> String {
     summary
 }
 
-/// Why a phase that was done before is at work again.
+/// Why a completed phase is in progress again.
 fn revised(session: &Session, phase: &Phase) -> String {
     let concerns = |made: &&RevisionMade| {
         made.revision.phase == *phase.id() || made.revision.flagged.contains(phase.id())
     };
-    // Only as long as the phase has not been completed since.
+    // Only until the phase is completed again.
     let last = session.revisions.iter().rev().find(concerns);
     match last.filter(|made| phase.started_at().is_some_and(|started| started >= made.at)) {
         Some(made) if made.revision.phase == *phase.id() => {
@@ -350,7 +391,7 @@ fn revised(session: &Session, phase: &Phase) -> String {
     }
 }
 
-/// A command about this session, which is named where a command without a name would mean another.
+/// A command about this session, named if a bare command would mean another.
 fn about(material: &Material<'_>, mut words: Vec<String>) -> CommandLine {
     if material.name_session {
         words.extend(words!["--session", material.session.id]);

@@ -1,5 +1,5 @@
-//! Sessions whose folder belongs to no project: found in the folders for temporary files, from anywhere. Each is a
-//! little project of its own, and their logs are in the user's store. Writes nothing.
+//! Sessions outside projects: found in temporary folders, from anywhere. Each is a small project of its own,
+//! with its log in the user's store. Writes nothing.
 
 use crate::config::Config;
 use crate::engine::{Engine, Intent, Options};
@@ -20,16 +20,16 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use store::{Filter, Listed, SessionRow};
 
-/// The most that a list looks at.
+/// The maximum number in a list.
 const MOST: usize = 200;
 
-/// What stands in a folder for temporary files under a session's name.
+/// An entry in a temporary folder with a session's name.
 struct Candidate {
     path: PathBuf,
     refused: Option<&'static str>,
 }
 
-/// The folder outside of projects that is meant; none when the project at hand is.
+/// The selected folder outside projects; `None` if the current project is meant.
 pub(crate) fn meant(options: &Options, project: Option<&Project>) -> Result<Option<PathBuf>> {
     let asked = options.session.as_deref().unwrap_or_default();
     let may_be = |prefix: &str| asked.starts_with(prefix) || (asked.len() > 2 && prefix.starts_with(asked));
@@ -58,7 +58,8 @@ pub(crate) fn meant(options: &Options, project: Option<&Project>) -> Result<Opti
     Ok(named(asked, &places(project))?.or_else(|| kept(asked, options)))
 }
 
-/// The folder of a session that has another id than that folder's name: one of that name was somewhere else before.
+/// The folder of a session whose id differs from its folder's name, because that name was used elsewhere
+/// before.
 fn kept(asked: &str, options: &Options) -> Option<PathBuf> {
     let options = Options { session: None, key: None, ..options.clone() };
     let engine = Engine::open_at(Project::outside(&newest()?), options, Intent::Query).ok()?;
@@ -67,7 +68,7 @@ fn kept(asked: &str, options: &Options) -> Option<PathBuf> {
     (is_session(&folder) && refused(&folder, rustix::process::geteuid().as_raw()).is_none()).then_some(folder)
 }
 
-/// The options for the folder that is meant: a number was one of the list in which it was read.
+/// Options for the selected folder: a number refers to the list in which it was read.
 pub(crate) fn options_for(folder: &Path, mut options: Options) -> Options {
     if options.session.as_deref().is_some_and(is_number) {
         options.session = name_of(folder).map(ToOwned::to_owned);
@@ -75,8 +76,8 @@ pub(crate) fn options_for(folder: &Path, mut options: Options) -> Options {
     options
 }
 
-/// The folder of the session that a list shows with the number that was asked for; none when that is one of the
-/// project's own, or nobody's.
+/// The folder of the session with the requested list number; `None` if it belongs to the project, or to
+/// nobody.
 fn numbered(options: &Options, project: Option<&Project>) -> Result<Option<PathBuf>> {
     let asked = options.session.clone().unwrap_or_default();
     let Some(at) = project.cloned().or_else(|| Some(Project::outside(&newest()?))) else { return Ok(None) };
@@ -98,7 +99,7 @@ fn is_number(asked: &str) -> bool {
     !asked.is_empty() && asked.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The folder of the one session that this text names; none when it is the name of no session there.
+/// The folder of the only session with this name; `None` if there is none.
 fn named(asked: &str, places: &[PathBuf]) -> Result<Option<PathBuf>> {
     let is_meant = |name: &str| name.to_lowercase().starts_with(&asked.to_lowercase());
     let mut found: Vec<Candidate> =
@@ -122,13 +123,12 @@ fn named(asked: &str, places: &[PathBuf]) -> Result<Option<PathBuf>> {
     }
 }
 
-/// The session outside of projects that was begun last, by the names of their folders.
+/// The most recently started session outside projects, by folder name.
 fn newest() -> Option<PathBuf> {
     folders(&[]).into_iter().max_by(|one, other| name_of(one).cmp(&name_of(other)))
 }
 
-/// The session outside of projects that is meant where none is named: taken up again last, unless the newest one was
-/// begun after that.
+/// The default session outside projects: the one resumed last, unless the newest started after that.
 fn latest(options: &Options) -> Option<PathBuf> {
     let newest = newest()?;
     let options = Options { session: None, key: None, ..options.clone() };
@@ -141,13 +141,13 @@ fn latest(options: &Options) -> Option<PathBuf> {
     }
 }
 
-/// Whether a folder is, by its name, a session's that can be outside of a project.
+/// True if a folder's name is that of a session that can be outside projects.
 pub(crate) fn is_session(folder: &Path) -> bool {
     let path = folder.to_string_lossy();
     with_places().any(|(layout, _)| layout.identify(&path, true).is_some())
 }
 
-/// The user's own folders of sessions, in the order of their names.
+/// The user's own session folders, by name.
 fn folders(places: &[PathBuf]) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = candidates(places)
         .into_iter()
@@ -182,7 +182,7 @@ fn candidates(places: &[PathBuf]) -> Vec<Candidate> {
     found
 }
 
-/// A folder that others can put things into, or that leads elsewhere, is not to be trusted with what is written there.
+/// A folder writable by others, or a link, cannot be trusted for writing.
 fn refused(path: &Path, user: u32) -> Option<&'static str> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => Some("it is a symbolic link"),
@@ -193,7 +193,7 @@ fn refused(path: &Path, user: u32) -> Option<&'static str> {
     }
 }
 
-/// `$TMPDIR`, and where everybody's temporary files are.
+/// `$TMPDIR`, and the shared temporary folder.
 fn temporary_folders() -> Vec<PathBuf> {
     let set = std::env::var_os("TMPDIR").filter(|value| !value.is_empty()).map(PathBuf::from);
     let mut folders: Vec<PathBuf> = Vec::new();
@@ -207,7 +207,7 @@ fn temporary_folders() -> Vec<PathBuf> {
     folders
 }
 
-/// Tests have their own, so that none sees what lies on the machine.
+/// Tests have their own, so that none sees the machine's files.
 fn usual_folder() -> PathBuf {
     let own = std::env::var_os("LEFTOFF_TEST_TMP").filter(|_| cfg!(debug_assertions));
     own.map_or_else(|| PathBuf::from("/tmp"), PathBuf::from)
@@ -231,8 +231,8 @@ fn name_of(path: &Path) -> Option<&str> {
 }
 
 impl Engine {
-    /// The engine in which a session is to be started: of the project here, else, for a session that can do without
-    /// one, of a new folder for temporary files. Nothing is made yet.
+    /// The engine in which to start a session: of the project here or, for a session that needs none, of a
+    /// new temporary folder. Creates nothing yet.
     pub fn open_to_start(options: Options, request: &StartRequest) -> Result<Self> {
         let layout = request.layout.as_deref().and_then(layout::by_name);
         let layout =
@@ -244,8 +244,7 @@ impl Engine {
         Self::open_at(Project::outside(&folder), options, Intent::Create)
     }
 
-    /// The folder of the session outside of projects that was taken up again last, of those that are not finished, and
-    /// when that was.
+    /// The unfinished session outside projects that was resumed last, and when.
     fn taken_up_last(&self) -> Option<(PathBuf, Timestamp)> {
         let folders = folders(&[]);
         let lifecycles = Lifecycle::UNFINISHED.iter().map(|&name| name.to_owned()).collect();
@@ -259,13 +258,13 @@ impl Engine {
         resumed.max_by_key(|(_, at)| *at)
     }
 
-    /// Whether the session of this folder was begun after that.
+    /// True if this folder's session started after that.
     fn began_after(&self, at: Timestamp) -> bool {
         let lines = self.own_lines().unwrap_or_default();
         lines.iter().any(|(line, _)| line.created_at > at)
     }
 
-    /// The sessions outside of this project, a line each.
+    /// Sessions outside this project, one line each.
     pub(crate) fn outside_lines(&self, in_their_words: bool) -> Vec<(ShortView, Vec<Warning>)> {
         let here = &self.project.root;
         let options = Options { session: None, key: None, ..self.options.clone() };
@@ -276,7 +275,7 @@ impl Engine {
             for (mut line, warnings) in engine.own_lines().unwrap_or_default() {
                 engine.laid_over_line(&mut line);
                 line.own_words = in_their_words.then(|| engine.own_line(&line.session_id)).flatten();
-                // A number is one of this project's store; here it has another.
+                // A number belongs to this project's store; here it has another.
                 if !self.project.is_outside {
                     line.number = 0;
                 }
@@ -286,15 +285,14 @@ impl Engine {
         lines
     }
 
-    /// The numbers of sessions outside of this project that its store does not have, by the names of their folders: in
-    /// that order, after all of its own. All that belong to no project share a store, and fill the numbers that it has
-    /// not given.
+    /// Numbers of sessions outside this project that its store lacks, by folder name, after all of its own.
+    /// Sessions outside projects share a store, and use numbers that it has not assigned.
     pub(crate) fn outside_numbers(&self) -> Result<BTreeMap<SessionId, u64>> {
         let is_outside = self.project.is_outside;
         let is_elsewhere = |folder: &PathBuf| is_outside || !folder.starts_with(&self.project.root);
         let listed = self.store.list(&Filter::default())?;
         let in_files: BTreeSet<SessionId> = self.in_files_alone().into_iter().map(|found| found.id).collect();
-        // What is only laid over the store is not kept yet. One of that name may be kept that is in another folder.
+        // Uncommitted sessions are not stored yet. A stored one of that name may be in another folder.
         let kept = listed.iter().map(|kept| &kept.row).filter(|row| !in_files.contains(&row.id));
         let known = |row: &SessionRow| if is_outside { row.worktree.clone() } else { row.id.to_string() };
         let kept: BTreeSet<String> = kept.map(known).collect();
@@ -316,7 +314,7 @@ impl Engine {
             })
             .collect();
         let first = if is_outside { 1 } else { given.last().copied().unwrap_or(0) + 1 };
-        // Their tool's list begins with the newest.
+        // The tool's list begins with the newest.
         Ok(ids.into_iter().rev().zip((first..).filter(|number| !given.contains(number))).collect())
     }
 }
@@ -353,7 +351,7 @@ fn new_folder(layout: &dyn Layout, request: &StartRequest) -> Result<PathBuf> {
 mod tests {
     use super::*;
 
-    /// Asked for somebody else: giving a folder away takes more rights than a test may have.
+    /// Tests the check for another user: changing a folder's owner needs more rights than a test may have.
     #[test]
     fn a_folder_that_belongs_to_somebody_else_or_leads_elsewhere_is_refused() {
         let place = tempfile::tempdir().expect("a folder");

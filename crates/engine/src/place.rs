@@ -8,17 +8,17 @@ use model::session::Session;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folder of ours that is committed with the code.
+/// Our folder, which is committed with the code.
 pub const FOLDER: &str = ".leftoff";
 const DATABASE: &str = "leftoff.db";
 
-/// Where work happens: one worktree, and the store it shares with its siblings.
+/// One worktree, and the store it shares with its siblings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
     /// The canonical root of this worktree.
     pub root: PathBuf,
     pub git: Option<Git>,
-    /// Not a project but the folder of one session that belongs to none: its log is in the user's store.
+    /// The folder of one session outside projects: its log is in the user's store.
     pub is_outside: bool,
 }
 
@@ -26,12 +26,12 @@ pub struct Project {
 pub struct Git {
     /// This worktree's own git folder.
     pub folder: PathBuf,
-    /// The one that all worktrees share.
+    /// The folder shared by all worktrees.
     pub common: PathBuf,
 }
 
 impl Project {
-    /// The nearest ancestor that is a project of ours, a git repository or holds a known layout.
+    /// The nearest ancestor that is a leftoff project, a git repository, or has a known layout.
     pub fn find(from: &Path) -> Result<Self> {
         let from = canonical(from)?;
         let project = from.ancestors().find(|folder| is_project(folder) && !outside::is_session(folder));
@@ -42,7 +42,7 @@ impl Project {
         session.map(Self::outside).ok_or(Error::NoProject { folder: from.clone() })
     }
 
-    /// Like `find`; where there is none, this very folder becomes one.
+    /// Like `find`; without a project, this folder becomes one.
     pub fn find_or_here(from: &Path) -> Result<Self> {
         match Self::find(from) {
             Err(Error::NoProject { folder }) => Ok(Self::at(&folder)),
@@ -54,7 +54,7 @@ impl Project {
         Self { root: root.to_owned(), git: root.ancestors().find_map(git_at), is_outside: false }
     }
 
-    /// The folder of a session that belongs to no project.
+    /// The folder of a session outside projects.
     pub(crate) fn outside(folder: &Path) -> Self {
         Self { root: folder.to_owned(), git: None, is_outside: true }
     }
@@ -68,7 +68,7 @@ impl Project {
         self.root.join(FOLDER)
     }
 
-    /// Where the database is unless the registry says otherwise.
+    /// The database's location unless the registry says otherwise.
     pub fn default_database(&self) -> PathBuf {
         match &self.git {
             Some(git) => git.common.join("leftoff").join(DATABASE),
@@ -76,7 +76,7 @@ impl Project {
         }
     }
 
-    /// Where the database is.
+    /// The database's location.
     pub fn database(&self) -> Result<PathBuf> {
         if self.is_outside {
             return registry::users_database(DATABASE);
@@ -86,19 +86,19 @@ impl Project {
         }
         let default = self.default_database();
         let before_git = self.folder().join(DATABASE);
-        // A folder that became a repository later keeps the store it had.
+        // A folder that became a repository later keeps its store.
         if default != before_git && !default.exists() && before_git.exists() {
             return Ok(before_git);
         }
         Ok(default)
     }
 
-    /// Where the database goes when the default place cannot be written; recorded, so that every process looks there.
+    /// Chooses another location if the default is not writable, and records it for every process.
     pub fn move_database_to_state_folder(&self) -> Result<PathBuf> {
         registry::choose_database(self.registry_key(), DATABASE)
     }
 
-    /// Where that would be.
+    /// That other location.
     pub(crate) fn database_outside_git(&self) -> Result<PathBuf> {
         registry::place_for(self.registry_key(), DATABASE)
     }
@@ -107,7 +107,7 @@ impl Project {
         self.git.as_ref().is_some_and(|git| path.starts_with(&git.common) || path.starts_with(&git.folder))
     }
 
-    /// The store is gone, and with it where it was.
+    /// Forgets the location of a removed store.
     pub(crate) fn forget_database(&self) -> Result<()> {
         registry::forget(self.registry_key())
     }
@@ -117,13 +117,13 @@ impl Project {
         self.git.as_ref().map_or(&self.root, |git| &git.common)
     }
 
-    /// The branch that is checked out; none when HEAD is detached or outside git.
+    /// The checked-out branch; `None` if HEAD is detached or outside git.
     pub fn branch(&self) -> Option<String> {
         let head = fs::read_to_string(self.git.as_ref()?.folder.join("HEAD")).ok()?;
         head.trim().strip_prefix("ref: refs/heads/").map(ToOwned::to_owned)
     }
 
-    /// The commit that is checked out, as far as plain files tell it; none outside git and before the first commit.
+    /// The checked-out commit, as far as plain files show it; `None` outside git and before the first commit.
     pub fn head(&self) -> Option<String> {
         let git = self.git.as_ref()?;
         let head = fs::read_to_string(git.folder.join("HEAD")).ok()?;
@@ -135,7 +135,7 @@ impl Project {
     }
 }
 
-/// The commit of a ref that git has packed away with others.
+/// The commit of a packed ref.
 fn packed(common: &Path, name: &str) -> Option<String> {
     let refs = fs::read_to_string(common.join("packed-refs")).ok()?;
     let of_name = |line: &str| {
@@ -144,21 +144,21 @@ fn packed(common: &Path, name: &str) -> Option<String> {
     refs.lines().find_map(of_name).as_deref().and_then(commit)
 }
 
-/// A line that is a commit's hash, in either length that git has.
+/// A line that is a commit hash, in either length.
 fn commit(line: &str) -> Option<String> {
     let hash = line.trim();
     let is_hash = matches!(hash.len(), 40 | 64) && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_hash.then(|| hash.to_owned())
 }
 
-/// Where a session's artifacts are, below the project's folder unless its layout has another place for them.
+/// The folder of a session's artifacts, below the project's folder unless its layout has another place.
 pub(crate) fn workspace_path(session: &Session) -> String {
     let spot = session.path.as_deref().and_then(|path| {
         let layout = layouts::layout::by_name(&session.layout)?;
         layout.identify(path, true).or_else(|| layout.identify(path, false))
     });
     let Some(spot) = spot else { return workspace_of(&session.id) };
-    // A session outside of projects is its own root: the folder itself, and nothing below it.
+    // A session outside projects is its own root: the folder itself, and nothing below it.
     match Path::new(&spot.workspace).strip_prefix(&session.worktree) {
         Ok(below) => below.to_string_lossy().into_owned(),
         Err(_) => spot.workspace,
@@ -170,7 +170,7 @@ pub(crate) fn in_workspace(session: &Session, path: &str) -> String {
     Path::new(&workspace_path(session)).join(path).to_string_lossy().into_owned()
 }
 
-/// Where a native session's files are, below the project's folder.
+/// A native session's folder, below the project's folder.
 pub(crate) fn workspace_of(session: &SessionId) -> String {
     format!("{FOLDER}/sessions/{session}")
 }

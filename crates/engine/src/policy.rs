@@ -1,5 +1,11 @@
-//! Who may do what needs a person. The project's `[policy]` can relax each rule, but a weaker policy counts on this machine
-//! only after a person accepted it here: whoever can edit a file must not thereby be able to approve.
+//! Who may do what needs a person. The project's `[policy]` can relax each rule, but a weaker policy counts
+//! on this machine only after a person accepted it here: being able to edit a file must not mean being able
+//! to approve.
+
+mod authority;
+mod restoring;
+
+pub(crate) use authority::{Act, Signature};
 
 use crate::checks::trust;
 use crate::config::Config;
@@ -10,33 +16,46 @@ use model::hint::Hint;
 use model::words;
 use serde::{Deserialize, Serialize};
 
-/// From the weakest to the strongest.
+/// From weakest to strongest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Who {
     Anyone,
     #[default]
     Person,
+    /// A person, with a signature by an allowed key.
+    Signed,
 }
 
-/// What only a person can do, unless the policy says otherwise.
+/// True if a policy could allow the refused command to anyone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PolicyHelps {
+    Never,
+    IfRelaxed,
+    /// The project has a weaker policy that nobody accepted here yet.
+    OnceAccepted,
+}
+
+/// Actions that only a person can do, unless the policy says otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Restricted {
     Approve,
     Override,
-    /// Skipping a phase that has a gate.
+    /// Skipping a phase with a gate.
     Skip,
     /// Closing a session with unfinished phases.
     Close,
     Purge,
-    /// Abandoning a session that somebody is in.
+    /// Abandoning a session in use.
     Abandon,
-    /// Resuming a session that somebody is in.
+    /// Resuming a session in use.
     Take,
-    /// Moving a running session to the workflow's present definition.
+    /// Moving a running session to the workflow's current definition.
     Update,
     /// Letting commands run, or a policy count. No policy relaxes it.
     Trust,
+    /// Replacing a store that holds sessions by a backup. No policy relaxes it.
+    Restore,
 }
 
 impl Restricted {
@@ -63,6 +82,7 @@ impl Restricted {
             Self::Take => "take over a session that somebody is working in",
             Self::Update => "move a session to a changed workflow",
             Self::Trust => "trust commands",
+            Self::Restore => "replace the store by a backup",
         }
     }
 
@@ -78,11 +98,12 @@ impl Restricted {
             Self::Take => "taking over a session that somebody is working in",
             Self::Update => "moving a running session to a changed workflow",
             Self::Trust => "trusting commands or a policy",
+            Self::Restore => "replacing the store by a backup",
         }
     }
 
     /// Its key in `[policy]`.
-    fn key(self) -> &'static str {
+    pub(crate) fn key(self) -> &'static str {
         match self {
             Self::Approve => "approve",
             Self::Override => "override",
@@ -93,6 +114,7 @@ impl Restricted {
             Self::Take => "take",
             Self::Update => "update",
             Self::Trust => "trust",
+            Self::Restore => "restore",
         }
     }
 }
@@ -123,11 +145,11 @@ impl Policy {
             Restricted::Abandon => self.abandon,
             Restricted::Take => self.take,
             Restricted::Update => self.update,
-            Restricted::Trust => Who::Person,
+            Restricted::Trust | Restricted::Restore => Who::Person,
         }
     }
 
-    /// The rules that this policy relaxes compared with another one.
+    /// The rules that this policy relaxes compared with another.
     fn weaker_than(self, other: Self) -> Vec<Restricted> {
         let is_weaker = |rule: &Restricted| self.who(*rule) < other.who(*rule);
         Restricted::RELAXABLE.into_iter().filter(is_weaker).collect()
@@ -139,44 +161,57 @@ impl Policy {
 pub struct PolicyLine {
     pub rule: &'static str,
     pub who: Who,
-    /// False for a weaker line that nobody accepted on this machine.
+    /// False for a weaker rule that nobody accepted on this machine.
     pub counts: bool,
     #[serde(skip)]
     allows: &'static str,
 }
 
+impl PolicyLine {
+    fn would_let(&self) -> String {
+        match self.who {
+            Who::Anyone => format!("anyone {}", self.allows),
+            Who::Person | Who::Signed => format!("a person {} without a signature", self.allows),
+        }
+    }
+}
+
 impl Engine {
-    /// Refuses what only a person can do where none is there, unless the accepted policy allows it to anyone.
+    /// Refuses an action that needs a person if none is present, unless the accepted policy allows it to
+    /// anyone.
     pub(crate) fn require_person(&self, rule: Restricted) -> Result<()> {
         if self.who_may(rule) == Who::Anyone || self.is_person()? {
             return Ok(());
         }
-        let has_policy = rule != Restricted::Trust;
+        let policy = match rule {
+            Restricted::Trust | Restricted::Restore => PolicyHelps::Never,
+            _ if self.has_unaccepted_policy() => PolicyHelps::OnceAccepted,
+            _ => PolicyHelps::IfRelaxed,
+        };
         let agent = self.known_agent()?.map(|agent| agent.agent);
-        Err(Error::NeedsAPerson { doing: rule.doing().to_owned(), has_policy, agent })
+        Err(Error::NeedsAPerson { doing: rule.doing().to_owned(), policy, agent })
     }
 
-    /// The stronger of what the project says and what was accepted here.
-    fn who_may(&self, rule: Restricted) -> Who {
-        let asked = self.config.policy.who(rule);
-        if asked >= Who::default() { asked } else { asked.max(self.accepted_policy().who(rule)) }
+    /// The stronger of the project's and the accepted rule.
+    pub(crate) fn who_may(&self, rule: Restricted) -> Who {
+        self.config.policy.who(rule).max(self.accepted_policy().who(rule))
     }
 
-    /// The policy that a person accepted on this machine for this project; the default one before that.
+    /// The policy that a person accepted on this machine for this project; otherwise the default.
     fn accepted_policy(&self) -> Policy {
         trust::accepted_policy(&self.project.root)
             .and_then(|text| serde_json::from_str(&text).ok())
             .unwrap_or_default()
     }
 
-    /// What the project's policy says, rule by rule.
+    /// The project's policy, rule by rule.
     pub fn policy_lines(&self) -> Vec<PolicyLine> {
         let accepted = self.accepted_policy();
         let policy = self.config.policy;
         let weaker = policy.weaker_than(accepted);
         Restricted::RELAXABLE
             .into_iter()
-            .filter(|rule| policy.who(*rule) != Who::default())
+            .filter(|rule| policy.who(*rule) != Who::default() || weaker.contains(rule))
             .map(|rule| PolicyLine {
                 rule: rule.key(),
                 who: policy.who(rule),
@@ -186,21 +221,21 @@ impl Engine {
             .collect()
     }
 
-    /// Lets the project's policy count on this machine as it is now.
+    /// Accepts the project's current policy on this machine.
     pub fn accept_policy(&self) -> Result<()> {
         self.require_person(Restricted::Trust)?;
         let text = serde_json::to_string(&self.config.policy).unwrap_or_default();
-        trust::accept_policy(&self.project.root, &text)
+        trust::accept_policy(&self.project.root, &text)?;
+        match self.own_signers() {
+            Some(signers) => trust::accept_signers(&self.project.root, &signers),
+            None => Ok(()),
+        }
     }
 
-    /// A project that lets agents do what otherwise needs a person says so; so does one that would like to.
+    /// Warnings if the project lets agents do what otherwise needs a person, or if its policy or list of
+    /// signers was not accepted here.
     pub(crate) fn policy_warnings(&self) -> Vec<Warning> {
         let lines = self.policy_lines();
-        let allowed = |counts: bool| {
-            let verbs: Vec<&str> =
-                lines.iter().filter(|line| line.counts == counts).map(|line| line.allows).collect();
-            (!verbs.is_empty()).then(|| verbs.join(" and "))
-        };
         let warning = |kind: &str, message: String, hint: Hint| Warning {
             kind: kind.to_owned(),
             message,
@@ -208,26 +243,37 @@ impl Engine {
             path: Some(Config::path(&self.project).display().to_string()),
             problem: None,
         };
-        let relaxed = allowed(true).map(|what| {
+        let accept = || Hint::new("a person can accept it at a terminal: ").run(words!["trust", "--policy"]);
+        let relaxed = lines.iter().filter(|line| line.counts && line.who == Who::Anyone);
+        let relaxed = joined(relaxed.map(|line| line.allows.to_owned())).map(|what| {
             let message = format!("anyone may {what} in this project, agents too");
-            warning(
-                "policy",
-                message,
-                "a person only: take it out of [policy] in .leftoff/config.toml".into(),
-            )
+            let hint = "a person only: take it out of [policy] in .leftoff/config.toml";
+            warning("policy", message, hint.into())
         });
-        let ignored = allowed(false).map(|what| {
+        let ignored = joined(lines.iter().filter(|line| !line.counts).map(PolicyLine::would_let));
+        let ignored = ignored.map(|what| {
             let message = format!(
-                "[policy] would let anyone {what}; it does not count before a person accepts it on this machine"
+                "[policy] would let {what}; it does not count before a person accepts it on this machine"
             );
-            warning(
-                "policy_not_accepted",
-                message,
-                Hint::new("a person can accept it at a terminal: ").run(words!["trust", "--policy"]),
-            )
+            warning("policy_not_accepted", message, accept())
         });
-        relaxed.into_iter().chain(ignored).collect()
+        let signs = lines.iter().any(|line| line.who == Who::Signed);
+        let signers = (signs && self.has_new_signers()).then(|| {
+            let message = ".leftoff/allowed_signers is not the list that a person accepted on this machine";
+            warning("signers_not_accepted", message.to_owned(), accept())
+        });
+        relaxed.into_iter().chain(ignored).chain(signers).collect()
     }
+
+    /// True if the project's policy is weaker than the accepted one.
+    fn has_unaccepted_policy(&self) -> bool {
+        self.policy_lines().iter().any(|line| !line.counts)
+    }
+}
+
+fn joined(parts: impl Iterator<Item = String>) -> Option<String> {
+    let parts: Vec<String> = parts.collect();
+    (!parts.is_empty()).then(|| parts.join(" and "))
 }
 
 #[cfg(test)]

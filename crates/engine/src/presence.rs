@@ -2,14 +2,17 @@
 
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::hooks;
 use crate::processes::{Ancestor, ProcessMark, Processes, SystemProcesses, agent_process};
-use model::actor::Actor;
+use crate::signing::git_setting;
+use jiff::Timestamp;
+use model::actor::{Actor, KnownBy};
 use model::id::SessionId;
 use model::session::Session;
 use std::time::Duration;
 use store::AgentRow;
 
-/// An agent session by its two names.
+/// An agent session: agent name and id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentIdentity {
     pub agent: String,
@@ -17,11 +20,11 @@ pub struct AgentIdentity {
 }
 
 impl AgentIdentity {
-    /// `claude:a4326893-…`, as the agent's environment carries it.
+    /// `claude:a4326893-…`, as in the agent's environment.
     pub fn parse(text: &str) -> Option<Self> {
         const LONGEST: usize = 200;
         let (agent, id) = text.split_once(':')?;
-        // Ids become parts of file names and of printed command lines.
+        // Ids become parts of file names and of printed commands.
         let is_plain = |part: &str| {
             let fits = |c: char| c.is_ascii_alphanumeric() || "-_.:+@=".contains(c);
             !part.is_empty() && !part.starts_with('.') && part.chars().all(fits)
@@ -30,14 +33,14 @@ impl AgentIdentity {
             .then(|| Self { agent: agent.to_owned(), id: id.to_owned() })
     }
 
-    /// A program that told its name, and runs this process: the same one as long as it lives.
+    /// A named program that runs this process: the same agent session while it lives.
     pub fn of_parent(name: &str) -> Option<Self> {
         let ancestors = SystemProcesses::default().ancestors();
         let process = agent_process(&ancestors)?;
         Self::named(name, &format!("{}-{}", process.pid, process.start))
     }
 
-    /// An agent by a name from outside, made plain.
+    /// An agent with an external name, sanitised.
     pub fn named(name: &str, id: &str) -> Option<Self> {
         const LONGEST_NAME: usize = 60;
         let plain: String = name
@@ -60,62 +63,98 @@ impl std::fmt::Display for AgentIdentity {
 }
 
 impl Engine {
-    /// The agent session that runs this command: by its environment, else by process ancestry, else as it says.
+    /// The asking agent session: by its environment, or else by process ancestry, or else by its own
+    /// statement.
     pub(crate) fn asking_agent(&self) -> Result<Option<AgentIdentity>> {
         Ok(self.known_agent()?.or_else(|| self.options.agent.clone()))
     }
 
-    /// The agent session that runs this command, without what it says of itself: by its environment, by an ancestor
-    /// that its hook recorded, or by the agent's own variable. A terminal makes no difference.
+    /// The asking agent session without its own statement: by its environment, by an ancestor that its hook
+    /// recorded, or by the agent's own variable. A terminal makes no difference.
     pub(crate) fn known_agent(&self) -> Result<Option<AgentIdentity>> {
         if self.options.from_afar {
             return Ok(None);
         }
         match &self.caller.agent {
             Some(identity) => Ok(Some(identity.clone())),
-            None => Ok(self.agent_above()?.or_else(|| AgentIdentity::of_parent(self.options.marked_agent?))),
+            None => Ok(self.agent_above()?.or_else(|| self.agent_of_marker())),
         }
     }
 
-    /// Whether a person runs this command: at a terminal, and not below an agent.
+    fn agent_of_marker(&self) -> Option<AgentIdentity> {
+        AgentIdentity::of_parent(self.options.marked_agent?)
+    }
+
+    /// True if a person runs this command: at a terminal, and not below an agent.
     pub(crate) fn is_person(&self) -> Result<bool> {
         Ok(self.options.person_present && self.known_agent()?.is_none())
     }
 
-    /// The agent session that this process was started by.
+    /// The agent session that started this process.
     fn agent_above(&self) -> Result<Option<AgentIdentity>> {
         let mut rows = self.store.agents(None)?;
-        // Only hooks tell which process an agent is. A command that was given an agent's name in its environment may have
-        // been typed in any shell, and what else runs there is not that agent.
+        // Only hooks know which process an agent is. A command with an agent's name in its environment may
+        // have been typed in any shell, and other processes there are not that agent.
         rows.retain(|row| row.memory.is_some());
         if rows.is_empty() {
             return Ok(None);
         }
         let boot_id = self.processes.boot_id();
         let ancestors = self.processes.ancestors();
+        // A process that began another conversation speaks for that one.
+        let has_ended = |row: &AgentRow| row.memory.as_deref().is_some_and(hooks::has_ended);
         Ok(ancestors.iter().find_map(|process| {
-            rows.iter()
-                .find(|row| is_process_of(row, process, &boot_id))
+            let its = rows.iter().filter(|row| is_process_of(row, process, &boot_id));
+            its.min_by_key(|row| has_ended(row))
                 .map(|row| AgentIdentity { agent: row.agent.clone(), id: row.agent_session.clone() })
         }))
     }
 
+    /// The agent if there is one, or else the person at the terminal, or else automation.
     pub(crate) fn actor(&self, agent: Option<&AgentIdentity>) -> Actor {
         let host = self.caller.host.clone();
         match agent {
-            Some(identity) => Actor::Agent { agent: identity.agent.clone(), id: identity.id.clone(), host },
-            None => Actor::Person { name: self.caller.user.clone(), host },
+            Some(identity) => Actor::Agent {
+                agent: identity.agent.clone(),
+                id: identity.id.clone(),
+                host,
+                known_by: Some(self.known_by(identity)),
+            },
+            None if self.options.person_present => {
+                Actor::Person { name: self.person_name(), host, known_by: Some(KnownBy::Terminal) }
+            }
+            None => Actor::Automation { name: self.caller.user.clone(), host },
         }
     }
 
-    /// Agent sessions of this worktree whose process lives, except the one that asks.
+    fn known_by(&self, identity: &AgentIdentity) -> KnownBy {
+        if self.options.from_afar {
+            KnownBy::OwnWord
+        } else if self.caller.agent.as_ref() == Some(identity) {
+            KnownBy::Environment
+        } else if self.agent_above().ok().flatten().as_ref() == Some(identity) {
+            KnownBy::Process
+        } else if self.options.agent.as_ref() == Some(identity) {
+            KnownBy::OwnWord
+        } else {
+            KnownBy::Marker
+        }
+    }
+
+    /// The person's name from git, or else the system. Asked only at a terminal, because it starts git.
+    fn person_name(&self) -> String {
+        let of_git = || git_setting(&self.project.root, "user.name");
+        self.person_name.get_or_init(|| of_git().unwrap_or_else(|| self.caller.user.clone())).clone()
+    }
+
+    /// Live agent sessions of this worktree, except the asking one.
     pub(crate) fn other_live_agents(&self, asking: Option<&AgentIdentity>) -> Result<Vec<AgentRow>> {
         let mut rows = self.store.agents(Some(&self.project.worktree()))?;
         rows.retain(|row| !asking.is_some_and(|identity| identity.is(row)) && self.lives(row));
         Ok(rows)
     }
 
-    /// Whether an agent other than the asking one is alive and works on this session, here or in another worktree.
+    /// True if another live agent works on this session, here or in another worktree.
     pub(crate) fn somebody_else_is_in(&self, session: &Session) -> Result<bool> {
         let asking = self.asking_agent()?;
         let rows = self.store.agents(None)?;
@@ -127,7 +166,12 @@ impl Engine {
     }
 
     pub(crate) fn lives(&self, row: &AgentRow) -> bool {
-        // Of another machine nothing can be found out here: what was seen in the last minutes counts.
+        self.is_running(row) && !row.memory.as_deref().is_some_and(hooks::has_ended)
+    }
+
+    /// True if its process runs, even after its conversation ended.
+    fn is_running(&self, row: &AgentRow) -> bool {
+        // Nothing can be found out about another machine: recent activity counts.
         const SEEN_LATELY_SECONDS: u64 = 15 * 60;
         if row.host != self.caller.host {
             return model::time::seconds_between(row.last_seen, self.clock.now()) < SEEN_LATELY_SECONDS;
@@ -139,7 +183,35 @@ impl Engine {
         })
     }
 
-    /// Records that an agent session is here, and what it works on. Dead ones leave.
+    /// When a lease holder was last seen, if known to be gone. `None` for one without a trace.
+    pub(crate) fn gone_since(&self, holder: &Actor) -> Option<Timestamp> {
+        let Actor::Agent { agent, id, .. } = holder else { return None };
+        let row = self.store.agent(agent, id).ok().flatten()?;
+        (!self.lives(&row)).then_some(row.last_seen)
+    }
+
+    /// Its row shows that it is gone, so it stays while something is held in its name.
+    fn holds_items(&self, row: &AgentRow) -> bool {
+        let (agent, id, host) = (row.agent.clone(), row.agent_session.clone(), row.host.clone());
+        let holder = Actor::Agent { agent, id, host, known_by: None }.key();
+        let held = row.session.as_ref().map(|session| self.store.held_items(session, &holder));
+        held.is_some_and(|held| held.is_ok_and(|rows| !rows.is_empty()))
+    }
+
+    /// The process that an agent session is recorded with: the one that its hooks named before, where this process
+    /// runs below it, else the nearest that is no shell. An agent's child cannot take its place.
+    fn process_of<'a>(
+        &self,
+        identity: &AgentIdentity,
+        ancestors: &'a [Ancestor],
+    ) -> Result<Option<&'a Ancestor>> {
+        let known = self.store.agent(&identity.agent, &identity.id)?.filter(|row| row.memory.is_some());
+        let boot_id = self.processes.boot_id();
+        let known = known.and_then(|row| ancestors.iter().find(|one| is_process_of(&row, one, &boot_id)));
+        Ok(known.or_else(|| agent_process(ancestors)))
+    }
+
+    /// Records an agent session's presence and its session. Removes dead ones.
     pub(crate) fn greet(
         &mut self,
         identity: &AgentIdentity,
@@ -148,7 +220,7 @@ impl Engine {
         patience: Duration,
     ) -> Result<()> {
         let ancestors = self.processes.ancestors();
-        let Some(process) = agent_process(&ancestors) else { return Ok(()) };
+        let Some(process) = self.process_of(identity, &ancestors)? else { return Ok(()) };
         let now = self.clock.now();
         let row = AgentRow {
             agent: identity.agent.clone(),
@@ -169,7 +241,7 @@ impl Engine {
             .store
             .agents(Some(&row.worktree))?
             .into_iter()
-            .filter(|other| !identity.is(other) && !self.lives(other))
+            .filter(|other| !identity.is(other) && !self.is_running(other) && !self.holds_items(other))
             .map(|other| (other.agent, other.agent_session))
             .collect();
         if gone.is_empty() { Ok(()) } else { Ok(self.store.forget_agents(&gone, patience)?) }

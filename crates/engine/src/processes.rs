@@ -1,9 +1,10 @@
-//! Which processes live: pid, start time and boot id together, because a pid alone is reused. Reads `/proc`; on macOS asks `ps`.
+//! Which processes are alive: by pid, start time and boot id together, because pids are reused. Reads
+//! `/proc`; on macOS asks `ps`.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-/// What tells one process from every other that ever had its pid.
+/// Identifies a process among all that ever had its pid.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ProcessMark {
     pub pid: u32,
@@ -13,7 +14,7 @@ pub struct ProcessMark {
 
 pub trait Processes {
     fn is_alive(&self, mark: &ProcessMark) -> bool;
-    /// This process's parents, the nearest first.
+    /// This process's parents, nearest first.
     fn ancestors(&self) -> Vec<Ancestor>;
     fn boot_id(&self) -> String;
 }
@@ -25,8 +26,8 @@ pub struct Ancestor {
     pub name: String,
 }
 
-/// The system's processes. What cannot change while this one lives is looked up once: a walk up to the first process
-/// costs some forty system calls, and a command asks twice.
+/// The system's processes. Immutable facts are looked up once: walking up to the first process costs some
+/// forty system calls, and a command asks twice.
 #[derive(Default)]
 pub struct SystemProcesses {
     ancestors: OnceCell<Vec<Ancestor>>,
@@ -48,7 +49,7 @@ impl Processes for SystemProcesses {
     }
 }
 
-/// A test lets the machine start anew. Absent from release builds.
+/// A test simulates a reboot. Absent from release builds.
 fn given_boot_id() -> Option<String> {
     if cfg!(debug_assertions) { std::env::var("LEFTOFF_TEST_BOOT").ok() } else { None }
 }
@@ -66,7 +67,7 @@ fn walk_up() -> Vec<Ancestor> {
     found
 }
 
-/// The process of the agent that runs us: the nearest parent that is no shell.
+/// The process of the agent that runs us: the nearest parent that is not a shell.
 pub fn agent_process(ancestors: &[Ancestor]) -> Option<&Ancestor> {
     const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "env", "timeout"];
     ancestors.iter().find(|process| !SHELLS.contains(&process.name.as_str())).or(ancestors.first())
@@ -83,7 +84,7 @@ struct Seen {
 mod system {
     use super::Seen;
 
-    /// World-readable, so another user's process is seen to live as well.
+    /// World-readable, so that another user's process is also seen.
     pub(super) fn look(pid: u32) -> Option<Seen> {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         parse(&stat)
@@ -95,7 +96,7 @@ mod system {
             .unwrap_or_default()
     }
 
-    /// `pid (name) state ppid … starttime …`; the name may hold spaces and parentheses.
+    /// `pid (name) state ppid … starttime …`; the name may contain spaces and parentheses.
     fn parse(stat: &str) -> Option<Seen> {
         let name_start = stat.find('(')?;
         let name_end = stat.rfind(')')?;

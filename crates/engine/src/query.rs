@@ -1,13 +1,17 @@
-//! Questions: where a session stands, what there is, what happened. Writes nothing.
+//! Queries: a session's state, lists, history. Writes nothing.
 
+mod naming;
+
+use crate::NATIVE;
 use crate::definitions::{self, Checked, Source, WorkflowLine};
-use crate::engine::{Engine, Want, read_event};
+use crate::doctor::damaged;
+use crate::engine::{Engine, Reading, Want, read_event};
 use crate::error::{Error, Result};
 use crate::listing::ListRequest;
 use crate::next::Next;
 use crate::requirements::is_same_agent;
-use crate::sync::NATIVE;
 use crate::view::{HealthView, Nothing, View, Warning};
+use crate::words::{ago, one_line};
 use jiff::Timestamp;
 use layouts::capabilities::Moment;
 use layouts::layout;
@@ -19,16 +23,27 @@ use model::session::Session;
 use model::words;
 use serde::Serialize;
 use serde_json::Value;
+use store::chain::{Broken, changed_events};
 use store::{Access, AgentRow, Filter, Info, SessionRow, SqliteStore, Store};
 
-/// Of so many sessions that were left lying a list speaks.
+/// How many inactive sessions a list mentions.
 pub(crate) const MOST_IDLE_TOLD: usize = 5;
-/// A session, or that there is none.
+/// A session, or a note that there is none.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Current {
     Session(Box<View>),
     Nothing(Nothing),
+}
+
+/// The context of an answer about a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Follows {
+    Question,
+    /// A command changed the session.
+    Change,
+    /// A command changed the session and paused the active one of its worktree.
+    ChangeThatMadeRoom,
 }
 
 /// An agent session that was seen.
@@ -61,7 +76,7 @@ impl Engine {
         Ok(current)
     }
 
-    /// How the files of a layout's session are, and what else waits when it does not go on.
+    /// The health of a layout's session, and alternatives if it is not active.
     fn add_health(&self, view: &mut View) {
         let Ok(id) = SessionId::parse(&view.session_id) else { return };
         view.health = self.health(&id).into_iter().map(HealthView::from).collect();
@@ -81,7 +96,7 @@ impl Engine {
         }
     }
 
-    /// Paused sessions of this worktree. Where this one was never taken in, others may not have been either.
+    /// Paused sessions of this worktree. If this one was not adopted, others may not have been either.
     pub(crate) fn candidates(&self, except: &SessionId) -> Vec<String> {
         let paused = || vec!["paused".to_owned()];
         let ids: Vec<String> = if self.store.base_has(except) {
@@ -108,32 +123,50 @@ impl Engine {
                     .warnings
                     .iter()
                     .cloned()
+                    .chain(self.lost_store())
                     .chain(self.place_warnings())
-                    .chain(self.index_warnings())
+                    .chain(self.registry_warnings())
                     .chain(self.all_kept_elsewhere())
-                    .chain(self.at_work_elsewhere()?)
+                    .chain(self.sessions_elsewhere()?)
                     .collect(),
             })),
             Err(error) => Err(error),
         }
     }
 
-    /// Sessions of other worktrees, for somebody who looks for one here.
-    fn at_work_elsewhere(&self) -> Result<Vec<Warning>> {
+    /// Sessions at work in other worktrees, and open ones on other machines, for somebody who looks for one here.
+    pub fn sessions_elsewhere(&self) -> Result<Vec<Warning>> {
         const MOST_TOLD: usize = 3;
-        let active =
-            Filter { lifecycles: vec!["active".to_owned()], limit: Some(MOST_TOLD), ..Filter::default() };
-        let told = self.store.list(&active)?.into_iter().map(|listed| Warning {
-            kind: "active_elsewhere".to_owned(),
-            message: format!(
-                "session {} is active in another worktree: {}",
-                listed.row.id, listed.row.worktree
+        const LOOKED_AT: usize = 50;
+        let lifecycles = vec!["active".to_owned(), "paused".to_owned()];
+        let open = self.store.list(&Filter { lifecycles, limit: Some(LOOKED_AT), ..Filter::default() })?;
+        let is_told = |row: &SessionRow| {
+            let is_here = row.machine.is_none() && row.lifecycle != "active";
+            !is_here && crate::sharing::fork_of(&row.id).is_none()
+        };
+        let told = open.into_iter().map(|listed| listed.row).filter(is_told).take(MOST_TOLD);
+        Ok(told.map(|row| self.told_of(&row)).collect())
+    }
+
+    fn told_of(&self, row: &SessionRow) -> Warning {
+        let (message, hint) = match &row.machine {
+            Some(machine) => (
+                format!(
+                    "session {} ({}) is {} on {}, last changed {}",
+                    row.id,
+                    one_line(&row.title, 60),
+                    row.lifecycle,
+                    self.name_of_replica(machine),
+                    ago(row.updated_at, self.clock.now())
+                ),
+                Hint::new("continue it here: ").run(words!["resume", row.id]),
             ),
-            hint: Some(Hint::new("look at it: ").run(words!["show", listed.row.id])),
-            path: None,
-            problem: None,
-        });
-        Ok(told.collect())
+            None => (
+                format!("session {} is active in another worktree: {}", row.id, row.worktree),
+                Hint::new("look at it: ").run(words!["show", row.id]),
+            ),
+        };
+        Warning { kind: "active_elsewhere".to_owned(), message, hint: Some(hint), path: None, problem: None }
     }
 
     fn look_at(&self, id: &SessionId) -> Result<View> {
@@ -141,23 +174,56 @@ impl Engine {
         self.view_of(&session, loaded.number, false)
     }
 
-    /// A session with all of its history: every attempt, every note.
+    /// A named session, as `status` shows it.
+    pub fn look(&self, asked: &str) -> Result<View> {
+        self.look_at(&self.resolve(asked)?)
+    }
+
+    /// A session with its whole history: every attempt, every note.
     pub fn show(&self, asked: Option<&str>) -> Result<View> {
         let id = self.named_or_current(asked)?;
         let (loaded, _) = self.load(&id)?;
         let mut view = self.view_of(&self.replay(&id)?, loaded.number, false)?;
+        view.warnings.extend(self.log_in_pages(&id, |_| Ok(Reading::Continue))?);
         view.warnings.extend(self.artifact_warnings(&view));
         view.own_words = self.own_words(&id, Moment::Shown);
         Ok(view)
     }
 
-    /// What happened in a session, oldest first, after this version.
+    /// A session's events after this version, oldest first.
     pub fn log(&self, asked: Option<&str>, after: u64) -> Result<(SessionId, Vec<Recorded>)> {
-        let id = self.named_or_current(asked)?;
-        self.attend(&id)?;
+        let id = self.log_named(asked)?;
         let events = self.store.events(&id, after, None)?;
         let events = events.iter().map(|row| read_event(&id, row)).collect::<Result<_>>()?;
         Ok((id, events))
+    }
+
+    /// The session whose log is asked for, with edits found in its files.
+    pub fn log_named(&self, asked: Option<&str>) -> Result<SessionId> {
+        let id = self.named_or_current(asked)?;
+        self.observe(&id)?;
+        Ok(id)
+    }
+
+    /// Hands over all that happened in a session, oldest first, some events at a time. Gives a warning about events that
+    /// are not what was written.
+    pub fn log_in_pages(
+        &self,
+        id: &SessionId,
+        mut show: impl FnMut(&[Recorded]) -> Result<Reading>,
+    ) -> Result<Option<Warning>> {
+        let chain = self.store.chain(id)?;
+        let mut changed = Vec::new();
+        self.each_page(id, 0, |page| {
+            changed.extend(changed_events(&chain, page));
+            let events: Vec<Recorded> = page.iter().map(|row| read_event(id, row)).collect::<Result<_>>()?;
+            show(&events)
+        })?;
+        let warning = |broken: &Broken| {
+            let hint = Hint::new("see what is wrong: ").run(words!["doctor"]);
+            Warning { hint: Some(hint), ..Warning::new("chain", damaged(id, broken)) }
+        };
+        Ok(changed.first().map(warning))
     }
 
     /// An event as programs read it.
@@ -172,12 +238,12 @@ impl Engine {
         event
     }
 
-    /// Agent sessions that were seen in this project, with whether each still lives.
+    /// Agent sessions seen in this project, and whether each is alive.
     pub fn agents(&self) -> Result<Vec<AgentView>> {
         let rows = self.store.agents(None)?;
         let mut agents: Vec<AgentView> =
             rows.into_iter().map(|row| AgentView { alive: self.lives(&row), ..row.into() }).collect();
-        // Those that only another tool's list has, which names living ones alone.
+        // Those that only another tool lists, which has only live ones.
         for live in self.listed_elsewhere(None) {
             if !agents.iter().any(|known| is_same_agent(&known.agent_session, &live.agent_session)) {
                 agents.push(AgentView {
@@ -197,7 +263,7 @@ impl Engine {
         Ok(agents)
     }
 
-    /// Names of the workflows that there are, without a look into them; each with the layout whose files define it.
+    /// Names of workflows, without reading them; each with the layout that defines it.
     pub fn workflow_names(&self) -> Vec<(String, Option<&'static str>)> {
         definitions::all_names(&self.project)
     }
@@ -206,7 +272,7 @@ impl Engine {
         definitions::lines(&self.project)
     }
 
-    /// The text of a definition, where it is from and what it came to; of the one that `start` uses when none is named.
+    /// A definition's text, origin and state; by default the one that `start` uses.
     pub fn workflow_source(&self, name: Option<&str>) -> Result<(Source, Checked)> {
         definitions::find_any(&self.project, name.unwrap_or_else(|| self.config.workflow()))
     }
@@ -219,9 +285,12 @@ impl Engine {
         Ok(self.store_itself()?.backup(to)?)
     }
 
-    /// Not what stands in for one that is not there or cannot be read.
-    fn store_itself(&self) -> Result<SqliteStore> {
-        Ok(SqliteStore::open(&self.project.database()?, Access::Read)?)
+    /// The actual store, not a substitute for a missing or unreadable one.
+    fn store_itself(&self) -> Result<Box<dyn Store>> {
+        match &self.team {
+            Some(team) => Ok(team.open(Access::Read, None)?),
+            None => Ok(Box::new(SqliteStore::open(&self.project.database()?, Access::Read)?)),
+        }
     }
 
     fn named_or_current(&self, asked: Option<&str>) -> Result<SessionId> {
@@ -231,58 +300,10 @@ impl Engine {
         }
     }
 
-    /// Whether a command without a name would mean another session.
-    pub(crate) fn must_be_named(&self, session: &Session) -> Result<bool> {
-        let is_here = || std::env::current_dir().is_ok_and(|here| here.starts_with(&self.project.root));
-        if self.project.is_outside && !is_here() {
-            return Ok(true);
-        }
-        let is_the_active_one = takes_the_worktree(&session.layout)
-            && session.lifecycle.name() == "active"
-            && !session.parallel
-            && session.worktree == self.project.worktree();
-        if let Some(bound) = self.open_bound_session()? {
-            return Ok(bound != session.id);
-        }
-        if is_the_active_one {
-            return Ok(false);
-        }
-        let latest = self.latest_of_worktree()?;
-        let is_active = |row: &SessionRow| row.lifecycle == "active" && takes_the_worktree(&row.layout);
-        // What a command changes is the latest from then on, unless another one is active here.
-        let is_in_its_way = || !self.seen.makes_room() && latest.as_ref().is_some_and(is_active);
-        if self.seen.is_changing() && !is_in_its_way() {
-            return Ok(false);
-        }
-        let going_on = latest.as_ref().filter(|row| self.goes_on(row));
-        let is_another = |id: &SessionId| latest.as_ref().is_none_or(|row| row.id != *id);
-        let elsewhere = if self.looks_around {
-            self.active_by_index(latest.as_ref())
-                .filter(is_another)
-                .or_else(|| going_on.and_then(|row| self.gone_on_to(row)))
-        } else {
-            None
-        };
-        let meant = elsewhere.or(latest.as_ref().map(|row| row.id.clone()));
-        Ok(meant.as_ref() != Some(&session.id))
-    }
-
-    /// Words that a printed command ends with, so that it means this session.
-    pub(crate) fn naming(&self, session: &Session) -> Result<Vec<String>> {
-        let must_be_named = self.must_be_named(session)?;
-        Ok(if must_be_named { words!["--session", session.id] } else { Vec::new() })
-    }
-
-    /// Such words for a session that is named as people name them; none where there is no such session.
-    pub fn naming_of(&self, asked: &str) -> Vec<String> {
-        let found = self.resolve(asked).and_then(|id| self.load(&id));
-        found.and_then(|(_, session)| self.naming(&session)).unwrap_or_default()
-    }
-
-    pub(crate) fn warnings_about(&self, session: &Session, run: &Run) -> Vec<Warning> {
+    pub(crate) fn warnings_about(&self, session: &Session, run: &Run, follows: Follows) -> Vec<Warning> {
         let mut warnings = self.warnings.clone();
         let name = run.workflow.name.as_str();
-        // One that was imported follows what its own tool had defined.
+        // An imported session follows its own tool's definition.
         let is_imported = session.layout == NATIVE && session.path.is_some();
         let is_ours = !is_imported && !definitions::are_elsewhere(&session.layout);
         if is_ours && run.is_open() && definitions::changed_since(&self.project, name, &run.workflow.hash) {
@@ -296,10 +317,14 @@ impl Engine {
                 problem: None,
             });
         }
-        warnings.extend(self.file_warnings(&session.id));
-        warnings.extend(self.work_ahead(session, run));
-        warnings.extend(self.kept_elsewhere_of(session));
+        if session.layout != NATIVE || is_imported {
+            warnings.extend(self.file_warnings(&session.id));
+            warnings.extend(self.work_ahead(session, run, follows));
+            warnings.extend(self.kept_elsewhere_of(session));
+        }
         warnings.extend(self.idle_warning(session));
+        warnings.extend(self.interrupted_attempt(session, run));
+        warnings.extend(self.sharing_warnings(session));
         if let Some(kind) = &session.unknown_event {
             warnings.push(Warning {
                 kind: "newer_event".to_owned(),
@@ -330,7 +355,7 @@ impl From<AgentRow> for AgentView {
     }
 }
 
-/// Whether only one session of this layout is active in a worktree; others stand beside it.
+/// True if only one session of this layout is active per worktree; others run beside it.
 pub(crate) fn takes_the_worktree(layout: &str) -> bool {
     layout == NATIVE || layout::by_name(layout).is_some_and(|layout| layout.facts().exclusive)
 }

@@ -1,4 +1,4 @@
-//! Takes secrets out of what is about to be kept. Pure, and does no work on text that holds nothing suspicious.
+//! Removes secrets before anything is stored. Pure, and cheap for text without suspicious parts.
 
 mod event;
 mod pair;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::fmt;
 use std::ops::Range;
 
-/// What sort of secret was found.
+/// The kind of a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     PrivateKey,
@@ -60,10 +60,10 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A secret's place in a text.
+/// A secret's position in a text.
 type Found = (Range<usize>, Kind);
 
-/// The text without its secrets, and what they were; none when it holds none.
+/// The text without its secrets, and their kinds; `None` if it has none.
 pub(crate) fn text(text: &str) -> Option<(String, Vec<Kind>)> {
     let found = places(text);
     if found.is_empty() {
@@ -86,7 +86,7 @@ pub(crate) fn text(text: &str) -> Option<(String, Vec<Kind>)> {
     Some((clean, kinds))
 }
 
-/// Where secrets are. Where one lies in another, the one that begins first and reaches furthest stands for both.
+/// Positions of secrets. Of nested ones, the one that begins first and reaches furthest stands for both.
 fn places(text: &str) -> Vec<Found> {
     let mut found: Vec<Found> = token::find(text);
     found.extend(pair::find(text));
@@ -99,7 +99,7 @@ pub(crate) fn cleaned(given: &str) -> String {
     text(given).map_or_else(|| given.to_owned(), |(clean, _)| clean)
 }
 
-/// Takes secrets out of a text in place.
+/// Removes secrets from a text in place.
 pub(crate) fn in_text(given: &mut String) -> Vec<Kind> {
     match text(given) {
         None => Vec::new(),
@@ -110,15 +110,15 @@ pub(crate) fn in_text(given: &mut String) -> Vec<Kind> {
     }
 }
 
-/// A value under this name as it may be shown.
+/// A printable value under this name.
 pub(crate) fn seen(name: &str, value: &Value) -> Value {
     let mut clean = value.clone();
     in_value(name, &mut clean);
     clean
 }
 
-/// Takes secrets out of a value under this name: all texts and numbers of it where the name says what they are. Yes and
-/// no tell that there is a secret, and nothing of it.
+/// Removes secrets from a value under this name: all its texts and numbers if the name says that they are
+/// secret. Booleans reveal nothing.
 pub(crate) fn in_value(name: &str, value: &mut Value) -> Vec<Kind> {
     match value {
         Value::String(given) => match pair::named(name) {
@@ -132,7 +132,7 @@ pub(crate) fn in_value(name: &str, value: &mut Value) -> Vec<Kind> {
         Value::Object(fields) => fields
             .iter_mut()
             .flat_map(|(inner, value)| {
-                // What is inside a secret is one, unless its own name says which.
+                // Everything inside a secret is secret, with its own kind if its name says so.
                 let is_told_outside = pair::named(inner).is_none() && pair::named(name).is_some();
                 in_value(if is_told_outside { name } else { inner }, value)
             })

@@ -1,4 +1,5 @@
-//! The user's registry of projects whose database is not at its default place: one small file a project, so that a look costs one open.
+//! The user's registry of projects whose database is not in its default place: one small file per project, so
+//! that a lookup costs one open.
 
 use crate::error::{Error, Result};
 use sha2::{Digest, Sha256};
@@ -6,7 +7,7 @@ use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// The database recorded for this project, if one is.
+/// The database recorded for this project, if any.
 pub(crate) fn database_of(key: &Path) -> Result<Option<PathBuf>> {
     let Some(entry) = entry_path(key) else { return Ok(None) };
     match fs::read_to_string(&entry) {
@@ -26,7 +27,7 @@ pub(crate) fn choose_database(key: &Path, file_name: &str) -> Result<PathBuf> {
     Ok(database)
 }
 
-/// Takes a project out of the registry.
+/// Removes a project from the registry.
 pub(crate) fn forget(key: &Path) -> Result<()> {
     let Some(entry) = entry_path(key) else { return Ok(()) };
     match fs::remove_file(&entry) {
@@ -36,13 +37,13 @@ pub(crate) fn forget(key: &Path) -> Result<()> {
     }
 }
 
-/// How many projects have their store in the state folder.
+/// The number of projects with their store in the state folder.
 pub fn projects_outside_git() -> usize {
     let folder = state_folder().map(|state| state.join("projects"));
     folder.and_then(|folder| fs::read_dir(folder).ok()).map_or(0, Iterator::count)
 }
 
-/// The place in the user's state folder that a project has, or would have.
+/// A project's actual or potential place in the user's state folder.
 pub(crate) fn place_for(key: &Path, file_name: &str) -> Result<PathBuf> {
     let Some(state) = state_folder() else {
         return Err(Error::NotSupported {
@@ -60,7 +61,7 @@ pub(crate) fn place_for(key: &Path, file_name: &str) -> Result<PathBuf> {
     Ok(state.join(format!("{name}-{}", &hash(key)[..8])).join(file_name))
 }
 
-/// The store for what belongs to no project.
+/// The store for sessions outside projects.
 pub(crate) fn users_database(file_name: &str) -> Result<PathBuf> {
     match state_folder() {
         Some(state) => Ok(state.join("user").join(file_name)),
@@ -85,7 +86,7 @@ fn write_entry(entry: &Path, database: &Path, key: &Path) -> std::io::Result<()>
     let temporary = entry.with_extension(format!("{}.tmp", std::process::id()));
     let mut file = fs::File::create(&temporary)?;
     writeln!(file, "{}\n{}", database.display(), key.display())?;
-    // Rename before fsync can leave an empty file after a power cut.
+    // Renaming before fsync can leave an empty file after a power cut.
     file.sync_all()?;
     fs::rename(&temporary, entry)
 }

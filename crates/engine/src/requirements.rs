@@ -1,23 +1,24 @@
-//! What an agent needs before it may use a tool: the disk side of it, and what hooks and `leftoff req` ask. Decides
-//! open: whatever is wrong here, the agent goes on, and the problem is told beside the answer.
+//! Requirements: conditions for an agent to use a tool. The disk side, and the answers for hooks and `leftoff
+//! req`. Fails open: whatever is wrong here, the agent continues, and the problem is reported with the
+//! answer.
 //!
-//! A hook opens the engine for the folder that its event names, and asks one question an event:
+//! A hook opens the engine for its event's folder, and asks one question per event:
 //!
 //! | event | question | answer |
 //! |---|---|---|
-//! | a session begins | [`Engine::at_start`] | what is open, who else is here |
+//! | a session starts | [`Engine::at_start`] | open requirements, other agents |
 //! | before a tool | [`Engine::before_tool`] | [`Verdict`] |
 //! | after a tool | [`Engine::after_tool`], [`Engine::tool_failed`] | what it satisfied |
-//! | the agent stops | [`Engine::at_stop`] | why it is held, if it is |
+//! | the agent stops | [`Engine::at_stop`] | why it is stopped, if it is |
 //! | a compaction | [`Engine::compacted`] | |
 //! | a session ends | [`Engine::at_end`] | |
 //!
-//! All of them read the session that the agent is bound to and the branch's file, and nothing else; a process is
-//! started only to count a branch's lines. None of them fails: [`Gated::problems`] is what to say on stderr.
-//! `Engine::without_store` serves where the store cannot be opened: what the configuration requires holds all the same.
+//! All of them read only the agent's session and the branch's file; a process is started only to count a
+//! branch's lines. None of them fails: [`Gated::problems`] is for stderr. `Engine::without_store` is for a
+//! store that cannot be opened: the configuration still applies.
 //!
-//! The branch's file is the truth. It is read and written under its own lock, which is never held together with the
-//! store's turn; an event in the session's log follows.
+//! The branch's file is authoritative. It is read and written under its own lock, which is never held
+//! together with the store's turn; an event in the session's log follows.
 
 mod branch;
 mod branches;
@@ -55,48 +56,48 @@ use crate::presence::AgentIdentity;
 use branch::BranchFile;
 use std::path::PathBuf;
 
-/// Below the folder of branch files, where only leftoff looks.
+/// Below the folder of branch files, used only by leftoff.
 const OUR_FOLDER: &str = "leftoff";
 
-/// A tool call, as a hook was told about it.
+/// A tool call, as reported to a hook.
 #[derive(Debug, Clone, Copy)]
 pub struct ToolCall<'a> {
     pub agent: &'a AgentIdentity,
-    /// By the name that the configuration uses: `Edit`, `Write`, `Bash`.
+    /// Named as in the configuration: `Edit`, `Write`, `Bash`.
     pub tool: &'a str,
-    /// Of a shell.
+    /// A shell command.
     pub command: Option<&'a str>,
-    /// Files that it would write, absolute or below the folder that the engine was opened for.
+    /// Files that it would write, absolute or relative to the engine's folder.
     pub files: &'a [&'a str],
     /// The skill that it runs.
     pub skill: Option<&'a str>,
-    /// Tells one call from every other: the same one counts once.
+    /// Identifies the call, so that it counts once.
     pub tool_use_id: Option<&'a str>,
 }
 
-/// Whether a tool may be used.
+/// Permission to use a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     Allow,
-    /// It may, and somebody should know this.
+    /// Yes, with a warning.
     Warn(String),
-    /// It may not, and this is why and what to do.
+    /// No, with the reason and what to do.
     Deny(String),
 }
 
-/// An answer, and what went wrong on the way to it: lines for stderr.
+/// An answer, with problems for stderr.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gated<T> {
     pub answer: T,
     pub problems: Vec<String>,
 }
 
-/// Where requirements are kept for this worktree.
+/// Where requirements are stored for this worktree.
 struct Ground {
     /// `<git common dir>/requirements`
     folder: PathBuf,
     branch: String,
-    /// The worktree's root, as it is written into the files.
+    /// The worktree's root, as written into the files.
     project: String,
     root: PathBuf,
     home: Option<PathBuf>,
@@ -109,17 +110,17 @@ impl Ground {
 }
 
 impl Engine {
-    /// None outside git and where no branch is checked out: nothing is required there.
+    /// `None` outside git or without a checked-out branch: nothing is required there.
     fn ground(&self) -> Option<Ground> {
         self.ground_on(None)
     }
 
-    /// None also where a person switched requirements off for everything that this agent does.
+    /// Also `None` if a person switched requirements off for this agent.
     fn hook_ground(&self) -> Option<Ground> {
         if self.caller.skips_requirements { None } else { self.ground() }
     }
 
-    /// The branch that is named, else the one that is checked out.
+    /// The named branch, or else the checked-out one.
     fn ground_on(&self, branch: Option<&str>) -> Option<Ground> {
         let git = self.project.git.as_ref()?;
         let root = self.project.root.clone();
@@ -132,7 +133,7 @@ impl Engine {
         })
     }
 
-    /// Questions are answered for this agent from now on.
+    /// Makes this agent the caller.
     fn asked_by(&mut self, identity: &AgentIdentity) {
         self.caller.agent = Some(identity.clone());
     }

@@ -1,23 +1,27 @@
-//! Rounds of a session as its tool's files show them: which are finished, and which parts of the work are ready. So that
-//! whoever resumes does not do again what is there.
+//! A session's rounds according to its tool's files: which are finished, and which parts are ready, so that
+//! nobody repeats existing work.
 
 use crate::engine::Engine;
 use crate::view::{PartView, RoundView, View};
+use crate::words::{one_line, quoted};
 use layouts::screen::{Row, RowStanding, Screen, Track};
 use model::id::SessionId;
 use model::time::seconds_between;
 
+/// The maximum length of a round's result.
+const LONGEST_RESULT: usize = 80;
+
 impl Engine {
-    /// Adds the rounds and how long the current one goes on, where the session's tool has a screen that tells them.
+    /// Adds the rounds and the current one's duration, if the session's tool has a screen with rounds.
     pub(crate) fn add_rounds(&self, view: &mut View) {
         let Some(id) = SessionId::parse(&view.session_id).ok() else { return };
-        if !crate::sync::has_own_screen(&view.layout) {
+        if !crate::voice::has_own_screen(&view.layout) {
             return;
         }
         let Some(screen) = self.screen(&id) else { return };
         let now = self.clock.now();
         view.elapsed_seconds = screen.tracks.first().and_then(|track| {
-            // A time that was written by hand may lie ahead.
+            // A time written by hand may lie in the future.
             Some(seconds_between(track.since?, track.until.unwrap_or(now).min(now)))
         });
         view.rounds = rounds(&screen);
@@ -42,14 +46,22 @@ fn round(workflow: &str, row: &Row) -> Option<RoundView> {
         findings: below.count.as_ref().and_then(|count| count.number),
     };
     Some(RoundView {
+        title: called(workflow, &row.title),
         workflow: workflow.to_owned(),
         number: row.number?,
         is_final: row.standing == Some(RowStanding::Final),
+        result: row.result.as_deref().map(|result| one_line(result, LONGEST_RESULT)),
         parts: row.below.iter().map(part).collect(),
     })
 }
 
-/// Which parts of the current phase have their file already, for whoever is sent to do them.
+/// A run in its tool's words, with its workflow: `review round 1`, `map run 2`.
+fn called(workflow: &str, title: &str) -> String {
+    let title = title.to_lowercase();
+    if title.starts_with(workflow) { title } else { format!("{workflow} {title}") }
+}
+
+/// The parts of the current phase whose file exists.
 fn ready(view: &View) -> Option<String> {
     let round = view
         .rounds
@@ -65,9 +77,10 @@ impl RoundView {
     /// In one line: `review round 1: final; security-1 (2 findings)`.
     pub fn told(&self) -> String {
         let standing = if self.is_final { "final" } else { "not final" };
+        let result = self.result.as_ref().map(|result| format!(", {}", quoted(result, LONGEST_RESULT)));
         let parts: Vec<String> = self.parts.iter().map(PartView::told).collect();
         let parts = if parts.is_empty() { String::new() } else { format!("; {}", parts.join(", ")) };
-        format!("{} round {}: {standing}{parts}", self.workflow, self.number)
+        format!("{}: {standing}{}{parts}", self.title, result.unwrap_or_default())
     }
 }
 

@@ -1,9 +1,11 @@
-//! Setting a project up: its folder, its store, a workflow of its own. Says what it touched; doing it again changes nothing.
+//! Setting up a project: its folder, its store, its own workflow. Reports what it touched; repeating it
+//! changes nothing.
 
 use crate::config::{Config, TEMPLATE};
 use crate::definitions;
 use crate::error::{Error, Result};
 use crate::place::Project;
+use crate::team::Team;
 use crate::{Engine, Intent, Options};
 use model::id::Name;
 use std::fs;
@@ -11,7 +13,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use store::{Access, SqliteStore, Store};
 
-/// What setting up did, or would do.
+/// The actual or planned effects of setting up.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Setup {
     pub project: PathBuf,
@@ -20,34 +22,38 @@ pub struct Setup {
     pub unchanged: Vec<PathBuf>,
     pub dry_run: bool,
     pub warnings: Vec<String>,
-    /// What was left where the store was before.
+    /// The remains at the store's old place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moved: Option<PathBuf>,
 }
 
-/// What is kept out of version control: sessions' workspaces, the store itself where there is no git folder for it,
-/// and this very file. It appears by itself when work begins, so a worktree that was clean stays clean; a project
-/// that wants it in its history can still add it with `git add -f`.
+/// Files kept out of version control: sessions' workspaces, the store itself if there is no git folder for
+/// it, and this very file. It appears when work starts, so that a clean worktree stays clean; a project can
+/// still add it with `git add -f`.
 pub(crate) const IGNORED: &str = "# Kept by leftoff on this machine only.\n.gitignore\nsessions/\narchive/\naside/\nviews.lock\nleftoff.db*\n";
 
-/// Where the store of a project is to be.
+/// The place for a project's store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StorePlace {
-    /// Where it is, or by default would be.
+    /// Its current or default place.
     AsItIs,
-    /// Outside the git folder, which agents' sandboxes protect; one that is there moves.
+    /// Outside the git folder, which agents' sandboxes protect; an existing store moves.
     OutsideGit,
 }
 
-/// Sets the project of this folder up.
+/// Sets up this folder's project.
 pub fn set_up(options: Options, place: StorePlace, dry_run: bool) -> Result<Setup> {
     let from = match &options.project {
         Some(folder) => folder.clone(),
         None => std::env::current_dir().map_err(|source| Error::io("finding the current folder", source))?,
     };
     let project = Project::find_or_here(&from)?;
+    let team = Team::of(&project, &Config::read(&project)?)?;
     let mut setup = Setup {
-        store: planned_store(&project, place)?,
+        store: match &team {
+            Some(team) => team.local.clone(),
+            None => planned_store(&project, place)?,
+        },
         project: project.root.clone(),
         created: Vec::new(),
         unchanged: Vec::new(),
@@ -65,11 +71,16 @@ pub fn set_up(options: Options, place: StorePlace, dry_run: bool) -> Result<Setu
     }
     let store_existed = setup.store.exists();
     if !dry_run {
-        setup.moved = place_store(&project, place)?;
+        if team.is_none() {
+            setup.moved = place_store(&project, place)?;
+        }
         let mut engine =
             Engine::open(Options { project: Some(project.root.clone()), ..options }, Intent::Create)?;
         engine.store.made()?;
-        setup.store = engine.project().database()?;
+        setup.store = match &team {
+            Some(_) => engine.store.info()?.place.into(),
+            None => engine.project().database()?,
+        };
         setup.warnings = engine.warnings.iter().map(|warning| warning.message.clone()).collect();
     }
     let place = setup.store.clone();
@@ -81,7 +92,7 @@ pub fn set_up(options: Options, place: StorePlace, dry_run: bool) -> Result<Setu
     Ok(setup)
 }
 
-/// What is not ours any more: a project in which nothing was ever kept is as it was before it was set up.
+/// Removes our files: a project in which nothing was ever stored is as it was before the setup.
 pub fn take_down(options: &Options, dry_run: bool) -> Result<Vec<PathBuf>> {
     let from = match &options.project {
         Some(folder) => folder.clone(),
@@ -113,7 +124,7 @@ pub fn take_down(options: &Options, dry_run: bool) -> Result<Vec<PathBuf>> {
             fs::remove_file(path)
                 .map_err(|source| Error::io(format!("removing {}", path.display()), source))?;
         }
-        // Only folders that are empty go this way.
+        // Only empty folders are removed this way.
         for folder in [project.folder(), database.parent().map(Path::to_owned).unwrap_or_default()] {
             let _ = fs::remove_dir(folder);
         }
@@ -130,7 +141,7 @@ fn planned_store(project: &Project, place: StorePlace) -> Result<PathBuf> {
     }
 }
 
-/// Gives what is left of a store that moved.
+/// Returns what remains of a moved store.
 fn place_store(project: &Project, place: StorePlace) -> Result<Option<PathBuf>> {
     let now = project.database()?;
     let planned = planned_store(project, place)?;
@@ -149,6 +160,7 @@ fn place_store(project: &Project, place: StorePlace) -> Result<Option<PathBuf>> 
         })
     };
     let moved = SqliteStore::open(&now, Access::Write)?.move_to(&planned, record)?;
+    crate::sharing::move_along(&now, &planned)?;
     Ok(Some(moved))
 }
 
@@ -157,7 +169,7 @@ fn files(project: &Project) -> [(PathBuf, &'static str); 2] {
 }
 
 impl Engine {
-    /// Writes a commented definition to begin with; never over an existing one.
+    /// Writes a commented starter definition; never over an existing one.
     pub fn new_workflow(&self, name: &str) -> Result<PathBuf> {
         let name =
             Name::parse(name).map_err(|why| Error::InvalidWorkflowName { asked: name.to_owned(), why })?;
@@ -173,7 +185,7 @@ impl Engine {
     }
 }
 
-/// Writes a file that is not there yet; tells whether it did.
+/// Writes a new file; returns whether it did.
 pub(crate) fn write_new(path: &Path, text: &str) -> Result<bool> {
     let written = fs::OpenOptions::new().write(true).create_new(true).open(path).and_then(|mut file| {
         file.write_all(text.as_bytes())?;

@@ -1,4 +1,4 @@
-//! Whether what a session says still holds on disk. Looks and writes nothing; every discrepancy comes with a remedy.
+//! Compares a session with the disk. Only reads; every discrepancy comes with a remedy.
 
 use crate::artifacts::{Difference, Reading, difference, finding};
 use crate::disk::next_version;
@@ -17,10 +17,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// Fields of such names hold paths.
+/// Suffixes of field names that hold paths.
 const NAMES_OF_PATHS: [&str; 3] = ["_file", "_path", "_dir"];
 
-/// Something that is not as the session says.
+/// A difference from what the session says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Discrepancy {
     pub kind: String,
@@ -30,25 +30,25 @@ pub struct Discrepancy {
     pub remedy: Hint,
 }
 
-/// What to do when a session that is taken up again is not as it was left.
+/// The reaction to a resumed session that changed since it was left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnDiscrepancy {
-    /// Stop, and let a person say.
+    /// Stop, and let a person decide.
     #[default]
     Ask,
     GoOn,
-    /// Back to the first phase that is concerned.
+    /// Go back to the first affected phase.
     GoBack,
 }
 
 impl Engine {
-    /// All that is not as the session says, in the order of its phases.
+    /// All differences from what the session says, in order of phases.
     pub fn discrepancies(&self, session: &Session) -> Result<Vec<Discrepancy>> {
         let mut found = self.changed_artifacts(session)?;
         found.extend(self.missing_references(session));
         found.extend(self.unmet_needs(session)?);
         found.extend(self.unwell(session));
-        // A file that a field names is told of once.
+        // A file that a field names is reported once.
         let told_of: BTreeSet<String> = found.iter().filter_map(|known| known.path.clone()).collect();
         found.extend(self.file_discrepancies(session, &told_of));
         let place = |discrepancy: &Discrepancy| {
@@ -66,7 +66,7 @@ impl Engine {
             let Some(difference) = difference(&root, known, Reading::Everything) else { continue };
             let phase = known.newest.phase.as_ref();
             let is_finished = phase.is_some_and(|phase| is_finished(session, phase));
-            // Work that is going on may change its own files, and makes one anew that somebody archived by hand.
+            // Work in progress may change its own files, and recreates one that somebody archived by hand.
             let is_work = difference == Difference::Changed
                 || difference == Difference::Missing && has_version_beside(&root.join(&known.newest.path));
             if is_work && !is_finished {
@@ -99,7 +99,7 @@ impl Engine {
             .collect()
     }
 
-    /// Files that fields name without promising that they are there: told to whoever goes on, a line each.
+    /// Files that fields name without promising them: reported when the session continues, one line each.
     pub(crate) fn not_found(&self, session: &Session) -> Vec<String> {
         let missing = self.missing(session).filter(|missing| !is_promise(session, missing));
         missing.map(|Missing { field, path, .. }| {
@@ -107,7 +107,7 @@ impl Engine {
         }).collect()
     }
 
-    /// Looked for where the session's files are, in its project, and where the person is.
+    /// Searched in the session's folder, in its project, and in the current folder.
     fn missing<'s>(&self, session: &'s Session) -> impl Iterator<Item = Missing<'s>> {
         let phases = session.run().map(|run| &*run.phases).unwrap_or_default();
         let of_phases = phases.iter().map(|phase| (Some(phase.id()), &phase.fields));
@@ -126,15 +126,15 @@ impl Engine {
             .filter(move |missing| !places.iter().any(|place| place.join(missing.path).exists()))
     }
 
-    /// What its layout checks before a session goes on.
+    /// The layout's checks before a session continues.
     fn unwell(&self, session: &Session) -> Vec<Discrepancy> {
-        let phase = session.run().map(|run| run.current().id().clone());
+        let current = session.run().map(|run| run.current().id().clone());
         let checks = self.health(&session.id).into_iter().filter(|health| !health.is_well);
         checks
             .filter_map(|health| {
                 Some(Discrepancy {
                     kind: "unwell".to_owned(),
-                    phase: phase.clone(),
+                    phase: health.phase.and_then(|phase| Name::parse(phase).ok()).or_else(|| current.clone()),
                     path: None,
                     message: format!("{}: {}", health.check, health.found),
                     remedy: health.remedy?.into(),
@@ -143,7 +143,7 @@ impl Engine {
             .collect()
     }
 
-    /// A phase that is done although one that it needs has not begun.
+    /// A completed phase whose required phase has not started.
     fn unmet_needs(&self, session: &Session) -> Result<Vec<Discrepancy>> {
         let Some(run) = session.run() else { return Ok(Vec::new()) };
         let Some(definition) = self.definition(&run.workflow.hash)? else { return Ok(Vec::new()) };
@@ -169,7 +169,7 @@ impl Engine {
     }
 }
 
-/// A file that a field names and that is not there.
+/// A missing file that a field names.
 struct Missing<'s> {
     phase: Option<&'s Name>,
     field: &'s str,
@@ -180,7 +180,7 @@ fn is_promise(session: &Session, missing: &Missing<'_>) -> bool {
     layout::by_name(&session.layout).is_none_or(|layout| layout.facts().promises(missing.field))
 }
 
-/// Whether an archived version of a file lies where it was.
+/// True if an archived version of a file is next to it.
 fn has_version_beside(path: &Path) -> bool {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(OsStr::to_str)) else {
         return false;
@@ -193,7 +193,7 @@ fn has_version_beside(path: &Path) -> bool {
     next_version(name, names.iter().map(OsString::as_os_str)) > 1
 }
 
-/// Stops a command until a person has said how to go on.
+/// Stops a command until a person decides how to continue.
 pub(crate) fn ask_about(session: &Session, discrepancies: &[Discrepancy]) -> Error {
     let lines: String = discrepancies
         .iter()
@@ -205,7 +205,7 @@ pub(crate) fn ask_about(session: &Session, discrepancies: &[Discrepancy]) -> Err
     }
 }
 
-/// How a command says that a field is a phase's.
+/// The option that addresses a phase's field.
 fn of(phase: Option<&Name>) -> Vec<String> {
     phase.map(|phase| words!["--phase", phase]).unwrap_or_default()
 }

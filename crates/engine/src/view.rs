@@ -1,30 +1,31 @@
-//! The one shape that every front end shows: a session as it is now. Built from the model, never stored.
+//! The session view that every front end shows. Built from the model, never stored.
+
+mod answers;
+mod build;
+
+pub(crate) use build::{Material, build, produced};
 
 use crate::error::Error;
-use crate::items::{ItemView, ItemsSeen};
+use crate::items::ItemView;
 use crate::next::Next;
-use crate::place::in_workspace;
 use crate::requirements::RequirementView;
 use jiff::Timestamp;
 use layouts::problem::Problem;
 use model::actor::Actor;
 use model::artifact::Artifact;
-use model::gate::{Attempt, AttemptOutcome, CheckOutcome, CheckResult};
+use model::gate::Attempt;
 use model::hint::{CommandLine, Hint};
 use model::id::Name;
 use model::item::ItemCounts;
-use model::lifecycle::Lifecycle;
-use model::note::{Note, NoteKind};
+use model::lifecycle::{Interruption, Lifecycle};
+use model::note::Note;
 use model::outcome::Outcome;
-use model::phase::{Phase, PhaseState};
-use model::progress::{Progress, SignsOfWork, Status};
-use model::run::Run;
-use model::session::{RevisionMade, Session};
-use model::words;
-use model::workflow::{CheckKind, Indexing, OnComplete, PhaseDefinition, Workflow};
+use model::progress::{Progress, Status};
+use model::session::RevisionMade;
+use model::workflow::Indexing;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct View {
@@ -45,65 +46,94 @@ pub struct View {
     pub current_phase: CurrentPhase,
     pub completed_phases: Vec<u32>,
     pub progress: Progress,
-    /// The first of the current phase that are not done; `leftoff item list` has more.
+    /// The first open ones of the current phase; `leftoff item list` has more.
     pub items: Vec<ItemView>,
     /// Of the current phase.
     pub item_counts: ItemCounts,
-    /// The item that the command was about.
+    /// The command's item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<ItemView>,
     pub artifacts: Vec<Artifact>,
-    /// The last few; `leftoff show` has them all.
+    /// The last few; `leftoff show` has all of them.
     pub revisions: Vec<RevisionMade>,
     pub notes: Vec<Note>,
     pub fields: BTreeMap<String, Value>,
-    /// What agents need here before they may use a tool, as it stands for the agent session that asks.
+    /// Requirements for agents here, and their state for the asking agent session.
     pub requirements: Vec<RequirementView>,
     pub resume_count: u32,
+    /// The last pause, until the phase changes: its reason, and what was in progress.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupted: Option<Interruption>,
     pub next: Next,
+    /// Where it came from and how fresh that is, if sessions are shared through git.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<SharedView>,
     pub warnings: Vec<Warning>,
-    /// Checks of a layout's files, where its sessions have such and `status` asked.
+    /// Checks of a layout's files, if it has such checks and `status` asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub health: Vec<HealthView>,
-    /// Rounds as the tool's own files show them, where it has rounds and `status` or `brief` asked.
+    /// Rounds from the tool's own files, if it has rounds and `status` or `brief` asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rounds: Vec<RoundView>,
-    /// How long the current round goes on, or went; with `rounds`.
+    /// Duration of the current round; with `rounds`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elapsed_seconds: Option<u64>,
-    /// The command had been done before, and changed nothing.
+    /// The command had already been done, and changed nothing.
     pub already: bool,
     pub view_stale: bool,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub last_actor: Actor,
     pub version: u64,
-    /// All about where it stands as the tool that it comes from tells it; only where everything is shown.
+    /// The full state in the tool's own words; only with complete output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_words: Option<String>,
-    /// Commands must name this session: without a name they would mean another.
+    /// Commands must name this session: otherwise they would mean another.
     #[serde(skip)]
     pub name_session: bool,
 }
 
-/// One round or run, as its files show it.
+/// A session that is shared with other clones.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SharedView {
+    /// The clone that wrote the newest event received from elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// When that event was received here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub received_at: Option<Timestamp>,
+    /// When this clone last synced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_sync: Option<Timestamp>,
+    /// The above as a sentence.
+    #[serde(skip)]
+    pub told: String,
+}
+
+/// One round or run, from its files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoundView {
+    /// In its tool's words: `review round 1`, `map run 2`.
+    #[serde(default)]
+    pub title: String,
     pub workflow: String,
     pub number: u32,
-    /// Its result is there.
+    /// Its result exists.
     #[serde(rename = "final")]
     pub is_final: bool,
-    /// Work that has its file.
+    /// Its result, in its own words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+    /// Finished parts, which have a file.
     pub parts: Vec<PartView>,
 }
 
-/// A part of a round's work: a reviewer, for example.
+/// A part of a round's work, for example a reviewer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartView {
     pub kind: String,
     pub name: String,
-    /// None where its file could not be read.
+    /// `None` if its file is unreadable.
     pub findings: Option<usize>,
 }
 
@@ -123,7 +153,7 @@ pub struct WorkflowView {
     pub indexing: Indexing,
     pub starting_phase: u32,
     pub total_phases: usize,
-    /// Nobody knows which phase is the last: `total_phases` are those that are known so far.
+    /// The number of phases is open: `total_phases` counts the known ones.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub total_unknown: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -154,14 +184,17 @@ pub struct PhaseView {
     pub paused_seconds: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped_reason: Option<String>,
-    /// How it came to be over; none while it is open.
+    /// Its outcome; `None` while it is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
     pub gate: GateView,
-    /// A file calls it done, against a gate that failed here or items that are open here.
+    /// A file calls it done, although its gate failed here or it has open items here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub contested: bool,
-    /// The last few; `leftoff show` has them all.
+    /// The command that tries the gate of a phase which a file calls done.
+    #[serde(skip)]
+    pub proving: Option<CommandLine>,
+    /// The last few; `leftoff show` has all of them.
     pub attempts: Vec<Attempt>,
     pub attempt_count: u32,
 }
@@ -188,7 +221,7 @@ pub struct GateView {
     pub checks: Vec<CheckView>,
 }
 
-/// A check as it was found, or as it waits to be.
+/// A check's result, or a pending check.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CheckView {
     pub id: String,
@@ -197,9 +230,12 @@ pub struct CheckView {
     pub found: Option<String>,
     pub needed: Option<String>,
     pub help: Option<String>,
+    /// It failed in the last attempt and passes by now: the gate can be tried again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub settled: bool,
 }
 
-/// Something that a person should know, though nothing failed.
+/// A message for people although nothing failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
     pub kind: String,
@@ -207,25 +243,35 @@ pub struct Warning {
     pub hint: Option<Hint>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// What it is, where it is about a session's files: whoever decides something about it looks here.
+    /// The problem in a session's files, for code that must decide.
     #[serde(skip)]
     pub(crate) problem: Option<Box<Problem>>,
 }
 
 impl Warning {
-    /// Somebody should put it right, and it is not only worth knowing.
+    /// True if somebody should fix it, rather than just know it.
     pub(crate) fn is_to_mend(&self) -> bool {
         self.problem.as_ref().is_none_or(|problem| problem.is_to_mend())
     }
 
+    pub(crate) fn new(kind: &str, message: impl Into<String>) -> Self {
+        Self { kind: kind.to_owned(), message: message.into(), hint: None, path: None, problem: None }
+    }
+
+    pub(crate) fn hint(self, hint: impl Into<Hint>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    pub(crate) fn at(self, path: impl Into<String>) -> Self {
+        Self { path: Some(path.into()), ..self }
+    }
+
+    pub(crate) fn of(self, problem: Problem) -> Self {
+        Self { problem: Some(Box::new(problem)), ..self }
+    }
+
     pub(crate) fn from_error(kind: &str, error: &Error) -> Self {
-        Self {
-            kind: kind.to_owned(),
-            message: error.to_string(),
-            hint: error.hint(),
-            path: None,
-            problem: None,
-        }
+        Self { hint: error.hint(), ..Self::new(kind, error.to_string()) }
     }
 }
 
@@ -248,321 +294,24 @@ pub struct ShortView {
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub version: u64,
-    /// The one that a command means here that names none.
+    /// The default session of commands here.
     #[serde(default)]
     pub current: bool,
-    /// The line that its own tool's list has for it; only in a list of that tool's sessions.
+    /// Its line in its own tool's list; only in a list of that tool's sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_words: Option<String>,
-    /// What is wrong with its files.
+    /// Its machine, if another one: that machine's own name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
+    /// Problems with its files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
 }
 
-/// What is shown where there is no session.
+/// Shown if there is no session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Nothing {
     pub session_id: Option<String>,
     pub next: Next,
     pub warnings: Vec<Warning>,
-}
-
-/// What a view is made of.
-pub(crate) struct Material<'a> {
-    pub(crate) session: &'a Session,
-    pub(crate) run: &'a Run,
-    pub(crate) number: u64,
-    /// Gone only from a store that lost rows: the session is shown all the same.
-    pub(crate) definition: Option<&'a Workflow>,
-    /// Of a session that is finished: another run can be begun with what it followed.
-    pub(crate) can_run_again: bool,
-    pub(crate) now: Timestamp,
-    /// Of somebody who is at work in its files.
-    pub(crate) signs: SignsOfWork,
-    /// Commands must name this session: it is not the one that is meant without a name.
-    pub(crate) name_session: bool,
-    pub(crate) warnings: Vec<Warning>,
-    pub(crate) already: bool,
-    pub(crate) items: ItemsSeen,
-    /// Checks of the current phase that failed at its last attempt, and hold by now.
-    pub(crate) settled: BTreeSet<String>,
-    pub(crate) requirements: Vec<RequirementView>,
-}
-
-pub(crate) fn build(material: Material<'_>) -> View {
-    let Material { session, run, now, .. } = material;
-    let next = Next::of(&material);
-    View {
-        session_id: session.id.to_string(),
-        number: material.number,
-        title: session.title.clone(),
-        goal: session.goal.clone(),
-        target: session.target.clone(),
-        layout: session.layout.clone(),
-        worktree: session.worktree.clone(),
-        parallel: session.parallel,
-        status: Status::with_signs(session, now, material.signs),
-        lifecycle: session.lifecycle.clone(),
-        workflow: WorkflowView {
-            name: run.workflow.name.clone(),
-            version: run.workflow.version.clone(),
-            title: run.workflow.title.clone(),
-            indexing: run.workflow.indexing,
-            starting_phase: run.number_at(0),
-            total_phases: run.phases.len(),
-            total_unknown: run.workflow.on_complete == OnComplete::Grow
-                && !matches!(session.lifecycle, Lifecycle::Completed { .. }),
-            describe: material.definition.and_then(|definition| definition.describe.clone()),
-        },
-        run: RunView {
-            workflow: run.workflow.name.clone(),
-            ordinal: run.ordinal,
-            started_at: run.started_at,
-            completed_at: run.completed_at,
-        },
-        phases: phases(session, run, material.definition),
-        current_phase: CurrentPhase {
-            number: run.current_number(),
-            id: run.current().id().clone(),
-            title: run.current().stub.title.clone(),
-        },
-        completed_phases: completed(session, run),
-        progress: Progress::with_signs(session, run, now, material.signs),
-        item_counts: material.items.counts,
-        items: material.items.open,
-        item: None,
-        artifacts: session.artifacts.values().cloned().collect(),
-        revisions: session.revisions.clone(),
-        notes: session.notes.clone(),
-        fields: session.fields.clone(),
-        requirements: material.requirements,
-        resume_count: session.resume_count,
-        next,
-        warnings: material.warnings,
-        health: Vec::new(),
-        rounds: Vec::new(),
-        elapsed_seconds: None,
-        already: material.already,
-        view_stale: false,
-        created_at: session.created_at,
-        updated_at: session.updated_at,
-        last_actor: session.last_actor.clone(),
-        version: session.version,
-        own_words: None,
-        name_session: material.name_session,
-    }
-}
-
-fn completed(session: &Session, run: &Run) -> Vec<u32> {
-    let is_counted = |phase: &Phase| phase.is_completed() && !session.is_contested(phase);
-    let done = run.phases.iter().enumerate().filter(|(_, phase)| is_counted(phase));
-    done.map(|(position, _)| run.number_at(position)).collect()
-}
-
-fn phases(session: &Session, run: &Run, definition: Option<&Workflow>) -> Vec<PhaseView> {
-    run.phases
-        .iter()
-        .enumerate()
-        .map(|(position, phase)| {
-            let defined = definition.and_then(|workflow| workflow.phase(phase.id().as_str()));
-            let contested = session.is_contested(phase);
-            let produces = produced(session, run, defined);
-            PhaseView { contested, ..phase_view(run.number_at(position), phase, defined, produces) }
-        })
-        .collect()
-}
-
-/// The files of a phase, below the project's folder.
-pub(crate) fn produced(session: &Session, run: &Run, defined: Option<&PhaseDefinition>) -> Vec<String> {
-    let paths = defined.map(|defined| defined.produces.as_slice()).unwrap_or_default();
-    // The files of items are told by what stands for one of them.
-    let item = defined.and_then(|defined| defined.items.as_deref()).unwrap_or("item");
-    let filled = |path: &String| {
-        path.replace("{run}", &run.ordinal.to_string()).replace("{item}", &format!("<{item}>"))
-    };
-    // Whoever works on a session outside of projects may be anywhere: its files are told with their whole path.
-    let above =
-        if session.path.as_deref() == Some(&session.worktree) { session.worktree.as_str() } else { "" };
-    let told = |path: &String| std::path::Path::new(above).join(in_workspace(session, &filled(path)));
-    paths.iter().map(|path| told(path).to_string_lossy().into_owned()).collect()
-}
-
-fn phase_view(
-    number: u32,
-    phase: &Phase,
-    defined: Option<&PhaseDefinition>,
-    produces: Vec<String>,
-) -> PhaseView {
-    PhaseView {
-        number,
-        id: phase.id().clone(),
-        title: phase.stub.title.clone(),
-        status: phase.status().to_owned(),
-        purpose: defined.and_then(|defined| defined.purpose.clone()),
-        produces,
-        started_at: phase.started_at(),
-        completed_at: phase.completed_at(),
-        duration_seconds: phase.duration_seconds(),
-        paused_seconds: phase.paused_seconds,
-        skipped_reason: match &phase.state {
-            PhaseState::Skipped { reason, .. } => Some(reason.clone()),
-            PhaseState::NotStarted
-            | PhaseState::InProgress { .. }
-            | PhaseState::Completed { .. }
-            | PhaseState::NeedsReview { .. } => None,
-        },
-        outcome: Outcome::of(phase),
-        gate: gate(phase, defined),
-        contested: false,
-        attempts: phase.attempts.clone(),
-        attempt_count: phase.attempt_count,
-    }
-}
-
-/// What the last attempt found, else what the gate will ask for.
-fn gate(phase: &Phase, defined: Option<&PhaseDefinition>) -> GateView {
-    if let Some(attempt) = phase.last_attempt().filter(|_| !phase.claimed) {
-        let outcome = match attempt.outcome {
-            AttemptOutcome::Passed => GateOutcome::Passed,
-            AttemptOutcome::Failed => GateOutcome::Failed,
-        };
-        return GateView { outcome, checks: attempt.report.checks.iter().map(CheckView::from).collect() };
-    }
-    let waiting = |id: &str, kind: &str, needed: Option<String>, help: Option<&String>| CheckView {
-        id: id.to_owned(),
-        kind: kind.to_owned(),
-        outcome: GateOutcome::Open,
-        found: None,
-        needed,
-        help: help.cloned(),
-    };
-    let mut checks = Vec::new();
-    if let Some(defined) = defined {
-        for field in defined.evidence.iter().filter(|field| field.required) {
-            let needed = Some(field.value_type.name().to_owned());
-            checks.push(waiting(&field.name, "evidence", needed, field.describe.as_ref()));
-        }
-        for check in &defined.checks {
-            let needed = match &check.kind {
-                CheckKind::Expr { expr, written } => Some(written.as_ref().unwrap_or(expr).clone()),
-                CheckKind::Artifact { .. }
-                | CheckKind::Command { .. }
-                | CheckKind::Git { .. }
-                | CheckKind::Items
-                | CheckKind::Approval { .. } => None,
-            };
-            checks.push(waiting(check.id.as_str(), check.kind.name(), needed, check.help.as_ref()));
-        }
-    }
-    let outcome = if phase.claimed { GateOutcome::Claimed } else { GateOutcome::Open };
-    GateView { outcome, checks }
-}
-
-impl From<&CheckResult> for CheckView {
-    fn from(check: &CheckResult) -> Self {
-        Self {
-            id: check.id.clone(),
-            kind: check.kind.clone(),
-            outcome: match check.outcome {
-                CheckOutcome::Passed => GateOutcome::Passed,
-                CheckOutcome::Failed => GateOutcome::Failed,
-            },
-            found: check.found.clone(),
-            needed: check.needed.clone(),
-            help: check.help.clone(),
-        }
-    }
-}
-
-impl View {
-    pub fn current(&self) -> Option<&PhaseView> {
-        self.phases.iter().find(|phase| phase.number == self.current_phase.number)
-    }
-
-    /// Phases that wait for a review, each with the revision that made it so.
-    pub fn waiting_for_review(&self) -> Vec<(&PhaseView, Option<&RevisionMade>)> {
-        let waiting = self.phases.iter().filter(|phase| phase.status == "needs_review");
-        waiting
-            .map(|phase| {
-                let why = self.revisions.iter().rfind(|made| made.revision.flagged.contains(&phase.id));
-                (phase, why)
-            })
-            .collect()
-    }
-
-    /// The first phase that a file calls done, against what is known here.
-    pub fn contested(&self) -> Option<&PhaseView> {
-        self.phases.iter().find(|phase| phase.contested)
-    }
-
-    /// Phases that a file says are done and that nothing shows to be.
-    pub fn claimed(&self) -> impl Iterator<Item = &PhaseView> {
-        self.phases.iter().filter(|phase| phase.gate.outcome == GateOutcome::Claimed)
-    }
-
-    /// What still waits for somebody: what blocks before what is only asked or put off, the newest first.
-    pub fn open_notes(&self) -> Vec<&Note> {
-        let mut open: Vec<&Note> = self.notes.iter().rev().filter(|note| note.is_open()).collect();
-        open.sort_by_key(|note| match note.kind {
-            NoteKind::Blocker => 0,
-            NoteKind::Question => 1,
-            NoteKind::Note
-            | NoteKind::Decision
-            | NoteKind::Tried
-            | NoteKind::Assumption
-            | NoteKind::Override
-            | NoteKind::Deferred => 2,
-        });
-        open
-    }
-
-    /// What a printed command ends with, so that it means this session.
-    pub fn naming(&self) -> String {
-        if self.name_session { format!(" --session {}", self.session_id) } else { String::new() }
-    }
-
-    /// A command about this session, which is named where a command without a name would mean another.
-    pub fn command(&self, words: Vec<String>) -> CommandLine {
-        CommandLine::new([words, self.naming_words()].concat())
-    }
-
-    /// Words that a printed command ends with, so that it means this session.
-    pub fn naming_words(&self) -> Vec<String> {
-        if self.name_session { words!["--session", self.session_id] } else { Vec::new() }
-    }
-
-    /// The last failed attempt at the current phase, if nothing has passed since; else at another that is open.
-    pub fn failed_attempt(&self) -> Option<(&PhaseView, &Attempt)> {
-        let current = self.current().filter(|_| self.run.completed_at.is_none())?;
-        let is_open = |phase: &&PhaseView| phase.status == "in_progress";
-        let others = self.phases.iter().filter(is_open).filter(|phase| phase.number != current.number);
-        std::iter::once(current).chain(others).find_map(|phase| {
-            let last = phase.attempts.last()?;
-            (last.outcome == AttemptOutcome::Failed).then_some((phase, last))
-        })
-    }
-
-    /// `2 of 4 phases done (50 %)`; without a number that nobody knows, and with what else became of phases where that is
-    /// not plain.
-    pub fn how_far(&self) -> String {
-        let outcomes = &self.progress.outcomes;
-        let done = self.completed_phases.len();
-        let counted = if let Some(percent) = self.percent() {
-            let total = self.workflow.total_phases - outcomes.not_applicable as usize;
-            format!("{done} of {total} phases done ({percent} %)")
-        } else {
-            let phases = if done == 1 { "phase" } else { "phases" };
-            format!("{done} {phases} done, of an unknown number")
-        };
-        if outcomes.is_plain() { counted } else { format!("{counted}: {outcomes}") }
-    }
-
-    /// How long a phase took. What another tool's file does not tell is dated to one moment.
-    pub fn timed(&self, phase: &PhaseView) -> Option<u64> {
-        phase.duration_seconds.filter(|seconds| *seconds > 0 || self.layout == crate::sync::NATIVE)
-    }
-
-    pub fn percent(&self) -> Option<u32> {
-        Some(self.progress.percent).filter(|_| !self.workflow.total_unknown)
-    }
 }

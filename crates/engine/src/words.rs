@@ -1,4 +1,4 @@
-//! Times and texts as people read them. Knows no session.
+//! Times and texts for people. Knows no session.
 
 use jiff::Timestamp;
 pub use model::hint::shell_word;
@@ -23,18 +23,18 @@ pub fn duration(seconds: u64) -> String {
     }
 }
 
-/// A phase by its number, with its id where that says more: `phase 3 (build)`, `phase 3`.
+/// A phase by number, with its id if informative: `phase 3 (build)`, `phase 3`.
 pub fn phase_called(number: u32, id: &Name) -> String {
     let number = number.to_string();
     if id.as_str() == number { format!("phase {number}") } else { format!("phase {number} ({id})") }
 }
 
-/// A phase by its number and its title: `Phase 3, Build`; `Phase 3` where that is all that its title says.
+/// A phase by number and title: `Phase 3, Build`; `Phase 3` if the title says no more.
 pub fn phase_titled(number: u32, title: &str) -> String {
     if repeats(number, title) { format!("Phase {number}") } else { format!("Phase {number}, {title}") }
 }
 
-/// What a phase is called beside its number: its title, else its id; nothing where both say no more than the number.
+/// A phase's name besides its number: its title, or else its id; `None` if both say no more than the number.
 pub fn phase_named<'a>(number: u32, title: &'a str, id: &'a Name) -> Option<&'a str> {
     if !repeats(number, title) {
         return Some(title);
@@ -42,14 +42,14 @@ pub fn phase_named<'a>(number: u32, title: &'a str, id: &'a Name) -> Option<&'a 
     (id.as_str() != number.to_string()).then_some(id.as_str())
 }
 
-/// A version with one `v` before it, however it is written.
+/// A version with exactly one leading `v`.
 pub fn version(text: &str) -> String {
     let is_marked =
         text.strip_prefix(['v', 'V']).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     if is_marked { text.to_owned() } else { format!("v{text}") }
 }
 
-/// The title of a phase beside its number.
+/// The title of a phase next to its number.
 pub fn title_beside(number: u32, title: &str) -> &str {
     if repeats(number, title) { "unnamed" } else { title }
 }
@@ -58,7 +58,7 @@ fn repeats(number: u32, title: &str) -> bool {
     title.strip_prefix("Phase ").is_some_and(|rest| rest == number.to_string())
 }
 
-/// How long ago something was: `just now`, `5 minutes ago`, `3 days ago, on 14 Nov`: with the date after a day.
+/// How long ago: `just now`, `5 minutes ago`, `3 days ago, on 14 Nov`; with the date after a day.
 pub fn ago(then: Timestamp, now: Timestamp) -> String {
     let seconds = seconds_between(then, now);
     let counted = |count: u64, unit: &str| format!("{count} {unit}{} ago", if count == 1 { "" } else { "s" });
@@ -70,24 +70,25 @@ pub fn ago(then: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// `14 Nov`; the stored time is UTC, and so is this.
+/// `14 Nov`, in UTC like the stored time.
 pub fn date(at: Timestamp) -> String {
     at.strftime("%-d %b").to_string()
 }
 
-/// The date of something so long ago; with the year when another year's day could be meant.
+/// The date of something this long ago; with the year if ambiguous.
 fn day(at: Timestamp, seconds_ago: u64) -> String {
     const ALMOST_A_YEAR: u64 = 300 * DAY;
     if seconds_ago < ALMOST_A_YEAR { date(at) } else { at.strftime("%-d %b %Y").to_string() }
 }
 
-/// `14:10 UTC`, with the date when another day lies between.
+/// `14:10 UTC`, with the date on another day.
 pub fn moment(at: Timestamp, now: Timestamp) -> String {
     let format = if date(at) == date(now) { "%H:%M UTC" } else { "%-d %b %H:%M UTC" };
     at.strftime(format).to_string()
 }
 
-/// Text from outside as one harmless line: no control characters, no line breaks, no markup that a reader would obey.
+/// Foreign text as one harmless line: no control characters, no line breaks, no markup that a reader would
+/// obey.
 pub fn one_line(text: &str, longest: usize) -> String {
     if text.len() <= longest && is_one_plain_line(text) {
         return text.to_owned();
@@ -109,8 +110,8 @@ pub fn one_line(text: &str, longest: usize) -> String {
     }
 }
 
-/// Text from outside exactly as it is, line by line: nothing cut, and what would steer a terminal or could not be
-/// seen is escaped. For whoever must judge the text itself.
+/// Foreign text exactly as it is, line by line: nothing cut; characters that would control a terminal or be
+/// invisible are escaped. For readers who must judge the text itself.
 pub fn exact_lines(text: &str) -> Vec<String> {
     let shown = |line: &str| {
         let mut shown = String::with_capacity(line.len());
@@ -126,7 +127,7 @@ pub fn exact_lines(text: &str) -> Vec<String> {
     text.split('\n').map(shown).collect()
 }
 
-/// Text with its lines and tabs, in which nothing steers a terminal: each such character becomes U+FFFD.
+/// Text with its lines and tabs, without terminal control: each such character becomes U+FFFD.
 pub fn without_steering(text: &str) -> Cow<'_, str> {
     if !text.contains(is_steering) {
         return Cow::Borrowed(text);
@@ -140,8 +141,8 @@ pub fn without_steering(text: &str) -> Cow<'_, str> {
     Cow::Owned(inert)
 }
 
-/// Control characters, which begin escape sequences, and characters that break a line or turn the direction in which
-/// text is read.
+/// Control characters, which begin escape sequences, and characters that break a line or change the text
+/// direction.
 pub fn is_steering(letter: char) -> bool {
     let turns = matches!(
         letter,
@@ -150,18 +151,19 @@ pub fn is_steering(letter: char) -> bool {
     turns || (letter.is_control() && !matches!(letter, '\n' | '\t'))
 }
 
-/// Text from outside, quoted as data for an agent: it cannot open a heading, a fence, a tag or a quotation of its own.
+/// Foreign text, quoted as data for an agent: it cannot open a heading, a fence, a tag or a quotation of its
+/// own.
 pub fn quoted(text: &str, longest: usize) -> String {
     format!("\"{}\"", defused(text, longest))
 }
 
-/// Like `quoted` without the quotation marks, where the place says already that it is a title.
+/// Like `quoted` without quotation marks, where the context shows that it is a title.
 pub fn defused(text: &str, longest: usize) -> String {
     harmless(text, longest, '\u{201d}')
 }
 
-/// Like `defused`, for a text of ours in which others' words are `quoted` already: their quotation marks stay, and
-/// are closed where the text was cut.
+/// Like `defused`, for our own text with `quoted` parts: their quotation marks stay, and are closed if the
+/// text was cut.
 pub fn defused_around_quotes(text: &str, longest: usize) -> String {
     let mut harmless = harmless(text, longest, '"');
     if harmless.matches('"').count() % 2 == 1 {
@@ -180,7 +182,7 @@ fn harmless(text: &str, longest: usize, quotation_mark: char) -> String {
         harmless.push(match letter {
             '`' => '\'',
             '"' => quotation_mark,
-            // A comparison stays what it is: a gate's expression may be quoted here.
+            // A comparison stays as it is: a gate's expression may be quoted here.
             '<' if !matches!(after, ' ' | '=') => '\u{2039}',
             '>' if before != ' ' && after != '=' => '\u{203a}',
             other => other,
@@ -198,13 +200,13 @@ fn two(large: u64, large_unit: &str, small: u64, small_unit: &str) -> String {
     }
 }
 
-/// Nothing to change, as in most titles: one look at the bytes in place of taking the text apart.
+/// Most titles need no change: a scan of the bytes avoids splitting the text.
 fn is_one_plain_line(text: &str) -> bool {
     let single = |text: &str| !text.starts_with(' ') && !text.ends_with(' ') && !text.contains("  ");
     text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') && single(text)
 }
 
-/// Characters that change what a reader sees without being seen: directions, zero widths, tags.
+/// Invisible characters that change what a reader sees: directions, zero widths, tags.
 fn is_invisible(c: char) -> bool {
     matches!(
         c,

@@ -1,12 +1,12 @@
-//! Where a session's own files are: its worktree, its workspace, what its phases produce there. Makes folders only when
-//! they are needed, and never without the file that keeps them out of version control.
+//! A session's own files: its worktree, its workspace, and the output of its phases. Creates folders only
+//! when needed, and never without the file that keeps them out of version control.
 
+use crate::NATIVE;
 use crate::disk::{Operation, Step, below};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::place::{FOLDER, in_workspace, workspace_of, workspace_path};
 use crate::setup;
-use crate::sync::NATIVE;
 use model::id::{Name, SessionId};
 use model::session::Session;
 use model::workflow::Workflow;
@@ -15,26 +15,26 @@ use std::path::{Path, PathBuf};
 
 const SESSIONS: &str = "sessions";
 const ARCHIVE: &str = "archive";
-/// A session's id never begins with a dot, so no workspace can have this name.
+/// A session id never begins with a dot, so no workspace can have this name.
 const JOURNALS: &str = ".journal";
 
-/// Where work on a session's files is written down, below the project's folder.
+/// The journal of a session's file work, below the project's folder.
 pub(crate) fn journal_for(id: &SessionId) -> String {
     format!("{FOLDER}/{SESSIONS}/{JOURNALS}/{id}.json")
 }
 
 impl Engine {
-    /// The folder that a session's paths are relative to.
+    /// The folder to which a session's paths are relative.
     pub fn root_of(&self, session: &Session) -> PathBuf {
         PathBuf::from(&session.worktree)
     }
 
-    /// Where a session's own files live, whether that folder exists or not.
+    /// A session's own folder, existing or not.
     pub fn workspace(&self, session: &Session) -> PathBuf {
         self.root_of(session).join(workspace_path(session))
     }
 
-    /// The workspace as a folder that exists.
+    /// The workspace, created if missing.
     pub fn make_workspace(&self, session: &Session) -> Result<PathBuf> {
         if session.layout == NATIVE {
             return make(&self.root_of(session), &session.id);
@@ -49,7 +49,7 @@ impl Engine {
         Ok(path)
     }
 
-    /// The workspace of a session that was given up, out of the archive.
+    /// Restores an abandoned session's workspace from the archive.
     pub(crate) fn bring_workspace_back(&self, session: &str) -> Result<()> {
         let (_, session) = self.load(&self.resolve(session)?)?;
         let root = self.root_of(&session);
@@ -60,13 +60,13 @@ impl Engine {
         }
     }
 
-    /// Where an operation on a session's files is written down, relative to its root. Beside the workspace: that may
-    /// be what is moved.
+    /// The journal of a session's file operations, relative to its root. Next to the workspace, because that
+    /// may be moved.
     pub(crate) fn journal_of(&self, session: &Session) -> String {
         journal_for(&session.id)
     }
 
-    /// Moves a session's workspace to the archive; nothing when it has none.
+    /// Moves a session's workspace to the archive; `None` if it has none.
     pub(crate) fn archiving(&self, session: &Session) -> Option<Operation> {
         let root = self.root_of(session);
         let from = workspace_of(&session.id);
@@ -85,7 +85,7 @@ impl Engine {
         Some(operation)
     }
 
-    /// A file that a workflow names, in one of its runs, below the workspace.
+    /// A file that a workflow names, for one of its runs, below the workspace.
     pub(crate) fn file_of_run(&self, session: &Session, ordinal: u32, path: &str) -> String {
         let path = path.replace("{run}", &ordinal.to_string());
         let workspace = self.workspace(session);
@@ -94,7 +94,7 @@ impl Engine {
         layout.and_then(|layout| layout.facts().older_path(&path, &is_there)).unwrap_or(path)
     }
 
-    /// The files that a phase declares and that exist, relative to the session's root.
+    /// Existing files that a phase declares, relative to the session's root.
     pub(crate) fn produced(&self, session: &Session, definition: &Workflow, phase: &Name) -> Vec<String> {
         let Some(defined) = definition.phase(phase.as_str()) else { return Vec::new() };
         let ordinal = session.run().map_or(1, |run| run.ordinal);
@@ -111,7 +111,7 @@ impl Engine {
     }
 }
 
-/// Makes a session's workspace, kept out of version control. One that was archived comes back.
+/// Creates a session's workspace, kept out of version control. Restores an archived one.
 pub(crate) fn make(root: &Path, id: &SessionId) -> Result<PathBuf> {
     let path = below(root, &workspace_of(id))?;
     let archived = below(root, &archive_name(id))?;
@@ -125,26 +125,36 @@ pub(crate) fn make(root: &Path, id: &SessionId) -> Result<PathBuf> {
     Ok(path)
 }
 
+/// The sessions that have a workspace below this folder, by id.
+pub(crate) fn workspaces(root: &Path) -> Vec<SessionId> {
+    let Ok(entries) = fs::read_dir(root.join(FOLDER).join(SESSIONS)) else { return Vec::new() };
+    let folders = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let mut ids: Vec<SessionId> =
+        folders.filter_map(|entry| SessionId::parse(entry.file_name().to_str()?).ok()).collect();
+    ids.sort();
+    ids
+}
+
 pub(crate) fn archive_name(id: &SessionId) -> String {
     format!("{FOLDER}/{ARCHIVE}/{id}")
 }
 
-/// Makes our folder with the file that keeps sessions out of version control, unless somebody wrote one.
+/// Creates our folder with the file that keeps sessions out of version control, unless somebody wrote one.
 pub(crate) fn ensure_ignored(root: &Path) -> Result<()> {
-    // A repository may come with a link of that name, which may lead anywhere.
+    // A repository may contain a link of that name, which may lead anywhere.
     let folder = below(root, FOLDER)?;
     fs::create_dir_all(&folder)
         .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
     setup::write_new(&folder.join(".gitignore"), setup::IGNORED).map(drop)
 }
 
-/// The files that a declared path means: itself, or one for every item.
+/// The files that a declared path matches: itself, or one per item.
 fn matching(workspace: &Path, declared: &str) -> Vec<String> {
     let Some((before, after)) = declared.split_once("{item}") else {
         let exists = fs::symlink_metadata(workspace.join(declared)).is_ok();
         return if exists { vec![declared.to_owned()] } else { Vec::new() };
     };
-    // An item's id stands in a file's name; in a folder's name it would mean any folder.
+    // An item's id may appear in a file name; in a folder name it would match any folder.
     if after.contains('/') || after.contains("{item}") {
         return Vec::new();
     }

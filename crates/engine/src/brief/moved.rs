@@ -1,7 +1,9 @@
-//! Moves that somebody made in a session's files: from where to where, when, and how far anything is verified.
-//! Reads events and decides nothing.
+//! Moves made by editing a session's files: from, to, when, and how far the log vouches for it. Reads events and
+//! decides nothing.
 
+use crate::words::one_line;
 use jiff::Timestamp;
+use model::actor::Actor;
 use model::event::{Event, Recorded};
 use model::id::Name;
 use model::phase::Phase;
@@ -14,38 +16,90 @@ use serde::Serialize;
 pub struct PhaseName {
     pub number: u32,
     pub id: Name,
+    pub title: String,
 }
 
-/// An edit of files that took the session past phases which nothing shows to be done.
+/// An edit that moved the session past phases without proof, or back before phases that were done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Moved {
     pub at: Timestamp,
     pub from: PhaseName,
+    /// The run that it left, where the edit began or chose another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from_run: Option<u32>,
     pub to: PhaseName,
-    /// The last phase up to there that a gate, or its own file, shows to be done.
+    /// The last phase before it that a gate or its own file proves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<PhaseName>,
+    /// Phases with proof that the edit opened again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub opened_again: Vec<PhaseName>,
 }
 
-/// The last such move in the run that goes on.
+impl Moved {
+    /// `moved it back from reviews (4) to context (1)`, to be followed by the time.
+    pub fn from_to(&self) -> String {
+        let back = if self.opened_again.is_empty() { "" } else { "back " };
+        let run = self.from_run.map(|run| format!(" of run {run}")).unwrap_or_default();
+        format!("moved it {back}from {}{run} to {}", self.from, self.to)
+    }
+
+    /// How far the log vouches for the session.
+    pub fn on_record(&self) -> String {
+        if self.opened_again.is_empty() {
+            let verified = self.verified.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
+            return format!("last verified phase: {verified}");
+        }
+        let names: Vec<String> = self.opened_again.iter().map(ToString::to_string).collect();
+        format!("done before that, with proof: {}", names.join(", "))
+    }
+}
+
+/// `reviews (4)`
+impl std::fmt::Display for PhaseName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // A layout may know its phases by number alone.
+        let is_number = self.id.as_str() == self.number.to_string();
+        let name = if is_number { one_line(&self.title, 80) } else { self.id.to_string() };
+        write!(f, "{name} ({})", self.number)
+    }
+}
+
+/// The last such move. A move back is told until somebody moves the session here.
 pub(crate) fn last_move(events: &[Recorded]) -> Option<Moved> {
-    let claim = events.iter().rposition(|recorded| matches!(recorded.event, Event::PhaseClaimed { .. }))?;
-    let is_of_edit =
-        |recorded: &&Recorded| recorded.actor == events[claim].actor && is_about_phases(&recorded.event);
-    let first = claim + 1 - events[..=claim].iter().rev().take_while(is_of_edit).count();
-    let last = claim + events[claim..].iter().take_while(is_of_edit).count();
+    let edit = events.iter().rposition(|recorded| match &recorded.event {
+        Event::PhaseClaimed { .. } => true,
+        Event::RolledBack { .. } => matches!(recorded.actor, Actor::Tool { .. }),
+        _ => false,
+    })?;
+    let is_of_edit = |recorded: &&Recorded| recorded.actor == events[edit].actor;
+    let first = edit + 1 - events[..=edit].iter().rev().take_while(is_of_edit).count();
+    let last = edit + events[edit..].iter().take_while(is_of_edit).count();
     let (before, after) = (Session::fold(&events[..first])?, Session::fold(&events[..last])?);
     let (from, to) = (before.run()?, after.run()?);
-    let is_same_run = from.workflow.name == to.workflow.name && from.ordinal == to.ordinal;
-    if !is_same_run || from.current().id() == to.current().id() {
+    let is_same_run = from.ordinal == to.ordinal;
+    if from.workflow.name != to.workflow.name || is_same_run && from.current().id() == to.current().id() {
+        return None;
+    }
+    let opened_again = if is_same_run { opened_again(from, to) } else { Vec::new() };
+    let is_settled = || events[last..].iter().any(|recorded| is_about_phases(&recorded.event));
+    if !opened_again.is_empty() && is_settled() {
         return None;
     }
     Some(Moved {
-        at: events[claim].at,
+        at: events[edit].at,
         from: named(from, from.current()),
+        from_run: (!is_same_run).then_some(from.ordinal),
         to: named(to, to.current()),
         verified: verified(to).map(|phase| named(to, phase)),
+        opened_again,
     })
+}
+
+fn opened_again(from: &Run, to: &Run) -> Vec<PhaseName> {
+    let is_open = |phase: &&Phase| to.phases.iter().any(|now| now.id() == phase.id() && !now.is_done());
+    let proven = from.phases.iter().filter(|phase| phase.is_done() && !phase.claimed);
+    proven.filter(is_open).map(|phase| named(from, phase)).collect()
 }
 
 fn is_about_phases(event: &Event) -> bool {
@@ -59,12 +113,12 @@ fn is_about_phases(event: &Event) -> bool {
     )
 }
 
-/// The last phase before the first that is not shown to be done.
+/// The last phase before the first unproven one.
 fn verified(run: &Run) -> Option<&Phase> {
     run.phases.iter().take_while(|phase| phase.is_done() && !phase.claimed).last()
 }
 
 fn named(run: &Run, phase: &Phase) -> PhaseName {
     let position = run.position(phase.id().as_str()).unwrap_or_default();
-    PhaseName { number: run.number_at(position), id: phase.id().clone() }
+    PhaseName { number: run.number_at(position), id: phase.id().clone(), title: phase.stub.title.clone() }
 }

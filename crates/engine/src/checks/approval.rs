@@ -1,24 +1,76 @@
-//! A person's yes: given, run out, or still to come.
+//! Approvals: given, expired, given to other files, or pending.
 
-use super::{Surroundings, Verdict};
+use super::{Surroundings, Verdict, artifact};
+use crate::engine::Engine;
+use crate::files::{Seen, look};
+use crate::hex;
 use crate::words::{ago, one_line};
 use model::id::Name;
+use model::session::Session;
+use model::workflow::{CheckKind, PhaseDefinition};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 
 pub(super) fn run(around: &Surroundings<'_>, check: &Name) -> Verdict {
-    let help = format!("A person says yes to it: leftoff approve {check}");
-    match around.session.approval(&around.phase.id, check) {
-        None => Verdict::failed("not approved yet").needing("a person's approval").mended_by(help),
-        Some(approval) => {
-            let remark = approval.remark.as_ref().map(|remark| format!(" ({})", one_line(remark, 60)));
-            let who = one_line(&approval.by, 60) + &remark.unwrap_or_default();
-            let when = ago(approval.at, around.now);
-            if approval.holds(around.now) {
-                Verdict::passed(format!("approved by {who}, {when}"))
-            } else {
-                Verdict::failed(format!("the approval by {who}, {when}, has run out"))
-                    .needing("a person's approval")
-                    .mended_by(help)
+    let failed = |found: String| {
+        let help = format!("A person says yes to it: leftoff approve {check}");
+        Verdict::failed(found).needing("a person's approval").mended_by(help)
+    };
+    let Some(approval) = around.session.approval(&around.phase.id, check) else {
+        return failed("not approved yet".to_owned());
+    };
+    let remark = approval.remark.as_ref().map(|remark| format!(" ({})", one_line(remark, 60)));
+    let who = one_line(&approval.by, 60) + &remark.unwrap_or_default();
+    let when = ago(approval.at, around.now);
+    if !approval.holds(around.now) {
+        return failed(format!("the approval by {who}, {when}, has run out"));
+    }
+    if approval.evidence.as_ref().is_some_and(|approved| *approved != around.evidence()) {
+        return failed(format!("the files of this phase are not those that {who} approved, {when}"));
+    }
+    // An approval that cannot be looked up does not count.
+    let is_claim = around.engine.is_unsigned_from_elsewhere(&around.session.id, &around.phase.id, check);
+    if is_claim.unwrap_or(true) {
+        return failed(format!(
+            "{who} approved it on another machine, {when}, and no allowed key signed that"
+        ));
+    }
+    Verdict::passed(format!("approved by {who}, {when}"))
+}
+
+impl Engine {
+    /// The hash of a phase's current files, which an approval covers.
+    pub(crate) fn evidence_of(&self, session: &Session, phase: &PhaseDefinition) -> String {
+        self.surroundings(session, phase).evidence()
+    }
+}
+
+impl Surroundings<'_> {
+    /// Hash over path and content of every file that a check of the phase names or the phase produces.
+    fn evidence(&self) -> String {
+        let mut files: BTreeMap<String, String> = BTreeMap::new();
+        for check in &self.phase.checks {
+            if let CheckKind::Artifact { path, .. } = &check.kind {
+                let (_, found) = artifact::run(self, path, None, true);
+                files.extend(found.into_iter().map(|(path, looked)| (path, looked.hash)));
             }
         }
+        if let Ok(definition) = self.engine.definition_of(self.session) {
+            for path in self.engine.produced(self.session, &definition, &self.phase.id) {
+                if let Seen::File(looked) = look(&self.engine.root_of(self.session), &path, 0) {
+                    files.insert(path, looked.hash);
+                }
+            }
+        }
+        evidence_hash(&files)
     }
+}
+
+/// The hash that an approval keeps of the files it is about, given as path and hash.
+pub(crate) fn evidence_hash(files: &BTreeMap<String, String>) -> String {
+    let mut hasher = Sha256::new();
+    for (path, hash) in files {
+        hasher.update(format!("{hash} {}:{path}\n", path.len()));
+    }
+    hex(&hasher.finalize())
 }

@@ -1,4 +1,4 @@
-//! Files that prove a phase: there, not empty, written since the phase began, with what they must hold.
+//! Files that prove a phase: existing, not empty, written since the phase started, with the required content.
 
 use super::{Surroundings, Verdict, items};
 use crate::files::{self, Looked, Seen};
@@ -7,32 +7,25 @@ use model::item::Item;
 use model::time::seconds_between;
 use std::path::Path;
 
-/// How much of a file a pattern is looked for in.
+/// How much of a file is searched for a pattern.
 const LONGEST_LOOK: usize = 1024 * 1024;
-/// File systems keep coarser times than our clock does.
+/// File systems store coarser times than our clock.
 const SLACK_SECONDS: u64 = 2;
-/// How many items of a phase are looked at for a file of their own.
+/// How many items of a phase are checked for a file of their own.
 const MOST_ITEMS: usize = 1_000;
-
-/// What a file must hold; whether the check says in words what that is.
-#[derive(Clone, Copy)]
-pub(super) struct Pattern<'a> {
-    pub(super) text: &'a str,
-    pub(super) is_explained: bool,
-}
 
 /// The verdict, and the files that passed with their paths below the project's folder.
 pub(super) fn run(
     around: &Surroundings<'_>,
     path: &str,
-    matches: Option<Pattern<'_>>,
+    matches: Option<&str>,
     stale_ok: bool,
 ) -> (Verdict, Vec<(String, Looked)>) {
     let path = around.engine.file_of_run(around.session, around.run_ordinal, path);
     let wanted = around.below_project(&path);
     let needed = wanted.replace("{item}", "*");
     match around.prove(&wanted, matches, stale_ok) {
-        Ok(proven) if proven.is_empty() => (missing(&needed), proven),
+        Ok(proven) if proven.is_empty() => (around.missing(&needed), proven),
         Ok(proven) => {
             let found: Vec<String> =
                 proven.iter().map(|(path, looked)| format!("{path} ({} bytes)", looked.size)).collect();
@@ -43,11 +36,11 @@ pub(super) fn run(
 }
 
 impl Surroundings<'_> {
-    /// Every file that is meant, or what is wrong with the first that does not pass.
+    /// All matching files, or the problem of the first that does not pass.
     fn prove(
         &self,
         wanted: &str,
-        matches: Option<Pattern<'_>>,
+        matches: Option<&str>,
         stale_ok: bool,
     ) -> Result<Vec<(String, Looked)>, Verdict> {
         let candidates =
@@ -64,9 +57,9 @@ impl Surroundings<'_> {
         }
     }
 
-    /// Where `{item}` stands for the items of this phase, each has a file: the first that has none, and the file. A name
-    /// that nobody can tell an item by counts for one of them. Where another check asks for items that are not done, it
-    /// knows which of them count.
+    /// With `{item}`, every item of this phase needs a file: returns the first item without one, and the
+    /// file. A name that matches no item counts for one of them. If another check requires finished items,
+    /// that check knows which items count.
     fn without_a_file(&self, wanted: &str, files: &[(String, Looked)]) -> Option<(String, ItemId)> {
         let (before, after) = wanted.split_once("{item}")?;
         let kind = self.phase.items.as_deref()?;
@@ -91,9 +84,9 @@ impl Surroundings<'_> {
         Some((format!("{before}{}{after}", if short { number } else { name }), item.clone()))
     }
 
-    fn judge(&self, path: &str, matches: Option<Pattern<'_>>, stale_ok: bool) -> Result<Looked, Verdict> {
+    fn judge(&self, path: &str, matches: Option<&str>, stale_ok: bool) -> Result<Looked, Verdict> {
         let looked = match files::look(&self.engine.project.root, path, LONGEST_LOOK) {
-            Seen::Missing => return Err(missing(path)),
+            Seen::Missing => return Err(self.missing(path)),
             Seen::Unusable(why) => {
                 return Err(Verdict::failed(format!("{path}: {why}")).mended_by(format!("Write {path}.")));
             }
@@ -107,15 +100,10 @@ impl Surroundings<'_> {
             return Err(Verdict::failed(found).mended_by(format!("Bring {path} up to date.")));
         }
         if let Some(pattern) = matches
-            && !holds(pattern.text, &looked.beginning)
+            && !holds(pattern, &looked.beginning)
         {
-            let Pattern { text, is_explained } = pattern;
-            let found = if is_explained {
-                format!("{path} does not hold what is asked for")
-            } else {
-                format!("{path} does not match {text}")
-            };
-            let help = format!("Write into {path} what the pattern {text} asks for.");
+            let found = format!("{path} does not match `{pattern}`");
+            let help = format!("Write into {path} what the pattern {pattern} asks for.");
             return Err(Verdict::failed(found).mended_by(help));
         }
         Ok(looked)
@@ -125,12 +113,22 @@ impl Surroundings<'_> {
         self.started_at.is_some_and(|start| seconds_between(looked.modified, start) > SLACK_SECONDS)
     }
 
+    fn missing(&self, path: &str) -> Verdict {
+        let elsewhere = of_that_name(&self.engine.project.root, path).filter(|found| found != path);
+        let also = elsewhere.as_ref().map(|found| format!("; there is {found}")).unwrap_or_default();
+        let help = match &elsewhere {
+            Some(found) => format!("Write {path}, or move {found} there."),
+            None => format!("Write {path}."),
+        };
+        Verdict::failed(format!("{path} is missing{also}")).needing(path.to_owned()).mended_by(help)
+    }
+
     fn below_project(&self, path: &str) -> String {
         let folder = self.workspace.strip_prefix(&self.engine.project.root).unwrap_or(&self.workspace);
         folder.join(path).to_string_lossy().into_owned()
     }
 
-    /// Files that stand where `{item}` stands for any name.
+    /// Files that match with any name for `{item}`.
     fn any_item(&self, pattern: &str) -> Result<Vec<String>, Verdict> {
         let (folder, name) = pattern.rsplit_once('/').unwrap_or(("", pattern));
         let (before, after) = name.split_once("{item}").unwrap_or((name, ""));
@@ -156,17 +154,47 @@ impl Surroundings<'_> {
     }
 }
 
-fn missing(path: &str) -> Verdict {
-    Verdict::failed(format!("{path} is missing")).needing(path.to_owned()).mended_by(format!("Write {path}."))
+/// How deep and how wide a file of the same name is searched.
+const DEEPEST: usize = 3;
+const MOST_ENTRIES: usize = 3_000;
+/// Folders without a person's work.
+const PASSED_OVER: [&str; 3] = ["node_modules", "target", "vendor"];
+
+/// A file of this name elsewhere in the project, the nearest to its root.
+fn of_that_name(root: &Path, path: &str) -> Option<String> {
+    let name = Path::new(path).file_name()?;
+    let mut left = MOST_ENTRIES;
+    let mut folders = vec![root.to_owned()];
+    for _ in 0..DEEPEST {
+        let mut below = Vec::new();
+        for folder in folders {
+            let found = folder.join(name);
+            if found.is_file() {
+                return Some(found.strip_prefix(root).ok()?.to_string_lossy().into_owned());
+            }
+            let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten().take(left);
+            for entry in entries {
+                left = left.saturating_sub(1);
+                let hidden = entry.file_name().to_string_lossy().starts_with('.');
+                let passed_over = PASSED_OVER.iter().any(|other| entry.file_name() == *other);
+                if !hidden && !passed_over && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    below.push(entry.path());
+                }
+            }
+        }
+        below.sort();
+        folders = below;
+    }
+    None
 }
 
-/// The digits that an id ends with.
+/// The digits at the end of an id.
 fn number_of(item: &ItemId) -> &str {
     let text = item.as_str();
     &text[text.trim_end_matches(|digit: char| digit.is_ascii_digit()).len()..]
 }
 
-/// A pattern that does not compile was refused when the definition was read.
+/// A pattern that does not compile was refused with the definition.
 fn holds(pattern: &str, content: &[u8]) -> bool {
     regex_lite::Regex::new(pattern).is_ok_and(|regex| regex.is_match(&String::from_utf8_lossy(content)))
 }

@@ -1,8 +1,8 @@
-//! Runs a check's command: in the project's folder, after the person trusted it, with a time limit. Keeps the last
-//! lines of what it printed, however much that is, and ends everything it started, also when leftoff itself is told
-//! to end.
+//! Runs a check's command: in the project's folder, only if trusted, with a time limit. Keeps the last lines
+//! of its output, and ends everything it started, even if leftoff itself is terminated or killed.
 
 use super::ending::Watch;
+use super::interrupted::{Guard, Mark};
 use super::{Surroundings, Verdict, trust};
 use crate::error::{Error, Result};
 use crate::redact;
@@ -19,9 +19,9 @@ use std::time::{Duration, Instant};
 
 const KEPT_BYTES: usize = 16 * 1024;
 const KEPT_LINES: usize = 20;
-/// Of a command that ended well less is worth keeping.
+/// A successful command needs less output.
 const KEPT_BYTES_OF_SUCCESS: usize = 2 * 1024;
-/// How long its output is waited for once the command has ended: something it left behind may hold the pipe open.
+/// How long to wait for output after the command ended: a child may keep the pipe open.
 const LAST_WORDS: Duration = Duration::from_millis(300);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
@@ -34,7 +34,7 @@ pub(super) fn run(
     let root = &around.engine.project.root;
     let needed = format!("`{}` ends with 0", one_line(text, 200));
     let is_trusted_here = trust::is_trusted(root, text);
-    // An agent could name any hash: only automation is believed.
+    // An agent could name any hash: only automation is trusted.
     let by_hash =
         !is_trusted_here && trust::is_trusted_by_hash(text) && around.engine.known_agent()?.is_none();
     if !is_trusted_here && !by_hash {
@@ -49,6 +49,7 @@ pub(super) fn run(
             ));
     }
     let limit = Duration::from_secs(timeout_seconds);
+    let _mark = Mark::set(around, check.id.as_str(), text);
     let ended = Running::start(around, text)?.wait(limit, |elapsed| {
         around.engine.tell_progress(check.id.as_str(), text, elapsed);
     })?;
@@ -83,10 +84,11 @@ struct Running {
     started: Instant,
     output: Receiver<Vec<u8>>,
     watch: Watch,
+    guard: Option<Guard>,
 }
 
 struct Ended {
-    /// None when it was ended because its time was over.
+    /// `None` if it was ended at the time limit.
     status: Option<ExitStatus>,
     elapsed: Duration,
     tail: VecDeque<u8>,
@@ -106,11 +108,12 @@ impl Running {
             .stdin(Stdio::null())
             .stdout(writer.try_clone().map_err(failed)?)
             .stderr(writer)
-            // A group of its own, so that all of it can be ended.
+            // Its own process group, so that all of it can be ended.
             .process_group(0)
             .spawn()
             .map_err(failed)?;
-        Ok(Self { child, started: Instant::now(), output: read_in_background(reader), watch })
+        let guard = Guard::over(child.id());
+        Ok(Self { child, started: Instant::now(), output: read_in_background(reader), watch, guard })
     }
 
     fn wait(mut self, limit: Duration, mut tell: impl FnMut(Duration)) -> Result<Ended> {
@@ -128,10 +131,11 @@ impl Running {
             tell(self.started.elapsed());
         };
         let elapsed = self.started.elapsed();
-        // What it left behind in its group does not outlive the check.
+        // Processes left in its group do not outlive the check.
         end_group(&self.child);
         let _ = self.child.wait();
-        // Here this process ends, if that is what it was told: nothing is kept of a check that was broken off.
+        drop(self.guard);
+        // This process ends here if it was told to: an interrupted check leaves no record.
         drop(self.watch);
         drain_until_closed(&self.output, &mut tail, LAST_WORDS);
         Ok(Ended { status, elapsed, tail })
@@ -142,7 +146,7 @@ impl Ended {
     fn last_lines(&self, most_bytes: usize) -> String {
         let bytes: Vec<u8> = self.tail.iter().copied().collect();
         let mut text = String::from_utf8_lossy(&bytes).into_owned();
-        // A key is known by its first line, which may be among those that are left out.
+        // A key is recognised by its first line, which may be among the omitted ones.
         if text.contains("PRIVATE KEY-----") {
             redact::in_text(&mut text);
         }
@@ -157,7 +161,7 @@ impl Ended {
     }
 }
 
-/// Reads whatever comes, so that the command never waits for us; ends when the pipe closes.
+/// Reads continuously, so that the command never waits for us; ends when the pipe closes.
 fn read_in_background(mut reader: PipeReader) -> Receiver<Vec<u8>> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
@@ -172,12 +176,12 @@ fn read_in_background(mut reader: PipeReader) -> Receiver<Vec<u8>> {
     receiver
 }
 
-/// Takes what has come, waiting a little for the first of it.
+/// Takes available output, waiting briefly for the first of it.
 fn drain(output: &Receiver<Vec<u8>>, tail: &mut VecDeque<u8>, patience: Duration) {
     match output.recv_timeout(patience) {
         Ok(bytes) => append(tail, &bytes),
         Err(RecvTimeoutError::Timeout) => return,
-        // Its output is closed and it still runs.
+        // Its output is closed but it still runs.
         Err(RecvTimeoutError::Disconnected) => std::thread::sleep(patience),
     }
     while let Ok(bytes) = output.try_recv() {
@@ -204,7 +208,7 @@ fn append(tail: &mut VecDeque<u8>, bytes: &[u8]) {
 fn end_group(child: &Child) {
     let group = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
     if let Some(group) = group {
-        // Nothing is left of it, most of the time.
+        // Usually nothing is left of it.
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
     }
 }

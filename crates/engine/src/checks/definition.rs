@@ -1,4 +1,4 @@
-//! What is wrong with a definition's expressions and patterns. Reading the rest of it is a layout's work.
+//! Mistakes in a definition's expressions and patterns. Reading the rest is a layout's work.
 
 use super::expression;
 use crate::error::FileMistake;

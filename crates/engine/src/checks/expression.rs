@@ -1,36 +1,36 @@
-//! CEL expressions over evidence, session, run, items, and whether files exist. Bounded in length and time.
+//! CEL expressions over evidence, session, run, items, and the existence of files. Limited in length and
+//! time.
 
 mod functions;
 
 use crate::redact;
-use cel::objects::{Key, Map as CelMap};
 use cel::{Context, ExecutionError, Program, Value as CelValue};
+use layouts::cel_value::to_cel;
 use model::gate::{CheckOutcome, quoted};
 use model::phase::Phase;
 use model::run::Run;
 use model::session::Session;
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// The longest expression that is compiled.
+/// The longest accepted expression.
 const LONGEST: usize = 4096;
-/// A budget far above what any sensible expression takes; one that loops over loops runs out of it.
+/// Far more than any sensible expression needs; nested loops exceed it.
 const LONGEST_RUN: Duration = Duration::from_secs(1);
-/// How many things that are missing are named.
+/// How many missing things are named.
 const NAMED: usize = 10;
 
-/// What an expression can see.
+/// The variables of an expression.
 pub(crate) struct Scope {
     variables: Vec<(&'static str, Value)>,
-    /// Evidence that is of another type than declared.
+    /// Evidence of the wrong type.
     mistyped: Vec<String>,
-    /// What was said already of evidence that is missing, or of another type.
+    /// Reports already made about missing or mistyped evidence.
     told: BTreeMap<String, String>,
-    /// What `exists` looks below.
+    /// The folder in which `exists` looks.
     workspace: PathBuf,
 }
 
@@ -79,7 +79,7 @@ impl Scope {
         Self { variables, mistyped, told, workspace: workspace.to_owned() }
     }
 
-    /// Whether the expression holds, and what was found. One that cannot be evaluated has failed.
+    /// The result of an expression, and what was found. An expression that cannot be evaluated fails.
     pub(super) fn evaluate(&self, expr: &str) -> Evaluated {
         let told = |outcome, found, names_what_is_missing| Evaluated {
             outcome,
@@ -102,14 +102,14 @@ impl Scope {
         }
     }
 
-    /// What to do about evidence that an expression needs and that is not there: what was said of it already, else
-    /// that it is missing and what for.
+    /// Advice about missing evidence that an expression needs: the earlier report, or else that it is missing
+    /// and why it is needed.
     pub(super) fn about_absent(&self, name: &str, needed_for: Option<&str>) -> String {
         let what_for = needed_for.map(|text| format!(" ({text})")).unwrap_or_default();
         self.told.get(name).cloned().unwrap_or_else(|| format!("Field '{name}' is missing{what_for}"))
     }
 
-    /// The evidence that the expression names, with its types: what is wrong where they do not go together.
+    /// The evidence in the expression with its types, for a type error.
     fn types(&self, expr: &str) -> String {
         let evidence = self.variables.first().and_then(|(_, value)| value.as_object());
         let named: Vec<String> = evidence
@@ -121,7 +121,7 @@ impl Scope {
         if named.is_empty() { "what it looks at is of another type".to_owned() } else { named.join(", ") }
     }
 
-    /// Why an expression does not hold, in its own words if it has some; none when it does.
+    /// Why an expression does not hold, in its own words if it has any; `None` if it holds.
     pub(super) fn why_not(&self, expr: &str) -> Result<Option<String>, String> {
         let answer = self.answer(expr).map_err(|why| self.in_words(expr, why))?;
         Ok(match answer {
@@ -130,7 +130,7 @@ impl Scope {
         })
     }
 
-    /// CEL has no budget of its own: it runs beside us, and is left to itself when it takes too long.
+    /// CEL has no budget of its own: it runs in a thread, and is abandoned if it takes too long.
     fn answer(&self, expr: &str) -> Result<Answer, Failed> {
         let (sender, receiver) = channel();
         let (expr, variables, workspace) = (expr.to_owned(), self.variables.clone(), self.workspace.clone());
@@ -157,7 +157,7 @@ impl Scope {
         }
     }
 
-    /// The evidence that the expression names, with its values: what a reader wants to see first.
+    /// The evidence in the expression with its values, for the reader.
     pub(super) fn found(&self, expr: &str) -> Option<String> {
         let evidence = self.variables.first()?.1.as_object()?;
         let named: Vec<String> = evidence
@@ -169,27 +169,27 @@ impl Scope {
     }
 }
 
-/// What an expression came to.
+/// The result of an expression.
 pub(super) struct Evaluated {
     pub(super) outcome: CheckOutcome,
     pub(super) found: Option<String>,
-    /// It tells itself what it needs.
+    /// It lists what is missing itself.
     pub(super) names_what_is_missing: bool,
-    /// The evidence without which it could not be looked at.
+    /// The missing evidence without which it could not be evaluated.
     pub(super) absent: Option<String>,
 }
 
 enum Answer {
     Holds(bool),
-    /// A list of what is missing, in words; nothing is when it is empty.
+    /// Missing things, in words; empty means nothing.
     Missing(Vec<String>),
 }
 
-/// Why an expression gives no answer.
+/// Why an expression has no result.
 enum Failed {
     Said(String),
     Missing(String),
-    /// What it looks at is of other types than it can work with, which are these.
+    /// Operands of the wrong type, with the types it needs.
     Types(&'static str),
 }
 
@@ -232,7 +232,7 @@ fn some_of(what: &[String]) -> String {
     if more > 0 { format!("{named}; and {more} more") } else { named }
 }
 
-/// What finished phases of the run handed in, by phase.
+/// Evidence of the run's finished phases, by phase.
 fn handed_in(run: &Run) -> Map<String, Value> {
     let evidence = |phase: &Phase| {
         let attempt = phase.last_attempt().filter(|_| phase.is_done());
@@ -241,8 +241,8 @@ fn handed_in(run: &Run) -> Map<String, Value> {
     run.phases.iter().map(|phase| (phase.id().to_string(), Value::Object(evidence(phase)))).collect()
 }
 
-/// The program, or why it does not compile, with the position.
-pub(super) fn compile(expr: &str) -> Result<Program, String> {
+/// The compiled program, or the error with its position.
+pub(crate) fn compile(expr: &str) -> Result<Program, String> {
     if expr.len() > LONGEST {
         return Err(format!("it has {} characters, and {LONGEST} is the most", expr.len()));
     }
@@ -256,7 +256,7 @@ pub(super) fn compile(expr: &str) -> Result<Program, String> {
     })
 }
 
-/// In our words: an evaluator's own are about its functions, and its reader has given evidence.
+/// In our words: the evaluator's mention its functions, but its reader submitted evidence.
 fn worded(error: &ExecutionError) -> Failed {
     match error {
         ExecutionError::NoSuchKey(name) => Failed::Missing(name.to_string()),
@@ -274,12 +274,12 @@ fn worded(error: &ExecutionError) -> Failed {
         ExecutionError::DivisionByZero(_) | ExecutionError::RemainderByZero(_) => {
             Failed::Said("it divides by zero".to_owned())
         }
-        // The evaluator's own, of which some are on their way out.
+        // The evaluator's own errors, some of which are deprecated.
         other => Failed::Said(other.to_string()),
     }
 }
 
-/// What an operator can work with.
+/// The operand types of an operator.
 fn needed_by(operator: &str) -> &'static str {
     match operator {
         "_&&_" | "_||_" | "!_" | "@not_strictly_false" | "_?_:_" => "true or false",
@@ -302,7 +302,7 @@ fn type_of(value: &Value) -> &'static str {
     }
 }
 
-/// Whether the expression reads this field: `evidence.name` or `evidence["name"]`.
+/// True if the expression reads this field: `evidence.name` or `evidence["name"]`.
 fn mentions(expr: &str, name: &str) -> bool {
     let continues = |c: char| c.is_alphanumeric() || c == '_';
     expr.match_indices(name).any(|(at, _)| {
@@ -312,7 +312,7 @@ fn mentions(expr: &str, name: &str) -> bool {
     })
 }
 
-/// Whether it looks at a field of the evidence that is handed in: not at that of an earlier phase.
+/// True if it reads a field of the submitted evidence, not of an earlier phase.
 fn names(expr: &str, field: &str) -> bool {
     let continues = |c: char| c.is_alphanumeric() || c == '_';
     let plain = format!("evidence.{field}");
@@ -324,27 +324,6 @@ fn names(expr: &str, field: &str) -> bool {
     expr.match_indices(&plain).any(|(at, _)| is_plain(at))
         || expr.contains(&format!("evidence[\"{field}\"]"))
         || expr.contains(&format!("evidence['{field}']"))
-}
-
-/// Whole numbers as CEL's `int`, so that arithmetic with literals works.
-fn to_cel(value: &Value) -> CelValue {
-    match value {
-        Value::Null => CelValue::Null,
-        Value::Bool(flag) => CelValue::Bool(*flag),
-        Value::Number(number) => match number.as_i64() {
-            Some(whole) => CelValue::Int(whole),
-            None => CelValue::Float(number.as_f64().unwrap_or(f64::NAN)),
-        },
-        Value::String(text) => CelValue::String(Arc::new(text.clone())),
-        Value::Array(values) => CelValue::List(Arc::new(values.iter().map(to_cel).collect())),
-        Value::Object(fields) => {
-            let map: HashMap<Key, CelValue> = fields
-                .iter()
-                .map(|(name, value)| (Key::String(Arc::new(name.clone())), to_cel(value)))
-                .collect();
-            CelValue::Map(CelMap { map: Arc::new(map) })
-        }
-    }
 }
 
 #[cfg(test)]

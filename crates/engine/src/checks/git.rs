@@ -1,20 +1,14 @@
-//! What git says about the worktree. Starts git: a gate may take that time, a hook may not.
+//! The state of the git worktree. Starts git: a gate has time for that, a hook does not.
 
 use super::{Surroundings, Verdict};
 use crate::error::Result;
-use std::process::{Command, Stdio};
+use crate::git::about;
 
 pub(super) fn run(around: &Surroundings<'_>, clean: Option<bool>) -> Result<Verdict> {
     let wanted = clean.unwrap_or(true);
     let needed = if wanted { "a clean worktree" } else { "changes in the worktree" };
     let root = &around.engine.project.root;
-    let output = Command::new("git")
-        .args(["status", "--porcelain", "--untracked-files=normal"])
-        .current_dir(root)
-        // A query must not take git's index lock away from somebody who works.
-        .env("GIT_OPTIONAL_LOCKS", "0")
-        .stdin(Stdio::null())
-        .output();
+    let output = about(root).args(["status", "--porcelain", "--untracked-files=normal"]).output();
     let verdict = match output {
         Err(error) => Verdict::failed(format!("git cannot be run: {error}")),
         Ok(output) if !output.status.success() => {

@@ -1,4 +1,4 @@
-//! Whether every item of the phase is done, and what expressions see of them.
+//! The check that every item of the phase is done, and the items as expressions see them.
 
 use super::{Surroundings, Verdict};
 use crate::error::Result;
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 /// How many unfinished ones are named.
 const NAMED: usize = 5;
-/// How many an expression sees.
+/// How many items an expression sees.
 const MOST: usize = 1_000;
 
 pub(super) fn run(around: &Surroundings<'_>) -> Result<Verdict> {
@@ -34,7 +34,7 @@ pub(super) fn run(around: &Surroundings<'_>) -> Result<Verdict> {
         .mended_by("Finish them, the first one that is ready first: leftoff item claim"))
 }
 
-/// What expressions see of the phase's items: how many there are, and each where one of them asks for it.
+/// The phase's items for expressions: their number, and each one if an expression needs it.
 pub(super) fn seen(around: &Surroundings<'_>) -> Value {
     let phase = &around.phase.id;
     let record = around.session.run().and_then(|run| run.phases.iter().find(|record| record.id() == phase));
@@ -52,12 +52,12 @@ pub(super) fn seen(around: &Surroundings<'_>) -> Value {
     items
 }
 
-/// Whether some check of the phase asks for items to be done.
+/// True if some check of the phase requires finished items.
 pub(super) fn are_asked_for(phase: &PhaseDefinition) -> bool {
     phase.checks.iter().any(|check| check.kind.asks_for_items())
 }
 
-/// A field without a value is none; an item is numbered as the outermost one that it is part of.
+/// Empty fields are omitted; an item has the number of its outermost container.
 fn one(item: &Item) -> Value {
     let fields: Map<String, Value> = item
         .fields

@@ -1,28 +1,35 @@
-//! Which commands this user trusts on this machine. Recorded outside the repository and the store: a cloned
+//! Commands that this user trusts on this machine. Recorded outside the repository and the store: a cloned
 //! repository, or a teammate's database, runs nothing here.
 
 use crate::error::{Error, Result};
 use crate::hex;
 use crate::registry::state_folder;
+use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Hashes of definitions' commands that automation may run, separated by commas: `sha256:…`.
+/// Hashes of commands that automation may run, separated by commas: `sha256:…`.
 const TRUSTED_BY_HASH: &str = "LEFTOFF_TRUST";
 
-/// Whether a person trusted this exact text for this project on this machine.
+/// True if a person trusted this exact text for this project on this machine.
 pub(crate) fn is_trusted(root: &Path, command: &str) -> bool {
     entry(root, command).is_some_and(|path| path.is_file())
 }
 
-/// Whether the environment names this exact text by its hash.
+/// When a person trusted it.
+pub(crate) fn trusted_at(root: &Path, command: &str) -> Option<Timestamp> {
+    let modified = fs::metadata(entry(root, command)?).ok()?.modified().ok()?;
+    Timestamp::try_from(modified).ok()
+}
+
+/// True if the environment lists the hash of this exact text.
 pub(crate) fn is_trusted_by_hash(command: &str) -> bool {
     let own = hash_of(command);
     std::env::var(TRUSTED_BY_HASH).is_ok_and(|named| named.split(',').any(|hash| hash.trim() == own))
 }
 
-/// What `LEFTOFF_TRUST` must name so that this command runs.
+/// The entry that `LEFTOFF_TRUST` needs for this command.
 pub(crate) fn hash_of(command: &str) -> String {
     format!("sha256:{}", hex(&Sha256::digest(command.as_bytes())))
 }
@@ -31,13 +38,31 @@ pub(crate) fn trust(root: &Path, command: &str) -> Result<()> {
     record(entry(root, command), &format!("{}\n{command}\n", root.display()))
 }
 
-/// The policy that a person accepted for this project, as it was recorded.
+/// The policy that a person accepted for this project, as recorded.
 pub(crate) fn accepted_policy(root: &Path) -> Option<String> {
-    fs::read_to_string(policy_entry(root)?).ok()
+    fs::read_to_string(project_entry(root, "policy")?).ok()
 }
 
 pub(crate) fn accept_policy(root: &Path, policy: &str) -> Result<()> {
-    record(policy_entry(root), policy)
+    record(project_entry(root, "policy"), policy)
+}
+
+/// The list of allowed signers that a person accepted for this project, as it was then.
+pub(crate) fn accepted_signers(root: &Path) -> Option<String> {
+    fs::read_to_string(project_entry(root, "signers")?).ok()
+}
+
+pub(crate) fn accept_signers(root: &Path, signers: &str) -> Result<()> {
+    record(project_entry(root, "signers"), signers)
+}
+
+/// The server that a person accepted for this project's sessions, as its URL was then.
+pub(crate) fn accepted_store(root: &Path) -> Option<String> {
+    fs::read_to_string(project_entry(root, "store")?).ok()
+}
+
+pub(crate) fn accept_store(root: &Path, url: &str) -> Result<()> {
+    record(project_entry(root, "store"), url)
 }
 
 fn record(path: Option<PathBuf>, text: &str) -> Result<()> {
@@ -51,9 +76,9 @@ fn record(path: Option<PathBuf>, text: &str) -> Result<()> {
     written.map_err(|source| Error::io(format!("recording trust in {}", path.display()), source))
 }
 
-fn policy_entry(root: &Path) -> Option<PathBuf> {
+fn project_entry(root: &Path, what: &str) -> Option<PathBuf> {
     let hash = hex(&Sha256::digest(root.as_os_str().as_encoded_bytes()));
-    Some(state_folder()?.join("trust").join(format!("policy-{hash}")))
+    Some(state_folder()?.join("trust").join(format!("{what}-{hash}")))
 }
 
 fn entry(root: &Path, command: &str) -> Option<PathBuf> {

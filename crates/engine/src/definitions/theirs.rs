@@ -1,10 +1,10 @@
-//! Workflows that other tools define in their own files. A layout says what they mean; the files are read here.
+//! Workflows that other tools define in their own files. The layout interprets them; this file reads them.
 
 use super::{Checked, Source, load, load_builtin, unknown};
 use crate::checks;
 use crate::error::{Error, FileMistake, Result, WorkflowPlace};
 use crate::place::Project;
-use crate::sync::tree;
+use crate::walk;
 use layouts::capabilities::OwnDefinitions;
 use layouts::definition::Lines;
 use layouts::layout::{self, Asked, Defined, Definitions, Layout, Need};
@@ -16,8 +16,8 @@ use model::words;
 use model::workflow::Workflow;
 use std::collections::BTreeSet;
 
-/// What a session of a layout follows: what its own files define, else what its own tool knows by this name, whatever
-/// the project calls its own.
+/// The workflow of a layout's session: as defined by its own files, or else as its tool knows it by this
+/// name, whatever the project calls its own.
 pub(crate) fn of_layout(
     project: &Project,
     layout: &dyn Layout,
@@ -43,7 +43,7 @@ pub(crate) fn of_layout(
     }
 }
 
-/// That a workflow must be named, where a layout's sessions follow those of the project and none is.
+/// An error if a layout uses the project's workflows and none was named.
 pub(crate) fn unnamed(project: &Project, layout: &dyn Layout) -> Option<Error> {
     let known = known(project, places(layout)?);
     let good = |name: &&String| of_layout(project, layout, name, None).is_ok();
@@ -61,13 +61,19 @@ pub(crate) fn unnamed(project: &Project, layout: &dyn Layout) -> Option<Error> {
     })
 }
 
-/// Whether another run of a workflow could be begun here, as far as can be told without reading it.
+/// The workflow that sessions of a layout follow where the project defines just one.
+pub(crate) fn only_one(project: &Project, layout: &dyn Layout) -> Option<String> {
+    let [only] = <[String; 1]>::try_from(known(project, places(layout)?)).ok()?;
+    Some(only)
+}
+
+/// True if such a workflow is defined here for this layout, as far as its name shows.
 pub(crate) fn is_there(project: &Project, layout: &str, name: &str) -> bool {
     let Some(places) = layout::by_name(layout).and_then(places) else { return true };
     places.folders.iter().any(|folder| project.root.join(folder).join(name).join(places.file).is_file())
 }
 
-/// Whether sessions of a layout follow definitions of its own.
+/// True if sessions of a layout follow its own definitions.
 pub(crate) fn are_elsewhere(layout: &str) -> bool {
     layout::by_name(layout).and_then(places).is_some()
 }
@@ -94,7 +100,7 @@ pub(super) fn names(project: &Project) -> impl Iterator<Item = (String, &'static
     })
 }
 
-/// The layout that a workflow of this name is defined for.
+/// The layout that defines a workflow of this name.
 pub(super) fn layout_with(project: &Project, name: &str) -> Option<&'static str> {
     names(project).find(|(known, _)| known == name).map(|(_, layout)| layout)
 }
@@ -122,7 +128,7 @@ fn found(project: &Project, layout: &'static dyn Layout, name: &str) -> Option<(
     ))
 }
 
-/// All files of a folder one after the other, each below its path.
+/// All files of a folder in sequence, each below its path.
 fn written(folder: &str, tree: &Tree) -> String {
     let part = |path: &str| {
         let text = String::from_utf8_lossy(tree.content(path)?);
@@ -132,7 +138,7 @@ fn written(folder: &str, tree: &Tree) -> String {
     tree.files().filter(is_its).filter_map(part).collect::<Vec<_>>().join("\n")
 }
 
-/// What a layout's files say about a workflow, and the files; none where its workflows are defined as ours are.
+/// A layout's definition of a workflow, and its files; `None` if its workflows are in our format.
 fn defined(
     project: &Project,
     layout: &dyn Layout,
@@ -142,7 +148,7 @@ fn defined(
     let definitions = layout.capabilities().own_definitions?;
     let mut tree = Tree::default();
     let ask = |tree: &Tree| definitions.define(&Asked { name, target, tree });
-    tree::add(&project.root, &mut tree, |tree| match ask(tree) {
+    walk::add(&project.root, &mut tree, |tree| match ask(tree) {
         Defined::Needs(paths) => paths.into_iter().map(Need::Content).collect(),
         Defined::Found(_) | Defined::Unknown | Defined::NeedsTarget(_) | Defined::Refused(_) => Vec::new(),
     });
@@ -150,7 +156,7 @@ fn defined(
     Some((tree, defined))
 }
 
-/// Expressions that came out of a translation compile, or the definition is not used.
+/// Compiles translated expressions; otherwise the definition is not used.
 fn compiled(workflow: Workflow) -> std::result::Result<Workflow, Vec<FileMistake>> {
     let mistakes = checks::mistakes(&workflow, &Lines::default(), workflow.name.as_str());
     if mistakes.is_empty() { Ok(workflow) } else { Err(mistakes) }
@@ -160,7 +166,7 @@ fn mistake(problem: Problem) -> FileMistake {
     FileMistake { message: problem.to_string(), path: problem.path, line: 1, hint: None }
 }
 
-/// Nobody made phases up for it: it is not there.
+/// No phases are invented for it: it does not exist.
 fn not_there(project: &Project, layout: &dyn Layout, name: &str) -> Error {
     let places = places(layout);
     let known = places.map(|places| known(project, places)).unwrap_or_default();
@@ -180,7 +186,7 @@ fn none_there(layout: &dyn Layout, asked: Option<&str>) -> Error {
     }
 }
 
-/// Names of the folders that have what makes a workflow; each once, in order.
+/// Names of the folders that contain a workflow, each once, in order.
 fn known(project: &Project, places: Definitions) -> Vec<String> {
     let entries = places.folders.iter().flat_map(|folder| {
         let place = project.root.join(folder);

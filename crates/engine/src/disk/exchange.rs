@@ -1,5 +1,5 @@
-//! Puts a file in another one's place and gives what was there: an edit that slips in between is in one's hand, never
-//! written over. Knows paths and bytes, no session.
+//! Exchanges two files and returns the replaced content, so that an edit made in between is never
+//! overwritten. Knows paths and bytes, no sessions.
 
 use super::sync_folder;
 use crate::failpoint;
@@ -10,26 +10,26 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// Far more than any file that a layout reads.
+/// Far larger than any file that a layout reads.
 const LONGEST: u64 = 4 * 1024 * 1024;
 
-/// What came of putting a file in its place.
+/// The result of putting a file in place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Put {
-    /// Nothing was there.
+    /// There was no file.
     New,
-    /// This was there, and is beside it now under the waiting name.
+    /// The previous content, now next to it under the waiting name.
     Over(Vec<u8>),
-    /// Something else than expected is there, and nothing was written: only where files cannot be exchanged.
+    /// Unexpected content, and nothing was written: only where files cannot be exchanged.
     Changed,
 }
 
-/// Where a file's bytes wait before, and the old ones after, the exchange.
+/// The name for new bytes before, and old ones after, the exchange.
 pub(crate) fn waiting(target: &Path) -> PathBuf {
     beside(target, |name| format!(".{name}.leftoff"))
 }
 
-/// Where the version before is kept.
+/// The name of the previous version.
 pub(crate) fn backup(target: &Path) -> PathBuf {
     beside(target, |name| format!("{name}.bak"))
 }
@@ -39,14 +39,14 @@ fn beside(target: &Path, name: impl FnOnce(&str) -> String) -> PathBuf {
     target.with_file_name(name(&own))
 }
 
-/// Writes `body` to the target. `expected` is what was last seen there.
+/// Writes `body` to the target. `expected` is the content last seen there.
 pub(crate) fn put(target: &Path, body: &[u8], expected: &[u8]) -> io::Result<Put> {
     let waiting = waiting(target);
     let there = fs::symlink_metadata(target).ok().filter(fs::Metadata::is_file);
     write(&waiting, body, there.map(|found| found.permissions()))?;
     failpoint::reached("view-written-beside");
     let put = place(target, &waiting, expected);
-    // What could not be put in its place is not left lying. Only ours: it may be somebody else's by now.
+    // Removes what could not be put in place, but only if it is ours: it may be somebody else's by now.
     if put.is_err() && read(&waiting).is_ok_and(|bytes| bytes == body) {
         let _ = fs::remove_file(&waiting);
     }
@@ -56,7 +56,7 @@ pub(crate) fn put(target: &Path, body: &[u8], expected: &[u8]) -> io::Result<Put
     Ok(put)
 }
 
-/// Writes `body` to a file that must not be there yet. False: something is, and stays.
+/// Writes `body` to a new file. False if something exists; it stays.
 pub(crate) fn put_new(target: &Path, body: &[u8]) -> io::Result<bool> {
     if target.symlink_metadata().is_ok() {
         return Ok(false);
@@ -68,7 +68,7 @@ pub(crate) fn put_new(target: &Path, body: &[u8]) -> io::Result<bool> {
     let put = match linked {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        // Where there are no hard links.
+        // Without hard links.
         Err(_) => renameat_with(CWD, &waiting, CWD, target, RenameFlags::NOREPLACE)
             .map(|()| true)
             .or_else(|error| if error == Errno::EXIST { Ok(false) } else { Err(error.into()) }),
@@ -83,7 +83,7 @@ pub(crate) fn put_new(target: &Path, body: &[u8]) -> io::Result<bool> {
 }
 
 fn place(target: &Path, waiting: &Path, expected: &[u8]) -> io::Result<Put> {
-    // Somebody may make or take away the file between two of these steps: then the next one tells.
+    // Somebody may create or remove the file between two steps: the next one notices.
     for _ in 0..100 {
         if is_exchange_on() {
             failpoint::slow("view-place");
@@ -92,7 +92,7 @@ fn place(target: &Path, waiting: &Path, expected: &[u8]) -> io::Result<Put> {
                     failpoint::reached("view-exchanged");
                     return match read(waiting) {
                         Ok(out) => Ok(Put::Over(out)),
-                        // What cannot be looked at goes back to where it was.
+                        // Unreadable content goes back to its place.
                         Err(error) => {
                             renameat_with(CWD, waiting, CWD, target, RenameFlags::EXCHANGE)?;
                             Err(error)
@@ -126,8 +126,8 @@ fn place(target: &Path, waiting: &Path, expected: &[u8]) -> io::Result<Put> {
     Err(io::Error::new(io::ErrorKind::WouldBlock, "it comes and goes"))
 }
 
-/// Looks, keeps what is there, then renames: an edit between the last two is lost, which is why this is not the first
-/// choice.
+/// Looks, keeps the old content, then renames: an edit between the last two steps is lost, so this is the
+/// fallback only.
 fn without_exchange(target: &Path, waiting: &Path, expected: &[u8]) -> io::Result<Put> {
     let there = read(target)?;
     if there != expected {
@@ -144,7 +144,7 @@ fn without_exchange(target: &Path, waiting: &Path, expected: &[u8]) -> io::Resul
 }
 
 fn write(path: &Path, body: &[u8], like: Option<fs::Permissions>) -> io::Result<()> {
-    // Whoever writes it must be able to read it: it may have to be told from somebody's edit.
+    // The writer must be able to read it, to recognise an edit later.
     let mode = like.map_or(0o644, |permissions| permissions.mode() & 0o7777 | 0o400);
     let mut file = OpenOptions::new()
         .write(true)
@@ -154,7 +154,7 @@ fn write(path: &Path, body: &[u8], like: Option<fs::Permissions>) -> io::Result<
         .open(path)?;
     let written = failpoint::fails("view")
         .and_then(|()| file.write_all(body))
-        // Rename before fsync can leave an empty file after a power cut.
+        // Renaming before fsync can leave an empty file after a power cut.
         .and_then(|()| file.sync_all());
     if written.is_err() {
         let _ = fs::remove_file(path);
@@ -162,7 +162,7 @@ fn write(path: &Path, body: &[u8], like: Option<fs::Permissions>) -> io::Result<
     written
 }
 
-/// Lets its owner read what waits beside a file. False: nothing that could not be read was there.
+/// Makes the waiting file readable for its owner. False if there was no unreadable one.
 pub(crate) fn let_read(waiting: &Path) -> io::Result<bool> {
     let found = match fs::symlink_metadata(waiting) {
         Ok(found) if found.is_file() => found.permissions(),
@@ -174,12 +174,12 @@ pub(crate) fn let_read(waiting: &Path) -> io::Result<bool> {
     fs::set_permissions(waiting, fs::Permissions::from_mode(found.mode() & 0o7777 | 0o400)).map(|()| true)
 }
 
-/// What is in a file. A link, a folder or a pipe in its place holds nothing that could be taken in.
+/// A file's content. A link, folder or pipe has none that could be adopted.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     if !fs::symlink_metadata(path)?.is_file() {
         return Ok(Vec::new());
     }
-    // Whatever it became since: opening must neither wait for a writer nor lead elsewhere.
+    // Whatever it has become, opening must neither wait for a writer nor follow a link.
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).unwrap_or(0);
     let mut content = Vec::new();
@@ -187,7 +187,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(content)
 }
 
-/// A test switches it off to see that it is what keeps edits.
+/// A test switches it off to show that it is what preserves edits.
 fn is_exchange_on() -> bool {
     !(cfg!(debug_assertions) && std::env::var_os("LEFTOFF_TEST_NO_EXCHANGE").is_some())
 }

@@ -1,4 +1,5 @@
-//! Paths below an operation's root: no link on the way, nothing that leads out; and the names of archived versions.
+//! Paths below an operation's root: no links on the way, nothing that leads outside; and names of archived
+//! versions.
 
 use crate::error::{Error, Result};
 use std::ffi::OsStr;
@@ -6,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// The place of a relative path, when nothing on the way to it is a link.
+/// Resolves a relative path with no link on the way.
 pub(crate) fn below(root: &Path, relative: &str) -> Result<PathBuf> {
     let refuse = |why: &str| {
         Err(Error::io(
@@ -33,7 +34,7 @@ pub(crate) fn below(root: &Path, relative: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Where the bytes of a step wait until it counts: beside their place, on the same file system.
+/// Where a step's bytes wait: next to their destination, on the same file system.
 pub(super) fn staged(target: &Path, id: &str, place: usize) -> PathBuf {
     target.with_file_name(format!(".leftoff-{id}-{place}.tmp"))
 }
@@ -44,12 +45,12 @@ pub(crate) fn version_name(name: &str, version: u32) -> String {
     format!("{stem}.v{version}{extension}")
 }
 
-/// One more than the highest version of a file that there is among these names.
+/// One more than the highest existing version of a file among these names.
 pub(crate) fn next_version<'a>(name: &str, names: impl IntoIterator<Item = &'a OsStr>) -> u32 {
     let (stem, extension) = split(name);
     let number = |other: &OsStr| -> Option<u32> {
         let digits = other.to_str()?.strip_prefix(stem)?.strip_prefix(".v")?.strip_suffix(extension)?;
-        // "01" and "+1" are no numbers of ours.
+        // "01" and "+1" are not our numbers.
         if digits.starts_with('0') || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;
         }
@@ -58,7 +59,7 @@ pub(crate) fn next_version<'a>(name: &str, names: impl IntoIterator<Item = &'a O
     names.into_iter().filter_map(number).max().map_or(1, |highest| highest.saturating_add(1))
 }
 
-/// The name before its last dot, and from that dot on. A dot at the very beginning hides a file and ends no name.
+/// Splits a name at its last dot. A leading dot hides a file and starts no extension.
 fn split(name: &str) -> (&str, &str) {
     match name.rfind('.') {
         Some(dot) if dot > 0 => name.split_at(dot),

@@ -1,4 +1,4 @@
-//! The steps of an operation, each of which may be carried out twice: noted, staged, carried out, taken back.
+//! The steps of an operation, each safe to repeat: recorded, staged, executed, reverted.
 
 use super::paths::{below, staged};
 use super::{Noted, Record, Step, is_missing, sync_folder};
@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// A step as the journal holds it, after a look at what is there.
+/// A step as recorded in the journal, after inspecting the files.
 pub(super) fn note(root: &Path, step: &Step) -> Result<Noted> {
     match step {
         Step::Copy { from, to } => {
@@ -40,7 +40,7 @@ pub(super) fn note(root: &Path, step: &Step) -> Result<Noted> {
     }
 }
 
-/// Writes the bytes of every step to where they wait. Whatever needs room on the disk happens here.
+/// Writes the bytes of every step to their waiting place. Everything that needs disk space happens here.
 pub(super) fn stage(root: &Path, record: &Record, steps: &[Step]) -> Result<()> {
     for (place, (step, noted)) in steps.iter().zip(&record.steps).enumerate() {
         let target = below(root, target(noted))?;
@@ -69,7 +69,7 @@ pub(super) fn stage(root: &Path, record: &Record, steps: &[Step]) -> Result<()> 
     Ok(())
 }
 
-/// Carries a step out unless that has been done. Says what a person should know.
+/// Executes a step unless already done. Returns a message for people.
 pub(super) fn carry_out(root: &Path, id: &str, place: usize, step: &Noted) -> Result<Option<String>> {
     match step {
         Noted::Publish { to } => {
@@ -95,7 +95,7 @@ pub(super) fn carry_out(root: &Path, id: &str, place: usize, step: &Noted) -> Re
             let is_it = |path: &Path| {
                 fs::symlink_metadata(path).is_ok_and(|at| (at.dev(), at.ino()) == (*device, *inode))
             };
-            // Done before: what stands under the old name now is something new.
+            // Already done: the old name now belongs to something new.
             if is_it(&target) {
                 return Ok(None);
             }
@@ -110,9 +110,9 @@ pub(super) fn carry_out(root: &Path, id: &str, place: usize, step: &Noted) -> Re
     }
 }
 
-/// Takes the staged file of a step away.
+/// Removes a step's staged file.
 pub(super) fn unstage(root: &Path, id: &str, place: usize, step: &Noted) -> Result<()> {
-    // Nothing of ours was ever staged where we would not write.
+    // We stage nothing where we would not write.
     let Ok(target) = below(root, target(step)) else { return Ok(()) };
     let waiting = staged(&target, id, place);
     match fs::remove_file(&waiting) {
@@ -135,14 +135,14 @@ fn refuse_existing(root: &Path, to: &str) -> Result<()> {
     }
 }
 
-/// Opens what was a regular file when it was looked at, without waiting should it be a pipe by now.
+/// Opens a former regular file without blocking, in case it is a pipe by now.
 fn open(path: &Path) -> Result<File> {
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).unwrap_or(0);
     OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(failed("reading", path))
 }
 
-/// A new file as readable as another one: what was private stays so.
+/// A new file with the permissions of another: private files stay private.
 fn write(path: &Path, like: Option<&Path>, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
     if let Some(other) = like.and_then(|like| fs::symlink_metadata(like).ok()) {
@@ -150,11 +150,11 @@ fn write(path: &Path, like: Option<&Path>, fill: impl FnOnce(&mut File) -> io::R
     }
     failpoint::fails("disk-stage")?;
     fill(&mut file)?;
-    // A rename before the content is on disk can leave an empty file after a power cut.
+    // Renaming before the content is on disk can leave an empty file after a power cut.
     file.sync_all()
 }
 
-/// Gives something its name; when another thing took that name meanwhile, one beside it.
+/// Renames; if the name is taken meanwhile, uses one next to it.
 fn moved(from: &Path, to: &Path, id: &str) -> Result<Option<String>> {
     match rename_to_free(from, to) {
         Ok(()) => {
@@ -174,14 +174,14 @@ fn moved(from: &Path, to: &Path, id: &str) -> Result<Option<String>> {
     }
 }
 
-/// Gives a file or folder another name, durably, where nothing has that name.
+/// Durably renames a file or folder to an unused name.
 pub(crate) fn move_to_free(from: &Path, to: &Path) -> io::Result<()> {
     rename_to_free(from, to)?;
     sync_parent(to)?;
     sync_parent(from)
 }
 
-/// A plain rename would replace what is there.
+/// A plain rename would replace an existing file.
 fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         Ok(()) => Ok(()),

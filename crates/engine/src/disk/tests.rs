@@ -1,4 +1,4 @@
-//! What the operations promise. Crashes of the whole program are in the command line's tests.
+//! Guarantees of disk operations. The command line's tests crash the whole program.
 
 use super::*;
 use std::cell::Cell;
@@ -108,7 +108,7 @@ fn a_step_that_was_done_is_not_done_again() {
     let prepared = operation.prepare(JOURNAL).unwrap();
     steps::carry_out(&place.root, &prepared.journal.record.id, 0, &prepared.journal.record.steps[0]).unwrap();
     drop(prepared);
-    // The crash came after the step; somebody went on working with the old name since.
+    // The crash came after the step; somebody has reused the old name since.
     place.write("b", "something new");
     assert_eq!(place.recover(true), Recovered::RolledForward(Vec::new()));
     assert_eq!(place.files(), ["b.v1=old", "b=something new"]);
@@ -127,7 +127,7 @@ fn nothing_is_ever_written_over_a_file() {
         let refused = place.operation(vec![step]).prepare(JOURNAL);
         assert!(matches!(refused, Err(Error::AlreadyThere { .. })), "{refused:?}");
     }
-    // One that appears after it was looked at is kept as well, and so is ours.
+    // A file that appears afterwards is kept as well, and so is ours.
     let prepared =
         place.operation(vec![Step::Copy { from: text("a"), to: text("a.v2") }]).prepare(JOURNAL).unwrap();
     place.write("a.v2", "somebody's too");

@@ -1,12 +1,30 @@
-//! What to do next, for everything that can go wrong.
+//! Hints: what to do next for every error.
 
 use super::{Choice, Error, WorkflowPlace};
+use crate::policy::PolicyHelps;
 use model::hint::Hint;
 use model::refusal::WayOn;
 use model::words;
 
 impl Error {
-    /// What to do next.
+    /// Hints about sessions that other machines have.
+    fn hint_of_sharing(&self) -> Option<Hint> {
+        match self {
+            Self::ReadOnlyFork { fork, .. } => {
+                Some(Hint::new("bring over what it has: ").run(words!["sync", "resolve", fork]))
+            }
+            Self::OnAnotherMachine { session, .. } => {
+                Some(Hint::new("continue it here: ").run(words!["resume", session]))
+            }
+            Self::ActiveOnAnotherMachine { session, .. } => Some(
+                Hint::new("pause it there and sync, or a person takes it over: ")
+                    .run(words!["resume", session, "--take"]),
+            ),
+            _ => None,
+        }
+    }
+
+    /// The next step.
     pub fn hint(&self) -> Option<Hint> {
         let hint = match self {
             Self::Refused(refusal) => refusal.hint(),
@@ -15,12 +33,15 @@ impl Error {
                 Hint::new("begin here with: ").run(words!["start"]).then(", or name a project: --project DIR")
             }
             Self::NoStore { .. } => Hint::new("begin with: ").run(words!["start"]),
-            Self::NoSession { .. } => {
-                Hint::new("begin with: ").run(words!["start"]).then("; go on with one that waits: ").run(words!["resume"]).then("; or name one: --session ID")
-            }
-            Self::NothingPaused { .. } => {
-                Hint::new("see what there is: ").run(words!["list", "--all"]).then("; begin with: ").run(words!["start"])
-            }
+            Self::NoSession { .. } => Hint::new("begin with: ")
+                .run(words!["start"])
+                .then("; go on with one that waits: ")
+                .run(words!["resume"])
+                .then("; or name one: --session ID"),
+            Self::NothingPaused { .. } | Self::NoSessionOfBranch { .. } => Hint::new("see what there is: ")
+                .run(words!["list", "--all"])
+                .then("; begin with: ")
+                .run(words!["start"]),
             Self::NothingActive { paused, .. } => nothing_active_hint(paused),
             Self::UnknownSession { nearest, .. } => unknown_session_hint(nearest.as_deref()),
             Self::AmbiguousSession { candidates, .. } => ambiguous_session_hint(candidates),
@@ -36,76 +57,72 @@ impl Error {
             Self::UnknownWorkflow { asked, nearest, known, place } => {
                 unknown_workflow_hint(asked, nearest.as_deref(), known, *place)
             }
-            Self::NoWorkflowsOf { asked, file, folders, .. } => format!(
-                "one is a folder {} with a {file} in it; it was looked for in {}",
-                asked.as_deref().unwrap_or("NAME"),
-                folders.join(", ")
-            )
-            .into(),
-            Self::NeedsTarget { workflow, layout, .. } => Hint::new("name what it is about, below the project: ").run(words!["start", workflow, "--layout", layout, "--target", "PATH"]),
-            Self::BadDefinition { .. } => Hint::new("mend the definition, then see: ").run(words!["workflow", "check"]),
+            Self::NoWorkflowsOf { asked, file, folders, .. } => {
+                no_workflows_hint(asked.as_deref(), file, folders)
+            }
+            Self::NeedsTarget { workflow, layout, .. } => {
+                Hint::new("name what it is about, below the project: ")
+                    .run(words!["start", workflow, "--layout", layout, "--target", "PATH"])
+            }
+            Self::BadDefinition { .. } => {
+                Hint::new("mend the definition, then see: ").run(words!["workflow", "check"])
+            }
             Self::AlreadyThere { .. } => "edit it, or choose another name".into(),
             Self::ListedAlready { .. } => "nothing was written; choose another folder".into(),
             Self::BadConfig { .. } => "mend the file; leftoff doctor checks it".into(),
             Self::KeyUsed { .. } => "use a new key for a new command".into(),
             Self::TooLong { .. } => "put long text into a file and name the file".into(),
             Self::FileTooLong { .. } => FILE_TOO_LONG_HINT.into(),
-            Self::NothingFinished { elsewhere, .. } if elsewhere.is_empty() => {
-                Hint::new("nothing is there to reopen; what goes on: ").run(words!["list"]).then("; begin with: ").run(words!["start"])
-            }
-            Self::NothingFinished { elsewhere, .. } => {
-                Hint::new(format!("finished in other worktrees: {}; name one: ", elsewhere.join(", "))).run(words!["reopen", "ID"])
-            }
+            Self::NothingFinished { elsewhere, .. } => nothing_finished_hint(elsewhere),
             Self::NotASession { instead: hint, .. }
             | Self::WrongUsage { hint, .. }
+            | Self::Sharing { hint, .. }
             | Self::NotSupported { hint, .. }
             | Self::NeedsAnswer { hint, .. }
             | Self::FolderGone { hint, .. }
             | Self::BadBundle { hint, .. } => hint.clone(),
             Self::NeedsChoice { choices, .. } => choose(choices),
-            Self::ActiveAlready { session, active, .. } => Hint::new("undoing changes one session and pauses no other; go on with it: ").run(words!["switch", session]).then(format!(", or pause {active} first")),
+            Self::ActiveAlready { session, active, .. } => {
+                Hint::new("undoing changes one session and pauses no other; go on with it: ")
+                    .run(words!["switch", session])
+                    .then(format!(", or pause {active} first"))
+            }
             Self::NotPurgeable { .. } => "name a longer part of the text around it".into(),
-            Self::Diverged { session, .. } => Hint::new("nothing was changed; work went on in both places: see ").run(words!["log", session]).then(" and go on with one of them"),
+            Self::Diverged { session, .. } => {
+                Hint::new("nothing was changed; work went on in both places: see ")
+                    .run(words!["log", session])
+                    .then(" and go on with one of them")
+            }
             Self::FilesElsewhere { session, worktree } => files_elsewhere_hint(session, worktree),
             Self::CameAlong { session, worktree, is_here } => came_along_hint(session, worktree, *is_here),
-            Self::ActiveElsewhere { session, agent, .. } => Hint::new(format!("{agent} works on it there; pause it first ("))
-                .run(words!["pause", "--session", session])
-                .then("), begin your own (")
-                .run(words!["start"])
-                .then("), or a person takes it over: ")
-                .run(words!["resume", session, "--take"]),
-            Self::NeedsAPerson { has_policy: false, .. } => {
-                "ask a person to run this command in a terminal".into()
-            }
-            Self::NeedsAPerson { has_policy: true, .. } => {
-                "ask a person to run this command in a terminal; `[policy]` in .leftoff/config.toml can allow it to anyone".into()
-            }
+            Self::ActiveElsewhere { session, agent, .. } => active_elsewhere_hint(session, agent),
+            Self::ReadOnlyFork { .. }
+            | Self::OnAnotherMachine { .. }
+            | Self::ActiveOnAnotherMachine { .. } => return self.hint_of_sharing(),
+            Self::NeedsAPerson { policy, .. } => person_hint(*policy),
             Self::MovedMeanwhile { .. } => {
                 Hint::new("nothing was changed; see where it stands: ").run(words!["status"])
             }
-            Self::NothingFailed { phase } | Self::ProvedByPhase { phase, .. } => Hint::new("complete it with: ").run_here(words!["advance", "--phase", phase]),
-            Self::UnknownCheck { known, .. } if known.is_empty() => {
-                Hint::new("nothing in it waits for approval now; what does: ").run_here(words!["gate"])
+            Self::NothingFailed { phase } | Self::ProvedByPhase { phase, .. } => {
+                Hint::new("complete it with: ").run_here(words!["advance", "--phase", phase])
             }
-            Self::UnknownCheck { known, .. } => format!("these wait for it: {}", known.join(", ")).into(),
-            Self::Contended | Self::FileBusy { .. } => {
-                "nothing was changed; run the command again".into()
-            }
+            Self::UnknownCheck { known, .. } => unknown_check_hint(known),
+            Self::CopyRefused { .. } => "nothing was changed; name a store that is empty".into(),
+            Self::Contended | Self::FileBusy { .. } => "nothing was changed; run the command again".into(),
             Self::Store(error) => store_hint(error),
             Self::Io { source, .. } => io_hint(source),
             Self::BrokenLog { .. } => Hint::new("see what is wrong: ").run(words!["doctor"]),
             Self::BrokenFile { .. } => BROKEN_FILE_HINT.into(),
+            Self::Unsigned(why) => why.hint(),
+            Self::NotRestored(why) => why.hint(),
             Self::NoOverride { .. } => Hint::new("meet what it asks for: ").run_here(words!["gate"]),
             Self::NothingKnown { path, .. } => nothing_known_hint(path),
             Self::UnknownRequirement { nearest, known, .. } => {
                 unknown_requirement_hint(nearest.as_deref(), known)
             }
-            Self::NoAgentSession => {
-                Hint::new("name one: --agent-session ID; those that were seen: ").run(words!["list", "--agents"])
-            }
-            Self::NoRequirementsHere { .. } => {
-                "requirements are kept for a branch of a git repository: check one out".into()
-            }
+            Self::NoAgentSession => Hint::new("name one: --agent-session ID; those that were seen: ")
+                .run(words!["list", "--agents"]),
+            Self::NoRequirementsHere { .. } => NO_REQUIREMENTS_HINT.into(),
         };
         Some(hint)
     }
@@ -124,11 +141,25 @@ fn id_taken_hint(existing: &str, way_on: WayOn) -> Hint {
         WayOn::Resume => {
             Hint::new("go on with it: ").run(words!["resume", existing]).then(", or choose another --id")
         }
-        WayOn::NextRun => Hint::new("begin its next round: ")
+        WayOn::NextRun | WayOn::Reopen => Hint::new("begin its next round: ")
             .run(words!["round", "--session", existing])
             .then(", or choose another --id"),
         WayOn::NewSession => "choose another --id".into(),
     }
+}
+
+fn active_elsewhere_hint(session: &str, agent: &str) -> Hint {
+    Hint::new(format!("{agent} works on it there; pause it first ("))
+        .run(words!["pause", "--session", session])
+        .then("), begin your own (")
+        .run(words!["start"])
+        .then("), or a person takes it over: ")
+        .run(words!["resume", session, "--take"])
+}
+
+fn no_workflows_hint(asked: Option<&str>, file: &str, folders: &[&str]) -> Hint {
+    let name = asked.unwrap_or("NAME");
+    format!("one is a folder {name} with a {file} in it; it was looked for in {}", folders.join(", ")).into()
 }
 
 fn nothing_active_hint(paused: &[String]) -> Hint {
@@ -142,6 +173,7 @@ fn nothing_active_hint(paused: &[String]) -> Hint {
 }
 
 const FILE_TOO_LONG_HINT: &str = "nothing was changed; put long text into files of their own and name them";
+const NO_REQUIREMENTS_HINT: &str = "requirements are kept for a branch of a git repository: check one out";
 const BROKEN_FILE_HINT: &str =
     "look at the file; the next change keeps it under another name and begins a new one";
 
@@ -183,7 +215,7 @@ fn unknown_workflow_hint(asked: &str, nearest: Option<&str>, known: &[String], p
     }
 }
 
-/// What stands in the way is the system's to say; what a person can do about it follows from its kind.
+/// The system names the cause; its kind determines the advice.
 fn io_hint(error: &std::io::Error) -> Hint {
     match error.kind() {
         std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
@@ -193,12 +225,12 @@ fn io_hint(error: &std::io::Error) -> Hint {
             "make room, then run the command again".into()
         }
         std::io::ErrorKind::NotFound => "make sure that it is there, then run the command again".into(),
-        // The system's kinds are not ours to name one by one.
+        // There are too many kinds to name.
         _ => Hint::new("see what is wrong: ").run(words!["doctor"]).then("; then run the command again"),
     }
 }
 
-/// A command for each, on a line of its own.
+/// One command per choice, each on its own line.
 fn choose(choices: &[Choice]) -> Hint {
     let listed = |hint: Hint, choice: &Choice| hint.then("\n  ").command(choice.command.clone());
     choices.iter().fold(Hint::new("choose one:"), listed)
@@ -213,15 +245,30 @@ fn store_hint(error: &store::Error) -> Hint {
         store::Error::Busy { .. } => {
             "nothing was changed; see who holds the lock (fuser -v on the .lock file beside the database), then run the command again".into()
         }
+        store::Error::LocksFail { .. } => {
+            "nothing was changed; the file system must support fcntl locks: move the store to a local disk, or mount it with locks".into()
+        }
         store::Error::Missing { .. } => Hint::new("begin with: ").run(words!["start"]),
         store::Error::NotADatabase { .. } => {
-            "nothing was changed; move the file away, or take a copy back that leftoff store backup made".into()
+            Hint::new("nothing was changed; put a backup back, which keeps the file under another name: ").run(words!["store", "restore"])
         }
-        store::Error::Newer { .. } => "nothing was changed; use the newer leftoff".into(),
+        store::Error::Newer { .. } => {
+            "this leftoff shows what it knows of it and changes nothing; use the newer leftoff".into()
+        }
+        store::Error::Lost { .. } => Hint::new("nothing was changed; restore a backup: ")
+            .run(words!["store", "restore"])
+            .then("; or delete the .lock file beside the database to continue without the lost changes"),
         store::Error::ReadOnly { .. } => {
             "nothing was changed; queries still work; make the folder writable for this user".into()
         }
         store::Error::Full { .. } => "nothing was changed; make room, then run the command again".into(),
+        store::Error::Unreachable { .. } => {
+            "nothing was changed; see that the server runs and that this machine reaches it, then run the command again".into()
+        }
+        store::Error::Denied { .. } => {
+            Hint::new("nothing was changed; ask whoever runs the server for the right (docs/guides/postgres.md); the tables: ")
+                .run(words!["store", "schema"])
+        }
         store::Error::Unknown { .. } => {
             Hint::new("look before you repeat it: ").run_here(words!["log"]).then("; with --key the same command can be run again safely")
         }
@@ -255,6 +302,38 @@ fn unknown_requirement_hint(nearest: Option<&str>, known: &[String]) -> Hint {
                 .into()
         }
         (None, known) => format!("there are {}", known.join(", ")).into(),
+    }
+}
+
+fn nothing_finished_hint(elsewhere: &[String]) -> Hint {
+    if elsewhere.is_empty() {
+        return Hint::new("nothing is there to reopen; what goes on: ")
+            .run(words!["list"])
+            .then("; begin with: ")
+            .run(words!["start"]);
+    }
+    Hint::new(format!("finished in other worktrees: {}; name one: ", elsewhere.join(", ")))
+        .run(words!["reopen", "ID"])
+}
+
+fn unknown_check_hint(known: &[String]) -> Hint {
+    if known.is_empty() {
+        return Hint::new("nothing in it waits for approval now; what does: ").run_here(words!["gate"]);
+    }
+    format!("these wait for it: {}", known.join(", ")).into()
+}
+
+fn person_hint(policy: PolicyHelps) -> Hint {
+    let ask = "ask a person to run this command in a terminal";
+    match policy {
+        PolicyHelps::Never => ask.into(),
+        PolicyHelps::IfRelaxed => {
+            format!("{ask}; `[policy]` in .leftoff/config.toml can allow it to anyone").into()
+        }
+        PolicyHelps::OnceAccepted => Hint::new(format!(
+            "{ask}; the weaker `[policy]` in .leftoff/config.toml counts once a person accepted it here: "
+        ))
+        .run(words!["trust", "--policy"]),
     }
 }
 

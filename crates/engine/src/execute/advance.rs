@@ -1,5 +1,7 @@
-//! Completing a phase: the gate runs outside the turn, the decision inside it. A command that took ten minutes is
-//! not run again because somebody wrote a note meanwhile.
+//! Completing a phase: the gate runs outside the turn, the decision inside it. A command that took ten
+//! minutes is not run again because of a note.
+
+mod evidence;
 
 use crate::artifacts::Recording;
 use crate::checks::{GateRun, Submission};
@@ -9,35 +11,35 @@ use crate::execute::Taking;
 use crate::execute::placeholder::refuse_placeholders;
 use crate::execute::plan::{Order, Plan};
 use crate::execute::{Answer, bounded};
-use crate::policy::Restricted;
-use crate::sync::in_own_words;
+use crate::policy::{Act, Restricted, Signature};
 use crate::validation::OnDiscrepancy;
 use crate::view::{CheckView, GateOutcome, GateView, Warning};
+use crate::voice::in_own_words;
+use evidence::{not_recorded, read, with_what_is_told};
 use jiff::Timestamp;
 use layouts::layout;
 use model::command::{Command, Standing, decide, standing};
 use model::event::Event;
-use model::gate::{AttemptReport, CheckResult, Given, guess};
+use model::gate::{AttemptReport, CheckResult, Given};
 use model::hint::Hint;
 use model::id::{Name, SessionId};
 use model::lifecycle::Lifecycle;
-use model::phase::Phase;
 use model::session::Session;
 use model::words;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use store::{ActivityKind, ActivityRow};
 
-/// What is handed in to complete a phase.
+/// Input for completing a phase.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AdvanceRequest {
     /// The phase that the caller believes is current, by id or number.
     pub phase: Option<String>,
     pub evidence: BTreeMap<String, Given>,
     pub outputs: BTreeMap<String, Given>,
-    /// Files that are recorded with the phase, relative to the current folder.
+    /// Files to record with the phase, relative to the current folder.
     pub artifacts: Vec<PathBuf>,
-    /// A person lets it pass although checks fail, and why.
+    /// A person's reason for overriding failed checks.
     pub override_reason: Option<String>,
 }
 
@@ -48,13 +50,13 @@ pub struct GateTried {
     pub phase: Name,
     #[serde(flatten)]
     pub gate: GateView,
-    /// Phases that a file says are done: their gates are open still.
+    /// Claimed phases, whose gates are still open.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claimed: Vec<Name>,
-    /// Files of finished phases that are not as they were.
+    /// Files of finished phases that changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
-    /// What a printed command ends with, so that it means this session.
+    /// The ending of a printed command that makes it mean this session.
     #[serde(skip)]
     pub naming: Vec<String>,
 }
@@ -63,23 +65,23 @@ pub struct GateTried {
 struct Tried {
     phase: Name,
     run: GateRun,
-    /// Which opening of which run's phase it was.
+    /// The run, and the start of its phase.
     opened: Option<(u32, Option<Timestamp>)>,
     version: u64,
 }
 
-/// The current run and when this phase of it began; the same still when somebody else has completed it meanwhile.
+/// The current run and the start of this phase; unchanged if somebody else completed it meanwhile.
 fn opened(session: &Session, phase: &Name) -> Option<(u32, Option<Timestamp>)> {
     let run = session.run()?;
     let found = run.phases.iter().find(|found| found.id() == phase)?;
     Some((run.ordinal, found.started_at()))
 }
 
-/// Among the outputs of an attempt: commands that were run for it.
+/// Key in an attempt's outputs for executed commands.
 const COMMANDS: &str = "commands_executed";
 const MOST_COMMANDS: usize = 100;
 
-/// A command as the tools that keep such lists write it. How long it took, and with which code it ended, nobody saw.
+/// A command as tools with such lists write it. Duration and exit code were not seen.
 fn command_run(row: &ActivityRow) -> serde_json::Value {
     serde_json::json!({
         "command": row.what,
@@ -90,7 +92,7 @@ fn command_run(row: &ActivityRow) -> serde_json::Value {
     })
 }
 
-/// What a lenient gate found missing and let pass, a line each.
+/// Failed checks that a lenient gate let pass, one line each.
 fn let_pass(tried: &Tried) -> Vec<String> {
     let report = &tried.run.report;
     let failed = report.checks.iter().filter(|check| check.failed() && report.overridden.is_none());
@@ -114,7 +116,7 @@ impl Engine {
         }
         let subject = self.select(Want::Latest)?;
         let session = self.laid_over(self.load(&subject)?.1);
-        // A path that is no good is told before a gate is tried, which may take its time.
+        // A bad path is reported before the gate runs, which may take time.
         self.record_named(&session, &request.artifacts, None)?;
         let mut tried = self.try_gate(&session, request.phase.as_deref(), &submission)?;
         if let Some(tried) = &mut tried {
@@ -128,7 +130,7 @@ impl Engine {
         self.complete(&fingerprint, &subject, request, tried.as_ref())
     }
 
-    /// In a layout that keeps them: the commands that were seen since the phase began, with what was handed in.
+    /// For layouts that record them: commands seen since the phase started.
     fn add_commands(&self, session: &Session, tried: &mut Tried) {
         let keeps = layout::by_name(&session.layout).is_some_and(|layout| layout.facts().keeps_commands);
         let outputs = &mut tried.run.report.outputs;
@@ -145,7 +147,7 @@ impl Engine {
         }
     }
 
-    /// Tries a failed phase again with the evidence it had, and whatever is handed in now.
+    /// Retries a failed phase with its evidence, and anything given now.
     pub fn retry(&mut self, evidence: BTreeMap<String, Given>) -> Result<Answer> {
         refuse_placeholders(&evidence)?;
         let fingerprint = self.fingerprint("retry", &format!("{evidence:?}"));
@@ -174,7 +176,7 @@ impl Engine {
         self.complete(&fingerprint, &subject, &request, tried.as_ref())
     }
 
-    /// A session that was marked failed goes on; its gate is tried when its phase is done.
+    /// A session marked failed continues; its gate is tried when its phase is done.
     fn retry_failed_session(
         &mut self,
         order: &Order,
@@ -195,10 +197,10 @@ impl Engine {
         self.execute(order, |engine| engine.activate(subject, OnDiscrepancy::GoOn, Taking::Refused))
     }
 
-    /// Runs the checks of a phase, the current one when none is named, and changes nothing.
+    /// Runs the checks of a phase, by default the current one, and changes nothing.
     pub fn gate(&self, phase: Option<&str>, evidence: BTreeMap<String, Given>) -> Result<GateTried> {
         let subject = self.select(Want::Latest)?;
-        // Looking is allowed in a session that counts as paused by inactivity: as it was, not as it counts.
+        // Looking is allowed in a session that expired: uses its stored state.
         let (loaded, session) = self.load(&subject)?;
         let request = AdvanceRequest { evidence, ..AdvanceRequest::default() };
         let phase = match standing(&session, phase)? {
@@ -225,50 +227,65 @@ impl Engine {
         tried: Option<&Tried>,
     ) -> Result<Answer> {
         let recording = self.recording(subject, request, tried)?;
-        let answer = self.execute(order, |engine| {
-            let subject = engine.take_up(subject)?;
-            let session = &subject.session;
-            let attempt = match tried {
-                Some(tried) => engine.brought_up_to_date(session, tried)?,
-                None => AttemptReport::default(),
-            };
-            let command = Command::CompletePhase {
-                // The phase whose gate was tried, whatever has become current since.
-                phase: tried.map(|tried| tried.phase.to_string()).or(request.phase.clone()),
-                attempt,
-                skips: engine.skips_ahead(session)?,
-            };
-            let mut events = decide(session, command).map_err(|refusal| in_own_words(session, refusal))?;
-            let (mut contents, mut said) = (Vec::new(), Vec::new());
-            let completes = events.iter().any(|event| matches!(event, Event::PhaseCompleted { .. }));
-            if completes {
-                let artifacts = recording.artifacts.clone();
-                events.splice(0..0, decide(session, Command::RecordArtifacts { artifacts })?);
-                contents.clone_from(&recording.contents);
-            }
-            if completes && let Some(open) = open_items(session, tried) {
-                said.push(open);
-            }
-            if completes {
-                said.extend(tried.iter().flat_map(|tried| let_pass(tried)));
-            }
-            if !events.is_empty() {
-                said.extend(tried.iter().flat_map(|tried| tried.run.said.clone()));
-            }
-            if tried.is_none() {
-                said.extend(not_recorded(session, request));
-            }
-            let mut plan = Plan::of(subject.change(events));
-            plan.said = said;
-            plan.contents = contents;
-            Ok(plan)
+        let answer = self.with_signature(|engine, signature| {
+            engine.execute(order, |engine| engine.completion(subject, request, tried, &recording, signature))
         })?;
         self.tell_touched(subject, &recording);
         Ok(answer)
     }
 
-    /// The files that are recorded with a phase that passes: those named, those that proved it, those that it
-    /// declares and those that it had. They are read after the gate, which may have written them.
+    /// The plan that completes a phase, or records its failed attempt.
+    fn completion(
+        &mut self,
+        subject: &SessionId,
+        request: &AdvanceRequest,
+        tried: Option<&Tried>,
+        recording: &Recording,
+        signature: Option<&Signature>,
+    ) -> Result<Plan> {
+        let subject = self.take_up(subject)?;
+        let session = &subject.session;
+        let attempt = match tried {
+            Some(tried) => self.brought_up_to_date(session, tried)?,
+            None => AttemptReport::default(),
+        };
+        let command = Command::CompletePhase {
+            // The phase whose gate was tried, even if another became current since.
+            phase: tried.map(|tried| tried.phase.to_string()).or(request.phase.clone()),
+            attempt,
+            skips: self.skips_ahead(session)?,
+        };
+        let mut events = decide(session, command).map_err(|refusal| in_own_words(session, refusal))?;
+        self.refuse_to_end_over_items(session, &events)?;
+        let signed = self.authorise_override(session, &events, signature)?;
+        let (mut contents, mut said) = (Vec::new(), Vec::new());
+        let completes = events.iter().any(|event| matches!(event, Event::PhaseCompleted { .. }));
+        if completes {
+            let artifacts = recording.artifacts.clone();
+            events.splice(0..0, decide(session, Command::RecordArtifacts { artifacts })?);
+            contents.clone_from(&recording.contents);
+        }
+        if completes && let Some(open) = open_items(session, tried) {
+            said.push(open);
+        }
+        if completes {
+            said.extend(tried.iter().flat_map(|tried| let_pass(tried)));
+        }
+        if !events.is_empty() {
+            said.extend(tried.iter().flat_map(|tried| tried.run.said.clone()));
+        }
+        if tried.is_none() {
+            said.extend(not_recorded(session, request));
+        }
+        events.splice(0..0, signed);
+        let mut plan = Plan::of(subject.change(events));
+        plan.said = said;
+        plan.contents = contents;
+        Ok(plan)
+    }
+
+    /// The files to record with a passing phase: named ones, proofs, declared ones, and those it had. Read
+    /// after the gate, which may have written them.
     fn recording(
         &self,
         subject: &SessionId,
@@ -285,7 +302,7 @@ impl Engine {
         Ok(recording)
     }
 
-    /// Runs the gate of the phase that is meant; nothing when it is done already.
+    /// Runs the gate of the selected phase; `None` if it is already done.
     fn try_gate(
         &self,
         session: &Session,
@@ -303,6 +320,20 @@ impl Engine {
         Ok(Some(Tried { phase, run, opened, version: session.version }))
     }
 
+    fn authorise_override(
+        &self,
+        session: &Session,
+        events: &[Event],
+        signature: Option<&Signature>,
+    ) -> Result<Option<Event>> {
+        let overridden = events.iter().find_map(|event| match event {
+            Event::PhaseCompleted { phase, attempt, .. } => attempt.overridden.as_ref().map(|_| phase),
+            _ => None,
+        });
+        let Some(phase) = overridden else { return Ok(None) };
+        self.authorise(&Act { phase: Some(phase), ..Act::new(Restricted::Override, &session.id) }, signature)
+    }
+
     fn refuse_override(&self, session: &Session, phase: &Name) -> Result<()> {
         let workflow = self.definition_of(session)?;
         match workflow.phase(phase.as_str()) {
@@ -313,8 +344,8 @@ impl Engine {
         }
     }
 
-    /// What a gate said, for the session as it is now. Commands are not run twice; what can be looked at at once is
-    /// looked at again when the session has moved. A phase that was opened anew meanwhile is another one.
+    /// A gate's result for the current session. Commands are not repeated; cheap checks are, if the session
+    /// changed. A reopened phase counts as another one.
     fn brought_up_to_date(&self, session: &Session, tried: &Tried) -> Result<AttemptReport> {
         let report = tried.run.report.clone();
         if session.version == tried.version {
@@ -326,13 +357,13 @@ impl Engine {
         self.recheck(session, &tried.phase, report, &[])
     }
 
-    /// The phases ahead whose `when` does not hold.
+    /// Later phases whose `when` does not hold.
     pub(super) fn skips_ahead(&self, session: &Session) -> Result<Vec<model::run::Skip>> {
         Ok(self.skips(session, &*self.definition_of(session)?))
     }
 }
 
-/// A phase without a check for it may be completed with items that nobody finished; that is not passed over in silence.
+/// Without a check, a phase may be completed with open items; that is reported.
 fn open_items(session: &Session, tried: Option<&Tried>) -> Option<String> {
     let phase =
         session.run()?.phases.iter().find(|phase| Some(phase.id()) == tried.map(|tried| &tried.phase))?;
@@ -341,51 +372,5 @@ fn open_items(session: &Session, tried: Option<&Tried>) -> Option<String> {
         let items = if open == 1 { "1 item" } else { &format!("{open} items") };
         let were = if open == 1 { "was" } else { "were" };
         format!("{items} of {} {were} left open: leftoff item list --all", phase.id())
-    })
-}
-
-/// Evidence for a phase that is done already changes nothing. What it was not completed with is not dropped in silence.
-fn not_recorded(session: &Session, request: &AdvanceRequest) -> Option<String> {
-    let phase = session.run()?.resolve(request.phase.as_deref()?)?;
-    let given = read(request).ok()?;
-    let kept = phase.last_attempt().map(|attempt| &attempt.report.evidence);
-    let is_kept = |name: &String, value: &Given| kept.and_then(|kept| kept.get(name)) == Some(&guess(value));
-    let new = given.evidence.iter().filter(|(name, value)| !is_kept(name, value));
-    let new: Vec<&str> = new.map(|(name, _)| name.as_str()).collect();
-    (!new.is_empty()).then(|| {
-        let (phase, new) = (phase.id(), new.join(", "));
-        format!(
-            "{phase} was completed already, and this evidence was not recorded: {new}; what still matters can be \
-             kept with leftoff note"
-        )
-    })
-}
-
-/// A phase that a file calls done may have its evidence there: the gate looks at that, and at what is handed in now.
-fn with_what_is_told(phase: &Phase, submission: &Submission) -> Submission {
-    let mut all = submission.clone();
-    let Some(told) = phase.last_attempt().filter(|_| phase.claimed) else { return all };
-    for (name, value) in &told.report.evidence {
-        all.evidence.entry(name.clone()).or_insert_with(|| Given::Json(value.clone()));
-    }
-    for (name, value) in &told.report.outputs {
-        all.outputs.entry(name.clone()).or_insert_with(|| value.clone());
-    }
-    all
-}
-
-fn read(request: &AdvanceRequest) -> Result<Submission> {
-    refuse_placeholders(request.evidence.iter().chain(&request.outputs))?;
-    for (name, value) in request.evidence.iter().chain(&request.outputs) {
-        let text = match value {
-            Given::Text(text) => text.clone(),
-            Given::Json(value) => value.to_string(),
-        };
-        bounded("a piece of evidence", &text)?;
-        bounded("the name of a piece of evidence", name)?;
-    }
-    Ok(Submission {
-        evidence: request.evidence.clone(),
-        outputs: request.outputs.iter().map(|(name, value)| (name.clone(), guess(value))).collect(),
     })
 }

@@ -1,22 +1,28 @@
-//! Recording files. They are read outside the turn; the model counts their versions inside it.
+//! Recording files, and restoring recorded versions. Files are read outside the turn; the model numbers their
+//! versions inside it.
 
-use crate::artifacts::Recording;
+use crate::artifacts::{LARGEST_KEPT, Recording, look};
+use crate::disk::below;
 use crate::engine::{Engine, Want};
-use crate::error::{Error, Result};
+use crate::error::{Error, NotRestored, Result};
 use crate::execute::Answer;
 use crate::execute::plan::Plan;
+use crate::files::Seen;
 use crate::place::workspace_of;
 use crate::workspace::ensure_ignored;
+use model::artifact::ArtifactVersion;
 use model::command::{Command, decide, resolve_phase};
 use model::hint::Hint;
 use model::id::{Name, SessionId};
+use model::nearest::nearest;
 use model::session::Session;
 use model::words;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use store::ActivityKind;
 
 impl Engine {
-    /// Records files as they are now, for the phase named, else for the current one.
+    /// Records files as they are now, for the named phase, or else the current one.
     pub fn add_artifacts(&mut self, paths: &[PathBuf], phase: Option<&str>) -> Result<Answer> {
         if paths.is_empty() {
             return Err(Error::WrongUsage {
@@ -45,7 +51,43 @@ impl Engine {
         Ok(answer)
     }
 
-    /// Files that somebody named were worked on. The command is done: not being able to tell this fails nothing.
+    /// Restores a recorded version of a file: this one, or else the newest that differs from the current
+    /// file. The current content is recorded first, so that it can be restored too.
+    pub fn restore_artifact(&mut self, path: &Path, version: Option<u32>) -> Result<Answer> {
+        let (_, session) = self.load(&self.select(Want::Latest)?)?;
+        let kept_path = self.kept_path(&session, path)?;
+        let (_, made) = self.artifact_history(Some(path))?;
+        let versions: Vec<ArtifactVersion> = made.into_iter().map(|made| made.version).collect();
+        let root = self.root_of(&session);
+        let place = below(&root, &kept_path)?;
+        let present = match look(&root, &kept_path) {
+            Seen::File(looked) => Some(looked),
+            Seen::Missing => None,
+            Seen::Unusable(why) => return Err(Error::BrokenFile { path: place, why }),
+        };
+        let is_present =
+            |version: &ArtifactVersion| present.as_ref().is_some_and(|looked| looked.hash == version.hash);
+        let wanted = wanted_version(&session, &kept_path, &versions, version, is_present)?;
+        let Some(content) = self.store.content(&wanted.hash)? else {
+            return Err(NotRestored::ContentNotKept { path: kept_path, version: wanted.version }.into());
+        };
+        if let Some(looked) = present.filter(|looked| versions.iter().all(|known| known.hash != looked.hash))
+        {
+            if looked.size > LARGEST_KEPT as u64 {
+                return Err(NotRestored::WouldBeLost { path: kept_path }.into());
+            }
+            let key = self.options.key.take();
+            let recorded = self.add_artifacts(std::slice::from_ref(&place), None);
+            self.options.key = key;
+            recorded?;
+        }
+        put_file(&place, &content)?;
+        let mut answer = self.add_artifacts(&[place], wanted.phase.as_ref().map(Name::as_str))?;
+        answer.said.push(format!("{kept_path} is as it was in version {}", wanted.version));
+        Ok(answer)
+    }
+
+    /// Records that named files were worked on. The command is done: a failure here does not matter.
     pub(super) fn tell_touched(&mut self, id: &SessionId, recording: &Recording) {
         let paths: Vec<&str> = recording.artifacts.iter().map(|artifact| artifact.path.as_str()).collect();
         if !paths.is_empty() {
@@ -54,7 +96,47 @@ impl Engine {
     }
 }
 
-/// The phase that files are recorded for: the one named; else the current one while it is at work.
+fn wanted_version<'a>(
+    session: &Session,
+    path: &str,
+    versions: &'a [ArtifactVersion],
+    asked: Option<u32>,
+    is_present: impl Fn(&ArtifactVersion) -> bool,
+) -> Result<&'a ArtifactVersion> {
+    let Some(newest) = versions.last() else {
+        let known = session.artifacts.keys().map(String::as_str);
+        let nearest = nearest(path, known).map(ToOwned::to_owned);
+        return Err(NotRestored::UnknownFile { path: path.to_owned(), nearest }.into());
+    };
+    match asked {
+        Some(asked) => versions.iter().rfind(|known| known.version == asked).ok_or_else(|| {
+            NotRestored::UnknownVersion { path: path.to_owned(), asked, newest: newest.version }.into()
+        }),
+        None => Ok(versions.iter().rfind(|known| !is_present(known)).unwrap_or(newest)),
+    }
+}
+
+/// A reader sees the old content or the new one, never half of it.
+fn put_file(place: &Path, content: &[u8]) -> Result<()> {
+    let failed = |source| Error::io(format!("writing {}", place.display()), source);
+    let folder = place.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(failed)?;
+    let name = place.file_name().unwrap_or_default().to_string_lossy();
+    let draft = folder.join(format!(".{name}.leftoff-{}", std::process::id()));
+    let written = fs::write(&draft, content).and_then(|()| {
+        if let Ok(before) = fs::metadata(place) {
+            fs::set_permissions(&draft, before.permissions())?;
+        }
+        fs::File::open(&draft)?.sync_all()?;
+        fs::rename(&draft, place)
+    });
+    if written.is_err() {
+        let _ = fs::remove_file(&draft);
+    }
+    written.map_err(failed)
+}
+
+/// The phase for recorded files: the named one, or else the current one while in progress.
 fn phase_of(session: &Session, asked: Option<&str>) -> Result<Option<Name>> {
     let Some(run) = session.run() else { return Ok(None) };
     match asked {

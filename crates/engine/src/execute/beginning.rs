@@ -1,23 +1,29 @@
-//! Beginning a session: its workflow, its place, its id and its title.
+//! Starting a session: its workflow, place, id and title.
 
+mod layout;
+
+pub(crate) use layout::foreign_layout;
+
+use self::layout::refuse_parallel;
+use crate::NATIVE;
 use crate::clock::new_session_id;
 use crate::definitions;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::execute::placeholder::refuse_placeholders;
+use crate::execute::fields::read_fields;
 use crate::execute::plan::{Change, Plan, definition_row};
 use crate::execute::{Answer, bounded};
+use crate::foreign::Owner;
 use crate::listing::ListRequest;
-use crate::redact::{cleaned, seen};
-use crate::sync::{NATIVE, Owner, layout_names};
+use crate::redact::cleaned;
 use crate::view::ShortView;
 use crate::words::one_line;
 use crate::workspace;
 use jiff::tz::TimeZone;
-use layouts::layout::{self, Layout, NewSession, Occasion, Spot};
+use layouts::layout::{Layout, NewSession, Occasion, Spot};
 use model::command::{self};
 use model::event::{Event, Recorded};
-use model::gate::{Given, coerce, describe, guess, shown};
+use model::gate::Given;
 use model::hint::Hint;
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
@@ -26,13 +32,14 @@ use model::run::RunPlan;
 use model::session::Session;
 use model::words;
 use model::workflow::Workflow;
-use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use store::Filter;
 
 const LONGEST_TITLE: usize = 120;
+/// The reason of the pause of a session that was never active.
+const CREATED: &str = "created, not yet started";
 
-/// What a new session is given.
+/// Input for a new session.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StartRequest {
     pub workflow: Option<String>,
@@ -43,12 +50,15 @@ pub struct StartRequest {
     pub layout: Option<String>,
     pub fields: BTreeMap<String, Given>,
     pub parallel: bool,
+    /// Start paused; the active session stays active.
+    pub paused: bool,
 }
 
 impl Engine {
     pub fn start(&mut self, request: &StartRequest) -> Result<Answer> {
         let fingerprint = self.fingerprint("start", &format!("{request:?}"));
-        let layout = foreign_layout(request.layout.as_deref())?;
+        let chosen = self.layout_for(request)?;
+        let layout = chosen.layout;
         refuse_parallel(request, layout)?;
         let given_id = request.id.as_deref().map(parse_id).transpose()?;
         let name = self.workflow_for(request, layout)?;
@@ -57,8 +67,14 @@ impl Engine {
             None => definitions::load(&self.project, &name)?,
         };
         let fields = read_fields(&workflow, &request.fields)?;
-        let title = self.title(request, &workflow)?;
+        let title = self.title(request, &workflow, layout)?;
         let goal = request.goal.as_deref().map(|text| bounded("the goal", text)).transpose()?;
+        if goal.as_ref().is_some_and(|goal| goal.trim().is_empty()) {
+            return Err(Error::WrongUsage {
+                message: "the goal is empty".to_owned(),
+                hint: Hint::new("say what the work is to reach: ").run(words!["start", "--goal", "<goal>"]),
+            });
+        }
         let target = request.target.as_deref().map(|text| bounded("the target", text)).transpose()?;
         let begun = self.execute(&fingerprint, |engine| {
             let spot = layout.map(|layout| engine.new_spot(layout, request, &title)).transpose()?;
@@ -69,13 +85,16 @@ impl Engine {
             };
             let mut plan = Plan::of(Change { number: 0, before: None, events: Vec::new() });
             plan.definitions.push(definition_row(&workflow)?);
+            plan.said.extend(chosen.said.clone());
             engine.know_definition(&workflow);
-            let parallel = if request.parallel {
+            let parallel = if request.paused {
+                false
+            } else if request.parallel {
                 engine.bind(&mut plan, &id)?;
                 true
             } else {
                 let is_alone = engine.make_room(&mut plan, &id)?;
-                // Several that do not take the worktree are active at once anyway.
+                // Sessions that do not occupy the worktree can be active together anyway.
                 !is_alone && layout.is_none_or(|layout| layout.facts().exclusive)
             };
             let own_id = id.clone();
@@ -92,7 +111,11 @@ impl Engine {
                 run: RunPlan::new(&workflow, Vec::new()),
             };
             plan.subject.events = engine.started(start, &workflow)?;
-            // What is called after the branch is not called after what it is about.
+            if request.paused {
+                let reason = CREATED.to_owned();
+                plan.subject.events.push(Event::SessionPaused { reason, context: None, saved: Vec::new() });
+            }
+            // Named after the branch, not after its target.
             if layout.is_some() || request.title.is_some() || request.goal.is_some() {
                 plan.said.extend(engine.similar_to(&own_id, &title, layout)?);
             }
@@ -104,11 +127,11 @@ impl Engine {
         Ok(answer)
     }
 
-    /// A workflow that asks for files gets the folder for them. The session is kept already: not being able to make
-    /// a folder is said, and fails nothing.
+    /// A workflow with files gets a folder for them. The session is already stored: failing to create a
+    /// folder is reported, but fails nothing.
     fn prepare_workspace(&self, workflow: &Workflow, answer: &mut Answer) {
-        // What a layout's sessions begin with is written with their other files.
-        if layout::by_name(&answer.view.layout).is_some() {
+        // A layout's initial files are written with its other files.
+        if layouts::layout::by_name(&answer.view.layout).is_some() {
             return;
         }
         if workflow.phases.iter().all(|phase| phase.produces.is_empty()) {
@@ -120,14 +143,14 @@ impl Engine {
         }
     }
 
-    /// That an unfinished session is about much the same, for somebody who would rather go on with that one.
+    /// Suggests an unfinished session with a similar title.
     fn similar_to(
         &self,
         own: &SessionId,
         title: &str,
         layout: Option<&dyn Layout>,
     ) -> Result<Option<String>> {
-        /// Of many native ones, those that somebody may remember.
+        /// Only recent native ones, which somebody may remember.
         const MOST: usize = 100;
         let lifecycles = Lifecycle::UNFINISHED.map(ToOwned::to_owned).to_vec();
         let known: Vec<ShortView> = if layout.is_some() {
@@ -148,19 +171,22 @@ impl Engine {
         }))
     }
 
-    /// Whether somebody could go on with such a session here: its files are in this worktree, and say where it stands.
+    /// True if such a session can be continued here: its files are in this worktree and state its position.
     fn can_go_on_here(&self, line: &ShortView) -> bool {
         let is_here = line.layout == NATIVE || line.worktree == self.project.worktree();
         is_here && (line.layout == NATIVE || self.says_where_it_stands(&line.session_id))
     }
 
-    /// What is asked for, else what the layout's sessions follow, else what the project does.
+    /// The requested workflow, or else the layout's default, or else the project's.
     fn workflow_for(&self, request: &StartRequest, layout: Option<&dyn Layout>) -> Result<String> {
         let known = layout.map(|layout| layout.facts().workflows).unwrap_or_default();
         let name = match (&request.workflow, known.first()) {
             (Some(asked), _) => asked.as_str(),
-            (None, Some(first)) => first,
-            (None, None) => self.default_workflow(layout)?,
+            (None, Some(first)) => {
+                let configured = self.config.workflow.as_deref().filter(|name| known.contains(name));
+                configured.unwrap_or(first)
+            }
+            (None, None) => &self.default_workflow(layout)?,
         };
         match layout {
             Some(layout) if !known.is_empty() && !known.contains(&name) => Err(Error::WrongUsage {
@@ -171,18 +197,21 @@ impl Engine {
         }
     }
 
-    /// What the project's sessions follow. Where a layout has workflows of its own, which one is to be said.
-    fn default_workflow(&self, layout: Option<&dyn Layout>) -> Result<&str> {
+    /// The project's workflow. In a layout with several workflows of its own one must be named.
+    fn default_workflow(&self, layout: Option<&dyn Layout>) -> Result<String> {
         let missing = layout.filter(|_| self.config.workflow.is_none());
+        if let Some(only) = missing.and_then(|layout| definitions::only_one(&self.project, layout)) {
+            return Ok(only);
+        }
         match missing.and_then(|layout| definitions::unnamed(&self.project, layout)) {
             Some(error) => Err(error),
-            None => Ok(self.config.workflow()),
+            None => Ok(self.config.workflow().to_owned()),
         }
     }
 
-    /// Where a new session of a layout goes. Never where something is.
+    /// The location of a new session in a layout. Never an existing one.
     fn new_spot(&self, layout: &dyn Layout, request: &StartRequest, title: &str) -> Result<Spot> {
-        // A session outside of projects has the folder that was chosen when it was opened.
+        // A session outside projects uses the folder chosen when it was opened.
         if let Some(spot) =
             layout.identify(&self.project.worktree(), true).filter(|_| self.project.is_outside)
         {
@@ -190,11 +219,11 @@ impl Engine {
         }
         let now = self.clock.now();
         let mut random = [0; 16];
-        // Without a source of randomness a name may be taken, which is refused below.
+        // Without randomness a name may be taken, which is refused below.
         let _ = getrandom::fill(&mut random);
         let root = &self.project.root;
-        let listed = self.listed_by_index(layout);
-        // A name that is made up is nobody's: neither one of another worktree, nor one of which only a line is left.
+        let listed = self.listed_by_registry(layout);
+        // A generated name must be free: neither in another worktree nor left in a registry.
         let is_anothers = |path: &str| {
             let spot = layout.identify(path, true).filter(|_| request.id.is_none());
             spot.is_some_and(|spot| {
@@ -216,7 +245,7 @@ impl Engine {
         Ok(spot)
     }
 
-    /// A new session's events; phases whose `when` does not hold are passed over from the beginning.
+    /// A new session's events; phases whose `when` does not hold are skipped from the start.
     fn started(&self, mut start: command::Start, workflow: &Workflow) -> Result<Vec<Event>> {
         let events = command::start(start.clone());
         if workflow.phases.iter().all(|phase| phase.when.is_none()) {
@@ -234,7 +263,7 @@ impl Engine {
         Ok(command::start(start))
     }
 
-    /// Ids that differ only in case would be one folder on some disks. Looked up before anything makes room.
+    /// Ids that differ only in case would be one folder on some disks. Checked before anything makes room.
     fn not_taken(&self, id: &SessionId) -> Result<SessionId> {
         let nearest = self.store.with_prefix(id.as_str(), 1)?.pop();
         match nearest.filter(|existing| existing.as_str().eq_ignore_ascii_case(id.as_str())) {
@@ -243,7 +272,8 @@ impl Engine {
         }
     }
 
-    /// The id of a new session in this place: the place's own, unless another worktree has a session of that name.
+    /// The id of a new session in this place: the place's own, unless another worktree has a session of that
+    /// name.
     fn id_at(&self, layout: &dyn Layout, spot: &Spot) -> Result<SessionId> {
         match self.owner(layout, spot, true)? {
             Owner::Nobody(id) if id == spot.id => self.not_taken(&id),
@@ -252,18 +282,18 @@ impl Engine {
         }
     }
 
-    /// That an id is taken, and how whoever has it is gone on with.
+    /// The error that an id is taken, with how to continue its session.
     fn taken(&self, id: &SessionId) -> Error {
         let way_on = match self.load(id) {
             Ok((_, session)) => WayOn::from(&session.lifecycle),
-            // Something else stands there.
+            // Something else is there.
             Err(_) => WayOn::NewSession,
         };
         Error::IdTaken { existing: id.to_string(), way_on, run: None }
     }
 
-    /// A name that is taken by a session of the same layout which follows another workflow: a run of the one that was
-    /// asked for can begin there.
+    /// The name belongs to a session of the same layout with another workflow: the requested one can start
+    /// there as a run.
     fn offering_run(&self, error: Error, layout: Option<&dyn Layout>, workflow: &Workflow) -> Error {
         let Error::IdTaken { existing, way_on: way_on @ (WayOn::Resume | WayOn::NextRun), run: None } = error
         else {
@@ -287,13 +317,18 @@ impl Engine {
         }
     }
 
-    /// What was given, else the goal, else what it is about in a layout that says so, else the branch, else the workflow.
-    fn title(&self, request: &StartRequest, workflow: &Workflow) -> Result<String> {
+    /// The given title, or else the goal, or else the target in a layout that uses it, or else the branch, or
+    /// else the workflow.
+    fn title(
+        &self,
+        request: &StartRequest,
+        workflow: &Workflow,
+        layout: Option<&dyn Layout>,
+    ) -> Result<String> {
         if let Some(title) = request.title.as_deref().map(str::trim).filter(|title| !title.is_empty()) {
             return bounded("the title", title);
         }
         let goal = request.goal.as_deref().map(|goal| one_line(&cleaned(goal), LONGEST_TITLE));
-        let layout = request.layout.as_deref().and_then(layout::by_name);
         let about = || {
             layout.filter(|layout| layout.facts().titled_by_target)?;
             let name = request.target.as_deref()?.trim_end_matches('/').rsplit('/').next()?;
@@ -307,8 +342,8 @@ impl Engine {
     }
 }
 
-/// Two titles that share half of their words, and two at least where both have as many: `Add CSV export` and `CSV export
-/// adding`. A word is another form of one that it begins with.
+/// Two titles that share half of their words, and at least two where both have as many: `Add CSV export` and
+/// `CSV export adding`. A prefix counts as the same word.
 fn is_similar(one: &str, other: &str) -> bool {
     const SMALL: [&str; 6] = ["the", "and", "for", "with", "from", "into"];
     let words = |text: &str| -> BTreeSet<String> {
@@ -328,76 +363,4 @@ fn is_similar(one: &str, other: &str) -> bool {
 
 fn parse_id(text: &str) -> Result<SessionId> {
     SessionId::parse(text).map_err(|why| Error::InvalidSessionId { asked: text.to_owned(), why })
-}
-
-/// One active session at a time is a rule of some formats: their own tools would take one of two for the other.
-fn refuse_parallel(request: &StartRequest, layout: Option<&dyn Layout>) -> Result<()> {
-    match layout.filter(|layout| request.parallel && layout.facts().exclusive) {
-        None => Ok(()),
-        Some(layout) => Err(Error::WrongUsage {
-            message: format!(
-                "a session of {} cannot be parallel: its files have one active session",
-                layout.facts().title
-            ),
-            hint: "leave --parallel out: the session that is active now is paused".into(),
-        }),
-    }
-}
-
-/// The layout that is asked for; none for a native session.
-pub(crate) fn foreign_layout(asked: Option<&str>) -> Result<Option<&'static dyn Layout>> {
-    let Some(asked) = asked.filter(|asked| *asked != NATIVE) else { return Ok(None) };
-    let names: Vec<&str> = layout_names();
-    match layout::by_name(asked) {
-        Some(found) => Ok(Some(found)),
-        None => Err(Error::WrongUsage {
-            message: format!("there is no layout '{asked}'"),
-            hint: format!("one of: native, {}", names.join(", ")).into(),
-        }),
-    }
-}
-
-/// Free fields: what was given, checked against what the workflow declares, with its defaults.
-fn read_fields(workflow: &Workflow, given: &BTreeMap<String, Given>) -> Result<BTreeMap<String, Value>> {
-    let mut fields: BTreeMap<String, Value> = workflow
-        .fields
-        .iter()
-        .filter_map(|(name, field)| Some((name.clone(), field.default.clone()?)))
-        .collect();
-    fields.extend(check_fields(workflow, given)?);
-    Ok(fields)
-}
-
-/// Free fields that were given, checked against what the workflow declares.
-pub(super) fn check_fields(
-    workflow: &Workflow,
-    given: &BTreeMap<String, Given>,
-) -> Result<BTreeMap<String, Value>> {
-    refuse_placeholders(given)?;
-    let checked = |(name, value)| Ok((String::clone(name), check_field(workflow, name, value)?));
-    given.iter().map(checked).collect()
-}
-
-fn check_field(workflow: &Workflow, name: &str, value: &Given) -> Result<Value> {
-    // Null takes a field back, whatever its type is.
-    if guess(value).is_null() {
-        return Ok(Value::Null);
-    }
-    let Some(field) = workflow.fields.get(name) else { return Ok(guess(value)) };
-    let typed = coerce(field.value_type, value).map_err(|value| {
-        let instead = describe(&value, &seen(name, &value));
-        wrong_field(name, &format!("must be {}, got: {instead}", field.value_type.name()))
-    })?;
-    if !field.one_of.is_empty() && !field.one_of.contains(&typed) {
-        let allowed: Vec<String> = field.one_of.iter().map(shown).collect();
-        return Err(wrong_field(name, &format!("must be one of {}", allowed.join(", "))));
-    }
-    Ok(typed)
-}
-
-fn wrong_field(name: &str, message: &str) -> Error {
-    Error::WrongUsage {
-        message: format!("field '{name}' {message}"),
-        hint: Hint::new("see what the workflow declares: ").run(words!["workflow", "show"]),
-    }
 }

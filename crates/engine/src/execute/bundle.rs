@@ -1,4 +1,5 @@
-//! One session with its history, definitions and files in one file, for another machine. Taken in whole or not at all.
+//! One session with its history, definitions and files in one file, for another machine. Taken completely or
+//! not at all.
 
 mod create;
 mod files;
@@ -6,3 +7,11 @@ mod format;
 mod take;
 
 pub use create::BundleMade;
+pub(crate) use files::put_back;
+pub(crate) use format::{EventLine, PackedFile};
+pub(crate) use take::opened;
+
+#[cfg(feature = "fuzzing")]
+pub(crate) fn read(bytes: &[u8]) {
+    let _ = format::read(&mut &*bytes);
+}

@@ -1,11 +1,17 @@
-//! Commands about items. Each loads the few that its decision needs, inside this process's turn.
+//! Commands about items. Each loads only the items that its decision needs, within this process's turn.
 
+mod around;
 mod load;
 mod spelling;
+mod tasks;
+
+pub(crate) use tasks::CLAIMED;
+pub use tasks::{FROM, FoundList};
 
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
-use crate::execute::beginning::check_fields;
+use crate::execute::fields::check_fields;
+use crate::execute::placeholder::refuse_placeholder;
 use crate::execute::plan::Plan;
 use crate::execute::set::refuse_no_fields;
 use crate::execute::{Answer, bounded};
@@ -26,12 +32,12 @@ use model::words;
 use model::workflow::PhaseDefinition;
 use std::collections::BTreeMap;
 
-/// A title stands on one line of a list.
+/// A title must fit on one line of a list.
 const LONGEST_TITLE: usize = 500;
-/// The kind of an item where neither the caller nor the workflow says.
+/// The default kind of an item.
 const USUAL_KIND: &str = "task";
 
-/// What a new item is given.
+/// Input for a new item.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ItemAdd {
     pub title: String,
@@ -43,7 +49,7 @@ pub struct ItemAdd {
     pub fields: BTreeMap<String, Given>,
 }
 
-/// What an item is set to.
+/// Changes to an item.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ItemSetting {
     pub title: Option<String>,
@@ -54,7 +60,7 @@ pub struct ItemSetting {
     pub no_longer: Vec<String>,
 }
 
-/// An item command before the items are at hand.
+/// An item command before the items are loaded.
 enum Asked {
     Add(ItemAdd),
     Claim { id: Option<ItemId>, seconds: u64 },
@@ -87,7 +93,8 @@ impl Engine {
         self.item_command("item unblock", ItemCommand::Unblock { id: parse(id)? })
     }
 
-    /// Holds an item for so long: the one named, else the first that is ready. Of many who ask one has it.
+    /// Claims an item for this long: the named one, or else the first ready one. Exactly one of several
+    /// callers gets it.
     pub fn item_claim(&mut self, id: Option<&str>, seconds: Option<u64>) -> Result<Answer> {
         let id = id.map(parse).transpose()?;
         let seconds = seconds.unwrap_or(LEASE_SECONDS);
@@ -133,9 +140,13 @@ impl Engine {
             let book = loading.book;
             let item = named(&command).clone();
             let now = engine.clock.now();
-            let context = Context { session, book: &book, actor: &actor, now };
+            let gone = engine.gone_holders(&book);
+            let completes = matches!(command, ItemCommand::Complete { .. });
+            let context = Context { session, book: &book, actor: &actor, now, gone: &gone };
             let events = decide(&context, command)?;
+            let without = if completes { engine.without_its_file(session, book.get(&item)) } else { None };
             let mut plan = Plan::of(subject.change(events));
+            plan.said.extend(without);
             plan.items = Some(book);
             plan.item = Some(item);
             Ok(plan)
@@ -209,7 +220,7 @@ impl Engine {
             id,
             kind,
             title: titled(&request.title)?,
-            // A phase that does not exist, or not here, is the model's to refuse.
+            // The model refuses a phase that does not exist, or not here.
             phase: request.phase.clone().or_else(|| parent.is_none().then(|| home.phase.to_string())),
             parent: request.parent.as_deref().map(parse).transpose()?,
             needs: parse_all(&request.needs)?,
@@ -217,7 +228,7 @@ impl Engine {
         })
     }
 
-    /// The phase that was asked for; else the current one, or the first later one whose items are of that kind.
+    /// The requested phase, or else the current one, or else the first later one with items of that kind.
     fn home_of(&self, session: &Session, asked: Option<&str>, kind: Option<&Name>) -> Result<Home> {
         let definition = self.definition_of(session)?;
         let items_of =
@@ -245,7 +256,7 @@ impl Engine {
         Ok(Home { phase: phase.clone(), items: items_of(phase) })
     }
 
-    /// What an actor does keeps alive what it holds here, if over half of a lease has gone.
+    /// An actor's activity renews its leases here once more than half has passed.
     pub(super) fn renew_leases(&self, plan: &mut Plan, actor: &Actor) -> Result<()> {
         let Some(session) = plan.subject.before.as_ref().filter(|session| session.has_items()) else {
             return Ok(());
@@ -277,7 +288,7 @@ impl Engine {
         Ok(())
     }
 
-    /// All items of a session that goes back to an earlier version; none when it does not.
+    /// All items of a session that returns to an earlier version; `None` otherwise.
     pub(super) fn restored_items(&self, plan: &Plan, actor: &Actor) -> Result<Option<ItemBook>> {
         let Some(session) = &plan.subject.before else { return Ok(None) };
         if !plan.subject.events.iter().any(|event| matches!(event, Event::Restored { .. })) {
@@ -294,8 +305,8 @@ impl Engine {
     }
 }
 
-/// Where the id of a new item says that it belongs, in a session whose own tool has such ids; as long as that phase is
-/// not done, and nothing else is said.
+/// The place that a new item's id implies, in a session whose tool uses such ids; only while that phase is
+/// open and nothing else was requested.
 fn told_by_its_id(session: &Session, request: &ItemAdd) -> Option<ItemHome> {
     let id = ItemId::parse(request.id.as_deref()?).ok()?;
     let told = layout::by_name(&session.layout)?.capabilities().item_rules?.home(&id)?;
@@ -303,7 +314,7 @@ fn told_by_its_id(session: &Session, request: &ItemAdd) -> Option<ItemHome> {
     (is_open && request.phase.is_none() && request.parent.is_none()).then_some(told)
 }
 
-/// Where a new item goes.
+/// The place of a new item.
 struct Home {
     phase: Name,
     items: Option<String>,
@@ -363,6 +374,7 @@ fn titled(text: &str) -> Result<String> {
     if title.len() > LONGEST_TITLE {
         return Err(Error::TooLong { what: "the title", length: title.len(), longest: LONGEST_TITLE });
     }
+    refuse_placeholder("the title", title)?;
     Ok(title.to_owned())
 }
 

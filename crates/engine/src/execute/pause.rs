@@ -1,4 +1,4 @@
-//! Pausing, with the drafts that work stops at.
+//! Pausing, with the current drafts.
 
 use crate::artifacts::{LARGEST_KEPT, Recording};
 use crate::engine::{Engine, Want};
@@ -23,7 +23,7 @@ impl Engine {
         let context = context.map(|text| bounded("the context", text)).transpose()?;
         let fingerprint = self.fingerprint("pause", &format!("{reason:?} {context:?} {drafts:?}"));
         let id = self.select(Want::Unfinished)?;
-        // They are read outside the turn.
+        // Read outside the turn.
         let recording = self.drafts(&id, drafts)?;
         let saved: Vec<String> = recording.artifacts.iter().map(|draft| draft.path.clone()).collect();
         let mut answer = self.execute(&fingerprint, |engine| {
@@ -46,8 +46,8 @@ impl Engine {
         Ok(answer)
     }
 
-    /// Pausing again is no mistake, but for layouts whose tool knows only the active session: there, unless one is
-    /// named, nothing is left that could be meant.
+    /// Pausing again is harmless, except in layouts whose tool knows only the active session: there, without
+    /// a name, no session could be meant.
     fn refuse_nothing_active(&self, session: &Session) -> Result<()> {
         let is_meant = layout::by_name(&session.layout)
             .is_some_and(|layout| layout.facts().pauses_active_only)

@@ -1,4 +1,4 @@
-//! Going another way than forward: skipping, rolling back, failing; and a person's yes.
+//! Leaving the usual order: skipping, rolling back, failing; and approvals.
 
 use crate::checks::trust;
 use crate::definitions;
@@ -6,9 +6,10 @@ use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::execute::plan::{self, Plan};
 use crate::execute::{Answer, bounded};
-use crate::policy::Restricted;
+use crate::policy::{Act, Restricted, Signature};
 use model::approval::Approval;
 use model::command::{Command, decide, resolve_phase};
+use model::event::Event;
 use model::id::{Name, SessionId};
 use model::phase::Phase;
 use model::run::{Run, RunPlan};
@@ -16,28 +17,30 @@ use model::session::Session;
 use model::workflow::{CheckKind, PhaseDefinition, Workflow};
 use std::rc::Rc;
 
-/// A person's yes, as it is given.
+/// An approval to record.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ApproveRequest {
     pub check: String,
-    /// By id or number; the current one, or one that only a file says is done, when it is not given.
+    /// By id or number; by default the current phase, or a claimed one.
     pub phase: Option<String>,
     pub ttl_seconds: Option<u64>,
-    /// A remark: for whom, on whose word. The actor on record is the caller.
+    /// A remark: for whom, on whose word. The caller is the recorded actor.
     pub by: Option<String>,
+    /// Sign even if the policy does not require it.
+    pub sign: bool,
 }
 
-/// A command of a definition, and whether it is trusted already.
+/// A command of a definition, and whether it is trusted.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct TrustedCommand {
-    /// The session whose own definition has it, where the workflow as it is now does not.
+    /// The session whose own definition has it, if the current workflow does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
     pub phase: Name,
     pub check: Name,
     pub command: String,
     pub trusted: bool,
-    /// What `LEFTOFF_TRUST` names so that automation may run it.
+    /// The entry for `LEFTOFF_TRUST` that lets automation run it.
     pub hash: String,
 }
 
@@ -45,26 +48,31 @@ impl Engine {
     pub fn skip(&mut self, reason: &str) -> Result<Answer> {
         let reason = bounded("the reason", reason)?;
         let fingerprint = self.fingerprint("skip", &reason);
-        self.execute(&fingerprint, |engine| {
-            let id = engine.select(Want::Unfinished)?;
-            let subject = engine.take_up(&id)?;
-            let session = &subject.session;
-            engine.require_person_to_skip(session)?;
-            let skips = engine.skips_ahead(session)?;
-            let events = decide(session, Command::SkipPhase { reason: reason.clone(), skips })?;
-            Ok(Plan::of(subject.change(events)))
+        self.with_signature(|engine, signature| {
+            engine.execute(&fingerprint, |engine| {
+                let id = engine.select(Want::Unfinished)?;
+                let subject = engine.take_up(&id)?;
+                let session = &subject.session;
+                let signed = engine.authorise_skip(session, signature)?;
+                let skips = engine.skips_ahead(session)?;
+                let events = decide(session, Command::SkipPhase { reason: reason.clone(), skips })?;
+                Ok(Plan::of(subject.change(signed.into_iter().chain(events).collect())))
+            })
         })
     }
 
-    /// A phase with a gate is skipped by a person, or its gate would be a suggestion.
-    fn require_person_to_skip(&self, session: &Session) -> Result<()> {
-        let Some(run) = session.run().filter(|run| run.is_open()) else { return Ok(()) };
+    /// Only a person skips a phase with a gate, or the gate would be optional.
+    fn authorise_skip(&self, session: &Session, signature: Option<&Signature>) -> Result<Option<Event>> {
+        let Some(run) = session.run().filter(|run| run.is_open()) else { return Ok(None) };
+        let phase = run.current().id();
         let definition = self.definition_of(session)?;
-        let has_gate = definition.phase(run.current().id().as_str()).is_some_and(PhaseDefinition::has_gate);
-        if has_gate { self.require_person(Restricted::Skip) } else { Ok(()) }
+        if !definition.phase(phase.as_str()).is_some_and(PhaseDefinition::has_gate) {
+            return Ok(None);
+        }
+        self.authorise(&Act { phase: Some(phase), ..Act::new(Restricted::Skip, &session.id) }, signature)
     }
 
-    /// What moving the current run to its workflow's present definition would change, a line each.
+    /// The changes from moving the current run to its workflow's current definition, one line each.
     pub fn definition_changes(&self) -> Result<Vec<String>> {
         let (_, session) = self.load(&self.select(Want::Unfinished)?)?;
         let before = self.definition_of(&session)?;
@@ -72,22 +80,26 @@ impl Engine {
         Ok(definitions::differences(&before, &now))
     }
 
-    /// Moves the current run to its workflow's present definition.
+    /// Moves the current run to its workflow's current definition.
     pub fn update_definition(&mut self) -> Result<Answer> {
         self.require_person(Restricted::Update)?;
         let fingerprint = self.fingerprint("workflow update", "");
-        self.execute(&fingerprint, |engine| {
-            let id = engine.select(Want::Unfinished)?;
-            let subject = engine.take_up(&id)?;
-            let session = &subject.session;
-            let name = engine.definition_of(session)?.name.clone();
-            let workflow = definitions::load(&engine.project, name.as_str())?;
-            let run = RunPlan::new(&workflow, Vec::new());
-            let events = decide(session, Command::UpdateDefinition { run })?;
-            let mut plan = Plan::of(subject.change(events));
-            plan.definitions.push(plan::definition_row(&workflow)?);
-            engine.know_definition(&workflow);
-            Ok(plan)
+        self.with_signature(|engine, signature| {
+            engine.execute(&fingerprint, |engine| {
+                let id = engine.select(Want::Unfinished)?;
+                let subject = engine.take_up(&id)?;
+                let session = &subject.session;
+                let name = engine.definition_of(session)?.name.clone();
+                let workflow = definitions::load(&engine.project, name.as_str())?;
+                let run = RunPlan::new(&workflow, Vec::new());
+                let events = decide(session, Command::UpdateDefinition { run })?;
+                let act = Act { evidence: Some(&workflow.hash), ..Act::new(Restricted::Update, &id) };
+                let signed = if events.is_empty() { None } else { engine.authorise(&act, signature)? };
+                let mut plan = Plan::of(subject.change(signed.into_iter().chain(events).collect()));
+                plan.definitions.push(plan::definition_row(&workflow)?);
+                engine.know_definition(&workflow);
+                Ok(plan)
+            })
         })
     }
 
@@ -101,27 +113,36 @@ impl Engine {
         self.change("fail", Want::Unfinished, &Command::Fail { error })
     }
 
-    /// A person's yes to a check of the current phase, or of one that only a file says is done.
+    /// Approves a check of the current phase, or of a claimed one.
     pub fn approve(&mut self, request: &ApproveRequest) -> Result<Answer> {
         self.require_person(Restricted::Approve)?;
         let remark = request.by.as_deref().map(|text| bounded("the remark", text)).transpose()?;
         let by = self.actor(self.asking_agent()?.as_ref()).to_string();
         let fingerprint = self.fingerprint("approve", &format!("{request:?} {by}"));
-        // A session may be finished by its file alone: its gates can still be shown to hold.
+        // A session may be finished only according to its file: its gates can still be proven.
         let want = if request.phase.is_some() { Want::Latest } else { Want::Unfinished };
-        self.execute(&fingerprint, |engine| {
-            let id = engine.select(want)?;
-            let subject = engine.take_up(&id)?;
-            let session = &subject.session;
-            let approval = Approval { remark: remark.clone(), ..engine.approval(session, request, &by)? };
-            let events = decide(session, Command::Approve { approval })?;
-            Ok(Plan::of(subject.change(events)))
+        self.with_signature(|engine, signature| {
+            engine.execute(&fingerprint, |engine| {
+                let id = engine.select(want)?;
+                let subject = engine.take_up(&id)?;
+                let session = &subject.session;
+                let approval = Approval { remark: remark.clone(), ..engine.approval(session, request, &by)? };
+                let act = Act {
+                    phase: Some(&approval.phase),
+                    check: Some(&approval.check),
+                    evidence: approval.evidence.as_deref(),
+                    sign: request.sign,
+                    ..Act::new(Restricted::Approve, &id)
+                };
+                let signed = engine.authorise(&act, signature)?;
+                let events = decide(session, Command::Approve { approval })?;
+                Ok(Plan::of(subject.change(signed.into_iter().chain(events).collect())))
+            })
         })
     }
 
-    /// The commands that a workflow's checks would run: those of the workflow as it is now, and those of the
-    /// definition that the session which is meant began with. The file may have been changed since, or never have
-    /// been here.
+    /// The commands in a workflow's checks: of its current definition, and of the one with which the selected
+    /// session started. The file may have changed since, or never have been here.
     pub fn commands_of(&self, workflow: &str) -> Result<Vec<TrustedCommand>> {
         let of_session = self.definition_in_use(workflow)?;
         let mut found = match definitions::load(&self.project, workflow) {
@@ -139,7 +160,7 @@ impl Engine {
         Ok(found)
     }
 
-    /// The definition of this name that the session which is meant was started with.
+    /// The definition of this name with which the selected session started.
     fn definition_in_use(&self, workflow: &str) -> Result<Option<(SessionId, Rc<Workflow>)>> {
         let id = match self.select(Want::Latest) {
             Ok(id) => id,
@@ -205,12 +226,13 @@ impl Engine {
             remark: None,
             at: now,
             expires_at,
+            evidence: Some(self.evidence_of(session, defined)),
         })
     }
 }
 
-/// The phases in which something can wait for approval: the one that is named, else the current one and then those that
-/// only a file says are done. What a gate has shown waits for nothing, and what is to come not yet.
+/// The phases that can wait for approval: the named one, or else the current one, then claimed ones. Proven
+/// phases wait for nothing, and future ones not yet.
 fn waiting<'a>(session: &'a Session, asked: Option<&str>) -> Result<Vec<&'a Phase>> {
     let Some(run) = session.run() else { return Ok(Vec::new()) };
     let is_current = |phase: &&Phase| phase.id() == run.current().id();

@@ -1,12 +1,12 @@
-//! What stands in a printed command for a value that only its giver knows. Given as a value it is refused, before any
-//! gate is tried: whoever types a printed command as it stands has tried nothing.
+//! Placeholders in printed commands for values that only the caller knows. Refused as a value before any gate
+//! runs: typing a printed command unchanged is not an attempt.
 
 use crate::error::{Error, Result};
 use model::gate::Given;
 use model::hint::Hint;
 use model::workflow::ValueType;
 
-/// How such a value is printed.
+/// The printed form of a placeholder.
 pub fn placeholder(value_type: ValueType) -> &'static str {
     match value_type {
         ValueType::Boolean => "<true or false>",
@@ -17,8 +17,8 @@ pub fn placeholder(value_type: ValueType) -> &'static str {
     }
 }
 
-/// Words that texts of definitions and of help use for the same.
-const WORDS: [&str; 6] = ["N", "TEXT", "LIST", "OBJECT", "VALUE", "PATH"];
+/// Other placeholder words in definitions and help.
+const WORDS: [&str; 9] = ["N", "TEXT", "LIST", "OBJECT", "VALUE", "PATH", "TITLE", "REASON", "WHY"];
 
 pub(crate) fn refuse_placeholders<'a>(
     given: impl IntoIterator<Item = (&'a String, &'a Given)>,
@@ -38,8 +38,20 @@ pub(crate) fn refuse_placeholders<'a>(
     Ok(())
 }
 
+/// Refuses a text that is only a placeholder.
+pub(crate) fn refuse_placeholder(what: &str, text: &str) -> Result<()> {
+    if is_placeholder(text.trim()) {
+        return Err(Error::WrongUsage {
+            message: format!("'{text}' is a placeholder, and {what} is still to be said; nothing was done"),
+            hint: Hint::new("put your own words in its place"),
+        });
+    }
+    Ok(())
+}
+
 fn is_placeholder(text: &str) -> bool {
-    let inner = text.strip_prefix('<').and_then(|text| text.strip_suffix('>'));
+    // In quoted text a bracket is replaced by one without meaning in markup.
+    let inner = text.strip_prefix(['<', '\u{2039}']).and_then(|text| text.strip_suffix(['>', '\u{203a}']));
     WORDS.contains(&text) || inner.is_some_and(|inner| !inner.is_empty() && !inner.contains(['<', '>']))
 }
 
@@ -49,7 +61,7 @@ mod tests {
 
     #[test]
     fn b8_only_what_stands_for_a_value_is_a_placeholder() {
-        for text in ["<number>", "<true or false>", "N", "TEXT", "LIST"] {
+        for text in ["<number>", "<true or false>", "N", "TEXT", "LIST", "TITLE", "\u{2039}number\u{203a}"] {
             assert!(is_placeholder(text), "{text}");
         }
         for text in ["", "<>", "12", "n", "a<b>c", "<a><b>", "Not", "<b>bold</b>"] {

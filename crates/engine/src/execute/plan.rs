@@ -1,9 +1,11 @@
-//! What a command is about to keep: events of one or two sessions, folded and turned into rows.
+//! A command's plan: events of one or two sessions, folded and converted to rows.
 
+use crate::NATIVE;
 use crate::disk::Operation;
 use crate::error::{Error, Result};
 use crate::execute::Answer;
 use crate::items::item_row;
+use crate::query::Follows;
 use crate::redact;
 use jiff::Timestamp;
 use model::actor::Actor;
@@ -18,50 +20,52 @@ use store::{
     Snapshot, StreamAppend,
 };
 
-/// The name under which edits found in files are kept.
+/// The command name under which external edits are stored.
 const EXTERNAL_EDIT: &str = "external edit";
 
-/// The shape of a kept answer. Raised when a program of today could no longer read what is written.
+/// The format of a stored answer. Raised when current programs could no longer read new ones.
 const ANSWER_VERSION: u32 = 1;
 
-/// The command that is carried out: its name, and what tells it from another under the same key.
+/// The command being executed: its name, and its identity under a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Order {
     pub(crate) name: &'static str,
-    /// A hash: what a command was given may hold a secret, and this is kept.
+    /// A hash: the input may contain a secret, and this is stored.
     pub(crate) fingerprint: String,
 }
 
 /// New events of one session.
 pub(crate) struct Change {
-    /// Its number in the list; 0 for a new one.
+    /// Its list number; 0 for a new one.
     pub(crate) number: u64,
-    /// None for a new session.
+    /// `None` for a new session.
     pub(crate) before: Option<Session>,
     pub(crate) events: Vec<Event>,
 }
 
-/// All that one command changes. The first change is the session that the command is about.
+/// All changes of one command. The first change is the command's subject.
 pub(crate) struct Plan {
     pub(crate) subject: Change,
     pub(crate) others: Vec<Change>,
     pub(crate) definitions: Vec<DefinitionRow>,
     pub(crate) contents: Vec<ContentRow>,
     pub(crate) bindings: Vec<Binding>,
-    /// Work on the subject's files that belongs to its events.
+    /// File work that belongs to the subject's events.
     pub(crate) operation: Option<Operation>,
     pub(crate) said: Vec<String>,
-    /// The items that the subject's events touch, as they are before.
+    /// The items that the subject's events touch, before them.
     pub(crate) items: Option<ItemBook>,
-    /// All items of the subject, as they are after it went back to an earlier version.
+    /// All items of the subject after it returned to an earlier version.
     pub(crate) restored: Option<ItemBook>,
-    /// The item that the command is about.
+    /// The item of the command.
     pub(crate) item: Option<ItemId>,
-    /// The subject's whole log, where what is decided can only be folded with it.
+    /// The subject's whole log, if the decision needs it for folding.
     pub(crate) history: Vec<Recorded>,
+    /// It pauses the session that was active here.
+    pub(crate) makes_room: bool,
 }
 
-/// A plan that is ready to be kept.
+/// A plan ready to be committed.
 pub(crate) struct Kept {
     pub(crate) subject: Session,
     pub(crate) number: u64,
@@ -71,6 +75,8 @@ pub(crate) struct Kept {
     pub(crate) operation: Option<Operation>,
     pub(crate) batch: Batch,
     pub(crate) item: Option<Item>,
+    /// The content of the subject's view.
+    pub(crate) follows: Follows,
 }
 
 impl Plan {
@@ -87,10 +93,17 @@ impl Plan {
             restored: None,
             item: None,
             history: Vec::new(),
+            makes_room: false,
         }
     }
 
-    /// Whether a session is among those that it changes.
+    /// True if a changed session has files of another tool.
+    pub(crate) fn has_files(&self) -> bool {
+        let mut changes = std::iter::once(&self.subject).chain(&self.others);
+        changes.any(|change| change.before.as_ref().is_some_and(|session| session.layout != NATIVE))
+    }
+
+    /// True if it changes this session.
     pub(crate) fn changes(&self, id: &SessionId) -> bool {
         let changes = std::iter::once(&self.subject).chain(&self.others);
         changes.filter_map(|change| change.before.as_ref()).any(|session| session.id == *id)
@@ -112,10 +125,11 @@ impl Plan {
             fold_one(other, command, &[], now, actor, &mut batch)?;
         }
         let (said, operation) = (self.said, self.operation);
-        Ok(Kept { subject, number, already, gate_failed, said, operation, batch, item })
+        let follows = if self.makes_room { Follows::ChangeThatMadeRoom } else { Follows::Change };
+        Ok(Kept { subject, number, already, gate_failed, said, operation, batch, item, follows })
     }
 
-    /// A run says which definition it was started with, by the text that is stored.
+    /// A run names its definition by the hash of the stored text.
     fn name_definitions(&mut self) {
         let changes = std::iter::once(&mut self.subject).chain(&mut self.others);
         for event in changes.flat_map(|change| &mut change.events) {
@@ -123,7 +137,7 @@ impl Plan {
         }
     }
 
-    /// The one place through which everything goes that is kept: no secret passes it that can be told from other text.
+    /// Everything that is stored passes here: recognisable secrets are removed.
     fn redact(&mut self) {
         let changes = std::iter::once(&mut self.subject).chain(&mut self.others);
         for event in changes.flat_map(|change| &mut change.events) {
@@ -132,7 +146,7 @@ impl Plan {
     }
 }
 
-/// Adds the rows of what the subject's events touch to the batch; gives the item that the command is about.
+/// Adds rows of touched items to the batch; returns the command's item.
 fn keep_items(plan: &Plan, now: Timestamp, actor: &Actor, batch: &mut Batch) -> Result<Option<Item>> {
     let Some(session) = plan.subject.before.as_ref().map(|session| &session.id) else { return Ok(None) };
     if let Some(restored) = &plan.restored {
@@ -147,7 +161,7 @@ fn keep_items(plan: &Plan, now: Timestamp, actor: &Actor, batch: &mut Batch) -> 
             book.apply(event, now, actor);
         }
     }
-    // Rows are kept one by one, unless some are none any more: whoever drops one has them all at hand.
+    // Rows are stored one by one, unless some are dropped: a drop has loaded them all.
     let is_drop = |event: &Event| matches!(event, Event::Item(ItemEvent::ItemDropped { .. }));
     if plan.subject.events.iter().any(is_drop) {
         let rows = book.iter().map(|item| item_row(session, item)).collect::<Result<_>>()?;
@@ -168,6 +182,7 @@ fn fold_one(
     batch: &mut Batch,
 ) -> Result<Session> {
     let expected = change.before.as_ref().map_or(0, |session| session.version);
+    let id = change.before.as_ref().map(|session| session.id.clone());
     let recorded: Vec<Recorded> = change
         .events
         .into_iter()
@@ -178,7 +193,9 @@ fn fold_one(
         Some(session) if history.is_empty() => recorded.iter().fold(session, Session::apply),
         Some(_) | None => fold_whole(&[history, &recorded].concat())?,
     };
-    let after = after.trimmed();
+    let mut after = after.trimmed();
+    // A session from another store may have another id here than in its log.
+    after.id = id.unwrap_or(after.id);
     if !recorded.is_empty() {
         batch.streams.push(stream_of(command, &after, expected, &recorded)?);
     }
@@ -192,7 +209,7 @@ pub(crate) fn fold_whole(events: &[Recorded]) -> Result<Session> {
     })
 }
 
-/// The rows of a session after edits that were found in its files.
+/// The rows of a session after external edits.
 pub(crate) fn stream(session: &Session, expected: u64, recorded: &[Recorded]) -> Result<StreamAppend> {
     stream_of(EXTERNAL_EDIT, session, expected, recorded)
 }
@@ -217,9 +234,11 @@ pub(crate) fn definition_row(workflow: &Workflow) -> Result<DefinitionRow> {
     Ok(DefinitionRow { hash: workflow.hash.clone(), body: to_json(workflow)? })
 }
 
-/// A started run names the stored definition by its SHA-256, unless it does already or the definition is not at hand.
+/// Names the stored definition by its SHA-256, unless already named or not available.
 pub(crate) fn name_definition(event: &mut Event, definitions: &[DefinitionRow]) {
-    if let Event::RunStarted { workflow, definition: definition @ None, .. } = event {
+    if let Event::RunStarted { workflow, definition: definition @ None, .. }
+    | Event::DefinitionUpdated { workflow, definition: definition @ None, .. } = event
+    {
         let row = definitions.iter().find(|row| row.hash == workflow.hash);
         *definition = row.map(|row| crate::hex(&Sha256::digest(row.body.as_bytes())));
     }
@@ -236,7 +255,7 @@ pub(crate) fn key_row(key: &str, order: &Order, answer: &Answer, at: Timestamp) 
     })
 }
 
-/// The answer that a key has; none if another program wrote it in a shape that this one cannot read.
+/// The answer stored with a key; `None` if another program stored it in an unknown format.
 pub(crate) fn kept_answer(row: &KeyRow) -> Option<Answer> {
     let is_known = row.version.is_none_or(|version| version <= ANSWER_VERSION);
     serde_json::from_str(&row.answer).ok().filter(|_| is_known)
@@ -253,7 +272,7 @@ fn event_row(recorded: &Recorded, command: &CommandMark) -> Result<EventRow> {
     })
 }
 
-fn session_row(session: &Session) -> SessionRow {
+pub(crate) fn session_row(session: &Session) -> SessionRow {
     let run = session.run();
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     SessionRow {

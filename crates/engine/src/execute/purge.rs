@@ -1,13 +1,15 @@
-//! Takes text out of a session's whole history, for good. The mark that it leaves does not tell what it was.
+//! Removes text from a session's whole history for good. The mark left behind does not say what it was.
 
+mod replacing;
+
+use crate::NATIVE;
 use crate::engine::{Engine, Want, read_event};
 use crate::error::{Error, Result};
 use crate::execute::Answer;
-use crate::execute::plan::{fold_whole, stream_of, to_json};
+use crate::execute::plan::{fold_whole, stream_of};
 use crate::hex;
 use crate::items::item_rows;
-use crate::policy::Restricted;
-use crate::sync::NATIVE;
+use crate::policy::{Act, Restricted, Signature};
 use crate::words::one_line;
 use model::actor::Actor;
 use model::event::{Event, Recorded, Rewritten};
@@ -16,13 +18,12 @@ use model::id::SessionId;
 use model::refusal::Refusal;
 use model::session::Session;
 use model::words;
-use serde_json::Value;
+use replacing::{in_value, merged, replace, without_in_answer, without_in_event};
+use sha2::{Digest, Sha256};
 use store::chain::content_hash;
 use store::{ActivityRow, EventRow, KEPT_ACTIVITIES, Rewrite};
 
-const PURGED: &str = "[purged]";
-
-/// What purging would do.
+/// A preview of a purge.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct PurgePreview {
     pub session_id: String,
@@ -34,7 +35,7 @@ pub struct PurgePreview {
 }
 
 impl PurgePreview {
-    /// What a person answers before it is done.
+    /// The question that a person must confirm.
     pub fn question(&self) -> String {
         let counted = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
         format!(
@@ -47,46 +48,48 @@ impl PurgePreview {
     }
 }
 
-/// What is to go.
+/// The text to remove.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PurgeRequest {
     pub text: String,
-    /// A person was asked what the preview asks, and said yes.
+    /// A person was asked the preview's question and confirmed.
     pub confirmed: bool,
 }
 
-/// A history with other words.
+/// A history with text removed.
 struct Purged {
     id: SessionId,
     number: u64,
-    /// Only those that change.
+    /// Only the changed ones.
     rows: Vec<EventRow>,
-    /// All of them, as they are afterwards.
+    /// All events, after the purge.
     events: Vec<Recorded>,
     activity: Vec<ActivityRow>,
-    /// Files whose kept content holds the text, by hash.
+    /// Hashes of stored files that contain the text.
     contents: Vec<String>,
     replaced: u64,
 }
 
 impl Engine {
-    /// Where the text is; changes nothing.
+    /// Locations of the text; changes nothing.
     pub fn purge_preview(&self, text: &str) -> Result<PurgePreview> {
         self.without(text)?.preview()
     }
 
-    /// Replaces every occurrence in the session's events, snapshot, activity and remembered answers, and forgets kept files that hold it.
-    /// What cannot be undone is done when a person said yes to it.
+    /// Replaces every occurrence in the session's events, snapshot, activity and remembered answers, and
+    /// deletes stored files that contain it. Irreversible, so a person must have confirmed it.
     pub fn purge(&mut self, request: &PurgeRequest) -> Result<Answer> {
         if request.confirmed {
             self.require_person(Restricted::Purge)?;
             self.settle_files_without(&request.text)?;
         }
-        self.store.take_turn(self.patience)?;
-        let done = self.purge_in_turn(request);
-        self.store.give_turn_back();
-        let mut answer = done?;
-        match self.store.erase(self.patience) {
+        let mut answer = self.with_signature(|engine, signature| {
+            engine.store.take_turn(engine.patience.left())?;
+            let done = engine.purge_in_turn(request, signature);
+            engine.store.give_turn_back();
+            done
+        })?;
+        match self.store.erase(self.patience.left()) {
             Ok(true) => {}
             Ok(false) => answer.said.push(
                 "somebody is reading the store: until they are done, the text may still be found in its files; then run this again".to_owned(),
@@ -95,11 +98,12 @@ impl Engine {
                 "the text may still be found in the store's files: {error}; run this again"
             )),
         }
+        answer.said.extend(self.renew_backups_or_say());
         Ok(answer)
     }
 
-    /// A session's own files would bring the text back as an edit: what they say is taken in first, and as long as they
-    /// hold the text nothing is purged.
+    /// The session's own files would bring the text back as an edit: edits are adopted first, and nothing is
+    /// purged while the files contain the text.
     fn settle_files_without(&mut self, text: &str) -> Result<()> {
         let id = self.select(Want::Latest)?;
         let (loaded, session) = self.load(&id)?;
@@ -113,11 +117,11 @@ impl Engine {
         self.settle(&id, text)
     }
 
-    fn purge_in_turn(&mut self, request: &PurgeRequest) -> Result<Answer> {
+    fn purge_in_turn(&mut self, request: &PurgeRequest, signature: Option<&Signature>) -> Result<Answer> {
         let text = request.text.as_str();
         let mut purged = self.without(text)?;
         if purged.replaced == 0 {
-            let session = fold_whole(&purged.events)?;
+            let session = self.in_its_place(fold_whole(&purged.events)?, &purged.id)?;
             let view = self.view_of(&session, purged.number, true)?;
             return Ok(Answer { view, said: Vec::new(), gate_failed: false });
         }
@@ -128,16 +132,22 @@ impl Engine {
             });
         }
         let expected = purged.events.last().map_or(0, |recorded| recorded.version);
-        let mark = Recorded {
-            version: expected + 1,
-            at: self.clock.now(),
-            actor: self.actor(self.asking_agent()?.as_ref()),
-            event: Event::Purged { replaced: purged.replaced, rewritten: purged.rewritten() },
-        };
-        purged.events.push(mark.clone());
-        let session = fold_whole(&purged.events)?.trimmed();
+        let rewritten = purged.rewritten();
+        let (session, evidence) = (self.select(Want::Latest)?, evidence(&rewritten));
+        let act = Act { evidence: Some(&evidence), ..Act::new(Restricted::Purge, &session) };
+        let signed = self.authorise(&act, signature)?;
+        let told = Event::Purged { replaced: purged.replaced, rewritten };
+        let (at, actor) = (self.clock.now(), self.actor(self.asking_agent()?.as_ref()));
+        let marks: Vec<Recorded> = signed
+            .into_iter()
+            .chain([told])
+            .zip(expected + 1..)
+            .map(|(event, version)| Recorded { version, at, actor: actor.clone(), event })
+            .collect();
+        purged.events.extend(marks.iter().cloned());
+        let session = self.in_its_place(fold_whole(&purged.events)?, &purged.id)?.trimmed();
         let rewrite = Rewrite {
-            stream: stream_of("purge", &session, expected, std::slice::from_ref(&mark))?,
+            stream: stream_of("purge", &session, expected, &marks)?,
             events: purged.rows,
             activity: purged.activity,
             contents: purged.contents,
@@ -156,7 +166,7 @@ impl Engine {
                 hint: Hint::new("name what is to go: ").run(words!["purge", "…"]),
             });
         }
-        // A key keeps a hash of what it was given with, by which the text could be found out.
+        // A key stores a hash of its input, from which the text could be recovered.
         if self.options.key.is_some() {
             return Err(Error::WrongUsage {
                 message: "purge takes no --key".to_owned(),
@@ -191,7 +201,8 @@ impl Engine {
         Ok(Purged { id, number, rows, events, activity, contents, replaced })
     }
 
-    /// Kept files that hold the text. Their content goes as a whole: with other words it would not be theirs.
+    /// Stored files that contain the text. They are deleted completely: with replaced text they would not be
+    /// the same files.
     fn contents_with(&self, events: &[Recorded], text: &str) -> Result<Vec<String>> {
         let mut found = Vec::new();
         for hash in events.iter().flat_map(|recorded| recorded.event.contents()) {
@@ -204,7 +215,7 @@ impl Engine {
         Ok(found)
     }
 
-    /// Definitions are shared by sessions and known by their hash, and copies are not ours to open.
+    /// Definitions are shared by sessions and identified by their hash, and copies are not ours to open.
     fn where_it_stays(&self, session: &Session, text: &str) -> Result<Vec<String>> {
         let mut said = Vec::new();
         for run in &session.runs {
@@ -227,6 +238,12 @@ impl Engine {
     }
 }
 
+/// The hash of what a purge leaves: a signature is for these events and no others.
+pub(crate) fn evidence(rewritten: &[Rewritten]) -> String {
+    let lines: String = rewritten.iter().map(|one| format!("{} {}\n", one.version, one.hash)).collect();
+    hex(&Sha256::digest(lines))
+}
+
 impl Purged {
     fn rewritten(&self) -> Vec<Rewritten> {
         let rewritten =
@@ -244,23 +261,7 @@ impl Purged {
     }
 }
 
-fn without_in_event(row: EventRow, text: &str) -> Result<(EventRow, u64)> {
-    let (body, in_body) = without_in_json(&row.body, text)?;
-    let (actor, in_actor) = without_in_json(&row.actor, text)?;
-    Ok((EventRow { body, actor, ..row }, in_body + in_actor))
-}
-
-/// Replaced in the values, not in the bytes: quotation marks and line breaks are spelled otherwise in JSON.
-fn without_in_json(json: &str, text: &str) -> Result<(String, u64)> {
-    let mut value: Value = serde_json::from_str(json)
-        .map_err(|error| Error::BrokenLog { session: "(being purged)".to_owned(), why: error.to_string() })?;
-    match in_value(&mut value, text) {
-        0 => Ok((json.to_owned(), 0)),
-        count => Ok((to_json(&value)?, count)),
-    }
-}
-
-/// A history that can no longer be read would be worse than what it holds.
+/// An unreadable history would be worse than its content.
 fn still_readable(id: &SessionId, row: &EventRow, before: &Recorded) -> Result<Recorded> {
     let refused = |what: &str| Error::NotPurgeable { what: what.to_owned() };
     let after = read_event(id, row).map_err(|_| refused("the kind of an actor"))?;
@@ -292,7 +293,7 @@ fn still_readable(id: &SessionId, row: &EventRow, before: &Recorded) -> Result<R
     Ok(after)
 }
 
-/// Where a session is, by which others find it.
+/// The location of a session, by which others find it.
 fn places(event: &Event) -> Option<(&str, &str)> {
     match event {
         Event::SessionStarted { worktree, layout, .. } => Some((worktree, layout)),
@@ -320,6 +321,7 @@ fn places(event: &Event) -> Option<(&str, &str)> {
         | Event::SessionExpired { .. }
         | Event::RolledBack { .. }
         | Event::CheckApproved { .. }
+        | Event::Signed { .. }
         | Event::ApprovalWithdrawn { .. }
         | Event::FieldsSet { .. }
         | Event::ArtifactRecorded { .. }
@@ -330,63 +332,12 @@ fn places(event: &Event) -> Option<(&str, &str)> {
         | Event::SessionMoved { .. }
         | Event::Restored { .. }
         | Event::Purged { .. }
+        | Event::ForkResolved { .. }
         | Event::RequirementSatisfied { .. }
         | Event::RequirementCleared { .. }
         | Event::Item(_)
         | Event::Unknown { .. } => None,
     }
-}
-
-/// An answer that was remembered for a key, if it is about this session and holds the text.
-fn without_in_answer(answer: &str, session: &str, text: &str) -> Option<String> {
-    let mut value: Value = serde_json::from_str(answer).ok()?;
-    if value.pointer("/view/session_id").and_then(Value::as_str) != Some(session) {
-        return None;
-    }
-    let count = in_value(&mut value, text);
-    (count > 0).then(|| value.to_string())
-}
-
-fn in_value(value: &mut Value, text: &str) -> u64 {
-    match value {
-        Value::String(string) => replace(string, text),
-        Value::Array(values) => values.iter_mut().map(|value| in_value(value, text)).sum(),
-        Value::Object(fields) => {
-            let mut count = 0;
-            let held = std::mem::take(fields);
-            for (mut name, mut value) in held {
-                count += replace(&mut name, text) + in_value(&mut value, text);
-                fields.insert(name, value);
-            }
-            count
-        }
-        // A number is text to whoever looks for it, but has no place for a mark.
-        Value::Number(number) if number.to_string() == text => {
-            *value = Value::String(PURGED.to_owned());
-            1
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
-    }
-}
-
-fn replace(string: &mut String, text: &str) -> u64 {
-    let count = string.matches(text).count();
-    if count > 0 {
-        *string = string.replace(text, PURGED);
-    }
-    count as u64
-}
-
-/// Two rows that are now the same are one.
-fn merged(rows: Vec<ActivityRow>) -> Vec<ActivityRow> {
-    let mut merged: Vec<ActivityRow> = Vec::with_capacity(rows.len());
-    for row in rows {
-        match merged.iter_mut().find(|known| known.kind == row.kind && known.what == row.what) {
-            Some(known) => known.count += row.count,
-            None => merged.push(row),
-        }
-    }
-    merged
 }
 
 #[cfg(test)]

@@ -1,45 +1,45 @@
-//! Going back to change an earlier phase: works out what that means, shows it, and does it as a whole.
+//! Revisiting an earlier phase: computes the effects, shows them, and applies them as a whole.
 
+mod affected;
 mod archive;
+mod own_file;
 
 use crate::artifacts::{Difference, look};
-use crate::difference;
 use crate::disk::Operation;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::execute::plan::Plan;
 use crate::execute::{Answer, bounded};
-use crate::files::{Looked, Seen};
+use affected::affected;
 use archive::Archive;
 use layouts::layout::Standing;
-use model::artifact::Artifact;
 use model::command::{Command, decide, resolve_phase};
 use model::event::{Event, ItemEvent};
 use model::gate::shown;
-use model::id::{ItemId, Name, SessionId};
+use model::id::{Name, SessionId};
 use model::item::ItemBook;
-use model::phase::Phase;
 use model::revision::{Archived, Impact, Reach, Revision, reopens};
 use model::run::Run;
 use model::session::Session;
 use model::workflow::Workflow;
+use own_file::OwnFile;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What somebody wants changed.
+/// A requested revision.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RevisitRequest {
     /// By id or number.
     pub phase: String,
-    /// Overrides what is proposed.
+    /// Overrides the proposed impact.
     pub impact: Option<Impact>,
     pub reason: String,
-    /// The later phases that are affected; empty means all.
+    /// Affected later phases; empty means all.
     pub affects: Vec<String>,
 }
 
-/// What a revision would do. Nothing of it has happened.
+/// The effects of a revision. Nothing has happened yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RevisitPreview {
     pub session_id: String,
@@ -47,15 +47,15 @@ pub struct RevisitPreview {
     pub reason: String,
     pub impact: Impact,
     pub proposed: Impact,
-    /// Why that is proposed.
+    /// The reason for the proposal.
     pub because: String,
-    /// The phase's own files, against what they were when they were recorded.
+    /// The phase's own files, compared with their records.
     pub files: Vec<FileChange>,
-    /// Declared fields that were changed since the phase was completed.
+    /// Declared fields that changed since the phase was completed.
     pub fields: Vec<FieldChange>,
     pub flagged: Vec<Name>,
     pub restarted: Vec<Name>,
-    /// How many items that were done are open again.
+    /// The number of completed items that are reopened.
     pub reopened: usize,
     pub archived: Vec<Archived>,
     pub warnings: Vec<String>,
@@ -64,9 +64,9 @@ pub struct RevisitPreview {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FileChange {
     pub path: String,
-    /// None when it is as it was.
+    /// `None` if unchanged.
     pub difference: Option<Difference>,
-    /// Line by line, where the old content was kept and both are text.
+    /// A line diff, if the old content was stored and both are text.
     pub lines: Option<String>,
 }
 
@@ -77,24 +77,24 @@ pub struct FieldChange {
     pub now: Option<Value>,
 }
 
-/// A revision that was worked out: what to show, what to log, what to do on disk.
+/// A computed revision: what to show, what to log, what to do on disk.
 pub(super) struct WorkedOut {
     pub(super) preview: RevisitPreview,
     pub(super) events: Vec<Event>,
-    /// As they are before.
+    /// As they are before it.
     pub(super) items: ItemBook,
     pub(super) operation: Option<Operation>,
 }
 
 impl Engine {
-    /// What revisiting a phase would do. Changes nothing.
+    /// The effects of revisiting a phase. Changes nothing.
     pub fn preview_revisit(&self, request: &RevisitRequest) -> Result<RevisitPreview> {
         let id = self.select(Want::Latest)?;
         let (_, session) = self.load(&id)?;
         Ok(self.work_out(&self.laid_over(session), request)?.preview)
     }
 
-    /// Revisits a phase as it was shown. What has become something else meanwhile is not done.
+    /// Revisits a phase as previewed. Refused if the preview no longer applies.
     pub fn revisit(&mut self, request: &RevisitRequest, seen: &RevisitPreview) -> Result<Answer> {
         let fingerprint = self.fingerprint("revisit", &format!("{request:?}"));
         let id: SessionId = self.resolve(&seen.session_id)?;
@@ -127,7 +127,7 @@ impl Engine {
         let definition = self.definition(&run.workflow.hash)?;
         let own = self.own_files(session, definition.as_deref(), phase.id())?;
         let fields = changed_fields(&phase.fields_at_completion, &session.fields, definition.as_deref());
-        let (proposed, because) = propose(&own, &fields);
+        let (proposed, because) = propose(&own, &fields, &request.affects);
         let impact = request.impact.unwrap_or(proposed);
         let reach = Reach::of(run, phase.id(), impact, &affected.phases());
         let mut revision = Revision {
@@ -139,7 +139,7 @@ impl Engine {
             archived: Vec::new(),
             operation: None,
         };
-        // A refusal comes before any look at what would be archived.
+        // Refuse before looking at what would be archived.
         decide(session, Command::Revise { revision: revision.clone() })?;
         let mut archive = Archive::new(self.root_of(session), &self.replay(&session.id)?);
         archive.keep_own(&own);
@@ -172,8 +172,8 @@ impl Engine {
         Ok(WorkedOut { preview, events, items, operation })
     }
 
-    /// The files of the phase itself: recorded, against what was recorded of them; or declared by it and there, as when
-    /// its own tool completed it.
+    /// The phase's own files: recorded ones compared with their records, and declared ones that exist, as
+    /// when its own tool completed it.
     fn own_files(
         &self,
         session: &Session,
@@ -194,7 +194,7 @@ impl Engine {
         recorded.chain(unrecorded.map(Ok)).collect()
     }
 
-    /// The files of these phases: recorded for them, or declared by them and there.
+    /// The files of these phases: recorded for them, or declared by them and existing.
     fn files_of(
         &self,
         session: &Session,
@@ -212,7 +212,7 @@ impl Engine {
             .into_iter()
             .flat_map(|definition| phases.iter().flat_map(|phase| self.produced(session, definition, phase)))
             .filter(|path| {
-                // A file that stands for another phase is not theirs to put away.
+                // A file recorded for another phase is not theirs to archive.
                 session.artifacts.get(path).is_none_or(|known| is_theirs(&known.newest.phase))
             });
         let own: BTreeSet<&str> = own.iter().map(|file| file.change.path.as_str()).collect();
@@ -220,121 +220,7 @@ impl Engine {
     }
 }
 
-/// A file of the revisited phase.
-struct OwnFile {
-    change: FileChange,
-    hash: String,
-    /// What was recorded, where it was kept.
-    kept: Option<Vec<u8>>,
-    /// Its headings changed, or nobody can tell.
-    structure_changed: bool,
-}
-
-impl OwnFile {
-    /// A file that nobody recorded: what it is now is all that is known of it.
-    fn unrecorded(path: &str, seen: Seen) -> Option<Self> {
-        let Seen::File(looked) = seen else { return None };
-        let change = FileChange { path: path.to_owned(), difference: Some(Difference::New), lines: None };
-        Some(Self { change, hash: looked.hash, kept: None, structure_changed: false })
-    }
-
-    /// Nothing tells what a file was that nobody recorded.
-    fn is_changed(&self) -> bool {
-        !matches!(self.change.difference, None | Some(Difference::New))
-    }
-
-    fn compare(known: &Artifact, seen: Seen, kept: Option<Vec<u8>>) -> Self {
-        let mut lines = None;
-        let mut structure_changed = true;
-        let difference = match seen {
-            Seen::Missing => Some(Difference::Missing),
-            Seen::Unusable(_) => Some(Difference::Unusable),
-            Seen::File(looked) if looked.hash == known.newest.hash => {
-                structure_changed = false;
-                None
-            }
-            Seen::File(looked) => {
-                if let Some((old, new)) = texts(kept.as_deref(), &looked) {
-                    structure_changed = difference::headings(old) != difference::headings(new);
-                    lines = Some(difference::between(old, new));
-                }
-                Some(Difference::Changed)
-            }
-        };
-        let path = known.newest.path.clone();
-        let hash = known.newest.hash.clone();
-        Self { change: FileChange { path, difference, lines }, hash, kept, structure_changed }
-    }
-}
-
-/// Both as text, if both are and are known whole.
-fn texts<'a>(kept: Option<&'a [u8]>, looked: &'a Looked) -> Option<(&'a str, &'a str)> {
-    let is_whole = looked.size == looked.beginning.len() as u64;
-    let old = std::str::from_utf8(kept?).ok()?;
-    let new = std::str::from_utf8(&looked.beginning).ok()?;
-    is_whole.then_some((old, new))
-}
-
-/// What a change affects, as its author named it: later phases, and single items of them. All, where nothing is named.
-#[derive(Default)]
-struct Affected {
-    whole: Vec<Name>,
-    items: Vec<(ItemId, Name)>,
-}
-
-impl Affected {
-    fn phases(&self) -> Vec<Name> {
-        let mut phases = self.whole.clone();
-        for (_, phase) in &self.items {
-            if !phases.contains(phase) {
-                phases.push(phase.clone());
-            }
-        }
-        phases
-    }
-
-    /// Whether a file of an affected phase is to be put away: where items alone were named, those that carry their names.
-    fn concerns(&self, path: &str) -> bool {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        let is_named = |id: &ItemId| {
-            name.match_indices(id.as_str())
-                .any(|(at, id)| !name[at + id.len()..].starts_with(|next: char| next.is_alphanumeric()))
-        };
-        self.items.is_empty() || !self.whole.is_empty() || self.items.iter().any(|(id, _)| is_named(id))
-    }
-}
-
-/// The later phases and items that were named. Only phases that have begun can be affected.
-fn affected(run: &Run, phase: &Phase, request: &RevisitRequest, items: &ItemBook) -> Result<Affected> {
-    if request.impact == Some(Impact::Major) && !request.affects.is_empty() {
-        return Err(wrong(
-            "a major change affects all later phases",
-            "leave --affects out, or use --impact moderate",
-        ));
-    }
-    let after = run.position(phase.id().as_str());
-    let mut affected = Affected::default();
-    for text in &request.affects {
-        let item = ItemId::parse(text).ok().and_then(|id| items.get(&id));
-        let named = match (resolve_phase(run, text), item) {
-            (Ok(named), _) => named,
-            (Err(_), Some(item)) => resolve_phase(run, item.phase.as_str())?,
-            (Err(unknown), None) => return Err(unknown.into()),
-        };
-        if run.position(named.id().as_str()) <= after || named.started_at().is_none() {
-            let message = format!("phase '{}' is no phase after '{}' that has begun", named.id(), phase.id());
-            return Err(wrong(&message, "name such phases that come later, or leave --affects out"));
-        }
-        let is_phase = resolve_phase(run, text).is_ok();
-        match item.filter(|_| !is_phase) {
-            Some(item) => affected.items.push((item.id.clone(), named.id().clone())),
-            None => affected.whole.push(named.id().clone()),
-        }
-    }
-    Ok(affected)
-}
-
-/// Declared fields that somebody had decided on by the time the phase was completed, and that are otherwise now.
+/// Declared fields set when the phase was completed that differ now.
 fn changed_fields(
     then: &BTreeMap<String, Value>,
     now: &BTreeMap<String, Value>,
@@ -354,7 +240,10 @@ fn changed_fields(
         .collect()
 }
 
-fn propose(own: &[OwnFile], fields: &[FieldChange]) -> (Impact, String) {
+fn propose(own: &[OwnFile], fields: &[FieldChange], affects: &[String]) -> (Impact, String) {
+    if !affects.is_empty() {
+        return (Impact::Moderate, format!("it affects {}", affects.join(", ")));
+    }
     if let Some(field) = fields.first() {
         let now = field.now.as_ref().map_or_else(|| "unset".to_owned(), shown);
         return (Impact::Major, format!("{} was {}, and is {now}", field.name, shown(&field.before)));
@@ -371,7 +260,7 @@ fn propose(own: &[OwnFile], fields: &[FieldChange]) -> (Impact, String) {
     }
 }
 
-/// What follows for items, and for what the session's own tool says of files and sections.
+/// Consequences for items, and for files and sections of the session's own tool.
 fn follow(session: &Session, run: &Run, revision: &Revision, items: &ItemBook) -> Vec<Event> {
     let mut events: Vec<Event> = reopens(revision, run, items.iter()).into_iter().map(Event::Item).collect();
     let layout = layouts::layout::by_name(&session.layout);
@@ -404,6 +293,8 @@ fn wrong(message: &str, hint: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::files::Seen;
+    use model::artifact::Artifact;
     use serde_json::json;
 
     fn workflow() -> Workflow {
@@ -428,7 +319,7 @@ mod tests {
             1,
             "neither a default that was first decided later nor a free field: {changed:?}"
         );
-        let (impact, because) = propose(&[], &changed);
+        let (impact, because) = propose(&[], &changed, &[]);
         assert_eq!((impact, because.as_str()), (Impact::Major, "claim_type was argument, and is explainer"));
         assert!(changed_fields(&then, &then, Some(&workflow())).is_empty());
         assert!(changed_fields(&fields(&[]), &now, Some(&workflow())).is_empty(), "set later is not changed");
@@ -447,7 +338,7 @@ mod tests {
             recorded_at: jiff::Timestamp::UNIX_EPOCH,
         };
         let own = [OwnFile::compare(&known, Seen::Missing, None)];
-        assert_eq!(propose(&own, &[]).0, Impact::Moderate);
-        assert_eq!(propose(&[], &[]).0, Impact::Minor);
+        assert_eq!(propose(&own, &[], &[]).0, Impact::Moderate);
+        assert_eq!(propose(&[], &[], &[]).0, Impact::Minor);
     }
 }

@@ -1,8 +1,8 @@
-//! Free fields of a session or of one of its phases.
+//! Custom fields of a session or of one of its phases.
 
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
-use crate::execute::beginning::check_fields;
+use crate::execute::fields::check_fields;
 use crate::execute::plan::Plan;
 use crate::execute::{Answer, bounded};
 use layouts::capabilities::FieldOf;
@@ -15,7 +15,7 @@ use model::words;
 use std::collections::BTreeMap;
 
 impl Engine {
-    /// Sets fields, checked against what the workflow declares.
+    /// Sets fields, checked against the workflow's declarations.
     pub fn set_fields(&mut self, phase: Option<&str>, given: &BTreeMap<String, Given>) -> Result<Answer> {
         for (name, value) in given {
             bounded("a field's name", name)?;
@@ -44,7 +44,8 @@ impl Engine {
     }
 }
 
-/// What another tool's file keeps under such a name is no field: setting it would change nothing there, or break it.
+/// A name that another tool's file uses otherwise is not a field: setting it would have no effect there, or
+/// break the file.
 pub(super) fn refuse_no_fields(
     session: &Session,
     of: FieldOf,

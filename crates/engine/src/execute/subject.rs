@@ -1,55 +1,58 @@
-//! Taking a session up to change it: finishes work on disk that a crash interrupted, and lays over what time has done.
+//! Loading a session to change it: finishes interrupted disk work, and applies expiry.
 
+use crate::NATIVE;
 use crate::disk::{self, Recovered};
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::execute::plan::Change;
+use crate::sharing::fork_of;
 use crate::view::Warning;
 use model::event::Event;
 use model::id::SessionId;
 use model::session::Session;
 
-/// A session that is about to be changed.
+/// A session about to be changed.
 pub(crate) struct Subject {
     number: u64,
-    /// As the log has it.
+    /// As in the log.
     before: Session,
-    /// As it counts now, which commands are decided on.
+    /// The current state, on which commands are decided.
     pub(crate) session: Session,
-    /// What makes the one out of the other, and no command has written yet.
+    /// The difference between the two, not stored yet.
     found: Vec<Event>,
 }
 
 impl Subject {
-    /// What was decided, after what was found. Nothing decided, nothing written.
+    /// The decided events after the found ones. Nothing is written if nothing was decided.
     pub(crate) fn change(self, events: Vec<Event>) -> Change {
         let events = if events.is_empty() { events } else { [self.found, events].concat() };
         Change { number: self.number, before: Some(self.before), events }
     }
 
-    /// The same, and what was found is written in any case.
+    /// As `change`, but the found events are always written.
     pub(crate) fn change_and_found(self, events: Vec<Event>) -> Change {
         Change { number: self.number, before: Some(self.before), events: [self.found, events].concat() }
     }
 }
 
 impl Engine {
-    /// The session that a command is about. Call it inside the turn.
+    /// The session of a command. Call it inside the turn.
     pub(crate) fn take_up(&mut self, id: &SessionId) -> Result<Subject> {
         let subject = self.look_up(id)?;
         self.recover(&subject.before)?;
         Ok(subject)
     }
 
-    /// The same for a command that gives a session up: its folder may be gone.
+    /// As `take_up`, for a command that abandons a session: its folder may be gone.
     pub(crate) fn take_up_to_end(&mut self, id: &SessionId) -> Result<Subject> {
         let subject = self.look_up_anywhere(id)?;
+        self.refuse_on_another_machine(&subject.before)?;
         self.refuse_what_came_along(&subject.before)?;
         self.recover(&subject.before)?;
         Ok(subject)
     }
 
-    /// The same for a command that brings a session here, should its files have come along with the project.
+    /// As `take_up`, for a command that brings a session here, in case its files came with the project.
     pub(crate) fn take_up_here(&mut self, id: &SessionId) -> Result<Subject> {
         let subject = self.look_up_anywhere(id)?;
         self.refuse_what_is_gone(id)?;
@@ -57,19 +60,24 @@ impl Engine {
         Ok(subject)
     }
 
-    /// A session that a command changes beside its own.
+    /// Another session that a command changes.
     pub(crate) fn look_up(&self, id: &SessionId) -> Result<Subject> {
         let subject = self.look_up_anywhere(id)?;
-        self.refuse_what_came_along(&subject.before)?;
-        self.refuse_what_is_gone(id)?;
+        self.refuse_on_another_machine(&subject.before)?;
+        if subject.before.layout != NATIVE {
+            self.refuse_what_came_along(&subject.before)?;
+            self.refuse_what_is_gone(id)?;
+        }
         Ok(subject)
     }
 
     fn look_up_anywhere(&self, id: &SessionId) -> Result<Subject> {
+        if let Some(session) = fork_of(id) {
+            return Err(Error::ReadOnlyFork { fork: id.to_string(), session: session.to_string() });
+        }
         let (loaded, before) = self.load(id)?;
-        self.refuse_what_nobody_knows(id)?;
-        self.refuse_until_somebody_says(&before)?;
-        let mut found: Vec<Event> = self.adoption(id).into_iter().collect();
+        let adopted = if before.layout == NATIVE { None } else { self.adopted(&before)? };
+        let mut found: Vec<Event> = adopted.into_iter().collect();
         let session = match self.expired_since(&before) {
             None => before.clone(),
             Some(since) => {
@@ -80,14 +88,28 @@ impl Engine {
         Ok(Subject { number: loaded.number, before, session, found })
     }
 
-    /// Finishes an operation on this session's files that was interrupted, or takes it back.
+    /// A session on another machine is changed there, or resumed here first.
+    fn refuse_on_another_machine(&self, session: &Session) -> Result<()> {
+        match &session.machine {
+            None => Ok(()),
+            Some(machine) => Err(Error::OnAnotherMachine {
+                session: session.id.to_string(),
+                place: self.name_of_replica(machine),
+            }),
+        }
+    }
+
+    /// Finishes or reverts an interrupted operation on this session's files.
     fn recover(&mut self, session: &Session) -> Result<()> {
         let root = self.root_of(session);
         let journal = self.journal_of(session);
-        let recovered = disk::recover(&root, &journal, self.patience, |operation| {
+        let recovered = disk::recover(&root, &journal, self.patience.left(), |operation| {
             let events = self.store.events(&session.id, 0, None)?;
             Ok(events.iter().any(|row| Event::read(&row.kind, &row.body).operation() == Some(operation)))
         })?;
+        if recovered != Recovered::Nothing {
+            self.scope.listing.forget();
+        }
         match recovered {
             Recovered::Nothing => {}
             Recovered::RolledBack => self.warnings.push(recovered_warning(

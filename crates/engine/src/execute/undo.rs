@@ -1,14 +1,15 @@
-//! Save points, going back, and opening what was finished. Nothing is ever taken out of the log.
+//! Checkpoints, undo, and reopening. Nothing is ever removed from the log.
 
+use crate::NATIVE;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::execute::Taking;
-use crate::execute::plan::{Change, Plan};
+use crate::execute::plan::{Change, Order, Plan};
 use crate::execute::{Answer, bounded};
-use crate::sync::NATIVE;
 use crate::validation::OnDiscrepancy;
 use crate::words::one_line;
 use jiff::Timestamp;
+use model::actor::Actor;
 use model::command::{Command, decide};
 use model::event::{Event, Recorded};
 use model::hint::Hint;
@@ -16,13 +17,13 @@ use model::id::SessionId;
 use model::lifecycle::Lifecycle;
 use model::lineage::step;
 use model::session::Session;
-use model::undo::{Commands, undo};
+use model::undo::{Commands, redo, undo};
 use model::words;
 use store::{EventRow, Filter, SessionRow};
 
 const LONGEST_NAME: usize = 120;
 
-/// How many other sessions are named that could be reopened.
+/// How many other sessions that could be reopened are named.
 const MOST_TOLD: usize = 3;
 const FINISHED: [&str; 2] = ["completed", "abandoned"];
 
@@ -33,7 +34,7 @@ struct Finished {
     at: Timestamp,
 }
 
-/// What undoing did: the events that no longer count, and those that count again.
+/// The effect of an undo: the events that no longer count, and those that count again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Undone {
     pub to_version: u64,
@@ -42,7 +43,7 @@ pub struct Undone {
 }
 
 impl Engine {
-    /// A named point to come back to.
+    /// Names a point in the session's history.
     pub fn checkpoint(&mut self, name: Option<&str>) -> Result<Answer> {
         let name = name.map(checkpoint_name).transpose()?;
         let fingerprint = self.fingerprint("checkpoint", &format!("{name:?}"));
@@ -55,20 +56,40 @@ impl Engine {
         })
     }
 
-    /// Back before this actor's last command, or to a version or checkpoint. Leases, requirements and files stay.
+    /// Returns to before this actor's last command that counts, or to a version or checkpoint. Leases,
+    /// requirements and files stay.
     pub fn undo(&mut self, to: Option<&str>) -> Result<Answer> {
-        let fingerprint = self.fingerprint("undo", &format!("{to:?}"));
+        let order = self.fingerprint("undo", &format!("{to:?}"));
+        self.restore(&order, |engine, session, history, actor| {
+            let commands = engine.command_of_each_event(&session.id)?;
+            Ok(undo(session, history, &commands, actor, to)?)
+        })
+    }
+
+    /// Forward to the state before this actor's last undo.
+    pub fn redo(&mut self) -> Result<Answer> {
+        let order = self.fingerprint("redo", "");
+        self.restore(&order, |_, session, history, actor| Ok(redo(session, history, actor)?))
+    }
+
+    /// Restores another state of a session's log, as decided.
+    fn restore(
+        &mut self,
+        order: &Order,
+        decision: impl Fn(&Self, &Session, &[Recorded], &Actor) -> Result<Vec<Event>>,
+    ) -> Result<Answer> {
         let before = self.select(Want::Latest).and_then(|id| Ok(self.load(&id)?.1)).ok();
-        let answer = self.execute(&fingerprint, |engine| {
+        let answer = self.execute(order, |engine| {
             let subject = engine.select(Want::Latest)?;
-            // Going back to an earlier state starts from the log, whatever time has laid over it since.
+            // Undo starts from the log, ignoring expiry.
             engine.take_up(&subject)?;
             let (loaded, session) = engine.load(&subject)?;
             let history = engine.history(&subject)?;
             let actor = engine.actor(engine.asking_agent()?.as_ref());
-            let events = undo(&session, &history, &engine.command_of_each_event(&subject)?, &actor, to)?;
+            let events = decision(engine, &session, &history, &actor)?;
             if let Some(Event::Restored { to_version }) = events.first() {
                 engine.refuse_second_active(&history, *to_version)?;
+                engine.authorise_restoring(&session, &history, *to_version)?;
             }
             let change = Change { number: loaded.number, before: Some(session), events };
             Ok(Plan { history, ..Plan::of(change) })
@@ -79,14 +100,14 @@ impl Engine {
         Ok(answer)
     }
 
-    /// Which command each event of a session came from, as far as it was kept.
+    /// The command of each event of a session, if recorded.
     fn command_of_each_event(&self, id: &SessionId) -> Result<Commands> {
         let rows = self.store.events(id, 0, None)?;
         let ordinal = |row: &EventRow| row.command.as_ref().map(|command| (row.version, command.ordinal));
         Ok(rows.iter().filter_map(ordinal).collect())
     }
 
-    /// What the undoing did that made this version; none if that was something else.
+    /// The effect of the undo that made this version; `None` if it was something else.
     pub fn undone(&self, session: &str, version: u64) -> Result<Option<Undone>> {
         let events = self.history(&self.resolve(session)?)?;
         let made = events.iter().find(|recorded| recorded.version == version);
@@ -98,7 +119,7 @@ impl Engine {
         Ok(Some(Undone { to_version: *to_version, gone: cloned(gone), back: cloned(back) }))
     }
 
-    /// A finished session goes on: the one named, else the one that was finished last here.
+    /// Reopens a finished session: the named one, or else the last one finished here.
     pub fn reopen(&mut self, asked: Option<&str>) -> Result<Answer> {
         let fingerprint = self.fingerprint("reopen", &format!("{asked:?}"));
         let mut answer = self.execute(&fingerprint, |engine| {
@@ -108,14 +129,14 @@ impl Engine {
             plan.said.extend(others);
             Ok(plan)
         })?;
-        // The session is open again already: not being able to move a folder is said, and fails nothing.
+        // The session is already open: a folder that cannot be moved is reported, but fails nothing.
         if let Err(error) = self.bring_workspace_back(&answer.view.session_id) {
             answer.said.push(error.to_string());
         }
         Ok(answer)
     }
 
-    /// The session that is to be reopened; and where none was named, which others could be.
+    /// The session to reopen; and if none was named, the alternatives.
     fn finished(&self, asked: Option<&str>) -> Result<(SessionId, Option<String>)> {
         if let Some(asked) = asked.or(self.options.session.as_deref()) {
             return Ok((self.resolve(asked)?, None));
@@ -138,9 +159,9 @@ impl Engine {
         Ok((last.id.clone(), said))
     }
 
-    /// What is finished in this worktree, by the log or by what files say by now; the last first.
+    /// Finished sessions of this worktree, according to the log or to files; the last first.
     fn finished_here(&self, worktree: &str) -> Result<Vec<Finished>> {
-        // Enough of them, should some have gone on in their files since.
+        // Enough, in case some were continued in their files since.
         const ENOUGH: usize = 50;
         let is_over = |row: &SessionRow| !self.goes_on(row);
         let by_log = self.rows(&FINISHED, Some(worktree), Some(ENOUGH))?;
@@ -154,7 +175,7 @@ impl Engine {
                 found.push(Finished { id, title: line.title, at: line.updated_at });
             }
         }
-        // In the order of the store, where two are of the same moment.
+        // In store order for equal times.
         found.sort_by_key(|finished| std::cmp::Reverse(finished.at));
         Ok(found)
     }
@@ -171,8 +192,8 @@ impl Engine {
         Ok(self.store.list(&filter)?.into_iter().map(|listed| listed.row).collect())
     }
 
-    /// Undoing changes one session. It does not make room for it by pausing another, as `resume` does: whoever wants
-    /// a state back has not asked for that.
+    /// Undo changes one session. Unlike `resume` it does not pause another to make room: nobody asked for
+    /// that.
     fn refuse_second_active(&self, history: &[Recorded], to_version: u64) -> Result<()> {
         let kept = usize::try_from(to_version).unwrap_or(usize::MAX).min(history.len());
         let Some(session) = Session::fold(&history[..kept]) else { return Ok(()) };

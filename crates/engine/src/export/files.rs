@@ -1,10 +1,11 @@
-//! A session as the files of a layout: what its own files had, with what happened since; and its documents along with
-//! them. A layout that has no words for its phases is refused before anything is written.
+//! A session as a layout's files: its own files with later changes, together with its documents. A layout
+//! that cannot represent its phases is refused before anything is written.
 
 use super::{Content, Piece, Share, put_all};
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
-use crate::sync::{self, NATIVE, layout_names, tree};
+use crate::foreign::{self, layout_names};
+use crate::{NATIVE, walk};
 use layouts::capabilities::is_shared;
 use layouts::layout::{
     self, Depth, Folder, Layout, NewSession, Occasion, Purpose, ReadAs, Spot, Standing, WriteRequest, puts,
@@ -19,21 +20,21 @@ use model::words;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What an export as files begins with.
+/// The starting point of an export to files.
 struct Ground {
     spot: Spot,
-    /// Its files as far as they tell already: its own, or those that it was imported with; nothing for another layout.
+    /// Existing files: its own, or those it was imported with; empty for another layout.
     tree: Tree,
-    /// The files of its state among them.
+    /// The state files among them.
     state: BTreeMap<String, Vec<u8>>,
-    /// Up to this version the files tell it.
+    /// The version that the files show.
     told: u64,
-    /// Folders with its documents; what is in a later one counts.
+    /// Folders with its documents; later ones take precedence.
     documents: Vec<PathBuf>,
 }
 
 impl Engine {
-    /// The session that is meant, as the files of a layout below a folder, where a project of that tool has them.
+    /// The selected session as a layout's files below a folder, where a project of that tool has them.
     pub fn export_as(&self, layout: &str, folder: &Path) -> Result<Vec<PathBuf>> {
         let names: Vec<&str> = layout_names();
         let layout = layout::by_name(layout).ok_or_else(|| Error::WrongUsage {
@@ -50,7 +51,7 @@ impl Engine {
         put_all(folder, pieces)
     }
 
-    /// The files of a session's state as they are, or as they were when it was imported; none of another.
+    /// The session's state files now, or at its import; empty otherwise.
     pub(super) fn state_of(&self, id: &SessionId) -> Result<BTreeMap<String, Vec<u8>>> {
         let (_, session) = self.load(id)?;
         if session.layout != NATIVE {
@@ -59,7 +60,7 @@ impl Engine {
         self.origin(id)?.map_or_else(|| Ok(BTreeMap::new()), |origin| self.files_kept(&origin))
     }
 
-    /// What a layout has no words for is said before anything is done, with where the session can go.
+    /// Reports what a layout cannot represent before anything is done, with alternatives.
     fn check_words_for(&self, layout: &dyn Layout, session: &Session, folder: &Path) -> Result<()> {
         let Some(run) = session.run().filter(|run| !layout.facts().can_show(run)) else { return Ok(()) };
         let able: Vec<&str> = layout::all()
@@ -107,18 +108,18 @@ impl Engine {
             let state = self.files_kept(&origin)?;
             let tree = with_state(layout, &origin.spot, &root, &state);
             let documents = vec![root.join(&origin.spot.workspace), workspace];
-            // Without them a session is written as a new one is.
+            // Without them a session is written like a new one.
             let told = if state.is_empty() { 0 } else { origin.version };
             return Ok(Ground { spot: origin.spot, tree, state, told, documents });
         }
         let spot = self.spot_for(layout, session, folder)?;
         let (tree, state) = (Tree::default(), BTreeMap::new());
-        // Another tool's documents are for that tool.
+        // Another tool's documents belong to that tool.
         let documents = Some(workspace).filter(|_| session.layout == NATIVE).into_iter().collect();
         Ok(Ground { spot, tree, state, told: 0, documents })
     }
 
-    /// Where a new one of that name goes; under a name that the layout gives where it cannot have its own.
+    /// The location of a new session with that name, or with one that the layout chooses.
     fn spot_for(&self, layout: &dyn Layout, session: &Session, folder: &Path) -> Result<Spot> {
         let occasion = Occasion {
             title: &session.title,
@@ -128,7 +129,7 @@ impl Engine {
             random: [0; 16],
         };
         let is_taken = |path: &str| folder.join(path).symlink_metadata().is_ok();
-        let place = |id: Option<&str>| layout.place(&NewSession::new(id, occasion, &is_taken));
+        let place = |id: Option<&str>| layout.place(&NewSession::new(id, occasion, &is_taken).to_export());
         let spot = place(Some(session.id.as_str())).or_else(|_| place(None));
         spot.map_err(|why| Error::WrongUsage {
             message: why.to_string(),
@@ -136,8 +137,8 @@ impl Engine {
         })
     }
 
-    /// An import leaves a session paused, or finds that nothing happened in it for long. Neither is of its files: while
-    /// it waits for that alone, it comes out as they have it.
+    /// An import pauses a session, or it has expired. Neither comes from its files: if nothing else happened,
+    /// it is exported as active.
     fn without_the_pause_of_its_import(
         &self,
         layout: &dyn Layout,
@@ -149,7 +150,7 @@ impl Engine {
             matches!(recorded.event, Event::SessionPaused { .. } | Event::SessionExpired { .. })
         };
         let last = history.iter().rev().find(is_pause).map(|recorded| recorded.version);
-        // The pause is the event after the import's own.
+        // The pause follows the import's own event.
         let is_of_import = session.layout == NATIVE && last.is_some_and(|last| last <= ground.told + 1);
         let is_waiting = matches!(session.lifecycle, Lifecycle::Paused { .. });
         if !is_of_import || !is_waiting || !self.are_active(layout, &session, &history, ground) {
@@ -163,7 +164,7 @@ impl Engine {
         }
     }
 
-    /// Whether the files that a session was imported with tell of one that nobody had paused.
+    /// True if the files with which a session was imported show it as active.
     fn are_active(
         &self,
         layout: &dyn Layout,
@@ -196,10 +197,10 @@ impl Engine {
         let since: Vec<Recorded> =
             history.iter().filter(|recorded| recorded.version > ground.told).cloned().collect();
         let standing = Standing::new(session, &items, &since);
-        // What the files say of documents is said of those that come along.
+        // References to documents apply to those exported with it.
         let mut tree = ground.tree.clone();
         for folder in &ground.documents {
-            tree::add_documents(&mut tree, layout, &ground.spot, folder);
+            walk::add_documents(&mut tree, layout, &ground.spot, folder);
         }
         let there = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         let aim = Folder {
@@ -210,7 +211,7 @@ impl Engine {
             now: self.clock.now(),
             read_as: ReadAs::Found,
         };
-        // Its own files keep their shape; what they do not tell is written as a new one's is.
+        // Its own files keep their format; anything else is written like a new session.
         let purpose = if session.layout == layout.facts().name {
             Purpose::Export
         } else if ground.state.is_empty() {
@@ -220,14 +221,14 @@ impl Engine {
         };
         let changes = puts(layout.write(&WriteRequest { purpose, standing: &standing }, &aim));
         for change in &changes {
-            tree::check_length(layout, &ground.spot, &change.path, &change.content)?;
+            walk::check_length(layout, &ground.spot, &change.path, &change.content)?;
         }
         let mut files = ground.state.clone();
         files.extend(changes.into_iter().map(|change| (change.path, change.content)));
         let rules = layout.files(&ground.spot);
         let mut pieces = documents(layout, ground);
         for (path, content) in files {
-            let own = sync::own_part(layout, &ground.spot, &path, &content);
+            let own = foreign::own_part(layout, &ground.spot, &path, &content);
             let is_of_several = is_shared(layout, &path);
             // A session's only file goes to the place of its status; a folder is exported as it is.
             let is_place = rules.places.all.iter().any(|place| place.path == path);
@@ -245,16 +246,16 @@ impl Engine {
     }
 }
 
-/// A session outside of projects is below the folder that is written to, as any other.
+/// A session outside projects goes below the destination folder, like any other.
 fn inside(layout: &dyn Layout, spot: Spot) -> Spot {
     let name = Path::new(&spot.path).file_name().map(|name| name.to_string_lossy().into_owned());
     let is_absolute = Path::new(&spot.path).is_absolute();
-    name.filter(|_| is_absolute).and_then(|name| sync::spot_at(layout, &name)).unwrap_or(spot)
+    name.filter(|_| is_absolute).and_then(|name| foreign::spot_at(layout, &name)).unwrap_or(spot)
 }
 
-/// All that is where its files are, with these as its state.
+/// All files at its place, with these as its state.
 fn with_state(layout: &dyn Layout, spot: &Spot, root: &Path, state: &BTreeMap<String, Vec<u8>>) -> Tree {
-    let mut tree = tree::read(layout, spot, root, Depth::Whole);
+    let mut tree = walk::read(layout, spot, root, Depth::Whole);
     let rules = layout.files(spot);
     let stale: Vec<String> = tree.files().filter(|path| rules.is_state(path)).map(str::to_owned).collect();
     for path in &stale {
@@ -266,12 +267,12 @@ fn with_state(layout: &dyn Layout, spot: &Spot, root: &Path, state: &BTreeMap<St
     tree
 }
 
-/// The other files of its workspace, by where they go.
+/// Other files of its workspace, by destination.
 fn documents(layout: &dyn Layout, ground: &Ground) -> BTreeMap<String, Content> {
     let spot = &ground.spot;
     let mut found = BTreeMap::new();
     for folder in &ground.documents {
-        for path in tree::documents(layout, spot, folder) {
+        for path in walk::documents(layout, spot, folder) {
             found.insert(format!("{}/{path}", spot.workspace), Content::Of(folder.join(path)));
         }
     }

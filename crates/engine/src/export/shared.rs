@@ -1,8 +1,8 @@
-//! A file that sessions share, where one is exported to: its part is added to what is there, and nobody else's changes.
+//! A shared file at the destination of an export: adds the session's part, and changes nobody else's.
 
 use crate::disk::exchange::{self, Put};
 use crate::error::{Error, Result};
-use crate::sync::tree;
+use crate::walk;
 use layouts::capabilities::shared_part;
 use layouts::layout::Merge;
 use layouts::layout::{Layout, Spot};
@@ -10,10 +10,10 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// How often somebody else may write it meanwhile.
+/// How often another writer may interfere.
 const MOST_TRIES: u32 = 20;
 
-/// A session's part of a file that it shares with others.
+/// A session's part of a shared file.
 pub(super) struct Share {
     pub(super) layout: &'static dyn Layout,
     pub(super) spot: Spot,
@@ -23,7 +23,7 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// Refused where the file has a session of that name already, or cannot be added to.
+    /// Refused if the file has a session of that name, or cannot be extended.
     pub(super) fn check(&self, target: &Path) -> Result<()> {
         match fs::symlink_metadata(target) {
             Err(_) => return Ok(()),
@@ -35,10 +35,10 @@ impl Share {
         if !part.is_empty() {
             return Err(Error::ListedAlready { path: target.to_owned(), session: self.spot.id.to_string() });
         }
-        tree::check_length(self.layout, &self.spot, &self.path, &self.beside(&there))
+        walk::check_length(self.layout, &self.spot, &self.path, &self.beside(&there))
     }
 
-    /// Adds it at once: a reader sees the file without it or with it, and what somebody writes meanwhile stays.
+    /// Adds it atomically: a reader sees the file without or with it, and concurrent writes survive.
     pub(super) fn put(&self, target: &Path) -> Result<()> {
         let failed = |source| failed(target, source);
         let mut there = match exchange::read(target) {
@@ -58,7 +58,7 @@ impl Share {
                     if out == there {
                         return Ok(());
                     }
-                    // Somebody wrote it between: that is what it is added to.
+                    // Somebody wrote in between: extend that version.
                     there = std::mem::replace(&mut body, self.beside(&out));
                 }
                 Put::Changed => {

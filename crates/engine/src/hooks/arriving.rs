@@ -1,9 +1,13 @@
-//! An agent session begins or comes back. Tells it where things stand, and says nothing when there is nothing.
+//! An agent session starts or returns. Tells it the state of the work, or nothing if there is none.
 
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::hooks::memory::Memory;
-use crate::hooks::{HookEvent, PATIENCE, Reply, Source, Told, one_problem};
+use crate::hooks::{HookEvent, Reply, Source, Told, one_problem};
+use crate::view::Warning;
+use crate::words::defused;
+
+const LONGEST: usize = 300;
 
 impl Engine {
     pub(super) fn arrived(&mut self, event: &HookEvent, source: Source) -> Result<Reply> {
@@ -13,25 +17,40 @@ impl Engine {
             None => None,
         };
         let memory = memory.unwrap_or_default();
-        // Not being able to say that somebody is here is no reason to leave them without the brief.
-        let greeted = self.greet(&event.agent, session.clone(), Some(memory.text()), PATIENCE);
+        // Failing to record its presence is no reason to withhold the brief.
+        let greeted = self.greet(&event.agent, session.clone(), Some(memory.text()), self.patience.left());
         let mut problems: Vec<String> = greeted.err().map(|error| error.to_string()).into_iter().collect();
         let opening = self.at_start(&event.agent, source.name());
         problems.extend(opening.problems);
         let mut told = Vec::new();
-        match session {
-            // The brief names what is required, and who else is here.
-            Some(id) => {
-                let brief = Box::new(self.brief_of(self.view_by_id(&id)?)?);
-                told.push(Told::Brief { brief, compacted: source == Source::Compact });
-                let carried = opening.answer.carried_over;
-                if !carried.is_empty() {
-                    let names = carried.join(", ");
-                    told.push(Told::Words(format!("Taken over from the agent session before: {names}")));
-                }
+        if let Some(id) = session {
+            // The brief includes requirements and other agents.
+            let mut view = self.view_by_id(&id)?;
+            self.add_rounds(&mut view);
+            let brief = Box::new(self.brief_of(view)?);
+            told.push(Told::Brief { brief, compacted: source == Source::Compact });
+            let carried = opening.answer.carried_over;
+            if !carried.is_empty() {
+                let names = carried.join(", ");
+                told.push(Told::Words(format!("Taken over from the agent session before: {names}")));
             }
-            None => told.extend(opening.answer.text.map(Told::Words)),
+        } else {
+            told.extend(opening.answer.text.map(Told::Words));
+            told.extend(self.told_of_other_machines().map(Told::Words));
         }
         Ok(Reply { told, problem: one_problem(&problems), ..Reply::default() })
+    }
+    /// Open sessions that came from other machines, for an agent that has none here.
+    fn told_of_other_machines(&self) -> Option<String> {
+        if !self.is_shared() {
+            return None;
+        }
+        let elsewhere = self.sessions_elsewhere().unwrap_or_default();
+        let line = |warning: &Warning| {
+            let hint = warning.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+            format!("- {}{hint}", defused(&warning.message, LONGEST))
+        };
+        let lines: Vec<String> = elsewhere.iter().map(line).collect();
+        (!lines.is_empty()).then(|| format!("leftoff: no session is active here.\n{}", lines.join("\n")))
     }
 }

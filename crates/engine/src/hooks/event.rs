@@ -1,4 +1,4 @@
-//! An agent's event as every agent's translation gives it. Knows no agent's words.
+//! An agent's event, translated to a common form. Knows no agent's own terms.
 
 use crate::hooks::ToolCall;
 use crate::presence::AgentIdentity;
@@ -8,18 +8,18 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, PartialEq)]
 pub struct HookEvent {
     pub agent: AgentIdentity,
-    /// Where the agent is.
+    /// The agent's current folder.
     pub folder: PathBuf,
     pub happened: Happened,
     /// Set inside a subagent.
     pub subagent: Option<Subagent>,
-    /// Of an event that has no name of its own: by what the same one is known when it is delivered again.
+    /// For an event without a name of its own: identifies repeated deliveries.
     pub delivery: Option<String>,
 }
 
 impl HookEvent {
-    /// Gives an event that counts, and has no name of its own, one by what the agent said. Agents that are wired twice
-    /// say the same to both.
+    /// Names an event that counts but has no name, after its content. An agent that is wired twice sends the
+    /// same event twice.
     #[must_use]
     pub fn delivered_as(mut self, input: &[u8]) -> Self {
         self.delivery = match &self.happened {
@@ -38,7 +38,7 @@ impl HookEvent {
     }
 }
 
-/// A short name for what an agent said.
+/// A short name for an agent's input.
 pub fn fingerprint(input: &[u8]) -> String {
     const ENOUGH: usize = 32;
     let mut name = crate::hex(&Sha256::digest(input));
@@ -48,11 +48,11 @@ pub fn fingerprint(input: &[u8]) -> String {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Happened {
-    /// A conversation began, or came back.
+    /// A conversation started, or returned.
     Arrived {
         source: Source,
     },
-    /// A person said something.
+    /// A person wrote a prompt.
     Prompt,
     BeforeTool(ToolCall),
     AfterTool(ToolCall),
@@ -60,7 +60,7 @@ pub enum Happened {
         call: ToolCall,
         error: String,
     },
-    /// The agent wants to end its turn; `again` after it was held before.
+    /// The agent wants to end its turn; `again` if it was stopped before.
     Stopping {
         again: bool,
         last_words: Option<String>,
@@ -72,17 +72,17 @@ pub enum Happened {
     Compacted,
     /// The conversation is over.
     Ended,
-    /// Nothing that we have to do with.
+    /// An irrelevant event.
     Other,
 }
 
-/// Why a conversation is there.
+/// Why a conversation starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     Startup,
     Resume,
     Clear,
-    /// The agent's context was cut down to a summary: it has forgotten the rest.
+    /// The agent's context was reduced to a summary: it has forgotten the rest.
     Compact,
     Fork,
     Other,
@@ -114,6 +114,6 @@ impl Source {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subagent {
-    /// The agent's own helper, which nobody asked for: never held.
+    /// The agent's own helper, which nobody asked for: never blocked.
     pub is_internal: bool,
 }

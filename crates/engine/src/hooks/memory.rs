@@ -1,4 +1,4 @@
-//! What is known about an agent session from one event to the next. Lost memory costs a repetition, nothing else.
+//! State of an agent session between events. Losing it costs a repetition, nothing else.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -8,24 +8,37 @@ pub(super) struct Memory {
     /// The session that the agent was told about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) session: Option<String>,
-    /// The last change of it that the agent knows of.
+    /// The last change that the agent knows.
     #[serde(default)]
     pub(super) told: u64,
-    /// How often it was sent on in a row, since a person last said something.
+    /// Consecutive times it was sent on, since a person's last prompt.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) sent_on: u32,
-    /// How often of these in a row without any change of the session.
+    /// Consecutive times without any change of the session.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) in_vain: u32,
     /// The session's version when it was last sent on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) sent_on_at: Option<u64>,
-    /// The stop that was heard of last.
+    /// The last stop event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) heard: Option<Heard>,
+    /// The agent said that its conversation is over. Its process may still run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) ended: bool,
 }
 
-/// A stop, and what came of it.
+/// True if the agent session with this memory reported its end.
+pub(crate) fn has_ended(memory: &str) -> bool {
+    Memory::read(memory).ended
+}
+
+/// The memory of an agent session that reported its end.
+pub(crate) fn ended(memory: &str) -> String {
+    Memory { ended: true, ..Memory::read(memory) }.text()
+}
+
+/// A stop event, and its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Heard {
     pub(super) delivery: String,
@@ -35,18 +48,18 @@ pub(super) struct Heard {
     pub(super) sent_on: bool,
 }
 
-/// What is known of an agent session when something is decided about it.
+/// The state of an agent session for a decision.
 pub(super) struct Known {
     pub(super) memory: Memory,
-    /// As it is kept.
+    /// As stored.
     pub(super) text: String,
     pub(super) last_seen: Timestamp,
 }
 
 impl Known {
-    /// The stop that was heard of last, if this is the same one delivered again: it says the same, right after, and
-    /// nothing else was heard of the agent session in between. Whoever does nothing says the same again as well, a
-    /// little later: the time runs from the first delivery on, so that nobody goes on like this for ever.
+    /// The last stop event, if this is a repeated delivery: it is equal, follows immediately, and nothing
+    /// else came from the agent session in between. An idle agent repeats itself too, a little later: the
+    /// time counts from the first delivery, so that this cannot continue for ever.
     pub(super) fn heard_before(&self, delivery: &str, now: Timestamp) -> Option<&Heard> {
         const APART: SignedDuration = SignedDuration::from_secs(2);
         let heard = self.memory.heard.as_ref()?;
@@ -56,7 +69,7 @@ impl Known {
 }
 
 impl Memory {
-    /// Whatever cannot be read is forgotten.
+    /// Unreadable state is forgotten.
     pub(super) fn read(text: &str) -> Self {
         serde_json::from_str(text).unwrap_or_default()
     }

@@ -1,12 +1,12 @@
-//! Where a session stands in the few words that fit an agent's status bar. Writes nothing.
+//! A session's position in the few words that fit a status bar. Writes nothing.
 
-use crate::engine::{Engine, Intent, Options, Want};
+use crate::engine::{Engine, HookNeeds, Intent, Options, Want};
 use crate::error::{Error, Result};
 use crate::presence::AgentIdentity;
 use model::progress::Status;
 use std::path::Path;
 
-/// What a status bar shows of a session.
+/// The content of a status bar.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatusLine {
     pub title: String,
@@ -17,16 +17,16 @@ pub struct StatusLine {
     pub percent: u32,
     pub status: Status,
     pub time_in_phase_seconds: Option<u64>,
-    /// Requirements that are not satisfied.
+    /// The number of unsatisfied requirements.
     pub open_requirements: usize,
     pub items_done: u32,
     pub items: u32,
 }
 
-/// Of the session that this agent works on, or this folder's; none where nothing is going on.
+/// For this agent's session, or this folder's; `None` if there is none.
 pub fn status_line(folder: &Path, agent: Option<AgentIdentity>) -> Result<Option<StatusLine>> {
     let options = Options { project: Some(folder.to_owned()), ..Options::default() };
-    let mut engine = match Engine::open(options, Intent::Hook { writes: false }) {
+    let mut engine = match Engine::open(options, Intent::Hook(HookNeeds::Reads)) {
         Ok(engine) => engine,
         Err(Error::NoProject { .. }) => return Ok(None),
         Err(error) => return Err(error),

@@ -1,10 +1,10 @@
-//! An agent wants to end its turn: whether something is left that it claimed to have done, or that comes next.
-//! Holds once; never in a circle.
+//! An agent wants to end its turn: checks for unproven claims and remaining steps. Stops it once; never in a
+//! loop.
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::hooks::memory::{Heard, Known, Memory};
-use crate::hooks::{HookEvent, PATIENCE, Reply, Verdict};
+use crate::hooks::{HookEvent, Reply, Verdict};
 use crate::next::Waits;
 use crate::view::{CheckView, GateOutcome, View};
 use jiff::Timestamp;
@@ -15,17 +15,17 @@ use model::workflow::Workflow;
 use std::rc::Rc;
 use store::ActivityKind;
 
-/// What is kept of an agent's last words.
+/// The maximum length of an agent's last words.
 const LONGEST_WORDS: usize = 1_000;
-/// In a row, since a person last said something.
+/// Limit in a row, since a person's last prompt.
 const MOST_SENT_ON: u32 = 50;
-/// In a row without any change of the session: whoever does nothing twice does nothing the third time.
+/// Limit in a row without any change of the session: whoever does nothing twice does nothing the third time.
 const MOST_IN_VAIN: u32 = 3;
 
-/// How often it is decided again because another event of the same agent session was written down meanwhile.
+/// How often to decide again because another event of the same agent session was recorded meanwhile.
 const TRIES: usize = 4;
 
-/// Whether an agent may stop, and what is to be remembered of that.
+/// The decision about a stop, and the state to store.
 struct Decided {
     verdict: Verdict,
     /// It is sent on once more, and that counts.
@@ -68,15 +68,15 @@ impl Engine {
                     event.delivery.clone().map(|delivery| Heard { delivery, at: trace.at, sent_on });
                 (trace.memory, trace.expects) = (Some(memory.text()), Some(known.text));
             }
-            match self.store.trace(&trace, PATIENCE) {
-                // Another event of this agent session was written down meanwhile.
+            match self.store.trace(&trace, self.patience.left()) {
+                // Another event of this agent session was recorded meanwhile.
                 Ok(false) => continue,
                 Ok(true) => {}
-                // While this one waited, another process may have counted the same stop.
+                // While this process waited, another one may have counted the same stop.
                 Err(_) if sent_on && self.was_sent_on(event, trace.at)? => {}
                 Err(error) => {
                     problems.push(Error::from(error).to_string());
-                    // What cannot be counted could go on for ever.
+                    // If it cannot be counted, it could continue for ever.
                     decided.verdict = if sent_on { Verdict::GoOn } else { decided.verdict };
                 }
             }
@@ -101,8 +101,8 @@ impl Engine {
         Ok(Reply { verdict, ..Reply::unless(&gated.problems) })
     }
 
-    /// Whether the session's workflow holds the agent, and what is to be remembered of that. A stop that was heard of
-    /// before is answered as it was then, unless the session has changed since.
+    /// The workflow's decision about a stop, and the state to store. A repeated stop gets the same
+    /// answer, unless the session has changed.
     fn held_by_workflow(
         &self,
         session: &SessionId,
@@ -117,7 +117,7 @@ impl Engine {
             return Ok(Decided::of(Verdict::Hold(reason)));
         }
         let Some(reason) = next_step(&view).filter(|_| workflow.keep_going) else { return let_go() };
-        // Of an agent that is not known nothing can be counted.
+        // Nothing can be counted for an unknown agent.
         let Some(memory) = known.map(|known| known.memory.clone()) else { return let_go() };
         let verdict = Verdict::Hold(reason);
         if let Some(heard) = heard.filter(|_| memory.sent_on_at == Some(view.version)) {
@@ -129,7 +129,7 @@ impl Engine {
         }
     }
 
-    /// Whether this very stop was counted already, and the agent sent on.
+    /// True if this very stop was already counted, and the agent sent on.
     fn was_sent_on(&self, event: &HookEvent, now: Timestamp) -> Result<bool> {
         let known = self.known(event)?;
         let delivery = event.delivery.as_deref();
@@ -137,7 +137,7 @@ impl Engine {
         Ok(heard.is_some_and(|heard| heard.sent_on))
     }
 
-    /// The definition of the session's run, if it has a say in when an agent stops.
+    /// The definition of the session's run, if it affects when an agent stops.
     fn workflow_that_holds(&self, session: &SessionId) -> Result<Option<Rc<Workflow>>> {
         let (_, session) = self.load(session)?;
         let Some(run) = session.run().filter(|_| matches!(session.lifecycle, Lifecycle::Active)) else {
@@ -154,7 +154,7 @@ impl Decided {
     }
 }
 
-/// What was claimed to be done and is not proved, where the workflow wants that to be looked at.
+/// Claimed but unproven work, if the workflow checks that.
 fn claimed(workflow: &Workflow, view: &View) -> Option<String> {
     if !workflow.hold_at_stop || waits_for_a_person(view) || view.run.completed_at.is_some() {
         return None;
@@ -185,7 +185,7 @@ fn line(check: &CheckView) -> String {
     }
 }
 
-/// Where an agent is sent on to, unless somebody else must act first.
+/// The step to which an agent is sent on, unless somebody else must act first.
 fn next_step(view: &View) -> Option<String> {
     let is_open = view.run.completed_at.is_none() && matches!(view.lifecycle, Lifecycle::Active);
     if !is_open || waits_for_a_person(view) {
@@ -214,7 +214,7 @@ fn waits_for_a_person(view: &View) -> bool {
     view.next.waits == Waits::Person || view.notes.iter().any(|note| note.is_open() && asks(note.kind))
 }
 
-/// What is to be remembered when the agent is sent on once more; none when it was often enough.
+/// The state to store when the agent is sent on once more; `None` if it was often enough.
 fn sent_on(mut memory: Memory, view: &View) -> Option<Memory> {
     memory.in_vain = if memory.sent_on_at == Some(view.version) { memory.in_vain + 1 } else { 0 };
     memory.sent_on += 1;

@@ -1,24 +1,24 @@
-//! A tool that an agent uses, and what it leaves behind. Decides nothing.
+//! A tool that an agent uses, and its traces. Decides nothing.
 
 use serde_json::Value;
 
-/// One use of a tool, by the name that Claude Code has for it where there is one.
+/// One use of a tool, under Claude Code's name if it has one.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ToolCall {
     pub name: String,
-    /// The agent's own name for this use, by which the same one is known again.
+    /// The agent's own name for this use, to recognise a repetition.
     pub id: Option<String>,
     /// Files that it writes.
     pub files: Vec<String>,
     pub command: Option<String>,
-    /// A skill, by its name.
+    /// A skill's name.
     pub skill: Option<String>,
-    /// As the agent gave it.
+    /// As given by the agent.
     pub input: Value,
 }
 
 impl ToolCall {
-    /// Reads what is to be known out of a tool's input. Whatever has another shape than expected is passed over.
+    /// Extracts the relevant data from a tool's input. Ignores unexpected forms.
     pub fn new(name: &str, id: Option<&str>, input: Value) -> Self {
         let text = |key: &str| input.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
         let mut call = Self { name: name.to_owned(), id: id.map(ToOwned::to_owned), ..Self::default() };
@@ -45,19 +45,19 @@ impl ToolCall {
         call
     }
 
-    /// Nothing to write down afterwards.
+    /// True if there is nothing to record afterwards.
     pub(super) fn leaves_nothing(&self) -> bool {
         self.files.is_empty() && self.command.is_none() && self.skill.is_none()
     }
 
-    /// Our own commands are in the log, where they belong.
+    /// True for our own commands, which are in the log.
     pub(super) fn is_ours(&self) -> bool {
         let first = self.command.as_deref().and_then(|line| line.split_whitespace().next());
         first.is_some_and(|word| word == "leftoff" || word.ends_with("/leftoff"))
     }
 }
 
-/// `["bash", "-lc", "make test"]`: what the shell is told, or all of it.
+/// `["bash", "-lc", "make test"]`: the shell's command, or all words.
 fn words(value: Option<&Value>) -> Option<String> {
     let words: Vec<&str> = value?.as_array()?.iter().filter_map(Value::as_str).collect();
     match words.as_slice() {
@@ -67,7 +67,7 @@ fn words(value: Option<&Value>) -> Option<String> {
     }
 }
 
-/// The files that a patch names: `*** Update File: src/a.rs`.
+/// The files named in a patch: `*** Update File: src/a.rs`.
 fn patched_files(patch: &str) -> Vec<String> {
     const MARKS: [&str; 4] = ["*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "];
     const MOST: usize = 50;

@@ -1,9 +1,9 @@
-//! An agent at work: what a person says to it, the tools it uses. Writes down what was touched and run.
+//! An agent at work: prompts and tool uses. Records touched files and executed commands.
 
 use crate::engine::{Engine, read_event};
 use crate::error::Result;
 use crate::hooks::memory::Memory;
-use crate::hooks::{HookEvent, PATIENCE, Reply, Told, ToolCall, Verdict, one_problem};
+use crate::hooks::{HookEvent, Reply, Told, ToolCall, Verdict, one_problem};
 use crate::requirements;
 use crate::words::one_line;
 use model::actor::Actor;
@@ -11,17 +11,17 @@ use model::event::Recorded;
 use model::id::SessionId;
 use store::{ActivityKind, ActivityRow};
 
-/// So many changes are told one by one.
+/// How many changes are listed.
 const MOST_CHANGES: usize = 20;
 
 impl Engine {
-    /// Tells only what others changed since the agent was last told something.
+    /// Reports only changes by others since the agent was last told something.
     pub(super) fn prompted(&mut self, event: &HookEvent) -> Result<Reply> {
         let Some(session) = self.at_work()? else { return Ok(Reply::default()) };
         let Some(loaded) = self.store.load(&session)? else { return Ok(Reply::default()) };
         let before = self.known(event)?.map(|known| known.memory);
         let memory = Memory::of(session.as_str(), loaded.row.version);
-        // Which stop was heard of last is no news.
+        // The last stop event does not count as a change.
         if before.as_ref().is_some_and(|before| Memory { heard: None, ..before.clone() } == memory) {
             return Ok(Reply::default());
         }
@@ -30,22 +30,22 @@ impl Engine {
         let told = match (known, changes) {
             (_, None) => None,
             (Some(_), changes) => changes,
-            // Somebody else's session, of which the agent was never told.
+            // Somebody else's session, which the agent was never told about.
             (None, Some(_)) => Some(self.newly_met(&session)?),
         };
         let problem = if before.is_some() {
             let trace = store::Trace { memory: Some(memory.text()), ..self.trace_of(event) };
             self.leave(&trace)
         } else {
-            // Its arrival was never told: the hooks were installed meanwhile, or the store was made.
-            let greeted = self.greet(&event.agent, Some(session), Some(memory.text()), PATIENCE);
+            // Its arrival was never reported: the hooks or the store were set up meanwhile.
+            let greeted = self.greet(&event.agent, Some(session), Some(memory.text()), self.patience.left());
             greeted.err().map(|error| error.to_string())
         };
         Ok(Reply { told: told.into_iter().collect(), problem, ..Reply::default() })
     }
 
     fn changes_by_others(&self, event: &HookEvent, session: &SessionId, after: u64) -> Result<Option<Told>> {
-        // Its own changes lie between: more are read than are told.
+        // Its own changes lie in between: more are read than reported.
         const MOST_READ: usize = 500;
         let rows = self.store.events(session, after, Some(MOST_READ))?;
         let mut events: Vec<Recorded> =
@@ -69,7 +69,7 @@ impl Engine {
         Ok(Told::Session { id: view.session_id, title: view.title, next })
     }
 
-    /// Whether the project's requirements let it.
+    /// Checks the project's requirements.
     pub(super) fn about_to_use(&mut self, event: &HookEvent, call: &ToolCall) -> Reply {
         let files: Vec<&str> = call.files.iter().map(String::as_str).collect();
         let gated = self.before_tool(&asked(event, call, &files));
@@ -100,7 +100,7 @@ impl Engine {
         Ok(Reply::unless(&problems))
     }
 
-    /// Writes down what was touched and run, for the session that the agent works on.
+    /// Records touched files and executed commands for the agent's session.
     fn write_down(
         &mut self,
         event: &HookEvent,
@@ -110,20 +110,23 @@ impl Engine {
         if call.leaves_nothing() || call.is_ours() {
             return Ok(None);
         }
-        let Some(session) = self.at_work()? else { return Ok(None) };
         let rows = self.rows_of(event, call, failed);
         if rows.is_empty() {
             return Ok(None);
         }
         let mut trace = self.trace_of(event);
         trace.once = call.id.as_ref().map(|id| format!("hook {} after {id}", event.agent.id));
+        if self.queues() {
+            return Ok(self.queue(&trace, &rows));
+        }
+        let Some(session) = self.at_work()? else { return Ok(None) };
         trace.activity = Some((session, rows));
         Ok(self.leave(&trace))
     }
 
     fn rows_of(&self, event: &HookEvent, call: &ToolCall, failed: Option<&str>) -> Vec<ActivityRow> {
         let mut rows = Vec::new();
-        // A change that failed touched nothing.
+        // A failed change touched nothing.
         if failed.is_none() {
             let named = call.files.iter().map(|path| self.named(event, path));
             rows.extend(named.filter_map(|path| self.activity_row(ActivityKind::File, &path, None)));
@@ -135,7 +138,7 @@ impl Engine {
         rows
     }
 
-    /// A file as it is called in the project.
+    /// A file's name in the project.
     fn named(&self, event: &HookEvent, path: &str) -> String {
         let whole = event.folder.join(path);
         let root = &self.project.root;

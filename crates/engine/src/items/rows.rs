@@ -1,4 +1,4 @@
-//! An item as a row of the store, and back.
+//! Conversion between items and store rows.
 
 use crate::error::{Error, Result};
 use model::event::Recorded;
@@ -24,7 +24,7 @@ pub(crate) fn item_row(session: &SessionId, item: &Item) -> Result<ItemRow> {
     })
 }
 
-/// All items that a whole log makes.
+/// All items in a whole log.
 pub(crate) fn item_rows(session: &SessionId, events: &[Recorded]) -> Result<Vec<ItemRow>> {
     ItemBook::fold(events).iter().map(|item| item_row(session, item)).collect()
 }

@@ -1,4 +1,4 @@
-//! Random item commands through the whole engine: the rows that it keeps are what the log says, and what views show.
+//! Random item commands through the whole engine: stored rows match the log and the views.
 #![allow(clippy::expect_used, reason = "a test that cannot go on should say where")]
 
 use super::*;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use store::MemoryStore;
 
-/// A clock that stands where a test puts it.
+/// A clock that a test sets.
 #[derive(Clone)]
 struct SetClock(Rc<Cell<i64>>);
 
@@ -21,7 +21,7 @@ impl Clock for SetClock {
     }
 }
 
-/// Numbers that look random and are the same every time.
+/// Deterministic pseudo-random numbers.
 struct Dice(u64);
 
 impl Dice {
@@ -61,7 +61,7 @@ fn bench(in_memory: bool) -> Bench {
     Bench { engine, time, _folder: folder }
 }
 
-/// One random command by a random actor; whether it was done.
+/// One random command by a random actor; returns whether it was done.
 fn step(bench: &mut Bench, dice: &mut Dice) -> bool {
     bench.time.set(bench.time.get() + i64::try_from(dice.roll(900)).expect("small"));
     let agents = ["one", "two"];
@@ -97,7 +97,10 @@ fn step(bench: &mut Bench, dice: &mut Dice) -> bool {
 fn check(bench: &Bench) {
     let engine = &bench.engine;
     let id = engine.select(Want::Latest).expect("the session");
-    assert!(engine.items_agree(&id).expect("a log"), "rows are what the log says");
+    assert!(
+        engine.items_agree(&id, ItemBook::fold(&engine.history(&id).expect("a log"))).expect("rows"),
+        "rows are what the log says"
+    );
     let (_, session) = engine.load(&id).expect("the session");
     let run = session.run().expect("a run");
     let rows = engine.store.items(&id, &ItemFilter::default()).expect("rows");
@@ -137,7 +140,8 @@ fn the_same_in_a_database() {
     check(&bench);
 }
 
-/// The view that a command answers is made before its change is kept, and is what a question shows afterwards.
+/// The view in a command's answer is built before its change is committed, and equals the one shown
+/// afterwards.
 #[test]
 fn an_answer_shows_items_as_they_are_afterwards() {
     let mut bench = bench(true);
@@ -173,7 +177,31 @@ fn rows_that_were_lost_are_made_again_from_the_log() {
         ..Batch::default()
     };
     bench.engine.store.append(&lost).expect("kept");
-    assert!(!bench.engine.items_agree(&id).expect("a log"));
+    let from_log = ItemBook::fold(&bench.engine.history(&id).expect("a log"));
+    assert!(!bench.engine.items_agree(&id, from_log).expect("rows"));
     assert!(bench.engine.rebuild_items(None).expect("rebuilt") > 0);
     check(&bench);
+}
+
+#[test]
+fn a_lease_of_another_machine_is_unconfirmed() {
+    let mut bench = bench(true);
+    bench.engine.caller.host = "laptop".to_owned();
+    bench.engine.caller.agent = Some(AgentIdentity { agent: "claude".to_owned(), id: "one".to_owned() });
+    bench
+        .engine
+        .item_add(&ItemAdd { title: "A title".to_owned(), id: Some("a".to_owned()), ..ItemAdd::default() })
+        .expect("an item");
+    bench.engine.item_claim(Some("a"), None).expect("a lease");
+    let told = |bench: &Bench| {
+        let listed = bench
+            .engine
+            .item_list(&ItemListRequest { all: true, limit: 10, ..ItemListRequest::default() })
+            .expect("items");
+        listed.items[0].standing(bench.engine.clock.now())
+    };
+    bench.engine.caller.agent = None;
+    assert!(!told(&bench).contains("another machine"), "{}", told(&bench));
+    bench.engine.caller.host = "desk".to_owned();
+    assert!(told(&bench).contains("on another machine (unconfirmed) until"), "{}", told(&bench));
 }

@@ -1,16 +1,18 @@
-//! Where an item stands, in a few words that the brief and the lists share.
+//! The state of an item in a few words, shared by briefs and lists.
 
 use super::ItemView;
-use crate::words::{moment, one_line};
+use crate::execute::CLAIMED;
+use crate::words::{moment, one_line, quoted};
 use jiff::Timestamp;
 use model::item::{ItemState, ItemStatus};
+use serde_json::Value;
 
-/// How many of the items that it waits for are named.
+/// How many awaited items are named.
 const NAMED: usize = 5;
 const LONGEST_REASON: usize = 200;
 
 impl ItemView {
-    /// `[x]` done, `[~]` somebody is at it, `[!]` something is in its way, `[ ]` none of these.
+    /// `[x]` done, `[~]` in progress, `[!]` blocked or waiting, `[ ]` otherwise.
     pub fn mark(&self) -> &'static str {
         match self.item.status {
             ItemStatus::Completed { .. } => "[x]",
@@ -27,14 +29,28 @@ impl ItemView {
     pub fn standing(&self, now: Timestamp) -> String {
         let item = &self.item;
         match &item.status {
-            ItemStatus::Completed { .. } => "done".to_owned(),
-            ItemStatus::Blocked { reason } => format!("blocked: {}", one_line(reason, LONGEST_REASON)),
+            ItemStatus::Completed { .. } => match item.fields.get(CLAIMED).and_then(Value::as_str) {
+                Some(list) => format!("claimed done in {list}, not verified"),
+                None => "done".to_owned(),
+            },
+            ItemStatus::Blocked { reason } => format!("blocked: {}", quoted(reason, LONGEST_REASON)),
             ItemStatus::Pending | ItemStatus::Active if !item.waits_for.is_empty() => self.waits(),
             ItemStatus::Pending | ItemStatus::Active if self.container => {
                 format!("{} of {} parts done", item.parts.saturating_sub(item.open_parts), item.parts)
             }
             ItemStatus::Pending | ItemStatus::Active => self.held_by(now),
         }
+    }
+
+    /// True if somebody has started it, so that work continues there.
+    pub fn is_begun(&self) -> bool {
+        self.mine || self.item.status == ItemStatus::Active
+    }
+
+    /// Names and values of non-empty fields: requirements and others.
+    pub fn details(&self) -> impl Iterator<Item = (&str, String)> {
+        let told = self.item.fields.iter().map(|(name, value)| (name.as_str(), text_of(value)));
+        told.filter(|(_, text)| !text.is_empty())
     }
 
     fn waits(&self) -> String {
@@ -49,12 +65,27 @@ impl ItemView {
     fn held_by(&self, now: Timestamp) -> String {
         match &self.item.lease {
             Some(lease) if self.mine => format!("yours until {}", moment(lease.until, now)),
+            Some(lease) if let Some(since) = self.holder_gone_since => {
+                let holder = one_line(&lease.actor.to_string(), 60);
+                format!("held by {holder}, gone since {} (claim it)", moment(since, now))
+            }
             Some(lease) if self.held => {
                 let holder = one_line(&lease.actor.to_string(), 60);
-                format!("held by {holder} until {}", moment(lease.until, now))
+                let where_from = if self.unconfirmed { " on another machine (unconfirmed)" } else { "" };
+                format!("held by {holder}{where_from} until {}", moment(lease.until, now))
             }
             Some(_) | None if self.item.status == ItemStatus::Active => "begun, and free".to_owned(),
             Some(_) | None => "ready".to_owned(),
         }
+    }
+}
+
+/// A field's value on one line.
+pub(crate) fn text_of(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(list) => list.iter().map(text_of).collect::<Vec<_>>().join("; "),
+        Value::Bool(_) | Value::Number(_) | Value::Object(_) => value.to_string(),
     }
 }

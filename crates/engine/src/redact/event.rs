@@ -1,4 +1,4 @@
-//! Which parts of an event are text from a caller. Names every event: a new one says here what it carries.
+//! Which parts of an event are callers' text. Matches every event: a new one must state its content here.
 
 use super::{Kind, in_text, in_value, places};
 use model::event::{Event, ItemEvent};
@@ -7,7 +7,7 @@ use model::item::NewItem;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Takes secrets out of an event; what was done, a line each.
+/// Removes secrets from an event; returns one line each.
 pub(crate) fn event(event: &mut Event) -> Vec<String> {
     let mut said = Said::default();
     match event {
@@ -63,11 +63,13 @@ pub(crate) fn event(event: &mut Event) -> Vec<String> {
         | Event::SessionReopened { .. }
         | Event::SessionExpired { .. }
         | Event::CheckApproved { .. }
+        | Event::Signed { .. }
         | Event::ApprovalWithdrawn { .. }
         | Event::ArtifactRecorded { .. }
         | Event::Restored { .. }
         | Event::Purged { .. }
         | Event::SessionTaken { .. }
+        | Event::ForkResolved { .. }
         | Event::RequirementSatisfied { .. }
         | Event::RequirementCleared { .. }
         | Event::Unknown { .. } => {}
@@ -75,7 +77,7 @@ pub(crate) fn event(event: &mut Event) -> Vec<String> {
     said.lines
 }
 
-/// Takes secrets out of a try at a gate; what was done, a line each.
+/// Removes secrets from an attempt; returns one line each.
 pub(crate) fn attempt(attempt: &mut AttemptReport) -> Vec<String> {
     let mut said = Said::default();
     said.attempt(attempt);
@@ -136,7 +138,7 @@ impl Said {
         }
     }
 
-    /// What a check says may repeat what was handed in.
+    /// A check's result may repeat submitted values.
     fn attempt(&mut self, attempt: &mut AttemptReport) {
         let mut repeated: Vec<String> = Vec::new();
         let parts = [("evidence", &mut attempt.evidence), ("output", &mut attempt.outputs)];
@@ -163,7 +165,7 @@ impl Said {
     }
 }
 
-/// What was taken out of a value, wherever in it: whole, in part, and as a message spells it.
+/// Everything removed from a value at any level: whole, in part, and as messages spell it.
 fn collect(before: &Value, after: &Value, secrets: &mut Vec<String>) {
     const SHORTEST: usize = 4;
     match (before, after) {

@@ -1,8 +1,8 @@
-//! Secrets that are known by what stands before them: a name, `Authorization`, a user in a URL.
+//! Secrets recognised by their context: a name, `Authorization`, a user in a URL.
 
 use super::{Found, Kind};
 
-/// What names end with whose values are secret.
+/// Suffixes of names with secret values.
 const NAMES: &[(&str, Kind)] = &[
     ("password", Kind::Password),
     ("passwd", Kind::Password),
@@ -18,7 +18,7 @@ const NAMES: &[(&str, Kind)] = &[
     ("private_key", Kind::PrivateKey),
 ];
 
-/// What stands after such a name without being a secret.
+/// Values after such a name that are not secret.
 const HARMLESS: &[&str] = &[
     "true",
     "false",
@@ -48,10 +48,10 @@ const HARMLESS: &[&str] = &[
     "token",
 ];
 
-/// What a value is fetched by, rather than being one.
+/// Prefixes of expressions that fetch a value.
 const FETCHED: &[&str] = &["os.", "process.env", "env.", "env!", "std::env", "secrets.", "vault:", "file:"];
 
-/// How a value is tied to its name.
+/// How a value is connected to its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tie {
     Equals,
@@ -73,7 +73,7 @@ pub(super) fn find(text: &str) -> Vec<Found> {
     found
 }
 
-/// What sort of secret a field of this name holds.
+/// The kind of secret that a field of this name holds.
 pub(super) fn named(name: &str) -> Option<Kind> {
     let name = name.to_ascii_lowercase().replace('-', "_");
     NAMES.iter().find(|(ending, _)| name.ends_with(ending)).map(|(_, kind)| *kind)
@@ -122,7 +122,7 @@ fn assignments<'a>(text: &'a str, lower: &'a str) -> impl Iterator<Item = Found>
     })
 }
 
-/// Where the value begins that belongs to the name which stands here, if one does.
+/// Where the value of the name at this position begins, if it is one.
 fn tied(text: &str, start: usize, end: usize) -> Option<(Tie, usize)> {
     let rest = &text[end..];
     let unquoted = rest.trim_start_matches(['\\', '"', '\'']);
@@ -141,7 +141,7 @@ fn tied(text: &str, start: usize, end: usize) -> Option<(Tie, usize)> {
     (word.starts_with("--") && rest.starts_with(' ')).then(|| (Tie::Option, at(rest)))
 }
 
-/// The value that begins here: where, what, and whether it stands in quotation marks.
+/// The value at this position: its start, text, and whether it is quoted.
 fn value_at(text: &str, from: usize) -> (usize, &str, bool) {
     let rest = text[from..].trim_start_matches([' ', '\t']);
     let start = text.len() - rest.len();
@@ -156,7 +156,7 @@ fn value_at(text: &str, from: usize) -> (usize, &str, bool) {
     (start, text[start..].split(ends).next().unwrap_or_default(), false)
 }
 
-/// Whether this can be a secret rather than a word about one, a variable or a count.
+/// True if this can be a secret rather than a word about one, a variable or a count.
 fn is_a_value(value: &str, kind: Kind, tie: Tie) -> bool {
     let lower = value.to_ascii_lowercase();
     let first = value.chars().next();

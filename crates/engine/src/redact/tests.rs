@@ -1,4 +1,5 @@
-//! What is taken out and what stays. Secrets are put together from pieces, so that no scanner takes these for real ones.
+//! Removed and kept text. Secrets are assembled from pieces, so that no scanner takes them for real
+//! ones.
 
 use super::*;
 use model::event::Event;

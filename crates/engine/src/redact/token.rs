@@ -1,12 +1,12 @@
-//! Secrets that are known by how they begin. Hashes, UUIDs and git's ids begin like none of them.
+//! Secrets recognised by their prefix. Hashes, UUIDs and git ids have none of them.
 
 use super::{Found, Kind};
 
-/// A secret that begins in a way of its own.
+/// A secret with a characteristic prefix.
 struct Shape {
     kind: Kind,
     begins: &'static str,
-    /// Which characters go on.
+    /// The characters that may follow.
     goes_on: fn(char) -> bool,
     shortest: usize,
     longest: usize,
@@ -50,7 +50,7 @@ const SHAPES: &[Shape] = &[
     shape(Kind::OpenAi, "sk-proj-", is_url_safe, 20),
     shape(Kind::OpenAi, "sk-svcacct-", is_url_safe, 20),
     shape(Kind::OpenAi, "sk-admin-", is_url_safe, 20),
-    // Without a second word only letters and digits go on: `sk-learn-…` is no key.
+    // Without a second word only letters and digits may follow: `sk-learn-…` is not a key.
     shape(Kind::OpenAi, "sk-", is_plain, 32),
     exactly(Kind::Google, "AIza", is_url_safe, 35),
     exactly(Kind::Npm, "npm_", is_plain, 36),
@@ -78,7 +78,7 @@ fn of_shape<'a>(text: &'a str, shape: &'a Shape) -> impl Iterator<Item = Found> 
     })
 }
 
-/// Three parts with dots between them, the first two of which are JSON in base 64.
+/// Three parts separated by dots, the first two of which are JSON in base64.
 fn web_tokens(text: &str) -> impl Iterator<Item = Found> {
     text.match_indices("eyJ").filter_map(|(start, _)| {
         let length = run(&text[start..], is_of_jwt);
@@ -90,7 +90,7 @@ fn web_tokens(text: &str) -> impl Iterator<Item = Found> {
     })
 }
 
-/// The whole block; of one that was cut off, what is left: from the text's beginning, or to its end.
+/// The whole block; for a truncated one the rest: from the text's beginning, or to its end.
 fn private_keys(text: &str) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     let mut from = end_without_begin(text).unwrap_or_default();
@@ -112,7 +112,7 @@ fn private_keys(text: &str) -> Vec<Found> {
     found
 }
 
-/// Where a block ends of which the first line is not here.
+/// The end of a block whose first line is missing.
 fn end_without_begin(text: &str) -> Option<usize> {
     text.match_indices(ENDS).find_map(|(place, mark)| {
         let label = text[place + mark.len()..].split(DASHES).next().unwrap_or_default();
@@ -126,7 +126,7 @@ fn is_of_private_key(label: &str) -> bool {
     label.len() <= 60 && label.contains("PRIVATE KEY")
 }
 
-/// How many bytes of the text's beginning are of these characters.
+/// The number of leading bytes with these characters.
 fn run(text: &str, of: fn(char) -> bool) -> usize {
     text.find(|c| !of(c)).unwrap_or(text.len())
 }

@@ -1,5 +1,5 @@
-//! The branch's file on disk, which is the truth about requirements. A second branch of the same file name has a file
-//! of its own, in a folder where the original does not look.
+//! The branch's file on disk, which is authoritative for requirements. A second branch with the same file
+//! name has its own file, in a folder that the original does not read.
 
 use super::file::{New, SharedFile};
 use crate::error::{Error, Result};
@@ -14,7 +14,7 @@ pub(super) struct BranchFile<'a> {
     pub(super) project: &'a str,
 }
 
-/// What a change of the document came to, and what was odd about the file.
+/// The result of a change, and problems with the file.
 pub(super) struct Changed<T> {
     pub(super) answer: T,
     pub(super) problem: Option<String>,
@@ -22,13 +22,13 @@ pub(super) struct Changed<T> {
 
 enum Found {
     Ours(Document),
-    /// The file of that name is another branch's.
+    /// The file of that name belongs to another branch.
     Anothers,
     Broken(String),
 }
 
 impl BranchFile<'_> {
-    /// As it is now; empty where there is nothing yet.
+    /// The current document; empty if there is none.
     pub(super) fn read(&self, now: i64) -> Result<Document> {
         let own = self.own_file();
         let (file, found) = if let Some(text) = own.read()? {
@@ -45,7 +45,7 @@ impl BranchFile<'_> {
         }
     }
 
-    /// Reads, changes and writes the document while nobody else does. A file that cannot be read is kept aside.
+    /// Reads, changes and writes the document under its lock. An unreadable file is quarantined.
     pub(super) fn update<T>(
         &self,
         patience: Duration,
@@ -78,8 +78,8 @@ impl BranchFile<'_> {
         done.ok_or_else(|| Error::FileBusy { path: own.path().to_owned() })
     }
 
-    /// The same for a hook, which waits for nobody: what cannot be written now is left beside the file and counts.
-    /// The names of those for which something changed.
+    /// As `update`, for a hook, which waits for nobody: a change that cannot be written now is left beside
+    /// the file and counts. Returns the names of changed requirements.
     pub(super) fn apply(
         &self,
         patience: Duration,
@@ -98,7 +98,7 @@ impl BranchFile<'_> {
         Ok(Changed { answer: names.map(|(name, _)| name.clone()).collect(), problem: None })
     }
 
-    /// Or why nothing that satisfies a requirement could be written down.
+    /// Or why a satisfaction could not be recorded.
     pub(super) fn check_writable(&self) -> Result<()> {
         self.usual_file().check_writable()
     }
@@ -144,7 +144,7 @@ fn set_aside(path: &Path, why: &str) -> String {
     format!("{} was set aside: {why}", path.display())
 }
 
-/// The oldest first, whatever order they were found in.
+/// Oldest first, whatever order they were found in.
 fn with_notes(mut document: Document, notes: &[String]) -> Document {
     let mut changes: Vec<Change> = notes.iter().filter_map(|text| serde_json::from_str(text).ok()).collect();
     changes.sort_by_key(|change| change.at);

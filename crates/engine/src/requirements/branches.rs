@@ -1,4 +1,4 @@
-//! The branches that have a file of their own here, and cleaning away those of branches that are gone.
+//! Branches with a file of their own here, and removal of those whose branch is gone.
 
 use super::OUR_FOLDER;
 use super::file::{self, SharedFile};
@@ -10,17 +10,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A branch whose requirements are on record.
+/// A branch with recorded requirements.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TrackedBranch {
     pub branch: String,
-    /// How many requirements its file knows.
+    /// The number of requirements in its file.
     pub requirements: usize,
     pub path: PathBuf,
 }
 
 impl Engine {
-    /// Every branch with a file that can be read, by name.
+    /// Every branch with a readable file, by name.
     pub fn requirement_branches(&self) -> Result<Vec<TrackedBranch>> {
         let Some(git) = &self.project.git else { return self.required_ground(None).map(|_| Vec::new()) };
         let folder = git.common.join("requirements");
@@ -30,14 +30,14 @@ impl Engine {
         Ok(tracked)
     }
 
-    /// Removes the files of branches that git no longer has. Files that say nothing of a branch stay.
+    /// Removes the files of branches that git no longer has. Files that name no branch stay.
     pub fn prune_requirements(&mut self) -> Result<Vec<TrackedBranch>> {
         let existing = branches_of_git(&self.project.root)?;
         let mut gone = self.requirement_branches()?;
         let current = self.project.branch();
         gone.retain(|one| !existing.contains(&one.branch) && current.as_ref() != Some(&one.branch));
         for one in &gone {
-            SharedFile::new(one.path.clone()).remove(self.patience)?;
+            SharedFile::new(one.path.clone()).remove(self.patience.left())?;
         }
         Ok(gone)
     }
@@ -55,7 +55,7 @@ fn tracked(path: PathBuf) -> Option<TrackedBranch> {
     Some(TrackedBranch { branch, requirements: document.names().count(), path })
 }
 
-/// Asked of git itself: its files have more than one form.
+/// Asks git itself: its files have more than one form.
 fn branches_of_git(root: &Path) -> Result<Vec<String>> {
     let doing = |source| Error::io("asking git for its branches".to_owned(), source);
     let said = Command::new("git")

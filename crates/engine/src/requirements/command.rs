@@ -1,10 +1,11 @@
-//! `leftoff req`: satisfying, clearing, approving, pausing. What was done is told in the session's log afterwards.
+//! `leftoff req`: satisfies, clears, approves, pauses; records the result in the session's log.
 
 use super::Ground;
 use super::live::{LiveAgent, is_same};
 use super::status::RequirementList;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::policy::Restricted;
 use crate::presence::AgentIdentity;
 use crate::redact::cleaned;
 use jiff::Timestamp;
@@ -16,7 +17,7 @@ use model::words;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// What is to be satisfied, for whom, for how long.
+/// A requested satisfaction: what, for whom, for how long.
 #[derive(Debug, Clone, Default)]
 pub struct SatisfyRequest {
     pub names: Vec<String>,
@@ -24,24 +25,24 @@ pub struct SatisfyRequest {
     pub agent_session: Option<String>,
     /// For every agent session of the branch.
     pub for_the_branch: bool,
-    /// The branch, where another one is meant than the one that is checked out.
+    /// The branch, if not the checked-out one.
     pub branch: Option<String>,
     pub ttl_seconds: Option<u64>,
     pub metadata: Map<String, Value>,
-    /// Passed over without having been done.
+    /// Bypassed without being done.
     pub bypass: bool,
-    /// Names that nobody requires are kept as well.
+    /// Accept names that nobody requires.
     pub unknown_too: bool,
 }
 
-/// What is to be forgotten.
+/// The part to clear.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clearing<'a> {
     Named(&'a [String]),
     All,
 }
 
-/// How requirements stand after a command, and what else is to be said.
+/// The requirements after a command, with messages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RequirementAnswer {
     #[serde(flatten)]
@@ -55,7 +56,7 @@ impl Engine {
     pub fn satisfy_requirements(&mut self, request: &SatisfyRequest) -> Result<RequirementAnswer> {
         let metadata = without_secrets(request.metadata.clone());
         self.satisfy_named(request, |requirement| {
-            // What is measured is agreed to, for a while.
+            // A measurement is accepted for a while.
             let usual_ttl = requirement.usual_ttl();
             let by = match (request.bypass, usual_ttl) {
                 (true, _) => SatisfiedBy::CliBypass,
@@ -71,13 +72,17 @@ impl Engine {
         })
     }
 
-    /// A yes: for as long as the requirement says where it is measured, else for good, unless told otherwise.
+    /// An approval, never by an agent itself: for as long as the requirement says if it is measured,
+    /// otherwise for good, unless specified.
     pub fn approve_requirements(
         &mut self,
         names: &[String],
         asked: Option<&str>,
         ttl_seconds: Option<u64>,
     ) -> Result<RequirementAnswer> {
+        if self.known_agent()?.is_some() {
+            self.require_person(Restricted::Approve)?;
+        }
         let agent = self.asking_agent()?;
         let approved_by = self.actor(agent.as_ref()).to_string();
         let request = SatisfyRequest {
@@ -92,7 +97,7 @@ impl Engine {
         })
     }
 
-    /// Forgets that requirements are satisfied and were triggered: for every agent session, unless one is named.
+    /// Clears satisfactions and triggers: for every agent session, unless one is named.
     pub fn clear_requirements(
         &mut self,
         clearing: Clearing<'_>,
@@ -115,7 +120,7 @@ impl Engine {
         };
         let identity = asked.map(|asked| self.agent_named(asked)).transpose()?;
         let agent = identity.as_ref().and_then(|identity| AgentKey::new(&identity.id));
-        let changed = ground.file().update(self.patience, now, |document| {
+        let changed = ground.file().update(self.patience.left(), now, |document| {
             let cleared = names.iter().filter(|name| document.clear(name, agent.as_ref()));
             cleared.cloned().collect::<Vec<_>>()
         })?;
@@ -126,12 +131,12 @@ impl Engine {
         self.answered(&ground, shown, already, said)
     }
 
-    /// Nothing is asked of this agent session, until it is resumed or ends.
+    /// Suspends requirements for this agent session, until it is resumed or ends.
     pub fn pause_requirements(&mut self, asked: Option<&str>, reason: &str) -> Result<RequirementAnswer> {
         let asking = self.asking_agent()?;
         let by = self.actor(asking.as_ref()).to_string();
         let (ground, identity, agent) = self.agent_to_pause(asked)?;
-        let paused = ground.pause(&agent, self.patience, self.clock.now(), &by, &cleaned(reason))?;
+        let paused = ground.pause(&agent, self.patience.left(), self.clock.now(), &by, &cleaned(reason))?;
         self.answered(&ground, Some(identity), !paused, Vec::new())
     }
 
@@ -177,12 +182,14 @@ impl Engine {
         let said = self.satisfy_all(&ground, agent.as_ref(), &wanted)?;
         if let (Some(key), Some(agent)) = (self.options.key.clone(), &agent) {
             let now = self.clock.now().as_second();
-            ground.change_metrics(agent, self.patience, now, |metrics| metrics.first_time(&keyed(&key)))?;
+            ground.change_metrics(agent, self.patience.left(), now, |metrics| {
+                metrics.first_time(&keyed(&key))
+            })?;
         }
         self.answered(&ground, identity, false, said)
     }
 
-    /// Writes all of them down as satisfied, or none; counts it, and tells it in the log. What could not be told or
+    /// Records all of them as satisfied, or none; counts it, and logs it. Returns what could not be logged or
     /// counted.
     pub(super) fn satisfy_all(
         &mut self,
@@ -201,14 +208,14 @@ impl Engine {
                 deed: Deed::Satisfy(satisfying.clone()),
             })
             .collect();
-        let changed = ground.file().apply(self.patience, now, &changes)?;
+        let changed = ground.file().apply(self.patience.left(), now, &changes)?;
         let mut problems: Vec<String> = changed.problem.into_iter().collect();
         if let (Some(agent), Some((_, satisfying))) = (agent, wanted.first()) {
             let what = Counted::Satisfied {
                 requirements: wanted.iter().map(|(requirement, _)| requirement.name.clone()).collect(),
                 by: satisfying.by.name().to_owned(),
             };
-            let counted = ground.count(agent, self.patience, &Count { at: now, event: None, what });
+            let counted = ground.count(agent, self.patience.left(), &Count { at: now, event: None, what });
             problems.extend(counted.err().map(|error| error.to_string()));
         }
         let events: Vec<Event> = wanted
@@ -247,7 +254,7 @@ impl Engine {
         self.tell(&events)
     }
 
-    /// The branch's file is the truth; that the log could not be written is told, and changes nothing.
+    /// The branch's file is authoritative; a failure to write the log is reported, and changes nothing.
     fn tell(&mut self, events: &[Event]) -> Vec<String> {
         if events.is_empty() {
             return Vec::new();
@@ -301,7 +308,7 @@ impl Engine {
             .collect()
     }
 
-    /// The agent session that these are satisfied for; nobody in particular where none of them asks for one.
+    /// The agent session to satisfy; `None` if no requirement needs one.
     fn agent_for(
         &self,
         ground: &Ground,
@@ -316,7 +323,7 @@ impl Engine {
         }
     }
 
-    /// Named, else the one that runs this command, else the only one that is alive on this branch.
+    /// The named one, or else the caller, or else the only live one on this branch.
     pub(super) fn agent_meant(&self, ground: &Ground, asked: Option<&str>) -> Result<AgentIdentity> {
         if let Some(asked) = asked {
             return self.agent_named(asked);
@@ -357,7 +364,7 @@ impl Engine {
         }
     }
 
-    /// What was typed, completed by what is known. An id that nobody has seen is taken as it is.
+    /// A typed id, completed from known ones. An unknown id is accepted as it is.
     fn agent_named(&self, asked: &str) -> Result<AgentIdentity> {
         let typed = AgentIdentity::parse(asked).or_else(|| AgentIdentity::parse(&format!("claude:{asked}")));
         let Some(typed) = typed.filter(|identity| AgentKey::new(&identity.id).is_some()) else {
@@ -387,7 +394,7 @@ fn without_secrets(mut metadata: Map<String, Value>) -> Map<String, Value> {
     metadata
 }
 
-/// A key counts as an event of its own, which happens once.
+/// A key counts as its own event, which happens once.
 fn keyed(key: &str) -> String {
     format!("key:{key}")
 }

@@ -1,4 +1,4 @@
-//! Changes the configuration's files, in place: comments and unknown keys stay. Shows what they say together.
+//! Edits the configuration files in place, keeping comments and unknown keys. Shows the merged result.
 
 use super::setting::{LOCAL, SHARED, texts_of};
 use crate::engine::Engine;
@@ -10,20 +10,20 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// A new file of settings begins like this.
+/// The start of a new settings file.
 const BEGINNING: &[u8] = b"version: \"1.0\"\n";
 
-/// Which of the project's files is meant.
+/// A settings file of the project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingsFile {
-    /// Of the whole team, in version control.
+    /// The team's, in version control.
     Shared,
-    /// Of this person alone.
+    /// This person's only.
     Local,
 }
 
 impl Engine {
-    /// What all files together say about one requirement.
+    /// The merged settings of one requirement.
     pub fn requirement_settings(&self, name: &str) -> Result<Map<String, Value>> {
         let ground = self.required_ground(None)?;
         let texts = texts_of(&ground, &mut Vec::new());
@@ -43,7 +43,7 @@ impl Engine {
         }
     }
 
-    /// Sets keys of one requirement; the file that was changed.
+    /// Sets keys of one requirement; returns the changed file.
     pub fn configure_requirement(
         &self,
         name: &str,
@@ -57,7 +57,7 @@ impl Engine {
         })
     }
 
-    /// Switches all requirements of this project on or off, for this person. The file that was changed.
+    /// Switches all requirements of this project on or off for this person. Returns the changed file.
     pub fn switch_requirements(&self, on: bool) -> Result<PathBuf> {
         let ground = self.required_ground(None)?;
         if on && !ground.root.join(".claude").join(SHARED).exists() {
@@ -71,7 +71,7 @@ impl Engine {
         })
     }
 
-    /// Writes a configuration to begin with. None where there is one and it is not to be replaced.
+    /// Writes a starter configuration. `None` if one exists and must not be replaced.
     pub fn begin_requirements(
         &self,
         text: &str,
@@ -86,7 +86,7 @@ impl Engine {
         Ok(Some(path))
     }
 
-    /// Where one of the project's two files is, or would be.
+    /// The actual or potential path of one of the project's two files.
     pub fn settings_path(&self, file: SettingsFile) -> Result<PathBuf> {
         let ground = self.required_ground(None)?;
         let name = match file {
@@ -115,7 +115,8 @@ impl Engine {
     }
 }
 
-/// Through a temporary file beside it, so that a reader sees the old text or the new one. Never through a link.
+/// Through a temporary file beside it, so that a reader sees the old text or the new one. Never through a
+/// link.
 fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     let doing = |source| Error::io(format!("writing {}", path.display()), source);
     if fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {

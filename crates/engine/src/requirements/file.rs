@@ -1,5 +1,5 @@
-//! A file that another program writes too: the same lock around read, change and write, and a file that is always
-//! whole. Never follows a link, and never holds its lock together with another.
+//! A file that another program writes too: the same lock around read, change and write, and always a complete
+//! file. Never follows a link, and never holds its lock together with another.
 
 use crate::error::{Error, Result};
 use crate::hex;
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// Far more than any of these files has.
+/// Far larger than any of these files.
 const LARGEST: u64 = 8 * 1024 * 1024;
 
 pub(super) struct SharedFile {
@@ -24,17 +24,17 @@ pub(super) struct SharedFile {
     durable: bool,
 }
 
-/// What a change makes of a file.
+/// The result of a change to a file.
 pub(super) enum New {
-    /// It is not the file that was meant: nothing of it is touched.
+    /// Not the intended file: nothing is touched.
     Anothers,
     Same,
     Text(String),
-    /// The old one cannot be gone on with: it is kept under another name.
+    /// The old one is unusable: it is kept under another name.
     InsteadOfBroken(String),
 }
 
-/// What was found in a file of one shape.
+/// The content of a file with a known format.
 pub(super) enum Known<T> {
     Nothing,
     Broken,
@@ -50,7 +50,7 @@ impl<T: Clone + PartialEq> Known<T> {
         }
     }
 
-    /// What is to be written after a change; nothing where nothing changed.
+    /// The content to write after a change; none if nothing changed.
     pub(super) fn changed<A>(
         self,
         fresh: impl FnOnce() -> T,
@@ -75,12 +75,12 @@ impl<T: Clone + PartialEq> Known<T> {
 }
 
 impl SharedFile {
-    /// `x.json`, whose lock is `x.lock` beside it.
+    /// `x.json`, with its lock `x.lock` beside it.
     pub(super) fn new(path: PathBuf) -> Self {
         Self { lock: path.with_extension("lock"), path, durable: true }
     }
 
-    /// One whose last changes a power cut may take.
+    /// A file whose last changes may be lost in a power cut.
     pub(super) fn passing(path: PathBuf) -> Self {
         Self { durable: false, ..Self::new(path) }
     }
@@ -89,12 +89,12 @@ impl SharedFile {
         &self.path
     }
 
-    /// What is in it now. It is replaced as a whole, so that no lock is needed.
+    /// The current content. It is replaced atomically, so no lock is needed.
     pub(super) fn read(&self) -> Result<Option<String>> {
         read(&self.path).map_err(|error| Error::io(format!("reading {}", self.path.display()), error))
     }
 
-    /// Reads, changes and writes it while nobody else does. The change is given what was left beside it meanwhile.
+    /// Reads, changes and writes it under its lock. The change receives the notes left beside it.
     pub(super) fn update<T>(
         &self,
         patience: Duration,
@@ -121,7 +121,7 @@ impl SharedFile {
         Ok(answer)
     }
 
-    /// The same where others may write it without the lock: decided again while they do.
+    /// As `update`, if others may write it without the lock: retried while they do.
     pub(super) fn update_watchfully(
         &self,
         patience: Duration,
@@ -148,7 +148,7 @@ impl SharedFile {
         Err(Error::FileBusy { path: self.path.clone() })
     }
 
-    /// Takes the file away while nobody else writes it. Its lock stays: others may wait for it.
+    /// Removes the file under its lock. The lock file stays: others may wait for it.
     pub(super) fn remove(&self, patience: Duration) -> Result<()> {
         let _lock = self.take_lock(patience)?;
         match fs::remove_file(&self.path) {
@@ -159,7 +159,7 @@ impl SharedFile {
         }
     }
 
-    /// Whether it could be written now: the lock can be opened, and the folder lets a new file in.
+    /// True if it could be written now: the lock can be opened, and the folder accepts a new file.
     pub(super) fn check_writable(&self) -> Result<()> {
         self.make_folder()?;
         let doing = |source| Error::io(format!("writing {}", self.path.display()), source);
@@ -168,7 +168,7 @@ impl SharedFile {
         access(folder, Access::WRITE_OK).map_err(|error| doing(error.into()))
     }
 
-    /// Leaves a note beside a file that somebody else is writing; whoever writes it next takes the note in.
+    /// Leaves a note beside a file that somebody else is writing; the next writer applies it.
     pub(super) fn leave(&self, note: &impl Serialize) -> Result<()> {
         const TRIES: usize = 100;
         let folder = self.late_folder();
@@ -183,7 +183,7 @@ impl SharedFile {
                 .and_then(|()| self.write_whole(&temporary, &text))
                 .and_then(|()| fs::rename(&temporary, &path));
             match left {
-                // Whoever took the last notes in has just taken the empty folder away.
+                // The last writer has just removed the empty folder.
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 done => return done.map_err(doing),
             }
@@ -191,13 +191,13 @@ impl SharedFile {
         Err(Error::FileBusy { path: self.path.clone() })
     }
 
-    /// What was left beside it, in no order: each note says when it is from.
+    /// The notes left beside it, in any order: each has a time.
     pub(super) fn late(&self) -> Vec<String> {
         self.late_files().into_iter().map(|(_, text)| text).collect()
     }
 
     fn late_files(&self) -> Vec<(PathBuf, String)> {
-        // Mostly there is no such folder, and looking for it is all that this costs.
+        // Usually there is no such folder, and the lookup is the only cost.
         let Ok(entries) = fs::read_dir(self.late_folder()) else { return Vec::new() };
         let whole = |path: &PathBuf| path.extension().is_none();
         entries
@@ -249,11 +249,11 @@ impl SharedFile {
     fn write_whole(&self, path: &Path, text: &str) -> io::Result<()> {
         let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
         file.write_all(text.as_bytes())?;
-        // Rename before fsync can leave an empty file after a power cut.
+        // Renaming before fsync can leave an empty file after a power cut.
         if self.durable { file.sync_all() } else { Ok(()) }
     }
 
-    /// Under a name that follows from its content: the same damage is kept once.
+    /// Under a name derived from its content: the same damage is kept once.
     fn set_aside(&self) -> io::Result<()> {
         let Some(text) = read(&self.path)? else { return Ok(()) };
         let name = format!("broken-{}", &hex(&Sha256::digest(text.as_bytes()))[..8]);
@@ -267,7 +267,7 @@ impl SharedFile {
         let doing = || format!("taking the lock {}", self.lock.display());
         let file = open_lock(&self.lock).map_err(|error| Error::io(doing(), error))?;
         match rustix::io::retry_on_intr(|| flock(&file, FlockOperation::NonBlockingLockExclusive)) {
-            // Where the file system has no such locks, the other program goes on without one as well.
+            // On a file system without such locks, the other program proceeds without one as well.
             Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOLCK) => Ok(Lock { file }),
             Err(Errno::WOULDBLOCK) => wait(file, patience)
                 .ok_or_else(|| Error::FileBusy { path: self.path.clone() })?
@@ -277,20 +277,23 @@ impl SharedFile {
     }
 }
 
-/// Held until it is dropped.
+/// Held until dropped.
 struct Lock {
     file: File,
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Closing alone would leave the lock to a process that is being started just now and has not yet run exec.
+        // Closing alone would leave the lock with a child process that has forked but not yet called exec.
         let _ = flock(&self.file, FlockOperation::Unlock);
     }
 }
 
-/// Waits in the kernel's queue, which is fair. The wait cannot be called off, so a thread does it.
+/// Waits in the kernel's queue, which is fair. The wait cannot be cancelled, so a thread does it.
 fn wait(file: File, patience: Duration) -> Option<std::result::Result<Lock, Errno>> {
+    if patience.is_zero() {
+        return None;
+    }
     let (sender, receiver) = mpsc::channel();
     std::thread::Builder::new()
         .spawn(move || {
@@ -305,7 +308,7 @@ fn open_lock(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.append(true).create(true).custom_flags(without_links());
     match options.open(path) {
-        // Another user's lock can be taken all the same.
+        // Another user's lock file can still be locked.
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
             OpenOptions::new().read(true).custom_flags(without_links()).open(path)
         }
@@ -313,12 +316,12 @@ fn open_lock(path: &Path) -> io::Result<File> {
     }
 }
 
-/// None if there is nothing. A link, a pipe, a folder is an error.
+/// `None` if there is nothing. A link, a pipe or a folder is an error.
 pub(super) fn read(path: &Path) -> io::Result<Option<String>> {
     read_opened(path, without_links())
 }
 
-/// A person's own file: where a link leads is theirs to decide.
+/// A person's own file: links are theirs to decide.
 pub(super) fn read_following_links(path: &Path) -> io::Result<Option<String>> {
     read_opened(path, i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or(0))
 }
@@ -341,11 +344,11 @@ fn read_opened(path: &Path, flags: i32) -> io::Result<Option<String>> {
     }
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
     file.take(LARGEST).read_to_end(&mut bytes)?;
-    // What is no UTF-8 is no JSON either, and is told as such by whoever reads it.
+    // Invalid UTF-8 is invalid JSON too, and is reported as such by the reader.
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// Neither a link nor a pipe that somebody put there: opening one must not wait for a writer.
+/// Neither a link nor a pipe: opening one must not wait for a writer.
 fn without_links() -> i32 {
     i32::try_from((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits()).unwrap_or(0)
 }

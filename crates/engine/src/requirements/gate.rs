@@ -1,4 +1,4 @@
-//! Before a tool and when the agent stops: which requirements are open, and what that means.
+//! Before a tool and when the agent stops: which requirements are open, and the consequence.
 
 use super::setting::Rules;
 use super::used::{first_file, kept, once};
@@ -14,19 +14,19 @@ use layouts::requirements::{
 use sha2::{Digest, Sha256};
 use std::path::{Component, Path, PathBuf};
 
-/// The same denial is told in full once in so many seconds: agents call tools several at a time.
+/// A denial is shown in full once in so many seconds: agents call several tools at a time.
 const SHOWN_ONCE_WITHIN: i64 = 5;
 
-/// How a requirement stands for one agent session.
+/// The state of a requirement for one agent session.
 pub(super) enum Standing {
     Met,
-    /// It holds, and is close to the limit.
+    /// Satisfied, but close to the limit.
     Near(String),
-    /// Not met; with what was found, where it is measured or a condition.
+    /// Not satisfied; with the measurement or condition found.
     Open(Option<String>),
 }
 
-/// Whom a question is about, and where.
+/// The caller and the place of a question.
 pub(super) struct Asking<'a> {
     pub(super) ground: &'a Ground,
     pub(super) rules: &'a Rules,
@@ -34,7 +34,7 @@ pub(super) struct Asking<'a> {
     pub(super) identity: &'a AgentIdentity,
     pub(super) agent: &'a AgentKey,
     pub(super) now: i64,
-    /// Whether git may be started to find something out.
+    /// True if git may be started to measure something.
     pub(super) measures: bool,
 }
 
@@ -45,7 +45,7 @@ impl<T> Gated<T> {
 }
 
 impl Engine {
-    /// Whether a tool may be used now. What it guards is marked as triggered only when it may.
+    /// Decides whether a tool may be used now. The trigger is marked only if it may.
     pub fn before_tool(&mut self, call: &ToolCall<'_>) -> Gated<Verdict> {
         self.asked_by(call.agent);
         if self.is_never_held(call) {
@@ -65,7 +65,7 @@ impl Engine {
             Ok(document) => document,
             Err(error) => {
                 problems.push(error.to_string());
-                // What cannot be read holds nobody; what is marked now puts what is broken aside and begins anew.
+                // An unreadable file blocks nobody; the mark quarantines it and starts a new one.
                 if matches!(error, Error::BrokenFile { .. }) {
                     self.mark_triggered(&ground, &agent, &asked);
                 }
@@ -140,7 +140,7 @@ impl Engine {
         Gated { answer: Some(wording::held_at_stop(&held, &agent, &ground.branch)), problems }
     }
 
-    /// What holds this tool call, and what comes close to it.
+    /// The requirements that block this tool call, and those close to it.
     fn held_by<'a>(
         &self,
         asking: &Asking<'a>,
@@ -177,7 +177,7 @@ impl Engine {
         (held, near)
     }
 
-    /// How one requirement stands. What cannot be found out is told, and holds nobody.
+    /// The state of one requirement. If it cannot be determined, that is reported, and blocks nobody.
     pub(super) fn standing(
         &self,
         asking: &Asking<'_>,
@@ -252,19 +252,19 @@ impl Engine {
         if ground.is_paused(agent) {
             return Verdict::Allow;
         }
-        let counted = ground.change_metrics(agent, self.patience, *now, |metrics| {
+        let counted = ground.change_metrics(agent, self.patience.left(), *now, |metrics| {
             metrics.count(&count);
             metrics.shows_denial(&fingerprint, SHOWN_ONCE_WITHIN, *now)
         });
         let shown = match counted {
-            // Somebody else counts just now: what was shown before is not known, and all of it is shown.
+            // Somebody else is counting: earlier output is unknown, so all is shown.
             Err(Error::FileBusy { .. }) => ground.leave_count(agent, &count).map(|()| true),
             counted => counted,
         };
         match shown.and_then(|is_whole| ground.file().check_writable().map(|()| is_whole)) {
             Ok(true) => Verdict::Deny(message),
             Ok(false) => Verdict::Deny(wording::denied_again(call.tool, held)),
-            // What cannot be written down can never be satisfied: holding the agent would hold it for good.
+            // A satisfaction that cannot be recorded would block the agent for good.
             Err(error) => {
                 problems.push(format!("{} is let through: {error}", call.tool));
                 Verdict::Allow
@@ -272,33 +272,33 @@ impl Engine {
         }
     }
 
-    /// What went wrong, if anything did: a mark that is missing holds nobody.
+    /// Returns a problem, if any: a missing mark blocks nobody.
     fn mark_triggered(&self, ground: &Ground, agent: &AgentKey, asked: &[&Requirement]) -> Vec<String> {
         if asked.is_empty() || ground.is_paused(agent) {
             return Vec::new();
         }
         let change = self.deed(agent, asked.iter().copied(), Deed::Trigger);
-        match ground.file().apply(self.patience, change.at, &[change]) {
+        match ground.file().apply(self.patience.left(), change.at, &[change]) {
             Ok(changed) => changed.problem.into_iter().collect(),
             Err(error) => vec![error.to_string()],
         }
     }
 
-    /// Tools that only read, plans, and the commands that pause and resume requirements.
+    /// Read-only tools, plans, and the commands that pause and resume requirements.
     pub(super) fn is_never_held(&self, call: &ToolCall<'_>) -> bool {
         !can_be_held(call.tool)
             || self.writes_only_plans(call)
             || call.command.is_some_and(is_pause_or_resume)
     }
 
-    /// Whether all that it writes are plans, which are written before anything is satisfied.
+    /// True if it writes only plans, which precede any satisfaction.
     fn writes_only_plans(&self, call: &ToolCall<'_>) -> bool {
         let is_plan = |file: &&str| self.written_path(file).to_str().is_some_and(is_plan_file);
         !call.files.is_empty() && call.files.iter().all(is_plan)
     }
 }
 
-/// The satisfaction that counts: what a phase proves is not satisfied by somebody's word.
+/// The satisfaction that counts: a statement cannot replace a phase's proof.
 pub(super) fn on_record(
     document: &Document,
     requirement: &Requirement,
@@ -328,7 +328,7 @@ pub(super) fn asked_by_tool<'a>(
     rules.enabled().filter(is_asked).collect()
 }
 
-/// `..` and `.` taken out, without asking the disk: the file may not be there yet.
+/// Without `..` and `.`, lexically: the file may not exist yet.
 pub(super) fn normalised(path: &Path) -> PathBuf {
     let mut whole = PathBuf::new();
     for part in path.components() {

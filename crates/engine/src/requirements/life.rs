@@ -1,8 +1,9 @@
-//! The beginning, the compactions and the end of an agent session.
+//! Start, compactions and end of an agent session.
 
 use super::live::LiveAgent;
 use super::{Gated, Ground, wording};
 use crate::engine::Engine;
+use crate::hooks;
 use crate::presence::AgentIdentity;
 use crate::words::{ago, one_line};
 use layouts::requirements::{AgentKey, CarryOver, Count, Counted};
@@ -11,17 +12,17 @@ use serde::Serialize;
 use std::fmt::Write;
 use store::AgentRow;
 
-/// What an agent session is told when it begins.
+/// The message to a new agent session.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Opening {
-    /// What is not satisfied.
+    /// Unsatisfied requirements.
     pub open: Vec<OpenRequirement>,
-    /// Satisfied by an earlier agent session, and taken over.
+    /// Inherited from an earlier agent session.
     pub carried_over: Vec<String>,
     pub others: Vec<LiveAgent>,
-    /// Nothing is asked of it until it is resumed.
+    /// Suspended until resumed.
     pub paused: bool,
-    /// All of it as text; none when there is nothing to say.
+    /// The whole message as text; `None` if there is nothing to say.
     pub text: Option<String>,
 }
 
@@ -29,14 +30,14 @@ pub struct Opening {
 pub struct OpenRequirement {
     pub name: String,
     pub scope: RequirementScope,
-    /// It reminds, and never holds anybody.
+    /// Only reminds; never blocks.
     pub advisory: bool,
     pub how: Vec<String>,
 }
 
 impl Engine {
-    /// An agent session began, or came back. `source` is the agent's word for how: `startup`, `clear`, `resume`,
-    /// `compact`.
+    /// An agent session started, or returned. `source` is the agent's word for how: `startup`, `clear`,
+    /// `resume`, `compact`.
     pub fn at_start(&mut self, identity: &AgentIdentity, source: &str) -> Gated<Opening> {
         self.asked_by(identity);
         let (Some(ground), Some(agent)) = (self.hook_ground(), AgentKey::new(&identity.id)) else {
@@ -80,7 +81,7 @@ impl Engine {
         Gated { answer: opening, problems }
     }
 
-    /// The agent's context is to be compacted. The same delivery of it counts once.
+    /// The agent's context will be compacted. A repeated delivery counts once.
     pub fn compacted(&mut self, identity: &AgentIdentity, delivery: Option<&str>) -> Gated<()> {
         self.asked_by(identity);
         let (Some(ground), Some(agent)) = (self.hook_ground(), AgentKey::new(&identity.id)) else {
@@ -91,13 +92,15 @@ impl Engine {
         if rules.enabled().next().is_some() {
             let event = delivery.map(ToOwned::to_owned);
             let count = Count { at: self.seconds(), event, what: Counted::Compacted };
-            problems.extend(ground.count(&agent, self.patience, &count).err().map(|error| error.to_string()));
+            problems.extend(
+                ground.count(&agent, self.patience.left(), &count).err().map(|error| error.to_string()),
+            );
         }
         Gated { answer: (), problems }
     }
 
-    /// An agent session ended: it leaves the lists of live ones and is paused no longer. What it satisfied stays,
-    /// unless the configuration says otherwise.
+    /// An agent session ended: it leaves the lists of live ones and is no longer paused. Its satisfactions
+    /// stay, unless the configuration says otherwise.
     pub fn at_end(&mut self, identity: &AgentIdentity) -> Gated<()> {
         self.asked_by(identity);
         let mut problems = Vec::new();
@@ -111,11 +114,14 @@ impl Engine {
         let now = self.seconds();
         if rules.enabled().next().is_some() || ground.metrics(&agent).is_some() {
             let count = Count { at: now, event: None, what: Counted::Ended };
-            problems.extend(ground.count(&agent, self.patience, &count).err().map(|error| error.to_string()));
+            problems.extend(
+                ground.count(&agent, self.patience.left(), &count).err().map(|error| error.to_string()),
+            );
         }
         problems.extend(ground.resume(&agent).err().map(|error| error.to_string()));
         if rules.settings.clear_session_state {
-            let cleared = ground.file().update(self.patience, now, |document| document.clear_session(&agent));
+            let cleared =
+                ground.file().update(self.patience.left(), now, |document| document.clear_session(&agent));
             match cleared {
                 Ok(changed) => problems.extend(changed.problem),
                 Err(error) => problems.push(error.to_string()),
@@ -134,7 +140,7 @@ impl Engine {
     ) -> Vec<String> {
         let now = self.seconds();
         let window = carry_over.window_seconds;
-        let carried = ground.file().update(self.patience, now, |document| {
+        let carried = ground.file().update(self.patience.left(), now, |document| {
             let is_open = |document: &layouts::requirements::Document, name: &str| {
                 document.satisfaction(name, RequirementScope::Session, Some(agent), now).is_none()
             };
@@ -158,15 +164,19 @@ impl Engine {
         }
     }
 
-    /// Its process may live on under another agent session: this one is no longer there. What it is bound to stays.
+    /// Its process may continue under another agent session: this one is gone. Its binding stays.
     fn say_farewell(&mut self, identity: &AgentIdentity) -> crate::Result<()> {
         let Some(row) = self.store.agent(&identity.agent, &identity.id)? else { return Ok(()) };
-        if row.pid == 0 {
-            return Ok(());
-        }
         let last_seen = self.clock.now();
-        let gone = AgentRow { pid: 0, process_start: 0, boot_id: String::new(), last_seen, ..row };
-        Ok(self.store.see_agent(&gone, self.patience)?)
+        let gone = match row.memory.as_deref() {
+            Some(memory) if hooks::has_ended(memory) => return Ok(()),
+            // The process stays on record: while it runs, whatever runs below it is an agent's, and anybody can send
+            // this event.
+            Some(memory) => AgentRow { memory: Some(hooks::ended(memory)), last_seen, ..row },
+            None if row.pid == 0 => return Ok(()),
+            None => AgentRow { pid: 0, process_start: 0, boot_id: String::new(), last_seen, ..row },
+        };
+        Ok(self.store.see_agent(&gone, self.patience.left())?)
     }
 
     fn told(&self, opening: &Opening, ground: &Ground) -> Option<String> {

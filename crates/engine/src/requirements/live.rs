@@ -1,4 +1,5 @@
-//! The user's list of live agent sessions, which the original keeps in the home folder: read, and written under a lock.
+//! The user's list of live agent sessions, which the original keeps in the home folder: read, and written
+//! under a lock.
 
 use super::Ground;
 use super::file::{Known, SharedFile};
@@ -12,10 +13,10 @@ use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 use serde::Serialize;
 
-/// The agent whose sessions that list has.
+/// The agent of that list.
 const AGENT: &str = "claude";
 
-/// Another agent session that is alive.
+/// Another live agent session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LiveAgent {
     pub agent: String,
@@ -28,8 +29,8 @@ pub struct LiveAgent {
 }
 
 impl Engine {
-    /// Agent sessions of this project that live, except this one: those that leftoff saw, and those that only the
-    /// other tool's list has.
+    /// Live agent sessions of this project, except this one: those that leftoff saw, and those that only the
+    /// other tool lists.
     pub(super) fn other_agents(&self, asking: Option<&AgentIdentity>) -> Result<Vec<LiveAgent>> {
         let mut live: Vec<LiveAgent> = self
             .store
@@ -75,7 +76,7 @@ impl Engine {
         text.and_then(|text| Registry::read(&text)).map(|registry| registry.entries()).unwrap_or_default()
     }
 
-    /// Writes this agent session down; those that are gone leave.
+    /// Records this agent session; removes dead ones.
     pub(super) fn register(&self, ground: &Ground, identity: &AgentIdentity, agent: &AgentKey) -> Result<()> {
         let ancestors = self.processes.ancestors();
         let now = self.clock.now().as_second();
@@ -109,16 +110,16 @@ impl Engine {
 
     fn change_registry(&self, change: impl Fn(&mut Registry)) -> Result<()> {
         let Some(file) = self.registry_file() else { return Ok(()) };
-        // The original takes no lock between reading the list and replacing it: what it wrote meanwhile is looked at
-        // again, and not written over.
-        file.update_watchfully(self.patience, |text| {
+        // The original takes no lock between reading and replacing the list: what it wrote meanwhile is read
+        // again, not overwritten.
+        file.update_watchfully(self.patience.left(), |text| {
             Known::read(text, Registry::read).changed(Registry::default, Registry::text, &change).0
         })
     }
 
     fn registry_file(&self) -> Option<SharedFile> {
         let home = self.caller.home.as_ref()?;
-        // After a power cut nobody of it lives: what it takes with it is worth no wait.
+        // After a power cut none of them is alive: no sync is needed.
         Some(SharedFile::passing(home.join(".claude").join("sessions.json")))
     }
 
@@ -131,14 +132,14 @@ impl Engine {
         }
         let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
         match test_kill_process(pid) {
-            // Another user's process refuses the signal, and lives.
+            // Another user's process refuses the signal, so it is alive.
             Ok(()) | Err(Errno::PERM) => true,
             Err(_) => false,
         }
     }
 }
 
-/// Whether two ids, each whole or short, are one agent session's.
+/// True if two ids, whole or short, belong to one agent session.
 pub(crate) fn is_same(one: &str, other: &str) -> bool {
     if one == other {
         return true;

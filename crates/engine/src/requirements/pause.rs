@@ -1,5 +1,5 @@
-//! The marker file that pauses requirements for one agent session. It means something by being there: whatever stands
-//! in it, nothing is asked while it is.
+//! The marker file that suspends requirements for one agent session. Its existence counts, whatever it
+//! contains.
 
 use super::Ground;
 use super::file::{self, New, SharedFile};
@@ -21,7 +21,7 @@ impl Ground {
         }
     }
 
-    /// False if it was paused before.
+    /// False if it was already paused.
     pub(super) fn pause(
         &self,
         agent: &AgentKey,
@@ -64,7 +64,7 @@ impl Ground {
                 let is_anothers = id.and_then(AgentKey::new).is_some_and(|other| !other.is(agent));
                 if is_anothers { Pause::Anothers } else { Pause::Own }
             }
-            // What is there counts, whatever it is.
+            // An existing file counts, whatever it is.
             Err(_) if fs::symlink_metadata(self.pause_file(name)).is_ok() => Pause::Own,
             Ok(None) | Err(_) => Pause::Absent,
         }

@@ -1,4 +1,4 @@
-//! Files that a phase writes are never held by a requirement which that phase satisfies: it could not be met otherwise.
+//! A requirement never blocks the files of a phase that satisfies it: it could not be satisfied otherwise.
 
 use super::ToolCall;
 use super::gate::normalised;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 const ITEM: &str = "{item}";
 
 impl Engine {
-    /// Whether all that a call writes are files of the phases that satisfy this requirement.
+    /// True if a call writes only files of phases that satisfy this requirement.
     pub(super) fn writes_what_satisfies(
         &self,
         rules: &Rules,
@@ -32,7 +32,7 @@ impl Engine {
         })
     }
 
-    /// Where a file that an agent names lies.
+    /// The location of a file named by an agent.
     pub(super) fn written_path(&self, file: &str) -> PathBuf {
         let folder = self.options.project.as_deref().unwrap_or(&self.project.root);
         normalised(&folder.join(file))
@@ -63,13 +63,13 @@ fn named_files(phase: &PhaseDefinition) -> impl Iterator<Item = &str> {
     phase.produces.iter().map(String::as_str).chain(checked)
 }
 
-/// The folder as the disk knows it: an agent may know it by another name, through a link.
+/// The folder's canonical path: an agent may know it by another name, through a link.
 fn resolved(path: &Path) -> PathBuf {
     let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
     folder.zip(path.file_name()).map_or_else(|| path.to_owned(), |(folder, name)| folder.join(name))
 }
 
-/// Whether a path is the one that a pattern names; an item's name can be anything but a folder.
+/// True if a path matches a pattern; an item's name cannot contain a folder.
 fn is_named_by(pattern: &Path, path: &Path) -> bool {
     let (pattern, path) = (pattern.to_string_lossy(), path.to_string_lossy());
     let Some((before, after)) = pattern.split_once(ITEM) else { return pattern == path };

@@ -1,4 +1,5 @@
-//! Metrics of an agent session on disk. Counted under a lock, so that no increment is lost; a power cut may take the last.
+//! An agent session's metrics on disk. Counted under a lock, so that no increment is lost; a power cut may
+//! lose the last.
 
 use super::Ground;
 use super::file::{Known, New, SharedFile};
@@ -10,13 +11,13 @@ use std::time::Duration;
 const FOLDER: &str = "sessions";
 
 impl Ground {
-    /// What is known of this agent session, if anything is.
+    /// The known data of this agent session, if any.
     pub(super) fn metrics(&self, agent: &AgentKey) -> Option<Metrics> {
         let of = |name: &str| self.metrics_file(name).read().ok()?.and_then(|text| Metrics::read(&text));
         of(agent.short()).filter(|metrics| metrics.is_of(agent)).or_else(|| of(&agent.spare()))
     }
 
-    /// Counts something; false if it was counted before. A file that is busy gets it later.
+    /// Counts something; false if already counted. A busy file gets it later.
     pub(super) fn count(&self, agent: &AgentKey, patience: Duration, count: &Count) -> Result<bool> {
         match self.change_metrics(agent, patience, count.at, |metrics| metrics.count(count)) {
             Err(Error::FileBusy { .. }) => {
@@ -81,7 +82,7 @@ impl Ground {
 
     /// A file about one agent session.
     pub(super) fn session_file(&self, name: &str, ending: &str) -> PathBuf {
-        // An id is whatever an agent sends: only what is plain becomes part of a path.
+        // An id is any text from an agent: only safe characters become part of a path.
         let plain: String =
             name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
         self.folder.join(FOLDER).join(format!("{plain}.{ending}"))

@@ -1,4 +1,5 @@
-//! Agent sessions side by side: who is alive, and who satisfied what on this branch, when. Changes nothing.
+//! Agent sessions side by side: who is alive, and who satisfied what on this branch, and when. Changes
+//! nothing.
 
 use super::live::{LiveAgent, is_same};
 use crate::engine::Engine;
@@ -7,7 +8,7 @@ use jiff::Timestamp;
 use layouts::requirements::Record;
 use serde::Serialize;
 
-/// An agent session, and what is on record of it on this branch.
+/// An agent session, and its records on this branch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SessionRecord {
     pub agent_session: String,
@@ -21,7 +22,7 @@ pub struct SessionRecord {
     pub requirements: Vec<RecordView>,
 }
 
-/// One requirement as it stands on record for somebody.
+/// One requirement's record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RecordView {
     pub requirement: String,
@@ -32,7 +33,7 @@ pub struct RecordView {
 }
 
 impl Engine {
-    /// Those that live, of this worktree or of all the user's projects, and those that are on record on this branch.
+    /// Live ones, of this worktree or of all the user's projects, and those with records on this branch.
     pub fn requirement_sessions(&self, only_here: bool) -> Result<Vec<SessionRecord>> {
         let mut live = self.other_agents(None)?;
         if only_here {
@@ -65,7 +66,7 @@ impl Engine {
         Ok(sessions)
     }
 
-    /// What is satisfied for every agent session of this branch.
+    /// Satisfactions for every agent session of this branch.
     pub fn requirements_of_the_branch(&self) -> Result<Vec<RecordView>> {
         let Some(ground) = self.ground() else { return Ok(Vec::new()) };
         let records = ground.file().read(self.seconds())?.records(self.seconds());

@@ -1,5 +1,5 @@
-//! What is required here: the configuration's files, and what the session's workflow declares. Reads; parses nothing
-//! where there is no file.
+//! The requirements here: from configuration files and from the session's workflow. Reads; parses nothing if
+//! there is no file.
 
 use super::Ground;
 use super::file;
@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 pub(super) const SHARED: &str = "requirements.yaml";
 pub(super) const LOCAL: &str = "requirements.local.yaml";
 
-/// What is required here, with what is wrong about how it is written.
+/// The requirements here, with mistakes in their configuration.
 #[derive(Default)]
 pub(super) struct Rules {
     pub(super) settings: Settings,
     pub(super) problems: Vec<String>,
-    /// Phases that are done, of the session whose workflow was asked.
+    /// Completed phases of the session whose workflow was read.
     done: Vec<String>,
-    /// The session whose workflow declares requirements, where a hook asks.
+    /// The session whose workflow declares requirements, for a hook.
     pub(super) session: Option<Session>,
 }
 
@@ -28,7 +28,7 @@ impl Rules {
         self.settings.requirements.iter().filter(|requirement| requirement.enabled)
     }
 
-    /// Whether a phase of the session's run that satisfies this requirement is done.
+    /// The completed phase of the session's run that satisfies this requirement, if any.
     pub(super) fn phase_done<'a>(&self, requirement: &'a Requirement) -> Option<&'a str> {
         requirement.phases.iter().find(|phase| self.done.contains(phase)).map(String::as_str)
     }
@@ -48,14 +48,14 @@ impl Engine {
         rules
     }
 
-    /// The same for a session that is at hand.
+    /// As `rules`, for a loaded session.
     pub(super) fn rules_of(&self, ground: &Ground, session: &Session) -> Rules {
         let mut rules = configured(ground);
         self.add_declared(&mut rules, session);
         rules
     }
 
-    /// Whether anything could be required: a file is there, or the workflow declares something.
+    /// True if anything could be required: a file exists, or the workflow declares something.
     pub(super) fn may_require(&self, session: &Session) -> bool {
         let declares = |hash: &str| {
             self.definition(hash).ok().flatten().is_some_and(|workflow| !workflow.requirements.is_empty())
@@ -64,8 +64,8 @@ impl Engine {
             || session.run().is_some_and(|run| declares(&run.workflow.hash))
     }
 
-    /// The session that the asking agent is bound to, else the active one of this worktree. Never searches, and loads
-    /// it once.
+    /// The asking agent's session, or else the active one of this worktree. Never searches, and loads it
+    /// once.
     fn session_of_rules(&self) -> crate::Result<Option<Session>> {
         let bound = match self.asking_agent()? {
             Some(identity) => self.store.agent(&identity.agent, &identity.id)?.and_then(|row| row.session),
@@ -86,7 +86,7 @@ impl Engine {
         let definition = self.definition(&run.workflow.hash).ok().flatten();
         for (name, declared) in definition.iter().flat_map(|definition| &definition.requirements) {
             match rules.settings.requirements.iter_mut().find(|known| known.name == *name) {
-                // Who configures it decides about it; the workflow knows what else satisfies it.
+                // The configuration decides; the workflow adds further ways to satisfy it.
                 Some(known) => known.satisfied_also_by(&declared.satisfied_by),
                 None => rules.settings.requirements.push(Requirement::declared(name, declared)),
             }
@@ -96,7 +96,7 @@ impl Engine {
     }
 }
 
-/// The text of each file of the configuration, with its path, the weakest first.
+/// The text of each configuration file with its path, weakest first.
 pub(super) fn texts_of(ground: &Ground, problems: &mut Vec<String>) -> Vec<(String, String)> {
     places(ground)
         .into_iter()
@@ -122,8 +122,8 @@ fn configured(ground: &Ground) -> Rules {
     Rules { settings, problems, ..Rules::default() }
 }
 
-/// The files that count, the weakest first; none where the project has no configuration of its own, which is what
-/// switches the others on.
+/// The files that count, weakest first; empty if the project has no configuration of its own, which enables
+/// the others.
 fn places(ground: &Ground) -> Vec<PathBuf> {
     let Some(folder) = project_folder(&ground.root) else { return Vec::new() };
     let shared = folder.join(SHARED);
@@ -133,12 +133,12 @@ fn places(ground: &Ground) -> Vec<PathBuf> {
     user.into_iter().chain([shared, folder.join(LOCAL)]).collect()
 }
 
-/// The nearest folder of this repository that has the project's configuration.
+/// The nearest folder of this repository with the project's configuration.
 fn project_folder(root: &Path) -> Option<PathBuf> {
     repository_folders(root).map(|folder| folder.join(".claude")).find(|folder| folder.join(SHARED).exists())
 }
 
-/// From a folder up to the one that is the repository's, or to the top.
+/// From a folder up to the repository's root, or to the top.
 fn repository_folders(from: &Path) -> impl Iterator<Item = &Path> {
     let mut is_above = false;
     from.ancestors().take_while(move |folder| {

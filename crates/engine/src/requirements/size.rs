@@ -1,21 +1,20 @@
-//! How many lines a branch changed, against the branch it is to go into. One git process, and none while the last
-//! count holds; the base branch is found by reading git's files, and by one more process only where it may be stacked
-//! on another branch.
+//! The number of lines that a branch changed, against its base branch. One git process, and none while the
+//! last count is valid; the base branch is found by reading git's files, and by one more process only if it
+//! may be stacked on another branch.
 
 use super::Ground;
 use super::file;
 use super::stack;
 use crate::engine::Engine;
+use crate::git::{self, NoAnswer};
 use crate::hex;
 use crate::place::Git;
 use sha2::{Digest, Sha256};
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// A count that takes longer than this counts as not found out.
+/// A count that takes longer counts as unknown.
 const LONGEST: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,8 +24,7 @@ pub(super) struct Size {
 }
 
 impl Engine {
-    /// None on the base branch itself, where there is nothing to compare with, or where it is not known and not to be
-    /// measured now.
+    /// `None` on the base branch itself, without a base, or if unknown and not to be measured now.
     pub(super) fn branch_size(
         &self,
         ground: &Ground,
@@ -51,13 +49,13 @@ impl Engine {
     }
 }
 
-/// A worktree's branch: two worktrees have different changes on disk.
+/// One per worktree: two worktrees have different changes on disk.
 fn cache_path(ground: &Ground) -> PathBuf {
     let digest = Sha256::digest(format!("{}\n{}", ground.project, ground.branch).as_bytes());
     ground.folder.join(super::OUR_FOLDER).join(format!("size-{}", &hex(&digest)[..16]))
 }
 
-/// `seconds lines base`, of this moment or a little earlier.
+/// `seconds lines base`, from now or a little earlier.
 fn remembered(cache: &Path, cache_ttl: u64, now: i64) -> Option<Size> {
     let text = file::read(cache).ok()??;
     let mut words = text.trim_end().splitn(3, ' ');
@@ -68,7 +66,7 @@ fn remembered(cache: &Path, cache_ttl: u64, now: i64) -> Option<Size> {
     (age < cache_ttl).then_some(Size { lines, base })
 }
 
-/// Not being able to remember costs another count, no more.
+/// A failure costs another count, no more.
 fn remember(cache: &Path, size: &Size, now: i64) {
     let temporary = cache.with_extension(format!("{}.tmp", std::process::id()));
     let text = format!("{now} {} {}\n", size.lines, size.base);
@@ -82,7 +80,7 @@ fn remember(cache: &Path, size: &Size, now: i64) {
     }
 }
 
-/// What the remote calls its main branch, else the usual names.
+/// The remote's main branch, or else the usual names.
 fn base_branch(git: &Git, branch: &str) -> Option<String> {
     let remote_head = fs::read_to_string(git.common.join("refs/remotes/origin/HEAD")).ok();
     let named = remote_head
@@ -113,45 +111,13 @@ fn changed_lines(root: &Path, base: &str) -> Result<u64, String> {
     Ok(counted(&said))
 }
 
-/// What git answers to a question about this worktree: its configuration starts no program, and it may not take long.
+/// Git's answer to a query about this worktree.
 pub(super) fn said_by_git(root: &Path, words: &[&str]) -> Result<String, String> {
-    let mut child = Command::new("git")
-        .args(["-c", "core.fsmonitor=false"])
-        .args(words)
-        .current_dir(root)
-        .env_remove("GIT_DIR")
-        .env_remove("GIT_INDEX_FILE")
-        .env_remove("GIT_WORK_TREE")
-        .env_remove("GIT_EXTERNAL_DIFF")
-        // A hook must not take git's index lock away from somebody who works.
-        .env("GIT_OPTIONAL_LOCKS", "0")
-        .env("LC_ALL", "C")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(|error| format!("git cannot be run: {error}"))?;
-    // The answers are far smaller than a pipe, so git ends without being read.
-    let deadline = Instant::now() + LONGEST;
-    let status = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break status,
-            Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(1)),
-            Ok(None) | Err(_) => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err("git took too long to count the branch's lines".to_owned());
-            }
-        }
-    };
-    if !status.success() {
-        return Err(format!("git {} failed", words.join(" ")));
-    }
-    let mut said = String::new();
-    if let Some(mut stdout) = child.stdout.take() {
-        stdout.read_to_string(&mut said).map_err(|error| format!("git's answer: {error}"))?;
-    }
-    Ok(said)
+    git::ask(root, words, LONGEST).map_err(|why| match why {
+        NoAnswer::CannotRun(error) => format!("git cannot be run: {error}"),
+        NoAnswer::TooLong => "git took too long to count the branch's lines".to_owned(),
+        NoAnswer::Failed => format!("git {} failed", words.join(" ")),
+    })
 }
 
 /// ` 3 files changed, 120 insertions(+), 4 deletions(-)`

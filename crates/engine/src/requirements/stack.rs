@@ -1,5 +1,5 @@
-//! The branch that another one is stacked on. Asks git only where there are branches that it could be; decides by what
-//! was committed, and by git's own log of where the branch was made.
+//! The branch on which another one is stacked. Asks git only if there are candidates; decides by commits, and
+//! by git's log of the branch's creation.
 
 use super::size::said_by_git;
 use crate::place::Git;
@@ -9,11 +9,11 @@ use std::path::Path;
 
 /// More branches than this are not compared: one answer must fit into a pipe.
 const MOST_BRANCHES: usize = 500;
-/// So much of git's log of HEAD is read.
+/// How much of git's log of HEAD is read.
 const MOST_LOG: u64 = 1024 * 1024;
 
-/// The nearest branch that this one can be stacked on, if one is nearer than the trunk. None where git is too old to
-/// say, or has nothing to say.
+/// The nearest branch on which this one can be stacked, if nearer than the trunk. `None` if git is too old or
+/// does not know.
 pub(super) fn nearest(git: &Git, root: &Path, branch: &str, trunk: &str) -> Option<String> {
     let others = other_branches(git, branch, trunk);
     if others == 0 || others > MOST_BRANCHES {
@@ -32,17 +32,17 @@ pub(super) fn nearest(git: &Git, root: &Path, branch: &str, trunk: &str) -> Opti
     choose(&said, branch, trunk, made_from(git, branch).as_deref())
 }
 
-/// A branch as it lies to the one that is checked out.
+/// A branch in relation to the checked-out one.
 struct Lies<'a> {
     name: &'a str,
     /// Commits that only it has.
     ahead: u64,
-    /// Commits that it lacks: how far away it is.
+    /// Commits that it lacks: its distance.
     behind: u64,
 }
 
-/// A branch that has nothing of its own was passed on the way here. One that went on since is a parent only where the
-/// log says so: it could as well be a child, from whose beginning most of this branch would not be counted.
+/// A branch without commits of its own was passed on the way here. One with later commits is a parent only if
+/// the log says so: it could be a child, and most of this branch would not be counted.
 fn choose(said: &str, branch: &str, trunk: &str, made_from: Option<&str>) -> Option<String> {
     let all: Vec<Lies<'_>> = said.lines().filter_map(lies).collect();
     let to_trunk = all.iter().find(|one| one.name == trunk).map(|one| one.behind)?;
@@ -66,7 +66,7 @@ fn lies(line: &str) -> Option<Lies<'_>> {
     Some(Lies { name, ahead, behind })
 }
 
-/// How many local branches there are besides these two, as far as that is worth knowing.
+/// The number of other local branches, up to a limit.
 fn other_branches(git: &Git, branch: &str, trunk: &str) -> usize {
     let mut names = Vec::new();
     collect(&git.common.join("refs/heads"), "", &mut names);
@@ -92,7 +92,7 @@ fn collect(folder: &Path, above: &str, names: &mut Vec<String>) {
     }
 }
 
-/// The branch that was checked out, or named, when this one was made.
+/// The branch that was checked out, or named, when this one was created.
 fn made_from(git: &Git, branch: &str) -> Option<String> {
     let log = bounded(&git.common.join("logs/refs/heads").join(branch))?;
     let first = log.lines().next()?.rsplit_once("branch: Created from ")?.1.trim();

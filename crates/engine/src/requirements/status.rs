@@ -1,4 +1,4 @@
-//! How every requirement stands, for whoever looks. Changes nothing.
+//! The state of every requirement. Changes nothing.
 
 use super::gate::{Asking, Standing, on_record};
 use super::setting::Rules;
@@ -14,7 +14,7 @@ use model::session::Session;
 use model::workflow::RequirementScope;
 use serde::{Deserialize, Serialize};
 
-/// A requirement as it stands.
+/// A requirement and its state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequirementView {
     pub name: String,
@@ -22,16 +22,16 @@ pub struct RequirementView {
     /// `blocking`, `dynamic` or `guard`.
     pub kind: String,
     pub satisfied: bool,
-    /// By what: a word of the branch's file, or `phase:plan`.
+    /// How: a word of the branch's file, or `phase:plan`.
     pub satisfied_by: Option<String>,
     pub satisfied_at: Option<Timestamp>,
     pub expires_at: Option<Timestamp>,
-    /// Since when this agent session has done what it guards.
+    /// Since when this agent session has done the guarded action.
     pub triggered_at: Option<Timestamp>,
-    /// It reminds, and never holds anybody.
+    /// Only reminds; never blocks.
     #[serde(default)]
     pub advisory: bool,
-    /// What was measured, or which condition does not hold.
+    /// The measurement, or the condition that does not hold.
     pub found: Option<String>,
     /// Every way to satisfy it: a skill to run, a command.
     pub how: Vec<String>,
@@ -42,19 +42,19 @@ pub struct RequirementView {
 pub struct RequirementList {
     pub branch: Option<String>,
     pub agent_session: Option<String>,
-    /// Nothing is asked of this agent session until it is resumed.
+    /// Suspended for this agent session until resumed.
     pub paused: bool,
     pub requirements: Vec<RequirementView>,
     pub warnings: Vec<Warning>,
 }
 
 impl Engine {
-    /// What is required here and how it stands for this agent session; where nobody is, for the branch alone.
+    /// The requirements here and their state for this agent session; without one, for the branch only.
     pub fn requirement_list(&self, asked: Option<&str>) -> Result<RequirementList> {
         self.requirement_list_on(None, asked)
     }
 
-    /// The same for a branch by its name, checked out or not.
+    /// As `requirement_list`, for a named branch, checked out or not.
     pub fn requirement_list_on(&self, branch: Option<&str>, asked: Option<&str>) -> Result<RequirementList> {
         let identity = match self.ground_on(branch).map(|ground| self.agent_meant(&ground, asked)) {
             None | Some(Err(Error::NoAgentSession)) => None,
@@ -81,22 +81,23 @@ impl Engine {
         let rules = self.rules(&ground);
         let Gated { answer: requirements, problems } = self.views(&ground, &rules, identity.as_ref(), true);
         let agent = identity.as_ref().and_then(|identity| AgentKey::new(&identity.id));
+        let triggers: Vec<String> = rules.enabled().flat_map(Requirement::wrong_triggers).collect();
         RequirementList {
             paused: agent.is_some_and(|agent| ground.is_paused(&agent)),
             branch: Some(ground.branch),
             agent_session: identity.map(|identity| identity.id),
             requirements,
-            warnings: rules.problems.into_iter().chain(problems).map(warning).collect(),
+            warnings: rules.problems.into_iter().chain(triggers).chain(problems).map(warning).collect(),
         }
     }
 
-    /// Like `requirement_list_on`; a failure outside git, and where no branch is checked out or named.
+    /// Like `requirement_list_on`; fails outside git, and without a checked-out or named branch.
     pub fn requirement_status(&self, branch: Option<&str>, asked: Option<&str>) -> Result<RequirementList> {
         self.required_ground(branch)?;
         self.requirement_list_on(branch, asked)
     }
 
-    /// What is wrong with how requirements are written down here.
+    /// Mistakes in the requirements' configuration here.
     pub fn requirement_problems(&self) -> Vec<String> {
         let Some(ground) = self.ground() else { return Vec::new() };
         let rules = self.rules(&ground);
@@ -105,9 +106,9 @@ impl Engine {
         rules.problems.iter().cloned().chain(triggers).chain(state).collect()
     }
 
-    /// The same for a session's view: what cannot be found out is left out there.
+    /// As `requirement_list`, for a session's view: unknown states are omitted there.
     pub(crate) fn requirement_views(&self, session: &Session) -> Gated<Vec<RequirementView>> {
-        // Every command shows a view: where nothing is set, this is all that it costs.
+        // Every command builds a view: without requirements this is the only cost.
         if session.worktree != self.project.worktree() || !self.may_require(session) {
             return Gated::fine(Vec::new());
         }
@@ -177,7 +178,7 @@ fn view(
         Ok(Standing::Met) => (true, None),
         Ok(Standing::Near(found)) => (true, Some(found)),
         Ok(Standing::Open(found)) => (written.is_some() || phase.is_some(), found),
-        // What cannot be found out holds nobody.
+        // An unknown state blocks nobody.
         Err(problem) => {
             problems.push(problem);
             (true, None)

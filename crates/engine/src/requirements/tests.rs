@@ -106,7 +106,7 @@ impl Place {
         self.engine().before_tool(&call)
     }
 
-    /// The tool was used; with what it satisfied.
+    /// The tool was used; with its satisfactions.
     fn used(
         &self,
         id: &str,

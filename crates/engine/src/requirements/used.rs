@@ -1,4 +1,4 @@
-//! After a tool: what it satisfied, what it used up, what is counted. The same call counts once.
+//! After a tool: what it satisfied, what it used up, what is counted. A repeated call counts once.
 
 use super::gate::asked_by_tool;
 use super::setting::Rules;
@@ -12,11 +12,12 @@ use layouts::requirements::{
 };
 use model::workflow::RequirementScope;
 
-/// The longest path or command line that is counted.
+/// The maximum length of a counted path or command line.
 const LONGEST: usize = 500;
 
 impl Engine {
-    /// A tool was used: what it satisfies, what it used up, what is counted. The names of what it satisfied.
+    /// A tool was used: records satisfactions, single uses and counts. Returns the names of satisfied
+    /// requirements.
     pub fn after_tool(&mut self, call: &ToolCall<'_>) -> Gated<Vec<String>> {
         self.asked_by(call.agent);
         let (Some(ground), Some(agent)) = (self.hook_ground(), AgentKey::new(&call.agent.id)) else {
@@ -28,13 +29,13 @@ impl Engine {
             return Gated { answer: Vec::new(), problems };
         }
         match self.count_call(&ground, &agent, call) {
-            // The same event came twice.
+            // The event came twice.
             Ok(false) => return Gated { answer: Vec::new(), problems },
             Ok(true) => {}
             Err(error) => problems.push(error.to_string()),
         }
         let satisfied = self.satisfied_by_skill(&ground, &rules, &agent, call, &mut problems);
-        // What could not have been held has not used anything up.
+        // A call that could not have been blocked used nothing up.
         if !self.is_never_held(call) {
             let single: Vec<&Requirement> = asked_by_tool(&rules, call, &mut problems)
                 .into_iter()
@@ -57,12 +58,14 @@ impl Engine {
             let message = one_line(&cleaned(error), LONGEST);
             let what = Counted::Failed { tool: call.tool.to_owned(), message };
             let count = Count { at: self.seconds(), event: once(call, "failed"), what };
-            problems.extend(ground.count(&agent, self.patience, &count).err().map(|error| error.to_string()));
+            problems.extend(
+                ground.count(&agent, self.patience.left(), &count).err().map(|error| error.to_string()),
+            );
         }
         Gated { answer: (), problems }
     }
 
-    /// False if this call was counted before.
+    /// False if this call was already counted.
     fn count_call(&self, ground: &Ground, agent: &AgentKey, call: &ToolCall<'_>) -> crate::Result<bool> {
         let what = Counted::Used {
             tool: call.tool.to_owned(),
@@ -71,7 +74,7 @@ impl Engine {
             skill: call.skill.map(|skill| skill_name(skill).to_owned()),
         };
         let count = Count { at: self.seconds(), event: once(call, "used"), what };
-        ground.count(agent, self.patience, &count)
+        ground.count(agent, self.patience.left(), &count)
     }
 
     fn satisfied_by_skill(
@@ -126,7 +129,7 @@ impl Engine {
             return;
         }
         let change = self.deed(agent, single.iter().copied(), Deed::UseUp);
-        let used = ground.file().apply(self.patience, now, &[change]);
+        let used = ground.file().apply(self.patience.left(), now, &[change]);
         match used {
             Ok(changed) => {
                 problems.extend(changed.problem);
@@ -147,7 +150,7 @@ impl Engine {
     }
 }
 
-/// What is counted of a command or a path: secrets and what is endless are not.
+/// A countable command or path: without secrets, and shortened.
 pub(super) fn kept(text: &str) -> String {
     one_line(&cleaned(text), LONGEST)
 }
@@ -156,7 +159,7 @@ pub(super) fn first_file(call: &ToolCall<'_>) -> Option<String> {
     call.files.first().map(|file| kept(file))
 }
 
-/// A name for this event of this call, by which a second delivery is known.
+/// A name for this event of this call, to recognise a second delivery.
 pub(super) fn once(call: &ToolCall<'_>, event: &str) -> Option<String> {
     call.tool_use_id.map(|id| format!("{event}:{}", one_line(id, 100)))
 }

@@ -1,10 +1,10 @@
-//! What an agent is told about requirements: what holds it, why, and what to do. Commands run as they are printed.
+//! Messages to agents about requirements: what blocks them, why, and what to do. Commands run as printed.
 
 use super::size::Size;
-use layouts::requirements::{AgentKey, Kind, Limits, Requirement};
+use layouts::requirements::{AgentKey, Kind, Limits, Requirement, skill_to_run};
 use std::fmt::Write;
 
-/// A requirement that is not met, with what was found.
+/// An unsatisfied requirement, with the finding.
 pub(super) struct Held<'a> {
     pub(super) requirement: &'a Requirement,
     pub(super) found: Option<String>,
@@ -41,26 +41,25 @@ pub(super) fn reminder(open: &Held<'_>, agent: &AgentKey, branch: &str) -> Strin
     format!("{}: {} It holds nothing. {ways}", open.requirement.name, sentence(&message))
 }
 
-/// Eight characters, as files and people have them.
+/// Eight characters, as in files.
 pub(super) fn short(agent_session: &str) -> String {
     AgentKey::new(agent_session).map_or_else(|| agent_session.to_owned(), |agent| agent.short().to_owned())
 }
 
-/// Every way to satisfy this requirement, each on a line of its own: a command must not be broken.
+/// Every way to satisfy this requirement, each on its own line: a command must not be broken.
 pub(super) fn ways(requirement: &Requirement, agent: Option<&AgentKey>) -> Vec<String> {
-    let skill = requirement.auto_resolve_skill.as_ref().or(requirement.skills.first());
-    let skill = skill.map(|skill| format!("Run /{}", skill.trim_start_matches('/')));
+    let skill = skill_to_run(requirement).map(|skill| format!("Run /{skill}"));
     let phases = requirement.phases.iter().map(|phase| format!("leftoff advance --phase {phase}"));
     let by_hand =
         (!requirement.is_proved_by_phase()).then(|| command(verb(requirement), &[&requirement.name], agent));
     skill.into_iter().chain(phases).chain(by_hand).collect()
 }
 
-/// What the configuration says about it, and what was found.
+/// The configuration's message, and the finding.
 fn message(held: &Held<'_>, agent: &AgentKey, branch: &str) -> String {
     let requirement = held.requirement;
     let own = requirement.message.as_deref().map(str::trim).filter(|text| !text.is_empty());
-    let skill = requirement.auto_resolve_skill.as_deref().unwrap_or_default();
+    let skill = skill_to_run(requirement).unwrap_or_default();
     let own = own.map(|text| {
         text.replace("{req_name}", &requirement.name)
             .replace("{branch}", branch)
@@ -94,8 +93,8 @@ fn listed(held: &[Held<'_>], agent: &AgentKey, branch: &str) -> String {
         for point in &requirement.checklist {
             let _ = write!(text, "\n  - [ ] {point}");
         }
-        if let Some(skill) = requirement.auto_resolve_skill.as_ref().or(requirement.skills.first()) {
-            let _ = write!(text, "\n  Run /{}", skill.trim_start_matches('/'));
+        if let Some(skill) = skill_to_run(requirement) {
+            let _ = write!(text, "\n  Run /{skill}");
         }
         for phase in &requirement.phases {
             let _ = write!(text, "\n  Complete phase {phase}: leftoff advance --phase {phase}");
@@ -126,7 +125,7 @@ fn command(word: &str, names: &[&str], agent: Option<&AgentKey>) -> String {
     format!("leftoff req {word} {}{agent}", names.join(" "))
 }
 
-/// What is measured or a condition is not done by anybody; it can be agreed to.
+/// Nobody does a measurement or a condition; it can be accepted.
 fn verb(requirement: &Requirement) -> &'static str {
     match requirement.kind {
         Kind::Blocking => "satisfy",

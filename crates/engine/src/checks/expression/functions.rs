@@ -1,10 +1,10 @@
-//! Functions that expressions have beside CEL's own: whether a file is there, numbers up to one, the sum of a list.
+//! Functions beyond CEL's own: existence of a file, numbers up to one, the sum of a list.
 
 use cel::{Context, DeclarationError, ExecutionError, Value};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-/// More than anything has that is counted by hand.
+/// More than anything counted by hand.
 const MOST_NUMBERS: i64 = 1_000;
 
 pub(super) fn add(context: &mut Context<'_, '_>, workspace: PathBuf) -> Result<(), DeclarationError> {
@@ -13,14 +13,14 @@ pub(super) fn add(context: &mut Context<'_, '_>, workspace: PathBuf) -> Result<(
     context.add_function("sum", sum)
 }
 
-/// Whether a file is there; a path that leads out of the workspace is not.
+/// True if a file exists; false for a path outside the workspace.
 fn is_below(workspace: &Path, path: &str) -> bool {
     let leads_out =
         Path::new(path).components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir));
     !leads_out && workspace.join(path).is_file()
 }
 
-/// From 1 to this one.
+/// The numbers from 1 to `last`.
 fn numbers(last: i64) -> Result<Value, ExecutionError> {
     if last > MOST_NUMBERS {
         return Err(ExecutionError::function_error(

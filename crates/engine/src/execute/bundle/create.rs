@@ -1,4 +1,4 @@
-//! Makes a bundle: reads everything, changes nothing but the file that it writes.
+//! Creates a bundle: reads everything, writes only its file.
 
 use super::format::{self, Bundle, Definition, Header, LARGEST_FILE, PackedFile, VERSION};
 use crate::engine::{Engine, Want};
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use store::ContentRow;
 use store::chain::Given;
 
-/// What was put into a bundle.
+/// The contents of a new bundle.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct BundleMade {
     pub path: PathBuf,
@@ -23,18 +23,18 @@ pub struct BundleMade {
     pub events: usize,
     pub files: usize,
     pub bytes: u64,
-    /// What a person should know: files that are missing, too large, or other than they were recorded.
+    /// Messages for people: missing, oversized or changed files.
     pub said: Vec<String>,
 }
 
 impl Engine {
-    /// Puts the session that is meant into a new file.
+    /// Writes the selected session to a new file.
     pub fn bundle_create(&self, to: &Path) -> Result<BundleMade> {
         let id = self.select(Want::Latest)?;
         let mut said = Vec::new();
         let bundle = self.packed(&id, &mut said)?;
         let io = |source| Error::io(format!("writing {}", to.display()), source);
-        // A bundle holds all that a session knows: for its owner alone, and never over another file.
+        // A bundle contains everything about a session: private, and never over another file.
         let file = match OpenOptions::new().write(true).create_new(true).mode(0o600).open(to) {
             Ok(file) => file,
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
@@ -75,7 +75,7 @@ impl Engine {
         })
     }
 
-    /// The chain, so that it is the same one where the bundle is taken.
+    /// The chain's seals, so that the chain stays the same where the bundle is taken.
     fn seals_of(&self, id: &SessionId) -> Result<BTreeMap<u64, Given>> {
         let seals = self.store.chain(id)?.seals.into_iter();
         Ok(seals
@@ -83,7 +83,7 @@ impl Engine {
             .collect())
     }
 
-    /// Of every run that there ever was, also of one that was taken back.
+    /// Of every run so far, including undone ones.
     fn definitions_used(&self, id: &SessionId) -> Result<Vec<Definition>> {
         let hashes: BTreeSet<String> = self
             .history(id)?
@@ -104,7 +104,7 @@ impl Engine {
         Ok(definitions)
     }
 
-    /// What is kept of the files' earlier versions, so that they can be compared there, too.
+    /// Stored earlier versions of files, so that they can be compared there too.
     fn contents_kept(&self, id: &SessionId) -> Result<Vec<ContentRow>> {
         let history = self.history(id)?;
         let hashes: BTreeSet<&str> = history.iter().flat_map(|recorded| recorded.event.contents()).collect();

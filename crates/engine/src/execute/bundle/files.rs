@@ -1,4 +1,5 @@
-//! Puts a bundle's files into a project: never over another file, never outside, never where programs look for orders.
+//! Puts a bundle's files into a project: never over another file, never outside, never where programs look
+//! for instructions.
 
 use super::format::{PackedFile, hash};
 use crate::files::{Seen, look};
@@ -9,16 +10,16 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 
-/// A file that is written under a temporary name and waits to get its own.
+/// A file under a temporary name, waiting to be renamed.
 pub(super) struct Waiting {
     draft: PathBuf,
     /// Below the project's folder.
     target: String,
-    /// Its own name is another's: it is put beside.
+    /// Its own name is taken: it goes next to it.
     beside: Option<&'static str>,
 }
 
-/// All of a bundle's files, none of them in its place yet. Those that were not put there are removed again.
+/// All of a bundle's files, not yet in place. Unused ones are removed again.
 #[derive(Default)]
 pub(super) struct Drafts {
     waiting: Vec<Waiting>,
@@ -32,7 +33,7 @@ impl Drop for Drafts {
     }
 }
 
-/// Why a path cannot be in a bundle for this session.
+/// Why a path is not allowed in this session's bundle.
 pub(super) fn refused(path: &str) -> Option<&'static str> {
     if path.is_empty() || path.chars().any(char::is_control) {
         return Some("it is empty or holds a control character");
@@ -52,7 +53,7 @@ pub(super) fn refused(path: &str) -> Option<&'static str> {
     }
 }
 
-/// Writes every file that is not there yet beside its place. `own` is the session's own folder.
+/// Writes every missing file next to its destination. `own` is the session's own folder.
 pub(super) fn draft(root: &Path, session: &SessionId, own: &str, files: &[PackedFile]) -> io::Result<Drafts> {
     let mut drafts = Drafts::default();
     for file in files {
@@ -67,8 +68,21 @@ pub(super) fn draft(root: &Path, session: &SessionId, own: &str, files: &[Packed
     Ok(drafts)
 }
 
+/// Writes missing files, and reports those that could not get their own name. Skips forbidden paths.
+pub(crate) fn put_back(
+    root: &Path,
+    session: &SessionId,
+    own: &str,
+    files: &[PackedFile],
+) -> crate::error::Result<Vec<String>> {
+    let plain: Vec<PackedFile> = files.iter().filter(|file| refused(&file.path).is_none()).cloned().collect();
+    let drafts = draft(root, session, own, &plain)
+        .map_err(|source| crate::error::Error::io("putting files back", source))?;
+    Ok(drafts.put(root))
+}
+
 impl Drafts {
-    /// Gives every file its name; says where one went that could not have its own.
+    /// Renames every file; reports those that could not get their own name.
     pub(super) fn put(mut self, root: &Path) -> Vec<String> {
         let waiting = std::mem::take(&mut self.waiting);
         waiting.into_iter().flat_map(|file| put_one(root, &file)).collect()
@@ -97,7 +111,8 @@ fn put_one(root: &Path, file: &Waiting) -> Vec<String> {
     told(&file.draft.display().to_string(), why)
 }
 
-/// Agents and editors read orders from hidden files: hooks, settings, policies. A session's own folder is its own.
+/// Agents and editors read instructions from hidden files: hooks, settings, policies. The session's own
+/// folder is exempt.
 fn may_be_put(path: &str, own: &str) -> bool {
     let rest = path.strip_prefix(&format!("{own}/")).unwrap_or(path);
     rest.split('/').all(|part| !part.starts_with('.'))
@@ -115,7 +130,7 @@ fn write_draft(
     fs::create_dir_all(folder)?;
     let name = target.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let short = format!("{}-{}", name.chars().take(40).collect::<String>(), &hash(file.path.as_bytes())[..8]);
-    // Always the same name, so that what a crash left behind is found and replaced.
+    // A fixed name, so that leftovers of a crash are found and replaced.
     let draft = folder.join(format!(".{short}.leftoff-{session}"));
     match fs::remove_file(&draft) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -130,7 +145,7 @@ fn write_draft(
     Ok(waiting)
 }
 
-/// A folder on the way that is a link leads to wherever somebody wants.
+/// A linked folder on the way could lead anywhere.
 fn refuse_links(root: &Path, folder: &Path) -> io::Result<()> {
     let below = folder.strip_prefix(root).unwrap_or(folder);
     let mut path = root.to_owned();
@@ -151,7 +166,7 @@ fn refuse_links(root: &Path, folder: &Path) -> io::Result<()> {
 
 fn move_without_replacing(from: &Path, to: &Path) -> rustix::io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // A file system without that kind of rename; a hard link does not replace either.
+        // This file system lacks such a rename; a hard link does not overwrite either.
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
             rustix::fs::link(from, to)?;
             rustix::fs::unlink(from)

@@ -1,4 +1,5 @@
-//! The bundle's format: JSON lines. A header, definitions, events, files, and a last line with the hash of all before it.
+//! The bundle format: JSON lines. A header, definitions, events, files, and a last line with the hash of
+//! everything before.
 
 use crate::{from_hex, hex};
 use base64::Engine as _;
@@ -13,13 +14,13 @@ use std::io::{self, BufRead, Write};
 use store::chain::Given;
 use store::{CommandMark, ContentRow, EventRow};
 
-/// A file is left out of a bundle beyond this.
+/// Larger files are left out of a bundle.
 pub(super) const LARGEST_FILE: u64 = 16 * 1024 * 1024;
-/// What is kept of a recorded file, or of a file that a session was imported with.
+/// The maximum size of stored file content.
 const LARGEST_CONTENT: usize = 1024 * 1024;
-/// A line holds one file in base 64, or one event.
+/// A line holds one file in base64, or one event.
 const LONGEST_LINE: u64 = LARGEST_FILE * 2;
-/// Raised when a program of today could no longer read what is written.
+/// Raised when current programs could no longer read new bundles.
 pub(super) const VERSION: u32 = 1;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,9 +49,9 @@ pub(super) struct Definition {
     pub(super) workflow: Value,
 }
 
-/// The body is kept as the text that it is: two logs are the same when their bytes are.
+/// The body is kept as text: two logs are equal if their bytes are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct EventLine {
+pub(crate) struct EventLine {
     version: u64,
     at: Timestamp,
     kind: String,
@@ -60,7 +61,7 @@ struct EventLine {
     command: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ordinal: Option<u64>,
-    /// Its place in the hash chain, as hexadecimal text; purged content has no salt.
+    /// Its place in the hash chain, in hexadecimal; purged content has no salt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     salt: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,33 +75,33 @@ struct FileLine {
     base64: String,
 }
 
-/// What was in a file when it was recorded.
+/// The content of a file when it was recorded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct ContentLine {
     sha256: String,
     base64: String,
 }
 
-/// A file as it travels.
+/// A file in transit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct PackedFile {
-    pub(super) path: String,
-    pub(super) content: Vec<u8>,
+pub(crate) struct PackedFile {
+    pub(crate) path: String,
+    pub(crate) content: Vec<u8>,
 }
 
-/// All that a bundle holds.
+/// A bundle's contents.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Bundle {
     pub(super) header: Header,
     pub(super) definitions: Vec<Definition>,
     pub(super) events: Vec<EventRow>,
-    /// What the hash chain is made of, by version; empty in bundles of version 0.1.
+    /// The chain's input by version; empty in bundles of version 0.1.
     pub(super) seals: BTreeMap<u64, Given>,
     pub(super) files: Vec<PackedFile>,
     pub(super) contents: Vec<ContentRow>,
 }
 
-/// Why a file is no bundle that can be taken.
+/// Why a file is not a usable bundle.
 #[derive(Debug)]
 pub(super) enum Unreadable {
     Newer(u32),
@@ -148,7 +149,7 @@ impl<W: Write> Hashed<'_, W> {
     }
 }
 
-/// Reads a whole bundle, and believes nothing that can be checked. Gives its hash with it.
+/// Reads a whole bundle with its hash, and verifies everything that can be verified.
 pub(super) fn read(from: &mut impl BufRead) -> Result<(Bundle, String), Unreadable> {
     let mut hasher = Sha256::new();
     let first = line(from)?.ok_or_else(|| wrong("it is empty"))?;
@@ -192,7 +193,7 @@ pub(super) fn hash(content: &[u8]) -> String {
     hex(&Sha256::digest(content))
 }
 
-/// The version is looked at first: everything else may be otherwise in a newer one.
+/// The version comes first: a newer one may change everything else.
 fn header(text: &[u8]) -> Result<Header, Unreadable> {
     let value: Value = serde_json::from_slice(text).map_err(|_| wrong("it is no bundle of leftoff's"))?;
     let version = value.get("leftoff_bundle").and_then(Value::as_u64);
@@ -232,7 +233,7 @@ fn unpacked_content(content: &ContentLine, number: usize) -> Result<ContentRow, 
     Ok(ContentRow { hash: content.sha256.clone(), body })
 }
 
-/// The next line, with its end; never more than a line may have.
+/// The next line with its end, up to the maximum length.
 fn line(from: &mut impl BufRead) -> Result<Option<Vec<u8>>, Unreadable> {
     let mut text = Vec::new();
     io::Read::take(&mut *from, LONGEST_LINE).read_until(b'\n', &mut text).map_err(Unreadable::Io)?;
@@ -248,7 +249,7 @@ fn wrong(why: &str) -> Unreadable {
 }
 
 impl EventLine {
-    fn sealed(row: &EventRow, seal: Option<&Given>) -> Self {
+    pub(crate) fn sealed(row: &EventRow, seal: Option<&Given>) -> Self {
         let (salt, hash) = match seal {
             Some(Given::Salt(salt)) => (Some(hex(salt)), None),
             Some(Given::Hash(hash)) => (None, Some(hex(hash))),
@@ -267,8 +268,8 @@ impl EventLine {
         }
     }
 
-    /// One that is spelled wrong is none: the events are then sealed anew.
-    fn seal(&self) -> Option<Given> {
+    /// `None` if misspelt: the events are then sealed again.
+    pub(crate) fn seal(&self) -> Option<Given> {
         let salt = self.salt.as_deref().and_then(from_hex).map(Given::Salt);
         salt.or_else(|| self.hash.as_deref().and_then(from_hex).map(Given::Hash))
     }

@@ -1,7 +1,8 @@
-//! Takes a bundle in: everything is checked before anything is kept.
+//! Takes a bundle: checks everything before storing anything.
 
 use super::files;
 use super::format::{self, Bundle, Definition, Unreadable};
+use crate::NATIVE;
 use crate::definitions;
 use crate::engine::{Engine, read_event};
 use crate::error::{Error, Result};
@@ -9,7 +10,8 @@ use crate::execute::Answer;
 use crate::execute::plan::{Order, fold_whole, key_row, stream_of, to_json};
 use crate::items::item_rows;
 use crate::place::workspace_of;
-use crate::sync::NATIVE;
+use crate::query::Follows;
+use crate::verify::OpenedBundle;
 use model::event::{Event, Recorded};
 use model::hint::Hint;
 use model::session::Session;
@@ -22,25 +24,25 @@ use std::path::Path;
 use store::chain::Given;
 use store::{Batch, CommandMark, DefinitionRow, EventRow, ItemsReplaced};
 
-/// What taking a bundle in would add to a session that may be here already.
+/// A bundle's additions to a session that may already exist here.
 struct Addition {
-    /// All that is here.
+    /// The existing events.
     known: Vec<Recorded>,
-    /// All that is new, under the versions that it gets here.
+    /// The new events, with their versions here.
     new: Vec<Recorded>,
-    /// The commands that new events came from, by those versions.
+    /// The commands of new events, by version.
     commands: BTreeMap<u64, CommandMark>,
-    /// What the chain of new events is made of. An event that has another version here is sealed anew.
+    /// The chain's input for new events. An event with another version here is sealed again.
     seals: BTreeMap<u64, Given>,
 }
 
 impl Engine {
-    /// Takes the session of a bundle in: new, or gone on with where this project's copy stands.
+    /// Takes a bundle's session: as a new one, or as a continuation of this project's copy.
     pub fn bundle_take(&mut self, from: &Path) -> Result<Answer> {
         let (bundle, hash) = read(from)?;
         let fingerprint = self.fingerprint("bundle take", &hash);
         let incoming = check(from, &bundle)?;
-        self.store.take_turn(self.patience)?;
+        self.store.take_turn(self.patience.left())?;
         let kept = match self.remembered(&fingerprint) {
             Ok(None) => self.take_in_turn(from, &bundle, &incoming, &fingerprint),
             Ok(Some(answer)) => Ok(answer),
@@ -49,9 +51,10 @@ impl Engine {
         self.store.give_turn_back();
         let mut kept = kept?;
         if kept.view.layout != NATIVE {
-            // It is in the log; what becomes of its files is told, and fails nothing.
+            // It is in the log; problems with its files are reported, but fail nothing.
             kept.view.warnings = self.write_files(&bundle.header.session);
         }
+        self.make_workspace_if_possible(&kept);
         Ok(kept)
     }
 
@@ -73,7 +76,7 @@ impl Engine {
         }
         let whole = [addition.known, addition.new.clone()].concat();
         let session = fold_whole(&whole)?.trimmed();
-        // From here on nothing is refused. Files wait under other names until the session is kept.
+        // Nothing is refused from here on. Files wait under other names until the session is stored.
         let own = self.own_folder(&session);
         let drafts = files::draft(&self.project.root, id, &own, &bundle.files)
             .map_err(|source| Error::io(format!("writing the files of {}", from.display()), source))?;
@@ -96,18 +99,19 @@ impl Engine {
         if !already || batch.key.is_some() {
             self.append(&batch)?;
         }
-        // A file that cannot have its name now is told, and fails nothing; taking the bundle again puts it there.
+        // A file that cannot get its name now is reported, but fails nothing; taking the bundle again
+        // restores it.
         answer.said = drafts.put(&self.project.root);
         Ok(self.with_its_number(answer))
     }
 
-    /// The folder in which a session's own files are: here, or where its layout has them.
+    /// The folder of a session's own files: here, or in its layout's place.
     fn own_folder(&self, session: &Session) -> String {
         let located = self.located(session).filter(|located| !located.spot.workspace.starts_with('/'));
         located.map_or_else(|| workspace_of(&session.id), |located| located.spot.workspace)
     }
 
-    /// As it is once the batch is kept.
+    /// The answer once the batch is committed.
     fn answer_to_taking(&self, session: &Session, already: bool, batch: &Batch) -> Result<Answer> {
         let number = self.store.load(&session.id)?.map_or(0, |loaded| loaded.number);
         let hash = session.run().map(|run| run.workflow.hash.as_str()).unwrap_or_default();
@@ -115,12 +119,12 @@ impl Engine {
         if let Some(workflow) = row.and_then(|row| serde_json::from_str(&row.body).ok()) {
             self.know_definition(&workflow);
         }
-        let view = self.view_after(session, number, already, batch)?;
+        let view = self.view_after(session, number, already, batch, Follows::Question)?;
         Ok(Answer { view, said: Vec::new(), gate_failed: false })
     }
 
-    /// A definition's hash is of its source, which is not in a bundle. So under a hash that is known here only what is
-    /// known here is taken, or a bundle could take the checks out of other sessions.
+    /// A definition's hash covers its source, which a bundle lacks. Under a known hash only the known
+    /// definition is accepted, or a bundle could remove checks from other sessions.
     fn definitions_of(&self, from: &Path, bundle: &Bundle) -> Result<Vec<DefinitionRow>> {
         let sources = definitions::all(&self.project);
         let mut rows = Vec::new();
@@ -141,8 +145,8 @@ impl Engine {
         Ok(rows)
     }
 
-    /// What the bundle has more. That a session was taken in is each machine's own matter: such events do not make
-    /// two logs different.
+    /// The bundle's additional events. Taking a session is local to each machine: such events do not make two
+    /// logs different.
     fn addition(
         &self,
         from: &Path,
@@ -183,13 +187,13 @@ impl Engine {
                     }
                 }
             }
-            // One that is left out stands for the state before it.
+            // An omitted event stands for the state before it.
             places.insert(row.version, place);
         }
         Ok(Addition { known, new, commands, seals })
     }
 
-    /// The session waits in this worktree until somebody goes on with it here.
+    /// The session waits in this worktree until somebody resumes it here.
     fn mark_taken(&self, order: &Order, addition: &mut Addition) -> Result<()> {
         let version = addition.new.last().map_or(0, |recorded| recorded.version) + 1;
         let command = CommandMark { name: order.name.to_owned(), ordinal: version };
@@ -212,6 +216,26 @@ impl Engine {
     }
 }
 
+/// A bundle's session as rows, checked like one that is taken.
+pub(crate) fn opened(from: &Path) -> Result<OpenedBundle> {
+    let (bundle, _) = read(from)?;
+    check(from, &bundle)?;
+    let mut definitions = BTreeMap::new();
+    for found in &bundle.definitions {
+        let row = definition(from, found)?;
+        definitions.insert(row.hash, row.body);
+    }
+    let files = bundle.files.into_iter().map(|file| (format::hash(&file.content), file.content));
+    let contents = bundle.contents.into_iter().map(|content| (content.hash, content.body));
+    Ok(OpenedBundle {
+        session: bundle.header.session,
+        rows: bundle.events,
+        seals: bundle.seals,
+        definitions,
+        contents: files.chain(contents).collect(),
+    })
+}
+
 fn read(from: &Path) -> Result<(Bundle, String)> {
     let io = |source| Error::io(format!("reading {}", from.display()), source);
     let file = File::open(from).map_err(io)?;
@@ -226,7 +250,7 @@ fn read(from: &Path) -> Result<(Bundle, String)> {
     })
 }
 
-/// The events, if they are a whole session's, known to this program, and the files have paths that may be written.
+/// The events, if they form a complete session that this program knows, and all file paths are allowed.
 fn check(from: &Path, bundle: &Bundle) -> Result<Vec<Recorded>> {
     let id = &bundle.header.session;
     for file in &bundle.files {
@@ -290,7 +314,7 @@ fn is_own_matter(row: &EventRow) -> bool {
     row.kind == "session_taken"
 }
 
-/// Byte for byte, but for the versions, which events of one machine's own have shifted.
+/// Equal byte for byte, except for versions, which local events shift.
 fn is_same(mine: &EventRow, theirs: &EventRow, places: &BTreeMap<u64, u64>) -> bool {
     let is_alike = mine.at == theirs.at && mine.actor == theirs.actor && mine.kind == theirs.kind;
     is_alike && (mine.body == theirs.body || moved_body(theirs, places).as_deref() == Some(&mine.body))
@@ -301,7 +325,7 @@ fn moved_body(row: &EventRow, places: &BTreeMap<u64, u64>) -> Option<String> {
     serde_json::to_string(&event).ok()
 }
 
-/// What names a version names the one that it has here.
+/// Maps version numbers in an event to those here.
 fn moved(event: &Event, places: &BTreeMap<u64, u64>) -> Event {
     match event {
         Event::Restored { to_version } => {

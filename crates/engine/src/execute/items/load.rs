@@ -1,4 +1,4 @@
-//! Loads the few items that a decision needs: never all of them, except what waits for what when a circle could close.
+//! Loads the few items that a decision needs: all of them only to detect a cycle.
 
 use super::spelling::Spellings;
 use crate::engine::Engine;
@@ -10,7 +10,7 @@ use model::item::{Item, ItemBook};
 use model::session::Session;
 use store::ItemFilter;
 
-/// How many numbers are tried for an id before giving up: more are taken only by intent.
+/// How many numbers are tried for an id; more are taken only on purpose.
 const TRIED_NUMBERS: u32 = 1_000_000;
 
 pub(super) struct Loading<'a> {
@@ -26,7 +26,7 @@ impl<'a> Loading<'a> {
         Ok(Self { engine, session, book: ItemBook::default(), spellings })
     }
 
-    /// The command about the items that are meant, whatever way their ids are written.
+    /// The command with item ids in the session's own spelling.
     pub(super) fn in_known_spelling(&self, command: ItemCommand) -> ItemCommand {
         match &self.spellings {
             Some(spellings) => spellings.command(command),
@@ -49,7 +49,7 @@ impl<'a> Loading<'a> {
         Ok(Some(item))
     }
 
-    /// What the decision about this command looks at, and what its events touch.
+    /// The items that this command's decision reads and its events touch.
     pub(super) fn what_is_needed_by(&mut self, command: &ItemCommand) -> Result<()> {
         match command {
             ItemCommand::Add(new) => self.for_adding(new),
@@ -64,7 +64,7 @@ impl<'a> Loading<'a> {
         }
     }
 
-    /// The first id that nobody has, counted from the one after this number.
+    /// The first free id after this number.
     pub(super) fn free_id(
         &self,
         from: u32,
@@ -93,13 +93,13 @@ impl<'a> Loading<'a> {
         }
         if let Some(parent) = &new.parent {
             self.item(parent)?;
-            // Nothing waits yet for an item that stands by itself; what is part of another may close a circle.
+            // Nothing waits for a new top-level item yet; a part may close a cycle.
             self.what_is_waited_for(new.needs.clone())?;
         }
         Ok(())
     }
 
-    /// The item, what it is part of, and what waits for those that this completes.
+    /// The item, its containers, and what waits for those that this completes.
     fn for_completing(&mut self, id: &ItemId) -> Result<()> {
         let mut at = Some(id.clone());
         let mut completes = true;
@@ -142,7 +142,7 @@ impl<'a> Loading<'a> {
         Ok(())
     }
 
-    /// Everything that these wait for, however far: done ones wait for nothing.
+    /// Everything that these wait for, transitively: finished items wait for nothing.
     fn what_is_waited_for(&mut self, mut open: Vec<ItemId>) -> Result<()> {
         let mut seen = std::collections::BTreeSet::new();
         while let Some(id) = open.pop() {

@@ -1,5 +1,5 @@
-//! Layouts that write one id in several ways: whoever names an item in any of them means the one that is there, and a new
-//! one is written as its neighbours are.
+//! Layouts with several spellings of an id: any spelling finds the existing item, and a new one is spelled
+//! like its neighbours.
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -9,14 +9,14 @@ use model::command::items::{AddItem, ItemCommand, ItemEdit};
 use model::id::ItemId;
 use model::session::Session;
 
-/// The ids of a session's items, for a layout that has several spellings.
+/// The ids of a session's items, for a layout with several spellings.
 pub(super) struct Spellings {
     spelling: &'static dyn IdSpelling,
     known: Vec<ItemId>,
 }
 
 impl Spellings {
-    /// None where an id is written in one way only.
+    /// `None` if ids have only one spelling.
     pub(super) fn of(engine: &Engine, session: &Session) -> Result<Option<Self>> {
         let spelling = layout::by_name(&session.layout).and_then(|layout| layout.capabilities().id_spelling);
         let Some(spelling) = spelling else { return Ok(None) };
@@ -24,7 +24,7 @@ impl Spellings {
         Ok(Some(Self { spelling, known }))
     }
 
-    /// The id as the item has it that is meant: the one of that very id before one in another spelling.
+    /// The existing item's id: an exact match, or else another spelling.
     pub(super) fn known(&self, id: ItemId) -> ItemId {
         let meant = self.spelling.plain(id.as_str());
         let is_same = |known: &&ItemId| self.spelling.plain(known.as_str()) == meant;
@@ -36,14 +36,14 @@ impl Spellings {
         self.known.contains(&self.known(id.clone()))
     }
 
-    /// A new id as those that are there are written.
+    /// A new id, spelled like the existing ones.
     pub(super) fn new_one(&self, id: ItemId) -> ItemId {
         let known: Vec<&str> = self.known.iter().map(ItemId::as_str).collect();
         let written = self.spelling.like(id.as_str(), &known);
         written.and_then(|text| ItemId::parse(&text).ok()).unwrap_or(id)
     }
 
-    /// The command about the items that are meant.
+    /// The command with known ids.
     pub(super) fn command(&self, command: ItemCommand) -> ItemCommand {
         let all = |ids: Vec<ItemId>| ids.into_iter().map(|id| self.known(id)).collect();
         match command {

@@ -1,6 +1,6 @@
-//! What a revision puts aside: names that were never given, steps that are carried out as one operation.
+//! Archiving for a revision: unused names, and steps executed as one operation.
 
-use super::OwnFile;
+use super::own_file::OwnFile;
 use crate::artifacts::{Difference, LARGEST_KEPT, look};
 use crate::disk::{Operation, Step, next_version, version_name};
 use crate::files::Seen;
@@ -11,17 +11,17 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// What is put aside: collected first, carried out as one operation.
+/// Archiving steps: collected first, executed as one operation.
 pub(super) struct Archive {
     root: PathBuf,
     pub(super) operation: Operation,
     pub(super) archived: Vec<Archived>,
     pub(super) warnings: Vec<String>,
-    /// Where archived versions of files below a folder go, if not beside them.
+    /// Where archived versions of files below a folder go, if not next to them.
     elsewhere: Option<(String, String)>,
-    /// Files in which the session itself is written: its own tool reads it there.
+    /// True for state files: the session's own tool reads them.
     is_state: Box<dyn Fn(&str) -> bool>,
-    /// Names that earlier revisions gave: no number is given twice, even when somebody removed the file.
+    /// Names given by earlier revisions: no number is reused, even if somebody removed the file.
     given: Vec<String>,
 }
 
@@ -40,8 +40,8 @@ impl Archive {
         }
     }
 
-    /// Keeps the recorded version of the phase's own files beside them, of one that nobody recorded what it is now; the
-    /// files stay.
+    /// Keeps the recorded version of the phase's own files next to them, or the current one if none was
+    /// recorded; the files stay.
     pub(super) fn keep_own(&mut self, own: &[OwnFile]) {
         for file in own {
             let path = &file.change.path;
@@ -72,7 +72,7 @@ impl Archive {
         }
     }
 
-    /// Gives files of later phases their archived names. Those that tell of the session stay, and a copy is kept.
+    /// Renames files of later phases to their archived names. State files stay, and a copy is kept.
     pub(super) fn put_away(&mut self, paths: &BTreeSet<String>) {
         for path in paths {
             match std::fs::symlink_metadata(self.root.join(path)) {
@@ -97,7 +97,7 @@ impl Archive {
         self.archived.push(Archived { from: from.to_owned(), to, copied });
     }
 
-    /// The next archived name of a file: one more than the highest there is, or ever was.
+    /// The next archived name of a file: one above the highest that exists or ever existed.
     fn name_for(&self, path: &str) -> (String, u32) {
         let place = self.place_of(path);
         let (folder, name) = place.rsplit_once('/').unwrap_or(("", &place));
@@ -117,7 +117,7 @@ impl Archive {
         beside(&self.place_of(path), version)
     }
 
-    /// A file's path where its archived versions are.
+    /// The path of a file's archived versions.
     fn place_of(&self, path: &str) -> String {
         let moved = self.elsewhere.as_ref().and_then(|(below, to)| {
             let rest = path.strip_prefix(below.as_str())?.strip_prefix('/')?;
@@ -139,16 +139,13 @@ fn elsewhere(session: &Session) -> Option<(String, String)> {
     Some((place(spot.workspace), place(archive_name(&session.id))))
 }
 
-/// Whether a path is one of the files in which a session is written.
+/// True if a path is one of the session's state files.
 fn state_of(session: &Session) -> Box<dyn Fn(&str) -> bool> {
     let layout = layouts::layout::by_name(&session.layout);
     let spot = layout.zip(session.path.as_deref()).and_then(|(layout, path)| layout.identify(path, true));
     let Some((layout, spot)) = layout.zip(spot) else { return Box::new(|_| false) };
     let rules = layout.files(&spot);
-    Box::new(move |path| {
-        let below_home = path.strip_prefix(spot.home.as_str()).and_then(|rest| rest.strip_prefix('/'));
-        below_home.is_some_and(|path| rules.is_state(path))
-    })
+    Box::new(move |path| spot.in_tree(path).is_some_and(|path| rules.is_state(&path)))
 }
 
 fn beside(path: &str, version: u32) -> String {

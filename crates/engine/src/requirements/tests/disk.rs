@@ -1,4 +1,4 @@
-//! Files that are broken, locked, links, another branch's.
+//! Broken and locked files, links, other branches' files.
 
 use super::*;
 use rustix::fs::{FlockOperation, flock};
@@ -124,7 +124,7 @@ fn links_are_refused() {
 
 #[test]
 fn r2_a_state_that_cannot_be_written_lets_the_agent_go_on_and_says_so() {
-    // A folder stands where metrics are to be; a file where their folder is to be.
+    // A folder in place of metrics; a file in place of their folder.
     for unwritable in ["sessions/a4326893.json/x", "sessions"] {
         let place = Place::with(PLAN);
         place.write(&format!(".git/requirements/{unwritable}"), "");

@@ -1,4 +1,4 @@
-//! Beginnings, ends, and who else is here.
+//! Starts, ends, and other agents.
 
 use super::*;
 
@@ -113,7 +113,7 @@ fn behaviour_15_a_single_session_guard_holds_while_another_lives_here() {
     assert_eq!(place.edit(ANNA), Verdict::Allow, "another project");
     original(&place, "bbbb2222", ended(), &here);
     assert_eq!(place.edit(ANNA), Verdict::Allow, "one that is gone");
-    // The first process of the system: the signal is refused to anybody but root, and it lives.
+    // The system's first process: it refuses the signal from anybody but root, and is alive.
     original(&place, "bbbb2222", 1, &here);
     denied(place.edit(ANNA));
 }
@@ -165,7 +165,7 @@ fn a_list_that_cannot_be_read_is_kept_aside() {
     assert_eq!(fs::read_to_string(kept.path()).expect("text"), "{broken");
 }
 
-/// The id of a process that has ended.
+/// The id of an ended process.
 fn ended() -> u32 {
     let mut child = std::process::Command::new("true").spawn().expect("a process");
     let pid = child.id();

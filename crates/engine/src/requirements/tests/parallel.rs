@@ -1,11 +1,11 @@
-//! Many processes at once. Each is this test program again, told by its environment what to do.
+//! Many processes at once. Each is this test program again, instructed by its environment.
 
 use super::*;
 use std::process::{Child, Command, Stdio};
 
 const TOLD: &str = "LEFTOFF_TEST_CHILD";
 
-/// Runs what the parent asked for; alone it has nothing to do.
+/// Runs the parent's request; alone it has nothing to do.
 #[test]
 fn child() {
     let Ok(told) = std::env::var(TOLD) else { return };
@@ -60,7 +60,7 @@ fn all_done(children: Vec<Child>) {
 fn no_increment_of_160_processes_is_lost() {
     let place = Place::with("requirements: {commit_plan: {enabled: true}}");
     all_done(children(&place, "count", 0..160));
-    // One more of each, so that what was left beside the files is taken in.
+    // One more of each, so that notes left beside the files are applied.
     all_done(children(&place, "count", 160..170));
     let counted: u64 = (0..10)
         .map(|agent| {

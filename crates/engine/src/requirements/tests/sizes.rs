@@ -1,4 +1,4 @@
-//! The size of a branch, counted by a real git.
+//! A branch's size, counted by a real git.
 
 use super::*;
 use std::process::Command;
@@ -24,7 +24,7 @@ fn lines(count: usize) -> String {
     (0..count).map(|number| format!("line {number}\n")).collect()
 }
 
-/// A branch off `main`, with nothing on it.
+/// An empty branch off `main`.
 fn branch() -> Place {
     let place = Place::with(SIZE);
     fs::remove_dir_all(place.root().join(".git")).expect("a real repository instead");

@@ -1,0 +1,65 @@
+//! Differences between versions of recorded files, and since the last one. Reads stored text; writes nothing.
+
+use super::{LARGEST_KEPT, VersionMade};
+use crate::difference::between;
+use crate::engine::{Engine, Want};
+use crate::error::Result;
+use crate::files::{self, Seen};
+
+/// The maximum number of files whose differences are shown.
+const MOST: usize = 20;
+
+/// The change of a file from one version to the next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileDifference {
+    pub path: String,
+    pub from: u32,
+    /// `None` for the file as it is now.
+    pub to: Option<u32>,
+    /// A line diff with a few lines of context.
+    pub text: String,
+}
+
+impl Engine {
+    /// Differences between the last two versions of each file of the selected session, and between the last
+    /// one and the current file. A version whose text was not stored has none.
+    pub fn file_differences(&self, versions: &[VersionMade]) -> Result<Vec<FileDifference>> {
+        let (_, session) = self.load(&self.select(Want::Latest)?)?;
+        let root = self.root_of(&session);
+        let mut found = Vec::new();
+        for known in session.artifacts.values() {
+            let newest = &known.newest;
+            let Some(text) = self.kept_text(&newest.hash)? else { continue };
+            let is_before = |made: &&VersionMade| {
+                made.version.path == newest.path && made.version.version + 1 == newest.version
+            };
+            if let Some(before) = versions.iter().find(is_before)
+                && let Some(old) = self.kept_text(&before.version.hash)?
+            {
+                let (from, to) = (before.version.version, Some(newest.version));
+                found.push(FileDifference {
+                    path: newest.path.clone(),
+                    from,
+                    to,
+                    text: between(&old, &text),
+                });
+            }
+            if let Seen::File(now) = files::look(&root, &newest.path, LARGEST_KEPT)
+                && now.hash != newest.hash
+                && let Ok(new) = String::from_utf8(now.beginning)
+            {
+                let (path, from) = (newest.path.clone(), newest.version);
+                found.push(FileDifference { path, from, to: None, text: between(&text, &new) });
+            }
+            if found.len() >= MOST {
+                break;
+            }
+        }
+        found.retain(|difference| !difference.text.is_empty());
+        Ok(found)
+    }
+
+    fn kept_text(&self, hash: &str) -> Result<Option<String>> {
+        Ok(self.store.content(hash)?.and_then(|bytes| String::from_utf8(bytes).ok()))
+    }
+}

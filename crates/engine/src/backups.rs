@@ -1,0 +1,314 @@
+//! Automatic copies of the store, and restoring one. Never waits for a writer, and a failed copy fails no
+//! command.
+
+use crate::config::Config;
+use crate::engine::Engine;
+use crate::error::{Error, NotRestored, Result};
+use crate::place::Project;
+use crate::policy::Restricted;
+use crate::team::Team;
+use crate::{Intent, Options};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use model::hint::Hint;
+use model::words;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use store::{Access, SqliteStore, Store};
+
+/// The newest copies are kept, and beside them one of each of the last days.
+const NEWEST_KEPT: usize = 3;
+const DAYS_KEPT: usize = 7;
+const NAME: &str = "%Y%m%dT%H%M%SZ";
+const HOUR: i64 = 3600;
+/// A larger database is copied once a day.
+const COPIED_HOURLY: u64 = 16 * 1024 * 1024;
+/// A database beyond this is copied only by `store backup`.
+pub(crate) const LARGEST_COPIED: u64 = 512 * 1024 * 1024;
+
+/// A copy of the store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Backup {
+    pub path: PathBuf,
+    pub at: Timestamp,
+    pub bytes: u64,
+    pub made: Made,
+}
+
+/// Why a copy was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Made {
+    Automatically,
+    BeforeMigration,
+}
+
+/// The result of restoring.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StoreRestored {
+    pub store: PathBuf,
+    pub from: PathBuf,
+    /// The previous database, under its new name.
+    pub kept: Option<PathBuf>,
+    pub sessions: u64,
+    pub events: u64,
+}
+
+/// The copies of this project's store, the newest first.
+pub fn backups(options: &Options) -> Result<Vec<Backup>> {
+    found(&project_of(options)?.database()?)
+}
+
+/// Restores a copy: this file, or else the newest one. A store that contains sessions is replaced only if a
+/// person asks for it.
+pub fn restore_store(options: Options, from: Option<&Path>, replace: bool) -> Result<StoreRestored> {
+    let project = project_of(&options)?;
+    if Team::of(&project, &Config::read(&project)?)?.is_some() {
+        return Err(Error::NotSupported {
+            what: "restoring a server's store".to_owned(),
+            hint: "restore its database with pg_restore (docs/guides/postgres.md)".into(),
+        });
+    }
+    let database = project.database()?;
+    let from = match from {
+        Some(path) => path.to_owned(),
+        None => newest(&database)?.ok_or_else(|| NotRestored::NoBackup { store: database.clone() })?.path,
+    };
+    let held = SqliteStore::open(&database, Access::Read).and_then(|store| Ok(store.info()?.sessions));
+    match held {
+        Ok(sessions) if sessions > 0 => {
+            if !replace {
+                return Err(NotRestored::StoreInUse { store: database, sessions }.into());
+            }
+            Engine::open(options, Intent::Query)?.require_person(Restricted::Restore)?;
+        }
+        Ok(_) | Err(_) => {}
+    }
+    let kept = SqliteStore::restore(&database, &from)?;
+    let info = SqliteStore::open(&database, Access::Write)?.info()?;
+    Ok(StoreRestored { store: database, from, kept, sessions: info.sessions, events: info.events })
+}
+
+impl Engine {
+    /// Makes a copy if the last one is old enough. `doctor` reports failures.
+    pub(crate) fn back_up_when_due(&self) {
+        // A hook has no time for it, and a query changes nothing.
+        if !self.looks_around || self.project.is_outside || self.team.is_some() {
+            return;
+        }
+        if let Ok(database) = self.project.database()
+            && self.is_backup_due(&database).unwrap_or(false)
+        {
+            let _ = self.back_up(&database);
+        }
+    }
+
+    fn is_backup_due(&self, database: &Path) -> Result<bool> {
+        let Ok(metadata) = fs::metadata(database) else { return Ok(false) };
+        let since = match newest(database)? {
+            Some(last) => last.at,
+            None => match self.store.changes(0, 1)?.first() {
+                Some(first) => first.event.at,
+                None => return Ok(false),
+            },
+        };
+        Ok(is_due(since, self.clock.now(), metadata.len()))
+    }
+
+    /// Copies the store beside itself and drops copies that are no longer needed.
+    pub(crate) fn back_up(&self, database: &Path) -> Result<PathBuf> {
+        let folder = folder(database);
+        fs::create_dir_all(&folder)
+            .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
+        let name = self.clock.now().to_zoned(TimeZone::UTC).strftime(NAME).to_string();
+        let path = folder.join(format!("{name}.db"));
+        match self.store.backup(&path) {
+            Err(store::Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::AlreadyExists => {}
+            done => done?,
+        }
+        prune(&folder, database)?;
+        Ok(path)
+    }
+
+    /// Copies made before a purge contain the purged text: they are replaced by a new one. Reports those that
+    /// stay.
+    pub(crate) fn renew_backups_or_say(&self) -> Option<String> {
+        let error = self.renew_backups().err()?;
+        Some(format!("the store's backups may still hold the text: {error}; run this again"))
+    }
+
+    fn renew_backups(&self) -> Result<()> {
+        if self.team.is_some() {
+            return Ok(());
+        }
+        let database = self.project.database()?;
+        let old: Vec<Backup> =
+            found(&database)?.into_iter().filter(|copy| copy.made == Made::Automatically).collect();
+        for copy in &old {
+            fs::remove_file(&copy.path)
+                .map_err(|source| Error::io(format!("removing {}", copy.path.display()), source))?;
+        }
+        if old.is_empty() { Ok(()) } else { self.back_up(&database).map(drop) }
+    }
+}
+
+/// The newest copy of a database, if there is one.
+pub(crate) fn newest(database: &Path) -> Result<Option<Backup>> {
+    Ok(found(database)?.into_iter().next())
+}
+
+fn project_of(options: &Options) -> Result<Project> {
+    let from = match &options.project {
+        Some(folder) => folder.clone(),
+        None => std::env::current_dir().map_err(|source| Error::io("finding the current folder", source))?,
+    };
+    Project::find(&from)
+}
+
+fn is_due(last: Timestamp, now: Timestamp, bytes: u64) -> bool {
+    let wait = if bytes <= COPIED_HOURLY { HOUR } else { 24 * HOUR };
+    bytes <= LARGEST_COPIED && now.as_second() - last.as_second() >= wait
+}
+
+/// Its name begins with the database's, which the project's `.gitignore` leaves out.
+fn folder(database: &Path) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push(".backups");
+    PathBuf::from(name)
+}
+
+fn found(database: &Path) -> Result<Vec<Backup>> {
+    let mut copies: Vec<Backup> = entries(&folder(database))?
+        .filter_map(|path| {
+            let name = path.file_name()?.to_str()?.strip_suffix(".db")?;
+            let at =
+                jiff::civil::DateTime::strptime(NAME, name).ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp();
+            Some(Backup { bytes: fs::metadata(&path).ok()?.len(), path, at, made: Made::Automatically })
+        })
+        .collect();
+    copies.extend(before_migrations(database)?);
+    copies.sort_by_key(|copy| std::cmp::Reverse(copy.at));
+    Ok(copies)
+}
+
+/// `leftoff.db.v2.bak`, which a change of the schema leaves.
+fn before_migrations(database: &Path) -> Result<Vec<Backup>> {
+    let Some((folder, name)) = database.parent().zip(database.file_name().and_then(|name| name.to_str()))
+    else {
+        return Ok(Vec::new());
+    };
+    let is_copy = |path: &PathBuf| {
+        let found = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        found
+            .strip_prefix(name)
+            .is_some_and(|rest| rest.starts_with(".v") && path.extension().is_some_and(|end| end == "bak"))
+    };
+    let copies = entries(folder)?.filter(is_copy).filter_map(|path| {
+        let metadata = fs::metadata(&path).ok()?;
+        let at = Timestamp::try_from(metadata.modified().ok()?).ok()?;
+        Some(Backup { bytes: metadata.len(), path, at, made: Made::BeforeMigration })
+    });
+    Ok(copies.collect())
+}
+
+fn entries(folder: &Path) -> Result<impl Iterator<Item = PathBuf> + use<>> {
+    let read = match fs::read_dir(folder) {
+        Ok(entries) => Some(entries),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(source) => return Err(Error::io(format!("reading {}", folder.display()), source)),
+    };
+    Ok(read.into_iter().flatten().filter_map(std::result::Result::ok).map(|entry| entry.path()))
+}
+
+fn prune(folder: &Path, database: &Path) -> Result<()> {
+    let copies: Vec<Backup> =
+        found(database)?.into_iter().filter(|copy| copy.made == Made::Automatically).collect();
+    let kept = kept(&copies.iter().map(|copy| copy.at).collect::<Vec<_>>());
+    for copy in copies.iter().filter(|copy| !kept.contains(&copy.at)) {
+        let _ = fs::remove_file(&copy.path);
+    }
+    // The leftover of a killed process's copy.
+    let is_left_over = |path: &PathBuf| {
+        let is_part = path.to_string_lossy().contains(".db.part-");
+        let age = fs::metadata(path).and_then(|found| found.modified()).ok().and_then(|at| at.elapsed().ok());
+        is_part && age.is_some_and(|age| age > Duration::from_hours(1))
+    };
+    for path in entries(folder)?.filter(is_left_over) {
+        let _ = fs::remove_file(path);
+    }
+    Ok(())
+}
+
+/// The moments, newest first, that keep their copy.
+fn kept(moments: &[Timestamp]) -> BTreeSet<Timestamp> {
+    let day = |at: &Timestamp| at.to_zoned(TimeZone::UTC).date();
+    let mut kept: BTreeSet<Timestamp> = moments.iter().take(NEWEST_KEPT).copied().collect();
+    let mut days = BTreeSet::new();
+    for at in moments {
+        if days.len() < DAYS_KEPT && days.insert(day(at)) {
+            kept.insert(*at);
+        }
+    }
+    kept
+}
+
+/// How to restore a lost store, if there is a copy.
+pub(crate) fn restore_hint(database: &Path) -> Option<Hint> {
+    let newest = newest(database).ok().flatten()?;
+    let bytes = newest.bytes;
+    Some(
+        Hint::new(format!("a backup of {} ({bytes} bytes) is there; put it back: ", newest.at))
+            .run(words!["store", "restore"]),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().expect("a time")
+    }
+
+    #[test]
+    fn a_small_store_is_copied_each_hour_a_large_one_each_day_a_huge_one_never() {
+        let last = at("2026-11-14T10:00:00Z");
+        for (now, bytes, due) in [
+            ("2026-11-14T10:59:59Z", 1, false),
+            ("2026-11-14T11:00:00Z", 1, true),
+            ("2026-11-14T11:00:00Z", COPIED_HOURLY + 1, false),
+            ("2026-11-15T10:00:00Z", COPIED_HOURLY + 1, true),
+            ("2026-12-14T10:00:00Z", LARGEST_COPIED + 1, false),
+            // A clock that was set back.
+            ("2026-11-13T10:00:00Z", 1, false),
+        ] {
+            assert_eq!(is_due(last, at(now), bytes), due, "{now}, {bytes}");
+        }
+    }
+
+    #[test]
+    fn the_newest_three_and_one_a_day_for_a_week_are_kept() {
+        let moments: Vec<Timestamp> = (1..=10)
+            .rev()
+            .flat_map(|day| (8..=12).rev().map(move |hour| at(&format!("2026-11-{day:02}T{hour:02}:00:00Z"))))
+            .collect();
+        let kept: Vec<String> = kept(&moments).iter().rev().map(ToString::to_string).collect();
+        assert_eq!(
+            kept,
+            [
+                "2026-11-10T12:00:00Z",
+                "2026-11-10T11:00:00Z",
+                "2026-11-10T10:00:00Z",
+                "2026-11-09T12:00:00Z",
+                "2026-11-08T12:00:00Z",
+                "2026-11-07T12:00:00Z",
+                "2026-11-06T12:00:00Z",
+                "2026-11-05T12:00:00Z",
+                "2026-11-04T12:00:00Z",
+            ]
+        );
+    }
+}

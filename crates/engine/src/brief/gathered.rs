@@ -1,0 +1,157 @@
+//! Facts that only a brief needs: earlier runs, finished items, open items of earlier phases, who skipped.
+
+use crate::brief::{Brief, EarlierRun, OpenItem};
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::items::read_item;
+use model::event::{Event, Recorded};
+use model::item::{ItemState, RunRef};
+use model::outcome::{Outcome, Outcomes};
+use model::phase::{Phase, PhaseState};
+use model::run::Run;
+use model::session::Session;
+use model::workflow::{OnComplete, Workflow};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::path::Path;
+use store::{ActivityKind, ItemFilter, ItemRow};
+
+/// How many finished items are named; more are only counted.
+const MOST_DONE: usize = 30;
+const MOST_OPEN: usize = 20;
+/// How many fields of the session are shown.
+const MOST_FIELDS: usize = 8;
+const LONGEST_FIELD: usize = 80;
+
+impl Engine {
+    /// Ids and titles of finished items in the current phase.
+    pub(super) fn done_items(&self, session: &Session) -> Result<Vec<(String, String)>> {
+        let Some(run) = session.run() else { return Ok(Vec::new()) };
+        // If a file calls a phase done against our records, the work is in that phase.
+        let contested = run.phases.iter().find(|phase| session.is_contested(phase));
+        let phase = contested.unwrap_or(run.current());
+        if phase.items.done == 0 {
+            return Ok(Vec::new());
+        }
+        let rows = self.items_in(session, run, phase.id().as_str(), ItemState::Done, MOST_DONE)?;
+        let items = rows.iter().map(read_item).collect::<Result<Vec<_>>>()?;
+        Ok(items.into_iter().map(|item| (item.id.to_string(), item.title)).collect())
+    }
+
+    /// Open items of phases before the current one.
+    pub(super) fn left_open(&self, session: &Session) -> Result<Vec<OpenItem>> {
+        let Some(run) = session.run() else { return Ok(Vec::new()) };
+        let (actor, now) = (self.asking_actor()?, self.clock.now());
+        let current = run.current().id();
+        let mut open = Vec::new();
+        for phase in run.phases.iter().take_while(|phase| phase.id() != current) {
+            if phase.items.open() == 0 {
+                continue;
+            }
+            for state in [ItemState::Ready, ItemState::Waiting] {
+                for row in self.items_in(session, run, phase.id().as_str(), state, MOST_OPEN)? {
+                    let item = self.item_view(read_item(&row)?, &actor, now);
+                    open.push(OpenItem { phase: phase.stub.title.clone(), item });
+                }
+            }
+        }
+        Ok(open)
+    }
+
+    fn items_in(
+        &self,
+        session: &Session,
+        run: &Run,
+        phase: &str,
+        state: ItemState,
+        limit: usize,
+    ) -> Result<Vec<ItemRow>> {
+        let filter = ItemFilter {
+            run: Some(RunRef::from(run).to_string()),
+            phase: Some(phase.to_owned()),
+            state: Some(state),
+            limit: Some(limit),
+            ..ItemFilter::default()
+        };
+        Ok(self.store.items(&session.id, &filter)?)
+    }
+}
+
+/// Runs before the current one, oldest first.
+pub(super) fn earlier_runs(session: &Session) -> Vec<EarlierRun> {
+    let current = session.run().map(|run| (run.workflow.name.clone(), run.ordinal));
+    let is_other = |run: &&Run| Some((run.workflow.name.clone(), run.ordinal)) != current;
+    session.runs.iter().filter(is_other).map(earlier).collect()
+}
+
+fn earlier(run: &Run) -> EarlierRun {
+    let last = run.phases.iter().rev().find_map(|phase| phase.attempts.last());
+    let values = last.map(|attempt| {
+        let report = &attempt.report;
+        report.outputs.iter().chain(&report.evidence).map(|(k, v)| (k.clone(), v.clone())).collect()
+    });
+    EarlierRun {
+        workflow: run.workflow.name.to_string(),
+        number: run.ordinal,
+        completed_at: run.completed_at,
+        outcomes: Outcomes::of(run),
+        at: left_open_in(run).map(|phase| phase.stub.title.clone()),
+        values: values.unwrap_or_default(),
+    }
+}
+
+/// The phase that a run was left in, if another run followed before all its phases were over.
+fn left_open_in(run: &Run) -> Option<&Phase> {
+    let open = run.phases.iter().find(|phase| Outcome::of(phase).is_none());
+    match run.workflow.on_complete {
+        OnComplete::Grow if run.completed_at.is_some() => None,
+        _ => open.or_else(|| run.completed_at.is_none().then(|| run.current())),
+    }
+}
+
+/// Who skipped phases of a session, by phase.
+pub(super) fn skipped_by(
+    session: &Session,
+    log: impl FnOnce() -> Result<Vec<Recorded>>,
+) -> BTreeMap<String, String> {
+    let is_skipped = |state: &PhaseState| matches!(state, PhaseState::Skipped { not_applicable: false, .. });
+    let any = session.run().is_some_and(|run| run.phases.iter().any(|phase| is_skipped(&phase.state)));
+    let events = if any { log().unwrap_or_default() } else { Vec::new() };
+    let skips = events.iter().filter_map(|recorded| match &recorded.event {
+        Event::PhaseSkipped { phase, .. } => Some((phase.to_string(), recorded.actor.to_string())),
+        _ => None,
+    });
+    skips.collect()
+}
+
+/// Short declared fields with a value that are not shown elsewhere.
+pub(super) fn set_fields(session: &Session, workflow: Option<&Workflow>) -> Map<String, Value> {
+    let Some(workflow) = workflow else { return Map::new() };
+    let is_told = |name: &&String, value: &Value| {
+        let default = workflow.fields.get(*name).and_then(|field| field.default.as_ref());
+        let is_plain = match value {
+            Value::String(text) => !text.is_empty() && text.len() <= LONGEST_FIELD,
+            Value::Number(_) | Value::Bool(true) => true,
+            Value::Null | Value::Bool(false) | Value::Array(_) | Value::Object(_) => false,
+        };
+        is_plain && default != Some(value)
+    };
+    let declared = workflow.fields.keys().filter_map(|name| Some((name, session.fields.get(name)?)));
+    let told = declared.filter(|(name, value)| is_told(name, value)).take(MOST_FIELDS);
+    told.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// Files that were worked on and still exist, newest first: from hooks and from git.
+pub(super) fn touched(brief: &Brief, root: &Path) -> Vec<String> {
+    let seen = brief.activity(ActivityKind::File).map(|row| row.what.as_str());
+    let known = brief.repository.iter().flat_map(|git| git.uncommitted.iter().chain(&git.committed));
+    let mut touched: Vec<String> = Vec::new();
+    for path in seen.chain(known.map(String::as_str)) {
+        if !touched.iter().any(|other| other == path) && root.join(path).exists() {
+            touched.push(path.to_owned());
+        }
+    }
+    // The session's own files are named where they prove something, so the project's come first.
+    touched.sort_by_key(|path| Path::new(path).starts_with(&brief.folder));
+    touched
+}

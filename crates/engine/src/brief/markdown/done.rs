@@ -1,0 +1,172 @@
+//! Work that must not be redone: finished phases with their proof, skipped phases, earlier runs.
+
+use super::{Detail, pairs, took, when};
+use crate::brief::{Brief, EarlierRun, paths};
+use crate::view::{CheckView, GateOutcome, PhaseView, RoundView, View};
+use crate::words::{defused, defused_around_quotes, phase_named, quoted};
+use model::outcome::{Outcome, Outcomes};
+use model::workflow::CheckKind;
+
+pub(super) fn done(brief: &Brief, detail: Detail) -> String {
+    let told =
+        |phase: &PhaseView| done_phase(brief, phase, detail).or_else(|| passed_over(brief, phase, detail));
+    let phases: Vec<(&PhaseView, String)> =
+        brief.session.phases.iter().filter_map(|phase| Some((phase, told(phase)?))).collect();
+    let mut lines = match detail {
+        Detail::Full | Detail::Short => phases.into_iter().map(|(_, line)| line).collect(),
+        Detail::Line | Detail::Tight if phases.is_empty() => Vec::new(),
+        Detail::Line => vec![joined(phases)],
+        Detail::Tight => vec![newest_with_proof(phases, detail.longest_list())],
+    };
+    lines.extend(rounds_and_runs(brief, detail));
+    if lines.is_empty() {
+        return String::new();
+    }
+    let lines: Vec<String> = lines.iter().map(|line| format!("- {line}\n")).collect();
+    format!("## Done (do not redo)\n{}", lines.concat())
+}
+
+fn joined(phases: Vec<(&PhaseView, String)>) -> String {
+    phases.into_iter().map(|(_, line)| line).collect::<Vec<_>>().join("; ")
+}
+
+/// Of a long workflow the last phases with their proof, and the others by name, or only counted if there are many.
+fn newest_with_proof(mut phases: Vec<(&PhaseView, String)>, most: usize) -> String {
+    const MOST_NAMES: usize = 8;
+    let newest = phases.split_off(phases.len().saturating_sub(most));
+    let outcomes = |phases: &[(&PhaseView, String)]| {
+        let outcomes = phases.iter().filter_map(|(phase, _)| phase.outcome);
+        outcomes.fold(Outcomes::default(), Outcomes::and).to_string()
+    };
+    let older = match phases.as_slice() {
+        [] => return joined(newest),
+        older if older.len() <= MOST_NAMES => {
+            let names: Vec<String> = older.iter().map(|(phase, _)| numbered(phase)).collect();
+            names.join(", ")
+        }
+        [first, .., last] => format!("{} to {}", numbered(first.0), numbered(last.0)),
+        [only] => numbered(only.0),
+    };
+    format!("{older} ({}); {}", outcomes(&phases), joined(newest))
+}
+
+/// `3 Build`
+pub(super) fn numbered(phase: &PhaseView) -> String {
+    match phase_named(phase.number, &phase.title, &phase.id) {
+        Some(name) => format!("{} {}", phase.number, defused(name, 80)),
+        None => format!("Phase {}", phase.number),
+    }
+}
+
+/// Completed by more than a file's claim.
+pub(super) fn is_done(view: &View, phase: &PhaseView) -> bool {
+    view.completed_phases.contains(&phase.number) && phase.gate.outcome != GateOutcome::Claimed
+}
+
+fn done_phase(brief: &Brief, phase: &PhaseView, detail: Detail) -> Option<String> {
+    let view = &brief.session;
+    let outcome = phase.outcome.filter(|_| is_done(view, phase))?;
+    let mut how: Vec<String> = took(view.timed(phase), detail).into_iter().collect();
+    how.push(worth(phase, outcome, detail));
+    if phase.attempt_count > 1 && detail == Detail::Full {
+        how.push(format!("attempt {}", phase.attempt_count));
+    }
+    let proof = proof(brief, phase, detail);
+    let proof = if proof.is_empty() { proof } else { format!(": {proof}") };
+    Some(format!("{} ({}){proof}", numbered(phase), how.join(", ")))
+}
+
+/// The outcome of a phase in a word or two.
+fn worth(phase: &PhaseView, outcome: Outcome, detail: Detail) -> String {
+    let failed = || {
+        let failed = phase.gate.checks.iter().filter(|check| check.outcome == GateOutcome::Failed);
+        failed.map(|check| defused(&check.id, 80)).collect::<Vec<_>>().join(", ")
+    };
+    match outcome {
+        Outcome::Overridden => {
+            let attempt = phase.attempts.last();
+            let reason = attempt.and_then(|attempt| attempt.report.overridden.as_deref()).unwrap_or_default();
+            let by = attempt.map(|attempt| defused(&attempt.actor.to_string(), 60)).unwrap_or_default();
+            format!("overridden by {by}, {}; failed: {}", quoted(reason, detail.longest_text()), failed())
+        }
+        Outcome::Warned => format!("passed with warnings: {}", failed()),
+        Outcome::Done => "no gate".to_owned(),
+        Outcome::Verified
+        | Outcome::Reported
+        | Outcome::Claimed
+        | Outcome::Skipped
+        | Outcome::NotApplicable => outcome.name().to_owned(),
+    }
+}
+
+/// Files, approvals, checks that leftoff ran, and evidence.
+fn proof(brief: &Brief, phase: &PhaseView, detail: Detail) -> String {
+    let files: Vec<String> = brief.files_of(phase).map(|path| defused(path, 200)).collect();
+    let mut proof = paths::folded(&files);
+    let more = proof.len().saturating_sub(detail.longest_list());
+    proof.truncate(detail.longest_list());
+    if more > 0 {
+        proof.push(format!("{more} more files"));
+    }
+    proof.extend(brief.approvers_of(phase).map(|by| format!("approved by {}", defused(by, 60))));
+    proof.dedup();
+    proof.extend(phase.gate.checks.iter().filter_map(|check| ran(check, &files)));
+    if let Some(attempt) = phase.attempts.last() {
+        let handed_in = [&attempt.report.evidence, &attempt.report.outputs];
+        proof
+            .extend(handed_in.iter().filter(|values| !values.is_empty()).map(|values| pairs(values, detail)));
+    }
+    proof.join(", ")
+}
+
+/// A passed check that leftoff ran itself; files and approvals are shown separately.
+fn ran(check: &CheckView, files: &[String]) -> Option<String> {
+    let is_file = |kind: &str| kind == "artifact" && !files.is_empty() || kind == "approval";
+    let told = check.outcome == GateOutcome::Passed
+        && CheckKind::RUN_BY_LEFTOFF.contains(&check.kind.as_str())
+        && !is_file(&check.kind);
+    let found = match check.kind.as_str() {
+        "items" => check.found.as_ref().map(|found| format!(" ({})", defused(found, 60))),
+        _ => None,
+    };
+    told.then(|| format!("{} passed{}", defused(&check.id, 80), found.unwrap_or_default()))
+}
+
+/// Skipped phases.
+fn passed_over(brief: &Brief, phase: &PhaseView, detail: Detail) -> Option<String> {
+    let reason = quoted(phase.skipped_reason.as_ref()?, detail.longest_text());
+    let how = phase.outcome.map(Outcome::name).unwrap_or_default();
+    let by = brief.skipped_by.get(phase.id.as_str()).map(|by| format!(" by {}", defused(by, 60)));
+    Some(format!("{} ({how}{}, {reason})", numbered(phase), by.unwrap_or_default()))
+}
+
+/// Rounds found in files, and recorded earlier runs, so that nobody repeats an existing review.
+fn rounds_and_runs(brief: &Brief, detail: Detail) -> Vec<String> {
+    let rounds = &brief.session.rounds;
+    let is_of =
+        |run: &EarlierRun, round: &RoundView| run.workflow == round.workflow && run.number == round.number;
+    let from_files = rounds.iter().map(|round| {
+        let run = brief.earlier_runs.iter().find(|run| is_of(run, round));
+        let record = run.map(|run| format!("; {}", record(run, brief, detail)));
+        defused_around_quotes(&round.told(), detail.longest_text() * 2) + &record.unwrap_or_default()
+    });
+    let others = brief.earlier_runs.iter().filter(|run| !rounds.iter().any(|round| is_of(run, round)));
+    let on_record =
+        others.map(|run| format!("Run {} of {}: {}", run.number, run.workflow, record(run, brief, detail)));
+    let lines: Vec<String> = from_files.chain(on_record).collect();
+    // Keep the newest.
+    lines[lines.len().saturating_sub(detail.longest_list())..].to_vec()
+}
+
+fn record(run: &EarlierRun, brief: &Brief, detail: Detail) -> String {
+    let end = match (&run.at, &run.completed_at) {
+        (Some(phase), _) => format!("left open in {}", defused(phase, 80)),
+        (None, Some(at)) => format!("finished {}", when(*at, brief.now)),
+        (None, None) => "left open".to_owned(),
+    };
+    let outcomes = run.outcomes.to_string();
+    let outcomes = if outcomes.is_empty() { outcomes } else { format!(" ({outcomes})") };
+    let values = pairs(&run.values, detail);
+    let values = if values.is_empty() { values } else { format!(", {values}") };
+    format!("{end}{outcomes}{values}")
+}

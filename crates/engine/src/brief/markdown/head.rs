@@ -1,0 +1,228 @@
+//! The first lines: the session, its goal, its exact position, and the repository.
+
+use super::{Detail, pairs, took, when};
+use crate::brief::Brief;
+use crate::view::View;
+use crate::words::{defused, duration, phase_called, phase_named, quoted, version};
+use model::id::Name;
+use model::lifecycle::Lifecycle;
+use std::fmt::Write;
+
+pub(super) fn head(brief: &Brief, detail: Detail) -> String {
+    let view = &brief.session;
+    let longest = detail.longest_text();
+    let is_goal = |goal: &String| goal.starts_with(view.title.trim_end_matches('…'));
+    let title = match &view.goal {
+        // A title derived from the goal adds nothing.
+        Some(goal) if is_goal(goal) => String::new(),
+        Some(_) | None => format!(": {}", defused(&view.title, longest)),
+    };
+    let mut text = format!("# Where you left off{title} (session {})\n", view.session_id);
+    for (label, told) in [("Goal", &view.goal), ("Target", &view.target)] {
+        if let Some(told) = told {
+            let _ = writeln!(text, "{label}: {}", quoted(told, longest));
+        }
+    }
+    let _ = write!(text, "{} Workflow {}", standing(brief, detail), view.workflow.name);
+    if let Some(describe) = &view.workflow.describe {
+        let _ = write!(text, " ({})", quoted(describe, longest));
+    }
+    let _ = write!(text, " {}", defused(&version(&view.workflow.version), 20));
+    if view.run.ordinal > 1 {
+        let _ = write!(text, ", run {}", view.run.ordinal);
+    }
+    text.push_str(&repository(brief));
+    text.push('.');
+    if matches!(detail, Detail::Full | Detail::Short) {
+        let actor = defused(&view.last_actor.to_string(), 60);
+        let _ = write!(text, " Last change by {actor}, {}.", when(view.updated_at, brief.now));
+    }
+    text.push('\n');
+    text.push_str(&resumed(view, detail));
+    if let Some(shared) = &view.shared {
+        let _ = writeln!(text, "{}", defused(&shared.told, longest));
+    }
+    if !brief.set_fields.is_empty() {
+        let _ = writeln!(text, "Set: {}.", pairs(&brief.set_fields, detail));
+    }
+    text
+}
+
+/// How often the work was paused, and for how long.
+fn resumed(view: &View, detail: Detail) -> String {
+    let paused: u64 = view.phases.iter().map(|phase| phase.paused_seconds).sum();
+    match view.resume_count {
+        _ if detail != Detail::Full => String::new(),
+        0 => String::new(),
+        1 => format!("Resumed once, paused {} in all.\n", duration(paused)),
+        count => format!("Resumed {count} times, paused {} in all.\n", duration(paused)),
+    }
+}
+
+/// `, branch main, 3 commits since the start (newest 4e1f0aa), 2 files uncommitted`
+fn repository(brief: &Brief) -> String {
+    let mut text = String::new();
+    if let Some(branch) = &brief.branch {
+        let _ = write!(text, ", branch {}", defused(branch, 100));
+    }
+    let Some(git) = &brief.repository else { return text };
+    let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    if git.commits > 0 {
+        let newest = git.newest.as_ref().map(|name| format!(" (newest {})", defused(name, 40)));
+        let _ = write!(
+            text,
+            ", {} since the start{}",
+            counted(git.commits, "commit"),
+            newest.unwrap_or_default()
+        );
+    }
+    if !git.uncommitted.is_empty() {
+        let _ = write!(text, ", {} uncommitted", counted(git.uncommitted.len(), "file"));
+    }
+    text
+}
+
+/// The exact position: the phase with its purpose and time, or how the session ended.
+fn standing(brief: &Brief, detail: Detail) -> String {
+    let view = &brief.session;
+    let longest = detail.longest_text();
+    let (place, figures) = (place(brief, detail), figures(brief, detail));
+    match &view.lifecycle {
+        Lifecycle::Active if view.run.completed_at.is_some() => {
+            format!(
+                "Run {} is **finished**: {}; the session is still open.",
+                view.run.ordinal,
+                view.how_far()
+            )
+        }
+        Lifecycle::Active => format!("{place}. {figures}."),
+        Lifecycle::Paused { at, reason, context, saved } => {
+            let earlier = view.interrupted.as_ref().and_then(|before| before.context.as_ref());
+            let context = context.as_ref().or(earlier);
+            let context = context.map(|context| format!(", in the middle of {}", quoted(context, longest)));
+            format!(
+                "{place}. **Paused** {}: {}{}.{} {figures}.",
+                when(*at, brief.now),
+                quoted(reason, longest),
+                context.unwrap_or_default(),
+                saved_drafts(saved, detail)
+            )
+        }
+        Lifecycle::Completed { at, .. } if view.is_closed_in_doubt() => {
+            let at = when(*at, brief.now);
+            format!("{place}. Its files call it **finished**, {at}: unverified. {figures}.{}", waiting(brief))
+        }
+        Lifecycle::Completed { at, forced } => {
+            let how = if *forced { "Closed early" } else { "Finished" };
+            format!("**{how}** {}: {}.{}", when(*at, brief.now), came_to(view), waiting(brief))
+        }
+        Lifecycle::Failed { at, error } => {
+            format!("{place}. **Failed** {}: {}. {figures}.", when(*at, brief.now), quoted(error, longest))
+        }
+        Lifecycle::Abandoned { at, reason } => {
+            let reason = reason.as_ref().map(|reason| format!(": {}", quoted(reason, longest)));
+            let called = phase_called(view.current_phase.number, &view.current_phase.id);
+            let reason = reason.unwrap_or_default();
+            format!(
+                "**Given up** {}{reason}. It was at {called}, {figures}.{}",
+                when(*at, brief.now),
+                waiting(brief)
+            )
+        }
+    }
+}
+
+/// The last confirmed position; anything beyond it in a file is a claim.
+fn place(brief: &Brief, detail: Detail) -> String {
+    let view = &brief.session;
+    let current = &view.current_phase;
+    let of_all = view.percent().map(|_| format!(" of {}", view.workflow.total_phases)).unwrap_or_default();
+    match view.contested().filter(|phase| phase.number != current.number) {
+        Some(phase) => format!(
+            "Phase {}{of_all}{}{} (a file says {} {}, unverified)",
+            phase.number,
+            bold(phase.number, &phase.title, &phase.id),
+            purpose(view, detail),
+            current.number,
+            if current.id.as_str() == current.number.to_string() {
+                defused(&current.title, 80)
+            } else {
+                current.id.to_string()
+            }
+        ),
+        None => format!(
+            "Phase {}{of_all}{}{}{}",
+            current.number,
+            bold(current.number, &current.title, &current.id),
+            purpose(view, detail),
+            time_in_phase(view, detail)
+        ),
+    }
+}
+
+fn bold(number: u32, title: &str, id: &Name) -> String {
+    let name = phase_named(number, title, id);
+    name.map(|name| format!(", **{}**", defused(name, 80))).unwrap_or_default()
+}
+
+/// The purpose of the phase, unless the next step already says it.
+fn purpose(view: &View, detail: Detail) -> String {
+    let phase = view.contested().or(view.current()).filter(|_| !view.next.says_purpose);
+    let purpose = phase.and_then(|phase| phase.purpose.as_deref());
+    let told = |purpose: &str| {
+        let first = purpose.split_once(". ").map_or(purpose, |(first, _)| first);
+        let purpose = if detail == Detail::Full { purpose } else { first };
+        format!(" ({})", defused(purpose.trim().trim_end_matches('.'), detail.longest_purpose()))
+    };
+    purpose.map(told).unwrap_or_default()
+}
+
+fn time_in_phase(view: &View, detail: Detail) -> String {
+    let progress = &view.progress;
+    let slow = if progress.stalled { ", longer than usual" } else { "" };
+    let average = progress.average_phase_seconds;
+    let average = average.map(|average| format!(" (average phase {}{slow})", duration(average)));
+    let time = took(progress.time_in_phase_seconds, detail);
+    time.map(|time| format!(", since {time}{}", average.unwrap_or_default())).unwrap_or_default()
+}
+
+/// `1 of 3 phases done (33 %), about 1 h left`
+fn figures(brief: &Brief, detail: Detail) -> String {
+    let view = &brief.session;
+    let left = took(view.progress.estimated_remaining_seconds, detail);
+    let left = left.map(|left| format!(", about {left} left")).unwrap_or_default();
+    // Claims do not count as a confirmed position.
+    let claimed = view.claimed().count();
+    if claimed > 0 {
+        let done = view.phases.iter().filter(|phase| super::done::is_done(view, phase)).count();
+        return format!("{done} of {} phases done, {claimed} only claimed", view.workflow.total_phases);
+    }
+    format!("{}{left}", view.how_far())
+}
+
+/// The outcomes of a finished session's phases.
+fn came_to(view: &View) -> String {
+    let outcomes = &view.progress.outcomes;
+    if outcomes.is_plain() { format!("{}: {outcomes}", view.how_far()) } else { view.how_far() }
+}
+
+/// Sessions to continue instead of a finished one.
+fn waiting(brief: &Brief) -> String {
+    match brief.paused_here.as_slice() {
+        [] => String::new(),
+        paused => format!(" Paused here: {}.", paused.join(", ")),
+    }
+}
+
+/// Drafts saved by a pause, as ` Saved: "a.md", "b.md".`
+fn saved_drafts(saved: &[String], detail: Detail) -> String {
+    if saved.is_empty() {
+        return String::new();
+    }
+    let named = saved.iter().take(detail.longest_list()).map(|path| quoted(path, detail.longest_text()));
+    let mut named: Vec<String> = named.collect();
+    if saved.len() > named.len() {
+        named.push(format!("and {} more", saved.len() - named.len()));
+    }
+    format!(" Saved: {}.", named.join(", "))
+}

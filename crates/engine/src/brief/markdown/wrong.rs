@@ -1,0 +1,168 @@
+//! Problems: failed gates, phases to review, unconfirmed claims.
+
+use super::done::numbered;
+use super::{Detail, pairs};
+use crate::brief::Brief;
+use crate::view::{CheckView, GateOutcome, PhaseView};
+use crate::words::{date, defused, defused_around_quotes, moment, phase_named, quoted};
+use jiff::Timestamp;
+use model::gate;
+use serde_json::{Map, Value};
+use std::fmt::Write;
+
+pub(super) fn failed(brief: &Brief, detail: Detail) -> String {
+    let view = &brief.session;
+    let Some((phase, attempt)) = view.failed_attempt() else { return String::new() };
+    let mut text = format!(
+        "## Failed: attempt {} of {}, {}\n",
+        phase.attempt_count,
+        phase_named(phase.number, &phase.title, &phase.id).unwrap_or(phase.id.as_str()),
+        moment(attempt.at, brief.now)
+    );
+    let failed: Vec<&CheckView> =
+        phase.gate.checks.iter().filter(|check| check.outcome == GateOutcome::Failed).collect();
+    let evidence = not_said(&attempt.report.evidence, &failed);
+    if !evidence.is_empty() {
+        let _ = writeln!(text, "Evidence: {}", pairs(&evidence, detail));
+    }
+    let next = view.next.summary.to_string();
+    let most = if detail == Detail::Tight { detail.longest_list() } else { usize::MAX };
+    for check in failed.iter().take(most) {
+        text.push_str(&failed_line(check, &next, detail));
+    }
+    if failed.len() > most {
+        let _ = writeln!(text, "- and {} more: `leftoff show {}`", failed.len() - most, view.session_id);
+    }
+    text
+}
+
+/// Evidence that no failed check mentions.
+fn not_said(evidence: &Map<String, Value>, failed: &[&CheckView]) -> Map<String, Value> {
+    let is_said = |name: &String, value: &Value| {
+        let pair = format!("{name}={}", gate::quoted(value));
+        failed.iter().any(|check| check.found.as_ref().is_some_and(|found| found.contains(&pair)))
+    };
+    let rest = evidence.iter().filter(|(name, value)| !is_said(name, value));
+    rest.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// The finding and the need; how to fix it, unless the next step says so.
+fn failed_line(check: &CheckView, next: &str, detail: Detail) -> String {
+    let longest = detail.longest_text();
+    let mut line = format!("- {}", defused(&check.id, 80));
+    if let Some(found) = &check.found {
+        let found = match check.kind.as_str() {
+            // Values in it are already quoted.
+            "evidence" | "expr" => defused_around_quotes(found, detail.longest_found()),
+            // File names and command output are foreign text.
+            _ => quoted(found, detail.longest_found()),
+        };
+        let _ = write!(line, ": {found}");
+    }
+    if let Some(needed) = &check.needed {
+        let _ = write!(line, ", needs {}", defused(needed, longest));
+    }
+    if let Some(help) = check.help.as_ref().filter(|help| !next.contains(help.trim().trim_end_matches('.'))) {
+        let _ = write!(line, ". {}", defused_around_quotes(help, longest));
+    }
+    line.push('\n');
+    line
+}
+
+/// Completed phases to review, because an earlier phase changed.
+pub(super) fn to_review(brief: &Brief, detail: Detail) -> String {
+    let waiting = brief.session.waiting_for_review();
+    if waiting.is_empty() {
+        return String::new();
+    }
+    let mut text = "## Waits for review\n".to_owned();
+    for (phase, why) in waiting {
+        let _ = write!(text, "- {}", numbered(phase));
+        if let Some(made) = why {
+            let revision = &made.revision;
+            let _ = write!(
+                text,
+                ": {} was revisited ({} impact, {}): {}",
+                revision.phase,
+                revision.impact.name(),
+                date(made.at),
+                quoted(&revision.reason, detail.longest_text())
+            );
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Phases that a file calls done and no gate has shown.
+pub(super) fn unverified(brief: &Brief, detail: Detail) -> String {
+    let view = &brief.session;
+    let claimed: Vec<&PhaseView> = view.claimed().collect();
+    let title = "## Unverified\n";
+    if claimed.is_empty() {
+        let moved = moved(brief);
+        return if moved.is_empty() { moved } else { format!("{title}{moved}") };
+    }
+    match detail {
+        Detail::Full | Detail::Short => {
+            let line = |phase: &&PhaseView| {
+                let (called, why) = (numbered(phase), contested(phase, brief.now, detail));
+                // The next step is not printed twice.
+                let proving =
+                    phase.proving.as_ref().filter(|proving| view.next.command.as_ref() != Some(proving));
+                let how = proving.map(|proving| format!(" Verify it: `{proving}`")).unwrap_or_default();
+                format!("- {called}: claimed in a file, {why}.{how}\n")
+            };
+            format!("{title}{}{}", claimed.iter().map(line).collect::<String>(), moved(brief))
+        }
+        Detail::Line | Detail::Tight => {
+            let (open, failed): (Vec<&PhaseView>, Vec<&PhaseView>) =
+                claimed.into_iter().partition(|phase| !phase.contested);
+            let most = detail.longest_list();
+            let more = |count: usize| count.checked_sub(most).filter(|more| *more > 0);
+            let more_failed = more(failed.len()).map(|more| format!("- and {more} more like it\n"));
+            let failed: String = failed
+                .iter()
+                .take(most)
+                .map(|phase| {
+                    format!(
+                        "- {}: claimed in a file, {}\n",
+                        numbered(phase),
+                        contested(phase, brief.now, detail)
+                    )
+                })
+                .collect();
+            let mut names: Vec<String> = open.iter().take(most).map(|phase| numbered(phase)).collect();
+            names.extend(more(open.len()).map(|more| format!("and {more} more")));
+            let open = if names.is_empty() {
+                String::new()
+            } else {
+                format!("- {}: claimed in a file, gates still open\n", names.join(", "))
+            };
+            format!("{title}{failed}{}{open}{}", more_failed.unwrap_or_default(), moved(brief))
+        }
+    }
+}
+
+/// An edit that moved the session: from, to, and the last verified phase.
+fn moved(brief: &Brief) -> String {
+    let Some(moved) = &brief.moved else { return String::new() };
+    let at = moment(moved.at, brief.now);
+    let (from_to, on_record) = (defused(&moved.from_to(), 300), defused(&moved.on_record(), 500));
+    format!("- An edit of its files {from_to}, {at}; {on_record}.\n")
+}
+
+/// Why a claim is doubted: the last failed check here, open items here.
+fn contested(phase: &PhaseView, now: Timestamp, detail: Detail) -> String {
+    let failed = phase.attempts.iter().rfind(|attempt| !attempt.report.passes()).filter(|_| phase.contested);
+    let Some(attempt) = failed else {
+        return if phase.contested { "its items are open here" } else { "its gate is still open" }.to_owned();
+    };
+    let checks = attempt.report.checks.iter().filter(|check| check.failed()).map(|check| {
+        let found =
+            check.found.as_deref().map(|found| format!(" ({})", quoted(found, detail.longest_found())));
+        format!("{}{}", defused(&check.id, 80), found.unwrap_or_default())
+    });
+    let checks: Vec<String> = checks.collect();
+    format!("and its gate failed here, {}: {}", moment(attempt.at, now), checks.join(", "))
+}

@@ -1,0 +1,83 @@
+//! Compact paths: a shared folder is written once. Reads no disk.
+
+/// Paths in order; those with the same folder and extension are combined: `src/auth/{refresh,cookie}.rs`.
+pub(super) fn folded(paths: &[String]) -> Vec<String> {
+    let mut groups: Vec<(&str, &str, Vec<&str>)> = Vec::new();
+    for path in paths {
+        let (folder, name) =
+            path.rsplit_once('/').map_or(("", path.as_str()), |(folder, name)| (folder, name));
+        let (stem, ending) = match name.rsplit_once('.') {
+            Some((stem, ending)) if !stem.is_empty() => (stem, ending),
+            _ => (name, ""),
+        };
+        match groups.iter_mut().find(|group| group.0 == folder && group.1 == ending) {
+            Some(group) => group.2.push(stem),
+            None => groups.push((folder, ending, vec![stem])),
+        }
+    }
+    groups.into_iter().flat_map(|(folder, ending, stems)| spelled(folder, ending, &stems)).collect()
+}
+
+fn spelled(folder: &str, ending: &str, stems: &[&str]) -> Vec<String> {
+    let before = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+    let after = if ending.is_empty() { String::new() } else { format!(".{ending}") };
+    match stems {
+        [] => Vec::new(),
+        // Without a shared folder nothing is saved.
+        _ if folder.is_empty() => stems.iter().map(|stem| format!("{stem}{after}")).collect(),
+        [stem] => vec![format!("{before}{stem}{after}")],
+        _ => vec![format!("{before}{{{}}}{after}", stems.join(","))],
+    }
+}
+
+/// The abbreviation for the session's folder, once the head has introduced it.
+pub(super) const SHORT: &str = "…/";
+
+/// A text in which the folder appears in full only once, in `introduced`; commands stay as they are.
+pub(super) fn shortened(text: &str, folder: &str, introduced: &str) -> String {
+    let long = format!("{folder}/");
+    let outside = |part: &str| part.matches(&long).count();
+    let parts: Vec<&str> = text.split('`').collect();
+    let count: usize = parts.iter().step_by(2).map(|part| outside(part)).sum();
+    let saved = count * long.len().saturating_sub(SHORT.len());
+    if saved <= introduced.len() {
+        return text.to_owned();
+    }
+    let shortened: Vec<String> = parts
+        .iter()
+        .enumerate()
+        .map(|(at, part)| if at % 2 == 0 { part.replace(&long, SHORT) } else { (*part).to_owned() })
+        .collect();
+    shortened.join("`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shared_folder_is_said_once() {
+        let of = |paths: &[&str]| folded(&paths.iter().map(|path| (*path).to_owned()).collect::<Vec<_>>());
+        assert_eq!(
+            of(&[
+                "src/a/x.rs",
+                "README.md",
+                "src/a/y.rs",
+                "src/a/z.md",
+                "tests/t.rs",
+                "LICENSE",
+                "src/a/.env"
+            ]),
+            ["src/a/{x,y}.rs", "README.md", "src/a/z.md", "tests/t.rs", "LICENSE", "src/a/.env"]
+        );
+        assert_eq!(of(&[]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_long_folder_is_spelled_out_once_and_commands_stay_whole() {
+        let folder = ".ocr/sessions/2026-11-14-feat";
+        let text = format!("{folder}/a.md, {folder}/b.md and `cat {folder}/a.md`");
+        assert_eq!(shortened(&text, folder, "x"), format!("…/a.md, …/b.md and `cat {folder}/a.md`"));
+        assert_eq!(shortened("a/b.md", "a", "Its files are in a (… below)."), "a/b.md");
+    }
+}

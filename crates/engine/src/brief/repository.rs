@@ -1,0 +1,114 @@
+//! Facts from git about a session: commits since its start, uncommitted files. Runs `git status` and `git
+//! log` in parallel, and leaves them out if they take too long.
+
+use crate::engine::Engine;
+use crate::git::ask;
+use jiff::Timestamp;
+use model::event::Event;
+use model::id::SessionId;
+use serde::Serialize;
+use std::time::Duration;
+
+/// The longest wait for both commands.
+const LONGEST: Duration = Duration::from_millis(150);
+/// In a long history only the newest commits are counted.
+const MOST_COMMITS: &str = "--max-count=500";
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Repository {
+    /// Commits since the session started; short name of the newest.
+    pub commits: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub newest: Option<String>,
+    /// Paths below the worktree's folder.
+    pub uncommitted: Vec<String>,
+    /// Files of those commits.
+    pub committed: Vec<String>,
+}
+
+/// Where counting starts.
+struct Since {
+    head: Option<String>,
+    at: Timestamp,
+}
+
+impl Engine {
+    /// `None` without git, or without an answer in time.
+    pub(super) fn repository(&self, session: &SessionId, created_at: Timestamp) -> Option<Repository> {
+        self.project.git.as_ref()?;
+        let since = Since { head: self.first_head(session), at: created_at };
+        let root = &self.project.root;
+        let longest = patience();
+        let status = ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames"];
+        let (status, log) = std::thread::scope(|scope| {
+            let status = scope.spawn(|| ask(root, &status, longest).ok());
+            let log = ask_log(&since, |words| ask(root, words, longest).ok());
+            (status.join().ok().flatten(), log)
+        });
+        let (commits, newest, committed) = log.as_deref().map(read_log).unwrap_or_default();
+        Some(Repository { commits, newest, uncommitted: read_status(&status?), committed })
+    }
+
+    /// The commit that was checked out when the session started.
+    fn first_head(&self, session: &SessionId) -> Option<String> {
+        let first = self.store.events(session, 0, Some(1)).ok()?;
+        match Event::read(&first.first()?.kind, &first.first()?.body) {
+            Event::SessionStarted { head, .. } => head,
+            _ => None,
+        }
+    }
+}
+
+fn ask_log(since: &Since, ask: impl Fn(&[&str]) -> Option<String>) -> Option<String> {
+    let range = match &since.head {
+        Some(head) => format!("{head}..HEAD"),
+        None => format!("--since={}", since.at),
+    };
+    ask(&["log", "--format=%x01%h", "--name-only", "--no-renames", MOST_COMMITS, &range, "--"])
+}
+
+/// Debug builds read the time limit from a variable, so that tests do not depend on the machine's load.
+fn patience() -> Duration {
+    #[cfg(debug_assertions)]
+    if let Some(given) = std::env::var("LEFTOFF_TEST_GIT_MS").ok().and_then(|text| text.parse().ok()) {
+        return Duration::from_millis(given);
+    }
+    LONGEST
+}
+
+/// ` M src/a.rs\0?? new.rs\0`
+fn read_status(said: &str) -> Vec<String> {
+    let paths = said.split('\0').filter_map(|entry| entry.get(3..));
+    paths.filter(|path| !path.is_empty() && !is_ours(path)).map(ToOwned::to_owned).collect()
+}
+
+fn read_log(said: &str) -> (usize, Option<String>, Vec<String>) {
+    let names = || said.lines().filter_map(|line| line.strip_prefix('\u{1}'));
+    let mut files: Vec<String> = Vec::new();
+    for line in said.lines().filter(|line| !line.is_empty() && !line.starts_with('\u{1}') && !is_ours(line)) {
+        if !files.iter().any(|known| known == line) {
+            files.push(line.to_owned());
+        }
+    }
+    (names().count(), names().next().map(ToOwned::to_owned), files)
+}
+
+/// Our own files, which say nothing about the work.
+fn is_ours(path: &str) -> bool {
+    path == ".leftoff" || path.starts_with(".leftoff/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_of_git_are_read() {
+        let status = " M src/a b.rs\0?? .leftoff/\0?? new.rs\0";
+        assert_eq!(read_status(status), ["src/a b.rs", "new.rs"]);
+        let log = "\u{1}abc1234\n\nsrc/a.rs\n.leftoff/x\n\u{1}def5678\n\nsrc/a.rs\nb.rs\n";
+        let files = vec!["src/a.rs".to_owned(), "b.rs".to_owned()];
+        assert_eq!(read_log(log), (2, Some("abc1234".to_owned()), files));
+        assert_eq!(read_log(""), (0, None, Vec::new()));
+    }
+}

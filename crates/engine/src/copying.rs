@@ -1,0 +1,178 @@
+//! Copies a whole store into another, session by session, and compares the result. Never changes the source, and
+//! refuses a target with other sessions in it.
+
+use crate::config::Config;
+use crate::engine::Options;
+use crate::error::{Error, Result};
+use crate::place::Project;
+use crate::team::Team;
+use model::hint::Hint;
+use model::words;
+use std::path::Path;
+use store::chain::{Given, check};
+use store::{
+    Access, Batch, ContentRow, DefinitionRow, Filter, ItemFilter, KEPT_ACTIVITIES, Listed, SqliteStore,
+    Store, StreamAppend,
+};
+
+/// The result of a copy.
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
+pub struct Copied {
+    pub from: String,
+    pub to: String,
+    pub sessions: usize,
+    pub events: u64,
+    /// Sessions that the target already had from an earlier copy.
+    pub there_already: usize,
+}
+
+/// Copies the store at one place to another: `sqlite` for this project's file, the path of a file, or a server's URL.
+pub fn copy_store(options: &Options, from: &str, to: &str) -> Result<Copied> {
+    let folder = match &options.project {
+        Some(folder) => folder.clone(),
+        None => std::env::current_dir().map_err(|source| Error::io("finding the current folder", source))?,
+    };
+    let project = Project::find(&folder)?;
+    let source = opened(&project, from, Access::Read)?;
+    let mut target = opened(&project, to, Access::Create)?;
+    let (old, new) = (source.info()?, target.info()?);
+    if old.id == new.id && old.engine == new.engine && old.engine != "postgres" || old.place == new.place {
+        return Err(Error::WrongUsage {
+            message: "a store is not copied into itself".to_owned(),
+            hint: Hint::new("name another place: ")
+                .run(words!["store", "copy", "--from", from, "--to", "FILE"]),
+        });
+    }
+    let mut copied = Copied { from: old.place, to: new.place, ..Copied::default() };
+    refuse_others(&*source, &*target, &copied.to)?;
+    copy_texts(&*source, &mut *target)?;
+    // Copies the most recently changed session last, so that both stores list sessions in the same order.
+    for listed in source.list(&Filter::default())?.iter().rev() {
+        if target.load(&listed.row.id)?.is_some() {
+            copied.there_already += 1;
+        } else {
+            copy_session(&*source, &mut *target, listed)?;
+            copied.sessions += 1;
+        }
+        copied.events += listed.row.version;
+        compare(&*source, &*target, listed)?;
+    }
+    for key in source.keys()? {
+        match target.append(&Batch { key: Some(key), ..Batch::default() }) {
+            Ok(()) | Err(store::Error::KeyTaken) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    for agent in source.agents(None)? {
+        target.see_agent(&agent, crate::PATIENCE)?;
+    }
+    Ok(copied)
+}
+
+fn opened(project: &Project, place: &str, access: Access) -> Result<Box<dyn Store>> {
+    if place == "sqlite" {
+        return Ok(Box::new(SqliteStore::open(&project.database()?, access)?));
+    }
+    if !place.contains("://") {
+        return Ok(Box::new(SqliteStore::open(Path::new(place), access)?));
+    }
+    let team = Team::at(project, &Config::read(project)?, place)?;
+    Ok(if access == Access::Create { team.make(project)? } else { team.open(access, None)? })
+}
+
+/// Refuses a target with any session that is not an exact copy. Sessions from an interrupted copy may be there.
+fn refuse_others(source: &dyn Store, target: &dyn Store, place: &str) -> Result<()> {
+    for listed in target.list(&Filter::default())? {
+        let id = &listed.row.id;
+        let is_part = source.load(id)?.is_some_and(|known| known.row.version == listed.row.version)
+            && source.events(id, 0, None)? == target.events(id, 0, None)?;
+        if !is_part {
+            return Err(Error::CopyRefused { place: place.to_owned(), session: id.to_string() });
+        }
+    }
+    Ok(())
+}
+
+fn copy_texts(source: &dyn Store, target: &mut dyn Store) -> Result<()> {
+    let (definitions, contents) = source.hashes()?;
+    let (known, kept) = target.hashes()?;
+    for hash in definitions.into_iter().filter(|hash| !known.contains(hash)) {
+        if let Some(body) = source.definition(&hash)? {
+            target.append(&Batch { definitions: vec![DefinitionRow { hash, body }], ..Batch::default() })?;
+        }
+    }
+    for hash in contents.into_iter().filter(|hash| !kept.contains(hash)) {
+        if let Some(body) = source.content(&hash)? {
+            target.append(&Batch { contents: vec![ContentRow { hash, body }], ..Batch::default() })?;
+        }
+    }
+    Ok(())
+}
+
+fn copy_session(source: &dyn Store, target: &mut dyn Store, listed: &Listed) -> Result<()> {
+    let id = &listed.row.id;
+    let Some(loaded) = source.load(id)? else { return Ok(()) };
+    let events = source.events(id, 0, usize::try_from(loaded.row.version).ok())?;
+    let given = |seal: store::chain::Seal| seal.salt.map_or(Given::Hash(seal.hash), Given::Salt);
+    let seals = source.chain(id)?.seals.into_iter().map(|(version, seal)| (version, given(seal))).collect();
+    let version = loaded.row.version;
+    // A snapshot of an earlier version is replaced by an empty one, which readers ignore.
+    let snapshot = loaded.snapshot.filter(|snapshot| snapshot.version == version);
+    let snapshot = snapshot.unwrap_or(store::Snapshot { fold_version: 0, version, body: "{}".to_owned() });
+    target.append(&Batch {
+        streams: vec![StreamAppend { expected: 0, events, row: loaded.row, snapshot }],
+        items: source.items(id, &ItemFilter::default())?,
+        views: source.views(id)?,
+        seals: [(id.clone(), seals)].into(),
+        numbers: [(id.clone(), listed.number)].into(),
+        ..Batch::default()
+    })?;
+    let activity = source.activity(id, KEPT_ACTIVITIES)?;
+    Ok(target.record_activity(id, &activity, crate::PATIENCE)?)
+}
+
+/// Fails unless the copy has the same events, state and items, and an intact chain that ends in the same link.
+fn compare(source: &dyn Store, target: &dyn Store, listed: &Listed) -> Result<()> {
+    let id = &listed.row.id;
+    let differs = |what: &str| {
+        Err(Error::BrokenLog {
+            session: id.to_string(),
+            why: format!("its copy has other {what}; nothing was removed"),
+        })
+    };
+    let (events, copies) = (source.events(id, 0, None)?, target.events(id, 0, None)?);
+    if events != copies {
+        return differs("events");
+    }
+    let (old, new) = (source.chain(id)?, target.chain(id)?);
+    let purged = crate::doctor::purged_hashes(&copies);
+    if (old.head.is_some() && old.head != new.head) || !check(&new, &copies, &purged).is_empty() {
+        return differs("links of its chain");
+    }
+    let (before, after) = (source.load(id)?, target.load(id)?);
+    let state = |loaded: &Option<store::Loaded>| loaded.as_ref().map(|loaded| loaded.row.clone());
+    let snapshot = before
+        .as_ref()
+        .and_then(|loaded| loaded.snapshot.clone())
+        .filter(|snapshot| snapshot.version == listed.row.version);
+    if state(&before) != state(&after)
+        || snapshot.is_some_and(|kept| after.and_then(|loaded| loaded.snapshot) != Some(kept))
+    {
+        return differs("state");
+    }
+    if source.items(id, &ItemFilter::default())? != target.items(id, &ItemFilter::default())? {
+        return differs("items");
+    }
+    Ok(())
+}
+
+/// The statements that create a server's tables, for its administrator.
+#[cfg(feature = "postgres")]
+pub fn server_schema(name: &str) -> String {
+    store::postgres_schema(name)
+}
+
+#[cfg(not(feature = "postgres"))]
+pub fn server_schema(_: &str) -> String {
+    String::new()
+}

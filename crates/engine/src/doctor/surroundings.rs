@@ -1,0 +1,209 @@
+//! The surroundings of a store: a lost or replaced database, session folders unknown to the store, backups,
+//! disk space. Only looks; `fix` makes safe fixes.
+
+use super::Finding;
+use crate::backups::{self, LARGEST_COPIED};
+use crate::engine::{Engine, Intent, Options};
+use crate::error::Result;
+use crate::view::Warning;
+use crate::workspace::{ensure_ignored, workspaces};
+use model::hint::Hint;
+use model::words;
+use std::path::Path;
+use store::{SqliteStore, Store};
+
+/// A store whose last copy is this much older than its last change is not being copied.
+const LONGEST_WITHOUT_BACKUP: i64 = 2 * 24 * 3600;
+/// The space that a store needs: its log, and a copy.
+const LEAST_ROOM: u64 = 64 * 1024 * 1024;
+
+impl Engine {
+    /// The database is gone or empty, but there was one. Cheap: asked only if no session is known.
+    pub(crate) fn lost_store(&self) -> Option<Warning> {
+        if self.team.is_some() {
+            return None;
+        }
+        let database = self.project.database().ok()?;
+        let is_there = std::fs::metadata(&database).is_ok_and(|found| found.len() > 0);
+        if is_there || self.project.is_outside {
+            return None;
+        }
+        let restore = backups::restore_hint(&database);
+        let folders = workspaces(&self.project.root);
+        if restore.is_none() && folders.is_empty() {
+            return None;
+        }
+        let message = match folders.len() {
+            0 => format!("the database {} is gone", database.display()),
+            1 => format!(
+                "the database {} is gone; 1 session's folder is in .leftoff/sessions",
+                database.display()
+            ),
+            many => format!(
+                "the database {} is gone; the folders of {many} sessions are in .leftoff/sessions",
+                database.display()
+            ),
+        };
+        let hint = restore.unwrap_or_else(|| {
+            Hint::new("put a copy back if you have one: ").run(words!["store", "restore", "<file>"])
+        });
+        let path = Some(database.display().to_string());
+        Some(Warning { kind: "store_lost".to_owned(), message, hint: Some(hint), path, problem: None })
+    }
+
+    pub(super) fn store_findings(&self) -> Result<Vec<Finding>> {
+        let lost = self.lost_store();
+        let database = self.project.database()?;
+        let mut findings: Vec<Finding> = Vec::new();
+        if let Some(lost) = lost {
+            findings.push(Finding { kind: lost.kind, message: lost.message, hint: lost.hint });
+        } else {
+            findings.extend(self.replaced_store(&database)?);
+            findings.extend(self.orphaned_workspaces()?);
+            findings.extend(self.missing_backup(&database)?);
+        }
+        findings.extend(little_room(&database));
+        if !self.project.root.join(".leftoff/.gitignore").exists()
+            && !workspaces(&self.project.root).is_empty()
+        {
+            findings.push(Finding::new(
+                "not_ignored",
+                ".leftoff/.gitignore is missing: sessions' folders could be committed",
+                fixed_by_doctor(),
+            ));
+        }
+        Ok(findings)
+    }
+
+    /// The database differs from the one that was copied last.
+    fn replaced_store(&self, database: &Path) -> Result<Option<Finding>> {
+        if self.team.is_some() {
+            return Ok(None);
+        }
+        let Some(newest) = backups::newest(database)? else { return Ok(None) };
+        let (Ok(copy), Ok(now)) = (SqliteStore::info_of_backup(&newest.path), self.store_info()) else {
+            return Ok(None);
+        };
+        if copy.id == now.id {
+            return Ok(None);
+        }
+        let message = format!(
+            "{} is not the database that was backed up {}: it holds {} sessions, the backup {}",
+            database.display(),
+            newest.at,
+            now.sessions,
+            copy.sessions
+        );
+        let hint = Hint::new("put the backup back, which keeps a copy of this one: ").run(words![
+            "store",
+            "restore",
+            "--replace"
+        ]);
+        Ok(Some(Finding::new("store_replaced", message, hint)))
+    }
+
+    fn orphaned_workspaces(&self) -> Result<Vec<Finding>> {
+        let mut findings = Vec::new();
+        for id in workspaces(&self.project.root) {
+            if self.store.load(&id)?.is_none() {
+                let message = format!(".leftoff/sessions/{id} belongs to no session that the store knows");
+                let hint = "restore the store that knows it, take its bundle, or move the folder away";
+                findings.push(Finding::new("orphaned_workspace", message, hint));
+            }
+        }
+        Ok(findings)
+    }
+
+    fn missing_backup(&self, database: &Path) -> Result<Option<Finding>> {
+        if self.team.is_some() {
+            return Ok(None);
+        }
+        let bytes = std::fs::metadata(database).map_or(0, |found| found.len());
+        let Some(changed) = self.store.list(&store::Filter { limit: Some(1), ..Default::default() })?.pop()
+        else {
+            return Ok(None);
+        };
+        let since = match backups::newest(database)? {
+            Some(newest) => newest.at,
+            None => self.store.changes(0, 1)?.first().map_or(changed.row.updated_at, |first| first.event.at),
+        };
+        let age = changed.row.updated_at.as_second() - since.as_second();
+        if bytes == 0 || age < LONGEST_WITHOUT_BACKUP {
+            return Ok(None);
+        }
+        let days = age / (24 * 3600);
+        Ok(Some(if bytes > LARGEST_COPIED {
+            let message = format!(
+                "the store is too large to be copied by itself, and has no copy of the last {days} days"
+            );
+            Finding::new("no_backup", message, Hint::default().run(words!["store", "backup", "<file>"]))
+        } else {
+            Finding::new(
+                "no_backup",
+                format!("the store has no copy of the last {days} days"),
+                fixed_by_doctor(),
+            )
+        }))
+    }
+}
+
+/// Makes safe fixes and reports them: restores a lost store from its newest copy, makes a missing copy, keeps
+/// sessions' folders out of version control.
+pub fn fix(options: &Options) -> Result<Vec<String>> {
+    let mut done = Vec::new();
+    let engine = Engine::open(options.clone(), Intent::Query)?;
+    let database = engine.project.database()?;
+    if engine.lost_store().is_some() && backups::newest(&database)?.is_some() {
+        let restored = backups::restore_store(options.clone(), None, false)?;
+        done.push(format!("restored the store from {}", restored.from.display()));
+    } else if engine.missing_backup(&database)?.is_some_and(|_| size(&database) <= LARGEST_COPIED) {
+        let copy = engine.back_up(&database)?;
+        done.push(format!("backed the store up to {}", copy.display()));
+    }
+    let root = &engine.project.root;
+    if !root.join(".leftoff/.gitignore").exists() && !workspaces(root).is_empty() {
+        ensure_ignored(root)?;
+        done.push("wrote .leftoff/.gitignore".to_owned());
+    }
+    Ok(done)
+}
+
+fn fixed_by_doctor() -> Hint {
+    Hint::default().run(words!["doctor", "--fix"])
+}
+
+fn size(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |found| found.len())
+}
+
+fn little_room(database: &Path) -> Option<Finding> {
+    let folder = database.ancestors().skip(1).find(|folder| folder.exists())?;
+    let found = rustix::fs::statvfs(folder).ok()?;
+    let available = found.f_bavail.saturating_mul(found.f_frsize);
+    is_little_room(available, size(database)).then(|| {
+        let message =
+            format!("{} MB are free where the store is: {}", available / 1024 / 1024, folder.display());
+        Finding::new("disk_nearly_full", message, "make room: on a full disk nothing can be kept")
+    })
+}
+
+/// Room for a copy of the store, and some more.
+fn is_little_room(available: u64, store: u64) -> bool {
+    available < LEAST_ROOM.saturating_add(store)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_needs_room_for_a_copy_of_itself_and_some_more() {
+        const MB: u64 = 1024 * 1024;
+        for (available, store, little) in
+            [(63 * MB, 0, true), (64 * MB, 0, false), (100 * MB, 40 * MB, true), (200 * MB, 40 * MB, false)]
+        {
+            assert_eq!(is_little_room(available, store), little, "{available} {store}");
+        }
+        assert!(little_room(Path::new("/proc/leftoff.db")).is_some(), "nothing is free in /proc");
+    }
+}

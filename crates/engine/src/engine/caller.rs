@@ -1,0 +1,74 @@
+//! The user or agent behind this process, from the environment and the system.
+
+use crate::error::{Error, Result};
+use crate::presence::AgentIdentity;
+use std::path::PathBuf;
+
+/// The user or agent behind this process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    pub user: String,
+    pub host: String,
+    pub home: Option<PathBuf>,
+    /// From the environment that the agent was given.
+    pub agent: Option<AgentIdentity>,
+    /// Requirements were switched off when the agent was started.
+    pub skips_requirements: bool,
+}
+
+impl Caller {
+    /// Refuses an invalid agent session id: it must not count as a person.
+    pub fn of_this_process() -> Result<Self> {
+        let named = variable("LEFTOFF_AGENT_SESSION");
+        let agent = named.as_deref().map(|text| AgentIdentity::parse(text).ok_or_else(|| bad_agent(text)));
+        Ok(Self { agent: agent.transpose()?.or_else(named_by_its_agent), ..Self::unnamed() })
+    }
+
+    /// The caller of a hook, which must never fail: an invalid agent session is ignored.
+    pub(super) fn of_hook() -> Self {
+        Self::of_this_process().unwrap_or_else(|_| Self::unnamed())
+    }
+
+    fn unnamed() -> Self {
+        Self {
+            user: variable("USER").or_else(|| variable("LOGNAME")).or_else(login_name).unwrap_or_default(),
+            host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+            home: std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from),
+            agent: None,
+            skips_requirements: variable("CLAUDE_SKIP_REQUIREMENTS").is_some(),
+        }
+    }
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Agents that set their session in the environment of every command.
+fn named_by_its_agent() -> Option<AgentIdentity> {
+    [("CODEX_SESSION_ID", "codex"), ("CLAUDE_SESSION_ID", "claude")].into_iter().find_map(|(name, agent)| {
+        let id = variable(name)?;
+        // An id that nobody can have is still an agent's: it must not make a person of it.
+        AgentIdentity::parse(&format!("{agent}:{id}")).or_else(|| AgentIdentity::of_parent(agent))
+    })
+}
+
+fn bad_agent(text: &str) -> Error {
+    Error::WrongUsage {
+        message: format!("LEFTOFF_AGENT_SESSION is not an agent session: {text:?}"),
+        hint:
+            "it is the agent's name and its session's id, such as claude:a4326893; without an agent, unset it"
+                .into(),
+    }
+}
+
+/// The user's name from the system's user list.
+fn login_name() -> Option<String> {
+    let uid = rustix::process::getuid().as_raw().to_string();
+    let users = std::fs::read_to_string("/etc/passwd").ok()?;
+    users.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)? == uid).then(|| name.to_owned())
+    })
+}

@@ -1,0 +1,152 @@
+//! Loads and folds sessions and definitions from the store. Writes nothing.
+
+use crate::NATIVE;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::sharing::placed;
+use model::event::{Event, Recorded};
+use model::id::SessionId;
+use model::session::{FOLD_VERSION, Session};
+use model::workflow::Workflow;
+use std::rc::Rc;
+use store::{EventRow, Loaded, Store};
+
+/// A reader's answer to each part of a history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reading {
+    Continue,
+    Stop,
+}
+
+impl Engine {
+    /// A session and its row, with external edits applied in memory.
+    pub(crate) fn load(&self, id: &SessionId) -> Result<(Loaded, Session)> {
+        self.observe_if_it_has_files(id)?;
+        self.load_kept(id)
+    }
+
+    fn observe_if_it_has_files(&self, id: &SessionId) -> Result<()> {
+        if self.observed(id).is_some() {
+            return Ok(());
+        }
+        let is_native = |loaded: &Loaded| loaded.row.layout == NATIVE;
+        if self.store.load(id)?.as_ref().is_some_and(is_native) { Ok(()) } else { self.observe(id).map(drop) }
+    }
+
+    /// A session and its row as stored, including changes already applied in memory.
+    pub(crate) fn load_kept(&self, id: &SessionId) -> Result<(Loaded, Session)> {
+        let Some(loaded) = self.store.load(id)? else {
+            return Err(Error::UnknownSession { asked: id.to_string(), nearest: None });
+        };
+        let session = self.folded(&loaded)?;
+        Ok((loaded, session))
+    }
+
+    /// From its snapshot if valid, otherwise from its log.
+    pub(crate) fn folded(&self, loaded: &Loaded) -> Result<Session> {
+        let trusted = loaded
+            .snapshot
+            .as_ref()
+            .filter(|snapshot| {
+                snapshot.fold_version == FOLD_VERSION && snapshot.version == loaded.row.version
+            })
+            .and_then(|snapshot| serde_json::from_str(&snapshot.body).ok());
+        match trusted {
+            Some(session) => Ok(placed(session, &loaded.row)),
+            None => Ok(placed(self.replay_kept(&loaded.row.id)?, &loaded.row).trimmed()),
+        }
+    }
+
+    /// A session folded from its whole log.
+    pub(crate) fn replay(&self, id: &SessionId) -> Result<Session> {
+        self.observe_if_it_has_files(id)?;
+        self.replay_kept(id)
+    }
+
+    pub(crate) fn replay_kept(&self, id: &SessionId) -> Result<Session> {
+        self.folded_from(&self.history_kept(id)?, id)
+    }
+
+    pub(crate) fn folded_from(&self, events: &[Recorded], id: &SessionId) -> Result<Session> {
+        let session = Session::fold(events).ok_or_else(|| Error::BrokenLog {
+            session: id.to_string(),
+            why: "it does not begin with the session's start".to_owned(),
+        })?;
+        self.in_its_place(session, id)
+    }
+
+    /// A session folded from its log, with its id and place in this store.
+    pub(crate) fn in_its_place(&self, session: Session, id: &SessionId) -> Result<Session> {
+        Ok(match self.store.load(id)? {
+            Some(loaded) => placed(session, &loaded.row),
+            None => session,
+        })
+    }
+
+    pub(crate) fn history(&self, id: &SessionId) -> Result<Vec<Recorded>> {
+        self.observe_if_it_has_files(id)?;
+        self.history_kept(id)
+    }
+
+    pub(crate) fn history_kept(&self, id: &SessionId) -> Result<Vec<Recorded>> {
+        let mut history = Vec::new();
+        self.each_page(id, 0, |page| {
+            for row in page {
+                history.push(read_event(id, row)?);
+            }
+            Ok(Reading::Continue)
+        })?;
+        Ok(history)
+    }
+
+    /// Hands over a session's rows after this version, so many at a time that a long history never is in memory whole.
+    pub(crate) fn each_page(
+        &self,
+        id: &SessionId,
+        after: u64,
+        mut read: impl FnMut(&[EventRow]) -> Result<Reading>,
+    ) -> Result<()> {
+        const PAGE: usize = 1_000;
+        let mut after = after;
+        loop {
+            let page = self.store.events(id, after, Some(PAGE))?;
+            let Some(last) = page.last() else { return Ok(()) };
+            after = last.version;
+            if read(&page)? == Reading::Stop || page.len() < PAGE {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The definition with which a run started.
+    pub(crate) fn definition(&self, hash: &str) -> Result<Option<Rc<Workflow>>> {
+        if let Some(known) = self.definitions.borrow().get(hash) {
+            return Ok(Some(Rc::clone(known)));
+        }
+        let found: Option<Workflow> =
+            self.store.definition(hash)?.and_then(|body| serde_json::from_str(&body).ok());
+        let found = found.map(Rc::new);
+        if let Some(found) = &found {
+            self.definitions.borrow_mut().insert(hash.to_owned(), Rc::clone(found));
+        }
+        Ok(found)
+    }
+
+    /// A definition read here and about to be stored: the stored one with that hash may differ.
+    pub(crate) fn know_definition(&self, workflow: &Workflow) {
+        self.definitions.borrow_mut().insert(workflow.hash.clone(), Rc::new(workflow.clone()));
+    }
+}
+
+/// Parses a stored event.
+pub(crate) fn read_event(id: &SessionId, row: &EventRow) -> Result<Recorded> {
+    Ok(Recorded {
+        version: row.version,
+        at: row.at,
+        actor: serde_json::from_str(&row.actor).map_err(|error| Error::BrokenLog {
+            session: id.to_string(),
+            why: format!("the actor of event {}: {error}", row.version),
+        })?,
+        event: Event::read(&row.kind, &row.body),
+    })
+}

@@ -1,0 +1,69 @@
+//! Why a store or a file was not restored.
+
+use super::Class;
+use model::hint::Hint;
+use model::words;
+use std::path::PathBuf;
+
+#[derive(Debug, thiserror::Error)]
+pub enum NotRestored {
+    #[error("there is no backup of {store}", store = store.display())]
+    NoBackup { store: PathBuf },
+    #[error("{store} is in use and holds {sessions} sessions", store = store.display())]
+    StoreInUse { store: PathBuf, sessions: u64 },
+    #[error("no file '{path}' was recorded in this session")]
+    UnknownFile { path: String, nearest: Option<String> },
+    #[error("version {asked} of {path} was never recorded: the newest is {newest}")]
+    UnknownVersion { path: String, asked: u32, newest: u32 },
+    #[error("the content of {path}, version {version}, was not kept")]
+    ContentNotKept { path: String, version: u32 },
+    #[error("{path} was changed since it was recorded, and is too large to be kept")]
+    WouldBeLost { path: String },
+}
+
+impl NotRestored {
+    pub(super) fn class(&self) -> Class {
+        match self {
+            Self::NoBackup { .. }
+            | Self::UnknownFile { .. }
+            | Self::UnknownVersion { .. }
+            | Self::ContentNotKept { .. } => Class::NothingThere,
+            Self::StoreInUse { .. } | Self::WouldBeLost { .. } => Class::Refused,
+        }
+    }
+
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Self::NoBackup { .. } => "no_backup",
+            Self::StoreInUse { .. } => "store_in_use",
+            Self::UnknownFile { .. } => "unknown_file",
+            Self::UnknownVersion { .. } => "unknown_version",
+            Self::ContentNotKept { .. } => "content_not_kept",
+            Self::WouldBeLost { .. } => "would_be_lost",
+        }
+    }
+
+    pub(super) fn hint(&self) -> Hint {
+        match self {
+            Self::NoBackup { .. } => {
+                Hint::new("name a copy that you have: ").run(words!["store", "restore", "<file>"])
+            }
+            Self::StoreInUse { .. } => Hint::new("to replace it, which keeps a copy of it: ").run(words![
+                "store",
+                "restore",
+                "--replace"
+            ]),
+            Self::UnknownFile { nearest: Some(name), .. } => format!("did you mean '{name}'?").into(),
+            Self::UnknownFile { nearest: None, .. } => {
+                Hint::new("see which files are recorded: ").run_here(words!["artifact", "list"])
+            }
+            Self::UnknownVersion { path, .. } => {
+                Hint::new("see its versions: ").run_here(words!["artifact", "history", path])
+            }
+            Self::ContentNotKept { .. } => {
+                "only files of at most 256 KB are kept, and none that was purged; look for it in git".into()
+            }
+            Self::WouldBeLost { .. } => "move it away, then restore the recorded version".into(),
+        }
+    }
+}

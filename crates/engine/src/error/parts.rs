@@ -1,0 +1,42 @@
+//! Values that errors carry: a choice between ways to continue, a mistake in a file.
+
+use model::hint::CommandLine;
+
+/// A way to continue, from which a person chooses one.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Choice {
+    /// The key to type.
+    pub key: String,
+    pub words: String,
+    /// The command that does it.
+    pub command: CommandLine,
+    pub session: String,
+    /// The phase at which the session would continue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
+}
+
+impl Choice {
+    pub(super) fn line(&self) -> String {
+        format!("\n{}. {}", self.key, self.words)
+    }
+}
+
+/// A mistake in a file that a person wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileMistake {
+    pub path: String,
+    pub line: usize,
+    pub message: String,
+    pub hint: Option<String>,
+}
+
+impl std::fmt::Display for FileMistake {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}: {}", self.path, self.line, self.message)?;
+        match &self.hint {
+            Some(hint) => write!(f, " ({hint})"),
+            None => Ok(()),
+        }
+    }
+}

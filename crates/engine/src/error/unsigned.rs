@@ -1,0 +1,39 @@
+//! Why a required signature is missing.
+
+use model::event::SignedAct;
+use model::hint::Hint;
+use model::words;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Unsigned {
+    /// Not signed yet. Never leaves the engine: it is signed and retried.
+    #[error("this needs a signature")]
+    Missing(Box<SignedAct>),
+    #[error("nothing was signed: no key to sign with is known")]
+    NoKey,
+    #[error("nothing was signed: {0}")]
+    Failed(String),
+    #[error("nothing was signed: whose signatures count was not accepted on this machine")]
+    NoSigners,
+    #[error(
+        "nothing was signed: your key is not among the allowed signers that were accepted on this machine"
+    )]
+    KeyNotAllowed,
+}
+
+impl Unsigned {
+    pub(super) fn hint(&self) -> Hint {
+        match self {
+            Self::Missing(_) | Self::Failed(_) => {
+                "look at the key: ssh-keygen -Y sign must be able to use it".into()
+            }
+            Self::NoKey => {
+                "name it: git config user.signingkey ~/.ssh/id_ed25519, or LEFTOFF_SIGNING_KEY".into()
+            }
+            Self::NoSigners | Self::KeyNotAllowed => {
+                Hint::new("put names and public keys into .leftoff/allowed_signers, then: ")
+                    .run(words!["trust", "--policy"])
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Events in plain words: for logs on a terminal, a screen or a page. Foreign text appears as one harmless
+//! line.
+
+mod items;
+
+use crate::words::{one_line, version};
+use model::event::Event;
+use model::gate::{AttemptReport, shown};
+use model::id::Name;
+use model::revision::Revision;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+const LONGEST: usize = 300;
+
+/// The event, for a person.
+pub fn words(event: &Event) -> String {
+    match event {
+        Event::SessionStarted { title, layout, parallel, .. } => {
+            let beside = if *parallel { ", beside another" } else { "" };
+            let foreign = if layout == "native" { String::new() } else { format!(" ({layout})") };
+            format!("session started{foreign}{beside}: {}", one_line(title, LONGEST))
+        }
+        Event::RunStarted { workflow, ordinal, phases, .. } => {
+            format!(
+                "run {ordinal} of {} {} started, {} phases",
+                workflow.name,
+                version(&workflow.version),
+                phases.len()
+            )
+        }
+        Event::Adopted { layout, path } => format!("taken in from {path} ({layout})"),
+        Event::ExternalEdit { paths, .. } => format!("changed by somebody else: {}", paths.join(", ")),
+        Event::PhaseClaimed { phase, attempt } => claimed(phase, attempt.as_ref()),
+        Event::PhaseFlagged { phase } => format!("{phase} needs a review"),
+        Event::RunSelected { workflow, ordinal } => format!("back to run {ordinal} of {workflow}"),
+        Event::PhaseStarted { phase } => format!("phase {phase} began"),
+        Event::GateFailed { phase, attempt } => {
+            let failed: Vec<&str> =
+                attempt.checks.iter().filter(|check| check.failed()).map(|check| check.id.as_str()).collect();
+            format!("gate of {phase} did not pass: {}{}", failed.join(", "), evidence(attempt))
+        }
+        Event::PhaseCompleted { phase, attempt, .. } => {
+            format!("phase {phase} completed{}", evidence(attempt))
+        }
+        Event::PhaseSkipped { phase, reason, not_applicable } => {
+            let how = if *not_applicable { "does not apply" } else { "skipped" };
+            format!("phase {phase} {how}: {}", one_line(reason, LONGEST))
+        }
+        Event::RunCompleted => "run completed".to_owned(),
+        Event::NoteAdded { id, kind, text, .. } => {
+            format!("{} {id}: {}", kind.name(), one_line(text, LONGEST))
+        }
+        Event::NoteResolved { id } => format!("note {id} resolved"),
+        Event::NoteChanged { id, text, fields, reopened } => {
+            note_changed(*id, text.as_deref(), fields, *reopened)
+        }
+        Event::SessionPaused { reason, context, saved } => paused(reason, context.as_deref(), saved),
+        Event::SessionResumed { .. } => "resumed".to_owned(),
+        Event::SessionCompleted { forced: true } => "closed before it was finished".to_owned(),
+        Event::SessionCompleted { forced: false } => "session completed".to_owned(),
+        Event::SessionAbandoned { reason, .. } => match reason {
+            Some(reason) => format!("given up: {}", one_line(reason, LONGEST)),
+            None => "given up".to_owned(),
+        },
+        Event::SessionFailed { error } => format!("failed: {}", one_line(error, LONGEST)),
+        Event::SessionReopened { .. } => "opened again".to_owned(),
+        Event::SessionExpired { since } => format!("paused for inactivity since {since}"),
+        Event::RolledBack { phase, reason } => back(phase, reason.as_deref()),
+        Event::CheckApproved { phase, check, by, remark, .. } => {
+            let remark = remark.as_ref().map(|remark| format!(" ({})", one_line(remark, 60)));
+            format!("check {check} of {phase} approved by {}{}", one_line(by, 60), remark.unwrap_or_default())
+        }
+        Event::Signed { act, .. } => format!("signed: {}", one_line(&act.action, 40)),
+        Event::ApprovalWithdrawn { phase, check } => {
+            format!("check {check} of {phase} is not approved any more")
+        }
+        Event::FieldsSet { phase, fields } => fields_set(phase.as_ref(), fields),
+        Event::ArtifactRecorded { artifact } => {
+            let path = one_line(&artifact.path, LONGEST);
+            format!("file {path} recorded, version {}, {} bytes", artifact.version, artifact.size)
+        }
+        Event::PhaseRevised { revision } => revised(revision),
+        Event::SessionMoved { path } => format!("its files went to {}", one_line(path, LONGEST)),
+        Event::Imported { layout, path, into, from: None, .. } if layout == into => {
+            format!("{} is in the newest shape of {layout}", one_line(path, LONGEST))
+        }
+        Event::Imported { layout, path, into, from, .. } => {
+            let whole = from.as_ref().map_or_else(|| path.clone(), |root| format!("{root}/{path}"));
+            format!("imported from {layout}, {}: {into} from here on", one_line(&whole, LONGEST))
+        }
+        Event::PhasesAdded { phases } => {
+            let names: Vec<&str> = phases.iter().map(|phase| phase.id.as_str()).collect();
+            format!("phases added: {}", names.join(", "))
+        }
+        Event::DefinitionUpdated { workflow, .. } => {
+            format!("follows {} v{} as it is now", workflow.name, one_line(&workflow.version, 20))
+        }
+        Event::CheckpointMade { name } => format!("checkpoint: {}", one_line(name, LONGEST)),
+        Event::Restored { to_version } => format!("undone: back to where it was at version {to_version}"),
+        Event::Item(event) => items::words(event),
+        Event::Purged { replaced: 1, .. } => "text was purged in one place".to_owned(),
+        Event::Purged { replaced, .. } => format!("text was purged in {replaced} places"),
+        Event::RequirementSatisfied { requirement, by, expires_at, .. } => {
+            let until = expires_at.map(|at| format!(", until {at}")).unwrap_or_default();
+            format!("requirement {} satisfied by {}{until}", one_line(requirement, 80), one_line(by, 40))
+        }
+        Event::RequirementCleared { requirement, why, .. } => {
+            format!("requirement {} cleared: {}", one_line(requirement, 80), one_line(why, 100))
+        }
+        Event::SessionTaken { .. } => "taken in from a bundle".to_owned(),
+        Event::ForkResolved { .. } => "another history of this session was brought over".to_owned(),
+        Event::Unknown { kind } => format!("{kind} (written by a newer leftoff)"),
+    }
+}
+
+fn fields_set(phase: Option<&Name>, fields: &BTreeMap<String, Value>) -> String {
+    let place = phase.map(|phase| format!(" of {phase}")).unwrap_or_default();
+    let pairs: Vec<String> =
+        fields.iter().map(|(name, value)| format!("{name}={}", one_line(&shown(value), 80))).collect();
+    format!("fields{place} set: {}", pairs.join(", "))
+}
+
+fn paused(reason: &str, context: Option<&str>, saved: &[String]) -> String {
+    let context = context.map(|context| format!(", in the middle of {context}")).unwrap_or_default();
+    let saved = if saved.is_empty() { String::new() } else { format!(", saved {}", saved.join(", ")) };
+    one_line(&format!("paused: {reason}{context}{saved}"), LONGEST)
+}
+
+fn back(phase: &Name, reason: Option<&str>) -> String {
+    let why = reason.map(|reason| format!(": {}", one_line(reason, LONGEST)));
+    format!("back to phase {phase}{}", why.unwrap_or_default())
+}
+
+fn note_changed(
+    id: u32,
+    text: Option<&str>,
+    fields: &std::collections::BTreeMap<String, serde_json::Value>,
+    reopened: bool,
+) -> String {
+    let mut parts: Vec<String> = fields
+        .iter()
+        .map(|(name, value)| format!("{}={}", one_line(name, 60), one_line(&shown(value), 80)))
+        .collect();
+    parts.extend(text.map(|text| format!("now {}", one_line(text, LONGEST))));
+    parts.extend(reopened.then(|| "open again".to_owned()));
+    format!("note {id} changed: {}", parts.join(", "))
+}
+
+pub fn revised(revision: &Revision) -> String {
+    let names =
+        |phases: &[model::id::Name]| phases.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let (phase, impact) = (&revision.phase, revision.impact.name());
+    let mut text =
+        format!("phase {phase} revisited, {impact} impact: {}", one_line(&revision.reason, LONGEST));
+    if !revision.flagged.is_empty() {
+        text.push_str(&format!("; to be reviewed: {}", names(&revision.flagged)));
+    }
+    if !revision.restarted.is_empty() {
+        text.push_str(&format!("; to be done again: {}", names(&revision.restarted)));
+    }
+    for archived in &revision.archived {
+        let (from, to) = (one_line(&archived.from, 100), one_line(&archived.to, 100));
+        let what = if archived.copied { "is kept as" } else { "is now" };
+        text.push_str(&format!("; {from} {what} {to}"));
+    }
+    text
+}
+
+fn claimed(phase: &Name, handed_in: Option<&AttemptReport>) -> String {
+    format!("phase {phase} claimed as done, unverified{}", handed_in.map(evidence).unwrap_or_default())
+}
+
+fn evidence(attempt: &AttemptReport) -> String {
+    let pairs: Vec<String> = attempt
+        .evidence
+        .iter()
+        .map(|(name, value)| format!("{}={}", one_line(name, 60), one_line(&shown(value), 80)))
+        .collect();
+    if pairs.is_empty() { String::new() } else { format!(" ({})", pairs.join(", ")) }
+}

@@ -1,0 +1,56 @@
+//! The evidence of a request: read, joined with what a file holds, and reported if it has no effect.
+
+use super::AdvanceRequest;
+use crate::checks::Submission;
+use crate::error::Result;
+use crate::execute::bounded;
+use crate::execute::placeholder::refuse_placeholders;
+use model::gate::{Given, guess};
+use model::phase::Phase;
+use model::session::Session;
+
+/// Evidence for a completed phase has no effect. New evidence is not dropped silently.
+pub(super) fn not_recorded(session: &Session, request: &AdvanceRequest) -> Option<String> {
+    let phase = session.run()?.resolve(request.phase.as_deref()?)?;
+    let given = read(request).ok()?;
+    let kept = phase.last_attempt().map(|attempt| &attempt.report.evidence);
+    let is_kept = |name: &String, value: &Given| kept.and_then(|kept| kept.get(name)) == Some(&guess(value));
+    let new = given.evidence.iter().filter(|(name, value)| !is_kept(name, value));
+    let new: Vec<&str> = new.map(|(name, _)| name.as_str()).collect();
+    (!new.is_empty()).then(|| {
+        let (phase, new) = (phase.id(), new.join(", "));
+        format!(
+            "{phase} was completed already, and this evidence was not recorded: {new}; what still matters can be \
+             kept with leftoff note"
+        )
+    })
+}
+
+/// A claimed phase may have evidence in its file: the gate uses it together with the new evidence.
+pub(super) fn with_what_is_told(phase: &Phase, submission: &Submission) -> Submission {
+    let mut all = submission.clone();
+    let Some(told) = phase.last_attempt().filter(|_| phase.claimed) else { return all };
+    for (name, value) in &told.report.evidence {
+        all.evidence.entry(name.clone()).or_insert_with(|| Given::Json(value.clone()));
+    }
+    for (name, value) in &told.report.outputs {
+        all.outputs.entry(name.clone()).or_insert_with(|| value.clone());
+    }
+    all
+}
+
+pub(super) fn read(request: &AdvanceRequest) -> Result<Submission> {
+    refuse_placeholders(request.evidence.iter().chain(&request.outputs))?;
+    for (name, value) in request.evidence.iter().chain(&request.outputs) {
+        let text = match value {
+            Given::Text(text) => text.clone(),
+            Given::Json(value) => value.to_string(),
+        };
+        bounded("a piece of evidence", &text)?;
+        bounded("the name of a piece of evidence", name)?;
+    }
+    Ok(Submission {
+        evidence: request.evidence.clone(),
+        outputs: request.outputs.iter().map(|(name, value)| (name.clone(), guess(value))).collect(),
+    })
+}

@@ -1,0 +1,127 @@
+//! The layout of a new session: the requested one, or else the configured one, or else the only one in the
+//! project.
+
+use super::StartRequest;
+use crate::definitions;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::{NATIVE, layout_names};
+use layouts::layout::{self, Layout, Place};
+use model::hint::Hint;
+use model::words;
+use store::Filter;
+
+/// A layout, with the reason if nobody asked for it. `None` is native.
+pub(super) struct Chosen {
+    pub(super) layout: Option<&'static dyn Layout>,
+    pub(super) said: Option<String>,
+}
+
+impl Engine {
+    pub(super) fn layout_for(&self, request: &StartRequest) -> Result<Chosen> {
+        if let Some(asked) = &request.layout {
+            return Ok(Chosen { layout: foreign_layout(Some(asked))?, said: None });
+        }
+        let wanted = match &self.config.layout {
+            Some(configured) => foreign_layout(Some(configured))?.map(|layout| (layout, "as configured")),
+            None => self.only_layout()?.map(|layout| (layout, "the only layout in this project")),
+        };
+        let fitting = wanted.filter(|(layout, _)| self.can_begin(*layout, request));
+        let said = match (fitting, wanted) {
+            (Some((layout, why)), _) => Some(begun(layout, why)),
+            (None, Some((layout, _))) => Some(self.why_native(layout, request)),
+            (None, None) => None,
+        };
+        Ok(Chosen { layout: fitting.map(|(layout, _)| layout), said })
+    }
+
+    /// Explains a native session where the project's own layout cannot have the requested one.
+    fn why_native(&self, layout: &dyn Layout, request: &StartRequest) -> String {
+        let facts = layout.facts();
+        let why = match request.workflow.as_ref().or(self.config.workflow.as_ref()) {
+            Some(name) if !self.follows(layout, name) => format!("{} has no workflow '{name}'", facts.title),
+            Some(_) => format!("one of {} cannot be parallel", facts.title),
+            None if request.parallel && facts.exclusive => {
+                format!("one of {} cannot be parallel", facts.title)
+            }
+            None => {
+                let start = Hint::new("").run(words!["start", "WORKFLOW", "--layout", facts.name]);
+                format!("one of {} needs a workflow's name: {start}", facts.title)
+            }
+        };
+        format!("a native session; {why}")
+    }
+
+    /// True if a session of this layout can satisfy the request: it follows the workflow, and may run beside
+    /// another.
+    fn can_begin(&self, layout: &dyn Layout, request: &StartRequest) -> bool {
+        let facts = layout.facts();
+        let follows = match request.workflow.as_ref().or(self.config.workflow.as_ref()) {
+            Some(name) => self.follows(layout, name),
+            None => !facts.workflows.is_empty() || definitions::only_one(&self.project, layout).is_some(),
+        };
+        follows && !(request.parallel && facts.exclusive)
+    }
+
+    fn follows(&self, layout: &dyn Layout, workflow: &str) -> bool {
+        let facts = layout.facts();
+        if facts.workflows.is_empty() {
+            return definitions::is_there(&self.project, facts.name, workflow);
+        }
+        facts.workflows.contains(&workflow)
+    }
+
+    /// The only layout with a place for sessions here; `None` if there are native sessions too.
+    fn only_layout(&self) -> Result<Option<&'static dyn Layout>> {
+        let present: Vec<_> =
+            layout::all().iter().copied().filter(|layout| self.has_place(*layout)).collect();
+        let [only] = present[..] else { return Ok(None) };
+        let native = Filter { layout: Some(NATIVE.to_owned()), limit: Some(1), ..Filter::default() };
+        Ok(self.store.list(&native)?.is_empty().then_some(only))
+    }
+
+    /// True for a tool that keeps its sessions here. One that now keeps them elsewhere would not see a new
+    /// one.
+    fn has_place(&self, layout: &dyn Layout) -> bool {
+        let is_folder = |folder: &str| !folder.is_empty() && self.project.root.join(folder).is_dir();
+        let has_folder = layout.facts().places.iter().any(|place| match place {
+            Place::Project(folder) => is_folder(folder),
+            Place::Temporary(_) => false,
+        });
+        let is_there = |path: &str| self.project.root.join(path).symlink_metadata().is_ok();
+        let is_elsewhere = layout.facts().kept_elsewhere.is_some_and(|elsewhere| is_there(elsewhere.path));
+        (has_folder || !self.spots(layout).is_empty()) && !is_elsewhere
+    }
+}
+
+fn begun(layout: &dyn Layout, why: &str) -> String {
+    let facts = layout.facts();
+    let native = Hint::new("").run(words!["start", "--layout", NATIVE]);
+    format!("a session of {} ({}), {why}; for a native one: {native}", facts.title, facts.name)
+}
+
+/// Some formats allow one active session: their tools would confuse two.
+pub(super) fn refuse_parallel(request: &StartRequest, layout: Option<&dyn Layout>) -> Result<()> {
+    match layout.filter(|layout| request.parallel && layout.facts().exclusive) {
+        None => Ok(()),
+        Some(layout) => Err(Error::WrongUsage {
+            message: format!(
+                "a session of {} cannot be parallel: its files have one active session",
+                layout.facts().title
+            ),
+            hint: "leave --parallel out: the session that is active now is paused".into(),
+        }),
+    }
+}
+
+/// The requested layout; `None` for a native session.
+pub(crate) fn foreign_layout(asked: Option<&str>) -> Result<Option<&'static dyn Layout>> {
+    let Some(asked) = asked.filter(|asked| *asked != NATIVE) else { return Ok(None) };
+    match layout::by_name(asked) {
+        Some(found) => Ok(Some(found)),
+        None => Err(Error::WrongUsage {
+            message: format!("there is no layout '{asked}'"),
+            hint: format!("one of: native, {}", layout_names().join(", ")).into(),
+        }),
+    }
+}

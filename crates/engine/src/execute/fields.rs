@@ -1,0 +1,59 @@
+//! Custom fields in a command, checked against the workflow's declarations.
+
+use crate::error::{Error, Result};
+use crate::execute::placeholder::refuse_placeholders;
+use crate::redact::seen;
+use model::gate::{Given, coerce, describe, guess, shown};
+use model::hint::Hint;
+use model::words;
+use model::workflow::Workflow;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Custom fields: given values, checked against the workflow's declarations, with its defaults.
+pub(super) fn read_fields(
+    workflow: &Workflow,
+    given: &BTreeMap<String, Given>,
+) -> Result<BTreeMap<String, Value>> {
+    let mut fields: BTreeMap<String, Value> = workflow
+        .fields
+        .iter()
+        .filter_map(|(name, field)| Some((name.clone(), field.default.clone()?)))
+        .collect();
+    fields.extend(check_fields(workflow, given)?);
+    Ok(fields)
+}
+
+/// Given custom fields, checked against the workflow's declarations.
+pub(super) fn check_fields(
+    workflow: &Workflow,
+    given: &BTreeMap<String, Given>,
+) -> Result<BTreeMap<String, Value>> {
+    refuse_placeholders(given)?;
+    let checked = |(name, value)| Ok((String::clone(name), check_field(workflow, name, value)?));
+    given.iter().map(checked).collect()
+}
+
+fn check_field(workflow: &Workflow, name: &str, value: &Given) -> Result<Value> {
+    // Null clears a field of any type.
+    if guess(value).is_null() {
+        return Ok(Value::Null);
+    }
+    let Some(field) = workflow.fields.get(name) else { return Ok(guess(value)) };
+    let typed = coerce(field.value_type, value).map_err(|value| {
+        let instead = describe(&value, &seen(name, &value));
+        wrong_field(name, &format!("must be {}, got: {instead}", field.value_type.name()))
+    })?;
+    if !field.one_of.is_empty() && !field.one_of.contains(&typed) {
+        let allowed: Vec<String> = field.one_of.iter().map(shown).collect();
+        return Err(wrong_field(name, &format!("must be one of {}", allowed.join(", "))));
+    }
+    Ok(typed)
+}
+
+fn wrong_field(name: &str, message: &str) -> Error {
+    Error::WrongUsage {
+        message: format!("field '{name}' {message}"),
+        hint: Hint::new("see what the workflow declares: ").run(words!["workflow", "show"]),
+    }
+}

@@ -1,0 +1,29 @@
+//! The surroundings of item commands: dead holders, expected files.
+
+use crate::engine::Engine;
+use crate::next::file_of_item;
+use model::actor::Actor;
+use model::item::{Item, ItemBook};
+use model::session::Session;
+
+impl Engine {
+    /// Holders of live leases on these items that are known to be gone.
+    pub(super) fn gone_holders(&self, book: &ItemBook) -> Vec<Actor> {
+        let now = self.clock.now();
+        let holders = book.iter().filter_map(|item| Some(&item.live_lease(now)?.actor));
+        holders.filter(|holder| self.gone_since(holder).is_some()).cloned().collect()
+    }
+
+    /// A warning if an item is marked done although its file is missing.
+    pub(super) fn without_its_file(&self, session: &Session, item: Option<&Item>) -> Option<String> {
+        let (item, definition) = (item?, self.definition_of(session).ok()?);
+        let path = file_of_item(session, Some(&*definition), item)?;
+        let is_there = self.root_of(session).join(&path).exists();
+        (!is_there).then(|| {
+            format!(
+                "{} is marked done, and its file is not there: {path}; the gate of {} asks for it",
+                item.id, item.phase
+            )
+        })
+    }
+}

@@ -1,0 +1,295 @@
+//! Imports another tool's task list as items, in one change. Importing it again updates the items and adds
+//! no duplicates.
+
+use crate::NATIVE;
+use crate::engine::{Engine, Want};
+use crate::error::{Error, Result};
+use crate::execute::Answer;
+use crate::execute::plan::Plan;
+use layouts::task_list::{self, PLACES, Task, TaskList};
+use model::actor::Actor;
+use model::command::items::{AddItem, Context, ItemCommand, ItemEdit, decide};
+use model::event::{Event, Recorded};
+use model::hint::Hint;
+use model::id::{ItemId, Name, SessionId};
+use model::item::ItemBook;
+use model::session::Session;
+use model::words;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use store::Filter;
+
+/// Far more than any list written by people.
+const LARGEST_LIST: u64 = 4 * 1024 * 1024;
+/// An item's field with the list's path, if only the list says that the item is done.
+pub(crate) const CLAIMED: &str = "claimed_in";
+/// The field of a session started from a list.
+pub const FROM: &str = "from";
+/// The number of sessions searched for one started from a list.
+const MOST_LOOKED_AT: usize = 100;
+
+/// A list that was found and read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundList {
+    /// Relative to the project's folder if it is inside.
+    pub path: String,
+    pub title: Option<String>,
+    list: TaskList,
+}
+
+impl FoundList {
+    pub fn tasks(&self) -> usize {
+        self.list.tasks.len()
+    }
+}
+
+/// The items after the commands decided so far.
+struct Deciding {
+    session: Session,
+    book: ItemBook,
+    actor: Actor,
+    now: jiff::Timestamp,
+    events: Vec<Event>,
+    said: Vec<String>,
+}
+
+impl Deciding {
+    fn take(&mut self, command: ItemCommand) -> std::result::Result<(), model::Refusal> {
+        let context = Context {
+            session: &self.session,
+            book: &self.book,
+            actor: &self.actor,
+            now: self.now,
+            gone: &[],
+        };
+        for event in decide(&context, command)? {
+            if let Event::Item(event) = &event {
+                self.book.apply(event, self.now, &self.actor);
+            }
+            let recorded = Recorded {
+                version: self.session.version + 1,
+                at: self.now,
+                actor: self.actor.clone(),
+                event: event.clone(),
+            };
+            self.session = self.session.clone().apply(&recorded);
+            self.events.push(event);
+        }
+        Ok(())
+    }
+
+    /// Applies the command, or reports why it was refused; the other tasks are not affected.
+    fn take_or_say(&mut self, id: &ItemId, command: ItemCommand) {
+        if let Err(refusal) = self.take(command) {
+            self.said.push(format!("{id}: {refusal}"));
+        }
+    }
+}
+
+impl Engine {
+    /// The task list at this path, if it is one: a Markdown file with check boxes, task-master's JSON, or a folder with
+    /// either.
+    pub fn task_list(&self, asked: &str) -> Result<Option<FoundList>> {
+        let here =
+            std::env::current_dir().map_err(|source| Error::io("finding the current folder", source))?;
+        let Some(path) = list_at(&here.join(asked)) else { return Ok(None) };
+        let failed = |why: String| Error::BrokenFile { path: path.clone(), why };
+        if std::fs::metadata(&path).is_ok_and(|found| found.len() > LARGEST_LIST) {
+            return Err(failed("it is larger than 4 MB".to_owned()));
+        }
+        let text = std::fs::read_to_string(&path).map_err(|error| failed(error.to_string()))?;
+        let is_json = path.extension().is_some_and(|end| end == "json");
+        let list = match task_list::read(&text, is_json) {
+            Ok(list) => list,
+            // Any other Markdown file is somebody's text.
+            Err(_) if !is_json && path.file_name().is_some_and(|name| name != "tasks.md") => return Ok(None),
+            Err(why) => return Err(failed(why)),
+        };
+        let whole = path.canonicalize().unwrap_or_else(|_| path.clone());
+        let shown = whole.strip_prefix(&self.project.root).unwrap_or(&whole).to_string_lossy().into_owned();
+        let title = list.title.clone().filter(|title| !is_plain(title)).or_else(|| folder_name(&whole));
+        Ok(Some(FoundList { path: shown, title, list }))
+    }
+
+    /// The unfinished session here that was started from this list.
+    pub fn session_from(&self, found: &FoundList) -> Result<Option<SessionId>> {
+        let filter = Filter {
+            lifecycles: model::lifecycle::Lifecycle::UNFINISHED.map(ToOwned::to_owned).to_vec(),
+            worktree: Some(self.project.worktree()),
+            limit: Some(MOST_LOOKED_AT),
+            ..Filter::default()
+        };
+        for listed in self.store.list(&filter)? {
+            let (_, session) = self.load(&listed.row.id)?;
+            if session.fields.get(FROM).and_then(Value::as_str) == Some(found.path.as_str()) {
+                return Ok(Some(session.id));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Imports a list: new tasks become items, titles and dependencies follow the list, ticked boxes count as
+    /// done. Items completed here are never reopened.
+    pub fn import_tasks(&mut self, found: &FoundList) -> Result<Answer> {
+        let order = self.fingerprint("import", &found.path);
+        self.execute(&order, |engine| {
+            let id = engine.select(Want::Unfinished).map_err(|error| no_session(error, &found.path))?;
+            let subject = engine.take_up(&id)?;
+            let before = engine.all_items(&id)?;
+            let home = engine.home_of(&subject.session, None, None)?;
+            let kind = home.items.as_deref().unwrap_or(super::USUAL_KIND);
+            let kind = super::kind_named(kind)?;
+            let mut deciding = Deciding {
+                session: subject.session.clone(),
+                book: before.clone(),
+                actor: engine.asking_actor()?,
+                now: engine.clock.now(),
+                events: Vec::new(),
+                said: Vec::new(),
+            };
+            for task in &found.list.tasks {
+                place(task, found, &kind, &home.phase, &mut deciding)?;
+            }
+            for task in &found.list.tasks {
+                tick(task, found, &mut deciding)?;
+            }
+            let said = summary(found, &deciding);
+            let mut plan = Plan::of(subject.change(deciding.events));
+            plan.items = Some(before);
+            plan.said.push(said);
+            plan.said.extend(deciding.said);
+            Ok(plan)
+        })
+    }
+}
+
+/// Adds a task as an item, or updates its item.
+fn place(task: &Task, found: &FoundList, kind: &Name, phase: &Name, deciding: &mut Deciding) -> Result<()> {
+    let id = super::parse(&task.id)?;
+    let needs = super::parse_all(&task.needs)?;
+    let Some(item) = deciding.book.get(&id) else {
+        let fields = if task.ticked { claimed(found, &deciding.session) } else { BTreeMap::new() };
+        let parent = task.parent.as_deref().map(super::parse).transpose()?;
+        let parent = parent.filter(|parent| deciding.book.contains(parent));
+        // Dependencies on later tasks of the list are added below.
+        let known = needs.into_iter().filter(|need| deciding.book.contains(need)).collect();
+        let phase = parent.is_none().then(|| phase.to_string());
+        let new = AddItem {
+            id: id.clone(),
+            kind: kind.clone(),
+            title: super::titled(&task.title)?,
+            phase,
+            parent,
+            needs: known,
+            fields,
+        };
+        deciding.take_or_say(&id, ItemCommand::Add(new));
+        return Ok(());
+    };
+    let title = super::titled(&task.title)?;
+    let missing: Vec<ItemId> = needs
+        .into_iter()
+        .filter(|need| !item.depends_on.contains(need) && deciding.book.contains(need))
+        .collect();
+    let edit = ItemEdit {
+        title: (item.title != title).then_some(title),
+        needs: if item.is_done() { Vec::new() } else { missing },
+        ..ItemEdit::default()
+    };
+    if edit != ItemEdit::default() {
+        deciding.take_or_say(&id, ItemCommand::Set { id: id.clone(), edit });
+    }
+    Ok(())
+}
+
+/// Adds dependencies on later tasks, then completes the ticked ones. A task with parts is done when they are.
+fn tick(task: &Task, found: &FoundList, deciding: &mut Deciding) -> Result<()> {
+    let id = super::parse(&task.id)?;
+    let Some(item) = deciding.book.get(&id).cloned() else { return Ok(()) };
+    let needs = super::parse_all(&task.needs)?;
+    let missing: Vec<ItemId> = needs.into_iter().filter(|need| !item.depends_on.contains(need)).collect();
+    if !missing.is_empty() && !item.is_done() && !task.ticked {
+        let edit = ItemEdit { needs: missing, ..ItemEdit::default() };
+        deciding.take_or_say(&id, ItemCommand::Set { id: id.clone(), edit });
+    }
+    if !task.ticked || item.is_done() || item.parts > 0 {
+        return Ok(());
+    }
+    let fields = claimed(found, &deciding.session);
+    if !fields.is_empty() && !item.fields.contains_key(CLAIMED) {
+        let edit = ItemEdit { fields, ..ItemEdit::default() };
+        deciding.take_or_say(&id, ItemCommand::Set { id: id.clone(), edit });
+    }
+    deciding.take_or_say(&id, ItemCommand::Complete { id: id.clone() });
+    Ok(())
+}
+
+/// Other tools' layouts cannot store it.
+fn claimed(found: &FoundList, session: &Session) -> BTreeMap<String, Value> {
+    if session.layout == NATIVE {
+        BTreeMap::from([(CLAIMED.to_owned(), Value::from(found.path.clone()))])
+    } else {
+        BTreeMap::new()
+    }
+}
+
+fn summary(found: &FoundList, deciding: &Deciding) -> String {
+    let count = |is_meant: fn(&model::event::ItemEvent) -> bool| {
+        let of_items = deciding.events.iter().filter_map(|event| match event {
+            Event::Item(event) => Some(event),
+            _ => None,
+        });
+        of_items.filter(|event| is_meant(event)).count()
+    };
+    let added = count(|event| matches!(event, model::event::ItemEvent::ItemAdded { .. }));
+    let ticked = found.list.tasks.iter().filter(|task| task.ticked).count();
+    let tasks = found.list.tasks.len();
+    if deciding.events.is_empty() {
+        return format!("{}: {tasks} tasks, as they were", found.path);
+    }
+    format!(
+        "{}: {tasks} tasks, {added} new, {ticked} ticked off there (claimed, not verified here)",
+        found.path
+    )
+}
+
+fn no_session(error: Error, path: &str) -> Error {
+    match error {
+        Error::NoSession { .. } => Error::WrongUsage {
+            message: "no session is active here that could take the tasks in".to_owned(),
+            hint: Hint::new("start one from the list: ").run(words!["start", "--from", path]),
+        },
+        other => other,
+    }
+}
+
+/// The list at a path; `None` if it is not a list.
+fn list_at(path: &Path) -> Option<PathBuf> {
+    if path.is_dir() {
+        return PLACES.iter().map(|place| path.join(place)).find(|place| place.is_file());
+    }
+    let name = path.file_name()?.to_str()?;
+    let end = path.extension().and_then(|end| end.to_str()).unwrap_or_default();
+    let is_meant = matches!(end, "md" | "markdown") || name == "tasks.json";
+    (is_meant && path.is_file()).then(|| path.to_owned())
+}
+
+/// A heading that only names the type of list.
+fn is_plain(title: &str) -> bool {
+    matches!(
+        title.to_ascii_lowercase().as_str(),
+        "tasks" | "task list" | "implementation plan" | "implementation tasks"
+    )
+}
+
+/// A specification's folder is named after it: `specs/001-photo-albums/tasks.md`.
+fn folder_name(path: &Path) -> Option<String> {
+    let folder = path.parent()?;
+    let name = folder.file_name()?.to_str()?;
+    // task-master keeps its list in a folder of its own inside the project.
+    let name = if name == "tasks" { folder.ancestors().nth(2)?.file_name()?.to_str()? } else { name };
+    let words = name.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '-');
+    let words = if words.is_empty() { name } else { words };
+    Some(words.replace(['-', '_'], " "))
+}

@@ -1,0 +1,60 @@
+//! Notes: added, and resolved.
+
+use crate::engine::{Engine, Want};
+use crate::error::{Error, Result};
+use crate::execute::plan::Plan;
+use crate::execute::{Answer, bounded};
+use layouts::layout;
+use model::command::{Command, decide};
+use model::hint::Hint;
+use model::id::SessionId;
+use model::note::NoteKind;
+use model::words;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+impl Engine {
+    pub fn note(&mut self, kind: NoteKind, text: &str, fields: BTreeMap<String, Value>) -> Result<Answer> {
+        let text = bounded("the note", text.trim())?;
+        if text.is_empty() {
+            return Err(Error::WrongUsage {
+                message: "the note is empty".to_owned(),
+                hint: Hint::new("say what the next one should know: ").run_here(words!["note", "…"]),
+            });
+        }
+        self.refuse_note(kind, &fields)?;
+        let command = Command::AddNote { kind, text, fields };
+        self.change("note", Want::Unfinished, &command)
+    }
+
+    /// Refuses a note that the session's own tool cannot represent.
+    fn refuse_note(&self, kind: NoteKind, fields: &BTreeMap<String, Value>) -> Result<()> {
+        let layout = |id: SessionId| layout::by_name(&self.load(&id).ok()?.1.layout);
+        let layout = self.select(Want::Unfinished).ok().and_then(layout);
+        let known = layout.map(|layout| layout.facts().deferred_reasons).unwrap_or_default();
+        let reason = fields.get("reason").filter(|_| kind == NoteKind::Deferred && !known.is_empty());
+        match reason.filter(|reason| !reason.as_str().is_some_and(|word| known.contains(&word))) {
+            Some(reason) => Err(Error::WrongUsage {
+                message: format!(
+                    "the reason of a deferred point is {}, which is none of {}",
+                    model::gate::quoted(reason),
+                    known.join(", ")
+                ),
+                hint: "give one of them: --field reason=timeout".into(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    pub fn resolve_note(&mut self, id: u32) -> Result<Answer> {
+        let command = Command::ResolveNote { id };
+        let fingerprint = self.fingerprint("note resolve", &format!("{command:?}"));
+        self.execute(&fingerprint, |engine| {
+            // An old note may have left the snapshot; the log has every one.
+            let subject = engine.select(Want::Unfinished)?;
+            let whole = engine.replay(&subject)?;
+            let events = decide(&whole, command.clone())?;
+            Ok(Plan::of(engine.take_up(&subject)?.change(events)))
+        })
+    }
+}

@@ -1,0 +1,62 @@
+//! Another run of a workflow in the same session.
+
+use crate::definitions;
+use crate::engine::{Engine, Want};
+use crate::error::Result;
+use crate::execute::Answer;
+use crate::execute::plan::{self, Plan};
+use layouts::layout::{self, Standing};
+use model::command::{Command, decide};
+use model::event::Event;
+use model::item::ItemBook;
+use model::run::RunPlan;
+use model::session::Session;
+
+impl Engine {
+    /// The next run of a workflow, by default the current one.
+    pub fn start_run(&mut self, workflow: Option<&str>) -> Result<Answer> {
+        let fingerprint = self.fingerprint("run start", &format!("{workflow:?}"));
+        let mut answer = self.execute(&fingerprint, |engine| {
+            let id = engine.select(Want::Latest)?;
+            let subject = engine.take_up(&id)?;
+            let session = &subject.session;
+            let current = session.run().map(|run| run.workflow.name.to_string());
+            let name = workflow.map(ToOwned::to_owned).or(current).unwrap_or_default();
+            let workflow = match layout::by_name(&session.layout) {
+                Some(layout) => {
+                    let target = session.target.as_deref();
+                    definitions::of_layout(&engine.project, layout, &name, target)?
+                }
+                None => definitions::load(&engine.project, &name)?,
+            };
+            let run = RunPlan::new(&workflow, engine.skips(session, &workflow));
+            let is_next = engine.has_result(session, &workflow.name);
+            let mut events = decide(session, Command::StartRun { run, is_next })?;
+            let items = engine.all_begun_again(session, &mut events)?;
+            let was_active = session.lifecycle.name() == "active";
+            let mut plan = Plan::of(subject.change(events));
+            plan.items = items;
+            plan.definitions.push(plan::definition_row(&workflow)?);
+            engine.know_definition(&workflow);
+            if !was_active {
+                engine.active_again(&mut plan, &id)?;
+            }
+            Ok(plan)
+        })?;
+        self.make_run_folder(&mut answer);
+        Ok(answer)
+    }
+
+    /// Consequences of a new run in a layout's session, added to its events; returns all items before it.
+    fn all_begun_again(&self, session: &Session, events: &mut Vec<Event>) -> Result<Option<ItemBook>> {
+        let Some(layout) = layout::by_name(&session.layout) else { return Ok(None) };
+        if !events.iter().any(|event| matches!(event, Event::RunStarted { .. })) {
+            return Ok(None);
+        }
+        let items = self.all_items(&session.id)?;
+        if let Some(consequences) = layout.capabilities().consequences {
+            events.extend(consequences.of_new_run(&Standing::new(session, &items, &[])));
+        }
+        Ok(Some(items))
+    }
+}

@@ -1,0 +1,22 @@
+//! Sessions in other tools' formats: discovered, selected, observed, adopted by the first command that
+//! changes them, and published after every one. Layouts interpret the files; this module does the disk work
+//! for all of them.
+
+pub(crate) mod discover;
+pub(crate) mod observe;
+pub(crate) mod publish;
+pub(crate) mod repair;
+pub(crate) mod scope;
+pub(crate) mod select;
+#[cfg(test)]
+mod tests;
+pub(crate) mod transfer;
+
+pub use discover::layout_names;
+pub(crate) use discover::path::{around, pointed, sessions_in, spot_at};
+pub(crate) use discover::{Owner, has_foreign};
+pub(crate) use observe::read::LONGEST_WARNING;
+pub(crate) use publish::place::make_private;
+pub use repair::{Repaired, Rung, repair};
+pub(crate) use scope::{Aim, Scope};
+pub(crate) use transfer::origin::own_part;

@@ -1,0 +1,358 @@
+//! Finds sessions of other tools in a project, and those not adopted yet. Writes nothing.
+
+pub(crate) mod elsewhere;
+pub(crate) mod markers;
+pub(crate) mod numbers;
+pub(crate) mod path;
+pub(crate) mod registry;
+pub(crate) mod summary;
+pub(crate) mod worktree;
+
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::foreign::discover::path::Pointed;
+use crate::foreign::observe::read::Reader;
+use crate::place::Project;
+use crate::view::Warning;
+use crate::walk;
+use layouts::layout::{self, Depth, ForeignSession, Layout, Place, ReadAs, Spot};
+use layouts::reading::Reading;
+use layouts::tree::Tree;
+use model::actor::Actor;
+use model::event::Recorded;
+use model::hint::Hint;
+use model::id::SessionId;
+use model::session::Session;
+use model::words;
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A session known only from its own tool's files.
+pub(crate) struct Foreign {
+    pub(crate) located: Located,
+    /// As found on disk.
+    pub(crate) tree: Tree,
+    /// The tree with backups in place of unreadable files.
+    pub(crate) documents: Tree,
+    /// Unreadable state files.
+    pub(crate) damaged: Vec<String>,
+    pub(crate) told: ForeignSession,
+    pub(crate) warnings: Vec<Warning>,
+    pub(crate) recorded: Vec<Recorded>,
+    pub(crate) session: Session,
+}
+
+impl Foreign {
+    /// A place without any session content counts only if it is named.
+    pub(crate) fn holds_any(&self) -> bool {
+        self.told.holds
+    }
+}
+
+/// The location of a session's files, and their layout.
+#[derive(Clone)]
+pub(crate) struct Located {
+    pub(crate) layout: &'static dyn Layout,
+    pub(crate) spot: Spot,
+    pub(crate) id: SessionId,
+}
+
+impl Engine {
+    /// Sessions in this project's files that the store lacks, in order of path.
+    pub(crate) fn unadopted(&self) -> Vec<Located> {
+        let mut found = Vec::new();
+        for layout in layout::all() {
+            let mut spots = self.spots(*layout);
+            spots.sort_by(|one, other| one.path.cmp(&other.path));
+            // A session being moved is found in both places.
+            spots.dedup_by(|one, other| one.path == other.path);
+            let asked: Vec<&SessionId> = spots.iter().map(|spot| &spot.id).collect();
+            // If the store cannot be asked, assume they exist: each is then looked up and reported.
+            let exist = self.store.which_exist(&asked).unwrap_or_else(|_| vec![true; spots.len()]);
+            let ours = self.ours_of_several(&spots, &exist);
+            let mut ids = BTreeSet::new();
+            for (spot, exists) in spots.into_iter().zip(exist) {
+                // Of several with one name the known location counts; otherwise the first.
+                let is_first = match ours.get(&spot.id) {
+                    Some(path) => *path == spot.path,
+                    // The store treats ids that differ only in case as equal.
+                    None => ids.insert(spot.id.as_str().to_ascii_lowercase()),
+                };
+                let owner = match (exists, is_first) {
+                    (false, true) => Ok(Owner::Nobody(spot.id.clone())),
+                    (true, _) | (false, false) => self.owner(*layout, &spot, is_first),
+                };
+                if let Ok(Owner::Nobody(id)) = owner {
+                    found.push(Located { layout: *layout, spot, id });
+                }
+            }
+        }
+        found
+    }
+
+    /// The locations of our sessions whose names occur in several places.
+    fn ours_of_several(&self, spots: &[Spot], exist: &[bool]) -> BTreeMap<SessionId, String> {
+        let mut paths: BTreeMap<&SessionId, Vec<&str>> = BTreeMap::new();
+        for (spot, _) in spots.iter().zip(exist).filter(|(_, exists)| **exists) {
+            paths.entry(&spot.id).or_default().push(&spot.path);
+        }
+        let several = paths.into_iter().filter(|(_, paths)| paths.len() > 1);
+        several
+            .filter_map(|(id, paths)| {
+                let loaded = self.store.load(id).ok()??;
+                let path = self.folded(&loaded).ok()?.path?;
+                paths.contains(&path.as_str()).then(|| (id.clone(), path))
+            })
+            .collect()
+    }
+
+    /// A foreign session by its id.
+    pub(crate) fn foreign(&self, id: &SessionId) -> Option<Foreign> {
+        let located = self.unadopted().into_iter().find(|located| located.id == *id)?;
+        self.foreign_found(&located)
+    }
+
+    /// A foreign session at a known location.
+    pub(crate) fn foreign_found(&self, located: &Located) -> Option<Foreign> {
+        let found = self.foreign_below(located, &self.project.root);
+        found.map(|found| self.beside_others(found))
+    }
+
+    /// A foreign session at a known location, when reading many.
+    pub(crate) fn foreign_among_many(&self, located: &Located) -> Option<Foreign> {
+        let found = self.reader_for_many().foreign(located, Depth::Whole);
+        found.map(|found| self.beside_others(found))
+    }
+
+    /// Ids of foreign sessions with this prefix.
+    pub(crate) fn foreign_ids(&self, prefix: &str) -> Vec<SessionId> {
+        let prefix = prefix.to_lowercase();
+        let ids = self.unadopted().into_iter().map(|located| located.id);
+        ids.filter(|id| !prefix.is_empty() && id.as_str().to_lowercase().starts_with(&prefix)).collect()
+    }
+
+    /// Ids that contain this text, ours and foreign ones.
+    pub(crate) fn ids_with_part(&self, part: &str) -> Result<Vec<SessionId>> {
+        let part = part.to_lowercase();
+        let kept = self.store.list(&store::Filter::default())?.into_iter().map(|listed| listed.row.id);
+        let ids = kept.chain(self.unadopted().into_iter().map(|located| located.id));
+        Ok(ids.filter(|id| !part.is_empty() && id.as_str().to_lowercase().contains(&part)).collect())
+    }
+
+    /// The engine's data for reading files.
+    pub(crate) fn reader(&self) -> Reader<'_> {
+        Reader {
+            root: &self.project.root,
+            worktree: self.project.worktree(),
+            now: self.clock.now(),
+            host: &self.caller.host,
+            markers: self.markers_here(),
+            parts: None,
+        }
+    }
+
+    /// The engine's data for reading many sessions in sequence.
+    pub(crate) fn reader_for_many(&self) -> Reader<'_> {
+        Reader { parts: Some(self.parts_here()), ..self.reader() }
+    }
+
+    /// Reads a session's files completely.
+    pub(crate) fn read_whole(&self, session: &Session) -> Option<(Located, ForeignSession)> {
+        let (located, tree) = self.whole_tree(session)?;
+        let told = self.read_tree(&located, &tree).value;
+        Some((located, told))
+    }
+
+    /// The location of our session's files; `None` for a native one.
+    pub(crate) fn located(&self, session: &Session) -> Option<Located> {
+        let layout = layout::by_name(&session.layout)?;
+        let path = session.path.as_deref()?;
+        let spot = layout.identify(path, true).or_else(|| layout.identify(path, false))?;
+        Some(Located { layout, spot, id: session.id.clone() })
+    }
+
+    /// True if a folder exists at a new session's place without session content.
+    pub(crate) fn is_empty_place(&self, layout: &dyn Layout, spot: &Spot) -> bool {
+        let is_folder = |found: std::fs::Metadata| found.is_dir();
+        self.project.root.join(&spot.path).symlink_metadata().is_ok_and(is_folder)
+            && layout.facts().may_start_in(&walk::read(layout, spot, &self.project.root, Depth::Whole))
+    }
+
+    fn foreign_below(&self, located: &Located, root: &Path) -> Option<Foreign> {
+        let is_here = root == self.project.root;
+        let markers = if is_here { self.markers_here() } else { Arc::default() };
+        Reader { root, markers, ..self.reader() }.foreign(located, Depth::Whole)
+    }
+
+    pub(crate) fn read_tree(&self, located: &Located, tree: &Tree) -> Reading<ForeignSession> {
+        self.reader().read(located, tree)
+    }
+
+    /// State files as we wrote them, without files created since.
+    pub(crate) fn read_as_written(&self, located: &Located, tree: &Tree) -> ForeignSession {
+        self.reader().read_as(located, tree, ReadAs::Written).value
+    }
+
+    /// The actor who wrote a session's files.
+    pub(crate) fn actor_of(&self, layout: &dyn Layout) -> Actor {
+        self.reader().actor(layout)
+    }
+
+    pub(crate) fn spots(&self, layout: &dyn Layout) -> Vec<Spot> {
+        let mut known = self.scope.listing.spots.borrow_mut();
+        known.entry(layout.facts().name).or_insert_with(|| self.spots_now(layout)).clone()
+    }
+
+    fn spots_now(&self, layout: &dyn Layout) -> Vec<Spot> {
+        let mut found = spots_of(&self.project, layout);
+        let is_there = |spot: &Spot| {
+            link_on_the_way(&self.project.root, &spot.path).is_none() && is_known(&self.project.root, spot)
+        };
+        found.extend(walk::registered_elsewhere(layout, &self.project.root).into_iter().filter(is_there));
+        // Configured places below the project; others are outside it.
+        let can_be_anywhere = layout.facts().places.iter().any(|place| matches!(place, Place::Temporary(_)));
+        for place in self.config.places.iter().filter(|_| can_be_anywhere && !self.project.is_outside) {
+            if Path::new(place).is_relative() {
+                entries(&self.project.root, place.trim_matches('/'), layout, &mut found);
+            }
+        }
+        found
+    }
+
+    /// A session in another project's files, under a free id here.
+    pub(crate) fn foreign_elsewhere(&self, pointed: &Pointed) -> Result<Foreign> {
+        let id = self.free_id(pointed)?;
+        let located = Located { layout: pointed.layout, spot: pointed.spot.clone(), id };
+        let path = pointed.root.join(&pointed.spot.path);
+        self.foreign_below(&located, &pointed.root).ok_or_else(|| Error::WrongUsage {
+            message: format!("{} tells of no session", path.display()),
+            hint: Hint::new("see: ").run(words!["list"]),
+        })
+    }
+
+    fn is_imported_from(&self, loaded: &store::Loaded, spot: &Spot) -> Result<bool> {
+        let is_here = loaded.row.worktree == self.project.worktree() && loaded.row.layout == crate::NATIVE;
+        Ok(is_here && self.folded(loaded)?.path.as_deref() == Some(&spot.path))
+    }
+
+    /// The session of a file or folder in this project, ours or not.
+    pub(crate) fn session_at(&self, pointed: &Pointed) -> Result<SessionId> {
+        let spots = self.spots(pointed.layout);
+        let first = spots.iter().filter(|spot| spot.id == pointed.spot.id).map(|spot| &spot.path).min();
+        let is_first = first.is_none_or(|first| *first == pointed.spot.path);
+        Ok(match self.owner(pointed.layout, &pointed.spot, is_first)? {
+            Owner::Ours(id) | Owner::Nobody(id) => id,
+        })
+    }
+
+    /// The session of a place in this worktree. Files of a session that moved to another machine still belong
+    /// to it.
+    pub(crate) fn owner(&self, layout: &dyn Layout, spot: &Spot, is_first: bool) -> Result<Owner> {
+        let worktree = self.project.worktree();
+        let mark = |again: u32| format!("{worktree}\n{}\n{again}", spot.path);
+        // A second one of the same name, in another of the layout's places, is another session.
+        let mut id = if is_first { spot.id.clone() } else { other_id(&spot.id, &mark(0))? };
+        for again in 0..3 {
+            match self.store.load(&id)? {
+                None => return Ok(Owner::Nobody(id)),
+                Some(loaded)
+                    if (loaded.row.worktree == worktree || loaded.row.machine.is_some())
+                        && loaded.row.layout == layout.facts().name =>
+                {
+                    return Ok(Owner::Ours(id));
+                }
+                // It was imported; its files are left alone since.
+                Some(loaded) if self.is_imported_from(&loaded, spot)? => return Ok(Owner::Ours(id)),
+                // A name in another worktree, or of another kind, is another session.
+                Some(_) => id = other_id(&spot.id, &mark(again))?,
+            }
+        }
+        Ok(Owner::Ours(id))
+    }
+}
+
+/// The owner of a place with session files.
+pub(crate) enum Owner {
+    Ours(SessionId),
+    Nobody(SessionId),
+}
+
+pub(crate) fn other_id(id: &SessionId, what: &str) -> Result<SessionId> {
+    let mark: String = crate::hex(&Sha256::digest(what.as_bytes())).chars().take(6).collect();
+    let kept: String = id.as_str().chars().take(100).collect();
+    let text = format!("{kept}-{mark}");
+    SessionId::parse(&text).map_err(|why| Error::InvalidSessionId { asked: text, why })
+}
+
+/// The names of all foreign layouts.
+pub fn layout_names() -> Vec<&'static str> {
+    layout::all().iter().map(|layout| layout.facts().name).collect()
+}
+
+/// True if another tool keeps sessions in a project.
+pub(crate) fn has_foreign(project: &Project) -> bool {
+    layout::all().iter().any(|layout| !spots_of(project, *layout).is_empty())
+}
+
+/// A session outside projects is alone in its project.
+pub(crate) fn spots_of(project: &Project, layout: &dyn Layout) -> Vec<Spot> {
+    if project.is_outside {
+        return layout.identify(&project.worktree(), true).into_iter().collect();
+    }
+    let mut found = Vec::new();
+    for place in layout.facts().places {
+        match place {
+            Place::Project(folder) => entries(&project.root, folder, layout, &mut found),
+            Place::Temporary(_) => {}
+        }
+    }
+    found
+}
+
+pub(crate) fn entries(root: &Path, folder: &str, layout: &dyn Layout, found: &mut Vec<Spot>) {
+    each_entry(root, folder, |path, is_folder| {
+        let spot = layout.identify(path, is_folder).filter(|spot| is_known(root, spot));
+        found.extend(spot.filter(|spot| !layout.facts().private || !is_of_others(root, &spot.path)));
+    });
+}
+
+/// True if a candidate by name really is a session.
+pub(crate) fn is_known(root: &Path, spot: &Spot) -> bool {
+    spot.known_by.as_ref().is_none_or(|file| root.join(file).symlink_metadata().is_ok())
+}
+
+/// True if a folder belongs neither to this user nor to the project's owner: a private session there is
+/// somebody else's.
+pub(crate) fn is_of_others(root: &Path, path: &str) -> bool {
+    let owner = |path: &Path| std::fs::symlink_metadata(path).ok().map(|found| found.uid());
+    let folder = owner(&root.join(path));
+    folder.is_some() && folder != Some(rustix::process::geteuid().as_raw()) && folder != owner(root)
+}
+
+/// Every file and folder in a folder below the root, with its path below the root.
+pub(crate) fn each_entry(root: &Path, folder: &str, mut observation: impl FnMut(&str, bool)) {
+    if link_on_the_way(root, folder).is_some() {
+        return;
+    }
+    let Ok(entries) = std::fs::read_dir(root.join(folder)) else { return };
+    for entry in entries.flatten() {
+        // A link may lead anywhere, or nowhere.
+        let Ok(kind) = entry.file_type() else { continue };
+        if kind.is_symlink() {
+            continue;
+        }
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+        observation(&path, kind.is_dir());
+    }
+}
+
+/// The first link among the folders on the way to a layout's sessions.
+pub(crate) fn link_on_the_way(root: &Path, folder: &str) -> Option<String> {
+    let ends = folder.match_indices('/').map(|(end, _)| end).chain([folder.len()]);
+    let mut all = ends.map(|end| &folder[..end]).filter(|part| !part.is_empty());
+    all.find(|part| root.join(part).is_symlink()).map(ToOwned::to_owned)
+}

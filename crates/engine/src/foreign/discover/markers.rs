@@ -1,0 +1,52 @@
+//! Existing marker files: empty files that mean something by existing. Writes nothing.
+
+use crate::engine::Engine;
+use layouts::layout::{self, Layout};
+use layouts::tree::{Entry, Tree};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+/// True if a path is a marker file.
+pub(crate) fn is_marker(layout: &dyn Layout, path: &str) -> bool {
+    layout.facts().marker_prefix.is_some_and(|beginning| path.starts_with(beginning))
+}
+
+/// Marker files directly below a layout's home.
+pub(crate) fn listed(layout: &dyn Layout, home: &Path) -> Vec<String> {
+    let Some(beginning) = layout.facts().marker_prefix else { return Vec::new() };
+    let Ok(entries) = fs::read_dir(home) else { return Vec::new() };
+    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    names.filter(|name| name.starts_with(beginning)).collect()
+}
+
+/// The marker files of a project, by layout.
+#[derive(Debug, Default)]
+pub(crate) struct Markers(BTreeMap<&'static str, Vec<String>>);
+
+impl Markers {
+    /// A session's tree includes other sessions' markers, which may mean that it is not active.
+    pub(crate) fn add_to(&self, tree: &mut Tree, layout: &dyn Layout) {
+        for name in self.0.get(layout.facts().name).into_iter().flatten() {
+            if tree.get(name).is_none() {
+                tree.insert(name.clone(), Entry::Unread { size: 0 });
+            }
+        }
+    }
+}
+
+impl Engine {
+    /// Listed once, until something changes: a list of a thousand asks a thousand times.
+    pub(crate) fn markers_here(&self) -> Arc<Markers> {
+        let mut known = self.scope.listing.markers.borrow_mut();
+        let found = known.get_or_insert_with(|| {
+            let of = |layout: &&'static dyn Layout| {
+                let home = self.project.root.join(layout.capabilities().registry?.file().home);
+                Some((layout.facts().name, listed(*layout, &home)))
+            };
+            Arc::new(Markers(layout::all().iter().filter_map(of).collect()))
+        });
+        Arc::clone(found)
+    }
+}

@@ -1,0 +1,76 @@
+//! Resolves paths: the session of a file or folder, in this project or another. Writes nothing.
+
+use crate::foreign::discover::{each_entry, is_known};
+use layouts::layout::{self, Layout, Place, Spot};
+use std::path::{Path, PathBuf};
+
+/// The target of a path: a session's file or folder, in this project or another.
+pub(crate) struct Pointed {
+    pub(crate) layout: &'static dyn Layout,
+    pub(crate) spot: Spot,
+    /// The folder of its project.
+    pub(crate) root: PathBuf,
+}
+
+/// The session of a path: its own folder or file, or a state file in it. Nothing else inside it.
+pub(crate) fn pointed(path: &Path) -> Option<Pointed> {
+    let whole = path.canonicalize().ok()?;
+    pointed_whole(&whole).or_else(|| around(&whole).filter(|found| found.is_state(&whole)))
+}
+
+/// The session whose folder contains this path.
+pub(crate) fn around(whole: &Path) -> Option<Pointed> {
+    whole.ancestors().skip(1).find_map(pointed_whole)
+}
+
+fn pointed_whole(whole: &Path) -> Option<Pointed> {
+    let is_folder = whole.is_dir();
+    for layout in layout::all() {
+        for place in layout.facts().places {
+            let Place::Project(folder) = place else { continue };
+            let depth = Path::new(folder).components().count() + 1;
+            let Some(root) = whole.ancestors().nth(depth) else { continue };
+            let Some(relative) = whole.strip_prefix(root).ok().and_then(Path::to_str) else { continue };
+            let is_there =
+                relative.strip_prefix(folder).is_some_and(|rest| folder.is_empty() || rest.starts_with('/'));
+            let spot = layout.identify(relative, is_folder).filter(|_| is_there);
+            if let Some(spot) = spot.filter(|spot| is_known(root, spot)) {
+                return Some(Pointed { layout: *layout, spot, root: root.to_owned() });
+            }
+        }
+    }
+    None
+}
+
+impl Pointed {
+    pub(crate) fn place(&self) -> PathBuf {
+        self.root.join(&self.spot.path)
+    }
+
+    fn is_state(&self, whole: &Path) -> bool {
+        let below = whole.strip_prefix(self.root.join(&self.spot.home)).ok().and_then(Path::to_str);
+        whole.is_file() && below.is_some_and(|path| self.layout.files(&self.spot).is_state(path))
+    }
+}
+
+/// The session at a path relative to its project, whatever is there.
+pub(crate) fn spot_at(layout: &dyn Layout, path: &str) -> Option<Spot> {
+    layout.identify(path, true).or_else(|| layout.identify(path, false))
+}
+
+/// Other tools' sessions in a project's folder, by path below it.
+pub(crate) fn sessions_in(root: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for layout in layout::all() {
+        for place in layout.facts().places {
+            if let Place::Project(folder) = place {
+                each_entry(root, folder, |path, is_folder| {
+                    let spot = layout.identify(path, is_folder).filter(|spot| is_known(root, spot));
+                    found.extend(spot.map(|_| path.to_owned()));
+                });
+            }
+        }
+    }
+    found.sort();
+    found
+}

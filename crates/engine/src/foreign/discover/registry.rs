@@ -1,0 +1,274 @@
+//! Registries: which session is active according to files, and which have no folder. Other tools switch
+//! sessions there without telling the log. Writes nothing.
+
+use crate::NATIVE;
+use crate::doctor::Finding;
+use crate::engine::Engine;
+use crate::foreign::discover::Owner;
+use crate::foreign::discover::markers;
+use crate::foreign::select::exclusive::claims::holder;
+use crate::view::Warning;
+use crate::walk;
+use layouts::capabilities::{Registry, RegistryFile, Survey};
+use layouts::layout::{self, Layout, Spot, some_of};
+use layouts::problem::Problem;
+use layouts::tree::{Entry, Tree};
+use model::hint::Hint;
+use model::id::SessionId;
+use model::lifecycle::Lifecycle;
+use model::words;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use store::SessionRow;
+
+/// How many sessions are recreated unnamed; more were hardly lost one by one.
+pub(crate) const MOST_MADE: usize = 20;
+
+/// A tool's current registry, with the marker files beside it.
+struct FoundRegistry {
+    layout: &'static dyn Layout,
+    registry: &'static dyn Registry,
+    file: RegistryFile,
+    tree: Tree,
+}
+
+impl FoundRegistry {
+    /// Below the project's folder.
+    fn path(&self) -> String {
+        format!("{}/{}", self.file.home, self.file.file)
+    }
+}
+
+impl Engine {
+    /// The active session according to files. `latest` is the log's.
+    pub(crate) fn active_by_files(&self, latest: Option<&SessionRow>) -> Option<SessionId> {
+        let called = self.called_active();
+        if is_as_known(&called, latest) {
+            return None;
+        }
+        self.active_of(called, latest).or_else(|| self.active_without_registry())
+    }
+
+    /// The active session according to registries, without reading every folder.
+    pub(crate) fn active_by_registry(&self, latest: Option<&SessionRow>) -> Option<SessionId> {
+        let called = self.called_active();
+        if is_as_known(&called, latest) { None } else { self.active_of(called, latest) }
+    }
+
+    /// The most recently changed active session among those called active and the log's.
+    fn active_of(&self, called: BTreeSet<SessionId>, latest: Option<&SessionRow>) -> Option<SessionId> {
+        let ours = latest.filter(|row| row.lifecycle == "active").map(|row| row.id.clone());
+        let candidates: BTreeSet<SessionId> = called.into_iter().chain(ours).collect();
+        let active = candidates.into_iter().filter_map(|id| {
+            let (_, session) = self.load(&id).ok()?;
+            let is_active = matches!(session.lifecycle, Lifecycle::Active) && !session.parallel;
+            let is_it = is_active && session.worktree == self.project.worktree();
+            is_it.then_some((session.updated_at, id))
+        });
+        active.max().map(|(_, id)| id)
+    }
+
+    /// Layouts without a registry must be read.
+    fn active_without_registry(&self) -> Option<SessionId> {
+        let registries = self.registries();
+        let indexed = registries.iter().flat_map(|found| found.registry.sessions(&found.tree)).collect();
+        holder(self.foreign_active(&indexed)).map(|claim| claim.id)
+    }
+
+    /// Sessions in a layout's registry, existing or not.
+    pub(crate) fn listed_by_registry(&self, layout: &dyn Layout) -> BTreeSet<SessionId> {
+        let is_own = |found: &FoundRegistry| found.layout.facts().name == layout.facts().name;
+        let own = self.registries().into_iter().filter(is_own);
+        own.flat_map(|found| found.registry.sessions(&found.tree)).collect()
+    }
+
+    /// Sessions that a registry calls active, known to the log or not.
+    pub(crate) fn called_active(&self) -> BTreeSet<SessionId> {
+        let registries = self.registries().into_iter();
+        let called = registries.flat_map(|found| {
+            let called = found.registry.active(&found.tree).into_iter();
+            called.map(move |id| self.meant_here(found.layout, id)).collect::<Vec<_>>()
+        });
+        called.collect()
+    }
+
+    /// The session in this worktree's files, if another worktree's session has that name in the log.
+    fn meant_here(&self, layout: &dyn Layout, id: SessionId) -> SessionId {
+        let loaded = self.store.load(&id).ok().flatten();
+        let is_elsewhere =
+            loaded.is_some_and(|loaded| self.is_of_another_worktree(&loaded).unwrap_or_default());
+        let spot =
+            if is_elsewhere { self.spots(layout).into_iter().find(|spot| spot.id == id) } else { None };
+        match spot.map(|spot| self.owner(layout, &spot, true)) {
+            Some(Ok(Owner::Ours(own) | Owner::Nobody(own))) => own,
+            Some(Err(_)) | None => id,
+        }
+    }
+
+    /// Findings about registries.
+    pub(crate) fn registry_findings(&self) -> Vec<Finding> {
+        let unlisted = self.surveys().into_iter().filter_map(|(_, index, survey)| {
+            unlisted_warning(&format!("{}/{}", index.home, index.file), &survey.unlisted)
+        });
+        self.registry_warnings()
+            .into_iter()
+            .chain(unlisted)
+            .map(|warning| Finding { kind: warning.kind, message: warning.message, hint: warning.hint })
+            .collect()
+    }
+
+    /// Unknown content where sessions would be.
+    pub(crate) fn unknown_warnings(&self) -> Vec<Warning> {
+        let hint = "if those are sessions, their layout is not known here";
+        let of = |(_, index, survey): (&dyn Layout, RegistryFile, Survey)| {
+            survey.unknown.map(|problem| warning(&index, problem, hint))
+        };
+        self.surveys().into_iter().filter_map(of).collect()
+    }
+
+    /// Warnings for a list that may be incomplete.
+    pub(crate) fn registry_warnings(&self) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        for (_, index, survey) in self.surveys() {
+            let path = format!("{}/{}", index.home, index.file);
+            warnings.extend(lost_warning(&path, &survey.lost));
+            for problem in survey.problems {
+                let is_in_the_index = problem.path == index.file;
+                let hint = if is_in_the_index {
+                    "mend it there; nothing of it is used"
+                } else {
+                    "take it away, or make what it names"
+                };
+                warnings.push(warning(&index, problem, hint));
+            }
+        }
+        warnings
+    }
+
+    /// Where the missing folders of listed sessions would be.
+    pub(crate) fn lost(&self) -> Vec<Spot> {
+        self.surveys().into_iter().flat_map(|(_, _, survey)| survey.lost).collect()
+    }
+
+    /// Sessions missing from a registry or listed repeatedly, with the message after repair: the named one,
+    /// or else all unless there are very many.
+    pub(crate) fn badly_listed(&self, named: Option<&SessionId>) -> BTreeMap<SessionId, Vec<String>> {
+        let mut found = BTreeMap::new();
+        for (_, index, survey) in self.surveys() {
+            let said = format!("{}/{} had no line of it", index.home, index.file);
+            for (spots, said) in [(&survey.unlisted, vec![said]), (&survey.repeated, Vec::new())] {
+                let is_meant = |spot: &&Spot| match named {
+                    Some(named) => spot.id == *named,
+                    None => spots.len() <= MOST_MADE,
+                };
+                let meant = spots.iter().filter(is_meant);
+                found.extend(meant.map(|spot| (spot.id.clone(), said.clone())));
+            }
+        }
+        found
+    }
+
+    pub(crate) fn registry_paths(&self) -> Vec<String> {
+        self.registries().iter().map(FoundRegistry::path).collect()
+    }
+
+    /// The current registries, by path below the project's folder.
+    pub(crate) fn registry_files(&self) -> Vec<(String, Vec<u8>)> {
+        let of = |found: FoundRegistry| {
+            let content = found.tree.content(found.file.file)?.to_vec();
+            Some((found.path(), content))
+        };
+        self.registries().into_iter().filter_map(of).collect()
+    }
+
+    fn surveys(&self) -> Vec<(&'static dyn Layout, RegistryFile, Survey)> {
+        let is_there = |path: &str| self.project.root.join(path).symlink_metadata().is_ok();
+        let survey = |found: FoundRegistry| {
+            let FoundRegistry { layout, registry, file, mut tree } = found;
+            for name in names_in(&self.project.root.join(file.home)) {
+                if tree.get(&name).is_none() {
+                    tree.insert(name, Entry::Unread { size: 0 });
+                }
+            }
+            (layout, file, registry.survey(&tree, &is_there))
+        };
+        self.registries().into_iter().map(survey).collect()
+    }
+
+    fn registries(&self) -> Vec<FoundRegistry> {
+        // A session outside projects is alone in its project.
+        let known = layout::all().iter().filter(|_| !self.project.is_outside);
+        known
+            .filter_map(|layout| {
+                let registry = layout.capabilities().registry?;
+                let file = registry.file();
+                let home = self.project.root.join(file.home);
+                let mut tree = Tree::default();
+                let content = walk::content(&home.join(file.file), file.most);
+                if let Entry::File(content) = content {
+                    tree.insert(file.file, Entry::File(content));
+                }
+                for name in markers::listed(*layout, &home) {
+                    tree.insert(name, Entry::Unread { size: 0 });
+                }
+                Some(FoundRegistry { layout: *layout, registry, file, tree })
+            })
+            .collect()
+    }
+}
+
+fn warning(index: &RegistryFile, problem: Problem, hint: &str) -> Warning {
+    let path = format!("{}/{}", index.home, problem.path).trim_end_matches('/').to_owned();
+    Warning::new("foreign_file", format!("{path}: {problem}")).hint(hint).at(path).of(problem)
+}
+
+fn names_in(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
+
+/// The rule: files agree with the log, or the session has none.
+fn is_as_known(called: &BTreeSet<SessionId>, latest: Option<&SessionRow>) -> bool {
+    latest.filter(|row| row.lifecycle == "active").is_some_and(|row| match called.first() {
+        Some(first) => called.len() == 1 && *first == row.id,
+        None => row.layout == NATIVE,
+    })
+}
+
+/// Reported once, however many there are.
+fn lost_warning(path: &str, lost: &[Spot]) -> Option<Warning> {
+    let ids: Vec<String> = lost.iter().map(|spot| spot.id.to_string()).collect();
+    let (message, hint) = match lost {
+        [] => return None,
+        [one] => (
+            format!("{path} tells of {}, and {} is not there", one.id, one.path),
+            Hint::new("make it again, as far as is known: ")
+                .run(words!["repair"])
+                .then("; or take its line out"),
+        ),
+        several if several.len() <= MOST_MADE => (
+            format!("{path} tells of {} sessions that have no folder: {}", ids.len(), some_of(&ids)),
+            Hint::new("make them again, as far as is known: ")
+                .run(words!["repair"])
+                .then("; or take their lines out"),
+        ),
+        [first, ..] => (
+            format!("{path} tells of {} sessions that have no folder: {}", ids.len(), some_of(&ids)),
+            Hint::new("make one again, as far as is known: ").run(words!["repair", "--session", first.id]),
+        ),
+    };
+    Some(Warning::new("session_lost", message).hint(hint).at(path))
+}
+
+/// One warning for all sessions missing from a registry.
+fn unlisted_warning(path: &str, unlisted: &[Spot]) -> Option<Warning> {
+    let ids: Vec<String> = unlisted.iter().map(|spot| spot.id.to_string()).collect();
+    let first = ids.first()?;
+    let hint = if ids.len() <= MOST_MADE {
+        Hint::new("add what is missing: ").run(words!["repair"])
+    } else {
+        Hint::new("add one: ").run(words!["repair", "--session", first])
+    };
+    let message = format!("{path} has no line of {}", some_of(&ids));
+    Some(Warning::new("unlisted", message).hint(hint).at(path))
+}

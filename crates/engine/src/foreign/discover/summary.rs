@@ -1,0 +1,149 @@
+//! Summaries of foreign sessions in layouts with one active session. A command asks several times which one
+//! is active, and there may be thousands: each is read once, until something changes. Writes nothing.
+
+use crate::engine::Engine;
+use crate::foreign::discover::{Foreign, Located};
+use crate::view::{ShortView, Warning};
+use crate::walk;
+use jiff::Timestamp;
+use layouts::layout::{self, Layout, Spot};
+use layouts::tree::{Entry, Tree};
+use model::id::SessionId;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// From this many on, several threads read.
+const MANY: usize = 64;
+const READERS: usize = 4;
+
+/// Data available without reading everything.
+#[derive(Debug, Clone)]
+pub(crate) struct SessionSummary {
+    pub(crate) id: SessionId,
+    path: String,
+    /// Its number is unknown here.
+    pub(crate) line: ShortView,
+    pub(crate) warnings: Vec<Warning>,
+    pub(crate) says_where_it_stands: bool,
+}
+
+impl SessionSummary {
+    pub(crate) fn of(found: Foreign) -> Self {
+        Self {
+            line: (&found.session).into(),
+            says_where_it_stands: found.told.says_where_it_stands(),
+            id: found.located.id,
+            path: found.located.spot.path,
+            warnings: found.warnings,
+        }
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
+    pub(crate) fn is_active(&self) -> bool {
+        self.line.lifecycle == "active"
+    }
+
+    /// True if it has an unfinished run.
+    pub(crate) fn has_work(&self) -> bool {
+        self.line.phases_done < self.line.total_phases
+    }
+
+    pub(crate) fn is_unfinished(&self) -> bool {
+        crate::engine::is_unfinished(&self.line.lifecycle)
+    }
+}
+
+/// Registries split by session: otherwise a thousand sessions would read all of it a thousand times.
+#[derive(Debug, Default)]
+pub(crate) struct Parts(BTreeMap<&'static str, PartsOfOne>);
+
+#[derive(Debug)]
+struct PartsOfOne {
+    file: &'static str,
+    modified: Option<Timestamp>,
+    by_session: BTreeMap<SessionId, Vec<u8>>,
+}
+
+impl Parts {
+    fn below(root: &Path) -> Self {
+        let of = |layout: &&'static dyn Layout| Some((layout.facts().name, PartsOfOne::of(*layout, root)?));
+        Self(layout::all().iter().filter_map(of).collect())
+    }
+
+    /// Puts a session's registry lines into its tree; returns whether that covers the whole file.
+    pub(crate) fn put(&self, layout: &dyn Layout, spot: &Spot, path: &str, tree: &mut Tree) -> bool {
+        let Some(part) = self.0.get(layout.facts().name).filter(|part| part.file == path) else {
+            return false;
+        };
+        let own = part.by_session.get(&spot.id).cloned().unwrap_or_default();
+        tree.insert(path, Entry::File(own));
+        if let Some(at) = part.modified {
+            tree.set_modified(path, at);
+        }
+        true
+    }
+}
+
+impl PartsOfOne {
+    fn of(layout: &'static dyn Layout, root: &Path) -> Option<Self> {
+        let registry = layout.capabilities().registry?;
+        let index = registry.file();
+        let place = root.join(index.home).join(index.file);
+        let modified = walk::modified(&place);
+        let Entry::File(content) = walk::content(&place, index.most) else { return None };
+        Some(Self { file: index.file, modified, by_session: registry.by_session(&content) })
+    }
+}
+
+impl Engine {
+    /// Sessions in files that the store lacked when asked, in order of path.
+    pub(crate) fn summaries(&self) -> Arc<Vec<SessionSummary>> {
+        if let Some(known) = self.scope.listing.summaries.borrow().as_ref() {
+            return Arc::clone(known);
+        }
+        let found = Arc::new(self.read_summaries());
+        self.scope.listing.summaries.replace(Some(Arc::clone(&found)));
+        found
+    }
+
+    /// Split once, until something changes.
+    pub(crate) fn parts_here(&self) -> Arc<Parts> {
+        let mut known = self.scope.listing.parts.borrow_mut();
+        Arc::clone(known.get_or_insert_with(|| Arc::new(Parts::below(&self.project.root))))
+    }
+
+    fn read_summaries(&self) -> Vec<SessionSummary> {
+        let mut all = self.in_files_alone();
+        all.retain(|located| located.layout.facts().exclusive);
+        all.sort_by(|one, other| one.spot.path.cmp(&other.spot.path));
+        if all.is_empty() {
+            return Vec::new();
+        }
+        let reader = self.reader_for_many();
+        by_several(&all, |located: &Located| reader.summarised(located))
+    }
+}
+
+/// The summary at this location; the list is sorted by path.
+pub(crate) fn by_path<'a>(summaries: &'a [SessionSummary], located: &Located) -> Option<&'a SessionSummary> {
+    let at = summaries.binary_search_by(|summary| summary.path.as_str().cmp(&located.spot.path)).ok()?;
+    summaries.get(at).filter(|summary| summary.id == located.id)
+}
+
+/// Opening files dominates: threads can do that in parallel.
+pub(crate) fn by_several<T: Sync, R: Send>(all: &[T], read: impl Fn(&T) -> Option<R> + Sync) -> Vec<R> {
+    if all.len() < MANY {
+        return all.iter().filter_map(read).collect();
+    }
+    let part = all.len().div_ceil(READERS);
+    let read = &read;
+    std::thread::scope(|scope| {
+        let read_some = |some: &'_ [T]| -> Vec<R> { some.iter().filter_map(read).collect() };
+        let threads: Vec<_> = all.chunks(part).map(|some| scope.spawn(move || read_some(some))).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+    })
+}

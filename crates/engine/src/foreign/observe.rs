@@ -1,0 +1,205 @@
+//! Observes a session's files: which are as we wrote them, which were edited, and what that means. Compares
+//! bytes, never times alone; an edit is never refused; an unreadable file is not an edit.
+
+pub(crate) mod describe;
+pub(crate) mod displaced;
+pub(crate) mod edits;
+pub(crate) mod evidence;
+pub(crate) mod gone;
+pub(crate) mod kept;
+pub(crate) mod observation;
+pub(crate) mod read;
+pub(crate) mod refuse;
+pub(crate) mod shared;
+pub(crate) mod stamp;
+#[cfg(test)]
+mod tests;
+pub(crate) mod wait;
+pub(crate) mod work_ahead;
+
+pub(crate) use layouts::verdict::{FileState, hash};
+pub(crate) use observation::{FileVerdict, Observation, Origin};
+
+use crate::NATIVE;
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::execute::plan;
+use crate::foreign::discover::path::Pointed;
+use crate::foreign::discover::{Foreign, Located};
+use crate::items::item_row;
+use crate::redact;
+use crate::view::Warning;
+use layouts::layout::{Layout, Spot};
+use layouts::reading::Dated;
+use layouts::tree::Tree;
+use model::event::{Event, ItemEvent, Recorded};
+use model::id::SessionId;
+use model::item::ItemBook;
+use model::progress::SignsOfWork;
+use model::session::Session;
+use model::workflow::Workflow;
+use std::path::PathBuf;
+use std::rc::Rc;
+use store::{Batch, ItemsReplaced, Loaded};
+
+/// How often to retry while other processes keep changing the session.
+const MOST_LOOKS: usize = 50;
+
+impl Engine {
+    /// Observes a session's files, once until something changes. Edits are applied in memory as uncommitted
+    /// events. `None` for a session without files.
+    pub(crate) fn observe(&self, id: &SessionId) -> Result<Option<Rc<Observation>>> {
+        if let Some(known) = self.observed(id) {
+            return Ok(Some(known));
+        }
+        // Outside our turn another process may commit between two steps: look again.
+        let mut more = 0..MOST_LOOKS;
+        loop {
+            match self.observe_once(id) {
+                Err(error) if error.is_contended() && more.next().is_some() => {}
+                found => return Ok(found?.map(|found| self.scope.keep(found))),
+            }
+        }
+    }
+
+    fn observe_once(&self, id: &SessionId) -> Result<Option<Observation>> {
+        match self.store.load(id)? {
+            // The files of a session on another machine are there.
+            Some(loaded) if loaded.row.layout == NATIVE || loaded.row.machine.is_some() => Ok(None),
+            Some(loaded) => self.observe_kept(&loaded),
+            None => self.foreign_when_written(id).map(|found| self.lay_over_found(found, None)).transpose(),
+        }
+    }
+
+    /// Observes a session at a known location that the store lacks.
+    pub(crate) fn observe_found(&self, located: &Located) -> Result<()> {
+        if self.observed(&located.id).is_some() {
+            return Ok(());
+        }
+        // Writing needs whole files; looking at many does not.
+        let is_repair = self.scope.aim.is_repair();
+        let found = if is_repair { self.foreign_found(located) } else { self.foreign_among_many(located) };
+        let Some(found) = found else { return Ok(()) };
+        match self.lay_over_found(found, None) {
+            // Another process adopted it meanwhile.
+            Err(error) if error.is_contended() => self.observe(&located.id).map(drop),
+            found => found.map(|found| drop(self.scope.keep(found))),
+        }
+    }
+
+    /// Observes a session in another project's files as if it were here. Returns its id here.
+    pub(crate) fn observe_elsewhere(&self, pointed: &Pointed) -> Result<SessionId> {
+        let found = self.foreign_elsewhere(pointed)?;
+        let observation = self.lay_over_found(found, Some(pointed.place()))?;
+        Ok(self.scope.keep(observation).located.id.clone())
+    }
+
+    fn observe_kept(&self, loaded: &Loaded) -> Result<Option<Observation>> {
+        let session = self.folded(loaded)?;
+        let Some(located) = self.located(&session) else { return Ok(None) };
+        let items = self.all_items(&session.id)?;
+        let rows = self.store.views(&session.id)?;
+        let (observation, events) = self.observe_files(&located, &session, &rows, items.clone());
+        if !events.is_empty() {
+            self.lay_over_edits(&observation, &session, items, events)?;
+        }
+        Ok(Some(observation))
+    }
+
+    /// Applies external edits in memory.
+    fn lay_over_edits(
+        &self,
+        observation: &Observation,
+        session: &Session,
+        mut items: ItemBook,
+        mut events: Vec<Dated>,
+    ) -> Result<()> {
+        for dated in &mut events {
+            drop(redact::event(&mut dated.event));
+        }
+        let actor = self.actor_of(observation.located.layout);
+        let recorded: Vec<Recorded> = events
+            .into_iter()
+            .zip(session.version + 1..)
+            .map(|(Dated { at, event }, version)| Recorded { version, at, actor: actor.clone(), event })
+            .collect();
+        let after = recorded.iter().fold(session.clone(), Session::apply).trimmed();
+        let stream = plan::stream(&after, session.version, &recorded)?;
+        for recorded in &recorded {
+            if let Event::Item(event) = &recorded.event {
+                items.apply(event, recorded.at, &recorded.actor);
+            }
+        }
+        // Rows are stored one by one, unless some were dropped.
+        let is_drop = |event: &Event| matches!(event, Event::Item(ItemEvent::ItemDropped { .. }));
+        let has_dropped = recorded.iter().any(|recorded| is_drop(&recorded.event));
+        let row = |item| item_row(&session.id, item);
+        let (rows, replaced) = if has_dropped {
+            let rows = items.iter().map(row).collect::<Result<_>>()?;
+            (Vec::new(), vec![ItemsReplaced { session: session.id.clone(), rows }])
+        } else {
+            (items.touched().map(row).collect::<Result<_>>()?, Vec::new())
+        };
+        let begins_a_run = recorded.iter().any(|recorded| matches!(recorded.event, Event::RunStarted { .. }));
+        let definitions =
+            if begins_a_run { self.definitions_of_runs(&observation.workflows, &after)? } else { Vec::new() };
+        let rest = Batch { definitions, items: rows, replace_items: replaced, ..Batch::default() };
+        Ok(self.store.lay_over(&stream, rest)?)
+    }
+
+    /// Applies a whole foreign session in memory. `from` is its place in another project.
+    pub(crate) fn lay_over_found(&self, mut found: Foreign, from: Option<PathBuf>) -> Result<Observation> {
+        for recorded in &mut found.recorded {
+            drop(redact::event(&mut recorded.event));
+        }
+        // Folded again, so that removed secrets are nowhere else.
+        let session = plan::fold_whole(&found.recorded)?.trimmed();
+        let items = ItemBook::fold(&found.recorded);
+        let stream = plan::stream(&session, 0, &found.recorded)?;
+        let definitions = self.definitions_of_runs(&found.told.workflows, &session)?;
+        let rows = items.iter().map(|item| item_row(&session.id, item));
+        let rest = Batch { definitions, items: rows.collect::<Result<_>>()?, ..Batch::default() };
+        self.store.lay_over(&stream, rest)?;
+        Ok(Observation::of_found(found, from))
+    }
+
+    /// The definitions of its runs, if known here.
+    fn definitions_of_runs(
+        &self,
+        brought: &[Workflow],
+        session: &Session,
+    ) -> Result<Vec<store::DefinitionRow>> {
+        let mut rows = Vec::new();
+        for run in &session.runs {
+            let name = &run.workflow.name;
+            let own = brought.iter().find(|own| own.name == *name).cloned();
+            let known = own.or_else(|| crate::definitions::load_builtin(name.as_str()));
+            if let Some(workflow) = known.filter(|known| known.hash == run.workflow.hash) {
+                rows.push(plan::definition_row(&workflow)?);
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Warnings about a session's files.
+    pub(crate) fn file_warnings(&self, id: &SessionId) -> Vec<Warning> {
+        self.observed(id).map(|observation| observation.problems.clone()).unwrap_or_default()
+    }
+
+    /// Signs of work in a session's own files.
+    pub(crate) fn signs_of_work(&self, id: &SessionId) -> SignsOfWork {
+        let Some(observation) = self.observed(id) else { return SignsOfWork::default() };
+        let (layout, spot) = (observation.located.layout, &observation.located.spot);
+        let now = self.clock.now();
+        let is_own = |path: &&str| spot.below_project(path).starts_with(&spot.path);
+        let files = observation.tree.files().filter(is_own);
+        // A time in the future says nothing about when somebody was here.
+        let written = files.filter_map(|path| observation.tree.modified(path)).filter(|at| *at <= now).max();
+        SignsOfWork { written, alone: layout.facts().stalls_in_silence }
+    }
+}
+
+/// A session's state files.
+pub(crate) fn state_files(layout: &dyn Layout, spot: &Spot, tree: &Tree) -> impl Iterator<Item = String> {
+    layout.files(spot).state_files(tree).into_iter()
+}

@@ -1,0 +1,146 @@
+//! Collects the evidence about one file for the verdict. Reads only.
+
+use crate::disk::exchange;
+use crate::foreign::discover::Located;
+use crate::foreign::discover::markers::is_marker;
+use crate::foreign::publish::journal::Journal;
+use crate::foreign::publish::markers::is_to_be_there;
+use crate::walk;
+use layouts::capabilities::{is_shared, shared_part};
+use layouts::layout::{FileRules, Merge};
+use layouts::tree::{Entry, Tree};
+use layouts::verdict::{Evidence, Own, Role, There, Wrote};
+use std::path::{Path, PathBuf};
+use store::ViewRow;
+
+/// The entry at a file's path, as read.
+pub(crate) enum Found {
+    Bytes(Vec<u8>),
+    Nothing,
+    Hidden,
+    Unusable,
+}
+
+impl Found {
+    pub(crate) fn in_tree(tree: &Tree, path: &str) -> Self {
+        match tree.get(path) {
+            Some(Entry::File(content)) => Self::Bytes(content.clone()),
+            Some(Entry::Folder | Entry::Unread { .. } | Entry::Unusable(_)) => Self::Unusable,
+            None if tree.why_hidden(path).is_some() => Self::Hidden,
+            None => Self::Nothing,
+        }
+    }
+
+    pub(crate) fn of(content: Option<&[u8]>) -> Self {
+        content.map_or(Self::Nothing, |content| Self::Bytes(content.to_vec()))
+    }
+}
+
+/// One file, with its waiting file and its backup.
+pub(crate) struct Gathered<'a> {
+    located: &'a Located,
+    path: &'a str,
+    row: Option<&'a ViewRow>,
+    role: Role,
+    target: PathBuf,
+    there: Found,
+    waiting: Option<Vec<u8>>,
+    backup: Option<Vec<u8>>,
+}
+
+impl<'a> Gathered<'a> {
+    /// A file that we wrote.
+    pub(crate) fn of_row(
+        located: &'a Located,
+        rules: &FileRules,
+        target: &Path,
+        row: &'a ViewRow,
+        there: Found,
+    ) -> Self {
+        let most = rules.most_bytes(&row.path);
+        let waiting = match walk::content(&exchange::waiting(target), most) {
+            Entry::File(bytes) => Some(bytes),
+            Entry::Folder | Entry::Unread { .. } | Entry::Unusable(_) => None,
+        };
+        let gathered = Self::new(located, target, &row.path, role(located, rules, row), there);
+        Self { row: Some(row), waiting, ..gathered }
+    }
+
+    /// A file that we never wrote.
+    pub(crate) fn of_new(
+        located: &'a Located,
+        target: &Path,
+        path: &'a str,
+        role: Role,
+        there: Found,
+    ) -> Self {
+        Self::new(located, target, path, role, there)
+    }
+
+    fn new(located: &'a Located, target: &Path, path: &'a str, role: Role, there: Found) -> Self {
+        let is_file = !matches!(role, Role::Marker { .. });
+        let backup = Some(exchange::backup(target)).filter(|_| is_file);
+        let backup = backup.and_then(|backup| exchange::read(&backup).ok());
+        Self { located, path, row: None, role, target: target.to_owned(), there, waiting: None, backup }
+    }
+
+    pub(crate) fn evidence(&'a self, before: &'a Journal, is_left: bool, boot_id: &str) -> Evidence<'a> {
+        Evidence {
+            session: self.located.id.as_str(),
+            role: self.role,
+            is_left,
+            same_boot: self.row.is_none_or(|row| row.boot_id == boot_id),
+            there: match &self.there {
+                Found::Bytes(bytes) => There::Bytes(bytes),
+                Found::Nothing => There::Nothing,
+                Found::Hidden => There::Hidden,
+                Found::Unusable => There::Unusable,
+            },
+            wrote: self.row.map(|row| Wrote {
+                hash: &row.hash,
+                body: &row.body,
+                previous: &row.previous,
+                earlier: &row.earlier,
+                confirmed: row.confirmed,
+            }),
+            waiting: self.waiting.as_deref(),
+            put: before.put_into(&self.target),
+            backup: self.backup.as_deref(),
+            noted: before.noted_of(&self.target),
+        }
+    }
+
+    pub(crate) fn into_waiting(self) -> Option<Vec<u8>> {
+        self.waiting
+    }
+
+    pub(crate) fn backup(&self) -> Option<&[u8]> {
+        self.backup.as_deref()
+    }
+}
+
+impl Own for Gathered<'_> {
+    fn part(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        shared_part(self.located.layout, &self.located.spot, self.path, bytes)
+    }
+
+    fn is_whole(&self, bytes: &[u8]) -> bool {
+        self.located.layout.is_whole(self.path, bytes)
+    }
+
+    fn onto(&self, base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
+        self.located.layout.merge(self.path, Merge::Onto { base, theirs, onto })
+    }
+}
+
+fn role(located: &Located, rules: &FileRules, row: &ViewRow) -> Role {
+    if is_marker(located.layout, &row.path) {
+        Role::Marker { is_on: is_to_be_there(row) }
+    } else if is_shared(located.layout, &row.path) {
+        Role::Shared
+    } else if !rules.is_state(&row.path) {
+        Role::Initial
+    } else {
+        Role::State
+    }
+}

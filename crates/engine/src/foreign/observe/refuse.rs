@@ -1,0 +1,70 @@
+//! Sessions with too little data to be changed: a person must supply more first.
+
+use crate::engine::Engine;
+use crate::error::{Choice, Error, Result};
+use crate::foreign::discover::Located;
+use crate::foreign::discover::path::pointed;
+use crate::foreign::scope::Aim;
+use layouts::question::where_to_resume;
+use model::event::Event;
+use model::hint::CommandLine;
+use model::id::SessionId;
+use model::phase::Phase;
+use model::session::Session;
+use model::words;
+
+impl Engine {
+    /// The adoption event, if this command adopts the session. Refused if too little is known.
+    pub(crate) fn adopted(&self, session: &Session) -> Result<Option<Event>> {
+        self.refuse_what_nobody_knows(&session.id)?;
+        self.refuse_until_somebody_says(session)?;
+        let observation = self.observed(&session.id).filter(|observation| observation.is_foreign());
+        Ok(observation.map(|observation| {
+            let Located { layout, spot, .. } = &observation.located;
+            Event::Adopted { layout: layout.facts().name.to_owned(), path: spot.path.clone() }
+        }))
+    }
+
+    /// A session about which nothing is known stays as it is: anything written would be invented.
+    fn refuse_what_nobody_knows(&self, id: &SessionId) -> Result<()> {
+        match self.observed(id).and_then(|observation| observation.what_nobody_knows()) {
+            Some((path, why)) => Err(Error::NothingKnown { session: id.to_string(), path, why }),
+            None => Ok(()),
+        }
+    }
+
+    /// A session with an unknown position is not restarted by guessing: a person says where it continues.
+    fn refuse_until_somebody_says(&self, session: &Session) -> Result<()> {
+        match self.where_to_resume(session) {
+            Some((question, choices)) if self.scope.aim != (Aim::Repair { says_where: true }) => {
+                Err(Error::NeedsChoice { question, choices })
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// The tool's report about an unknown position, and the phases to choose from.
+    pub(crate) fn where_to_resume(&self, session: &Session) -> Option<(String, Vec<Choice>)> {
+        let observation = self.observed(&session.id).filter(|observation| observation.is_foreign())?;
+        let folder = self.folder(&observation.located, session, &observation.documents);
+        let report = where_to_resume(observation.located.layout, &folder)?;
+        let run = session.run()?;
+        // A session of another project is repaired there; only then can it come here.
+        let there = observation.brought_from().and_then(pointed);
+        let meant = there.map_or_else(
+            || words!["--session", session.id],
+            |there| words!["--project", there.root.display(), "--session", there.spot.id],
+        );
+        let choice = |(place, phase): (usize, &Phase)| Choice {
+            key: run.number_at(place).to_string(),
+            words: phase.stub.title.clone(),
+            command: CommandLine::new([words!["repair"], meant.clone(), words!["--at", phase.id()]].concat()),
+            session: session.id.to_string(),
+            phase: Some(phase.id().to_string()),
+        };
+        Some((
+            format!("{report} Where is it to resume?"),
+            run.phases.iter().enumerate().map(choice).collect(),
+        ))
+    }
+}

@@ -1,0 +1,81 @@
+//! Detects that nothing has changed since an observation, without reading files again. A change that it
+//! misses (same size and clock tick) is caught by the exchange when the file is written.
+
+use crate::disk::exchange;
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::foreign::observe::Observation;
+use crate::foreign::publish::journal::LOCK;
+use crate::place::FOLDER;
+use model::id::SessionId;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use store::{Store, ViewRow};
+
+/// The session's version, the known files, and their metadata.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    version: u64,
+    rows: Vec<(String, String, u64, bool)>,
+    files: Vec<(PathBuf, Option<FileStamp>)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct FileStamp {
+    inode: u64,
+    size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl FileStamp {
+    fn of(path: &Path) -> Option<Self> {
+        let found = fs::symlink_metadata(path).ok()?;
+        Some(Self {
+            inode: found.ino(),
+            size: found.size(),
+            modified: (found.mtime(), found.mtime_nsec()),
+            changed: (found.ctime(), found.ctime_nsec()),
+        })
+    }
+}
+
+impl Stamp {
+    /// Created from files just read. `None` if they are read as if in another place.
+    pub(crate) fn of(observation: &Observation, root: &Path, version: u64, rows: &[ViewRow]) -> Option<Self> {
+        if observation.moving.is_some() {
+            return None;
+        }
+        let home = &observation.home;
+        let files = observation.tree.paths().map(|path| home.join(path));
+        let backups = rows.iter().map(|row| exchange::backup(&home.join(&row.path)));
+        let notes = root.join(FOLDER).join(LOCK);
+        let all = files.chain(backups).chain([home.clone(), notes]);
+        Some(Self { version, rows: known(rows), files: all.map(stamped).collect() })
+    }
+
+    fn now(&self, store: &dyn Store, id: &SessionId) -> Result<Option<Self>> {
+        let Some(loaded) = store.load(id)? else { return Ok(None) };
+        let files = self.files.iter().map(|(path, _)| stamped(path.clone()));
+        let rows = known(&store.views(id)?);
+        Ok(Some(Self { version: loaded.row.version, rows, files: files.collect() }))
+    }
+}
+
+fn stamped(path: PathBuf) -> (PathBuf, Option<FileStamp>) {
+    let stamp = FileStamp::of(&path);
+    (path, stamp)
+}
+
+fn known(rows: &[ViewRow]) -> Vec<(String, String, u64, bool)> {
+    rows.iter().map(|row| (row.path.clone(), row.hash.clone(), row.version, row.confirmed)).collect()
+}
+
+impl Engine {
+    /// True if neither the log nor a file has changed since.
+    pub(crate) fn is_current(&self, observation: &Observation) -> bool {
+        let Some(stamp) = &observation.stamp else { return false };
+        stamp.now(self.store.base(), &observation.located.id).is_ok_and(|now| now.as_ref() == Some(stamp))
+    }
+}

@@ -1,0 +1,95 @@
+//! Files being written by somebody: emptied first, or half complete. A change waits briefly, because a
+//! quarantined file is not read again although its writer still has it open.
+
+use crate::disk::exchange;
+use crate::engine::Engine;
+use crate::foreign::discover::markers::is_marker;
+use crate::foreign::discover::{Foreign, Located};
+use crate::foreign::observe::hash;
+use crate::foreign::scope::Aim;
+use crate::walk;
+use layouts::capabilities;
+use layouts::layout::Depth;
+use layouts::tree::{Entry, Tree};
+use model::id::SessionId;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+use store::ViewRow;
+
+/// How often an unreadable file is retried. One that stays so is damaged.
+const LOOKS: usize = 5;
+const BETWEEN: Duration = Duration::from_millis(10);
+
+impl Engine {
+    /// A session's files, once each that we wrote is readable; others as they are.
+    pub(crate) fn tree_when_written(
+        &self,
+        located: &Located,
+        root: &Path,
+        rows: &BTreeMap<String, ViewRow>,
+    ) -> Tree {
+        let read = || walk::read(located.layout, &located.spot, root, Depth::Short);
+        let is_torn = |tree: &Tree| {
+            let ours = rows.values().filter(|row| !is_marker(located.layout, &row.path));
+            ours.filter_map(|row| Some((row, tree.content(&row.path)?)))
+                .any(|(row, content)| hash(content) != row.hash && is_torn(located, &row.path, content))
+        };
+        self.when_written(read, is_torn)
+    }
+
+    /// The files of a session that was not adopted, once readable.
+    pub(crate) fn foreign_when_written(&self, id: &SessionId) -> Option<Foreign> {
+        let is_torn = |found: &Option<Foreign>| {
+            found.as_ref().is_some_and(|found| {
+                found.damaged.iter().any(|path| matches!(found.tree.get(path), Some(Entry::File(_))))
+            })
+        };
+        self.when_written(|| self.foreign(id), is_torn)
+    }
+
+    /// Only a command waits: a query shows what is there.
+    fn when_written<T>(&self, observation: impl Fn() -> T, is_torn: impl Fn(&T) -> bool) -> T {
+        let mut found = observation();
+        for _ in 0..LOOKS {
+            if self.scope.aim == Aim::Look || !is_torn(&found) {
+                break;
+            }
+            std::thread::sleep(BETWEEN);
+            found = observation();
+        }
+        found
+    }
+}
+
+/// True if somebody may be writing a file: it is unreadable, or the last line of a shared line-based file is
+/// incomplete.
+pub(crate) fn is_torn(located: &Located, path: &str, content: &[u8]) -> bool {
+    let is_shared = capabilities::is_shared(located.layout, path);
+    (is_shared && !content.ends_with(b"\n")) || !located.layout.is_whole(path, content)
+}
+
+/// The content of a replaced file, once its writer has finished.
+pub(crate) fn out_when_written(target: &Path, path: &str, out: Vec<u8>, located: &Located) -> Vec<u8> {
+    until_written(&exchange::waiting(target), path, out, located)
+}
+
+/// The content of a file, once its writer has finished.
+pub(crate) fn read_when_written(target: &Path, path: &str, located: &Located) -> Vec<u8> {
+    match exchange::read(target) {
+        Ok(found) => until_written(target, path, found, located),
+        Err(_) => Vec::new(),
+    }
+}
+
+fn until_written(file: &Path, path: &str, first: Vec<u8>, located: &Located) -> Vec<u8> {
+    let mut found = first;
+    for _ in 0..LOOKS {
+        if !is_torn(located, path, &found) {
+            break;
+        }
+        std::thread::sleep(BETWEEN);
+        found = exchange::read(file).unwrap_or(found);
+    }
+    found
+}

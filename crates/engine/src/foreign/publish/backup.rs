@@ -1,0 +1,190 @@
+//! Keeps replaced files: as the backup, or in quarantine if unreadable. A writer with an open file continues
+//! writing to it under its new name, so a backup that may still grow is never replaced.
+
+use crate::disk::exchange;
+use crate::error::{Error, Result};
+use crate::foreign::discover::Located;
+use crate::foreign::observe::evidence::{Found, Gathered};
+use crate::foreign::observe::read::LONGEST_WARNING;
+use crate::foreign::observe::wait::is_torn;
+use crate::foreign::publish::journal::Journal;
+use crate::foreign::repair::quarantine::{
+    OpenFile, open_file, open_files, quarantine_copy, quarantine_file, set_aside,
+};
+use crate::view::Warning;
+use crate::words::one_line;
+use layouts::capabilities::is_shared;
+use layouts::layout::Merge;
+use layouts::verdict::hash;
+use model::id::SessionId;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+use store::ViewRow;
+
+/// A file written this recently may still be in use.
+const STILL_WRITING: Duration = Duration::from_secs(1);
+
+/// One file of a session, and its location on disk.
+pub(crate) struct OnDisk<'a> {
+    pub(crate) root: &'a Path,
+    pub(crate) id: &'a SessionId,
+    pub(crate) located: &'a Located,
+    pub(crate) target: &'a Path,
+    pub(crate) path: &'a str,
+}
+
+impl OnDisk<'_> {
+    /// Makes replaced content the backup; unreadable content goes to quarantine, and the good backup stays.
+    /// `knows` recognises bytes that are already in the log.
+    pub(crate) fn keep_old(
+        &self,
+        out: &[u8],
+        journal: &Journal,
+        knows: impl Fn(&[u8]) -> bool,
+    ) -> Result<Option<Warning>> {
+        let (target, path, layout) = (self.target, self.path, self.located.layout);
+        let waiting = exchange::waiting(target);
+        let failed =
+            |source| Error::io(format!("keeping the version before of {}", target.display()), source);
+        // The next write would replace an unread version by its own backup.
+        let is_read = out.len() as u64 <= layout.files(&self.located.spot).most_bytes(path)
+            && layout.is_whole(path, out);
+        if is_read {
+            // An empty file may be about to be written: it waits, and replaces no good backup.
+            let is_empty = out.is_empty();
+            let said = if is_empty { None } else { self.keep_backup_in_use(journal, knows)? };
+            let open =
+                is_empty.then(|| open_file(self.root, self.id, &format!("{path}.bak"), out)).transpose()?;
+            fs::rename(&waiting, open.unwrap_or_else(|| exchange::backup(target))).map_err(failed)?;
+            return Ok(said);
+        }
+        let aside = quarantine_file(self.root, self.id, path, out)?;
+        fs::rename(&waiting, &aside)
+            .or_else(|_| fs::copy(&waiting, &aside).and_then(|_| fs::remove_file(&waiting)))
+            .map_err(failed)?;
+        let message = format!("{} could not be read; it was set aside and written again", target.display());
+        Ok(Some(set_aside(message, &aside)))
+    }
+
+    /// Quarantines our backup before it is replaced if somebody wrote to it, or may still be writing: it
+    /// contains unread content.
+    fn keep_backup_in_use(
+        &self,
+        journal: &Journal,
+        knows: impl Fn(&[u8]) -> bool,
+    ) -> Result<Option<Warning>> {
+        let backup = exchange::backup(self.target);
+        let Ok(bytes) = exchange::read(&backup) else { return Ok(None) };
+        let Some(noted) = journal.noted_of(self.target) else { return Ok(None) };
+        let is_changed = noted.hash != hash(&bytes);
+        let is_known = if is_shared(self.located.layout, self.path) {
+            let there = exchange::read(self.target).unwrap_or_default();
+            let merge = Merge::Onto { base: &[], theirs: &bytes, onto: &there };
+            self.located.layout.merge(self.path, merge) == there
+        } else {
+            knows(&bytes)
+        };
+        let is_lost = is_changed && (!is_known || is_torn(self.located, self.path, &bytes));
+        let is_in_use = journal.is_of_others(self.target) && is_recent(&backup);
+        let name = format!("{}.bak", self.path);
+        let aside = match (is_lost, is_in_use) {
+            (true, _) => quarantine_file(self.root, self.id, &name, &bytes)?,
+            (false, true) => open_file(self.root, self.id, &name, &bytes)?,
+            (false, false) => return Ok(None),
+        };
+        fs::rename(&backup, &aside)
+            .map_err(|source| Error::io(format!("keeping {}", backup.display()), source))?;
+        Ok(is_lost.then(|| written_on(&backup.display().to_string(), &aside)))
+    }
+
+    /// Keeps somebody's own backup before ours replaces it.
+    pub(crate) fn keep_others_backup(&self, bytes: &[u8]) -> Result<Warning> {
+        let backup = exchange::backup(self.target);
+        let aside = quarantine_copy(self.root, self.id, &format!("{}.bak", self.path), bytes)?;
+        fs::copy(&backup, &aside)
+            .map_err(|source| Error::io(format!("keeping {}", backup.display()), source))?;
+        let message =
+            format!("{} was not ours; it was kept, and the version before takes its place", backup.display());
+        Ok(set_aside(message, &aside))
+    }
+
+    /// Keeps a file with unknown content as it is, before that content is overwritten.
+    pub(crate) fn keep_not_understood(&self, row: &ViewRow, bytes: &[u8]) -> Result<Option<Warning>> {
+        let Some(lost) = &row.journal.loses else { return Ok(None) };
+        let aside = quarantine_copy(self.root, self.id, self.path, bytes)?;
+        fs::write(&aside, bytes)
+            .map_err(|source| Error::io(format!("keeping {}", self.target.display()), source))?;
+        let lost = one_line(lost, LONGEST_WARNING);
+        let message = format!(
+            "{} said what could not be read ({lost}); it was written over, and the file kept as it was",
+            self.target.display()
+        );
+        Ok(Some(set_aside(message, &aside)))
+    }
+
+    /// The entry at the file's path, with its neighbours.
+    pub(crate) fn gathered<'a>(&'a self, row: &'a ViewRow, found: Option<&[u8]>) -> Gathered<'a> {
+        let rules = self.located.layout.files(&self.located.spot);
+        Gathered::of_row(self.located, &rules, self.target, row, Found::of(found))
+    }
+}
+
+/// Backups whose writers may have been active. One that was written to since goes to quarantine and is
+/// reported; an unchanged one is removed.
+pub(crate) fn settle_open(root: &Path) -> Result<Vec<Warning>> {
+    let mut said = Vec::new();
+    for OpenFile { file, id, name, is_as_it_was } in open_files(root) {
+        let failed = |source| Error::io(format!("settling {}", file.display()), source);
+        if !is_as_it_was {
+            let bytes = exchange::read(&file).map_err(failed)?;
+            let aside = quarantine_file(root, &id, &name, &bytes)?;
+            fs::rename(&file, &aside).map_err(failed)?;
+            said.push(written_on(&name, &aside));
+        } else if !is_recent(&file) {
+            fs::remove_file(&file).map_err(failed)?;
+        }
+    }
+    Ok(said)
+}
+
+fn written_on(backup: &str, aside: &Path) -> Warning {
+    set_aside(format!("somebody wrote into {backup}, the version before; it was kept"), aside)
+}
+
+/// True if a file was written a moment ago; a future time counts as now.
+fn is_recent(file: &Path) -> bool {
+    let modified = fs::symlink_metadata(file).and_then(|found| found.modified());
+    modified.is_ok_and(|at| SystemTime::now().duration_since(at).map_or(true, |age| age < STILL_WRITING))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place::FOLDER;
+
+    #[test]
+    fn f1_a_backup_that_its_writer_may_not_be_done_with_is_kept_until_that_is_known() {
+        let root = tempfile::tempdir().unwrap();
+        let id = SessionId::parse("a").unwrap();
+        let age = |file: &Path| {
+            let then = SystemTime::now() - STILL_WRITING * 2;
+            fs::File::options().write(true).open(file).unwrap().set_modified(then).unwrap();
+        };
+        let [fresh, quiet, grown] = ["fresh", "quiet", "grown"].map(|bytes| {
+            let file = open_file(root.path(), &id, "x_state.json.bak", bytes.as_bytes()).unwrap();
+            fs::write(&file, bytes).unwrap();
+            file
+        });
+        age(&quiet);
+        fs::write(&grown, "grown, and the rest").unwrap();
+        let said = settle_open(root.path()).unwrap();
+        assert!(fresh.exists(), "somebody may write into it still");
+        assert!(!quiet.exists() && !grown.exists());
+        assert_eq!(said.len(), 1);
+        let aside = said[0].path.clone().unwrap();
+        assert!(aside.contains(FOLDER) && aside.contains("x_state.json.bak."));
+        assert_eq!(fs::read_to_string(aside).unwrap(), "grown, and the rest");
+        assert!(settle_open(root.path()).unwrap().is_empty());
+    }
+}

@@ -1,0 +1,54 @@
+//! Folders of runs: some tools count runs by their folders. A folder that cannot be created is reported, but
+//! fails nothing.
+
+use crate::disk;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::execute::Answer;
+use layouts::layout;
+use model::id::SessionId;
+use model::run::Run;
+use model::session::Session;
+use std::fs;
+
+impl Engine {
+    /// Creates the folder of the current run, if its layout has one per run.
+    pub(crate) fn make_run_folder(&self, answer: &mut Answer) {
+        let Ok(id) = SessionId::parse(&answer.view.session_id) else { return };
+        let Ok((_, session)) = self.load(&id) else { return };
+        if let Err(error) = self.made_run_folder(&session) {
+            answer.said.push(error.to_string());
+        }
+    }
+
+    fn made_run_folder(&self, session: &Session) -> Result<()> {
+        let Some(path) = session.run().and_then(|run| folder_of(session, run)) else { return Ok(()) };
+        let folder = disk::below(&self.root_of(session), &path)?;
+        fs::create_dir_all(&folder)
+            .map_err(|source| Error::io(format!("making {}", folder.display()), source))
+    }
+
+    /// Removes empty folders of runs whose start was undone.
+    pub(crate) fn drop_run_folders(&self, before: &Session) {
+        let Ok((_, after)) = self.load(&before.id) else { return };
+        let is_there = |run: &Run| {
+            after
+                .runs
+                .iter()
+                .any(|kept| kept.workflow.name == run.workflow.name && kept.ordinal == run.ordinal)
+        };
+        let gone = before.runs.iter().filter(|run| !is_there(run));
+        for path in gone.filter_map(|run| folder_of(before, run)) {
+            if let Ok(folder) = disk::below(&self.root_of(before), &path) {
+                // A folder with files is somebody's work, and stays.
+                let _ = fs::remove_dir(folder);
+            }
+        }
+    }
+}
+
+fn folder_of(session: &Session, run: &Run) -> Option<String> {
+    let (layout, path) = (layout::by_name(&session.layout)?, session.path.as_deref()?);
+    let folder = layout.facts().run_folder(run.workflow.name.as_str(), run.ordinal)?;
+    Some(format!("{path}/{folder}"))
+}

@@ -1,0 +1,417 @@
+//! Reports problems with sessions' files, and fixes them on request: nothing is deleted, and repeating it
+//! changes nothing.
+
+pub(crate) mod originals;
+pub(crate) mod quarantine;
+
+use crate::disk;
+use crate::doctor::Finding;
+use crate::engine::{Engine, Intent, Options};
+use crate::error::{Choice, Error, Result};
+use crate::execute::plan::Plan;
+use crate::foreign::discover::Located;
+use crate::foreign::discover::registry::MOST_MADE;
+use crate::foreign::observe::{FileState, Observation};
+use crate::foreign::publish::is_settled;
+use crate::foreign::repair::originals::Originals;
+use crate::foreign::repair::quarantine::in_the_way;
+use crate::foreign::scope::{Aim, Scope};
+use crate::view::Warning;
+use model::command::{Command, decide};
+use model::event::Event;
+use model::hint::Hint;
+use model::id::SessionId;
+use model::words;
+use serde::Serialize;
+use std::path::PathBuf;
+use std::rc::Rc;
+use store::{Batch, Filter};
+
+/// The source for a session with a damaged state file: the first available.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rung {
+    Log,
+    Backup,
+    Artifacts,
+    /// Nothing is known: only a person can say.
+    Person,
+}
+
+impl Rung {
+    /// The possible loss, if any.
+    fn approximate(self) -> Option<&'static str> {
+        match self {
+            Self::Log => None,
+            Self::Backup => Some("what was changed after that version is not in it"),
+            Self::Artifacts => Some(
+                "the phase is the one that its files show, which may be behind; its times are those of its files",
+            ),
+            Self::Person => Some("nothing but you tells how far it was"),
+        }
+    }
+}
+
+/// The result of repairing a session's files.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Repaired {
+    pub session_id: String,
+    /// The source of the repair, if a state file was missing or unreadable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<Rung>,
+    /// The possible loss, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approximate: Option<&'static str>,
+    /// The session's position now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stands: Option<String>,
+    /// Problems and fixes, one line each.
+    pub done: Vec<String>,
+    /// Why it could not be repaired.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+    /// Choices for a person before it can be repaired.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<Choice>,
+    pub warnings: Vec<Warning>,
+}
+
+impl Repaired {
+    fn of(id: &SessionId) -> Self {
+        Self {
+            session_id: id.to_string(),
+            from: None,
+            approximate: None,
+            stands: None,
+            choices: Vec::new(),
+            done: Vec::new(),
+            failed: None,
+            warnings: Vec::new(),
+        }
+    }
+}
+
+/// Repairs sessions' files: of the named one, or else of all in this worktree. `at` is the phase, by id or
+/// number, for a session with an unknown position.
+pub fn repair(options: Options, at: Option<&str>) -> Result<Vec<Repaired>> {
+    let mut engine = Engine::open(options, Intent::Create)?;
+    engine.scope = Scope::of(Aim::Repair { says_where: at.is_some() });
+    let asked = engine.options.session.clone();
+    engine.make_lost_folders(asked.as_deref())?;
+    let named = match asked {
+        Some(asked) => Some(engine.resolve(&asked)?),
+        None => None,
+    };
+    let mut repaired = Vec::new();
+    let mut listed = engine.badly_listed(named.as_ref());
+    let mut originals = Originals::of(&engine);
+    for backed in engine.file_backed()? {
+        let id = backed.id().clone();
+        if named.as_ref().is_some_and(|named| *named != id) {
+            continue;
+        }
+        let done = engine
+            .repair_session(&backed, listed.remove(&id), at, named.is_some())
+            .and_then(|repaired| engine.repair_place(&id, repaired));
+        // A failed repair does not stop others.
+        let done = match done {
+            Ok(None) => continue,
+            Ok(Some(repaired)) => repaired,
+            Err(error) if at.is_some() => return Err(error),
+            Err(error) => Repaired::not(&id, error),
+        };
+        let kept = originals.keep_what_changed(&engine)?;
+        repaired.push(Repaired { done: done.done.into_iter().chain(kept).collect(), ..done });
+    }
+    if at.is_some() && repaired.is_empty() {
+        return Err(Error::WrongUsage {
+            message: "there is no session of which nothing tells where it stands".to_owned(),
+            hint: Hint::new("what is wrong: ")
+                .run(words!["doctor"])
+                .then("; to go back in another: ")
+                .run_here(words!["rollback", "PHASE"]),
+        });
+    }
+    Ok(repaired)
+}
+
+impl Repaired {
+    fn not(id: &SessionId, why: Error) -> Self {
+        let (failed, choices) = match why {
+            Error::NeedsChoice { question, choices } => (question, choices),
+            gone @ Error::FolderGone { .. } => {
+                (format!("{gone}; {}", gone.hint().unwrap_or_default()), Vec::new())
+            }
+            other => (other.to_string(), Vec::new()),
+        };
+        Self { failed: Some(failed), choices, ..Self::of(id) }
+    }
+}
+
+/// A session with files: stored, or known only from them.
+enum Backed {
+    Kept(SessionId),
+    Found(Located),
+}
+
+impl Backed {
+    fn id(&self) -> &SessionId {
+        match self {
+            Self::Kept(id) => id,
+            Self::Found(located) => &located.id,
+        }
+    }
+}
+
+impl Engine {
+    /// Problems with sessions' files. Changes nothing.
+    pub(crate) fn file_findings(&self) -> Result<Vec<Finding>> {
+        let mut findings = self.came_along_findings()?;
+        let listed = self.badly_listed(None);
+        let registries = self.registry_paths();
+        for backed in self.file_backed()? {
+            let id = backed.id().clone();
+            if let Err(error) = self.observe_backed(&backed) {
+                findings.push(Finding {
+                    kind: error.kind().to_owned(),
+                    message: format!("session {id}: {error}"),
+                    hint: error.hint(),
+                });
+                continue;
+            }
+            if self.observed(&id).is_some_and(|observation| observation.holds_nothing()) {
+                continue;
+            }
+            if self.store.base_has(&id) {
+                findings.extend(self.load(&id).ok().and_then(|(_, session)| self.misplaced(&session)));
+            }
+            let damaged = self.damaged_files(&id);
+            for warning in self.file_warnings(&id).into_iter().filter(Warning::is_to_mend) {
+                let is_damaged = warning.path.as_ref().is_some_and(|path| damaged.contains(path));
+                let is_mended = listed.contains_key(&id)
+                    && warning.path.as_ref().is_some_and(|path| registries.contains(path));
+                let is_lost = warning.problem.as_ref().is_some_and(|problem| problem.needs_a_person());
+                let hint = match warning.hint {
+                    Some(hint) => hint,
+                    None if is_lost => Hint::new("a person says where it goes on: ")
+                        .run(words!["repair"])
+                        .then(" asks, or takes it with --at PHASE"),
+                    None if is_damaged || is_mended => {
+                        Hint::new("mend it: ").run(words!["repair", "--session", id])
+                    }
+                    None => "mend it there; what is odd in a file is shown and left as it is".into(),
+                };
+                let message = format!("session {id}: {}", warning.message);
+                findings.push(Finding { kind: warning.kind, message, hint: Some(hint) });
+            }
+        }
+        findings.extend(in_the_way(&self.project.root, &self.known_files()));
+        Ok(findings)
+    }
+
+    /// Files that we wrote for sessions of this worktree.
+    fn known_files(&self) -> Vec<PathBuf> {
+        let files = |observation: Rc<Observation>| {
+            observation.rows().map(|row| observation.home.join(&row.path)).collect::<Vec<_>>()
+        };
+        self.scope.all().into_iter().flat_map(files).collect()
+    }
+
+    /// Unreadable state files of a session, as named in warnings.
+    fn damaged_files(&self, id: &SessionId) -> Vec<String> {
+        let Some(observation) = self.observed(id) else { return Vec::new() };
+        let damaged = observation.in_state(FileState::Damaged).into_iter();
+        damaged
+            .chain(observation.in_state(FileState::Unreadable))
+            .filter(|path| !observation.untold().any(|untold| untold == path))
+            .map(|path| observation.located.spot.below_project(&path))
+            .collect()
+    }
+
+    /// Sessions of this worktree with files, adopted or not.
+    fn file_backed(&self) -> Result<Vec<Backed>> {
+        let here = Filter { worktree: Some(self.project.worktree()), ..Filter::default() };
+        let kept = self.store.list(&here)?.into_iter().filter(|listed| listed.row.layout != crate::NATIVE);
+        let mut all: Vec<Backed> = kept.map(|listed| Backed::Kept(listed.row.id)).collect();
+        all.extend(self.unadopted().into_iter().map(Backed::Found));
+        Ok(all)
+    }
+
+    fn observe_backed(&self, backed: &Backed) -> Result<()> {
+        match backed {
+            Backed::Kept(id) => self.observe(id).map(drop),
+            Backed::Found(located) => self.observe_found(located),
+        }
+    }
+
+    /// State files of a session that contain a text.
+    pub(crate) fn files_with(&self, id: &SessionId, text: &str) -> Vec<String> {
+        let Some(observation) = self.observed(id) else { return Vec::new() };
+        let holds = |path: &&String| observation.tree.content(path).is_some_and(|bytes| holds(bytes, text));
+        let with_it = observation.verdicts.keys().filter(holds);
+        with_it.map(|path| observation.located.spot.below_project(path)).collect()
+    }
+
+    /// Adopts a session's files, writes them, and forgets the previous content if it contained a text.
+    pub(crate) fn settle(&mut self, id: &SessionId, text: &str) -> Result<()> {
+        self.adopt_edits(id)?;
+        self.publish_session(id)?;
+        let mut views = self.store.views(id)?;
+        views.retain(|row| holds(&row.previous, text));
+        for row in &mut views {
+            row.previous.clear();
+        }
+        if !views.is_empty() {
+            self.store.append(&Batch { views, ..Batch::default() })?;
+        }
+        self.forget_observations();
+        Ok(())
+    }
+
+    /// Recreates the folder of a session known only from a registry; its files are then written like other
+    /// missing ones.
+    fn make_lost_folders(&self, asked: Option<&str>) -> Result<()> {
+        let mut lost = self.lost();
+        match asked {
+            Some(asked) => lost.retain(|spot| spot.id.as_str().eq_ignore_ascii_case(asked)),
+            None if lost.len() > MOST_MADE => lost.clear(),
+            None => {}
+        }
+        for spot in lost {
+            let folder = disk::below(&self.project.root, &spot.path)?;
+            std::fs::create_dir_all(&folder)
+                .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
+        }
+        Ok(())
+    }
+
+    fn repair_session(
+        &mut self,
+        backed: &Backed,
+        listed: Option<Vec<String>>,
+        at: Option<&str>,
+        is_named: bool,
+    ) -> Result<Option<Repaired>> {
+        let id = backed.id();
+        self.forget_observations();
+        self.observe_backed(backed)?;
+        let is_lost = self.where_to_resume(&self.load(id)?.1).is_some();
+        // `at` concerns only the named session.
+        if at.is_some() && !is_lost {
+            return Ok(None);
+        }
+        if self.is_gone(id) && !is_named {
+            let is_told = !self.file_warnings(id).is_empty();
+            return if is_told { Err(self.gone(id)) } else { Ok(None) };
+        }
+        let is_badly_listed = listed.is_some();
+        let observation = self.observed(id).filter(|observation| !observation.holds_nothing());
+        let Some(observation) = observation else { return Ok(None) };
+        let is_bad = |state| matches!(state, FileState::Damaged | FileState::Unreadable);
+        let is_damaged = observation.states().any(|(_, state)| is_bad(state));
+        // A foreign session is left alone while it is readable and consistent.
+        let is_fine = if observation.is_foreign() {
+            !is_badly_listed && !self.counts_as_paused(id)
+        } else {
+            is_settled(&observation)
+        };
+        if is_fine && !is_damaged {
+            return Ok(None);
+        }
+        let from = is_damaged.then(|| rung(&observation, is_lost));
+        let mut wrong = observation.problems.clone();
+        let mut warnings = if observation.is_foreign() {
+            self.take_over(id, at)?
+        } else {
+            self.adopt_edits(id)?;
+            self.publish_session(id)?
+        };
+        let still = self.still_odd(id)?;
+        wrong.retain(|warning| !still.contains(warning));
+        warnings.retain(|warning| !wrong.contains(warning));
+        let stands = from.and_then(|_| self.stands(id));
+        let approximate = from.and_then(Rung::approximate);
+        let done = wrong.iter().map(as_done).chain(listed.unwrap_or_default()).collect();
+        Ok(Some(Repaired { from, approximate, stands, done, warnings, ..Repaired::of(id) }))
+    }
+
+    /// Oddities in readable files are left to their author.
+    fn still_odd(&mut self, id: &SessionId) -> Result<Vec<Warning>> {
+        self.forget_observations();
+        Ok(self.observe(id)?.map(|observation| observation.problems.clone()).unwrap_or_default())
+    }
+
+    /// Moves our session's files to the place that fits its state.
+    fn repair_place(&mut self, id: &SessionId, repaired: Option<Repaired>) -> Result<Option<Repaired>> {
+        if !self.store.base_has(id) {
+            return Ok(repaired);
+        }
+        let (_, session) = self.load(id)?;
+        let (Some((path, true)), Some(wrong)) = (self.to_be_at(&session), self.misplaced(&session)) else {
+            return Ok(repaired);
+        };
+        let fingerprint = self.fingerprint("repair", id.as_str());
+        let answer = self.execute(&fingerprint, |engine| {
+            let moved = Event::SessionMoved { path: path.clone() };
+            Ok(Plan::of(engine.take_up(id)?.change(vec![moved])))
+        })?;
+        let mut repaired = repaired.unwrap_or_else(|| Repaired::of(id));
+        repaired.done.push(wrong.message);
+        repaired.warnings.extend(answer.view.warnings);
+        Ok(Some(repaired))
+    }
+
+    /// A session's state in a few words.
+    fn stands(&self, id: &SessionId) -> Option<String> {
+        let (_, session) = self.load(id).ok()?;
+        let run = session.run()?;
+        let (number, total) = (run.current_number(), run.phases.len());
+        let title = &run.current().stub.title;
+        Some(format!("{}, run {}, phase {number} of {total}, {title}", run.workflow.name, run.ordinal))
+    }
+
+    /// Adopts a session that its own tool can no longer read, as far as its files go, and rewrites it.
+    fn take_over(&mut self, id: &SessionId, at: Option<&str>) -> Result<Vec<Warning>> {
+        let fingerprint = self.fingerprint("repair", &format!("{id} {at:?}"));
+        let answer = self.execute(&fingerprint, |engine| {
+            let subject = engine.take_up(id)?;
+            let events = match at {
+                Some(phase) => decide(&subject.session, Command::GoOnAt { phase: phase.to_owned() })?,
+                None => Vec::new(),
+            };
+            Ok(Plan::of(subject.change_and_found(events)))
+        })?;
+        if answer.view.view_stale {
+            return Err(Error::io(
+                format!("writing the files of {id}"),
+                std::io::Error::other("they could not be written"),
+            ));
+        }
+        Ok(answer.view.warnings)
+    }
+}
+
+/// The first available source for a session with a damaged file.
+fn rung(observation: &Observation, is_lost: bool) -> Rung {
+    if !observation.is_foreign() {
+        return Rung::Log;
+    }
+    if is_lost {
+        return Rung::Person;
+    }
+    let is_damaged = |state| matches!(state, FileState::Damaged | FileState::Unreadable | FileState::Missing);
+    let mut damaged = observation.states().filter(|(_, state)| is_damaged(*state)).map(|(path, _)| path);
+    let is_replaced = |path: &String| observation.documents.content(path) != observation.tree.content(path);
+    if damaged.all(is_replaced) { Rung::Backup } else { Rung::Artifacts }
+}
+
+/// A finding, with its fix in place of its consequence.
+fn as_done(warning: &Warning) -> String {
+    let path = warning.path.as_deref().unwrap_or_default();
+    let done = warning.problem.as_ref().and_then(|problem| problem.when_mended(path));
+    done.unwrap_or_else(|| warning.message.clone())
+}
+
+fn holds(bytes: &[u8], text: &str) -> bool {
+    bytes.windows(text.len().max(1)).any(|part| part == text.as_bytes())
+}

@@ -1,0 +1,35 @@
+//! Registries as they were before a repair. Each repaired session rewrites its part, so that the backup
+//! beside the registry is only the version before the last of them.
+
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::foreign::repair::quarantine::quarantine_registry;
+use std::fs;
+use std::path::Path;
+
+pub(crate) struct Originals {
+    /// By path below the project's folder; those already kept are removed from it.
+    files: Vec<(String, Vec<u8>)>,
+}
+
+impl Originals {
+    pub fn of(engine: &Engine) -> Self {
+        Self { files: engine.registry_files() }
+    }
+
+    /// Called before the next session is repaired: until then the backup is the original. Returns their
+    /// locations.
+    pub fn keep_what_changed(&mut self, engine: &Engine) -> Result<Vec<String>> {
+        let now = engine.registry_files();
+        let (same, changed): (Vec<_>, Vec<_>) = self.files.drain(..).partition(|file| now.contains(file));
+        self.files = same;
+        changed.iter().map(|(path, bytes)| keep(&engine.project.root, path, bytes)).collect()
+    }
+}
+
+fn keep(root: &Path, path: &str, bytes: &[u8]) -> Result<String> {
+    let aside = quarantine_registry(root, path, bytes)?;
+    fs::write(&aside, bytes).map_err(|source| Error::io(format!("keeping {path}"), source))?;
+    let place = aside.strip_prefix(root).unwrap_or(&aside);
+    Ok(format!("{path} as it was is kept as {}", place.display()))
+}

@@ -1,0 +1,314 @@
+//! Layouts with one active session per worktree: of several called active the most recently changed one is,
+//! the others count as paused, and a warning says so. Ignores sessions of other layouts.
+
+pub(crate) mod claims;
+
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::execute::plan::{Change, Plan};
+use crate::foreign::discover::Foreign;
+use crate::foreign::discover::summary::SessionSummary;
+use crate::query::takes_the_worktree;
+use crate::view::{ShortView, Warning};
+use crate::words::one_line;
+use claims::{Claim, Contender, First, before_adopting, displaced_by, holder, paused_with};
+use jiff::Timestamp;
+use layouts::layout;
+use layouts::problem::{Problem, What};
+use model::command::{Command, REASON_SWITCHED, decide};
+use model::event::{Event, Recorded};
+use model::hint::Hint;
+use model::id::SessionId;
+use model::lifecycle::Lifecycle;
+use model::session::Session;
+use model::words;
+use std::collections::BTreeSet;
+use store::{Batch, StreamAppend};
+
+const REASON_OTHER_ACTIVE: &str = "another session is active";
+const LONGEST_TITLE: usize = 60;
+/// The kind of the warning.
+const SEVERAL_ACTIVE: &str = "several_active";
+
+impl Engine {
+    /// Sessions known only from files and called active, in layouts with one active session.
+    pub(crate) fn foreign_active(&self, except: &BTreeSet<SessionId>) -> Vec<Claim> {
+        let summaries = self.summaries();
+        let active = summaries.iter().filter(|summary| summary.is_active() && summary.says_where_it_stands);
+        active
+            .filter(|summary| !except.contains(&summary.id) && !self.store.base_has(&summary.id))
+            .map(|summary| Claim { updated_at: summary.line.updated_at, id: summary.id.clone() })
+            .collect()
+    }
+
+    /// A foreign session, adjusted to others that are called active.
+    pub(crate) fn beside_others(&self, mut found: Foreign) -> Foreign {
+        if !found.located.layout.facts().exclusive || !is_active(&found.session) {
+            return found;
+        }
+        let own = Claim { updated_at: found.session.updated_at, id: found.located.id.clone() };
+        // Its own files may have another time by now.
+        let others = self.foreign_active(&BTreeSet::from([own.id.clone()]));
+        let Some(other) = displaced_by(&own, others.into_iter().chain(self.active_here())) else {
+            return found;
+        };
+        let event =
+            Event::SessionPaused { reason: REASON_OTHER_ACTIVE.to_owned(), context: None, saved: Vec::new() };
+        let (version, at) = (found.session.version + 1, found.session.updated_at);
+        let recorded = Recorded { version, at, actor: self.actor_of(found.located.layout), event };
+        found.session = found.session.apply(&recorded);
+        found.recorded.push(recorded);
+        found.warnings.push(counts_as_paused(own.id.as_str(), &other.id));
+        found
+    }
+
+    /// List lines of our sessions: files may have activated another one since.
+    pub(crate) fn kept_lines_beside_others(&self, lines: &mut [ShortView]) -> Vec<Warning> {
+        let here = self.project.worktree();
+        let contends = |line: &ShortView| {
+            line.lifecycle == "active"
+                && takes_the_worktree(&line.layout)
+                && !line.parallel
+                && line.worktree == here
+        };
+        let own: Vec<Claim> = lines.iter().filter(|line| contends(line)).filter_map(claim_of).collect();
+        if own.is_empty() {
+            return Vec::new();
+        }
+        let latest = holder(own.into_iter().chain(self.foreign_active(&BTreeSet::new())));
+        let others = lines.iter_mut().filter(|line| contends(line));
+        latest
+            .map(|latest| others.filter_map(|line| paused_beside(line, &latest)).collect())
+            .unwrap_or_default()
+    }
+
+    /// List lines of sessions known only from files; all of them are given.
+    pub(crate) fn lines_beside_others(&self, lines: &mut [(ShortView, Vec<Warning>)]) {
+        let contends = |line: &ShortView| line.lifecycle == "active" && is_exclusive(&line.layout);
+        let known: Vec<Claim> =
+            lines.iter().filter(|(line, _)| contends(line)).filter_map(|(line, _)| claim_of(line)).collect();
+        let Some(latest) = holder(known.into_iter().chain(self.active_here())) else { return };
+        for (line, warnings) in lines.iter_mut().filter(|(line, _)| contends(line)) {
+            warnings.extend(paused_beside(line, &latest));
+        }
+    }
+
+    fn active_here(&self) -> Option<Claim> {
+        let id = self.store.active(&self.project.worktree()).ok().flatten()?;
+        // Its files may say by now that it is not.
+        let (_, session) = self.load(&id).ok()?;
+        is_active(&session).then_some(Claim { updated_at: session.updated_at, id })
+    }
+
+    fn contender(&self, id: &SessionId) -> Result<Contender> {
+        let (_, session) = self.load(id)?;
+        Ok(Contender {
+            claim: Claim { updated_at: session.updated_at, id: id.clone() },
+            is_active: is_active(&session),
+            counts_as_paused: self.counts_as_paused(id),
+        })
+    }
+
+    /// Pauses sessions that only files call active, to make room for a new one.
+    pub(crate) fn pause_foreign(&self, plan: &mut Plan, newcomer: &SessionId) -> Result<()> {
+        let foreign = self.foreign_active(&BTreeSet::new()).into_iter().map(|claim| claim.id);
+        for id in foreign.chain(self.activated_by_files()) {
+            if !id.as_str().eq_ignore_ascii_case(newcomer.as_str()) && !plan.changes(&id) {
+                let change = self.paused(plan, &id)?;
+                plan.others.push(change);
+            }
+        }
+        Ok(())
+    }
+
+    /// Our sessions that their own tool has activated.
+    fn activated_by_files(&self) -> Vec<SessionId> {
+        let is_it = |id: &SessionId| {
+            let found = self.load(id).ok().map(|(_, session)| session);
+            found.is_some_and(|session| {
+                is_active(&session) && !session.parallel && session.worktree == self.project.worktree()
+            })
+        };
+        self.called_active().into_iter().filter(is_it).collect()
+    }
+
+    /// A session activated in files replaces the previous one: the edit is newer.
+    pub(crate) fn make_room_for_found(&self, plan: &mut Plan) -> Result<()> {
+        let stays = !plan.subject.events.iter().any(ends_activity);
+        if !stays || plan.subject.events.is_empty() {
+            return Ok(());
+        }
+        self.pause_rival_of_found(plan, &[])
+    }
+
+    /// As `make_room_for_found`, for an edit that is stored although the command has nothing to do. `changed`
+    /// are sessions that the command already changes.
+    pub(crate) fn pause_rival_of_found(&self, plan: &mut Plan, changed: &[SessionId]) -> Result<()> {
+        let Some(before) = &plan.subject.before else { return Ok(()) };
+        if !is_exclusive(&before.layout) || !is_active(before) || before.parallel {
+            return Ok(());
+        }
+        let id = before.id.clone();
+        let rival = self.store.active(&before.worktree)?.filter(|rival| *rival != id);
+        if let Some(rival) = rival.filter(|rival| !plan.changes(rival) && !changed.contains(rival)) {
+            let change = self.paused(plan, &rival)?;
+            plan.others.push(change);
+        }
+        Ok(())
+    }
+
+    /// Others count as paused only while this session is active: before it stops, or is adopted, that is
+    /// recorded. No other replaces it unasked.
+    pub(crate) fn pause_those_that_count_as_paused(&self, plan: &mut Plan) -> Result<()> {
+        let Some(before) = &plan.subject.before else { return Ok(()) };
+        let is_of_here = before.worktree == self.project.worktree() && !before.parallel;
+        let is_moment = |event: &Event| ends_activity(event) || matches!(event, Event::Adopted { .. });
+        // A session from another project was never active here.
+        let comes_here = |event: &Event| matches!(event, Event::Imported { from: Some(_), .. });
+        let events = &plan.subject.events;
+        let pending = self.store.pending(&before.id);
+        let was_resumed =
+            pending.is_some_and(|found| found.events.iter().any(|row| row.kind == "session_resumed"));
+        let is_it = (was_resumed || events.iter().any(is_moment)) && !events.iter().any(comes_here);
+        if !takes_the_worktree(&before.layout) || !is_of_here || !is_active(before) || !is_it {
+            return Ok(());
+        }
+        let own = Claim { updated_at: before.updated_at, id: before.id.clone() };
+        let foreign =
+            self.foreign_active(&BTreeSet::from([own.id.clone()])).into_iter().map(|claim| claim.id);
+        let kept = self.store.active(&self.project.worktree())?;
+        let others = foreign.chain(self.activated_by_files()).chain(kept);
+        let others = others.filter(|id| !plan.changes(id)).map(|id| self.contender(&id));
+        for id in paused_with(&own, others.collect::<Result<Vec<_>>>()?) {
+            if !plan.changes(&id) {
+                let change = self.paused(plan, &id)?;
+                plan.others.push(change);
+            }
+        }
+        Ok(())
+    }
+
+    /// The store allows one active session per worktree. One that its files have ended, but that still blocks
+    /// another in the store, is updated along with it.
+    pub(crate) fn bring_along_rival(&self, batch: &mut Batch) -> Result<()> {
+        let newcomers = batch.streams.iter().filter(|stream| stream.row.lifecycle == "active");
+        let worktrees: BTreeSet<String> = newcomers
+            .filter(|stream| !stream.row.parallel)
+            .map(|stream| stream.row.worktree.clone())
+            .collect();
+        for worktree in worktrees {
+            let Some(rival) = self.store.active_kept(&worktree)? else { continue };
+            if batch.streams.iter().any(|stream| stream.row.id == rival) {
+                continue;
+            }
+            self.observe(&rival)?;
+            let ended = self.store.pending(&rival).filter(|stream| stream.row.lifecycle != "active");
+            batch.streams.extend(ended.map(|stream| StreamAppend { events: Vec::new(), ..stream }));
+        }
+        Ok(())
+    }
+
+    /// As `bring_along_rival`, for an adoption without a command: in its own turn, before it.
+    pub(crate) fn pause_rival_first(&mut self, id: &SessionId) -> Result<()> {
+        let (_, session) = self.load(id)?;
+        let contends = is_exclusive(&session.layout) && !session.parallel;
+        let rival = self.store.active_kept(&session.worktree)?.filter(|rival| contends && rival != id);
+        let Some(rival) = rival else { return Ok(()) };
+        match before_adopting(&self.contender(id)?, &self.contender(&rival)?) {
+            First::Nothing => Ok(()),
+            First::Adopt(rival) => self.adopt_edits(&rival),
+            First::Pause(earlier) => self.pause_in_its_own_turn(&earlier),
+        }
+    }
+
+    fn pause_in_its_own_turn(&mut self, id: &SessionId) -> Result<()> {
+        let fingerprint = self.fingerprint("pause", id.as_str());
+        // The key belongs to the command for which this is done.
+        let key = self.options.key.take();
+        let done = self.execute(&fingerprint, |engine| {
+            let mut plan = Plan::of(Change { number: 0, before: None, events: Vec::new() });
+            plan.subject = engine.paused(&mut plan, id)?;
+            Ok(plan)
+        });
+        self.options.key = key;
+        done.map(drop)
+    }
+
+    /// Pauses a session because another one is active, together with edits in its files.
+    pub(crate) fn paused(&self, plan: &mut Plan, id: &SessionId) -> Result<Change> {
+        let other = self.look_up(id)?;
+        let mut events = Vec::new();
+        if is_active(&other.session) {
+            let pause =
+                Command::Pause { reason: REASON_SWITCHED.to_owned(), context: None, saved: Vec::new() };
+            events = decide(&other.session, pause)?;
+        }
+        let title = one_line(&other.session.title, LONGEST_TITLE);
+        let change = other.change_and_found(events);
+        // A session ended by its files is not paused by this; one that only counts as paused is.
+        if change.before.as_ref().is_some_and(is_active) || self.counts_as_paused(id) {
+            plan.said.push(format!("paused {id} ({title})"));
+        }
+        Ok(change)
+    }
+
+    /// True if files call a session active, but another one changed later.
+    pub(crate) fn counts_as_paused(&self, id: &SessionId) -> bool {
+        self.file_warnings(id).iter().any(|warning| warning.kind == SEVERAL_ACTIVE)
+    }
+
+    /// The foreign session that was paused, or failed, last.
+    pub(crate) fn waiting_foreign(&self) -> Option<(Timestamp, SessionId)> {
+        let summaries = self.summaries();
+        let waits =
+            |summary: &&SessionSummary| matches!(summary.line.lifecycle.as_str(), "paused" | "failed");
+        let mut waiting: Vec<&SessionSummary> = summaries.iter().filter(waits).collect();
+        waiting.sort_by_key(|summary| (summary.line.updated_at, &summary.id));
+        let found = waiting.into_iter().rev().find(|summary| !self.store.base_has(&summary.id))?;
+        Some((found.line.updated_at, found.id.clone()))
+    }
+
+    /// The active foreign session, considering others.
+    pub(crate) fn active_foreign(&self) -> Option<SessionId> {
+        holder(self.foreign_active(&BTreeSet::new())).map(|claim| claim.id)
+    }
+}
+
+fn is_exclusive(layout: &str) -> bool {
+    layout::by_name(layout).is_some_and(|layout| layout.facts().exclusive)
+}
+
+fn claim_of(line: &ShortView) -> Option<Claim> {
+    Some(Claim { updated_at: line.updated_at, id: SessionId::parse(&line.session_id).ok()? })
+}
+
+/// The list line of a session that counts as paused.
+fn paused_beside(line: &mut ShortView, active: &Claim) -> Option<Warning> {
+    if line.session_id == active.id.as_str() {
+        return None;
+    }
+    "paused".clone_into(&mut line.lifecycle);
+    Some(counts_as_paused(&line.session_id, &active.id))
+}
+
+fn is_active(session: &Session) -> bool {
+    matches!(session.lifecycle, Lifecycle::Active)
+}
+
+fn ends_activity(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::SessionPaused { .. }
+            | Event::SessionCompleted { .. }
+            | Event::SessionAbandoned { .. }
+            | Event::SessionFailed { .. }
+            | Event::SessionExpired { .. }
+    )
+}
+
+fn counts_as_paused(id: &str, other: &SessionId) -> Warning {
+    let what = What::CountsAsPaused { session: id.to_string(), other: other.to_string() };
+    let problem = Problem::of_file("", what);
+    let hint = Hint::new("go on with it: ").run(words!["switch", id]).then("; or write that down: ");
+    Warning::new(SEVERAL_ACTIVE, problem.to_string()).hint(hint.run(words!["repair"])).of(problem)
+}

@@ -1,0 +1,139 @@
+//! Of several sessions called active where only one can be, the most recently changed one is. Pure: takes
+//! claims, returns the sessions to pause.
+
+use jiff::Timestamp;
+use model::id::SessionId;
+
+/// A session called active, and its last change. Ties are broken by id.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Claim {
+    pub(crate) updated_at: Timestamp,
+    pub(crate) id: SessionId,
+}
+
+/// A session in a layout with one active session, according to its files.
+#[derive(Debug, Clone)]
+pub(crate) struct Contender {
+    pub(crate) claim: Claim,
+    pub(crate) is_active: bool,
+    /// Called active in files, but counts as paused because another one changed later.
+    pub(crate) counts_as_paused: bool,
+}
+
+/// The handling of the log's active session before edits of another one are adopted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum First {
+    Nothing,
+    /// Its files ended it: adopt that.
+    Adopt(SessionId),
+    /// Pause one of the two.
+    Pause(SessionId),
+}
+
+/// The active session among all called so.
+pub(crate) fn holder(claims: impl IntoIterator<Item = Claim>) -> Option<Claim> {
+    claims.into_iter().max()
+}
+
+/// The session that is active instead of this one, if another changed later.
+pub(crate) fn displaced_by(own: &Claim, others: impl IntoIterator<Item = Claim>) -> Option<Claim> {
+    holder(others).filter(|other| other > own)
+}
+
+/// `rival` is active in the log where files call `own` active.
+pub(crate) fn before_adopting(own: &Contender, rival: &Contender) -> First {
+    match (own.is_active, rival.is_active) {
+        (false, _) => First::Nothing,
+        (true, false) => First::Adopt(rival.claim.id.clone()),
+        (true, true) => {
+            let earlier = if own.claim > rival.claim { rival } else { own };
+            First::Pause(earlier.claim.id.clone())
+        }
+    }
+}
+
+/// Others count as paused only while `own` is active. Before it stops, they are paused in the log, so that
+/// none replaces it unasked.
+pub(crate) fn paused_with(own: &Claim, others: impl IntoIterator<Item = Contender>) -> Vec<SessionId> {
+    let is_it = |other: &Contender| {
+        let is_earlier = other.is_active && other.claim < *own;
+        other.claim.id != own.id && (is_earlier || other.counts_as_paused)
+    };
+    others.into_iter().filter(is_it).map(|other| other.claim.id).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `a3` is a session named a that changed at second 3.
+    fn claim(text: &str) -> Claim {
+        let (id, second) = text.split_at(1);
+        let updated_at = Timestamp::from_second(second.parse().unwrap()).unwrap();
+        Claim { updated_at, id: SessionId::parse(id).unwrap() }
+    }
+
+    /// `a3` is active, `a3-` is not, `a3p` counts as paused.
+    fn contender(text: &str) -> Contender {
+        let (stands, counts_as_paused) = (text.trim_end_matches(['-', 'p']), text.ends_with('p'));
+        let is_active = !text.ends_with(['-', 'p']);
+        Contender { claim: claim(stands), is_active, counts_as_paused }
+    }
+
+    #[test]
+    fn the_one_that_changed_last_is_active() {
+        let cases =
+            [("", "-"), ("a1", "a"), ("a1 b2", "b"), ("b2 a1", "b"), ("a2 b2", "b"), ("c1 b3 a2", "b")];
+        for (claims, active) in cases {
+            let found = holder(claims.split_whitespace().map(claim));
+            assert_eq!(found.map_or("-".to_owned(), |found| found.id.to_string()), active, "{claims}");
+        }
+        let cases =
+            [("a2", "b1", "-"), ("a2", "b3", "b"), ("a2", "b2 c1", "b"), ("b2", "a2", "-"), ("a2", "", "-")];
+        for (own, others, by) in cases {
+            let found = displaced_by(&claim(own), others.split_whitespace().map(claim));
+            assert_eq!(
+                found.map_or("-".to_owned(), |found| found.id.to_string()),
+                by,
+                "{own} beside {others}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_comes_before_edits_that_call_a_session_active() {
+        let id = |text: &str| SessionId::parse(text).unwrap();
+        let cases = [
+            ("a2-", "b1", First::Nothing),
+            ("a2-", "b1-", First::Nothing),
+            ("a2", "b1-", First::Adopt(id("b"))),
+            ("a2", "b3-", First::Adopt(id("b"))),
+            ("a2", "b1", First::Pause(id("b"))),
+            ("a2", "b3", First::Pause(id("a"))),
+            ("a2", "b2", First::Pause(id("a"))),
+            ("b2", "a2", First::Pause(id("a"))),
+        ];
+        for (own, rival, first) in cases {
+            assert_eq!(before_adopting(&contender(own), &contender(rival)), first, "{own} against {rival}");
+        }
+    }
+
+    #[test]
+    fn those_that_count_as_paused_are_paused_before_the_active_one_stops() {
+        let cases = [
+            ("a2", "", ""),
+            ("a2", "b1", "b"),
+            ("a2", "b1-", ""),
+            ("a2", "b3", ""),
+            ("a2", "b3p", "b"),
+            ("a2", "b1p c1 d1- e3", "b c"),
+            ("a2", "a1", ""),
+            ("a2", "a1p", ""),
+        ];
+        for (own, others, paused) in cases {
+            let found = paused_with(&claim(own), others.split_whitespace().map(contender));
+            let found: Vec<&str> = found.iter().map(SessionId::as_str).collect();
+            assert_eq!(found.join(" "), paused, "{own} stops beside {others}");
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Chooses among sessions known only from files. Pure.
+
+use jiff::Timestamp;
+
+/// The relevant data of a session known only from files.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ranked<'a> {
+    pub(crate) layout: &'a str,
+    /// In its layout, a later name means a newer session.
+    pub(crate) names_tell_order: bool,
+    pub(crate) says_where_it_stands: bool,
+    /// It has unfinished work.
+    pub(crate) has_work: bool,
+    pub(crate) is_active: bool,
+    pub(crate) updated_at: Timestamp,
+}
+
+impl Ranked<'_> {
+    /// Candidates come with later names first: where names give the order, an earlier one wins only by its
+    /// unfinished work.
+    pub(crate) fn is_better_than(&self, best: &Ranked<'_>) -> bool {
+        let worth = |ranked: &Ranked<'_>| (ranked.says_where_it_stands, ranked.has_work);
+        if self.names_tell_order && self.layout == best.layout {
+            return worth(self) > worth(best);
+        }
+        (worth(self), self.is_active, self.updated_at) > (worth(best), best.is_active, best.updated_at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `o+wa3`: layout o, whose names give the order (`t`: they do not); its position is known, it has work,
+    /// is active, and changed at second 3.
+    fn ranked(text: &str) -> Ranked<'_> {
+        let second = text.trim_start_matches(|letter: char| !letter.is_ascii_digit());
+        Ranked {
+            layout: &text[..1],
+            names_tell_order: !text.starts_with('t'),
+            says_where_it_stands: text.contains('+'),
+            has_work: text.contains('w'),
+            is_active: text.contains('a'),
+            updated_at: Timestamp::from_second(second.parse().unwrap()).unwrap(),
+        }
+    }
+
+    #[test]
+    fn the_better_of_two() {
+        let cases = [
+            // By name: an earlier one wins only if it alone has work, or is readable.
+            ("o+w9", "o+w1", false),
+            ("o+w1", "o+9", true),
+            ("o+9", "o+w1", false),
+            ("o+1", "ow9", true),
+            ("ow9", "o+1", false),
+            ("o+wa9", "o+w1", false),
+            // Across layouts, or without an order by name: readable, with work, active, changed last.
+            ("p+w9", "o+w1", true),
+            ("p+w1", "o+w9", false),
+            ("p+wa1", "o+w9", true),
+            ("p+a9", "o+w1", false),
+            ("pwa9", "o+1", false),
+            ("t+w9", "t+w1", true),
+            ("t+w1", "t+w1", false),
+        ];
+        for (found, best, is_better) in cases {
+            assert_eq!(ranked(found).is_better_than(&ranked(best)), is_better, "{found} against {best}");
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! A project with one session in files, for tests of this module.
+
+use crate::engine::{Engine, Intent, Options};
+use crate::execute::{AdvanceRequest, StartRequest};
+use crate::foreign::observe::kept::OBSERVATIONS;
+use model::id::SessionId;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A repository with one session.
+pub(crate) struct Place {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) session: SessionId,
+}
+
+impl Place {
+    pub(crate) fn with(layout: Option<&str>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join(".git")).unwrap();
+        let request = StartRequest {
+            workflow: Some("review".to_owned()),
+            layout: layout.map(ToOwned::to_owned),
+            ..StartRequest::default()
+        };
+        let started = open(folder.path()).start(&request).unwrap();
+        let session = SessionId::parse(&started.view.session_id).unwrap();
+        Self { folder, session }
+    }
+
+    pub(crate) fn engine(&self) -> Engine {
+        open(self.folder.path())
+    }
+
+    /// A file of the session's workspace.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.engine().workspace(&self.engine().load(&self.session).unwrap().1).join(name)
+    }
+
+    /// Completes the first phase; returns the number of observations.
+    pub(crate) fn advance(&self) -> usize {
+        let document = self.file("discovered-standards.md");
+        fs::create_dir_all(document.parent().unwrap()).unwrap();
+        fs::write(document, "standards\n").unwrap();
+        let before = OBSERVATIONS.get();
+        let answer = self.engine().advance(&AdvanceRequest::default()).unwrap();
+        assert!(!answer.gate_failed);
+        assert_eq!(answer.view.current_phase.id.as_str(), "change-context");
+        OBSERVATIONS.get() - before
+    }
+}
+
+fn open(project: &Path) -> Engine {
+    let options = Options { project: Some(project.to_owned()), ..Options::default() };
+    Engine::open(options, Intent::Create).unwrap()
+}

@@ -1,0 +1,197 @@
+//! A session of another project that keeps its layout: its files for this project, under a free name. They
+//! are written with the command that adopts the session; only leftovers of a killed import are removed here.
+
+use crate::disk::{self, Recovered};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::foreign::discover::markers::is_marker;
+use crate::foreign::discover::path::Pointed;
+use crate::foreign::discover::{Foreign, Located};
+use crate::foreign::observe::{FileState, FileVerdict, Observation, Origin, state_files};
+use crate::foreign::transfer::origin::own_part;
+use crate::walk;
+use crate::workspace::journal_for;
+use layouts::capabilities::is_shared;
+use layouts::layout::Merge;
+use layouts::layout::{Depth, NewAim, NewName, NewSession, Spot};
+use layouts::question::where_to_resume;
+use layouts::tree::{Entry, Tree};
+use model::hint::Hint;
+use model::id::SessionId;
+use model::session::Session;
+use model::words;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// More sessions of one name than anybody has.
+const MOST_OF_ONE_NAME: u32 = 10_000;
+
+impl Engine {
+    /// Applies such a session in memory, with its files still to be written. Returns its id.
+    pub(crate) fn observe_copied(&self, pointed: &Pointed) -> Result<SessionId> {
+        let (found, lost) = self.brought(pointed)?;
+        let broken = found.told.unreadable_parts.clone();
+        let observation = self.lay_over_found(found, Some(pointed.place()))?.copied(&broken, lost);
+        Ok(self.scope.keep(observation).located.id.clone())
+    }
+
+    /// Other files of its folder, which are copied as they are.
+    pub(crate) fn to_copy(&self, id: &SessionId, folder: &Path) -> Vec<String> {
+        let Some(observation) = self.observed(id) else { return Vec::new() };
+        let spot = &observation.located.spot;
+        let is_written = |path: &String| {
+            walk::below_home(spot, path).is_some_and(|path| observation.verdicts.contains_key(&path))
+        };
+        walk::files_below(folder).into_iter().filter(|path| !is_written(path)).collect()
+    }
+
+    /// With the paths that are reported as unreadable.
+    fn brought(&self, pointed: &Pointed) -> Result<(Foreign, BTreeSet<String>)> {
+        let there = self.foreign_elsewhere(pointed)?;
+        let session = there.session.clone();
+        let there = Observation::of_found(there, None);
+        self.refuse_what_tells_nothing(&there, &session)?;
+        let layout = pointed.layout;
+        let spot = self.free_spot(pointed)?;
+        let located = Located { layout, spot: spot.clone(), id: spot.id.clone() };
+        let tree = walk::read(layout, &spot, &self.project.root, Depth::Whole);
+        let mut documents = placed(pointed, &spot, &there.documents, &tree);
+        self.markers_here().add_to(&mut documents, layout);
+        let told = self.read_tree(&located, &documents).value;
+        let folded = told.fold(&self.actor_of(layout));
+        let (recorded, session, _) = folded.ok_or_else(|| Error::NotASession {
+            asked: pointed.place().display().to_string(),
+            why: "it tells of no session".to_owned(),
+            instead: Hint::new("see: ").run(words!["list"]),
+        })?;
+        let (lost, warnings, damaged) = (there.lost(), there.problems, Vec::new());
+        let found = Foreign { located, tree, documents, damaged, told, warnings, recorded, session };
+        Ok((found, lost))
+    }
+
+    /// An unreadable session cannot be copied: anything written would be invented. If its tool asks a person
+    /// for the position, so do we.
+    fn refuse_what_tells_nothing(&self, there: &Observation, session: &Session) -> Result<()> {
+        let (id, spot) = (&session.id, &there.located.spot);
+        let folder = self.folder(&there.located, session, &there.documents);
+        if where_to_resume(there.located.layout, &folder).is_some() {
+            return Ok(());
+        }
+        let whole = || Some((spot.path.clone(), there.why_it_tells_nothing(session)?));
+        match there.what_nobody_knows().or_else(whole) {
+            Some((path, why)) => Err(Error::NothingKnown { session: id.to_string(), path, why }),
+            None => Ok(()),
+        }
+    }
+
+    /// Its own place, or one beside it if taken.
+    fn free_spot(&self, pointed: &Pointed) -> Result<Spot> {
+        let Pointed { layout, spot, .. } = pointed;
+        self.take_back_what_was_left(spot)?;
+        let listed = self.listed_by_registry(*layout);
+        let unadopted = self.unadopted();
+        let is_free = |spot: &Spot| {
+            let is_there = self.project.root.join(&spot.path).symlink_metadata().is_ok();
+            let is_known = listed.contains(&spot.id) || unadopted.iter().any(|known| known.id == spot.id);
+            !is_known && (!is_there || self.is_empty_place(*layout, spot))
+        };
+        let others = (2..MOST_OF_ONE_NAME).map_while(|number| {
+            layout
+                .place(&NewSession {
+                    name: NewName::Beside(spot, number),
+                    aim: NewAim::Start,
+                    is_taken: &|_| false,
+                })
+                .ok()
+        });
+        for spot in [spot.clone()].into_iter().chain(others) {
+            if is_free(&spot) && self.store.load(&spot.id)?.is_none() {
+                return Ok(spot);
+            }
+        }
+        Err(Error::WrongUsage {
+            message: format!("there is no free name like '{}' here", spot.id),
+            hint: "import it without --layout".into(),
+        })
+    }
+
+    /// A killed import leaves copies that wait for their place.
+    fn take_back_what_was_left(&self, spot: &Spot) -> Result<()> {
+        if self.store.load(&spot.id)?.is_some() {
+            return Ok(());
+        }
+        let root = &self.project.root;
+        let found = disk::recover(root, &journal_for(&spot.id), self.patience.left(), |_| Ok(false))?;
+        if found == Recovered::RolledBack {
+            remove_empty(&root.join(&spot.workspace));
+            self.scope.listing.forget();
+        }
+        Ok(())
+    }
+}
+
+/// Removes empty folders; others stay.
+fn remove_empty(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            remove_empty(&entry.path());
+        }
+    }
+    let _ = fs::remove_dir(folder);
+}
+
+/// A session's files for a place in a project with these files.
+fn placed(pointed: &Pointed, to: &Spot, there: &Tree, here: &Tree) -> Tree {
+    let Pointed { layout, spot: from, .. } = pointed;
+    let is_renamed = from.path != to.path;
+    let name = |spot: &Spot| spot.path.rsplit('/').next().unwrap_or_default().to_owned();
+    let (old, new) = (name(from), name(to));
+    let is_named = is_renamed && from.home != from.path;
+    let place = |path: &str| {
+        let named = path.split('/').map(|part| if is_named && part == old { new.as_str() } else { part });
+        named.collect::<Vec<_>>().join("/")
+    };
+    let mut placed = there.clone().with_paths(|path| place(&path));
+    // Shared files of this project apply to this session too, whether or not it had a part in one before.
+    for path in here.files().filter(|path| is_shared(*layout, path)) {
+        if let Some(entry) = here.get(path) {
+            placed.insert(path, entry.clone());
+        }
+    }
+    let rules = layout.files(from);
+    for path in there.files().filter(|path| rules.is_state(path)) {
+        // Markers of this project decide what is active here.
+        if is_marker(*layout, path) {
+            placed.remove(&place(path));
+            continue;
+        }
+        let Some(content) = there.content(path) else { continue };
+        let own = own_part(*layout, from, path, content);
+        let own = if is_renamed { layout.rename(path, &own, from, to) } else { own };
+        let known = here.content(path).unwrap_or_default();
+        let whole = if is_shared(*layout, path) {
+            layout.merge(path, Merge::Onto { base: &[], theirs: &own, onto: known })
+        } else {
+            own
+        };
+        placed.insert(place(path), Entry::File(whole));
+    }
+    placed
+}
+
+impl Observation {
+    /// Nothing of it is here yet: all state files must be written.
+    fn copied(mut self, broken: &[String], lost: BTreeSet<String>) -> Self {
+        let Located { layout, spot, .. } = &self.located;
+        let is_content = |path: &String| self.documents.content(path).is_some() && !is_marker(*layout, path);
+        // Unreadable files are copied as they are, and stay unknown.
+        let is_read = |path: &String| !broken.contains(path);
+        let files = state_files(*layout, spot, &self.documents).filter(is_content).filter(is_read);
+        self.verdicts = files.map(|path| (path, FileVerdict::of(FileState::Edited))).collect();
+        if let Origin::Files(told) = &mut self.origin {
+            told.lost = lost;
+        }
+        self
+    }
+}

@@ -1,0 +1,245 @@
+//! Importing: turns another tool's session into a native one, or upgrades it to its layout's current format.
+//! Only on request. The first leaves its files alone, the second keeps them as a backup.
+
+mod documents;
+
+use crate::NATIVE;
+use crate::engine::{Engine, Want};
+use crate::error::{Error, Result};
+use crate::execute::Answer;
+use crate::execute::plan::Plan;
+use crate::execute::subject::Subject;
+use crate::foreign::transfer::origin::Origin;
+use crate::foreign::{self};
+use documents::Brought;
+use layouts::layout;
+use model::event::Event;
+use model::hint::Hint;
+use model::id::SessionId;
+use model::lifecycle::Lifecycle;
+use model::words;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use store::ContentRow;
+
+/// The reason of the pause on import.
+const REASON_IMPORTED: &str = "imported";
+
+/// A session to import.
+struct Meant {
+    id: SessionId,
+    /// Its place, if in another project.
+    from: Option<Elsewhere>,
+}
+
+/// A place in another project.
+struct Elsewhere {
+    /// The project's folder.
+    root: String,
+    /// Below it.
+    path: String,
+}
+
+const MEND_FIRST: &str = "mend it, or put the version before (.bak) in its place; then import it again";
+
+impl Engine {
+    /// Imports a session: at a path or by id, or else the selected one. Safe to repeat.
+    pub fn import(&mut self, asked: Option<&str>, layout: Option<&str>) -> Result<Answer> {
+        let into = layout.unwrap_or(NATIVE).to_owned();
+        let fingerprint = self.fingerprint("import", &format!("{asked:?} {into}"));
+        let mut lost = BTreeSet::new();
+        let mut answer = self.execute(&fingerprint, |engine| {
+            let meant = engine.to_import(asked, &into)?;
+            let subject = engine.take_up(&meant.id).map_err(no_session_in)?;
+            lost = engine.lost_of(&meant.id);
+            engine.importing(subject, meant, &into)
+        })?;
+        // Oddities of the original files no longer matter; possible losses do.
+        let is_loss = |path: &Option<String>| path.as_ref().is_some_and(|path| lost.contains(path));
+        answer.view.warnings.retain(|warning| warning.kind != "foreign_file" || is_loss(&warning.path));
+        Ok(answer)
+    }
+
+    fn importing(&self, subject: Subject, meant: Meant, into: &str) -> Result<Plan> {
+        let Meant { id, from } = meant;
+        let session = &subject.session;
+        let kept_in = session.layout.clone();
+        let origin = self.origin(&id)?;
+        // A session imported before continues as what it became.
+        let came_before = from.is_some() && origin.is_some();
+        let was_kept_in = origin.as_ref().filter(|_| came_before).map(|origin| origin.layout.facts().name);
+        if into != NATIVE && into != kept_in && Some(into) != was_kept_in {
+            return Err(Error::WrongUsage {
+                message: format!("{id} is a session of {kept_in}, and cannot become one of {into}"),
+                hint: format!("leave --layout out, or say: --layout {kept_in}").into(),
+            });
+        }
+        if let Some(why) = self.why_it_tells_nothing(session) {
+            let path = session.path.clone().unwrap_or_default();
+            return Err(no_session_in(Error::NothingKnown { session: id.to_string(), path, why }));
+        }
+        let is_same = origin.as_ref().is_some_and(|origin| origin.into == into);
+        let is_done = kept_in == NATIVE || is_same || came_before;
+        let path = session.path.clone().filter(|_| !is_done);
+        let Some(path) = path else {
+            let mut plan = Plan::of(subject.change(Vec::new()));
+            plan.said = self.about_the_first_time(origin.as_ref(), &id)?;
+            return Ok(plan);
+        };
+        let mut contents = Vec::new();
+        let becomes_native = into == NATIVE;
+        if becomes_native {
+            let row = |body: Vec<u8>| ContentRow { hash: crate::hex(&Sha256::digest(&body)), body };
+            contents.extend(self.files_seen(&id).into_iter().map(|(path, body)| (path, row(body))));
+        }
+        let files = contents.iter().map(|(path, row)| (path.clone(), row.hash.clone())).collect();
+        let comes_here = becomes_native || from.is_some();
+        let brought = if comes_here {
+            self.bring_documents(session, from.as_ref(), becomes_native)?
+        } else {
+            Brought::default()
+        };
+        let operation = brought.operation.as_ref().map(|operation| operation.id().to_owned());
+        let (there, from) = from.map_or((path.clone(), None), |from| (from.path, Some(from.root)));
+        let has_another_name = !becomes_native && there != path;
+        let into = into.to_owned();
+        let mut events = vec![Event::Imported { layout: kept_in, path: there, into, from, files, operation }];
+        if has_another_name {
+            events.push(Event::SessionMoved { path });
+        }
+        // The active session here stays active: nobody asked to replace it.
+        if comes_here && matches!(session.lifecycle, Lifecycle::Active) {
+            let reason = REASON_IMPORTED.to_owned();
+            events.push(Event::SessionPaused { reason, context: None, saved: Vec::new() });
+        }
+        let mut plan = Plan::of(subject.change(events));
+        plan.contents = contents.into_iter().map(|(_, row)| row).collect();
+        plan.operation = brought.operation;
+        plan.said.extend(brought.said);
+        Ok(plan)
+    }
+
+    /// Information for whoever repeats an import.
+    fn about_the_first_time(&self, origin: Option<&Origin>, id: &SessionId) -> Result<Vec<String>> {
+        let Some(origin) = origin else {
+            return Ok(vec![format!("{id} is leftoff's own: there is nothing to import")]);
+        };
+        let place = origin.spot.path.as_str();
+        let place = origin.from.as_ref().map_or_else(|| PathBuf::from(place), |root| root.join(place));
+        let mut said = vec![format!("{} was imported already, as {id}", place.display())];
+        let changed = self.changed_since(origin, id)?;
+        if let Some((first, others)) = changed.split_first() {
+            let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+            said.push(format!(
+                "{}{more} changed since then; that was not taken in: the session goes on here",
+                first.display()
+            ));
+        }
+        Ok(said)
+    }
+
+    fn to_import(&self, asked: Option<&str>, into: &str) -> Result<Meant> {
+        let here = |id: SessionId| Ok(Meant { id, from: None });
+        let Some(asked) = asked else { return here(self.select(Want::Latest)?) };
+        let places = [self.project.root.join(asked), PathBuf::from(asked)];
+        let Some(found) = places.iter().find_map(|place| foreign::pointed(place)) else {
+            return match self.resolve(asked) {
+                Ok(id) => here(id),
+                Err(Error::UnknownSession { .. }) if places.iter().any(|place| place.exists()) => {
+                    let place = places.iter().find(|place| place.exists());
+                    Err(no_session(asked, place.map_or(Path::new(asked), PathBuf::as_path)))
+                }
+                Err(error) => Err(error),
+            };
+        };
+        let is_here = self.project.root.canonicalize().is_ok_and(|root| root == found.root);
+        if is_here {
+            return here(self.session_at(&found)?);
+        }
+        let id = match self.imported_from(&found)? {
+            Some(id) => id,
+            None if into == found.layout.facts().name => {
+                self.observe_copied(&found).map_err(no_session_in)?
+            }
+            None => self.observe_elsewhere(&found)?,
+        };
+        let root = found.root.to_string_lossy().into_owned();
+        Ok(Meant { id, from: Some(Elsewhere { root, path: found.spot.path }) })
+    }
+}
+
+/// A file without content is not a session.
+fn no_session_in(error: Error) -> Error {
+    match error {
+        Error::NothingKnown { path, why, .. } => {
+            Error::NotASession { asked: path, why, instead: MEND_FIRST.into() }
+        }
+        other => other,
+    }
+}
+
+/// The named path exists but is not a session: says what would be, and what to do.
+fn no_session(asked: &str, place: &Path) -> Error {
+    let whole = place.canonicalize().unwrap_or_else(|_| place.to_owned());
+    let looked_for: Vec<String> = layout::all()
+        .iter()
+        .map(|layout| format!("{} ({})", layout.facts().name, layout.facts().looks_for))
+        .collect();
+    let why = format!("looked for {}", looked_for.join(", "));
+    Error::NotASession { asked: asked.to_owned(), why, instead: instead(asked, &whole) }
+}
+
+fn instead(asked: &str, whole: &Path) -> Hint {
+    if let Some(session) = foreign::around(whole) {
+        return Hint::new("it is inside of one: ").run(words!["import", session.place().display()]);
+    }
+    if whole.is_dir() {
+        let inside = foreign::sessions_in(whole);
+        return match inside.as_slice() {
+            [] => Hint::new("name a session's own file or folder; those of a project: ").run(words![
+                "list",
+                "--project",
+                "DIR"
+            ]),
+            [first, others @ ..] => {
+                let hint = Hint::new("a session in it: ")
+                    .run(words!["import", Path::new(asked).join(first).display()]);
+                match others.len() {
+                    0 => hint,
+                    count => hint.then(format!("; {count} more are there: ")).run(words![
+                        "list",
+                        "--project",
+                        asked
+                    ]),
+                }
+            }
+        };
+    }
+    let beginning = beginning(whole);
+    if beginning.contains("\"leftoff_bundle\"") {
+        return Hint::new("it is a bundle: ").run(words!["bundle", "take", asked]);
+    }
+    if beginning.contains("\"leftoff_export\"") {
+        return Hint::new(
+            "it is an export of leftoff's own, for other programs to read; to carry a session elsewhere: ",
+        )
+        .run(words!["bundle", "create", "FILE"]);
+    }
+    Hint::new("name a session's own file or folder, or the id of one that is here: ")
+        .run(words!["list", "--all"])
+}
+
+/// Enough of a file to recognise it; empty for anything else.
+fn beginning(path: &Path) -> String {
+    const ENOUGH: u64 = 200;
+    let mut bytes = Vec::new();
+    if path.is_file()
+        && let Ok(file) = File::open(path)
+    {
+        let _ = file.take(ENOUGH).read_to_end(&mut bytes);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}

@@ -1,0 +1,222 @@
+//! The origin of an imported session: how it is recognised, its stored files, and whether the originals
+//! changed. Writes nothing.
+
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::foreign::discover::other_id;
+use crate::foreign::discover::path::{Pointed, spot_at};
+use crate::foreign::observe::read::reason;
+use crate::foreign::observe::{FileState, Observation, hash, state_files};
+use crate::walk;
+use layouts::capabilities::shared_part;
+use layouts::layout::{self, Depth, Layout, Spot};
+use model::event::Event;
+use model::id::SessionId;
+use model::session::Session;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use store::Filter;
+
+/// A session's last import, according to its log.
+pub(crate) struct Origin {
+    pub(crate) layout: &'static dyn Layout,
+    pub(crate) spot: Spot,
+    /// The folder of the source project; `None` for this one.
+    pub(crate) from: Option<PathBuf>,
+    pub(crate) into: String,
+    /// The session's version after it.
+    pub(crate) version: u64,
+    /// State files by path, as content hashes.
+    files: BTreeMap<String, String>,
+}
+
+impl Engine {
+    /// The import that made a session what it is; `None` if there was none, or it no longer applies.
+    pub(crate) fn origin(&self, id: &SessionId) -> Result<Option<Origin>> {
+        let (_, session) = self.load(id)?;
+        let found = self.history(id)?.into_iter().rev().find_map(|recorded| match recorded.event {
+            Event::Imported { layout, path, into, from, files, .. } => {
+                Some((recorded.version, layout, path, into, from, files))
+            }
+            _ => None,
+        });
+        let Some((version, layout, path, into, from, files)) = found else { return Ok(None) };
+        let found = layout::by_name(&layout).and_then(|layout| Some((layout, spot_at(layout, &path)?)));
+        Ok(found.filter(|_| into == session.layout).map(|(layout, spot)| Origin {
+            layout,
+            spot,
+            from: from.map(PathBuf::from),
+            into,
+            version,
+            files,
+        }))
+    }
+
+    /// The session previously imported from there.
+    pub(crate) fn imported_from(&self, pointed: &Pointed) -> Result<Option<SessionId>> {
+        if let Some(id) = self.first_from(pointed, ids_for(pointed)?)? {
+            return Ok(Some(id));
+        }
+        // A session that kept its layout may have another name here.
+        let (layout, worktree) =
+            (Some(pointed.layout.facts().name.to_owned()), Some(self.project.worktree()));
+        let stayed = self.store.list(&Filter { layout, worktree, ..Filter::default() })?;
+        self.first_from(pointed, stayed.into_iter().map(|listed| listed.row.id))
+    }
+
+    fn first_from(
+        &self,
+        pointed: &Pointed,
+        ids: impl IntoIterator<Item = SessionId>,
+    ) -> Result<Option<SessionId>> {
+        let is_it = |origin: &Origin| {
+            origin.from.as_ref() == Some(&pointed.root) && origin.spot.path == pointed.spot.path
+        };
+        for id in ids {
+            if self.store.load(&id)?.is_some() && self.origin(&id)?.as_ref().is_some_and(is_it) {
+                return Ok(Some(id));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A free id for a session of another project.
+    pub(crate) fn free_id(&self, pointed: &Pointed) -> Result<SessionId> {
+        let unadopted = self.unadopted();
+        let mut last = pointed.spot.id.clone();
+        for id in ids_for(pointed)? {
+            last = id;
+            if self.store.load(&last)?.is_none() && !unadopted.iter().any(|located| located.id == last) {
+                break;
+            }
+        }
+        Ok(last)
+    }
+
+    /// A session's state files as observed; of a shared one, its own part.
+    pub(crate) fn files_seen(&self, id: &SessionId) -> BTreeMap<String, Vec<u8>> {
+        let Some(observation) = self.observed(id) else { return BTreeMap::new() };
+        let located = &observation.located;
+        let content = |path: &String| {
+            let content = observation.documents.content(path)?;
+            Some((path.clone(), own_part(located.layout, &located.spot, path, content)))
+        };
+        observation.verdicts.keys().filter_map(content).collect()
+    }
+
+    /// Why a session is unknown: its files are unreadable and have no backup.
+    pub(crate) fn why_it_tells_nothing(&self, session: &Session) -> Option<String> {
+        self.observed(&session.id)?.why_it_tells_nothing(session)
+    }
+
+    /// The paths reported as unreadable, and their substitutes.
+    pub(crate) fn lost_of(&self, id: &SessionId) -> BTreeSet<String> {
+        self.observed(id).map(|observation| observation.lost()).unwrap_or_default()
+    }
+
+    /// The session version that its own files show; `None` if they are the only source.
+    pub(crate) fn shown_by_its_files(&self, id: &SessionId) -> Result<Option<u64>> {
+        let observation = self.observe(id)?;
+        Ok(observation.and_then(|observation| observation.rows().map(|row| row.version).min()))
+    }
+
+    /// An imported session's state files at that time, without purged ones.
+    pub(crate) fn files_kept(&self, origin: &Origin) -> Result<BTreeMap<String, Vec<u8>>> {
+        let mut kept = BTreeMap::new();
+        for (path, hash) in &origin.files {
+            if let Some(content) = self.store.content(hash)? {
+                kept.insert(path.clone(), content);
+            }
+        }
+        Ok(kept)
+    }
+
+    /// The folder of the project from which a session was imported.
+    pub(crate) fn root_of_origin(&self, origin: &Origin, id: &SessionId) -> Result<PathBuf> {
+        match &origin.from {
+            Some(root) => Ok(root.clone()),
+            None => Ok(self.root_of(&self.load(id)?.1)),
+        }
+    }
+
+    /// An imported session's original files that changed, or appeared, since.
+    pub(crate) fn changed_since(&self, origin: &Origin, id: &SessionId) -> Result<Vec<PathBuf>> {
+        let root = self.root_of_origin(origin, id)?;
+        if origin.files.is_empty() {
+            return Ok(Vec::new());
+        }
+        let Origin { layout, spot, .. } = origin;
+        let tree = walk::read(*layout, spot, &root, Depth::Short);
+        let is_changed = |path: &String| {
+            let Some(content) = tree.content(path) else { return false };
+            origin.files.get(path) != Some(&hash(&own_part(*layout, spot, path, content)))
+        };
+        let paths = state_files(*layout, spot, &tree).filter(is_changed);
+        Ok(paths.map(|path| root.join(spot.below_project(&path))).collect())
+    }
+}
+
+/// A file; of a shared one, this session's lines.
+pub(crate) fn own_part(layout: &dyn Layout, spot: &Spot, path: &str, content: &[u8]) -> Vec<u8> {
+    let Some(mut own) = shared_part(layout, spot, path, content) else { return content.to_vec() };
+    if content.ends_with(b"\n") && !own.is_empty() && !own.ends_with(b"\n") {
+        own.push(b'\n');
+    }
+    own
+}
+
+/// Possible ids for a session of another project, its own first.
+fn ids_for(pointed: &Pointed) -> Result<Vec<SessionId>> {
+    const MOST: u32 = 4;
+    let place = format!("{}\n{}", pointed.root.display(), pointed.spot.path);
+    let mut ids = vec![pointed.spot.id.clone()];
+    for again in 0..MOST {
+        let what = if again == 0 { place.clone() } else { format!("{place}\n{again}") };
+        ids.push(other_id(&pointed.spot.id, &what)?);
+    }
+    Ok(ids)
+}
+
+impl Observation {
+    /// Why a session known only from these files is unknown.
+    pub(crate) fn why_it_tells_nothing(&self, session: &Session) -> Option<String> {
+        let is_lost = |path: &String| {
+            let state = self.state(path);
+            matches!(state, Some(FileState::Damaged | FileState::Unreadable))
+                && self.documents.get(path) == self.tree.get(path)
+        };
+        let run = session.run().filter(|_| self.is_foreign())?;
+        let is_at_the_beginning = run.over() == 0 && run.current_number() == run.number_at(0);
+        let located = &self.located;
+        let tells = |path: &String| {
+            let content = self.documents.content(path).unwrap_or_default();
+            !is_lost(path) && !own_part(located.layout, &located.spot, path, content).is_empty()
+        };
+        if !is_at_the_beginning || session.items_added > 0 || self.verdicts.keys().any(tells) {
+            return None;
+        }
+        let first = self.verdicts.keys().find(|path| is_lost(path))?;
+        let place = located.spot.below_project(first);
+        let below = place.strip_prefix(&located.spot.path).unwrap_or(&place).trim_start_matches('/');
+        let why = match (self.why_of(&place), below) {
+            (Some(why), "") => why,
+            (Some(why), below) => format!("{below}: {why}"),
+            (None, "") => "cannot be read".to_owned(),
+            (None, below) => format!("{below} cannot be read"),
+        };
+        Some(why)
+    }
+
+    /// The required file that is unreadable, and why.
+    pub(crate) fn what_nobody_knows(&self) -> Option<(String, String)> {
+        let path = self.located.spot.below_project(self.untold().next()?);
+        let why = self.why_of(&path).unwrap_or_default();
+        Some((path, why))
+    }
+
+    /// Why a file is unreadable, if reported.
+    fn why_of(&self, path: &str) -> Option<String> {
+        let said = self.problems.iter().find(|warning| warning.path.as_deref() == Some(path))?;
+        Some(said.problem.as_deref().map_or_else(|| said.message.clone(), reason))
+    }
+}

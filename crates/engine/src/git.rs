@@ -1,0 +1,67 @@
+//! Queries to git about a worktree. Its configuration starts no program, it takes no lock, and its time is
+//! limited.
+
+use std::io::{self, Read};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// Why git gave no answer.
+#[derive(Debug)]
+pub(crate) enum NoAnswer {
+    CannotRun(io::Error),
+    TooLong,
+    Failed,
+}
+
+pub(crate) fn ask(root: &Path, words: &[&str], longest: Duration) -> Result<String, NoAnswer> {
+    let mut child = started(root, words).map_err(NoAnswer::CannotRun)?;
+    let (tell, told) = mpsc::channel();
+    let stdout = child.stdout.take();
+    // Read in a thread: an answer may be larger than a pipe.
+    std::thread::spawn(move || {
+        let mut said = Vec::new();
+        let read = stdout.map(|mut stdout| stdout.read_to_end(&mut said));
+        let _ = tell.send(matches!(read, Some(Ok(_))).then_some(said));
+    });
+    let Ok(said) = told.recv_timeout(longest) else {
+        let _ = child.kill();
+        let _ = child.wait();
+        return Err(NoAnswer::TooLong);
+    };
+    let status = child.wait().map_err(NoAnswer::CannotRun)?;
+    match said.filter(|_| status.success()) {
+        Some(said) => Ok(String::from_utf8_lossy(&said).into_owned()),
+        None => Err(NoAnswer::Failed),
+    }
+}
+
+fn started(root: &Path, words: &[&str]) -> io::Result<Child> {
+    about(root).args(words).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()
+}
+
+/// A question about this worktree, whichever repository the environment names: nobody answers for another one.
+pub(crate) fn about(root: &Path) -> Command {
+    let mut git = Command::new("git");
+    for name in [
+        "GIT_DIR",
+        "GIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_COMMON_DIR",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_NAMESPACE",
+        "GIT_CONFIG_COUNT",
+        "GIT_CONFIG_PARAMETERS",
+        "GIT_EXTERNAL_DIFF",
+    ] {
+        git.env_remove(name);
+    }
+    git.args(["-c", "core.fsmonitor=false", "-c", "core.quotePath=false"])
+        .current_dir(root)
+        // A query must not take git's index lock from somebody at work.
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null());
+    git
+}

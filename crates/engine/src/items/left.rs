@@ -1,0 +1,56 @@
+//! Items left behind: those of earlier phases that block a run's end, and those whose holder is gone.
+
+use super::{Spot, read_item};
+use crate::engine::Engine;
+use crate::error::Result;
+use jiff::Timestamp;
+use model::actor::Actor;
+use model::id::SessionId;
+use model::phase::Phase;
+use model::run::Run;
+use model::session::Session;
+use store::{Batch, ItemRow};
+
+impl Engine {
+    /// A phase other than the current one whose open items come first.
+    pub(super) fn left_behind<'a>(&self, session: &Session, run: &'a Run) -> Option<&'a Phase> {
+        if run.phases.iter().all(|phase| phase.items.open() == 0) {
+            return None;
+        }
+        let is_contested = |phase: &&Phase| {
+            phase.items.open() > 0 && session.is_contested(phase) && self.judges_items(session, phase)
+        };
+        let contested = run.phases.iter().find(is_contested);
+        let left = || self.left_open_before_the_end(session, run);
+        contested.or_else(left).filter(|phase| phase.id() != run.current().id())
+    }
+
+    /// The phase whose open items block the run's end. A gate that checks items has judged its own.
+    pub(crate) fn left_open_before_the_end<'a>(&self, session: &Session, run: &'a Run) -> Option<&'a Phase> {
+        run.left_open_before_the_end(|phase| phase.claimed || !self.judges_items(session, phase))
+    }
+
+    fn judges_items(&self, session: &Session, phase: &Phase) -> bool {
+        let definition = self.definition_of(session).ok();
+        let defined = definition.as_ref().and_then(|definition| definition.phase(phase.id().as_str()));
+        defined.is_some_and(|defined| defined.checks.iter().any(|check| check.kind.asks_for_items()))
+    }
+
+    /// The first item whose holder is gone.
+    pub(super) fn left_by_somebody(
+        &self,
+        session: &SessionId,
+        spot: &Spot,
+        batch: &Batch,
+        actor: &Actor,
+        now: Timestamp,
+    ) -> Result<Option<ItemRow>> {
+        for row in self.open_rows(session, spot, batch)? {
+            let is_live = row.lease_until.is_some_and(|until| now < until);
+            if is_live && self.item_view(read_item(&row)?, actor, now).ready {
+                return Ok(Some(row));
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,59 @@
+//! Restricts going back to an earlier state: an agent must not restore an approval, an override or a skip
+//! that somebody withdrew. Only a person can.
+
+use super::Restricted;
+use crate::engine::Engine;
+use crate::error::Result;
+use model::event::{Event, Recorded};
+use model::lifecycle::Lifecycle;
+use model::lineage::lineage;
+use model::outcome::Outcome;
+use model::session::Session;
+use std::collections::BTreeSet;
+
+impl Engine {
+    /// Refuses to restore a version that has restricted acts which do not count now, unless whoever asks may do them.
+    pub(crate) fn authorise_restoring(
+        &self,
+        now: &Session,
+        history: &[Recorded],
+        to_version: u64,
+    ) -> Result<()> {
+        let kept = usize::try_from(to_version).unwrap_or(usize::MAX).min(history.len());
+        let Some(restored) = Session::fold(&history[..kept]) else { return Ok(()) };
+        // Anybody may skip a phase without a gate.
+        let by_person = |recorded: &&Recorded| {
+            matches!(recorded.event, Event::PhaseSkipped { .. }) && recorded.actor.is_person()
+        };
+        let is_skip_restricted = lineage(history, to_version).iter().any(by_person);
+        brought_back(now, &restored)
+            .into_iter()
+            .filter(|rule| *rule != Restricted::Skip || is_skip_restricted)
+            .try_for_each(|rule| self.require_person(rule))
+    }
+}
+
+fn brought_back(now: &Session, restored: &Session) -> Vec<Restricted> {
+    let is_new_approval = restored.approvals.iter().any(|approval| !now.approvals.contains(approval));
+    let is_new = |outcome: Outcome| !ended(restored, outcome).is_subset(&ended(now, outcome));
+    let is_forced =
+        |session: &Session| matches!(session.lifecycle, Lifecycle::Completed { forced: true, .. });
+    [
+        (Restricted::Approve, is_new_approval),
+        (Restricted::Override, is_new(Outcome::Overridden)),
+        (Restricted::Skip, is_new(Outcome::Skipped)),
+        (Restricted::Close, is_forced(restored) && !is_forced(now)),
+    ]
+    .into_iter()
+    .filter_map(|(rule, is_meant)| is_meant.then_some(rule))
+    .collect()
+}
+
+/// The phases of a session that ended in this way, by run.
+fn ended(session: &Session, outcome: Outcome) -> BTreeSet<(String, u32, String)> {
+    let phases = session.runs.iter().flat_map(|run| run.phases.iter().map(move |phase| (run, phase)));
+    phases
+        .filter(|(_, phase)| Outcome::of(phase) == Some(outcome))
+        .map(|(run, phase)| (run.workflow.name.to_string(), run.ordinal, phase.id().to_string()))
+        .collect()
+}

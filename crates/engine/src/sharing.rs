@@ -1,0 +1,364 @@
+//! Sharing sessions through a git remote: fetch, take, write, push. Off by default; writes no event, and
+//! never touches the project's own repository.
+
+mod histories;
+mod identity;
+mod incoming;
+mod outgoing;
+mod remote;
+mod resolve;
+mod segment;
+mod settings;
+mod sidecar;
+mod status;
+mod switching;
+mod taking;
+mod texts;
+
+pub use resolve::Resolved;
+pub use status::{Fork, HeldBack, Replica, SyncStatus};
+pub(crate) use taking::{SEEN_LATELY_SECONDS, fork_of, placed};
+
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::place::Project;
+use incoming::{Replicas, streams_in};
+use model::hint::Hint;
+use model::words;
+use rustix::fs::{FlockOperation, flock};
+use settings::Settings;
+use sidecar::{Entries, Pushed, Refs, Sidecar};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{File, OpenOptions};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use store::Store;
+use taking::TakenIn;
+
+/// How many sessions are taken at once: enough to be fast, few enough for memory.
+const STREAMS_AT_ONCE: usize = 500;
+/// The minimum interval between background syncs.
+const SECONDS_BETWEEN: u64 = 60;
+
+/// So many refusals are named, however many somebody provokes.
+const MOST_REFUSED: usize = 50;
+
+/// Options of a sync.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SyncRequest {
+    /// Takes without sending.
+    pub fetch_only: bool,
+    /// Started by a hook: nobody can answer a question, and not too often.
+    pub unattended: bool,
+}
+
+/// The result of a sync.
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
+pub struct Synced {
+    /// Sessions that are new here or have more events now.
+    pub taken: usize,
+    /// Sent sessions.
+    pub sent: usize,
+    /// Forks: see `sync status`.
+    pub forks: usize,
+    /// Why sessions were not sent, and what was refused from others.
+    pub said: Vec<String>,
+    /// Skipped because of a recent attempt.
+    pub too_soon: bool,
+}
+
+/// The state of sharing during one command.
+struct Shared {
+    /// The database's folder.
+    folder: PathBuf,
+    settings: Settings,
+    sidecar: Sidecar,
+    refs: Refs,
+    replicas: Replicas,
+    refused: Vec<String>,
+    /// This replica's own history was rewritten: its old objects are removed.
+    rewritten: bool,
+    /// One sync at a time.
+    _lock: File,
+}
+
+impl Shared {
+    /// A replica's file, if it exists and is not too large.
+    fn file(&self, path: &str, most: u64) -> Result<Option<Vec<u8>>> {
+        let Some(entry) = self.replicas.find(path).filter(|entry| entry.bytes <= most) else {
+            return Ok(None);
+        };
+        Ok(self.sidecar.contents(std::slice::from_ref(&entry.object))?.pop())
+    }
+
+    fn keep_settings(&self) -> Result<()> {
+        self.settings.write(&self.folder)
+    }
+}
+
+impl Engine {
+    /// Fetches, takes, writes, pushes.
+    pub fn sync(&mut self, request: SyncRequest) -> Result<Synced> {
+        let mut shared = self.shared(request.unattended)?;
+        let now = self.clock.now();
+        let last = shared.settings.tried.map(|tried| model::time::seconds_between(tried, now));
+        if request.unattended && last.is_some_and(|seconds| seconds < SECONDS_BETWEEN) {
+            return Ok(Synced { too_soon: true, ..Synced::default() });
+        }
+        shared.settings.tried = Some(now);
+        let synced = self.sync_now(&mut shared, request);
+        match &synced {
+            Ok(_) => {
+                shared.settings.done = Some(now);
+                shared.settings.error = None;
+            }
+            Err(error) => shared.settings.error = Some(error.to_string()),
+        }
+        shared.keep_settings()?;
+        synced
+    }
+
+    fn sync_now(&mut self, shared: &mut Shared, request: SyncRequest) -> Result<Synced> {
+        shared.sidecar.fetch()?;
+        shared.refs = shared.sidecar.refs()?;
+        let refused_refs = std::mem::take(&mut shared.refs.refused);
+        self.agree_on_name(shared)?;
+        if shared.refs.fetched.keys().any(|replica| !shared.settings.names.contains_key(replica)) {
+            shared.settings.names = status::names(&shared.sidecar, &shared.refs);
+        }
+        let mut done = TakenIn::default();
+        let is_new = self.take_in_all(shared, &mut done)?;
+        let mut synced = Synced { taken: done.sessions, forks: done.forks, ..Synced::default() };
+        let is_automation = request.fetch_only;
+        if !is_automation {
+            synced.sent = self.send(shared, is_new)?;
+        }
+        let held = shared.settings.held.iter();
+        synced.said.extend(held.map(|(session, why)| {
+            format!("session {session} was not sent: {why}; take it out: leftoff purge --session {session}")
+        }));
+        synced.said.extend(self.keep_refused(shared, refused_refs, is_new));
+        Ok(synced)
+    }
+
+    /// Keeps what was refused for `sync status`; gives the lines that nobody has seen yet.
+    fn keep_refused(&self, shared: &mut Shared, of_refs: Vec<String>, has_read: bool) -> Vec<String> {
+        let before = std::mem::take(&mut shared.settings.refused);
+        let mut refused = of_refs;
+        refused.append(&mut shared.refused);
+        if !has_read {
+            // Nothing was read again, so what was refused before still is.
+            refused.extend(before.iter().filter(|line| !refused.contains(line)).cloned().collect::<Vec<_>>());
+        }
+        let more = refused.len().saturating_sub(MOST_REFUSED);
+        if more > 0 {
+            refused.truncate(MOST_REFUSED);
+            refused.push(format!("and {more} more"));
+        }
+        let new = refused.iter().filter(|line| !before.contains(line)).cloned().collect();
+        shared.settings.refused = refused;
+        new
+    }
+
+    /// Takes new data of other replicas. Returns whether there was any.
+    fn take_in_all(&mut self, shared: &mut Shared, done: &mut TakenIn) -> Result<bool> {
+        let own = shared.settings.replica.clone();
+        let news: BTreeMap<String, String> = shared
+            .refs
+            .fetched
+            .iter()
+            .filter(|(replica, (commit, _))| {
+                **replica != own && shared.settings.taken.get(*replica) != Some(commit)
+            })
+            .map(|(replica, (commit, _))| (replica.clone(), commit.clone()))
+            .collect();
+        if news.is_empty() && shared.settings.waiting.is_empty() {
+            return Ok(false);
+        }
+        self.read_replicas(shared)?;
+        let mut touched = BTreeSet::new();
+        for replica in news.keys() {
+            let before = match shared.settings.taken.get(replica) {
+                Some(old) => shared.sidecar.entries(old).unwrap_or_default(),
+                None => Entries::new(),
+            };
+            let Some(now) = shared.replicas.trees.get(replica) else { continue };
+            let is_new = |path: &&String| before.get(*path) != now.get(*path);
+            touched.extend(streams_in(now.keys().filter(is_new)));
+        }
+        touched.extend(self.waiting_streams(shared)?);
+        let touched: Vec<String> = touched.into_iter().collect();
+        for some in touched.chunks(STREAMS_AT_ONCE) {
+            let wanted: BTreeSet<String> = some.iter().cloned().collect();
+            let mut refused = Vec::new();
+            let streams = shared.replicas.read(&shared.sidecar, &wanted, &mut refused)?;
+            shared.refused.append(&mut refused);
+            self.take_in(shared, streams, done)?;
+        }
+        shared.settings.taken.extend(news);
+        Ok(true)
+    }
+
+    fn read_replicas(&self, shared: &mut Shared) -> Result<()> {
+        let mut trees = BTreeMap::new();
+        for (replica, (commit, _)) in &shared.refs.fetched {
+            if *replica == shared.settings.replica {
+                continue;
+            }
+            match shared.sidecar.entries(commit) {
+                Ok(entries) => drop(trees.insert(replica.clone(), entries)),
+                Err(error) => shared.refused.push(format!("replica {replica} was refused: {error}")),
+            }
+        }
+        if let Some(own) = &shared.refs.own {
+            trees.insert(shared.settings.replica.clone(), shared.sidecar.entries(own)?);
+        }
+        shared.replicas = Replicas { trees };
+        Ok(())
+    }
+
+    /// Sessions in use here of which another replica has more.
+    fn waiting_streams(&self, shared: &Shared) -> Result<BTreeSet<String>> {
+        let mut streams = BTreeSet::new();
+        for session in &shared.settings.waiting {
+            let Ok(id) = model::id::SessionId::parse(session) else { continue };
+            let first = self.store.chain(&id)?.seals.get(&1).map(|seal| crate::hex(&seal.link));
+            streams.extend(first);
+        }
+        Ok(streams)
+    }
+
+    /// Writes and pushes local changes; returns the number of sessions.
+    fn send(&mut self, shared: &mut Shared, has_read: bool) -> Result<usize> {
+        let (mut changed, newest) = self.changed_after(shared.settings.mark.cursor)?;
+        let held = shared.settings.held.keys();
+        changed.extend(held.filter_map(|id| model::id::SessionId::parse(id).ok()));
+        let mut sent = 0;
+        if !changed.is_empty() || shared.refs.own.is_none() {
+            if !has_read {
+                self.read_replicas(shared)?;
+            }
+            let own = shared.replicas.trees.get(&shared.settings.replica).cloned().unwrap_or_default();
+            sent = self.write_out(shared, &changed, &own)?;
+            shared.refs = shared.sidecar.refs()?;
+        }
+        self.push(shared)?;
+        shared.settings.mark = self.mark_at(newest)?;
+        Ok(sent)
+    }
+
+    fn push(&mut self, shared: &mut Shared) -> Result<()> {
+        let Some(own) = shared.refs.own.clone() else { return Ok(()) };
+        let at_remote = shared.refs.fetched.get(&shared.settings.replica).map(|(commit, _)| commit.clone());
+        if at_remote.as_ref() == Some(&own) {
+            shared.settings.pushed = Some(own);
+            return Ok(());
+        }
+        match shared.sidecar.push(&shared.settings.replica, at_remote.as_deref())? {
+            Pushed::Done => {
+                shared.settings.pushed = Some(own);
+                if shared.rewritten {
+                    shared.sidecar.prune()?;
+                }
+                Ok(())
+            }
+            Pushed::Taken => Err(Error::Sharing {
+                message: "another copy of this store wrote its history meanwhile".to_owned(),
+                hint: Hint::new("nothing is lost; the next sync takes another name: ").run(words!["sync"]),
+            }),
+        }
+    }
+
+    fn sharing_folder(&self) -> Result<PathBuf> {
+        if self.team.is_some() {
+            return Err(Error::Sharing {
+                message: "the sessions of this project are on a server, which shares them already".to_owned(),
+                hint: Hint::new("see them: ").run(words!["list"]),
+            });
+        }
+        let database = self.project.database()?;
+        Ok(database.parent().map(Path::to_owned).unwrap_or_default())
+    }
+
+    /// Sharing, if switched on; locks out other syncs until dropped.
+    fn shared(&self, unattended: bool) -> Result<Shared> {
+        let folder = self.sharing_folder()?;
+        let Some(settings) = Settings::read(&folder)? else { return Err(off()) };
+        let path = folder.join("sync.lock");
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .map_err(|source| Error::io(format!("opening {}", path.display()), source))?;
+        let how =
+            if unattended { FlockOperation::NonBlockingLockExclusive } else { FlockOperation::LockExclusive };
+        rustix::io::retry_on_intr(|| flock(&lock, how)).map_err(|_| Error::Sharing {
+            message: "another sync of this store is running".to_owned(),
+            hint: "wait for it to end".into(),
+        })?;
+        // Another process may have changed them while this one waited.
+        let settings = Settings::read(&folder)?.unwrap_or(settings);
+        let sidecar =
+            Sidecar::open(&folder, &self.project.root, &settings.remote, settings.branches, unattended)?;
+        Ok(Shared {
+            folder,
+            settings,
+            sidecar,
+            refs: Refs::default(),
+            replicas: Replicas { trees: BTreeMap::new() },
+            refused: Vec::new(),
+            rewritten: false,
+            _lock: lock,
+        })
+    }
+}
+
+/// The database moved to another folder: sharing moves with it. What cannot be moved is fetched again.
+pub(crate) fn move_along(from: &Path, to: &Path) -> Result<()> {
+    let (Some(old), Some(new)) = (from.parent(), to.parent()) else { return Ok(()) };
+    let Some(mut settings) = Settings::read(old)? else { return Ok(()) };
+    to.clone_into(&mut settings.place);
+    settings.write(new)?;
+    Sidecar::move_between(old, new);
+    Settings::remove(old)
+}
+
+/// Starts a background sync, if sharing is on and none was tried recently. Never fails: a hook must not.
+pub fn sync_in_background(folder: &Path) {
+    let Ok(database) = Project::find(folder).and_then(|project| project.database()) else { return };
+    let Some(beside) = database.parent().filter(|beside| Settings::exist(beside)) else { return };
+    let tried = Settings::read(beside).ok().flatten().and_then(|settings| settings.tried);
+    let is_recent =
+        |tried: jiff::Timestamp| model::time::seconds_between(tried, crate::clock::now()) < SECONDS_BETWEEN;
+    let Ok(program) = std::env::current_exe() else { return };
+    if tried.is_some_and(is_recent) {
+        return;
+    }
+    let _ = Command::new(program)
+        .args(["sync", "--unattended", "--project"])
+        .arg(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn();
+}
+
+fn off() -> Error {
+    Error::Sharing {
+        message: "sessions of this project are not shared".to_owned(),
+        hint: Hint::new("switch it on: ").run(words!["init", "--sync"]),
+    }
+}
+
+#[cfg(feature = "fuzzing")]
+pub(crate) fn read_segment(bytes: &[u8]) {
+    let split = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
+    let (path, content) = bytes.split_at(split);
+    let named = std::str::from_utf8(path).ok().and_then(segment::SegmentName::parse);
+    // Content of its own too: few paths that a fuzzer makes are names.
+    let name = named.unwrap_or_else(|| segment::SegmentName::new(&[1; 32], 1, 1, &[2; 32]));
+    let _ = segment::Segment::read(&name, content.get(1..).unwrap_or_default());
+}

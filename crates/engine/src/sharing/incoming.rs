@@ -1,0 +1,177 @@
+//! Reads replicas' data from the remote, and verifies everything that can be verified. Changes nothing.
+
+use super::histories::{Author, Node, Tree, nodes};
+use super::segment::{Segment, SegmentName};
+use super::sidecar::{Entries, Entry, Sidecar};
+use crate::error::Result;
+use crate::{from_hex, hex};
+use model::event::Event;
+use model::id::SessionId;
+use std::collections::{BTreeMap, BTreeSet};
+use store::EventRow;
+use store::chain::{Given, Hash};
+
+/// Larger segments are refused: one event may exceed the usual size, but not without limit.
+const LARGEST_SEGMENT: u64 = 8 << 20;
+
+/// The trees of all replicas, including this one's.
+pub(super) struct Replicas {
+    pub(super) trees: BTreeMap<String, Entries>,
+}
+
+/// The remote's data about one session.
+pub(super) struct Stream {
+    /// The chain's first link.
+    pub(super) first: Hash,
+    pub(super) session: SessionId,
+    pub(super) tree: Tree,
+    /// Copies of purged events, with the replacement text.
+    pub(super) purged: BTreeMap<Hash, EventRow>,
+}
+
+/// The sessions with data in these files.
+pub(super) fn streams_in<'a>(paths: impl Iterator<Item = &'a String>) -> BTreeSet<String> {
+    paths.filter_map(|path| SegmentName::parse(path)).map(|name| name.stream).collect()
+}
+
+impl Replicas {
+    /// A file with this path in any replica's tree.
+    pub(super) fn find(&self, path: &str) -> Option<&Entry> {
+        self.trees.values().find_map(|entries| entries.get(path)).filter(|entry| entry.is_file)
+    }
+
+    /// The segments of these sessions: by session, replica and name.
+    fn segments<'a>(&'a self, wanted: &BTreeSet<String>) -> Vec<(&'a str, SegmentName, &'a Entry)> {
+        let mut found = Vec::new();
+        for (replica, entries) in &self.trees {
+            for stream in wanted {
+                let folder = format!("s/{}/{stream}/", &stream[..2]);
+                let below = entries.range(folder.clone()..).take_while(|(path, _)| path.starts_with(&folder));
+                for (path, entry) in below {
+                    if let Some(name) = SegmentName::parse(path) {
+                        found.push((replica.as_str(), name, entry));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Reads these sessions from all replicas. An invalid segment is left out, and `refused` says why.
+    pub(super) fn read(
+        &self,
+        sidecar: &Sidecar,
+        wanted: &BTreeSet<String>,
+        refused: &mut Vec<String>,
+    ) -> Result<Vec<Stream>> {
+        let mut segments = self.segments(wanted);
+        segments.retain(|(replica, name, entry)| match unreadable(entry) {
+            None => true,
+            Some(why) => {
+                refused.push(complaint(replica, name, why));
+                false
+            }
+        });
+        let objects: Vec<String> = segments
+            .iter()
+            .map(|(_, _, entry)| entry.object.clone())
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect();
+        let contents = sidecar.contents(&objects)?;
+        let contents: BTreeMap<&str, &Vec<u8>> = objects.iter().map(String::as_str).zip(&contents).collect();
+        let mut read = Vec::new();
+        for (replica, name, entry) in &segments {
+            let bytes = contents.get(entry.object.as_str()).map(|bytes| bytes.as_slice()).unwrap_or_default();
+            match ReadSegment::of(replica, name, bytes) {
+                Ok(segment) => read.push((*replica, name, segment)),
+                Err(why) => refused.push(complaint(replica, name, &why)),
+            }
+        }
+        // Beginnings first, those with their content before purged ones: they prove which session a stream is.
+        read.sort_by_key(|(_, name, segment)| (name.first != 1, segment.is_first_purged()));
+        let mut streams: BTreeMap<String, Stream> = BTreeMap::new();
+        for (replica, name, segment) in read {
+            if let Err(why) = segment.add(&mut streams, name) {
+                refused.push(complaint(replica, name, &why));
+            }
+        }
+        Ok(streams.into_values().collect())
+    }
+}
+
+fn unreadable(entry: &Entry) -> Option<&'static str> {
+    match (entry.is_file, entry.bytes > LARGEST_SEGMENT) {
+        (true, false) => None,
+        (false, _) => Some("it is not a plain file"),
+        (true, true) => Some("it is too large"),
+    }
+}
+
+pub(super) fn complaint(replica: &str, name: &SegmentName, why: &str) -> String {
+    let short = replica.get(..8).unwrap_or(replica);
+    format!("{} of replica {short} was refused: {why}", name.path())
+}
+
+/// A segment whose events are those that its name is of.
+struct ReadSegment {
+    session: SessionId,
+    nodes: Vec<Node>,
+}
+
+impl ReadSegment {
+    fn of(replica: &str, name: &SegmentName, bytes: &[u8]) -> std::result::Result<Self, String> {
+        let segment = Segment::read(name, bytes)?;
+        let is_certain = segment.author == replica;
+        let author = Author { replica: segment.author.clone(), is_certain };
+        let nodes: Vec<Node> = nodes(segment.before, &segment.events, &author).collect();
+        let (Some(first), Some(last)) = (nodes.first(), nodes.last()) else {
+            return Err("it is empty".to_owned());
+        };
+        if !hex(&last.link).starts_with(&name.head) {
+            return Err("its events are not those that its name is of".to_owned());
+        }
+        if name.first == 1 && hex(&first.link) != name.stream {
+            return Err("it is not the beginning of the session that its folder is of".to_owned());
+        }
+        let started = match Event::read(&first.row.kind, &first.row.body) {
+            Event::SessionStarted { id, .. } => Some(id),
+            _ => None,
+        };
+        if name.first == 1 && started.as_ref() != Some(&segment.session) {
+            return Err("its first event does not start the session that it names".to_owned());
+        }
+        Ok(Self { session: segment.session, nodes })
+    }
+
+    fn is_first_purged(&self) -> bool {
+        self.nodes.first().is_some_and(|node| matches!(node.given, Given::Hash(_)))
+    }
+
+    fn add(
+        self,
+        streams: &mut BTreeMap<String, Stream>,
+        name: &SegmentName,
+    ) -> std::result::Result<(), String> {
+        let Some(first) = from_hex(&name.stream) else { return Err("its folder is not a hash".to_owned()) };
+        let known = streams.entry(name.stream.clone()).or_insert_with(|| Stream {
+            first,
+            session: self.session.clone(),
+            tree: Tree::default(),
+            purged: BTreeMap::new(),
+        });
+        if known.session != self.session {
+            return Err(format!(
+                "it names session {}, and its beginning is of {}",
+                self.session, known.session
+            ));
+        }
+        for node in self.nodes {
+            if matches!(node.given, Given::Hash(_)) {
+                known.purged.insert(node.link, node.row.clone());
+            }
+            known.tree.add(node);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,338 @@
+//! Writes this replica's data to its own history in the sidecar: whole sessions, in segments that never
+//! change.
+
+use super::Shared;
+use super::histories::Node;
+use super::segment::{LARGEST, Segment, SegmentName, line};
+use super::sidecar::{Content, Entries, Signature};
+use super::taking::is_fork;
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::signing::git_setting;
+use crate::{hex, redact};
+use model::event::Event;
+use model::id::SessionId;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use store::chain::{Given, Hash};
+use store::{Arrival, Store};
+
+/// The file in which a replica describes itself.
+pub(super) const ABOUT: &str = "replica.json";
+const CHANGES_AT_ONCE: usize = 10_000;
+
+/// A replica's description of itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct About {
+    pub(super) name: String,
+}
+
+/// The content of the next commit.
+#[derive(Default)]
+pub(super) struct Outgoing {
+    files: BTreeMap<String, Content>,
+    /// Files of the own history to remove, because they contain purged text.
+    replaced: BTreeSet<String>,
+    pub(super) sessions: usize,
+}
+
+impl Engine {
+    /// Sessions that changed here since the last sync, and the new cursor.
+    pub(super) fn changed_after(&self, cursor: u64) -> Result<(BTreeSet<SessionId>, u64)> {
+        let (mut changed, mut newest) = (BTreeSet::new(), cursor);
+        loop {
+            let changes = self.store.changes(newest, CHANGES_AT_ONCE)?;
+            let Some(last) = changes.last() else { return Ok((changed, newest)) };
+            newest = last.cursor;
+            changed.extend(changes.into_iter().map(|change| change.session));
+        }
+    }
+
+    /// Commits the changes; `None` if there are none.
+    pub(super) fn write_out(
+        &mut self,
+        shared: &mut Shared,
+        changed: &BTreeSet<SessionId>,
+        own: &Entries,
+    ) -> Result<usize> {
+        let mut out = Outgoing::default();
+        let arrivals: BTreeMap<SessionId, Arrival> =
+            self.store.arrivals()?.into_iter().map(|arrival| (arrival.session.clone(), arrival)).collect();
+        for id in changed {
+            self.add_session(shared, id, arrivals.get(id), own, &mut out)?;
+        }
+        let about = serde_json::to_vec(&About { name: self.replica_name() }).unwrap_or_default();
+        if out.files.is_empty() && out.replaced.is_empty() && own.contains_key(ABOUT) {
+            return Ok(0);
+        }
+        out.files.insert(ABOUT.to_owned(), Content::Bytes(about));
+        let message = match out.sessions {
+            1 => "1 session".to_owned(),
+            count => format!("{count} sessions"),
+        };
+        let anew = (!out.replaced.is_empty()).then(|| {
+            own.iter()
+                .filter(|(path, _)| !out.replaced.contains(*path))
+                .map(|(path, entry)| (path.clone(), entry.clone()))
+                .collect::<Entries>()
+        });
+        let files: Vec<(String, Content)> = out.files.into_iter().collect();
+        let parent = shared.refs.own.clone();
+        let signature = self.signature();
+        shared.sidecar.commit(&files, parent.as_deref(), anew.as_ref(), &signature, &message)?;
+        shared.rewritten = anew.is_some();
+        Ok(out.sessions)
+    }
+
+    fn add_session(
+        &mut self,
+        shared: &mut Shared,
+        id: &SessionId,
+        arrival: Option<&Arrival>,
+        own: &Entries,
+        out: &mut Outgoing,
+    ) -> Result<()> {
+        shared.settings.held.remove(id.as_str());
+        if is_fork(id) && arrival.is_some() {
+            return Ok(());
+        }
+        self.store.seal_history(id, self.patience.left())?;
+        let Some((named, way)) = self.own_way(id, arrival, shared)? else { return Ok(()) };
+        let (Some(first), Some(last)) = (way.first(), way.last()) else { return Ok(()) };
+        let stream = hex(&first.link);
+        let folder = format!("s/{}/{stream}/", &stream[..2]);
+        let is_published =
+            own.range(folder.clone()..).next().is_some_and(|(path, _)| path.starts_with(&folder));
+        let is_theirs = arrival.is_some_and(|arrival| arrival.head == last.link);
+        if is_theirs && !is_published {
+            return Ok(());
+        }
+        let texts = self.named_texts(&way, own, out)?;
+        if let Some(why) = secret_in_session(&way, &texts) {
+            shared.settings.held.insert(id.to_string(), why);
+            return Ok(());
+        }
+        let before = out.files.len() + out.replaced.len();
+        self.add_segments(shared, &named, &way, &folder, own, out)?;
+        if is_theirs {
+            // Its owner sends it. Files sent from here only must not keep purged content.
+            let replaced = &out.replaced;
+            out.files.retain(|path, _| !path.starts_with(&folder) || replaced.contains(path));
+        } else {
+            out.files.extend(texts.into_iter().map(|(path, body)| (path, Content::Bytes(body))));
+        }
+        self.drop_purged_contents(&way, own, out)?;
+        out.sessions += usize::from(out.files.len() + out.replaced.len() > before);
+        Ok(())
+    }
+
+    /// A session's events here, each with its author replica, and the id in its log.
+    fn own_way(
+        &self,
+        id: &SessionId,
+        arrival: Option<&Arrival>,
+        shared: &Shared,
+    ) -> Result<Option<(SessionId, Vec<Node>)>> {
+        let way = self.kept_nodes(id, arrival, shared)?;
+        let named = way.first().and_then(|node| match Event::read(&node.row.kind, &node.row.body) {
+            Event::SessionStarted { id, .. } => Some(id),
+            _ => None,
+        });
+        Ok(named.map(|named| (named, way)))
+    }
+
+    fn add_segments(
+        &self,
+        shared: &Shared,
+        session: &SessionId,
+        way: &[Node],
+        folder: &str,
+        own: &Entries,
+        out: &mut Outgoing,
+    ) -> Result<()> {
+        let links: BTreeMap<u64, Hash> = way.iter().map(|node| (node.row.version, node.link)).collect();
+        let Some(stream) = way.first().map(|node| node.link) else { return Ok(()) };
+        let mut next = 1;
+        while next <= way.len() as u64 {
+            let known = shared.replicas.known_segment(folder, next, &links);
+            if let Some((name, entry)) = known {
+                let path = name.path();
+                let entry = own.get(&path).unwrap_or(entry);
+                let part = part_of(way, name.first, name.last);
+                match self.purged_copy(shared, session, part, &entry.object)? {
+                    Some(purged) => {
+                        if own.contains_key(&path) {
+                            out.replaced.insert(path.clone());
+                        }
+                        out.files.insert(path, Content::Bytes(purged));
+                    }
+                    None if own.contains_key(&path) => {}
+                    None => {
+                        out.files.insert(path, Content::Object(entry.object.clone()));
+                    }
+                }
+                next = name.last + 1;
+                continue;
+            }
+            let part = new_part(way, next);
+            let last = part.last().map_or(next, |node| node.row.version);
+            let name = SegmentName::new(&stream, next, last, &links[&last]);
+            out.files.insert(name.path(), Content::Bytes(written(session, part)));
+            next = last + 1;
+        }
+        Ok(())
+    }
+
+    /// A segment without the content that was purged here.
+    fn purged_copy(
+        &self,
+        shared: &Shared,
+        session: &SessionId,
+        part: &[Node],
+        object: &str,
+    ) -> Result<Option<Vec<u8>>> {
+        if part.iter().all(|node| matches!(node.given, Given::Salt(_))) {
+            return Ok(None);
+        }
+        let there = shared.sidecar.contents(&[object.to_owned()])?.pop().unwrap_or_default();
+        let there = String::from_utf8_lossy(&there).into_owned();
+        // Its author stays as recorded in the segment.
+        let author =
+            there.lines().next().and_then(|header| serde_json::from_str::<serde_json::Value>(header).ok());
+        let author = author.and_then(|header| Some(header.get("author")?.as_str()?.to_owned()));
+        let mut part = part.to_vec();
+        if let Some(author) = author {
+            for node in &mut part {
+                node.author.replica.clone_from(&author);
+            }
+        }
+        let here = written(session, &part);
+        Ok((there.as_bytes() != here.as_slice()).then_some(here))
+    }
+
+    /// Definitions and kept contents that these events name and the own history does not have yet.
+    fn named_texts(&self, way: &[Node], own: &Entries, out: &Outgoing) -> Result<BTreeMap<String, Vec<u8>>> {
+        let mut texts = BTreeMap::new();
+        let is_there = |path: &String| own.contains_key(path) || out.files.contains_key(path);
+        for node in way {
+            let event = Event::read(&node.row.kind, &node.row.body);
+            if let Event::RunStarted { workflow, .. } | Event::DefinitionUpdated { workflow, .. } = &event {
+                let path = format!("def/{}", workflow.hash);
+                if !is_there(&path)
+                    && !texts.contains_key(&path)
+                    && let Some(body) = self.store.definition(&workflow.hash)?
+                {
+                    texts.insert(path, body.into_bytes());
+                }
+            }
+            for hash in event.contents() {
+                let path = format!("blob/{hash}");
+                if !is_there(&path)
+                    && !texts.contains_key(&path)
+                    && let Some(body) = self.store.content(hash)?
+                {
+                    texts.insert(path, body);
+                }
+            }
+        }
+        Ok(texts)
+    }
+
+    /// Contents in the own history that the store no longer keeps.
+    fn drop_purged_contents(&self, way: &[Node], own: &Entries, out: &mut Outgoing) -> Result<()> {
+        for node in way {
+            for hash in Event::read(&node.row.kind, &node.row.body).contents() {
+                let path = format!("blob/{hash}");
+                if own.contains_key(&path) && self.store.content(hash)?.is_none() {
+                    out.replaced.insert(path);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// This replica's display name.
+    pub(super) fn replica_name(&self) -> String {
+        if self.caller.user.is_empty() {
+            return self.caller.host.clone();
+        }
+        format!("{}@{}", self.caller.user, self.caller.host)
+    }
+
+    fn signature(&self) -> Signature {
+        let root = &self.project.root;
+        let name = git_setting(root, "user.name").unwrap_or_else(|| self.caller.user.clone());
+        let email = git_setting(root, "user.email").unwrap_or_else(|| self.replica_name());
+        let name = if name.is_empty() { "leftoff".to_owned() } else { name };
+        Signature { name, email, seconds: self.clock.now().as_second() }
+    }
+}
+
+impl super::incoming::Replicas {
+    /// The longest segment of any replica that begins at this event and is part of this history.
+    fn known_segment(
+        &self,
+        folder: &str,
+        first: u64,
+        links: &BTreeMap<u64, Hash>,
+    ) -> Option<(SegmentName, &super::sidecar::Entry)> {
+        let of_replica = |entries: &'_ Entries| -> Vec<SegmentName> {
+            let below = entries.range(folder.to_owned()..).take_while(|(path, _)| path.starts_with(folder));
+            below
+                .filter(|(_, entry)| entry.is_file)
+                .filter_map(|(path, _)| SegmentName::parse(path))
+                .collect()
+        };
+        let is_part = |name: &SegmentName| {
+            name.first == first && links.get(&name.last).is_some_and(|link| hex(link).starts_with(&name.head))
+        };
+        let names: BTreeSet<SegmentName> = self.trees.values().flat_map(of_replica).filter(is_part).collect();
+        let longest = names.into_iter().max_by_key(|name| name.last)?;
+        self.find(&longest.path()).map(|entry| (longest.clone(), entry))
+    }
+}
+
+fn part_of(way: &[Node], first: u64, last: u64) -> &[Node] {
+    let index = |version: u64| usize::try_from(version).unwrap_or(usize::MAX).min(way.len());
+    &way[index(first) - 1..index(last)]
+}
+
+/// The events for one new segment: by one author, and not too large.
+fn new_part(way: &[Node], first: u64) -> &[Node] {
+    let rest = part_of(way, first, way.len() as u64);
+    let Some(author) = rest.first().map(|node| &node.author.replica) else { return rest };
+    let mut bytes = 0;
+    let fits = |node: &&Node| {
+        bytes += line(&node.row, &node.given).len();
+        node.author.replica == *author && (bytes <= LARGEST || node.row.version == first)
+    };
+    &rest[..rest.iter().take_while(fits).count()]
+}
+
+fn written(session: &SessionId, part: &[Node]) -> Vec<u8> {
+    let segment = Segment {
+        session: session.clone(),
+        author: part.first().map(|node| node.author.replica.clone()).unwrap_or_default(),
+        before: part.first().and_then(|node| node.before),
+        events: part.iter().map(|node| (node.row.clone(), node.given)).collect(),
+    };
+    segment.write()
+}
+
+/// Why a session must not leave this machine: in its events, in a definition or in a recorded file.
+fn secret_in_session(way: &[Node], texts: &BTreeMap<String, Vec<u8>>) -> Option<String> {
+    if let Some(kind) = way.iter().find_map(|node| secret_in_event(&node.row.body)) {
+        return Some(format!("it holds a {kind}"));
+    }
+    texts.iter().find_map(|(path, body)| {
+        let (_, kinds) = redact::text(std::str::from_utf8(body).ok()?)?;
+        let place = if path.starts_with("def/") { "its workflow" } else { "a recorded file of it" };
+        Some(format!("{place} holds a {}", kinds.first()?))
+    })
+}
+
+/// By the names of fields and by their values.
+fn secret_in_event(body: &str) -> Option<String> {
+    let mut value: serde_json::Value = serde_json::from_str(body).ok()?;
+    redact::in_value("", &mut value).first().map(ToString::to_string)
+}

@@ -1,0 +1,143 @@
+//! The project's own repository: its remote, and how to reach it. Only reads.
+
+use crate::error::{Error, Result};
+use crate::signing::git_setting;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// Settings of the project's repository that affect how its remote is reached.
+const HANDED_OVER: &str = "^(core\\.sshcommand|credential\\..*|http\\..*|ssh\\..*|protocol\\..*)$";
+/// Variables that git must not inherit: they would name another repository.
+const NOT_INHERITED: [&str; 7] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+];
+
+/// The default remote: the branch's, or else the only one, or else `origin`.
+pub(super) fn usual_remote(project: &Path, branch: Option<&str>) -> Result<String> {
+    let of_branch = branch.and_then(|branch| git_setting(project, &format!("branch.{branch}.remote")));
+    if let Some(remote) = of_branch.filter(|remote| remote != ".") {
+        return Ok(remote);
+    }
+    let output = succeeded("listing remotes", plain_git().arg("-C").arg(project).arg("remote").output())?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let remotes: Vec<&str> = text.lines().collect();
+    match remotes.as_slice() {
+        [] => Err(Error::Sharing {
+            message: "this repository has no remote to share through".to_owned(),
+            hint: "add one with: git remote add origin URL".into(),
+        }),
+        [only] => Ok((*only).to_owned()),
+        several if several.contains(&"origin") => Ok("origin".to_owned()),
+        several => Err(Error::Sharing {
+            message: format!("this repository has several remotes: {}", several.join(", ")),
+            hint: "name one with: leftoff init --sync --remote NAME".into(),
+        }),
+    }
+}
+
+pub(super) fn remote_url(project: &Path, remote: &str) -> Result<String> {
+    let ran = plain_git().arg("-C").arg(project).args(["remote", "get-url", "--push", remote]).output();
+    let output = ran.map_err(|source| no_git("looking for the remote", source))?;
+    if !output.status.success() {
+        return Err(Error::Sharing {
+            message: format!("this repository has no remote '{remote}'"),
+            hint: "name one that it has: leftoff init --sync --remote NAME".into(),
+        });
+    }
+    let url = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    // A path is relative to the project, but git runs elsewhere.
+    let is_relative = !url.contains(':') && !url.starts_with('/');
+    Ok(if is_relative { project.join(&url).to_string_lossy().into_owned() } else { url })
+}
+
+pub(super) fn settings_of(project: &Path) -> Result<Vec<(String, String)>> {
+    let ran = plain_git().arg("-C").arg(project).args(["config", "-z", "--get-regexp", HANDED_OVER]).output();
+    let output = ran.map_err(|source| no_git("reading git's settings", source))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let pair = |line: &str| {
+        let (name, value) = line.split_once('\n').unwrap_or((line, "true"));
+        (!name.is_empty()).then(|| (name.to_owned(), value.to_owned()))
+    };
+    let mut settings = Vec::new();
+    for (name, value) in text.split('\0').filter_map(pair) {
+        // Git adds these up, and reads those of the user a second time in the sidecar: an empty value starts afresh.
+        let is_list = name.ends_with(".helper") || name.ends_with(".extraheader");
+        if is_list && !settings.iter().any(|(known, _)| *known == name) {
+            settings.push((name.clone(), String::new()));
+        }
+        settings.push((name, value));
+    }
+    Ok(settings)
+}
+
+pub(super) fn plain_git() -> Command {
+    let mut git = Command::new("git");
+    git.stdin(Stdio::null());
+    for name in NOT_INHERITED {
+        git.env_remove(name);
+    }
+    git.env("LC_ALL", "C");
+    git
+}
+
+pub(super) fn succeeded(doing: &str, ran: std::io::Result<Output>) -> Result<Output> {
+    let output = ran.map_err(|source| no_git(doing, source))?;
+    if output.status.success() {
+        return Ok(output);
+    }
+    Err(Error::Sharing {
+        message: format!("{doing} failed: {}", without_password(&last_words(&output))),
+        hint: "nothing of this store was changed".into(),
+    })
+}
+
+pub(super) fn no_git(doing: &str, source: std::io::Error) -> Error {
+    if source.kind() == std::io::ErrorKind::NotFound {
+        return Error::Sharing {
+            message: format!("{doing} needs the git program, and it is not installed"),
+            hint: "install git; sessions can also travel by: leftoff bundle create FILE".into(),
+        };
+    }
+    Error::io(doing, source)
+}
+
+/// The line with the reason, without git's decoration.
+pub(super) fn last_words(output: &Output) -> String {
+    let said = String::from_utf8_lossy(&output.stderr);
+    let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let fatal = lines.iter().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
+    let line = fatal.or_else(|| lines.last()).copied().unwrap_or("git gave no reason");
+    line.trim_start_matches("fatal: ").trim_start_matches("error: ").to_owned()
+}
+
+/// `https://anna:secret@host` becomes `https://anna@host`.
+pub(super) fn without_password(text: &str) -> String {
+    text.split(' ').map(word_without_password).collect::<Vec<_>>().join(" ")
+}
+
+fn word_without_password(word: &str) -> String {
+    let Some((scheme, rest)) = word.split_once("://") else { return word.to_owned() };
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let Some((user, host)) = host.rsplit_once('@') else { return word.to_owned() };
+    let user = user.split(':').next().unwrap_or_default();
+    format!("{scheme}://{user}@{host}{path}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_never_shown() {
+        assert_eq!(without_password("https://anna:secret@host/x.git"), "https://anna@host/x.git");
+        let said = "unable to access 'https://anna:secret@host:8443/a@b/': no";
+        assert!(!without_password(said).contains("secret"), "{}", without_password(said));
+        assert_eq!(without_password("git@host:x.git"), "git@host:x.git");
+    }
+}

@@ -1,0 +1,152 @@
+//! The sharing settings of this store: `sync.json` beside the database. Written atomically.
+
+use crate::error::{Error, Result};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+const NAME: &str = "sync.json";
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Settings {
+    /// The name of the project's git remote.
+    pub(super) remote: String,
+    /// The host accepts only branches: `refs/heads/leftoff/<replica>`.
+    #[serde(default)]
+    pub(super) branches: bool,
+    /// This store's name among those that share.
+    pub(super) replica: String,
+    /// Names that this store had before it was restored from a backup.
+    #[serde(default)]
+    pub(super) former: BTreeSet<String>,
+    /// The database's location at the last sync: a copy is another replica.
+    pub(super) place: PathBuf,
+    /// The newest event considered for sending.
+    #[serde(default)]
+    pub(super) mark: Mark,
+    /// Commits of other replicas that were taken.
+    #[serde(default)]
+    pub(super) taken: BTreeMap<String, String>,
+    /// This replica's own commit that the remote is known to have.
+    #[serde(default)]
+    pub(super) pushed: Option<String>,
+    /// Replicas' own names.
+    #[serde(default)]
+    pub(super) names: BTreeMap<String, String>,
+    /// Sessions that are not sent, and why.
+    #[serde(default)]
+    pub(super) held: BTreeMap<String, String>,
+    /// Sessions in use here of which another replica has more.
+    #[serde(default)]
+    pub(super) waiting: BTreeSet<String>,
+    /// When a sync was last tried; limits background syncs.
+    #[serde(default)]
+    pub(super) tried: Option<Timestamp>,
+    #[serde(default)]
+    pub(super) done: Option<Timestamp>,
+    #[serde(default)]
+    pub(super) error: Option<String>,
+    /// Refusals of the last sync, with reasons.
+    #[serde(default)]
+    pub(super) refused: Vec<String>,
+}
+
+/// An event that reveals whether an older copy replaced the store.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(super) struct Mark {
+    pub(super) cursor: u64,
+    #[serde(default)]
+    pub(super) session: Option<String>,
+    #[serde(default)]
+    pub(super) version: u64,
+    #[serde(default)]
+    pub(super) link: Option<String>,
+}
+
+impl Settings {
+    pub(super) fn new(remote: String, branches: bool, place: PathBuf) -> Result<Self> {
+        Ok(Self {
+            remote,
+            branches,
+            replica: new_replica()?,
+            former: BTreeSet::new(),
+            place,
+            mark: Mark::default(),
+            taken: BTreeMap::new(),
+            pushed: None,
+            names: BTreeMap::new(),
+            held: BTreeMap::new(),
+            waiting: BTreeSet::new(),
+            tried: None,
+            done: None,
+            error: None,
+            refused: Vec::new(),
+        })
+    }
+
+    /// Makes this store a new replica; data sent under its old name comes back like anybody's.
+    pub(super) fn become_another(&mut self, place: PathBuf) -> Result<()> {
+        self.replica = new_replica()?;
+        self.place = place;
+        self.mark = Mark::default();
+        self.taken.clear();
+        self.pushed = None;
+        Ok(())
+    }
+
+    pub(super) fn is_own(&self, replica: &str) -> bool {
+        self.replica == replica || self.former.contains(replica)
+    }
+
+    /// `None`: sharing is off.
+    pub(super) fn read(folder: &Path) -> Result<Option<Self>> {
+        let path = folder.join(NAME);
+        match fs::read(&path) {
+            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| Error::Sharing {
+                message: format!("{} cannot be read: {error}", path.display()),
+                hint: "remove it, then switch sharing on again: leftoff init --sync".into(),
+            }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(Error::io(format!("reading {}", path.display()), source)),
+        }
+    }
+
+    pub(super) fn write(&self, folder: &Path) -> Result<()> {
+        let path = folder.join(NAME);
+        let draft = folder.join(format!("{NAME}.new"));
+        let written = || -> std::io::Result<()> {
+            let _ = fs::remove_file(&draft);
+            let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+            file.write_all(&serde_json::to_vec_pretty(self)?)?;
+            file.sync_all()?;
+            fs::rename(&draft, &path)
+        };
+        written().map_err(|source| Error::io(format!("writing {}", path.display()), source))
+    }
+
+    pub(super) fn remove(folder: &Path) -> Result<()> {
+        let path = folder.join(NAME);
+        match fs::remove_file(&path) {
+            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                Err(Error::io(format!("removing {}", path.display()), source))
+            }
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    /// True if sharing is on, without reading anything.
+    pub(super) fn exist(folder: &Path) -> bool {
+        folder.join(NAME).exists()
+    }
+}
+
+fn new_replica() -> Result<String> {
+    let mut bytes = [0u8; 8];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Error::io("drawing a replica's id", std::io::Error::other(error.to_string())))?;
+    Ok(crate::hex(&bytes))
+}

@@ -1,0 +1,346 @@
+//! The bare repository beside the database, and the `git` program that synchronises it with the remote. The
+//! project's own repository is read for its settings and never written.
+
+mod running;
+
+use super::remote::{no_git, plain_git, remote_url, settings_of, succeeded, without_password};
+use super::segment::is_replica;
+use crate::error::{Error, Result};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+const FOLDER: &str = "sync.git";
+/// The prefix of fetched refs.
+const FETCHED: &str = "refs/remotes/";
+/// This replica's own history.
+const OWN: &str = "refs/own";
+pub(super) struct Sidecar {
+    folder: PathBuf,
+    /// The remote's URL, as git knows it.
+    url: String,
+    /// The prefix of replicas' refs at the remote.
+    namespace: &'static str,
+    settings: Vec<(String, String)>,
+    /// Nobody can answer a password prompt.
+    unattended: bool,
+}
+
+/// A file in a replica's tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) object: String,
+    pub(super) bytes: u64,
+    /// A regular file, neither a link nor a folder.
+    pub(super) is_file: bool,
+}
+
+/// A replica's tree, by path.
+pub(super) type Entries = BTreeMap<String, Entry>;
+
+/// The known commits.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Refs {
+    /// Of every replica at the remote, with the commit's time.
+    pub(super) fetched: BTreeMap<String, (String, i64)>,
+    pub(super) own: Option<String>,
+    /// Refs of the remote that no replica wrote, and why they are left out.
+    pub(super) refused: Vec<String>,
+}
+
+/// A file of the next commit.
+pub(super) enum Content {
+    Bytes(Vec<u8>),
+    /// An existing object.
+    Object(String),
+}
+
+/// The result of a push.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Pushed {
+    Done,
+    /// Somebody else wrote this replica's ref.
+    Taken,
+}
+
+/// Author and time of a commit.
+pub(super) struct Signature {
+    pub(super) name: String,
+    pub(super) email: String,
+    pub(super) seconds: i64,
+}
+
+impl Sidecar {
+    pub(super) fn open(
+        folder: &Path,
+        project: &Path,
+        remote: &str,
+        branches: bool,
+        unattended: bool,
+    ) -> Result<Self> {
+        let url = remote_url(project, remote)?;
+        let sidecar = Self {
+            folder: folder.join(FOLDER),
+            url,
+            namespace: if branches { "refs/heads/leftoff/" } else { "refs/leftoff/v1/" },
+            settings: settings_of(project)?,
+            unattended,
+        };
+        if !sidecar.folder.join("HEAD").exists() {
+            let made = plain_git().arg("init").args(["--bare", "--quiet"]).arg(&sidecar.folder).output();
+            succeeded("making the repository for sharing", made)?;
+        }
+        Ok(sidecar)
+    }
+
+    pub(super) fn remove(folder: &Path) -> Result<()> {
+        match std::fs::remove_dir_all(folder.join(FOLDER)) {
+            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                Err(Error::io("removing the repository for sharing", source))
+            }
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    /// Moves it to another folder; if that fails, it is removed.
+    pub(super) fn move_between(from: &Path, to: &Path) {
+        if std::fs::rename(from.join(FOLDER), to.join(FOLDER)).is_err() {
+            let _ = std::fs::remove_dir_all(from.join(FOLDER));
+        }
+    }
+
+    /// Sets this replica's own history to this commit.
+    pub(super) fn take_as_own(&self, commit: &str) -> Result<()> {
+        self.text("finding this replica's history", self.git().args(["update-ref", OWN, commit])).map(drop)
+    }
+
+    /// The remote's address without a password.
+    pub(super) fn address(&self) -> String {
+        without_password(&self.url)
+    }
+
+    pub(super) fn fetch(&self) -> Result<()> {
+        let refspec = format!("+{}*:{FETCHED}*", self.namespace);
+        let arguments =
+            ["fetch", "--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", &self.url];
+        self.remote_command("fetching", self.git().args(arguments).arg(refspec)).map(drop)
+    }
+
+    pub(super) fn refs(&self) -> Result<Refs> {
+        let format = "--format=%(refname) %(objecttype) %(objectname) %(committerdate:unix)";
+        let text = self.text("listing refs", self.git().args(["for-each-ref", format, FETCHED, OWN]))?;
+        let mut refs = Refs::default();
+        for line in text.lines() {
+            let mut words = line.split(' ');
+            let (Some(name), Some(kind), Some(object)) = (words.next(), words.next(), words.next()) else {
+                continue;
+            };
+            let seconds = words.next().and_then(|text| text.parse().ok()).unwrap_or_default();
+            let Some(replica) = name.strip_prefix(FETCHED) else {
+                refs.own = Some(object.to_owned());
+                continue;
+            };
+            let complaint = match (is_replica(replica), kind) {
+                (true, "commit") => {
+                    refs.fetched.insert(replica.to_owned(), (object.to_owned(), seconds));
+                    continue;
+                }
+                (false, _) => "its name is not a replica's id",
+                (true, _) => "it is not a commit",
+            };
+            refs.refused.push(format!("{}{replica} was refused: {complaint}", self.namespace));
+        }
+        Ok(refs)
+    }
+
+    /// Every file of a commit whose path could be one of ours.
+    pub(super) fn entries(&self, commit: &str) -> Result<Entries> {
+        let text =
+            self.text("listing a replica's files", self.git().args(["ls-tree", "-r", "-l", "-z", commit]))?;
+        Ok(text.split('\0').filter_map(entry).collect())
+    }
+
+    /// The content of objects, in the requested order.
+    pub(super) fn contents(&self, objects: &[String]) -> Result<Vec<Vec<u8>>> {
+        if objects.is_empty() {
+            return Ok(Vec::new());
+        }
+        let doing = "reading a replica's files";
+        let io = |source| Error::io(doing, source);
+        let mut child = self
+            .git()
+            .args(["cat-file", "--batch"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|source| no_git(doing, source))?;
+        let stdin = child.stdin.take();
+        let asked = objects.join("\n") + "\n";
+        // In another thread: git stops reading while nobody takes its answers.
+        let asking = std::thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(asked.as_bytes())));
+        let mut contents = Vec::with_capacity(objects.len());
+        if let Some(stdout) = child.stdout.take() {
+            let mut answers = BufReader::new(stdout);
+            for _ in objects {
+                contents.push(answer(&mut answers).map_err(io)?);
+            }
+        }
+        let _ = asking.join();
+        child.wait().map_err(io)?;
+        Ok(contents)
+    }
+
+    /// Adds files to this replica's own history in one commit. `anew` drops the old commits.
+    pub(super) fn commit(
+        &self,
+        files: &[(String, Content)],
+        parent: Option<&str>,
+        anew: Option<&Entries>,
+        by: &Signature,
+        message: &str,
+    ) -> Result<()> {
+        let mut out = Vec::new();
+        let who = format!("{} <{}> {} +0000", plain(&by.name), plain(&by.email), by.seconds);
+        out.extend(format!("commit {OWN}\ncommitter {who}\ndata {}\n{message}\n", message.len()).bytes());
+        match (anew, parent) {
+            (None, Some(parent)) => out.extend(format!("from {parent}\n").bytes()),
+            (None, None) => {}
+            (Some(kept), _) => {
+                for (path, entry) in kept {
+                    out.extend(format!("M 100644 {} {path}\n", entry.object).bytes());
+                }
+            }
+        }
+        for (path, content) in files {
+            match content {
+                Content::Object(object) => out.extend(format!("M 100644 {object} {path}\n").bytes()),
+                Content::Bytes(bytes) => {
+                    out.extend(format!("M 100644 inline {path}\ndata {}\n", bytes.len()).bytes());
+                    out.extend_from_slice(bytes);
+                    out.push(b'\n');
+                }
+            }
+        }
+        out.extend(b"\ndone\n");
+        let mut git = self.git();
+        git.args(["fast-import", "--quiet", "--done", "--force", "--date-format=raw"]);
+        self.fed("writing sessions for sharing", &mut git, out)
+    }
+
+    /// Sends this replica's own history, if the remote has the expected one.
+    pub(super) fn push(&self, replica: &str, expected: Option<&str>) -> Result<Pushed> {
+        let name = format!("{}{replica}", self.namespace);
+        let lease = format!("--force-with-lease={name}:{}", expected.unwrap_or_default());
+        let mut git = self.git();
+        git.args(["push", "--quiet", "--porcelain", "--no-verify", &lease, &self.url]);
+        git.arg(format!("+{OWN}:{name}"));
+        let output = self.at_remote(&mut git).map_err(|source| no_git("pushing", source))?;
+        let said = String::from_utf8_lossy(&output.stdout);
+        if output.status.success() {
+            let known = format!("{FETCHED}{replica}");
+            self.text("remembering what was pushed", self.git().args(["update-ref", &known, OWN]))?;
+            return Ok(Pushed::Done);
+        }
+        if said.contains("stale info") || said.contains("fetch first") {
+            return Ok(Pushed::Taken);
+        }
+        if said.contains("[remote rejected]") {
+            return Err(self.refused_by_host(&said, &output));
+        }
+        Err(self.failed("pushing", &output))
+    }
+
+    /// True if the host accepts a ref in this namespace: pushes an empty commit there and removes it again.
+    pub(super) fn is_accepted(&self, namespace: &str, replica: &str) -> Result<bool> {
+        let tree = self.text("probing", self.git().args(["hash-object", "-t", "tree", "-w", "--stdin"]))?;
+        let by = ["-c", "user.name=leftoff", "-c", "user.email=leftoff@localhost"];
+        let mut git = self.git();
+        git.args(by).args(["commit-tree", "-m", "Does this host accept the ref?", tree.trim()]);
+        let commit = self.text("probing", &mut git)?;
+        let name = format!("{namespace}{replica}");
+        let pushed = self.at_remote(
+            self.git()
+                .args(["push", "--porcelain", "--no-verify", &self.url])
+                .arg(format!("{}:{name}", commit.trim())),
+        );
+        let pushed = pushed.map_err(|source| no_git("probing", source))?;
+        if pushed.status.success() {
+            self.remote_command(
+                "probing",
+                self.git().args(["push", "--quiet", &self.url]).arg(format!(":{name}")),
+            )?;
+            return Ok(true);
+        }
+        if String::from_utf8_lossy(&pushed.stdout).contains("[remote rejected]") {
+            return Ok(false);
+        }
+        Err(self.failed("probing", &pushed))
+    }
+
+    /// Removes a replica's ref at the remote, and here.
+    pub(super) fn forget(&self, replica: &str) -> Result<()> {
+        let name = format!(":{}{replica}", self.namespace);
+        self.remote_command(
+            "forgetting a replica",
+            self.git().args(["push", "--quiet", &self.url]).arg(name),
+        )?;
+        let local = format!("{FETCHED}{replica}");
+        self.text("forgetting a replica", self.git().args(["update-ref", "-d", &local])).map(drop)
+    }
+
+    /// Removes unreferenced objects immediately: they may contain purged content.
+    pub(super) fn prune(&self) -> Result<()> {
+        self.text("removing old objects", self.git().args(["reflog", "expire", "--expire=now", "--all"]))?;
+        self.text("removing old objects", self.git().args(["gc", "--quiet", "--prune=now"])).map(drop)
+    }
+
+    /// Data that this replica wrote under an old name counts as another's from now on.
+    pub(super) fn give_away_own(&self, replica: &str) -> Result<()> {
+        let Some(own) = self.refs()?.own else { return Ok(()) };
+        let name = format!("{FETCHED}{replica}");
+        let known = self.refs()?.fetched.get(replica).map(|(commit, _)| commit.clone());
+        // The remote may have more than was sent from here.
+        if known.is_none_or(|known| self.is_ancestor(&known, &own)) {
+            self.text("renaming this replica", self.git().args(["update-ref", &name, &own]))?;
+        }
+        self.text("renaming this replica", self.git().args(["update-ref", "-d", OWN])).map(drop)
+    }
+
+    pub(super) fn is_ancestor(&self, one: &str, other: &str) -> bool {
+        let ran = self.git().args(["merge-base", "--is-ancestor", one, other]).output();
+        ran.is_ok_and(|output| output.status.success())
+    }
+}
+
+fn entry(line: &str) -> Option<(String, Entry)> {
+    let (about, path) = line.split_once('\t')?;
+    let mut words = about.split_whitespace();
+    let (mode, kind, object) = (words.next()?, words.next()?, words.next()?);
+    let bytes = words.next()?.parse().unwrap_or(u64::MAX);
+    let is_file = kind == "blob" && mode.starts_with("100");
+    // Paths are written into commands for git: a line break or a quote would be another command.
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/.-_:".contains(&byte);
+    let entry = Entry { object: object.to_owned(), bytes, is_file };
+    path.bytes().all(is_plain).then(|| (path.to_owned(), entry))
+}
+
+/// One answer of `cat-file --batch`; empty for a missing object.
+fn answer(from: &mut impl BufRead) -> std::io::Result<Vec<u8>> {
+    let mut header = String::new();
+    from.read_line(&mut header)?;
+    let Some(size) = header.split_whitespace().nth(2).and_then(|size| size.parse::<usize>().ok()) else {
+        return Ok(Vec::new());
+    };
+    let mut content = vec![0; size];
+    from.read_exact(&mut content)?;
+    let mut end = [0; 1];
+    from.read_exact(&mut end)?;
+    Ok(content)
+}
+
+/// A name that is valid in a commit.
+fn plain(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_control() && !"<>".contains(*letter)).collect()
+}

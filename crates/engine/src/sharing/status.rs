@@ -1,0 +1,256 @@
+//! The state of sharing, without contacting the remote. Changes nothing.
+
+use super::outgoing::{ABOUT, About};
+use super::settings::Settings;
+use super::sidecar::{Refs, Sidecar};
+use super::taking::{fork_of, is_fork};
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::view::{SharedView, Warning};
+use crate::words::ago;
+use jiff::Timestamp;
+use model::hint::Hint;
+use model::id::SessionId;
+use model::session::Session;
+use model::words;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use store::chain::Seal;
+use store::{Filter, Store};
+
+/// The state of sharing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SyncStatus {
+    pub on: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remote: Option<String>,
+    /// Without a password.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replica: Option<String>,
+    /// Sessions that changed here since the last sync.
+    pub ahead: usize,
+    /// Replicas with fetched data that was not taken yet.
+    pub behind: usize,
+    pub replicas: Vec<Replica>,
+    pub forks: Vec<Fork>,
+    pub held: Vec<HeldBack>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_sync: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_error: Option<String>,
+    /// Refusals of the last sync, with reasons.
+    pub refused: Vec<String>,
+}
+
+/// A store that shares through the same remote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Replica {
+    pub id: String,
+    pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_sent: Option<Timestamp>,
+    pub is_this: bool,
+}
+
+/// A history other than the one that counts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Fork {
+    pub id: String,
+    pub session: String,
+    /// The first event that differs.
+    pub differs_from: u64,
+    /// The number of events that the other one lacks.
+    pub events: u64,
+}
+
+/// A session that is not sent, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct HeldBack {
+    pub session: String,
+    pub why: String,
+}
+
+impl Engine {
+    pub fn sync_status(&self) -> Result<SyncStatus> {
+        let folder = self.sharing_folder()?;
+        let Some(settings) = Settings::read(&folder)? else { return Ok(SyncStatus::off()) };
+        let sidecar = Sidecar::open(&folder, &self.project.root, &settings.remote, settings.branches, true);
+        let (address, refs, names) = match &sidecar {
+            Ok(sidecar) => {
+                let refs = sidecar.refs()?;
+                let names = names(sidecar, &refs);
+                (Some(sidecar.address()), refs, names)
+            }
+            Err(_) => (None, Refs::default(), BTreeMap::new()),
+        };
+        let (changed, _) = self.changed_after(settings.mark.cursor)?;
+        let is_behind = |(replica, (commit, _)): &(&String, &(String, i64))| {
+            **replica != settings.replica && settings.taken.get(*replica) != Some(commit)
+        };
+        Ok(SyncStatus {
+            on: true,
+            remote: Some(settings.remote.clone()),
+            address,
+            replica: Some(settings.replica.clone()),
+            ahead: changed.len(),
+            behind: refs.fetched.iter().filter(is_behind).count(),
+            replicas: refs
+                .fetched
+                .iter()
+                .map(|(id, (_, seconds))| Replica {
+                    name: names.get(id).cloned().unwrap_or_default(),
+                    last_sent: Timestamp::from_second(*seconds).ok(),
+                    is_this: *id == settings.replica,
+                    id: id.clone(),
+                })
+                .collect(),
+            forks: self.forks()?,
+            held: settings.held.into_iter().map(|(session, why)| HeldBack { session, why }).collect(),
+            last_sync: settings.done,
+            last_error: sidecar.err().map(|error| error.to_string()).or(settings.error),
+            refused: settings.refused,
+        })
+    }
+
+    /// All forks.
+    pub(crate) fn forks(&self) -> Result<Vec<Fork>> {
+        let mut forks = Vec::new();
+        for listed in self.store.list(&Filter::default())? {
+            if is_fork(&listed.row.id) {
+                forks.extend(self.fork(&listed.row.id)?);
+            }
+        }
+        Ok(forks)
+    }
+
+    /// Forks of this session.
+    pub(crate) fn forks_of(&self, id: &SessionId) -> Result<Vec<Fork>> {
+        let mut forks = Vec::new();
+        for found in self.store.with_prefix(&format!("{id}.fork-"), 50)? {
+            forks.extend(self.fork(&found)?);
+        }
+        Ok(forks)
+    }
+
+    fn fork(&self, id: &SessionId) -> Result<Option<Fork>> {
+        let Some(of) = fork_of(id) else { return Ok(None) };
+        let shared = self.events_shared(id, &of)?;
+        let all = self.store.chain(id)?.seals.len() as u64;
+        Ok(Some(Fork {
+            id: id.to_string(),
+            session: of.to_string(),
+            differs_from: shared + 1,
+            events: all - shared,
+        }))
+    }
+
+    /// The number of common events, from the first.
+    pub(super) fn events_shared(&self, one: &SessionId, other: &SessionId) -> Result<u64> {
+        let (one, other) = (self.store.chain(one)?, self.store.chain(other)?);
+        let is_shared = |(version, seal): &(&u64, &Seal)| {
+            other.seals.get(version).is_some_and(|same| same.link == seal.link)
+        };
+        Ok(one.seals.iter().take_while(is_shared).count() as u64)
+    }
+
+    /// A replica's own name; otherwise the beginning of its id.
+    pub(crate) fn name_of_replica(&self, replica: &str) -> String {
+        if let Ok(Some(host)) = self.store.base().machine_name(replica) {
+            return host;
+        }
+        let settings = self.sharing_folder().and_then(|folder| Settings::read(&folder)).ok().flatten();
+        let named = settings.and_then(|mut settings| settings.names.remove(replica));
+        named
+            .filter(|name| !name.is_empty())
+            .unwrap_or_else(|| format!("replica {}", replica.get(..8).unwrap_or(replica)))
+    }
+
+    /// Where a session came from, and when this clone last synced. None if sharing is off.
+    pub(crate) fn shared_view(&self, session: &Session) -> Option<SharedView> {
+        let settings = self.sharing_folder().and_then(|folder| Settings::read(&folder)).ok().flatten()?;
+        let arrival = self.store.arrival(&session.id).ok().flatten();
+        let from = arrival.as_ref().filter(|arrival| !settings.is_own(&arrival.replica));
+        let from_name = from.map(|arrival| self.name_of_replica(&arrival.replica));
+        let (received_at, last_sync) = (from.map(|arrival| arrival.at), settings.done);
+        let now = self.clock.now();
+        let synced =
+            last_sync.map_or("not synced yet".to_owned(), |at| format!("last sync {}", ago(at, now)));
+        let told = match (&from_name, received_at) {
+            (Some(name), Some(at)) => format!("Came from {name}, received {}; {synced}.", ago(at, now)),
+            _ => format!("Shared through {}; {synced}.", settings.remote),
+        };
+        Some(SharedView { from: from_name, received_at, last_sync, told })
+    }
+
+    /// Warnings about a session that other machines have too.
+    pub(crate) fn sharing_warnings(&self, session: &Session) -> Vec<Warning> {
+        if !self.is_shared() {
+            return Vec::new();
+        }
+        let mut warnings = Vec::new();
+        if let Some(machine) = &session.machine {
+            let place = self.name_of_replica(machine);
+            warnings.push(warning(
+                "on_another_machine",
+                format!(
+                    "it is on another machine: {place}, in {}; last change by {}, {}",
+                    session.worktree,
+                    session.last_actor,
+                    ago(session.updated_at, self.clock.now())
+                ),
+                Hint::new("continue it here: ").run(words!["resume", session.id]),
+            ));
+        }
+        let (more, other) = if fork_of(&session.id).is_some() {
+            (self.fork(&session.id).ok().flatten().into_iter().collect(), true)
+        } else {
+            (self.forks_of(&session.id).unwrap_or_default(), false)
+        };
+        warnings.extend(more.iter().map(|fork| {
+            let events = fork.events;
+            let message = if other {
+                format!("this history does not count; {} does, and lacks {events} events of it", fork.session)
+            } else {
+                format!("another history of it, {}, has {events} events that are not here", fork.id)
+            };
+            warning("fork", message, Hint::new("bring them over: ").run(words!["sync", "resolve", fork.id]))
+        }));
+        warnings
+    }
+}
+
+fn warning(kind: &str, message: String, hint: Hint) -> Warning {
+    Warning { kind: kind.to_owned(), message, hint: Some(hint), path: None, problem: None }
+}
+
+pub(super) fn names(sidecar: &Sidecar, refs: &Refs) -> BTreeMap<String, String> {
+    const LONGEST: usize = 80;
+    let asked: Vec<String> = refs.fetched.values().map(|(commit, _)| format!("{commit}:{ABOUT}")).collect();
+    let found = sidecar.contents(&asked).unwrap_or_default();
+    let name = |bytes: &Vec<u8>| -> String {
+        let about = serde_json::from_slice::<About>(bytes).map(|about| about.name).unwrap_or_default();
+        crate::words::one_line(&about, LONGEST)
+    };
+    refs.fetched.keys().cloned().zip(found.iter().map(name)).collect()
+}
+
+impl SyncStatus {
+    fn off() -> Self {
+        Self {
+            on: false,
+            remote: None,
+            address: None,
+            replica: None,
+            ahead: 0,
+            behind: 0,
+            replicas: Vec::new(),
+            forks: Vec::new(),
+            held: Vec::new(),
+            last_sync: None,
+            last_error: None,
+            refused: Vec::new(),
+        }
+    }
+}

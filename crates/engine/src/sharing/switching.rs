@@ -1,0 +1,150 @@
+//! Switches sharing on and off, and retires replicas.
+
+use super::SyncStatus;
+use super::remote::usual_remote;
+use super::settings::Settings;
+use super::sidecar::Sidecar;
+use crate::doctor::Finding;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use model::hint::Hint;
+use model::words;
+
+impl Engine {
+    /// True if sessions of this store are shared.
+    pub fn is_shared(&self) -> bool {
+        self.sharing_folder().is_ok_and(|folder| Settings::exist(&folder))
+    }
+
+    /// Switches sharing on: the next sync sends this store's sessions to the remote.
+    pub fn share(&mut self, remote: Option<&str>, branches: bool) -> Result<SyncStatus> {
+        let folder = self.sharing_folder()?;
+        if self.project.git.is_none() {
+            return Err(Error::Sharing {
+                message: format!("{} is not a git repository", self.project.root.display()),
+                hint: Hint::new("sessions can travel as files: ").run(words!["bundle", "create", "FILE"]),
+            });
+        }
+        let remote = match remote {
+            Some(remote) => remote.to_owned(),
+            None => usual_remote(&self.project.root, self.project.branch().as_deref())?,
+        };
+        std::fs::create_dir_all(&folder)
+            .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
+        let place = self.project.database()?;
+        let settings = match Settings::read(&folder)? {
+            Some(known) if known.remote == remote && known.branches == branches => known,
+            // The new remote lacks what the old one has.
+            Some(known) => {
+                let mut fresh = Settings::new(remote.clone(), branches, place)?;
+                fresh.former = known.former;
+                fresh.former.insert(known.replica);
+                Sidecar::remove(&folder)?;
+                fresh
+            }
+            None => Settings::new(remote.clone(), branches, place)?,
+        };
+        Sidecar::open(&folder, &self.project.root, &remote, branches, true)?;
+        settings.write(&folder)?;
+        self.sync_status()
+    }
+
+    /// Switches sharing off here, and removes this replica from the remote if it can be reached.
+    pub fn stop_sharing(&mut self, erase: bool) -> Result<Vec<String>> {
+        let shared = self.shared(true)?;
+        let mut said = Vec::new();
+        if erase {
+            shared.sidecar.forget(&shared.settings.replica)?;
+            said.push(
+                "removed from the remote; its host may keep old objects for a while, and other replicas keep copies"
+                    .to_owned(),
+            );
+        }
+        Settings::remove(&shared.folder)?;
+        Sidecar::remove(&shared.folder)?;
+        Ok(said)
+    }
+
+    /// Removes an unused replica from the remote.
+    pub fn sync_forget(&mut self, asked: &str) -> Result<String> {
+        let mut shared = self.shared(false)?;
+        shared.sidecar.fetch()?;
+        let refs = shared.sidecar.refs()?;
+        let found: Vec<&String> =
+            refs.fetched.keys().filter(|replica| !asked.is_empty() && replica.starts_with(asked)).collect();
+        let replica = match found.as_slice() {
+            [one] => (*one).clone(),
+            _ => {
+                return Err(Error::Sharing {
+                    message: format!("'{asked}' is not the beginning of one replica's id"),
+                    hint: Hint::new("see them: ").run(words!["sync", "status"]),
+                });
+            }
+        };
+        if replica == shared.settings.replica {
+            return Err(Error::Sharing {
+                message: "that is this replica".to_owned(),
+                hint: Hint::new("to stop sharing and erase it: ").run(words!["sync", "off", "--erase"]),
+            });
+        }
+        shared.sidecar.forget(&replica)?;
+        shared.settings.taken.remove(&replica);
+        shared.keep_settings()?;
+        Ok(replica)
+    }
+
+    /// Problems with sharing: a remote out of reach, or a host that refuses the refs. Asks the remote only if the last
+    /// sync did not reach it.
+    pub(crate) fn sharing_findings(&self) -> Vec<Finding> {
+        // A server shares them already.
+        if self.team.is_some() {
+            return Vec::new();
+        }
+        let found = self.sharing_folder().and_then(|folder| {
+            let settings = Settings::read(&folder)?;
+            let Some(settings) = settings.filter(|known| known.pushed.is_none() || known.error.is_some())
+            else {
+                return Ok(None);
+            };
+            let sidecar =
+                Sidecar::open(&folder, &self.project.root, &settings.remote, settings.branches, true)?;
+            probed(&sidecar, &settings)
+        });
+        match found {
+            Ok(finding) => finding.into_iter().collect(),
+            Err(error) => {
+                let hint = error.hint().unwrap_or_else(|| Hint::new("see: ").run(words!["sync", "status"]));
+                vec![Finding::new("sharing", error.to_string(), hint)]
+            }
+        }
+    }
+}
+
+/// Which refs the host accepts, if not those in use.
+fn probed(sidecar: &Sidecar, settings: &Settings) -> Result<Option<Finding>> {
+    const REFS: &str = "refs/leftoff/probe/";
+    const BRANCHES: &str = "refs/heads/leftoff-probe/";
+    let (used, other) = if settings.branches { (BRANCHES, REFS) } else { (REFS, BRANCHES) };
+    if sidecar.is_accepted(used, &settings.replica)? {
+        return Ok(None);
+    }
+    let address = sidecar.address();
+    let takes_other = sidecar.is_accepted(other, &settings.replica)?;
+    Ok(Some(match (takes_other, settings.branches) {
+        (true, false) => Finding::new(
+            "sharing",
+            format!("{address} refuses refs/leftoff/* and accepts branches"),
+            Hint::new("share through branches: ").run(words!["init", "--sync", "--branches"]),
+        ),
+        (true, true) => Finding::new(
+            "sharing",
+            format!("{address} refuses branches and accepts refs/leftoff/*"),
+            Hint::new("share through those: ").run(words!["init", "--sync"]),
+        ),
+        (false, _) => Finding::new(
+            "sharing",
+            format!("{address} refuses both refs/leftoff/* and branches"),
+            Hint::new("share through another remote: ").run(words!["init", "--sync", "--remote", "NAME"]),
+        ),
+    }))
+}

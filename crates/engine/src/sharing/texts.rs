@@ -1,0 +1,75 @@
+//! Definitions and stored files that other replicas' histories name. Nothing is accepted unless its hash
+//! matches.
+
+use super::Shared;
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::hex;
+use model::event::Event;
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use store::{Arrived, ContentRow, DefinitionRow, Store};
+
+/// Larger contents are refused.
+const LARGEST_CONTENT: u64 = 1 << 20;
+
+impl Engine {
+    /// Definitions and contents that the histories name and the store lacks, if a replica has them.
+    pub(super) fn add_texts(&self, shared: &mut Shared, arrived: &mut Arrived) -> Result<()> {
+        let (mut definitions, mut contents) = (BTreeMap::new(), BTreeSet::new());
+        for row in arrived.histories.iter().flat_map(|history| &history.events) {
+            let event = Event::read(&row.kind, &row.body);
+            match &event {
+                Event::RunStarted { workflow, definition, .. } => {
+                    definitions.insert(workflow.hash.clone(), definition.clone());
+                }
+                Event::DefinitionUpdated { workflow, .. } => {
+                    definitions.entry(workflow.hash.clone()).or_insert(None);
+                }
+                _ => {}
+            }
+            for hash in event.contents() {
+                contents.insert(hash.to_owned());
+            }
+        }
+        for (hash, sealed) in definitions {
+            if self.store.definition(&hash)?.is_some() {
+                continue;
+            }
+            let Some(bytes) = shared.file(&format!("def/{hash}"), LARGEST_CONTENT)? else { continue };
+            match definition(&hash, sealed.as_deref(), bytes) {
+                Ok(row) => arrived.definitions.push(row),
+                Err(why) => shared.refused.push(format!("the definition {hash} was refused: {why}")),
+            }
+        }
+        for hash in contents {
+            if self.store.content(&hash)?.is_some() {
+                continue;
+            }
+            let Some(body) = shared.file(&format!("blob/{hash}"), LARGEST_CONTENT)? else { continue };
+            if hex(&Sha256::digest(&body)) == hash {
+                arrived.contents.push(ContentRow { hash, body });
+            } else {
+                shared.refused.push(format!("the file blob/{hash} was refused: it has other content"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn definition(
+    hash: &str,
+    sealed: Option<&str>,
+    bytes: Vec<u8>,
+) -> std::result::Result<DefinitionRow, &'static str> {
+    let body = String::from_utf8(bytes).map_err(|_| "it is not text")?;
+    let workflow: model::workflow::Workflow =
+        serde_json::from_str(&body).map_err(|_| "it is not a definition")?;
+    if workflow.hash != hash {
+        return Err("it is another one");
+    }
+    if sealed.is_some_and(|sealed| sealed != hex(&Sha256::digest(body.as_bytes()))) {
+        return Err("it is not the one that the run was started with");
+    }
+    Ok(DefinitionRow { hash: hash.to_owned(), body })
+}

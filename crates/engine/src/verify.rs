@@ -1,0 +1,129 @@
+//! Replays a session's history and determines whether its work is proven: chain, definition, every phase,
+//! every recorded file. Changes nothing, and trusts no snapshot.
+
+mod definition;
+mod files;
+mod judge;
+mod material;
+mod problem;
+mod replay;
+mod report;
+mod signatures;
+
+pub use files::{FileReport, FileState};
+pub(crate) use material::OpenedBundle;
+pub use problem::Problem;
+pub use report::{ApprovalReport, CheckReport, PhaseReport, Report, RunReport};
+
+use crate::engine::{Engine, Want};
+use crate::error::{Error, Result};
+use judge::Judge;
+use material::Material;
+use model::event::Event;
+use model::id::SessionId;
+use model::outcome::Outcome;
+use replay::Replay;
+use std::path::PathBuf;
+use store::Filter;
+
+/// The history to verify, and how strictly.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct VerifyRequest {
+    /// Every session that worked on this branch; for a bundle, requires that its session did.
+    pub branch: Option<String>,
+    /// The session of this bundle instead of the store's.
+    pub bundle: Option<PathBuf>,
+    /// The chain's last link, as recorded elsewhere.
+    pub head: Option<String>,
+    pub allow: Vec<Allowed>,
+}
+
+/// Outcomes that count only on request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Allowed {
+    Overridden,
+    Reported,
+    /// A lenient gate that passed with failed checks.
+    Warnings,
+}
+
+impl Allowed {
+    pub const NAMES: [&'static str; 3] = ["overridden", "reported", "warnings"];
+
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "overridden" => Some(Self::Overridden),
+            "reported" => Some(Self::Reported),
+            "warnings" => Some(Self::Warnings),
+            _ => None,
+        }
+    }
+
+    fn allows(self, outcome: Outcome) -> bool {
+        match self {
+            Self::Overridden => outcome == Outcome::Overridden,
+            Self::Reported => outcome == Outcome::Reported,
+            Self::Warnings => outcome == Outcome::Warned,
+        }
+    }
+}
+
+impl Engine {
+    /// One report per selected session; at least one.
+    pub fn verify(&self, request: &VerifyRequest) -> Result<Vec<Report>> {
+        if let Some(path) = &request.bundle {
+            let material = Material::of_bundle(self, path)?;
+            self.refuse_other_session(&material.session)?;
+            return Ok(vec![self.verified(&material, request)?]);
+        }
+        let sessions = match &request.branch {
+            Some(branch) => self.sessions_of_branch(branch)?,
+            None => vec![self.select(Want::Latest)?],
+        };
+        sessions.iter().map(|id| self.verified(&Material::of_store(self, id)?, request)).collect()
+    }
+
+    fn verified(&self, material: &Material<'_>, request: &VerifyRequest) -> Result<Report> {
+        let replay = Replay::of(&material.session, &material.rows)?;
+        Judge { engine: self, material, replay: &replay, request }.report()
+    }
+
+    /// A bundle contains one session; naming another is an error.
+    fn refuse_other_session(&self, found: &SessionId) -> Result<()> {
+        match &self.options.session {
+            Some(asked) if !found.as_str().starts_with(asked.as_str()) => Err(Error::WrongUsage {
+                message: format!("the bundle holds session {found}, not {asked}"),
+                hint: "leave --session out".into(),
+            }),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Sessions that started on a branch or completed a phase there.
+    fn sessions_of_branch(&self, branch: &str) -> Result<Vec<SessionId>> {
+        let mut found = Vec::new();
+        for listed in self.store.list(&Filter::default())? {
+            let id = listed.row.id;
+            let rows = self.store.events(&id, 0, None)?;
+            let mut events = rows.iter().map(|row| Event::read(&row.kind, &row.body));
+            let is_of_branch = events.any(|event| is_on(&event, branch));
+            if is_of_branch {
+                found.push(id);
+            }
+        }
+        if found.is_empty() {
+            return Err(Error::NoSessionOfBranch { branch: branch.to_owned() });
+        }
+        Ok(found)
+    }
+}
+
+/// True if the event happened while this branch was checked out.
+fn is_on(event: &Event, branch: &str) -> bool {
+    match event {
+        Event::SessionStarted { branch: Some(own), .. } | Event::PhaseCompleted { branch: Some(own), .. } => {
+            own == branch
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,380 @@
+//! Judges a replayed history: which phases count, and the problems of the rest.
+
+use super::material::Material;
+use super::problem::Problem;
+use super::replay::{Approved, End, Replay};
+use super::report::{ApprovalReport, CheckReport, PhaseReport, Report, RunReport};
+use super::signatures::Signatures;
+use super::{VerifyRequest, definition, files, is_on};
+use crate::checks::evidence_hash;
+use crate::doctor::purged_hashes;
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::hex;
+use crate::policy::{Restricted, Who};
+use model::gate::{AttemptReport, CheckResult};
+use model::id::Name;
+use model::lifecycle::Lifecycle;
+use model::outcome::Outcome;
+use model::phase::{Phase, PhaseState};
+use model::run::Run;
+use model::session::Session;
+use model::workflow::{OnComplete, PhaseDefinition, Workflow};
+use std::collections::{BTreeMap, BTreeSet};
+use store::chain::check;
+
+pub(super) struct Judge<'a> {
+    pub(super) engine: &'a Engine,
+    pub(super) material: &'a Material<'a>,
+    pub(super) replay: &'a Replay,
+    pub(super) request: &'a VerifyRequest,
+}
+
+/// The basis for judging every phase.
+struct Ground {
+    definitions: BTreeMap<String, Workflow>,
+    /// Versions of purged events.
+    purged: BTreeSet<u64>,
+    /// The history up to this version is authentic, whoever brought it here.
+    anchored: u64,
+    signatures: Signatures,
+    /// Nobody accepted a list of signers here.
+    no_signers: bool,
+    approves: Who,
+    overrides: Who,
+}
+
+impl Judge<'_> {
+    pub(super) fn report(&self) -> Result<Report> {
+        let session = &self.replay.session;
+        let ground = self.ground()?;
+        let runs: Vec<RunReport> = newest_runs(session).map(|run| self.run(run, &ground)).collect();
+        let files = files::compare(self.material, session);
+        let problems = self.problems(&ground);
+        let holds = problems.is_empty()
+            && runs.iter().flat_map(|run| &run.phases).all(|phase| phase.counts)
+            && files.iter().all(|file| file.state.is_good());
+        Ok(Report {
+            session_id: session.id.to_string(),
+            title: session.title.clone(),
+            goal: session.goal.clone(),
+            source: self.material.source,
+            lifecycle: session.lifecycle.name(),
+            branch: self.replay.branch.clone(),
+            commit: self.replay.commit.clone(),
+            head: self.head(),
+            events: self.material.rows.len(),
+            holds,
+            aside: self.request.branch.is_some() && matches!(session.lifecycle, Lifecycle::Abandoned { .. }),
+            problems,
+            runs,
+            files,
+        })
+    }
+
+    fn ground(&self) -> Result<Ground> {
+        let rows = self.material.kept_rows();
+        let allowed = self.engine.allowed_signers()?;
+        let signatures = Signatures::of(self.material, self.replay, allowed.as_deref())?;
+        Ok(Ground {
+            definitions: definition::stored(self.material),
+            purged: purged_hashes(rows).into_keys().collect(),
+            anchored: self.anchored().max(signatures.anchored()),
+            signatures,
+            no_signers: allowed.is_none(),
+            approves: self.engine.who_may(Restricted::Approve),
+            overrides: self.engine.who_may(Restricted::Override),
+        })
+    }
+
+    /// A head recorded earlier vouches for everything up to it.
+    fn anchored(&self) -> u64 {
+        self.request.head.as_ref().and_then(|asked| self.version_of_head(asked)).unwrap_or(0)
+    }
+
+    fn head(&self) -> Option<String> {
+        self.material.chain.head.map(|head| hex(&head))
+    }
+
+    /// The last event when this was the chain's head.
+    fn version_of_head(&self, asked: &str) -> Option<u64> {
+        let asked = asked.to_ascii_lowercase();
+        let mut seals = self.material.chain.seals.iter();
+        seals.find(|(_, seal)| hex(&seal.link) == asked).map(|(version, _)| *version)
+    }
+
+    fn problems(&self, ground: &Ground) -> Vec<Problem> {
+        let session = &self.replay.session;
+        let mut problems = self.chain_problems();
+        problems.extend(self.head_problem());
+        problems.extend(self.branch_problem());
+        problems.extend(self.signature_problems(ground));
+        problems.extend(self.replay.clock_problems());
+        let newer = session.unknown_event.clone().map(|kind| Problem::NewerEvent { kind });
+        problems.extend(newer);
+        match session.lifecycle {
+            Lifecycle::Abandoned { .. } | Lifecycle::Failed { .. } => {
+                problems.push(Problem::Ended { lifecycle: session.lifecycle.name() });
+            }
+            Lifecycle::Active | Lifecycle::Paused { .. } | Lifecycle::Completed { .. } => {}
+        }
+        let definitions = definition::problems(self.engine, self.material, self.replay, &ground.definitions);
+        problems.extend(definitions);
+        problems
+    }
+
+    fn chain_problems(&self) -> Vec<Problem> {
+        let (chain, rows) = (&self.material.chain, self.material.kept_rows());
+        if chain.head.is_none() && !rows.is_empty() {
+            return vec![Problem::NoChain];
+        }
+        let broken = check(chain, rows, &purged_hashes(rows)).into_iter().map(Problem::Broken);
+        let late = chain.since.filter(|since| *since > 1).map(|since| Problem::ChainedLate { since });
+        broken.chain(late).collect()
+    }
+
+    /// On the machine where they were given, approvals count without a list of signers unless the policy
+    /// requires one.
+    fn signature_problems(&self, ground: &Ground) -> Vec<Problem> {
+        let bad = &ground.signatures.bad;
+        if ground.no_signers {
+            let matters = self.material.from_elsewhere > 0 || ground.approves == Who::Signed;
+            return if matters && !bad.is_empty() { vec![Problem::SignersNotAccepted] } else { Vec::new() };
+        }
+        bad.iter().map(|version| Problem::BadSignature { version: *version }).collect()
+    }
+
+    fn branch_problem(&self) -> Option<Problem> {
+        let asked = self.request.branch.as_ref()?;
+        let is_of_branch = self.replay.history.iter().any(|recorded| is_on(&recorded.event, asked));
+        (!is_of_branch).then(|| Problem::OtherBranch { asked: asked.clone() })
+    }
+
+    fn head_problem(&self) -> Option<Problem> {
+        let asked = self.request.head.as_ref()?;
+        if self.head().is_some_and(|head| head.eq_ignore_ascii_case(asked)) {
+            return None;
+        }
+        Some(Problem::OtherHead { asked: asked.clone(), at: self.version_of_head(asked) })
+    }
+
+    fn run(&self, run: &Run, ground: &Ground) -> RunReport {
+        let phases = run.phases.iter().enumerate();
+        RunReport {
+            workflow: run.workflow.name.clone(),
+            version: run.workflow.version.clone(),
+            ordinal: run.ordinal,
+            definition: run.workflow.hash.clone(),
+            phases: phases
+                .filter(|(_, phase)| !self.is_beyond_the_end(run, phase))
+                .map(|(at, phase)| self.phase(run, run.number_at(at), phase, ground))
+                .collect(),
+        }
+    }
+
+    /// In a growing run: the phase that had started when the session was closed.
+    fn is_beyond_the_end(&self, run: &Run, phase: &Phase) -> bool {
+        let is_closed = matches!(self.replay.session.lifecycle, Lifecycle::Completed { .. });
+        let is_last = run.phases.last().is_some_and(|last| last.id() == phase.id());
+        is_closed && is_last && run.workflow.on_complete == OnComplete::Grow && Outcome::of(phase).is_none()
+    }
+
+    fn phase(&self, run: &Run, number: u32, phase: &Phase, ground: &Ground) -> PhaseReport {
+        let end = self.replay.end(run, phase.id()).filter(|_| Outcome::of(phase).is_some());
+        let mut outcome = Outcome::of(phase);
+        let mut problems = Vec::new();
+        if let Some(end) = end {
+            let defined = ground.definitions.get(&end.definition);
+            let defined = defined.and_then(|workflow| workflow.phase(phase.id().as_str()));
+            problems = self.end_problems(phase, end, defined, ground);
+            problems.extend(self.replaced(run, phase.id(), end, ground));
+            let is_claim = self.is_mere_claim(run, end, defined, ground) || self.lacks_signature(end, ground);
+            if is_claim && outcome != Some(Outcome::Done) {
+                outcome = Some(Outcome::Claimed);
+            }
+        }
+        let report = end.and_then(|end| end.report.as_ref());
+        PhaseReport {
+            number,
+            id: phase.id().clone(),
+            title: phase.stub.title.clone(),
+            outcome,
+            counts: outcome.is_some_and(|outcome| self.accepts(outcome)) && problems.is_empty(),
+            at: end.map(|end| end.at),
+            by: end.map(|end| end.actor.to_string()),
+            reason: reason(phase, report),
+            checks: report.map(checks).unwrap_or_default(),
+            approvals: end.map(|end| approvals(end, ground)).unwrap_or_default(),
+            problems,
+        }
+    }
+
+    fn accepts(&self, outcome: Outcome) -> bool {
+        match outcome {
+            Outcome::Verified | Outcome::Done | Outcome::NotApplicable => true,
+            Outcome::Reported | Outcome::Warned | Outcome::Overridden => {
+                self.request.allow.iter().any(|allowed| allowed.allows(outcome))
+            }
+            Outcome::Claimed | Outcome::Skipped => false,
+        }
+    }
+
+    /// True if only a file from another machine says how the phase ended.
+    fn is_mere_claim(
+        &self,
+        run: &Run,
+        end: &End,
+        defined: Option<&PhaseDefinition>,
+        ground: &Ground,
+    ) -> bool {
+        let is_from_elsewhere = end.version <= self.material.from_elsewhere && end.version > ground.anchored;
+        // The signature covers the approved files only by their hash, and the events that record them come later.
+        let approved =
+            || defined.map(|defined| evidence_hash(&definition::files_of(defined, end, run.ordinal)));
+        is_from_elsewhere && !approved().is_some_and(|files| is_shown_by_signatures(end, &files, ground))
+    }
+
+    /// True if the phase relies on an approval that needs a signature and has none.
+    fn lacks_signature(&self, end: &End, ground: &Ground) -> bool {
+        let must_be_signed = |approved: &Approved| {
+            let is_from_elsewhere =
+                approved.version <= self.material.from_elsewhere && approved.version > ground.anchored;
+            is_from_elsewhere || ground.approves == Who::Signed
+        };
+        let mut needed = end.approvals.iter().filter(|approved| rests_on(end, approved));
+        needed.any(|approved| must_be_signed(approved) && ground.signatures.of_approval(approved).is_none())
+    }
+
+    fn end_problems(
+        &self,
+        phase: &Phase,
+        end: &End,
+        defined: Option<&PhaseDefinition>,
+        ground: &Ground,
+    ) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let proof = std::iter::once(end.version).chain(end.approvals.iter().map(|approved| approved.version));
+        problems.extend(
+            proof
+                .filter(|version| ground.purged.contains(version))
+                .map(|version| Problem::Purged { version }),
+        );
+        if phase.is_not_applicable() && defined.is_none_or(|defined| defined.when.is_none()) {
+            problems.push(Problem::Unconditional);
+        }
+        let (Some(report), Some(defined)) = (&end.report, defined) else { return problems };
+        problems.extend(unchecked(report, defined));
+        problems.extend(self.approval_problems(report, end, ground));
+        if report.overridden.is_some() && ground.overrides > Who::Anyone && !end.actor.is_person() {
+            problems.push(Problem::OverriddenByOther { who: end.actor.to_string() });
+        }
+        let is_signed = || ground.signatures.is_override_signed(phase.id(), end.version);
+        if report.overridden.is_some() && ground.overrides == Who::Signed && !is_signed() {
+            problems.push(Problem::OverrideNotSigned);
+        }
+        problems
+    }
+
+    fn approval_problems(&self, report: &AttemptReport, end: &End, ground: &Ground) -> Vec<Problem> {
+        let passed = report.checks.iter().filter(|check| check.kind == "approval" && !check.failed());
+        let problem = |check: &str| match end.approvals.iter().find(|known| known.check.as_str() == check) {
+            None => Some(Problem::NoApproval { check: check.to_owned() }),
+            Some(approved) if ground.approves > Who::Anyone && !approved.actor.is_person() => {
+                Some(Problem::ApprovedByOther { check: check.to_owned(), who: approved.actor.to_string() })
+            }
+            Some(_) => None,
+        };
+        passed.filter_map(|check| problem(&check.id)).collect()
+    }
+
+    /// Files of the passed gate that changed since without passing a later gate.
+    fn replaced(&self, run: &Run, phase: &Name, end: &End, ground: &Ground) -> Vec<Problem> {
+        let is_replaced = |(path, hash): &(&String, &String)| {
+            let newest = self.replay.session.artifacts.get(*path).map(|known| &known.newest);
+            let is_same = newest.is_some_and(|newest| newest.hash == **hash);
+            let by_other = newest.and_then(|newest| newest.phase.as_ref()).filter(|other| *other != phase);
+            !is_same && !by_other.is_some_and(|other| self.was_checked_by(run, other, path, ground))
+        };
+        let replaced = end.files.iter().filter(is_replaced);
+        replaced.map(|(path, _)| Problem::Replaced { path: path.clone() }).collect()
+    }
+
+    /// True if another finished phase of the run names this file.
+    fn was_checked_by(&self, run: &Run, phase: &Name, path: &str, ground: &Ground) -> bool {
+        let Some(end) = self.replay.end(run, phase) else { return false };
+        let defined = ground.definitions.get(&end.definition);
+        let defined = defined.and_then(|workflow| workflow.phase(phase.as_str()));
+        end.files.contains_key(path)
+            && defined.is_some_and(|defined| definition::names_file(defined, path, run.ordinal))
+    }
+}
+
+/// True if the phase passed with this approval.
+fn rests_on(end: &End, approved: &Approved) -> bool {
+    let checks = end.report.iter().flat_map(|report| &report.checks);
+    checks.filter(|check| !check.failed()).any(|check| check.id == approved.check.as_str())
+}
+
+/// True if every passed check is an approval of these files with a valid signature: nothing else must be trusted.
+fn is_shown_by_signatures(end: &End, files: &str, ground: &Ground) -> bool {
+    let Some(report) = end.report.as_ref().filter(|report| report.overridden.is_none()) else { return false };
+    let is_signed = |check: &CheckResult| {
+        let approved = end.approvals.iter().find(|approved| approved.check.as_str() == check.id);
+        let is_of_files = |approved: &&Approved| approved.evidence.as_deref() == Some(files);
+        let signed =
+            approved.filter(is_of_files).and_then(|approved| ground.signatures.of_approval(approved));
+        !check.failed() && signed.is_some()
+    };
+    !report.checks.is_empty() && report.checks.iter().all(is_signed)
+}
+
+/// The newest run of each workflow: earlier ones were superseded.
+pub(super) fn newest_runs(session: &Session) -> impl Iterator<Item = &Run> {
+    session.runs.iter().filter(|run| {
+        let is_newer = |other: &&Run| other.workflow.name == run.workflow.name && other.ordinal > run.ordinal;
+        !session.runs.iter().any(|other| is_newer(&other))
+    })
+}
+
+/// Checks and required evidence without a result in the attempt.
+fn unchecked(report: &AttemptReport, defined: &PhaseDefinition) -> Vec<Problem> {
+    let has = |id: &str| report.checks.iter().any(|check| check.id == id);
+    let checks = defined.checks.iter().map(|check| check.id.as_str());
+    let evidence = defined.evidence.iter().filter(|field| field.required).map(|field| field.name.as_str());
+    checks
+        .chain(evidence)
+        .filter(|id| !has(id))
+        .map(|id| Problem::Unchecked { check: id.to_owned() })
+        .collect()
+}
+
+fn reason(phase: &Phase, report: Option<&AttemptReport>) -> Option<String> {
+    match &phase.state {
+        PhaseState::Skipped { reason, .. } => Some(reason.clone()),
+        PhaseState::NotStarted
+        | PhaseState::InProgress { .. }
+        | PhaseState::Completed { .. }
+        | PhaseState::NeedsReview { .. } => report.and_then(|report| report.overridden.clone()),
+    }
+}
+
+fn checks(report: &AttemptReport) -> Vec<CheckReport> {
+    let line = |check: &CheckResult| CheckReport {
+        id: check.id.clone(),
+        kind: check.kind.clone(),
+        outcome: check.outcome,
+        found: check.found.clone(),
+    };
+    report.checks.iter().map(line).collect()
+}
+
+fn approvals(end: &End, ground: &Ground) -> Vec<ApprovalReport> {
+    let line = |approved: &Approved| ApprovalReport {
+        check: approved.check.clone(),
+        by: approved.actor.to_string(),
+        remark: approved.remark.clone(),
+        at: approved.at,
+        signed_by: ground.signatures.of_approval(approved).map(ToOwned::to_owned),
+    };
+    end.approvals.iter().map(line).collect()
+}

@@ -1,0 +1,178 @@
+//! Problems with a session's proof, as data; only this module words them.
+
+use model::id::Name;
+use serde::{Serialize, Serializer};
+use serde_json::json;
+use store::chain::Broken;
+
+/// A reason why a history is not proof.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Problem {
+    NoChain,
+    /// Events before this version were sealed later, as they stood then.
+    ChainedLate {
+        since: u64,
+    },
+    Broken(Broken),
+    /// The chain's end differs from the recorded one; `at` is the last event at that time, if present.
+    OtherHead {
+        asked: String,
+        at: Option<u64>,
+    },
+    OtherBranch {
+        asked: String,
+    },
+    NewerEvent {
+        kind: String,
+    },
+    /// An event is dated well before the previous one.
+    ClockSetBack {
+        version: u64,
+    },
+    Ended {
+        lifecycle: &'static str,
+    },
+    DefinitionMissing {
+        workflow: Name,
+    },
+    /// The stored definition is not the one with which the run started.
+    DefinitionChanged {
+        workflow: Name,
+    },
+    /// The project's tree defines the workflow differently, or not at all.
+    DefinitionNotHere {
+        workflow: Name,
+        differences: Vec<String>,
+    },
+    /// The definition has a check without a result in the attempt.
+    Unchecked {
+        check: String,
+    },
+    NoApproval {
+        check: String,
+    },
+    ApprovedByOther {
+        check: String,
+        who: String,
+    },
+    OverriddenByOther {
+        who: String,
+    },
+    /// The policy requires a signature.
+    OverrideNotSigned,
+    /// A signature by no allowed key, or for something else.
+    BadSignature {
+        version: u64,
+    },
+    /// There are signatures, but nobody accepted a list of signers here.
+    SignersNotAccepted,
+    /// The event with the proof, or an approval, was purged.
+    Purged {
+        version: u64,
+    },
+    /// A phase was called not applicable, but its definition has no condition.
+    Unconditional,
+    /// A file of the passed gate was recorded again since, without a check.
+    Replaced {
+        path: String,
+    },
+}
+
+impl Problem {
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::NoChain => "no_chain",
+            Self::ChainedLate { .. } => "chained_late",
+            Self::Broken(_) => "chain",
+            Self::OtherHead { .. } => "other_head",
+            Self::OtherBranch { .. } => "other_branch",
+            Self::NewerEvent { .. } => "newer_event",
+            Self::ClockSetBack { .. } => "clock_set_back",
+            Self::Ended { .. } => "ended",
+            Self::DefinitionMissing { .. } => "definition_missing",
+            Self::DefinitionChanged { .. } => "definition_changed",
+            Self::DefinitionNotHere { .. } => "definition_not_here",
+            Self::Unchecked { .. } => "unchecked",
+            Self::NoApproval { .. } => "no_approval",
+            Self::ApprovedByOther { .. } => "approved_by_other",
+            Self::OverriddenByOther { .. } => "overridden_by_other",
+            Self::OverrideNotSigned => "override_not_signed",
+            Self::BadSignature { .. } => "bad_signature",
+            Self::SignersNotAccepted => "signers_not_accepted",
+            Self::Purged { .. } => "purged",
+            Self::Unconditional => "unconditional",
+            Self::Replaced { .. } => "replaced",
+        }
+    }
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NoChain => {
+                f.write_str("its history has no hash chain, so nothing shows that it was not changed")
+            }
+            Self::ChainedLate { since } => {
+                write!(
+                    f,
+                    "events before {since} joined the hash chain later and could have been changed before"
+                )
+            }
+            Self::Broken(broken) => write!(f, "the history is not the one that was written: {broken}"),
+            Self::OtherHead { asked, at: None } => write!(f, "the history does not contain the head {asked}"),
+            Self::OtherHead { asked, at: Some(version) } => {
+                write!(f, "the head {asked} is that of event {version}, and more events follow it")
+            }
+            Self::OtherBranch { asked } => write!(f, "the session did not work on branch {asked}"),
+            Self::NewerEvent { kind } => {
+                write!(f, "it holds '{kind}', which this version of leftoff does not know")
+            }
+            Self::ClockSetBack { version } => {
+                write!(f, "event {version} is dated before the event that it follows: a clock was set back")
+            }
+            Self::Ended { lifecycle } => write!(f, "the session is {lifecycle}"),
+            Self::DefinitionMissing { workflow } => {
+                write!(f, "the definition of workflow {workflow} is missing")
+            }
+            Self::DefinitionChanged { workflow } => {
+                write!(f, "the stored definition of workflow {workflow} was changed after the run began")
+            }
+            Self::DefinitionNotHere { workflow, differences } if differences.is_empty() => {
+                write!(f, "the run followed a definition of workflow {workflow} that is not in this project")
+            }
+            Self::DefinitionNotHere { workflow, differences } => write!(
+                f,
+                "the run followed another definition of workflow {workflow} than this project has: {}",
+                differences.join("; ")
+            ),
+            Self::Unchecked { check } => {
+                write!(f, "nothing shows check {check}, which its definition asks for")
+            }
+            Self::NoApproval { check } => {
+                write!(f, "check {check} counts as approved, and nobody approved it")
+            }
+            Self::ApprovedByOther { check, who } => {
+                write!(f, "check {check} was approved by {who}, not by a person")
+            }
+            Self::OverriddenByOther { who } => write!(f, "its gate was overridden by {who}, not by a person"),
+            Self::OverrideNotSigned => f.write_str("its override was not signed, which the policy asks for"),
+            Self::BadSignature { version } => {
+                write!(f, "the signature of event {version} is by no allowed key, or for something else")
+            }
+            Self::SignersNotAccepted => f.write_str(
+                "it has signatures, and whose count was not accepted here: leftoff trust --policy, or LEFTOFF_TRUST",
+            ),
+            Self::Purged { version } => write!(f, "its proof, event {version}, was purged"),
+            Self::Unconditional => {
+                f.write_str("it was passed over as not applicable, and its definition has no condition")
+            }
+            Self::Replaced { path } => write!(f, "{path} was recorded anew after its gate had passed"),
+        }
+    }
+}
+
+impl Serialize for Problem {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        json!({ "kind": self.kind(), "message": self.to_string() }).serialize(serializer)
+    }
+}

@@ -1,0 +1,189 @@
+//! Folds a history event by event and keeps the basis of each phase's end: its files, approvals and
+//! definition.
+
+use super::problem::Problem;
+use crate::engine::read_event;
+use crate::error::{Error, Result};
+use jiff::Timestamp;
+use model::actor::Actor;
+use model::artifact::Artifact;
+use model::event::{Event, Recorded};
+use model::gate::AttemptReport;
+use model::id::{Name, SessionId};
+use model::lineage::lineage;
+use model::run::Run;
+use model::session::Session;
+use model::time::seconds_between;
+use std::collections::BTreeMap;
+use store::EventRow;
+
+/// Two correct clocks may differ by this much.
+const SLACK_SECONDS: u64 = 5 * 60;
+
+/// Workflow, run number, and phase.
+type PhaseKey = (String, u32, Name);
+
+pub(crate) struct Replay {
+    pub(crate) session: Session,
+    pub(crate) history: Vec<Recorded>,
+    /// The latest ends of finished phases.
+    ends: BTreeMap<PhaseKey, End>,
+    /// The newest approval of each check of each phase.
+    approvals: Vec<Approved>,
+    /// The last branch and commit in the history.
+    pub(crate) branch: Option<String>,
+    pub(crate) commit: Option<String>,
+}
+
+/// The end of a phase.
+#[derive(Debug, Clone)]
+pub(crate) struct End {
+    pub(crate) version: u64,
+    pub(crate) at: Timestamp,
+    pub(crate) actor: Actor,
+    /// The run's definition at that time.
+    pub(crate) definition: String,
+    /// `None` for a skipped or claimed phase.
+    pub(crate) report: Option<AttemptReport>,
+    /// Hashes of the phase's files as recorded then, by path.
+    pub(crate) files: BTreeMap<String, String>,
+    /// Hashes of all files that the session had recorded then, by path.
+    pub(crate) all_files: BTreeMap<String, String>,
+    pub(crate) approvals: Vec<Approved>,
+}
+
+/// An approval of a check.
+#[derive(Debug, Clone)]
+pub(crate) struct Approved {
+    pub(crate) version: u64,
+    pub(crate) at: Timestamp,
+    pub(crate) actor: Actor,
+    pub(crate) phase: Name,
+    pub(crate) check: Name,
+    pub(crate) remark: Option<String>,
+    pub(crate) evidence: Option<String>,
+}
+
+impl Approved {
+    fn still_counts(&self, session: &Session) -> bool {
+        session.approval(&self.phase, &self.check).is_some_and(|known| known.at == self.at)
+    }
+}
+
+impl Replay {
+    pub(crate) fn of(id: &SessionId, rows: &[EventRow]) -> Result<Self> {
+        let history: Vec<Recorded> = rows.iter().map(|row| read_event(id, row)).collect::<Result<_>>()?;
+        let session = Session::fold(&history).ok_or_else(|| Error::BrokenLog {
+            session: id.to_string(),
+            why: "it does not begin with the session's start".to_owned(),
+        })?;
+        let mut replay = Self {
+            session,
+            history: Vec::new(),
+            ends: BTreeMap::new(),
+            approvals: Vec::new(),
+            branch: None,
+            commit: None,
+        };
+        replay.walk(&history);
+        replay.history = history;
+        Ok(replay)
+    }
+
+    pub(crate) fn end(&self, run: &Run, phase: &Name) -> Option<&End> {
+        self.ends.get(&(run.workflow.name.to_string(), run.ordinal, phase.clone()))
+    }
+
+    pub(crate) fn approval(&self, phase: &Name, check: &Name) -> Option<&Approved> {
+        self.approvals.iter().find(|known| known.phase == *phase && known.check == *check)
+    }
+
+    /// Events dated well before the latest one of their machine. A tool's own files may contain any times.
+    pub(super) fn clock_problems(&self) -> Vec<Problem> {
+        let mut latest: BTreeMap<&str, Timestamp> = BTreeMap::new();
+        let mut problems = Vec::new();
+        for recorded in &self.history {
+            let host = match &recorded.actor {
+                Actor::Tool { .. } | Actor::Unknown(_) => continue,
+                Actor::Person { host, .. } | Actor::Agent { host, .. } | Actor::Automation { host, .. } => {
+                    host
+                }
+            };
+            let known = latest.entry(host).or_insert(recorded.at);
+            if seconds_between(recorded.at, *known) > SLACK_SECONDS {
+                problems.push(Problem::ClockSetBack { version: recorded.version });
+            }
+            *known = recorded.at.max(*known);
+        }
+        problems
+    }
+
+    fn walk(&mut self, history: &[Recorded]) {
+        let newest = history.last().map_or(0, |recorded| recorded.version);
+        let line = lineage(history, newest);
+        let Some((first, rest)) = line.split_first() else { return };
+        let Some(mut session) = Session::begin(first) else { return };
+        self.note_place(&first.event);
+        let mut approvals: Vec<Approved> = Vec::new();
+        for recorded in rest {
+            session = session.apply(recorded);
+            // An approval ends with its run, and when its phase is opened again or it is withdrawn.
+            approvals.retain(|known| known.still_counts(&session));
+            self.note_place(&recorded.event);
+            match &recorded.event {
+                Event::CheckApproved { phase, check, remark, evidence, .. } => {
+                    approvals.retain(|known| known.phase != *phase || known.check != *check);
+                    approvals.push(Approved {
+                        version: recorded.version,
+                        at: recorded.at,
+                        actor: recorded.actor.clone(),
+                        phase: phase.clone(),
+                        check: check.clone(),
+                        remark: remark.clone(),
+                        evidence: evidence.clone(),
+                    });
+                }
+                Event::PhaseCompleted { phase, attempt, .. } => {
+                    self.note_end(&session, recorded, phase, Some(attempt), &approvals);
+                }
+                Event::PhaseSkipped { phase, .. } | Event::PhaseClaimed { phase, .. } => {
+                    self.note_end(&session, recorded, phase, None, &approvals);
+                }
+                _ => {}
+            }
+        }
+        self.approvals = approvals;
+    }
+
+    fn note_place(&mut self, event: &Event) {
+        if let Event::SessionStarted { branch, head, .. } | Event::PhaseCompleted { branch, head, .. } = event
+        {
+            self.branch = branch.clone().or(self.branch.take());
+            self.commit = head.clone().or(self.commit.take());
+        }
+    }
+
+    fn note_end(
+        &mut self,
+        session: &Session,
+        recorded: &Recorded,
+        phase: &Name,
+        report: Option<&AttemptReport>,
+        approvals: &[Approved],
+    ) {
+        let Some(run) = session.run() else { return };
+        let own = session.artifacts.values().filter(|known| known.newest.phase.as_ref() == Some(phase));
+        let hashed = |known: &Artifact| (known.newest.path.clone(), known.newest.hash.clone());
+        let end = End {
+            version: recorded.version,
+            at: recorded.at,
+            actor: recorded.actor.clone(),
+            definition: run.workflow.hash.clone(),
+            report: report.cloned(),
+            files: own.map(hashed).collect(),
+            all_files: session.artifacts.values().map(hashed).collect(),
+            approvals: approvals.iter().filter(|known| known.phase == *phase).cloned().collect(),
+        };
+        self.ends.insert((run.workflow.name.to_string(), run.ordinal, phase.clone()), end);
+    }
+}

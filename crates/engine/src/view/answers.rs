@@ -1,0 +1,131 @@
+//! Answers that every front end takes from a view: phases to look at, open notes, progress, commands.
+
+use super::{GateOutcome, PhaseView, View};
+use crate::query::AgentView;
+use jiff::Timestamp;
+use model::actor::Actor;
+use model::gate::{Attempt, AttemptOutcome};
+use model::hint::CommandLine;
+use model::lifecycle::Lifecycle;
+use model::note::{Note, NoteKind};
+use model::session::RevisionMade;
+use model::words;
+
+const LONGEST_TITLE: usize = 80;
+
+impl View {
+    pub fn current(&self) -> Option<&PhaseView> {
+        self.phases.iter().find(|phase| phase.number == self.current_phase.number)
+    }
+
+    /// Phases to review, each with its revision.
+    pub fn waiting_for_review(&self) -> Vec<(&PhaseView, Option<&RevisionMade>)> {
+        let waiting = self.phases.iter().filter(|phase| phase.status == "needs_review");
+        waiting
+            .map(|phase| {
+                let why = self.revisions.iter().rfind(|made| made.revision.flagged.contains(&phase.id));
+                (phase, why)
+            })
+            .collect()
+    }
+
+    /// The first phase that a file calls done, against our records.
+    pub fn contested(&self) -> Option<&PhaseView> {
+        self.phases.iter().find(|phase| phase.contested)
+    }
+
+    /// True if its files call the session finished over a phase that is not done here.
+    pub fn is_closed_in_doubt(&self) -> bool {
+        matches!(self.lifecycle, Lifecycle::Completed { forced: false, .. }) && self.contested().is_some()
+    }
+
+    /// Phases that a file calls done, without proof.
+    pub fn claimed(&self) -> impl Iterator<Item = &PhaseView> {
+        self.phases.iter().filter(|phase| phase.gate.outcome == GateOutcome::Claimed)
+    }
+
+    /// Open notes: blockers first, then questions and deferred points, newest first.
+    pub fn open_notes(&self) -> Vec<&Note> {
+        let mut open: Vec<&Note> = self.notes.iter().rev().filter(|note| note.is_open()).collect();
+        open.sort_by_key(|note| match note.kind {
+            NoteKind::Blocker => 0,
+            NoteKind::Question => 1,
+            NoteKind::Note
+            | NoteKind::Decision
+            | NoteKind::Tried
+            | NoteKind::Assumption
+            | NoteKind::Override
+            | NoteKind::Deferred => 2,
+        });
+        open
+    }
+
+    /// The ending that makes a printed command mean this session.
+    pub fn naming(&self) -> String {
+        if self.name_session { format!(" --session {}", self.session_id) } else { String::new() }
+    }
+
+    /// A command about this session, named if a bare command would mean another.
+    pub fn command(&self, words: Vec<String>) -> CommandLine {
+        CommandLine::new([words, self.naming_words()].concat())
+    }
+
+    /// The words that make a printed command mean this session.
+    pub fn naming_words(&self) -> Vec<String> {
+        if self.name_session { words!["--session", self.session_id] } else { Vec::new() }
+    }
+
+    /// The last failed attempt at the current phase, if nothing has passed since; otherwise at another open
+    /// one.
+    pub fn failed_attempt(&self) -> Option<(&PhaseView, &Attempt)> {
+        let current = self.current().filter(|_| self.run.completed_at.is_none())?;
+        let is_open = |phase: &&PhaseView| phase.status == "in_progress";
+        let others = self.phases.iter().filter(is_open).filter(|phase| phase.number != current.number);
+        std::iter::once(current).chain(others).find_map(|phase| {
+            let last = phase.attempts.last()?;
+            (last.outcome == AttemptOutcome::Failed).then_some((phase, last))
+        })
+    }
+
+    /// Items that somebody works on now: `expire "Expire on the server", held by claude a4 until 11:20 UTC`.
+    pub fn at_work(&self, now: Timestamp) -> Vec<String> {
+        let held = self.items.iter().filter(|item| item.held && item.holder_gone_since.is_none());
+        held.map(|item| {
+            let title = crate::words::quoted(&item.item.title, LONGEST_TITLE);
+            format!("{} {title}, {}", item.id(), item.standing(now))
+        })
+        .collect()
+    }
+
+    /// When an agent was last seen: by its hooks, or by its last change of this session.
+    pub fn last_seen(&self, agent: &AgentView) -> Timestamp {
+        let is_its_change = matches!(
+            &self.last_actor,
+            Actor::Agent { agent: name, id, .. } if *name == agent.agent && *id == agent.agent_session
+        );
+        if is_its_change { agent.last_seen.max(self.updated_at) } else { agent.last_seen }
+    }
+
+    /// `2 of 4 phases done (50 %)`; without an unknown total, and with other outcomes if there are any.
+    pub fn how_far(&self) -> String {
+        let outcomes = &self.progress.outcomes;
+        let done = self.completed_phases.len();
+        let counted = if let Some(percent) = self.percent() {
+            let total = self.workflow.total_phases - outcomes.not_applicable as usize;
+            format!("{done} of {total} phases done ({percent} %)")
+        } else {
+            let phases = if done == 1 { "phase" } else { "phases" };
+            format!("{done} {phases} done, of an unknown number")
+        };
+        if outcomes.is_plain() { counted } else { format!("{counted}: {outcomes}") }
+    }
+
+    /// A phase's duration. Facts that another tool's file does not date all get one timestamp.
+    pub fn timed(&self, phase: &PhaseView) -> Option<u64> {
+        phase.duration_seconds.filter(|seconds| *seconds > 0 || self.layout == crate::NATIVE)
+    }
+
+    pub fn percent(&self) -> Option<u32> {
+        Some(self.progress.percent).filter(|_| !self.workflow.total_unknown)
+    }
+}
