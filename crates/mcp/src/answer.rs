@@ -1,8 +1,8 @@
-//! What a tool answers: the session view, or the part of it that a model needs next, and a short text for people.
+//! A tool's answer: the session view, or the part that a model needs next, and a short text for people.
 
 use engine::Next;
 use engine::view::{View, Warning};
-use engine::words::{one_line, phase_called};
+use engine::words::{one_line, phase_called, quoted};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -28,7 +28,7 @@ impl Answer {
         self
     }
 
-    /// All fields of something that is an object.
+    /// All fields of an object.
     pub(crate) fn with_fields(mut self, value: impl Serialize) -> Self {
         if let Value::Object(fields) = json(value) {
             self.content.extend(fields);
@@ -36,7 +36,7 @@ impl Answer {
         self
     }
 
-    /// What a command did, and where the session stands now.
+    /// The effect of a command, and the session's new state.
     pub(crate) fn of_command(done: &str, answer: &engine::Answer) -> Self {
         let view = &answer.view;
         let outcome = if view.already { "already" } else { "done" };
@@ -59,7 +59,7 @@ impl Answer {
     }
 }
 
-/// The part of the session view that every changing tool answers with, under the names of the whole.
+/// The part of the session view that every changing tool returns, with the same field names.
 pub(crate) fn short(view: &View) -> Value {
     let mut short = json!({
         "session_id": view.session_id,
@@ -75,13 +75,16 @@ pub(crate) fn short(view: &View) -> Value {
         },
         "next": view.next,
     });
+    if let Some(pause) = &view.interrupted {
+        short["interrupted"] = json(pause);
+    }
     if !view.warnings.is_empty() {
         short["warnings"] = json(&view.warnings);
     }
     short
 }
 
-/// Where a session stands, in a few lines.
+/// A session's state in a few lines.
 pub(crate) fn standing(view: &View) -> String {
     let mut text = format!(
         "{} \"{}\": {}, {}, {}\n",
@@ -91,6 +94,14 @@ pub(crate) fn standing(view: &View) -> String {
         view.how_far(),
         json(view.status).as_str().unwrap_or_default().replace('_', " "),
     );
+    if let Some(pause) = &view.interrupted {
+        let context = pause
+            .context
+            .as_ref()
+            .map(|context| format!(", in the middle of {}", quoted(context, LONGEST_LINE)));
+        let reason = quoted(&pause.reason, LONGEST_LINE);
+        text.push_str(&format!("It was paused: {reason}{}\n", context.unwrap_or_default()));
+    }
     text.push_str(&warned(&view.warnings));
     text.push_str(&next(&view.next));
     text

@@ -1,5 +1,5 @@
-//! What a model sent with a call, read leniently: objects and lists also as JSON text, numbers also as text. Decides
-//! nothing about sessions.
+//! Arguments of a model's call, read leniently: objects and lists also as JSON text, numbers also as text.
+//! Decides nothing about sessions.
 
 use crate::mishap::Mishap;
 use engine::words::one_line;
@@ -8,14 +8,14 @@ use model::nearest::nearest;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Names are compared with others one by one, so they must not be long.
+/// Names are compared one by one, so they must not be long.
 const LONGEST_NAME: usize = 300;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Arguments(Map<String, Value>);
 
 impl Arguments {
-    /// Checks the names; values are read as they are asked for.
+    /// Checks the names; values are read on demand.
     pub(crate) fn read(given: Map<String, Value>, known: &[&str]) -> Result<Self, Mishap> {
         for name in given.keys() {
             if name.len() <= LONGEST_NAME && known.contains(&name.as_str()) {
@@ -38,7 +38,7 @@ impl Arguments {
         Ok(Self(given))
     }
 
-    /// Any text; numbers and truth values as they are written.
+    /// Any text; numbers and booleans as written.
     pub(crate) fn text(&self, name: &str) -> Result<Option<String>, Mishap> {
         match self.given(name) {
             None => Ok(None),
@@ -48,7 +48,7 @@ impl Arguments {
         }
     }
 
-    /// A short text by which something is found: a phase's id or number, a session, an item.
+    /// A short identifier: a phase's id or number, a session, an item.
     pub(crate) fn name(&self, name: &str) -> Result<Option<String>, Mishap> {
         let text = self.text(name)?.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
         match text {
@@ -123,7 +123,7 @@ impl Arguments {
         }
     }
 
-    /// One of a few words.
+    /// A word from a short list.
     pub(crate) fn choice(&self, name: &str, words: &[&'static str]) -> Result<Option<&'static str>, Mishap> {
         let Some(text) = self.name(name)? else { return Ok(None) };
         let found = words.iter().find(|word| word.eq_ignore_ascii_case(&text));
@@ -144,13 +144,13 @@ impl Arguments {
         self.choice(name, words)?.ok_or_else(|| missing().with_valid(words.iter().copied()))
     }
 
-    /// A value that is there; null is as good as none.
+    /// A present value; null counts as missing.
     fn given(&self, name: &str) -> Option<&Value> {
         self.0.get(name).filter(|value| !value.is_null())
     }
 }
 
-/// A text from a model may be a number that it wrote as text: whoever declared a type says which.
+/// A model's text may be a number: the declared type decides.
 fn given(value: &Value) -> Given {
     match value {
         Value::String(text) => Given::Text(text.clone()),
@@ -158,7 +158,7 @@ fn given(value: &Value) -> Given {
     }
 }
 
-/// What a JSON text says, if it is the text of an object or a list.
+/// The value of a JSON text, if it is an object or a list.
 fn parsed(value: &Value) -> Option<Value> {
     let text = value.as_str()?;
     let parsed: Value = serde_json::from_str(text).ok()?;

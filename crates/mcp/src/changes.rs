@@ -1,5 +1,5 @@
-//! Tells clients that resources changed, in each era's own way. Looks once a second while somebody is interested, at
-//! the files' times first; opens the store only when something was written.
+//! Notifies clients of changed resources, in each protocol version's own way. Checks once a second while
+//! somebody is interested, file times first; opens the store only after a write.
 
 use crate::resources;
 use engine::{Changes, Engine, Intent, Options, Stamp};
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// What one connection of the older era wants to hear of.
+/// The resources in which one older connection is interested.
 #[derive(Clone, Default)]
 pub(crate) struct Interest {
     subscribed: Arc<Mutex<BTreeSet<String>>>,
@@ -29,8 +29,8 @@ impl Interest {
         self.uris().remove(uri);
     }
 
-    /// Begins to look, once for a connection: whatever happens after this was answered is told. A client of the newer
-    /// era asks with `subscriptions/listen` instead.
+    /// Starts watching, once per connection: everything after this answer is reported. A newer client uses
+    /// `subscriptions/listen` instead.
     pub(crate) async fn watch_for_legacy(&self, options: &Options, context: &RequestContext<RoleServer>) {
         let is_legacy = context.protocol_version().is_some_and(|version| version.has_initialize());
         if !is_legacy || self.is_watched.swap(true, Ordering::Relaxed) {
@@ -63,8 +63,8 @@ impl Interest {
     }
 }
 
-/// Streams of the newer era that were agreed to and have not begun. The agreement is told before they begin, and from
-/// then on nothing may be missed; what is told twice does no harm.
+/// Streams of the newer protocol that were accepted but have not started. The acceptance is sent before they
+/// start, and nothing may be missed from then on; a duplicate is harmless.
 #[derive(Default)]
 pub(crate) struct Agreed(Mutex<Waiting>);
 
@@ -89,7 +89,7 @@ impl Agreed {
     }
 }
 
-/// Tells one stream of the newer era, until it is cancelled.
+/// Serves one stream of the newer protocol, until it is cancelled.
 pub(crate) async fn listen(options: &Options, agreed: &Agreed, context: SubscriptionContext) {
     let mut watch = agreed.begin(options);
     let accepted = context.accepted().clone();
@@ -117,7 +117,7 @@ pub(crate) async fn listen(options: &Options, agreed: &Agreed, context: Subscrip
     }
 }
 
-/// What is different since the last look.
+/// Changes since the last look.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct News {
     is_list_changed: bool,
@@ -132,7 +132,7 @@ struct Watch {
 }
 
 impl Watch {
-    /// The files' times first: what is written in between is then seen twice, and never missed.
+    /// File times first: a change in between is then seen twice, but never missed.
     fn begin(options: Options) -> Self {
         let stamp = engine::stamp(&options);
         let cursor = Engine::open(options.clone(), Intent::Query).and_then(|engine| engine.cursor());
@@ -148,7 +148,7 @@ impl Watch {
         let changes = tokio::task::spawn_blocking(move || {
             Engine::open(options, Intent::Query).and_then(|engine| engine.changes(cursor))
         });
-        // What cannot be read now is looked at again: the old times stay.
+        // Unreadable data is checked again: the old times stay.
         let changes = changes.await.ok()?.ok()?;
         let news = news(&self.stamp, &stamp, &changes);
         self.cursor = changes.cursor;

@@ -1,5 +1,5 @@
-//! Clients that come over HTTP. Lets in only who names this machine, comes from no foreign page and, if there is a
-//! token, knows it.
+//! HTTP clients. Admits only requests that name this machine, come from no foreign page and, if there is a
+//! token, know it.
 
 mod door;
 
@@ -27,7 +27,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-/// Where clients find it.
+/// The server's paths.
 const PATHS: [&str; 2] = ["/mcp", "/"];
 const MOST_CONNECTIONS: usize = 512;
 const HEADERS_WITHIN: Duration = Duration::from_secs(30);
@@ -43,7 +43,7 @@ pub(crate) async fn serve(
     let listener = TcpListener::bind(listening.address).await?;
     let address = listener.local_addr()?;
     let door = Arc::new(Door::new(listening, address));
-    // Host and Origin are checked at our own door, which knows the port and whether there is a token.
+    // We check Host and Origin ourselves, because we know the port and whether there is a token.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .disable_allowed_origins()
@@ -65,7 +65,7 @@ pub(crate) async fn serve(
                 .timer(TokioTimer::new())
                 .header_read_timeout(HEADERS_WITHIN)
                 .serve_connection(TokioIo::new(stream), answering);
-            // A client that goes away in the middle is its own affair.
+            // A client that disconnects is not our concern.
             let _ = connection.await;
             drop(place);
         });
@@ -94,7 +94,7 @@ async fn answer(request: Request<Body>, service: Service, door: Arc<Door>) -> Re
     }
 }
 
-/// A message is looked at before the SDK sees it: what is wrong with it is answered as JSON-RPC.
+/// Checks a message before the SDK sees it, so that errors are answered as JSON-RPC.
 async fn post(request: Request<Body>, service: Service) -> Result<Answer, Infallible> {
     let (mut parts, body) = request.into_parts();
     let Some(bytes) = whole(body).await else {
@@ -111,8 +111,8 @@ async fn post(request: Request<Body>, service: Service) -> Result<Answer, Infall
     Ok(service.handle(Request::from_parts(parts, Full::new(body))).await)
 }
 
-/// The message, unless it is too long. The rest of one that is is read as well, within reason: a client that is cut off
-/// while it sends does not read the answer.
+/// The message, unless it is too long. The rest of a long one is read too, within reason: a client that is
+/// cut off while sending does not read the answer.
 async fn whole(mut body: Body) -> Option<Bytes> {
     const LONGEST_REST: usize = 16 * LONGEST_MESSAGE;
     let (mut bytes, mut length) = (Vec::new(), 0);

@@ -1,19 +1,19 @@
-//! Bytes from a client become one message, or an error that says what is wrong with them. Whatever comes in, whoever
-//! sent it gets an answer under their own id where there is one.
+//! Turns a client's bytes into one message, or an error that explains itself. Every request is answered,
+//! under its own id if it has one.
 
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
 };
 use serde_json::Value;
 
-/// The longest message that is read.
+/// The longest accepted message.
 pub(crate) const LONGEST_MESSAGE: usize = 4 * 1024 * 1024;
 const LONGEST_REASON: usize = 300;
 
 pub(crate) enum Incoming {
     Message(Box<ClientJsonRpcMessage>),
     Refused(Box<ServerJsonRpcMessage>),
-    /// A notification that nobody knows: there is nothing to answer it with.
+    /// An unknown notification: there is nothing to answer.
     Ignored,
 }
 
@@ -24,7 +24,7 @@ pub(crate) fn read(bytes: &[u8]) -> Incoming {
     }
 }
 
-/// The same message with arguments that came as JSON text in their place.
+/// The message with arguments parsed if they came as JSON text.
 pub(crate) fn normalised(bytes: &[u8]) -> Result<Value, Box<ServerJsonRpcMessage>> {
     let mut value: Value = serde_json::from_slice(bytes).map_err(|error| {
         refusal(ErrorData::parse_error(format!("this is no JSON: {}", short(&error)), None), None)
@@ -79,7 +79,7 @@ fn message(value: Value) -> Incoming {
     }
 }
 
-/// A known method whose parameters did not fit is no unknown method, as which it is read.
+/// A known method with invalid parameters parses as an unknown method, but is not one.
 fn misfit(message: &ClientJsonRpcMessage, is_stateless: bool) -> Option<ErrorData> {
     let JsonRpcMessage::Request(request) = message else { return None };
     let ClientRequest::CustomRequest(custom) = &request.request else { return None };
@@ -88,7 +88,7 @@ fn misfit(message: &ClientJsonRpcMessage, is_stateless: bool) -> Option<ErrorDat
         .then(|| ErrorData::invalid_params(format!("the params of {method} are not of its types"), None))
 }
 
-/// Whether the method is one that we answer, in the era that the message belongs to.
+/// True if we answer this method, in the message's protocol version.
 fn is_known(method: &str, is_stateless: bool) -> bool {
     const ALWAYS: [&str; 7] = [
         "server/discover",
@@ -103,7 +103,7 @@ fn is_known(method: &str, is_stateless: bool) -> bool {
     ALWAYS.contains(&method) || (!is_stateless && BEFORE.contains(&method))
 }
 
-/// A message of the newer era says so itself.
+/// A message of the newer protocol says so itself.
 fn is_stateless(value: &Value) -> bool {
     value["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"].is_string()
 }

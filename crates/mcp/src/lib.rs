@@ -1,5 +1,5 @@
-//! The Model Context Protocol server: the engine's answers as tools and resources. Knows no store and no layout, and
-//! writes nothing to stdout but protocol.
+//! The Model Context Protocol server: the engine's answers as tools and resources. Knows no store and no
+//! layout, and writes only protocol to stdout.
 
 mod answer;
 mod arguments;
@@ -19,11 +19,11 @@ use engine::Options;
 use std::future::Future;
 use std::time::Duration;
 
-/// Names and versions that a client is told.
+/// Server name in the protocol.
 pub const NAME: &str = "leftoff";
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The environment variable with the token that clients must send.
+/// The environment variable with the clients' token.
 pub const TOKEN_VARIABLE: &str = "LEFTOFF_MCP_TOKEN";
 
 /// Serves one client on stdin and stdout, until it closes them.
@@ -31,7 +31,7 @@ pub fn serve_stdio(options: Options) -> std::io::Result<()> {
     run(stdio::serve(server::Desk::new(options)))
 }
 
-/// Serves clients that come over HTTP, until the process is ended. `told` is called once it listens.
+/// Serves HTTP clients until the process ends. Calls `told` once it listens.
 pub fn serve_http(
     options: Options,
     listening: &Listening,
@@ -40,22 +40,22 @@ pub fn serve_http(
     run(http::serve(server::Desk::from_afar(options), listening, told))
 }
 
-/// What a client is told about all tools, as JSON.
+/// The description of all tools, as JSON.
 pub fn tools() -> serde_json::Value {
     serde_json::to_value(tools::list()).unwrap_or_default()
 }
 
-/// What a client is told about the whole.
+/// The general instructions for clients.
 pub fn instructions() -> &'static str {
     server::INSTRUCTIONS
 }
 
-/// What a client is told about the resources.
+/// The description of the resources.
 pub fn resource_templates() -> serde_json::Value {
     serde_json::to_value(resources::templates()).unwrap_or_default()
 }
 
-/// One thread for the protocol; calls of the engine are on threads of their own, which leave soon after.
+/// One thread for the protocol; engine calls run on their own threads, which end soon after.
 fn run(serving: impl Future<Output = std::io::Result<()>>) -> std::io::Result<()> {
     const MOST_CALLS_AT_ONCE: usize = 64;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -66,7 +66,7 @@ fn run(serving: impl Future<Output = std::io::Result<()>>) -> std::io::Result<()
         .build()?;
     let served = runtime.block_on(serving);
     if served.is_err() {
-        // Somebody may still hold the other end of stdin, and a thread that reads from it would never end.
+        // Somebody may still hold the other end of stdin, and a reading thread would never end.
         runtime.shutdown_background();
     }
     served

@@ -1,5 +1,5 @@
-//! What went wrong, in a form that a model can act on: kind, message, hint, valid values. Words nothing that the
-//! engine has words for.
+//! Errors in a form that a model can act on: kind, message, hint, valid values. Rewords nothing that the
+//! engine has worded.
 
 use engine::Error;
 use model::Refusal;
@@ -7,7 +7,7 @@ use model::hint::Hint;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 
-/// Of what a caller sent, or a file holds: the answer must not be as long as the question.
+/// Limits quoted input, so that the answer is not as long as the question.
 const LONGEST_MESSAGE: usize = 2_000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Mishap {
         }
     }
 
-    /// Something that only a person may do, whoever asks here.
+    /// An action that only a person may do, whoever asks here.
     pub(crate) fn needs_a_person(doing: &str, command: &str) -> Self {
         Self {
             kind: "needs_a_person".to_owned(),
@@ -84,7 +84,7 @@ impl From<Error> for Mishap {
     }
 }
 
-/// What could have been given instead of what was.
+/// Valid values instead of the given one.
 fn valid_instead(error: &Error) -> Vec<String> {
     let names = |names: &[model::id::Name]| names.iter().map(ToString::to_string).collect();
     match error {
@@ -103,7 +103,7 @@ fn valid_instead(error: &Error) -> Vec<String> {
                 | Refusal::PhaseNotReached { current, .. }
                 | Refusal::NotEarlier { current, .. },
             ) => vec![current.to_string()],
-            // Of all others the hint says what to do.
+            // For others the hint says what to do.
             _ => Vec::new(),
         },
     }

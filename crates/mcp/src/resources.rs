@@ -1,4 +1,4 @@
-//! What can be read as `leftoff://…`: sessions, briefs, logs, workflow definitions. Reads only.
+//! Resources at `leftoff://…`: sessions, briefs, logs, workflow definitions. Read-only.
 
 use crate::answer::json;
 use crate::mishap::Mishap;
@@ -11,10 +11,10 @@ use rmcp::model::{
 use serde_json::json;
 
 const SCHEME: &str = "leftoff://";
-/// So many are listed at a time.
+/// How many are listed at a time.
 const PAGE: usize = 100;
 const LONGEST_URI: usize = 500;
-/// Of a log, so many of its newest events; `leftoff log` has them all.
+/// How many of a log's newest events are returned; `leftoff log` has all of them.
 const MOST_EVENTS: usize = 1_000;
 
 pub(crate) const SESSIONS: &str = "leftoff://sessions";
@@ -25,7 +25,7 @@ const MARKDOWN: &str = "text/markdown";
 const TOML: &str = "application/toml";
 const TEXT: &str = "text/plain";
 
-/// What an address means.
+/// A parsed address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Address {
     Sessions,
@@ -50,7 +50,7 @@ pub(crate) fn parse(uri: &str) -> Result<Address, ErrorData> {
     }
 }
 
-/// The addresses under which a session can be read.
+/// The addresses of a session.
 pub(crate) fn of_session(id: &SessionId) -> [String; 3] {
     [
         format!("leftoff://session/{id}"),
@@ -103,7 +103,7 @@ fn all(options: Options) -> Result<Vec<Resource>, ErrorData> {
     ];
     let engine = match Engine::open(options, Intent::Query) {
         Ok(engine) => engine,
-        // Where there is no project there are no sessions.
+        // Without a project there are no sessions.
         Err(engine::Error::NoProject { .. }) => return Ok(all),
         Err(error) => return Err(failed(error)),
     };
@@ -148,7 +148,7 @@ fn text_of(engine: &Engine, address: &Address) -> engine::Result<(String, &'stat
     Ok(match address {
         Address::Sessions => (pretty(&json(engine.list(&ListRequest::default())?)), JSON),
         Address::Brief | Address::SessionBrief(_) => match engine.brief()? {
-            Some(brief) => (engine::brief::markdown(&brief, None), MARKDOWN),
+            Some(brief) => (engine::brief::markdown(&brief, engine::brief::USUAL_BUDGET), MARKDOWN),
             None => ("No session is going on here.\n".to_owned(), MARKDOWN),
         },
         Address::Session(id) => (pretty(&json(engine.show(Some(id))?)), JSON),
@@ -169,7 +169,7 @@ fn text_of(engine: &Engine, address: &Address) -> engine::Result<(String, &'stat
     })
 }
 
-/// Another tool's definitions are files of several kinds.
+/// Another tool's definitions consist of several files.
 fn definition_kind(layout: Option<&str>) -> &'static str {
     if layout.is_none() { TOML } else { TEXT }
 }

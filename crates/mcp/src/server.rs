@@ -1,5 +1,5 @@
-//! The server that a client speaks to: each request becomes one call of the engine, on a thread of its own. Holds no
-//! state about sessions, so a server that is killed loses nothing.
+//! The server behind a connection: each request becomes one engine call on its own thread. Holds no session
+//! state, so a killed server loses nothing.
 
 use crate::changes::{Agreed, Interest};
 use crate::mishap::Mishap;
@@ -28,7 +28,7 @@ Where a hint shows a command line, such as `leftoff advance --phase build --evid
 name with those arguments. `session` means another session than the current one. A call repeated with the same `key` \
 counts once: use one when you retry. Approvals and overrides are a person's: ask for them.";
 
-/// What all connections of a server share.
+/// State shared by a server's connections.
 #[derive(Clone)]
 pub(crate) struct Desk {
     options: Arc<Options>,
@@ -40,7 +40,7 @@ impl Desk {
         Self { options: Arc::new(Options { person_present: false, from_afar: false, ..options }) }
     }
 
-    /// For clients that come from anywhere.
+    /// For remote clients.
     pub(crate) fn from_afar(options: Options) -> Self {
         Self { options: Arc::new(Options { person_present: false, from_afar: true, ..options }) }
     }
@@ -113,7 +113,7 @@ impl ServerHandler for Server {
     ) -> Result<ListResourcesResult, ErrorData> {
         let options = client::options(self.desk.options(), &context);
         let cursor = request.and_then(|request| request.cursor);
-        // Whoever looks at the list wants to know when it changes.
+        // A client that reads the list wants to know when it changes.
         self.interest.watch_for_legacy(self.desk.options(), &context).await;
         away(move || resources::list(options, cursor.as_deref())).await?
     }
@@ -135,7 +135,7 @@ impl ServerHandler for Server {
         away(move || resources::read(options, &request.uri)).await?.map(Into::into)
     }
 
-    // What is not offered is not answered: the SDK would answer these with nothing.
+    // Unsupported requests get an error: the SDK would return an empty answer.
     async fn list_prompts(
         &self,
         _: Option<PaginatedRequestParams>,
@@ -152,7 +152,7 @@ impl ServerHandler for Server {
         Err(ErrorData::method_not_found::<CompleteRequestMethod>())
     }
 
-    /// The way of 2025-11-25.
+    /// As in protocol 2025-11-25.
     async fn subscribe(
         &self,
         request: SubscribeRequestParams,
@@ -173,7 +173,7 @@ impl ServerHandler for Server {
         Ok(())
     }
 
-    /// The way of 2026-07-28: one long answer to a request that says what is of interest.
+    /// As in protocol 2026-07-28: one long answer to a request that names its interests.
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         let mut accepted = requested.clone();
         accepted.tools_list_changed = None;
@@ -191,14 +191,14 @@ impl ServerHandler for Server {
     }
 }
 
-/// The engine waits for disks, locks and commands, so it is not called where the protocol is spoken.
+/// The engine waits for disks, locks and commands, so it runs outside the protocol thread.
 async fn away<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, ErrorData> {
     tokio::task::spawn_blocking(work).await.map_err(|_| {
         ErrorData::internal_error("the call failed inside leftoff; what it was about is as it was", None)
     })
 }
 
-/// Tells a client that asked for it that a check still runs.
+/// Reports to a client that asked for it that a check is still running.
 fn progress(context: &RequestContext<RoleServer>) -> Option<tools::Tell> {
     let token = context.meta.get_progress_token()?;
     let peer = context.peer.clone();

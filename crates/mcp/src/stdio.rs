@@ -1,4 +1,4 @@
-//! One client on stdin and stdout, a message on each line. Writes nothing but messages, and no message in pieces.
+//! One client on stdin and stdout, one message per line. Writes only messages, and never part of one.
 
 use crate::incoming::{self, Incoming, LONGEST_MESSAGE};
 use crate::server::Desk;
@@ -22,13 +22,13 @@ pub(crate) async fn serve(desk: Desk) -> std::io::Result<()> {
     let transport = Lines::new(read, write);
     match desk.server().serve(transport).await {
         Ok(running) => running.waiting().await.map(|_| ()).map_err(Error::other),
-        // It went away before it said anything.
+        // It disconnected before saying anything.
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(Error::other(error)),
     }
 }
 
-/// A line on its way out, and whom to tell when it is written.
+/// An outgoing line, and whom to notify when it is written.
 struct Outgoing {
     line: Vec<u8>,
     written: Option<oneshot::Sender<std::io::Result<()>>>,
@@ -38,9 +38,9 @@ struct Outgoing {
 struct Lines<R> {
     read: BufReader<R>,
     line: Vec<u8>,
-    /// The rest of a line that was too long is passed over.
+    /// Skips the rest of an overlong line.
     is_skipping: bool,
-    /// An answer to what could not be read, on its way out. Kept here, because reading can be interrupted at any time.
+    /// A pending answer to unreadable input. Kept here, because reading can be interrupted at any time.
     refused: Option<Vec<u8>>,
     out: Option<mpsc::Sender<Outgoing>>,
     writer: Option<JoinHandle<()>>,
@@ -48,7 +48,7 @@ struct Lines<R> {
     has_begun: bool,
 }
 
-/// Requests that wait for an answer: at the end of the input they are answered before this ends.
+/// Pending requests: at the end of the input they are answered before this ends.
 #[derive(Clone, Default)]
 struct Unanswered {
     ids: Arc<Mutex<HashSet<RequestId>>>,
@@ -94,7 +94,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Lines<R> {
         }
     }
 
-    /// Reads one line, never more than is allowed. Interrupted, it goes on where it was.
+    /// Reads one line, up to the limit. Continues where it was after an interruption.
     async fn read_line(&mut self) -> LineRead {
         loop {
             let Ok(available) = self.read.fill_buf().await else { return LineRead::End };
@@ -121,7 +121,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Lines<R> {
         }
     }
 
-    /// What the line says, if that is something for the server.
+    /// The line's message, if it is for the server.
     fn understood(&mut self) -> Option<ClientJsonRpcMessage> {
         let line = std::mem::take(&mut self.line);
         if line.iter().all(u8::is_ascii_whitespace) {
@@ -157,7 +157,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Lines<R> {
                 }
                 return self.has_begun.then_some(message);
             }
-            // What is said before the beginning is meant for nobody.
+            // Messages before initialisation are addressed to nobody.
             JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {
                 return self.has_begun.then_some(message);
             }
@@ -166,7 +166,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Lines<R> {
     }
 }
 
-/// Whether a client of either era begins with this request.
+/// True for a request with which a client of either protocol version starts.
 fn begins(request: &ClientRequest) -> bool {
     match request {
         ClientRequest::InitializeRequest(_) => true,
@@ -223,7 +223,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for Lines<R> {
                     }
                 }
                 LineRead::TooLong => self.refused = Some(as_line(&incoming::too_long())),
-                // A last line need not end like the others.
+                // The last line may lack a line end.
                 LineRead::End if !self.line.is_empty() => {
                     if let Some(message) = self.understood() {
                         return Some(message);

@@ -1,4 +1,4 @@
-//! The tools, one file each: their schemas from one table, and what each calls in the engine. Few and tight: a client
+//! The tools, one file each: their schemas from one table, and their engine calls. Few and short: a client
 //! pays for this list in every conversation.
 
 mod advance;
@@ -20,26 +20,26 @@ use schema::{Field, Parameter, input, output};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
-/// One tool: what a model is told about it, and what it does.
+/// One tool: its description for models, and its function.
 pub(crate) struct Entry {
     pub(crate) name: &'static str,
     description: &'static str,
     parameters: &'static [Parameter],
-    /// What its structured content holds beside what every one holds.
+    /// Its structured content, besides the common fields.
     fields: &'static [Field],
     effect: Effect,
     run: fn(&mut Call) -> Result<Answer, Mishap>,
 }
 
-/// What calling it does, as the hints of the protocol say it.
+/// Its effect, as in the protocol's hints.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Effect {
     Reads,
-    /// Adds to what is there; calling it again may add again.
+    /// Adds data; a repeated call may add again.
     Adds,
-    /// Again is not twice.
+    /// Safe to repeat.
     AddsOnce,
-    /// May reopen what was finished, or move files into an archive.
+    /// May reopen finished work, or archive files.
     TakesBack,
 }
 
@@ -54,7 +54,7 @@ const ENTRIES: &[Entry] = &[
     requirements::ENTRY,
 ];
 
-/// One call, on a thread of its own: it opens an engine for itself, so many can run at once.
+/// One call on its own thread, with its own engine, so that many can run at once.
 pub(crate) struct Call {
     pub(crate) arguments: Arguments,
     options: Options,
@@ -62,13 +62,13 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// An engine for this call. Whoever asks through a protocol is no person at a terminal.
+    /// An engine for this call. A protocol client is never a person at a terminal.
     pub(crate) fn open(&self, intent: Intent) -> Result<Engine, Mishap> {
         let engine = Engine::open(self.options.clone(), intent)?;
         Ok(engine)
     }
 
-    /// An engine that may run for a while, and says so.
+    /// An engine that may run for a while, and reports it.
     pub(crate) fn open_for_checks(&mut self, intent: Intent) -> Result<Engine, Mishap> {
         let mut engine = self.open(intent)?;
         if let Some(tell) = self.progress.take() {
@@ -84,12 +84,12 @@ impl Call {
     }
 }
 
-/// Files that a model names are below the project's folder: where this server was started is not its business.
+/// A model's file names are relative to the project's folder: the server's own folder does not matter.
 fn paths(engine: &Engine, names: &[String]) -> Vec<PathBuf> {
     names.iter().map(|name| engine.project().root.join(name)).collect()
 }
 
-/// Whoever named a session that is not there is told which are: those that changed last.
+/// Adds the most recently changed sessions to an error about an unknown one.
 fn with_sessions(mut mishap: Mishap, options: &Options) -> Mishap {
     const MOST_TOLD: usize = 10;
     if mishap.kind != "unknown_session" {
@@ -104,7 +104,7 @@ fn with_sessions(mut mishap: Mishap, options: &Options) -> Mishap {
     mishap
 }
 
-/// Tells whoever called how far it is.
+/// Reports progress to the caller.
 pub(crate) type Tell = Box<dyn Fn(String) + Send>;
 
 pub(crate) fn find(name: &str) -> Option<&'static Entry> {
@@ -127,7 +127,7 @@ impl Entry {
         tool
     }
 
-    /// Runs it, on the thread that calls.
+    /// Runs it on the calling thread.
     pub(crate) fn call(
         &self,
         mut options: Options,
@@ -142,7 +142,7 @@ impl Entry {
         (self.run)(&mut call).map_err(|mishap| with_sessions(mishap, &call.options))
     }
 
-    /// Its own, and those that every tool of its sort takes.
+    /// Its own parameters, and those common to all tools of its kind.
     fn parameters(&self) -> impl Iterator<Item = &'static Parameter> {
         let key = (self.effect != Effect::Reads).then_some(&schema::KEY);
         self.parameters.iter().chain(&schema::EVERYWHERE).chain(key)

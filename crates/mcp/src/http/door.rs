@@ -1,5 +1,5 @@
-//! Who may come in over HTTP. A page in somebody's browser can send requests to this machine: it cannot choose the Host
-//! that it names freely, and cannot hide its Origin.
+//! Access control for HTTP. A page in somebody's browser can send requests to this machine, but cannot freely
+//! choose the Host or hide its Origin.
 
 use hyper::header::{AUTHORIZATION, HOST, HeaderMap, ORIGIN};
 use hyper::{StatusCode, Uri};
@@ -12,30 +12,30 @@ const SHORTEST_TOKEN: usize = 16;
 pub struct Listening {
     pub address: SocketAddr,
     pub token: Option<Token>,
-    /// Names by which clients reach this machine, beside those of the machine itself.
+    /// Further names of this machine that clients may use.
     pub hosts: Vec<String>,
 }
 
 impl Listening {
-    /// Whether it may be done at all: what other machines can reach needs a token.
+    /// True if allowed: a server reachable from other machines needs a token.
     pub fn is_allowed(&self) -> bool {
         self.address.ip().is_loopback() || self.token.is_some()
     }
 }
 
-/// What clients must send as `Authorization: Bearer …`.
+/// The token that clients send as `Authorization: Bearer …`.
 #[derive(Clone)]
 pub struct Token(String);
 
 impl Token {
-    /// A token long enough not to be guessed, and plain enough for a header.
+    /// A token long enough not to be guessed, and valid in a header.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic());
         (text.len() >= SHORTEST_TOKEN && is_plain).then(|| Self(text.to_owned()))
     }
 
-    /// Takes the same time whatever is wrong.
+    /// Takes constant time.
     fn is(&self, given: &str) -> bool {
         let (known, given) = (self.0.as_bytes(), given.as_bytes());
         let differences = known.iter().zip(given).fold(0, |sum, (one, other)| sum | (one ^ other));
@@ -53,11 +53,11 @@ pub(super) struct Door {
     token: Option<Token>,
     hosts: Vec<String>,
     port: u16,
-    /// Other machines reach it: by an address, which no page can make a name of its own lead to.
+    /// Reachable by other machines through an address, to which no page can point a name of its own.
     takes_any_address: bool,
 }
 
-/// Why it is closed.
+/// Why a request is refused.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Closed {
     pub(super) status: StatusCode,
@@ -116,7 +116,7 @@ impl Door {
         self.is_known(authority.host())
     }
 
-    /// A page that this server's own address gave out. It gives none out, so mostly this says no.
+    /// True for a page from this server's own address. It serves none, so this is usually false.
     fn is_own_origin(&self, origin: &str) -> bool {
         let Ok(uri) = origin.parse::<Uri>() else { return false };
         let port = uri.port_u16().unwrap_or(if uri.scheme_str() == Some("https") { 443 } else { 80 });

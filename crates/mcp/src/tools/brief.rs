@@ -1,4 +1,4 @@
-//! `brief`: where the work was left off, for a reader who knows nothing else.
+//! `brief`: the state of the work, for a reader who knows nothing else.
 
 use super::schema::{Kind, optional};
 use super::{Call, Effect, Entry};
@@ -21,7 +21,7 @@ fn run(call: &mut Call) -> Result<Answer, Mishap> {
         let text = "No session is going on here. Begin one with the tool start.";
         return Ok(Answer::new("no_session", text).with("brief", text));
     };
-    let markdown = engine::brief::markdown(&brief, budget);
+    let markdown = engine::brief::markdown(&brief, budget.unwrap_or(engine::brief::USUAL_BUDGET));
     let answer = Answer::new("session", markdown.clone()).with("session_id", &brief.session.session_id);
     Ok(answer.with("next", &brief.session.next).with("brief", markdown))
 }

@@ -1,4 +1,4 @@
-//! `control`: a session is paused, gone on with, closed, or goes back. What is a person's is refused.
+//! `control`: pauses, resumes, closes a session, or goes back. Actions for people are refused.
 
 use super::schema::{Kind, optional, required};
 use super::{Call, Effect, Entry, paths};
@@ -9,7 +9,7 @@ use engine::{Intent, OnDiscrepancy, RevisitPreview, RevisitRequest, Taking};
 use model::revision::Impact;
 
 const ACTIONS: &[&str] = &["pause", "resume", "switch", "close", "rollback", "revisit"];
-/// What models try, and what is to be told to a person instead.
+/// Actions that models try, and the command for a person instead.
 const OF_PERSONS: &[(&str, &str)] = &[
     ("approve", "leftoff approve CHECK"),
     ("override", "leftoff advance --override REASON"),

@@ -1,4 +1,4 @@
-//! `note`: what the next one should know.
+//! `note`: information for the next reader.
 
 use super::schema::{Kind, optional};
 use super::{Call, Effect, Entry};
@@ -8,7 +8,7 @@ use engine::Intent;
 use model::gate::guess;
 use model::note::NoteKind;
 
-/// All but `override`, which is a person's word.
+/// All except `override`, which is only for people.
 const KINDS: &[&str] = &["note", "decision", "tried", "assumption", "blocker", "question", "deferred"];
 
 pub(super) const ENTRY: Entry = Entry {

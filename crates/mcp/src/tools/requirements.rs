@@ -1,4 +1,4 @@
-//! `requirements`: what agents need here before they may use a tool. Approving and passing over are a person's.
+//! `requirements`: conditions for agents to use a tool. Only people approve or bypass them.
 
 use super::schema::{Kind, optional, required};
 use super::{Call, Effect, Entry};
@@ -9,7 +9,7 @@ use engine::{Clearing, Engine, Intent, RequirementList, SatisfyRequest};
 use model::gate::guess;
 
 const ACTIONS: &[&str] = &["list", "satisfy", "clear"];
-/// What an agent must not grant itself.
+/// Actions that an agent must not do for itself.
 const OF_PERSONS: &[&str] = &["approve", "bypass", "pause", "resume"];
 const LONGEST_LINE: usize = 300;
 
@@ -61,7 +61,7 @@ fn satisfying(call: &Call, names: Vec<String>) -> Result<SatisfyRequest, Mishap>
     })
 }
 
-/// Requirements stand in the branch's file: a store that cannot be opened is no reason not to change them.
+/// Requirements are in the branch's file: a store that cannot be opened does not prevent changing them.
 fn open(call: &Call) -> Result<Engine, Mishap> {
     match Engine::open(call.options.clone(), Intent::Command) {
         Err(engine::Error::Store(_)) => Ok(Engine::without_store(call.options.clone())?),

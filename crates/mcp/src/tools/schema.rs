@@ -1,4 +1,4 @@
-//! Schemas of the tools from their tables. The same tables say which arguments there are.
+//! Tool schemas from their tables, which also define the arguments.
 
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 pub(crate) struct Parameter {
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
-    /// Empty where the name says it all.
+    /// Empty if the name says it all.
     pub(crate) help: &'static str,
     pub(crate) required: bool,
 }
 
-/// What an argument is. Objects and lists are also taken as JSON text, numbers as text.
+/// An argument's type. Objects and lists are also accepted as JSON text, numbers as text.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Text,
@@ -36,7 +36,7 @@ pub(crate) const fn required(name: &'static str, kind: Kind, help: &'static str)
     Parameter { name, kind, help, required: true }
 }
 
-/// Told once, in the instructions, and not in every tool.
+/// Described once in the instructions, not in every tool.
 pub(crate) const EVERYWHERE: [Parameter; 1] = [optional("session", Kind::Text, "")];
 pub(crate) const KEY: Parameter = optional("key", Kind::Text, "");
 
@@ -59,7 +59,7 @@ pub(crate) fn input(parameters: impl Iterator<Item = &'static Parameter>) -> Jso
     whole
 }
 
-/// Every answer says what came of the call; whatever else it holds depends on that.
+/// Every answer states its outcome; the other fields depend on it.
 pub(crate) fn output(fields: &[Field]) -> JsonObject {
     let mut properties = JsonObject::new();
     properties.insert("outcome".to_owned(), json!({ "type": "string" }));

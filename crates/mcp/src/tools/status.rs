@@ -26,7 +26,7 @@ fn run(call: &mut Call) -> Result<Answer, Mishap> {
     match call.open(Intent::Query)?.status()? {
         Current::Session(view) => {
             let mut answer = Answer::new("session", standing(&view)).with_fields(&view);
-            // What is not there is left out: a schema would have to name two types for it.
+            // Missing values are omitted: a schema would need two types for them.
             answer.content.retain(|_, value| !value.is_null());
             Ok(answer)
         }

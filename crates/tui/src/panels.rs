@@ -1,0 +1,79 @@
+//! The tabs, each as rows of a given width. Uses loaded data only.
+
+mod files;
+mod items;
+mod log;
+mod now;
+pub mod own;
+mod phases;
+
+pub use now::standing;
+
+use crate::snapshot::{Shown, Snapshot};
+use crate::state::Tab;
+use crate::text::{Look, Row, Tone, outside, wrapped};
+use jiff::Timestamp;
+use model::progress::Status;
+
+/// The requested part of a session.
+pub struct Ask<'a> {
+    /// The session was chosen, not just followed.
+    pub chosen: bool,
+    /// Only this workflow, if its own tool's screen shows several.
+    pub workflow: Option<&'a str>,
+}
+
+/// The rows of a tab.
+pub fn rows(snapshot: &Snapshot, tab: Tab, ask: &Ask<'_>, width: usize, look: Look) -> Vec<Row> {
+    let Some(shown) = &snapshot.shown else { return nothing(snapshot, width) };
+    match tab {
+        Tab::Now if is_waited_for(shown, ask.chosen) => waiting(shown, width),
+        Tab::Now => now::rows(shown, ask.workflow, snapshot.now, width, look),
+        Tab::Phases => phases::rows(shown, snapshot.now, width, look),
+        Tab::Items => items::rows(shown, snapshot.now, width),
+        Tab::Log => log::rows(shown, width),
+        Tab::Files => files::rows(shown, snapshot.now, width, look),
+    }
+}
+
+/// Its own tool's screen waits beside a closed session, unless that session was chosen.
+pub fn is_waited_for(shown: &Shown, chosen: bool) -> bool {
+    let is_over = matches!(shown.view.status, Status::Completed | Status::Abandoned);
+    shown.screen.is_some() && is_over && !chosen
+}
+
+fn nothing(snapshot: &Snapshot, width: usize) -> Vec<Row> {
+    let mut rows = vec![Row::new(Tone::Heading, "Waiting for session…"), Row::default()];
+    if let Some(next) = &snapshot.next {
+        rows.extend(wrapped(Tone::Plain, &outside(&next.summary.to_string()), width, 0));
+        rows.extend(next.command.iter().map(|command| Row::new(Tone::Command, format!("  {command}"))));
+    }
+    rows
+}
+
+fn waiting(shown: &Shown, width: usize) -> Vec<Row> {
+    let view = &shown.view;
+    let (stands, words, command) = if view.status == Status::Abandoned {
+        ("abandoned", "Reopen it:", format!("leftoff reopen {}", view.session_id))
+    } else {
+        ("closed", "Start its next round:", format!("leftoff round --session {}", view.session_id))
+    };
+    let mut rows = vec![Row::new(Tone::Heading, "Waiting for session…"), Row::default()];
+    rows.extend(wrapped(Tone::Plain, &format!("The last one, {}, is {stands}.", view.session_id), width, 0));
+    rows.push(Row::plain(words));
+    rows.push(Row::new(Tone::Command, format!("  {command}")));
+    rows
+}
+
+/// Rows below a heading; empty without rows.
+fn section(heading: &str, rows: Vec<Row>) -> Vec<Row> {
+    if rows.is_empty() {
+        return rows;
+    }
+    let head = [Row::default(), Row::new(Tone::Heading, heading)];
+    head.into_iter().chain(rows).collect()
+}
+
+fn passed(since: Timestamp, until: Timestamp) -> u64 {
+    u64::try_from(until.duration_since(since).as_secs()).unwrap_or(0)
+}

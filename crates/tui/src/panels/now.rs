@@ -1,0 +1,280 @@
+//! The Now tab: current work, progress, problems, next step; then phases, gate, and agents.
+
+use super::{own, section};
+use crate::snapshot::Shown;
+use crate::text::{Look, Row, Tone, outside, wrapped};
+use engine::view::{CheckView, GateOutcome, PhaseView, View};
+use engine::words::{ago, duration, title_beside, version};
+use jiff::Timestamp;
+use model::lifecycle::Lifecycle;
+use model::outcome::Outcome;
+use model::progress::Status;
+
+const CELLS: usize = 24;
+const MOST_NOTES: usize = 5;
+
+pub fn rows(shown: &Shown, only: Option<&str>, now: Timestamp, width: usize, look: Look) -> Vec<Row> {
+    let view = &*shown.view;
+    let mut rows = Vec::new();
+    if let Some(screen) = &shown.screen {
+        rows.extend(own::rows(screen, only, now, width, look).unwrap_or_else(|| no_track(only)));
+        rows.push(Row::default());
+        rows.extend(trouble(view, now, width, look));
+        rows.extend(next(shown, width));
+    } else {
+        rows.extend(head(view, width, look));
+        for work in view.at_work(now) {
+            rows.extend(wrapped(Tone::Plain, &format!("At work: {}", outside(&work)), width, 2));
+        }
+        rows.extend(trouble(view, now, width, look));
+        rows.push(Row::default());
+        rows.extend(next(shown, width));
+        rows.push(Row::default());
+        rows.extend(view.phases.iter().map(|phase| phase_row(phase, view, look)));
+        rows.extend(gate(view, width, look));
+    }
+    rows.extend(here(shown, now));
+    rows.extend(notes(view, width));
+    rows
+}
+
+fn no_track(only: Option<&str>) -> Vec<Row> {
+    vec![Row::new(
+        Tone::Heading,
+        format!("Waiting for session… (there is no {} yet)", only.unwrap_or_default()),
+    )]
+}
+
+fn head(view: &View, width: usize, look: Look) -> Vec<Row> {
+    let mut rows = wrapped(Tone::Heading, &outside(&view.title), width, 2);
+    rows.truncate(2);
+    let (word, tone) = standing(view);
+    let workflow = format!("{} {}", view.workflow.name, version(&outside(&view.workflow.version)));
+    let run = if view.run.ordinal > 1 { format!(", run {}", view.run.ordinal) } else { String::new() };
+    let about = format!("{}{workflow}{run}{}{}", look.between(), look.between(), view.session_id);
+    rows.push(Row::new(tone, word).then(Tone::Faint, about));
+    if let Some(percent) = view.percent() {
+        let filled = (percent as usize * CELLS + 50) / 100;
+        let bar = Row::new(Tone::Good, look.bar(filled, CELLS));
+        let far = format!("{}{}", view.how_far(), left(view));
+        let beside = bar.clone().then(Tone::Plain, format!(" {far}"));
+        if beside.width() <= width {
+            rows.push(beside);
+        } else {
+            rows.push(bar);
+            rows.extend(wrapped(Tone::Plain, &far, width, 2));
+        }
+    } else {
+        rows.push(Row::plain(view.how_far()));
+    }
+    rows
+}
+
+fn left(view: &View) -> String {
+    let seconds = view.progress.estimated_remaining_seconds.filter(|_| view.progress.remaining > 0);
+    seconds.map(|seconds| format!(", about {} left", duration(seconds))).unwrap_or_default()
+}
+
+/// A session's status in words.
+pub fn standing(view: &View) -> (&'static str, Tone) {
+    match view.status {
+        Status::Active | Status::CheckpointFailed if view.next.needs_person() => {
+            ("WAITING FOR A PERSON", Tone::Warning)
+        }
+        Status::Active => ("active", Tone::Good),
+        Status::Completed if view.progress.outcomes.is_plain() => ("completed", Tone::Good),
+        Status::Completed => ("completed, not all of it verified", Tone::Warning),
+        Status::Failed => ("FAILED", Tone::Bad),
+        Status::CheckpointFailed => ("GATE FAILED", Tone::Bad),
+        Status::Abandoned => ("abandoned", Tone::Warning),
+        Status::Paused => ("paused", Tone::Warning),
+        Status::PossiblyStalled => ("POSSIBLY STALLED", Tone::Warning),
+    }
+}
+
+/// Problems, in a sentence or two.
+fn trouble(view: &View, now: Timestamp, width: usize, look: Look) -> Vec<Row> {
+    let mut said: Vec<(Tone, String)> = Vec::new();
+    match &view.lifecycle {
+        Lifecycle::Paused { at, reason, .. } => {
+            said.push((Tone::Warning, format!("Paused {}: {}", ago(*at, now), outside(reason))));
+        }
+        Lifecycle::Failed { error, .. } => said.push((Tone::Bad, format!("Failed: {}", outside(error)))),
+        Lifecycle::Active | Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => {}
+    }
+    said.extend(failed_gate(view));
+    let passed_by = |outcome: Outcome| {
+        let ids = view.phases.iter().filter(|phase| phase.outcome == Some(outcome));
+        ids.map(|phase| phase.id.to_string()).collect::<Vec<_>>().join(", ")
+    };
+    for (outcome, words) in [
+        (Outcome::Overridden, "Passed by override, with failed checks"),
+        (Outcome::Claimed, "Only claimed, nothing shows it"),
+        (Outcome::Skipped, "Skipped"),
+    ] {
+        let phases = passed_by(outcome);
+        if !phases.is_empty() {
+            said.push((Tone::Warning, format!("{words}: {phases}")));
+        }
+    }
+    if view.progress.stalled {
+        let seconds = view.progress.time_in_phase_seconds.unwrap_or(0);
+        said.push((Tone::Warning, format!("Possibly stalled: {} in this phase", duration(seconds))));
+    }
+    let marked = |(tone, text): (Tone, String)| {
+        let mark = if tone == Tone::Bad { look.cross() } else { "!" };
+        wrapped(tone, &format!("{mark} {text}"), width, 2)
+    };
+    said.into_iter().flat_map(marked).collect()
+}
+
+/// A failed check, with what was found and what is needed.
+fn told(check: &CheckView) -> String {
+    let found = check.found.as_ref().map(|found| format!("found {}", outside(found)));
+    let needed = check.needed.as_ref().map(|needed| format!("needs {}", outside(needed)));
+    let said: Vec<String> = found.into_iter().chain(needed).collect();
+    if said.is_empty() { outside(&check.id) } else { format!("{} ({})", outside(&check.id), said.join(", ")) }
+}
+
+fn failed_gate(view: &View) -> Option<(Tone, String)> {
+    let (phase, _) = view.failed_attempt()?;
+    let is_missing = |check: &&CheckView| check.outcome == GateOutcome::Failed && !check.settled;
+    let missing: Vec<&CheckView> = phase.gate.checks.iter().filter(is_missing).collect();
+    if missing.is_empty() {
+        let text = format!("The gate of {} can be tried again: all of it holds by now", phase.id);
+        return Some((Tone::Warning, text));
+    }
+    if missing.iter().all(|check| check.kind == "approval") {
+        let ids: Vec<String> = missing.iter().map(|check| outside(&check.id)).collect();
+        let text = format!("Only a person's approval is missing in {}: {}", phase.id, ids.join(", "));
+        return Some((Tone::Warning, text));
+    }
+    let times =
+        if phase.attempt_count > 1 { format!(" {} times", phase.attempt_count) } else { String::new() };
+    let failed: Vec<String> = missing.into_iter().map(told).collect();
+    Some((Tone::Bad, format!("Gate of {} failed{times}: {}", phase.id, failed.join("; "))))
+}
+
+fn next(shown: &Shown, width: usize) -> Vec<Row> {
+    let next = &shown.view.next;
+    let mut rows = wrapped(Tone::Plain, &format!("Next: {}", outside(&next.summary.to_string())), width, 2);
+    let command = next.command.iter();
+    rows.extend(command.flat_map(|command| {
+        wrapped(Tone::Command, &format!("  {}", outside(&command.to_string())), width, 4)
+    }));
+    rows
+}
+
+pub fn phase_row(phase: &PhaseView, view: &View, look: Look) -> Row {
+    let is_current = phase.number == view.current_phase.number && view.run.completed_at.is_none();
+    let has_failed = view.failed_attempt().is_some_and(|(failed, _)| failed.number == phase.number);
+    let (mark, tone) = match (phase.status.as_str(), phase.outcome) {
+        ("needs_review", _)
+        | ("completed", Some(Outcome::Claimed | Outcome::Overridden | Outcome::Warned)) => {
+            ("?", Tone::Warning)
+        }
+        ("completed", _) => (look.tick(), Tone::Good),
+        ("skipped", _) => (look.dash(), Tone::Faint),
+        _ if has_failed && view.next.needs_person() => (look.arrow(), Tone::Warning),
+        _ if has_failed => (look.cross(), Tone::Bad),
+        _ if is_current => (look.arrow(), Tone::Heading),
+        _ => (look.dot(), Tone::Faint),
+    };
+    let title = outside(title_beside(phase.number, &phase.title));
+    Row::new(tone, format!("{mark} {} {title}", phase.number))
+        .then(Tone::Faint, about(phase, view, is_current))
+}
+
+fn about(phase: &PhaseView, view: &View, is_current: bool) -> String {
+    let mut parts = Vec::new();
+    let running = view.progress.time_in_phase_seconds.filter(|_| is_current && phase.completed_at.is_none());
+    match (view.timed(phase), running) {
+        (Some(seconds), _) => parts.push(duration(seconds)),
+        (None, Some(seconds)) => parts.push(format!("for {}", duration(seconds))),
+        (None, None) => {}
+    }
+    parts.extend(phase.outcome.map(|outcome| outcome.name().replace('_', " ")));
+    if phase.attempt_count > 1 {
+        parts.push(format!("{} attempts", phase.attempt_count));
+    }
+    if phase.status == "needs_review" {
+        parts.push("needs a review".to_owned());
+    }
+    if parts.is_empty() { String::new() } else { format!("  {}", parts.join(", ")) }
+}
+
+fn gate(view: &View, width: usize, look: Look) -> Vec<Row> {
+    let current = view.current().filter(|_| view.run.completed_at.is_none());
+    let Some(phase) = current.filter(|phase| !phase.gate.checks.is_empty()) else { return Vec::new() };
+    let word = match phase.gate.outcome {
+        GateOutcome::Passed => "passed",
+        GateOutcome::Failed if view.next.needs_person() => "waiting for approval",
+        GateOutcome::Failed => "FAILED",
+        GateOutcome::Open => "not tried yet",
+        GateOutcome::Claimed => "claimed, unverified",
+    };
+    let rows = phase.gate.checks.iter().flat_map(|check| check_rows(check, width, look)).collect();
+    section(&format!("Gate of {}: {word}", outside(&phase.title)), rows)
+}
+
+pub fn check_rows(check: &CheckView, width: usize, look: Look) -> Vec<Row> {
+    let (mark, tone) = match check.outcome {
+        GateOutcome::Passed => (look.tick(), Tone::Good),
+        GateOutcome::Failed if check.settled => (look.tick(), Tone::Plain),
+        GateOutcome::Failed if check.kind == "approval" => ("!", Tone::Warning),
+        GateOutcome::Failed => (look.cross(), Tone::Bad),
+        GateOutcome::Open | GateOutcome::Claimed => (look.dot(), Tone::Plain),
+    };
+    let found = check.found.as_ref().map(|found| format!("found {}", outside(found)));
+    let needed = check.needed.as_ref().map(|needed| format!("needs {}", outside(needed)));
+    if check.settled {
+        return wrapped(
+            tone,
+            &format!("  {mark} {}: holds by now; try the gate again", outside(&check.id)),
+            width,
+            6,
+        );
+    }
+    let is_a_persons = check.kind == "approval" && check.outcome != GateOutcome::Passed;
+    let person = is_a_persons.then(|| "press a to approve it".to_owned());
+    let said: Vec<String> = found.into_iter().chain(needed).chain(person).collect();
+    let said = if said.is_empty() { check.kind.clone() } else { said.join("; ") };
+    let mut rows = wrapped(tone, &format!("  {mark} {}: {said}", outside(&check.id)), width, 6);
+    if check.outcome != GateOutcome::Passed {
+        let help =
+            check.help.as_ref().map(|help| wrapped(Tone::Faint, &format!("    {}", outside(help)), width, 4));
+        rows.extend(help.unwrap_or_default());
+    }
+    rows
+}
+
+fn here(shown: &Shown, now: Timestamp) -> Vec<Row> {
+    let row = |agent: &engine::AgentView| {
+        let short: String = agent.agent_session.chars().take(8).collect();
+        let seen = ago(shown.view.last_seen(agent), now);
+        Row::plain(format!("  {} {} ({seen})", outside(&agent.agent), outside(&short)))
+    };
+    section("Here now", shown.agents.iter().map(row).collect())
+}
+
+fn notes(view: &View, width: usize) -> Vec<Row> {
+    let open = view.open_notes();
+    let row = |note: &&model::note::Note| {
+        wrapped(
+            Tone::Warning,
+            &format!("  {} {}: {}", note.kind.name(), note.id, outside(&note.text)),
+            width,
+            4,
+        )
+    };
+    let mut rows: Vec<Row> = open.iter().take(MOST_NOTES).flat_map(row).collect();
+    if open.len() > MOST_NOTES {
+        let more = open.len() - MOST_NOTES;
+        rows.push(Row::new(Tone::Faint, format!("  and {more} more: leftoff show {}", view.session_id)));
+    }
+    rows.extend(view.warnings.iter().flat_map(|warning| {
+        let hint = warning.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+        wrapped(Tone::Warning, &format!("  {}", outside(&format!("{}{hint}", warning.message))), width, 4)
+    }));
+    section("Open", rows)
+}

@@ -1,0 +1,148 @@
+//! All data of one frame, read from the engine at once. Keeps no engine open, and decides nothing.
+
+use crate::state::Tab;
+use crate::text::outside;
+use engine::event_words::words;
+use engine::screen::Screen;
+use engine::view::{ShortView, View};
+use engine::words::moment;
+use engine::{
+    AgentView, ArtifactFinding, Current, Engine, Intent, ItemListRequest, ItemListing, ListRequest, Next,
+    Options, Result, Watch,
+};
+use jiff::Timestamp;
+use model::hint::CommandLine;
+use model::id::SessionId;
+use model::words as words_of;
+
+/// The newest sessions; `leftoff list` has all of them.
+pub const MOST_SESSIONS: usize = 200;
+const MOST_ITEMS: usize = 20_000;
+const MOST_EVENTS: u64 = 1_000;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Snapshot {
+    pub now: Timestamp,
+    pub project: String,
+    /// The active one first.
+    pub sessions: Vec<ShortView>,
+    /// There are more than shown.
+    pub more: bool,
+    /// The default session of commands here, which is followed.
+    pub current: Option<String>,
+    pub shown: Option<Shown>,
+    /// The next step if there is no session.
+    pub next: Option<Next>,
+}
+
+/// The displayed session.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shown {
+    pub view: Box<View>,
+    /// Its own tool's screen, if it has one.
+    pub screen: Option<Screen>,
+    pub agents: Vec<AgentView>,
+    pub items: Option<ItemListing>,
+    pub log: Vec<LogLine>,
+    pub findings: Vec<ArtifactFinding>,
+    /// The command that resumes it, or that of its next step.
+    pub command: Option<CommandLine>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogLine {
+    pub version: u64,
+    pub when: String,
+    pub who: String,
+    pub what: String,
+}
+
+/// The session and the tab: only their data is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// `None` follows the active one.
+    pub session: Option<String>,
+    pub tab: Tab,
+}
+
+impl Snapshot {
+    pub fn load(options: &Options, wanted: &Wanted, watch: Option<&mut Watch>) -> Result<Self> {
+        let here = Engine::open(options.clone(), Intent::Query)?;
+        let listing = here.list(&ListRequest { limit: Some(MOST_SESSIONS + 1), ..ListRequest::default() })?;
+        let mut sessions = listing.sessions;
+        let more = sessions.len() > MOST_SESSIONS;
+        sessions.truncate(MOST_SESSIONS);
+        // A stable sort: keeps the order of recent activity.
+        sessions.sort_by_key(|line| (!line.current, line.lifecycle != "active"));
+        let current = sessions.iter().find(|line| line.current).map(|line| line.session_id.clone());
+        let mut named = options.clone();
+        named.session = wanted.session.clone().or(named.session);
+        let engine =
+            if named.session == options.session { here } else { Engine::open(named, Intent::Query)? };
+        let (shown, next) = match engine.status()? {
+            Current::Session(view) => (Some(Shown::load(&engine, view, wanted.tab)?), None),
+            Current::Nothing(nothing) => (None, Some(nothing.next)),
+        };
+        if let Some(watch) = watch {
+            watch.show(&engine, shown.as_ref().map(|shown| &*shown.view));
+        }
+        let project = engine.project().root.file_name().map(|name| outside(&name.to_string_lossy()));
+        Ok(Self {
+            now: engine.now(),
+            project: project.unwrap_or_default(),
+            sessions,
+            more,
+            current,
+            shown,
+            next,
+        })
+    }
+}
+
+impl Shown {
+    fn load(engine: &Engine, view: Box<View>, tab: Tab) -> Result<Self> {
+        let id = view.session_id.clone();
+        let screen = SessionId::parse(&id).ok().and_then(|id| engine.screen(&id));
+        let agents = engine.agents()?;
+        let is_in = |agent: &AgentView| agent.alive && agent.session_id.as_deref() == Some(&id);
+        let command = view.next.command.clone().or_else(|| resuming(&view));
+        let mut shown = Self {
+            screen,
+            agents: agents.into_iter().filter(is_in).collect(),
+            items: None,
+            log: Vec::new(),
+            findings: Vec::new(),
+            command,
+            view,
+        };
+        match tab {
+            Tab::Now => {}
+            // Every attempt; a status has only the last few.
+            Tab::Phases => shown.view.phases = engine.show(Some(&id))?.phases,
+            Tab::Items => {
+                let request = ItemListRequest { all: true, limit: MOST_ITEMS, ..ItemListRequest::default() };
+                shown.items = Some(engine.item_list(&request)?);
+            }
+            Tab::Log => shown.log = log(engine, &shown.view)?,
+            Tab::Files => shown.findings = engine.verify_artifacts()?.findings,
+        }
+        Ok(shown)
+    }
+}
+
+fn resuming(view: &View) -> Option<CommandLine> {
+    (view.lifecycle.name() == "paused").then(|| CommandLine::new(words_of!["resume", view.session_id]))
+}
+
+fn log(engine: &Engine, view: &View) -> Result<Vec<LogLine>> {
+    let after = view.version.saturating_sub(MOST_EVENTS);
+    let (_, events) = engine.log(Some(&view.session_id), after)?;
+    let now = engine.now();
+    let line = |event: &model::Recorded| LogLine {
+        version: event.version,
+        when: moment(event.at, now),
+        who: outside(&event.actor.to_string()),
+        what: words(&event.event),
+    };
+    Ok(events.iter().map(line).collect())
+}

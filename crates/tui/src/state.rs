@@ -1,0 +1,196 @@
+//! The user's position: tab, session, input. Plain data; `update` changes it, `draw` shows it.
+
+use crate::snapshot::{Snapshot, Wanted};
+use engine::view::{CheckView, GateOutcome, ShortView, View};
+use model::hint::CommandLine;
+use model::words;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tab {
+    Now,
+    Phases,
+    Items,
+    Log,
+    Files,
+}
+
+impl Tab {
+    pub const ALL: [Self; 5] = [Self::Now, Self::Phases, Self::Items, Self::Log, Self::Files];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Now => "Now",
+            Self::Phases => "Phases",
+            Self::Items => "Items",
+            Self::Log => "Log",
+            Self::Files => "Files",
+        }
+    }
+
+    /// By its name, in lower case.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tab| tab.name().eq_ignore_ascii_case(text))
+    }
+
+    pub fn position(self) -> usize {
+        Self::ALL.iter().position(|tab| *tab == self).unwrap_or(0)
+    }
+}
+
+/// The side with the arrow keys' focus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Focus {
+    Sessions,
+    Detail,
+}
+
+/// The current meaning of keys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mode {
+    Browse,
+    /// The filter is being typed.
+    Filter,
+    Help {
+        filter: String,
+    },
+    Note {
+        text: String,
+    },
+    /// Confirms before approving.
+    Approve {
+        check: String,
+    },
+}
+
+impl Mode {
+    /// True if letters are text and not keys.
+    pub fn is_typing(&self) -> bool {
+        match self {
+            Self::Filter | Self::Help { .. } | Self::Note { .. } => true,
+            Self::Browse | Self::Approve { .. } => false,
+        }
+    }
+}
+
+/// A user request that the loop executes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    Load,
+    Run(Action),
+    Copy(Copied),
+    SetMouse(bool),
+    Quit,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Copied {
+    Command(String),
+    /// The displayed session's brief.
+    Brief,
+}
+
+/// A change of the displayed session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    Pause,
+    Resume,
+    Note(String),
+    Approve(String),
+}
+
+impl Action {
+    /// The equivalent command line.
+    pub fn command(&self, view: &View) -> CommandLine {
+        match self {
+            Self::Pause => view.command(words!["pause"]),
+            Self::Resume => CommandLine::new(words!["resume", view.session_id]),
+            Self::Note(text) => view.command(words!["note", text]),
+            Self::Approve(check) => view.command(words!["approve", check]),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    pub text: String,
+    pub is_failure: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct State {
+    pub snapshot: Snapshot,
+    pub tab: Tab,
+    pub focus: Focus,
+    pub mode: Mode,
+    /// The chosen session; `None` follows the active one.
+    pub chosen: Option<String>,
+    /// The first visible row of each tab.
+    pub scroll: [usize; Tab::ALL.len()],
+    /// Words that a line of the focused side must contain.
+    pub filter: String,
+    pub message: Option<Message>,
+    pub mouse: bool,
+    /// Only this workflow, on its own tool's screen.
+    pub workflow: Option<String>,
+    /// The terminal's columns and rows.
+    pub size: (u16, u16),
+}
+
+impl State {
+    pub fn new(snapshot: Snapshot, chosen: Option<String>, size: (u16, u16)) -> Self {
+        Self {
+            snapshot,
+            tab: Tab::Now,
+            focus: Focus::Detail,
+            mode: Mode::Browse,
+            chosen,
+            scroll: [0; Tab::ALL.len()],
+            filter: String::new(),
+            message: None,
+            mouse: false,
+            workflow: None,
+            size,
+        }
+    }
+
+    pub fn wanted(&self) -> Wanted {
+        Wanted { session: self.chosen.clone(), tab: self.tab }
+    }
+
+    pub fn view(&self) -> Option<&View> {
+        self.snapshot.shown.as_ref().map(|shown| &*shown.view)
+    }
+
+    /// Sessions that match the filter.
+    pub fn sessions(&self) -> Vec<&ShortView> {
+        let words = if self.focus == Focus::Sessions { self.filter.to_lowercase() } else { String::new() };
+        let told = |line: &ShortView| {
+            format!("{} {} {} {}", line.session_id, line.title, line.phase, line.lifecycle).to_lowercase()
+        };
+        let is_found = |line: &&ShortView| {
+            let told = told(line);
+            words.split_whitespace().all(|word| told.contains(word))
+        };
+        self.snapshot.sessions.iter().filter(is_found).collect()
+    }
+
+    /// The displayed session's index among those that match.
+    pub fn selected(&self) -> Option<usize> {
+        let id = &self.view()?.session_id;
+        self.sessions().iter().position(|line| line.session_id == *id)
+    }
+
+    /// Pending approvals of the current phase.
+    pub fn approvals(&self) -> Vec<&CheckView> {
+        let gate = self.view().filter(|view| view.run.completed_at.is_none()).and_then(View::current);
+        let waits = |check: &&CheckView| {
+            check.kind == "approval" && check.outcome != GateOutcome::Passed && !check.settled
+        };
+        gate.iter().flat_map(|phase| &phase.gate.checks).filter(waits).collect()
+    }
+
+    /// True if there is room for sessions beside the tab.
+    pub fn is_wide(&self) -> bool {
+        self.size.0 >= 80
+    }
+}

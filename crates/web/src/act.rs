@@ -1,0 +1,46 @@
+//! Executes a form's request: an engine command. The engine decides whether a person asks.
+
+use crate::form::value;
+use engine::{ApproveRequest, Engine, Intent, OnDiscrepancy, Options, Result, Taking};
+use model::note::NoteKind;
+use std::collections::BTreeMap;
+
+/// A change of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    Approve(String),
+    Note(String),
+    Pause,
+    Resume,
+}
+
+impl Action {
+    /// `None` for an unknown action, or an incomplete form.
+    pub fn of(name: &str, form: &[(String, String)]) -> Option<Self> {
+        let text =
+            |name: &str| value(form, name).filter(|text| !text.trim().is_empty()).map(ToOwned::to_owned);
+        match name {
+            "approve" => text("check").map(Self::Approve),
+            "note" => text("text").map(Self::Note),
+            "pause" => Some(Self::Pause),
+            "resume" => Some(Self::Resume),
+            _ => None,
+        }
+    }
+}
+
+pub fn run(options: &Options, session: &str, action: &Action) -> Result<()> {
+    let named = Options { session: Some(session.to_owned()), ..options.clone() };
+    let mut engine = Engine::open(named, Intent::Command)?;
+    match action {
+        Action::Approve(check) => engine.approve(&ApproveRequest {
+            check: check.clone(),
+            by: Some("on the page".to_owned()),
+            ..ApproveRequest::default()
+        }),
+        Action::Note(text) => engine.note(NoteKind::Note, text, BTreeMap::new()),
+        Action::Pause => engine.pause(None, None, &[]),
+        Action::Resume => engine.resume(Some(session), OnDiscrepancy::Ask, Taking::Refused),
+    }
+    .map(drop)
+}

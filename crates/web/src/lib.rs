@@ -1,0 +1,52 @@
+//! The page in a browser: the engine's view, rendered by the server, and its commands on buttons. Knows no
+//! store and no layout, and contacts no other server.
+
+mod act;
+mod door;
+mod form;
+mod load;
+mod markdown;
+mod pages;
+mod server;
+mod stream;
+
+use engine::Options;
+use load::SessionPage;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// Where to serve, and the allowed actions.
+#[derive(Debug, Clone)]
+pub struct Serving {
+    pub address: SocketAddr,
+    /// Further names of this machine that browsers may use.
+    pub hosts: Vec<String>,
+    /// Buttons change sessions; otherwise the page is read-only.
+    pub allow_actions: bool,
+}
+
+/// Serves until the process ends. Passes the address and the browser's token to `told`.
+pub fn serve(
+    options: Options,
+    serving: &Serving,
+    told: impl FnOnce(SocketAddr, &str),
+) -> std::io::Result<()> {
+    const MOST_PAGES_AT_ONCE: usize = 8;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .max_blocking_threads(MOST_PAGES_AT_ONCE)
+        .thread_keep_alive(Duration::from_secs(2))
+        .build()?;
+    runtime.block_on(server::serve(options, serving, told))
+}
+
+/// A session with all its data, as one file that needs no server.
+pub fn session_file(options: &Options, id: &str) -> engine::Result<String> {
+    Ok(pages::session::as_file(&SessionPage::load(options, id)?).0)
+}
+
+/// A brief as one file that needs no server.
+pub fn brief_file(title: &str, brief: &str) -> String {
+    pages::file(title, &markdown::html(brief)).0
+}

@@ -1,0 +1,125 @@
+//! Charts as SVG, made by the server. Every bar shows its figure: no meaning is in a colour alone.
+
+use engine::History;
+use engine::view::View;
+use engine::words::duration;
+use jiff::Timestamp;
+use maud::{Markup, html};
+use model::gate::AttemptOutcome;
+use std::collections::BTreeMap;
+
+const ROW: usize = 22;
+const LABEL: usize = 130;
+const WIDTH: usize = 640;
+const BAR: usize = 330;
+const MOST_ROWS: usize = 12;
+const MOST_PHASES: usize = 40;
+
+/// Time spent and failed gates, by phase.
+pub fn where_time_goes(views: &[View]) -> Markup {
+    let mut sums: BTreeMap<String, (u64, u32)> = BTreeMap::new();
+    for view in views {
+        for phase in &view.phases {
+            let (seconds, failed) = sums.entry(phase.id.to_string()).or_default();
+            let running =
+                view.progress.time_in_phase_seconds.filter(|_| phase.number == view.current_phase.number);
+            *seconds += phase.duration_seconds.or(running).unwrap_or(0);
+            let fails =
+                phase.attempts.iter().filter(|attempt| attempt.outcome == AttemptOutcome::Failed).count();
+            *failed += u32::try_from(fails).unwrap_or(u32::MAX);
+        }
+    }
+    let mut rows: Vec<(String, u64, u32)> =
+        sums.into_iter().map(|(phase, (seconds, failed))| (phase, seconds, failed)).collect();
+    rows.retain(|(_, seconds, failed)| *seconds > 0 || *failed > 0);
+    rows.sort_by_key(|(_, seconds, _)| std::cmp::Reverse(*seconds));
+    rows.truncate(MOST_ROWS);
+    let longest = rows.iter().map(|(_, seconds, _)| *seconds).max().unwrap_or(0).max(1);
+    let height = rows.len() * ROW + 4;
+    html! {
+        @if !rows.is_empty() {
+            section aria-labelledby="time" {
+                h2 #time { "Where time goes, and where gates fail" }
+                p.faint { "By phase, in " (counted(views.len())) " that changed last." }
+                svg viewBox={ "0 0 " (WIDTH) " " (height) } role="img" aria-label="Time by phase, and failed attempts at its gate" {
+                    @for ((phase, seconds, failed), place) in rows.iter().zip(0..) {
+                        @let y = place * ROW;
+                        @let width = scaled(*seconds, longest, BAR);
+                        text x=(LABEL - 8) y=(y + 15) text-anchor="end" { (short(phase)) }
+                        rect.work x=(LABEL) y=(y + 4) width=(width.max(1)) height="14" {}
+                        text x=(LABEL + width + 6) y=(y + 15) {
+                            (duration(*seconds))
+                            @if *failed > 0 { ", " tspan.failed { (failed) " failed" } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A session's timeline: a row per phase, pauses across all of them, attempts as marks.
+pub fn timeline(history: &History, now: Timestamp) -> Markup {
+    let end = if history.lifecycle.name() == "active" { now } else { history.updated_at };
+    let span = passed(history.started_at, end).max(1);
+    let at = |when: Timestamp| {
+        LABEL + scaled(passed(history.started_at, when).min(span), span, WIDTH - LABEL - 10)
+    };
+    let phases: Vec<_> = history
+        .runs
+        .iter()
+        .flat_map(|run| &run.phases)
+        .filter(|phase| phase.started_at.is_some())
+        .take(MOST_PHASES)
+        .collect();
+    let height = phases.len() * ROW + 26;
+    html! {
+        @if !phases.is_empty() {
+            svg viewBox={ "0 0 " (WIDTH) " " (height) } role="img" aria-label="Phases, pauses and attempts over time" {
+                @for pause in &history.pauses {
+                    @let (from, to) = (at(pause.from), at(pause.to.unwrap_or(end)));
+                    rect.pause x=(from) y="0" width=((to.saturating_sub(from)).max(1)) height=(height - 22) { title { "paused " (duration(pause.seconds)) } }
+                }
+                @for (phase, place) in phases.iter().zip(0..) {
+                    @let y = place * ROW;
+                    @let from = phase.started_at.map_or(LABEL, at);
+                    @let to = at(phase.completed_at.unwrap_or(end));
+                    text x=(LABEL - 8) y=(y + 15) text-anchor="end" { (short(phase.id.as_str())) }
+                    rect.work x=(from) y=(y + 5) width=((to.saturating_sub(from)).max(2)) height="10" {
+                        title { (phase.id) ": " (phase.duration_seconds.map_or("in progress".to_owned(), duration)) }
+                    }
+                    @for attempt in &phase.attempts {
+                        @let class = if attempt.outcome == AttemptOutcome::Failed { "failed" } else { "passed" };
+                        circle.mark cx=(at(attempt.at)) cy=(y + 11) r="8" {}
+                        text class=(class) x=(at(attempt.at)) y=(y + 16) text-anchor="middle" {
+                            @if attempt.overridden.is_some() { "?" } @else if attempt.outcome == AttemptOutcome::Failed { "✗" } @else { "✓" }
+                        }
+                    }
+                }
+                text.axis x=(LABEL) y=(height - 6) { (history.started_at.strftime("%-d %b %H:%M UTC").to_string()) }
+                text.axis x=(WIDTH - 10) y=(height - 6) text-anchor="end" { (end.strftime("%-d %b %H:%M UTC").to_string()) }
+            }
+            p.faint { "Bars are phases; ✓, ✗ and ? are attempts at a gate that passed, failed or were overridden; grey stretches are pauses." }
+        }
+    }
+}
+
+fn scaled(part: u64, whole: u64, width: usize) -> usize {
+    usize::try_from(u128::from(part) * width as u128 / u128::from(whole.max(1))).unwrap_or(width)
+}
+
+fn passed(since: Timestamp, until: Timestamp) -> u64 {
+    u64::try_from(until.duration_since(since).as_secs()).unwrap_or(0)
+}
+
+fn short(text: &str) -> String {
+    engine::words::one_line(text, 18)
+}
+
+fn counted(sessions: usize) -> String {
+    if sessions == 1 {
+        "the unfinished session".to_owned()
+    } else {
+        format!("the {sessions} unfinished sessions")
+    }
+}
