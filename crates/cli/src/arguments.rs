@@ -1,14 +1,16 @@
-//! Looks at what was typed before it is parsed: building the parser of all commands costs more than most commands do.
+//! Inspects the arguments before parsing: building the parser of all commands costs more than most commands
+//! do.
 
 use crate::failure::Failure;
 use model::gate::Given;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::io::Read;
 
-/// Options that stand before a command and take a value of their own.
+/// Options that may precede a command and take a value.
 const WITH_VALUE: [&str; 4] = ["--project", "--session", "--key", "--color"];
 
-/// The command that was typed, if one can be told. Help and mistakes need all of them.
+/// The typed command, if it can be determined. Help and mistakes need all of them.
 pub fn subcommand(arguments: &[OsString]) -> Option<String> {
     let mut words = arguments.iter().skip(1).map(|word| word.to_str());
     loop {
@@ -24,7 +26,7 @@ pub fn subcommand(arguments: &[OsString]) -> Option<String> {
     }
 }
 
-/// `leftoff help start` is `leftoff start --help`.
+/// `leftoff help start` means `leftoff start --help`.
 pub fn without_help_command(mut arguments: Vec<OsString>) -> Vec<OsString> {
     if arguments.get(1).is_some_and(|word| word == "help") {
         arguments.remove(1);
@@ -33,7 +35,22 @@ pub fn without_help_command(mut arguments: Vec<OsString>) -> Vec<OsString> {
     arguments
 }
 
-/// `name=value`, as evidence, outputs and fields are given.
+/// All that a file or stdin (`-`) holds, if that is no more than so many bytes: nobody types or keeps more.
+pub fn read_at_most(path: &std::path::Path, most: u64) -> std::io::Result<String> {
+    let source: Box<dyn Read> = if path.as_os_str() == "-" {
+        Box::new(std::io::stdin())
+    } else {
+        Box::new(std::fs::File::open(path)?)
+    };
+    let mut text = String::new();
+    source.take(most + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > most {
+        return Err(std::io::Error::other(format!("longer than {most} bytes")));
+    }
+    Ok(text)
+}
+
+/// `name=value`, for evidence, outputs and fields.
 pub fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.to_owned())),
@@ -42,7 +59,7 @@ pub fn pair(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Pairs as the engine takes them; every name once.
+/// Pairs for the engine; every name once.
 pub fn given(option: &str, pairs: Vec<(String, String)>) -> Result<BTreeMap<String, Given>, Failure> {
     let mut values = BTreeMap::new();
     for (name, value) in pairs {
@@ -52,6 +69,17 @@ pub fn given(option: &str, pairs: Vec<(String, String)>) -> Result<BTreeMap<Stri
         }
     }
     Ok(values)
+}
+
+/// A phase given as an argument or as an option, but not as two different ones.
+pub fn one_phase(behind: Option<String>, option: Option<String>) -> Result<Option<String>, Failure> {
+    match (behind, option) {
+        (Some(behind), Some(option)) if behind != option => {
+            let message = format!("two phases were named: '{behind}' and '{option}'");
+            Err(Failure::wrong_usage(message, "name the one that you mean"))
+        }
+        (behind, option) => Ok(behind.or(option)),
+    }
 }
 
 /// A length of time in seconds: `30s`, `10m`, `24h`, `7d`.

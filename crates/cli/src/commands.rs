@@ -1,4 +1,5 @@
-//! All commands, one file each. Parses only the one that was typed: the parser of all of them costs half a millisecond.
+//! All commands, one file each. Builds only the parser of the typed one: the parser of all costs half a
+//! millisecond.
 
 mod abandon;
 mod advance;
@@ -37,6 +38,7 @@ mod retry;
 mod revisit;
 mod rollback;
 mod run;
+mod serve;
 mod set;
 mod show;
 mod skip;
@@ -45,8 +47,10 @@ mod status;
 mod statusline;
 mod store;
 mod switch;
+mod sync;
 mod trust;
 mod undo;
+mod verify;
 mod workflow;
 
 use crate::failure::Failure;
@@ -56,12 +60,12 @@ use std::process::ExitCode;
 
 type Outcome = Result<ExitCode, Failure>;
 
-/// One command: its name, how it is parsed, what it does.
+/// One command: its name, its parser, its function.
 struct Entry {
     name: &'static str,
     declare: fn(Command) -> Command,
     run: fn(&ArgMatches, &Globals) -> Outcome,
-    /// Does what the command does when nothing is typed behind it.
+    /// Runs the command without arguments.
     alone: Option<fn(&Globals) -> Outcome>,
 }
 
@@ -74,13 +78,12 @@ const fn entry<C: Run>(name: &'static str) -> Entry {
     Entry { name, declare: C::augment_args, run: parse_and_run::<C>, alone: None }
 }
 
-/// A question that is mostly asked without arguments. Then there is nothing to parse, and without a parser it is a
-/// tenth faster.
+/// A query that usually has no arguments. Skipping the parser then saves a tenth of its time.
 const fn question<C: Run + Default>(name: &'static str) -> Entry {
     Entry { alone: Some(|globals| C::default().run(globals)), ..entry::<C>(name) }
 }
 
-/// In the order of the help: a session's life first.
+/// In help order: a session's life first.
 const ENTRIES: &[Entry] = &[
     entry::<init::Init>("init"),
     entry::<start::Start>("start"),
@@ -91,6 +94,7 @@ const ENTRIES: &[Entry] = &[
     entry::<gate::Gate>("gate"),
     entry::<approve::Approve>("approve"),
     entry::<trust::Trust>("trust"),
+    entry::<verify::Verify>("verify"),
     entry::<retry::Retry>("retry"),
     entry::<rollback::Rollback>("rollback"),
     entry::<revisit::Revisit>("revisit"),
@@ -109,17 +113,20 @@ const ENTRIES: &[Entry] = &[
     entry::<set::Set>("set"),
     entry::<checkpoint::Checkpoint>("checkpoint"),
     entry::<undo::Undo>("undo"),
+    entry::<undo::Redo>("redo"),
     entry::<diff::Diff>("diff"),
     entry::<list::List>("list"),
     entry::<show::Show>("show"),
     entry::<history::HistoryCommand>("history"),
     entry::<log::Log>("log"),
     entry::<progress::Progress>("progress"),
+    entry::<serve::Serve>("serve"),
     entry::<req::ReqCommand>("req"),
     entry::<exec::Exec>("exec"),
     entry::<import::Import>("import"),
     entry::<export::Export>("export"),
     entry::<bundle::BundleCommand>("bundle"),
+    entry::<sync::SyncCommand>("sync"),
     entry::<purge::Purge>("purge"),
     entry::<workflow::WorkflowCommand>("workflow"),
     entry::<hook::Hook>("hook"),
@@ -132,19 +139,17 @@ const ENTRIES: &[Entry] = &[
     entry::<man::Man>("man"),
 ];
 
-/// Other names that people type.
+/// Alternative names.
 const ALIASES: &[(&str, &str)] = &[("round", "run"), ("complete", "close")];
 
-/// The parser: of the one command that was typed, or of all of them.
+/// The parser of the typed command, or of all of them.
 pub fn parser(wanted: Option<&str>) -> Command {
     let root = Command::new("leftoff")
-        .version(env!("CARGO_PKG_VERSION"))
+        .version(env!("LEFTOFF_VERSION"))
         .about(
             "Durable session state for the work of AI agents: pick the work up where the last one left off",
         )
         .after_help(EXAMPLES)
-        .subcommand_required(true)
-        .arg_required_else_help(true)
         .disable_help_subcommand(true);
     let root = Globals::declare(root);
     match wanted.and_then(find) {
@@ -153,9 +158,23 @@ pub fn parser(wanted: Option<&str>) -> Command {
     }
 }
 
-/// How to run this command when nothing else was typed, if it can be told without a parser.
+/// How to run this command without further arguments, if no parser is needed.
 pub fn alone(name: &str) -> Option<fn(&Globals) -> Outcome> {
     find(name)?.alone
+}
+
+pub fn exists(name: &str) -> bool {
+    find(name).is_some()
+}
+
+/// The commands' names, without their other names.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    ENTRIES.iter().map(|entry| entry.name)
+}
+
+/// Runs `leftoff` without a command.
+pub fn status(globals: &Globals) -> Outcome {
+    status::Status::default().run(globals)
 }
 
 pub fn run(name: &str, matches: &ArgMatches, globals: &Globals) -> Outcome {
@@ -167,9 +186,10 @@ pub fn run(name: &str, matches: &ArgMatches, globals: &Globals) -> Outcome {
 
 const EXAMPLES: &str = "\
 Examples:
-  leftoff start --goal \"no log-out while a tab is open\"   begin a session here
+  leftoff                                                 where the work stands
+  leftoff start --goal \"no log-out while a tab is open\"   start a session here
   leftoff next                                            what to do, and the command for it
-  leftoff advance --phase plan                            the phase is done: check it, go on
+  leftoff advance plan                                    the phase is done: check it, begin the next
   leftoff brief --format markdown                         all that the next agent must know
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 nothing there, 4 refused by a rule,
@@ -195,8 +215,22 @@ fn parse_and_run<C: Run>(matches: &ArgMatches, globals: &Globals) -> Outcome {
     }
 }
 
-/// Shows what a changing command did: data on stdout, talk on stderr.
+/// Shows the result of a changing command: data on stdout, messages on stderr.
 fn answered(done: &str, answer: &engine::Answer, globals: &Globals) -> Outcome {
+    shown(done, answer, crate::ui::session::answer, globals)
+}
+
+/// Shows a change that leaves the next step as it was, in one line.
+fn answered_briefly(done: &str, answer: &engine::Answer, globals: &Globals) -> Outcome {
+    shown(done, answer, crate::ui::session::answer_line, globals)
+}
+
+fn shown(
+    done: &str,
+    answer: &engine::Answer,
+    words: fn(&str, &engine::Answer, &crate::ui::Out) -> String,
+    globals: &Globals,
+) -> Outcome {
     let out = globals.out();
     if globals.json {
         out.json(&with_talk(answer)).map_err(Failure::after_the_change)?;
@@ -205,13 +239,13 @@ fn answered(done: &str, answer: &engine::Answer, globals: &Globals) -> Outcome {
             out.say(line);
         }
         crate::ui::session::warn_shortly(&answer.view.warnings, &out);
-        let text = crate::ui::session::answer(done, answer, &out);
+        let text = words(done, answer, &out);
         out.text(&text).map_err(Failure::after_the_change)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The session view with what else happened, which a program would not find on stderr.
+/// The session view with the messages, which a program would not find on stderr.
 fn with_talk(answer: &engine::Answer) -> serde_json::Value {
     let mut value = serde_json::to_value(&answer.view).unwrap_or(serde_json::Value::Null);
     if let serde_json::Value::Object(fields) = &mut value {

@@ -1,4 +1,5 @@
-//! Failures on stderr and as exit codes: the one place where an error becomes words for a terminal or JSON for a program.
+//! Failures on stderr and as exit codes: the only place where an error becomes words for a terminal or JSON
+//! for a program.
 
 use crate::globals::Globals;
 use crate::ui::Out;
@@ -38,17 +39,17 @@ impl Failure {
         Self { kind: "gate_failed".to_owned(), message, hint, code: GATE_DID_NOT_PASS }
     }
 
-    /// Something was found that is against a rule: exit code 4.
+    /// Findings against a rule: exit code 4.
     pub fn findings(message: String, hint: Option<Hint>) -> Self {
         Self { kind: "findings".to_owned(), message, hint, code: code_of(Class::Refused) }
     }
 
-    /// Something is not done, by a rule: exit code 4.
+    /// Refused by a rule: exit code 4.
     pub fn refused(message: String, hint: impl Into<Hint>) -> Self {
         Self { kind: "refused".to_owned(), message, hint: Some(hint.into()), code: code_of(Class::Refused) }
     }
 
-    /// The answer did not arrive: exit code 1, on one line.
+    /// The answer could not be written: exit code 1, on one line.
     pub fn not_written(error: &std::io::Error) -> Self {
         Self {
             kind: "io".to_owned(),
@@ -67,13 +68,13 @@ impl Failure {
         }
     }
 
-    /// A failure to answer after the work itself was done.
+    /// A failure to answer after the work was done.
     pub fn after_the_change(mut self) -> Self {
         self.message.push_str("; the command itself was carried out");
         self
     }
 
-    /// With the exit codes that the program `req` of the requirements framework has: 2 for wrong usage, 1 for the rest.
+    /// With the exit codes of the requirements framework's `req`: 2 for wrong usage, 1 for the rest.
     #[must_use]
     pub fn with_original_code(self) -> Self {
         let code = if self.code == WRONG_USAGE { WRONG_USAGE } else { code_of(Class::Failed) };
@@ -96,7 +97,7 @@ impl From<engine::Error> for Failure {
     }
 }
 
-/// Shows a failure; gives its exit code.
+/// Prints a failure; returns its exit code.
 pub fn report(failure: &Failure, globals: &Globals) -> ExitCode {
     let out = globals.out();
     let hint = failure.hint.clone().map(|hint| about_the_named(hint, globals).to_string());
@@ -108,7 +109,7 @@ pub fn report(failure: &Failure, globals: &Globals) -> ExitCode {
     ExitCode::from(failure.code)
 }
 
-/// A hint whose commands mean the session that was named, where they would mean another without a name.
+/// A hint whose commands name the session if they would otherwise mean another.
 fn about_the_named(hint: Hint, globals: &Globals) -> Hint {
     let naming = globals.named_session().filter(|_| hint.needs_naming()).and_then(|asked| {
         let engine = globals.query().ok()?;
@@ -120,11 +121,12 @@ fn about_the_named(hint: Hint, globals: &Globals) -> Hint {
     }
 }
 
-/// What the parser said: help and version are answers, everything else is wrong usage.
+/// The parser's output: help and version are answers, everything else is wrong usage.
 pub fn usage(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     let text = error.render().to_string();
     let out = Out::plain();
     if !error.use_stderr() {
+        let text = crate::help::grouped_if_root(text, arguments);
         return match out.text(&text) {
             Ok(_) => ExitCode::SUCCESS,
             Err(failure) => report(&failure, &Globals::default()),
@@ -142,7 +144,7 @@ pub fn usage(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     ExitCode::from(WRONG_USAGE)
 }
 
-/// What is wrong, on one line: the parser goes on with usage and tips after an empty line.
+/// The error on one line: the parser adds usage and tips after an empty line.
 fn first_paragraph(message: &str) -> String {
     let lines: Vec<&str> =
         message.lines().take_while(|line| !line.trim().is_empty()).map(str::trim).collect();

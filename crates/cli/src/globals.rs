@@ -45,7 +45,7 @@ impl Globals {
         ])
     }
 
-    /// What holds when no option was typed: the environment's word, and whether a person is there.
+    /// The values without options: from the environment, and whether a person is there.
     pub fn of_nothing_typed() -> Self {
         let session = std::env::var("LEFTOFF_SESSION").ok().filter(|value| !value.is_empty());
         let person_present = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
@@ -61,14 +61,15 @@ impl Globals {
         }
     }
 
-    /// The same for a command that may name its session itself: one outside of this project is looked for by its name.
+    /// The options of a command that names its session itself: a session outside this project is found by its
+    /// name.
     pub fn naming(&self, session: Option<String>) -> Self {
         let mut named = self.clone();
         named.options.session = session.or(named.options.session);
         named
     }
 
-    /// The session that was typed: what the environment names goes on being meant.
+    /// The typed session; the environment's still applies otherwise.
     pub fn named_session(&self) -> Option<&str> {
         let asked = self.options.session.as_deref()?;
         (std::env::var("LEFTOFF_SESSION").ok().as_deref() != Some(asked)).then_some(asked)
@@ -78,13 +79,13 @@ impl Globals {
         Out::new(self)
     }
 
-    /// The engine for a question. Never taken apart: this process ends next, and the kernel closes what is open,
-    /// while closing the store and freeing its memory was 8 % of a command's instructions.
+    /// The engine for a query. Never dropped: this process ends next, and the kernel closes what is open;
+    /// closing the store and freeing its memory was 8 % of a command's instructions.
     pub fn query(&self) -> Result<ManuallyDrop<Engine>> {
         self.open(Intent::Query).map(ManuallyDrop::new)
     }
 
-    /// The engine for a change of a session that exists. Never taken apart either.
+    /// The engine for a change of an existing session. Never dropped either.
     pub fn command(&self) -> Result<ManuallyDrop<Engine>> {
         self.open(Intent::Command).map(ManuallyDrop::new)
     }

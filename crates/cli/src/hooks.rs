@@ -1,41 +1,41 @@
-//! Agents' hooks: what each agent says becomes one kind of event, and the answer goes back in the agent's own words.
-//! Fails open: whatever is wrong with us, the agent goes on.
+//! Agents' hooks: translates each agent's events to a common form, and the answers back. Fails open: whatever
+//! is wrong with us, the agent continues.
 
-#[cfg(target_os = "linux")]
-mod alarm;
 mod claude;
 mod codex;
 mod copilot;
 mod cursor;
 mod environment;
 mod gemini;
+#[cfg(target_os = "linux")]
+mod hurry;
 mod opencode;
 pub mod statusline;
 mod wording;
 
 use engine::AgentIdentity;
-use engine::hooks::{HookEvent, Reply, Verdict};
+use engine::hooks::{Happened, HookEvent, Reply, Verdict};
 use engine::words::without_steering;
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
 
-/// Far more than any event; a tool's whole output can be in one.
+/// Far larger than any event, which may contain a tool's whole output.
 const LONGEST_INPUT: u64 = 16 * 1024 * 1024;
 
 /// One agent's protocol, both ways.
 struct Protocol {
     name: &'static str,
-    /// Variables that the agent sets for every command that it runs. An editor's own terminal has none of them.
+    /// Variables that the agent sets for every command. An editor's own terminal has none of them.
     markers: &'static [&'static str],
-    /// Reads an event. The second text is its name, where the agent does not say it in the event itself.
+    /// Parses an event. The second text is its name, if the event itself does not contain it.
     read: fn(&[u8], &str) -> Result<Heard, String>,
-    /// Says the answer. Empty when there is nothing to say.
+    /// Formats the answer. Empty if there is nothing to say.
     write: fn(&Heard, &Reply) -> String,
 }
 
-/// An event, and what its answer must call it.
+/// An event, and its name in the answer.
 struct Heard {
     event: HookEvent,
     name: String,
@@ -50,13 +50,13 @@ const PROTOCOLS: [Protocol; 6] = [
     opencode::PROTOCOL,
 ];
 
-/// The agent that this process runs under, by the variables that agents set for their commands.
+/// The agent under which this process runs, by the variables that agents set for their commands.
 pub fn marked_agent() -> Option<&'static str> {
     let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     PROTOCOLS.iter().find(|protocol| protocol.markers.iter().any(is_set)).map(|protocol| protocol.name)
 }
 
-/// Answers one event. Exit code 0 always; what went wrong is one line on stderr.
+/// Answers one event. Always exits with code 0; a problem is one line on stderr.
 pub fn run(arguments: &[OsString]) -> ExitCode {
     // A panic's own report would be many lines; ours is one.
     std::panic::set_hook(Box::new(|_| {}));
@@ -78,7 +78,7 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What goes to stdout, and what could not be done.
+/// The output for stdout, and a problem.
 fn answer(arguments: &[OsString]) -> Result<(String, Option<String>), String> {
     let agent = arguments.first().and_then(|word| word.to_str()).unwrap_or_default();
     let Some(protocol) = PROTOCOLS.iter().find(|protocol| protocol.name == agent) else {
@@ -89,15 +89,18 @@ fn answer(arguments: &[OsString]) -> Result<(String, Option<String>), String> {
     let mut heard = (protocol.read)(&input, named)?;
     heard.event = heard.event.delivered_as(&input);
     #[cfg(target_os = "linux")]
-    let _alarm = alarm::set();
+    let _hurry = hurry::set();
     let exported = environment::export(&heard.event);
     let mut reply = engine::hooks::respond(&heard.event).map_err(|error| error.to_string())?;
+    if matches!(heard.event.happened, Happened::Arrived { .. } | Happened::Ended) {
+        engine::sync_in_background(&heard.event.folder);
+    }
     reply.verdict = inert(reply.verdict);
     let problem = reply.problem.clone().or(exported.err());
     Ok(((protocol.write)(&heard, &reply), problem))
 }
 
-/// A verdict whose reason holds nothing that would steer the terminal on which the agent shows it.
+/// A verdict whose reason cannot control the terminal on which the agent shows it.
 fn inert(verdict: Verdict) -> Verdict {
     let without = |why: String| without_steering(&why).into_owned();
     match verdict {
@@ -127,14 +130,14 @@ fn input() -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// An id from outside: plain characters, not too many, and never a path.
+/// A foreign id: plain characters, limited length, never a path.
 fn identity(agent: &str, id: &str) -> Result<AgentIdentity, String> {
     AgentIdentity::parse(&format!("{agent}:{id}"))
         .ok_or_else(|| "the agent's session id has characters that are not allowed".to_owned())
 }
 
-/// A name for a tool's use, from an agent that gives it none but says when it happened: what is the same to the
-/// moment is the same event, delivered twice.
+/// A name for a tool's use, from an agent that gives only its time: equal events at the same moment are one
+/// event, delivered twice.
 fn identified(when: &serde_json::Value, input: &[u8]) -> Option<String> {
     let is_said = when.is_string() || when.is_number();
     is_said.then(|| engine::hooks::fingerprint(input))

@@ -1,5 +1,5 @@
-//! Puts hooks, the MCP entry and a few words for agents into the files that agents read, and takes them out again.
-//! Adds only what is absent; knows its own by the command or by marks; again is the same as once.
+//! Installs hooks, the MCP entry and instructions into agents' files, and removes them again. Adds only what
+//! is missing; recognises its own entries by the command or by marks; safe to repeat.
 
 pub mod agents;
 mod difference;
@@ -19,14 +19,14 @@ use edit::Edit;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// What is to be done.
+/// The task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Task {
     PutIn,
     TakeOut,
 }
 
-/// What was done to a file, or would be.
+/// The actual or planned change of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Touched {
     pub path: PathBuf,
@@ -44,14 +44,14 @@ pub enum Change {
     Removed,
 }
 
-/// What is going to be in a file.
+/// A file's planned content.
 struct Planned {
     base: PathBuf,
     touched: Touched,
     text: Option<String>,
 }
 
-/// Does it for these agents. Everything is worked out before anything is written.
+/// Does it for these agents. Everything is computed before anything is written.
 pub fn run(agents: &[&Agent], places: &Places, task: Task, dry_run: bool) -> Result<Vec<Touched>, Failure> {
     let mut edits: Vec<(PathBuf, Edit)> = agents.iter().flat_map(|agent| agent.edits(places)).collect();
     if let Some(root) = &places.project
@@ -67,7 +67,7 @@ pub fn run(agents: &[&Agent], places: &Places, task: Task, dry_run: bool) -> Res
     Ok(planned.into_iter().map(|planned| planned.touched).collect())
 }
 
-/// Those that are named; without names those that are in use here, or all of them to be taken out.
+/// The named ones; without names those in use here, or all of them for removal.
 pub fn chosen(names: &[String], places: &Places, task: Task) -> Result<Vec<&'static Agent>, Failure> {
     if names.is_empty() {
         let wanted = |agent: &&Agent| task == Task::TakeOut || agent.is_in_use(places);
@@ -83,13 +83,13 @@ pub fn chosen(names: &[String], places: &Places, task: Task) -> Result<Vec<&'sta
     Ok(chosen)
 }
 
-/// Whether the program that hooks name is found by its name.
+/// True if the program that hooks name is in PATH.
 pub fn is_in_path() -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join("leftoff").is_file())
 }
 
-/// The words for agents stay as long as any agent is wired.
+/// The instructions stay while any agent is wired.
 fn others_are_wired(agents: &[&Agent], places: &Places) -> bool {
     let others = AGENTS.iter().filter(|agent| !agents.iter().any(|named| named.name == agent.name));
     others.into_iter().any(|agent| wiring::of(agent, places).is_some())
@@ -97,7 +97,7 @@ fn others_are_wired(agents: &[&Agent], places: &Places) -> bool {
 
 fn plan(base: &Path, edit: &Edit, task: Task) -> Result<Planned, Failure> {
     let path = edit.path().to_owned();
-    // A CLAUDE.md that leads to AGENTS.md says the same already.
+    // A CLAUDE.md that refers to AGENTS.md already says the same.
     let skipped = matches!(edit, Edit::Section { only_if_there: true, .. }) && files::is_link(&path);
     let before = if skipped { None } else { files::read(base, &path)? };
     let text = match task {

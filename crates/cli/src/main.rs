@@ -1,15 +1,18 @@
-//! The command line: what was typed becomes one call of the engine, its answer becomes text or JSON. Knows no store and no layout.
+//! The command line: turns arguments into one engine call, and its answer into text or JSON. Knows no store
+//! and no layout.
 
 mod arguments;
 mod commands;
+mod completion;
 mod failure;
 mod globals;
+mod help;
 mod hooks;
 mod install;
+mod live;
 mod original;
 mod ui;
 
-use failure::Failure;
 use globals::Globals;
 use std::mem::ManuallyDrop;
 use std::process::ExitCode;
@@ -18,8 +21,11 @@ fn main() -> ExitCode {
     let typed: Vec<std::ffi::OsString> = std::env::args_os().collect();
     let as_req = original::is_called_as_req(&typed);
     let arguments = arguments::without_help_command(original::translated(typed));
-    // A hook never ends with an agent's "blocked", whatever is wrong with us or with how we were called.
-    let wanted = arguments::subcommand(&arguments);
+    // A hook never exits with an agent's "blocked" code, whatever is wrong with us or our arguments.
+    let wanted = match arguments.as_slice() {
+        [_] => Some("status".to_owned()),
+        _ => arguments::subcommand(&arguments),
+    };
     if wanted.as_deref() == Some("hook") && !asks_for_help(&arguments) {
         let behind = arguments.iter().skip_while(|word| *word != "hook").skip(1);
         return hooks::run(&behind.cloned().collect::<Vec<_>>());
@@ -27,13 +33,28 @@ fn main() -> ExitCode {
     if wanted.as_deref() == Some("statusline") && !asks_for_help(&arguments) {
         return hooks::statusline::run();
     }
-    if let [_, _] = arguments.as_slice()
+    if wanted.as_deref() == Some(completion::COMMAND) {
+        let behind: Vec<_> = arguments.iter().skip_while(|word| *word != "--").skip(1).cloned().collect();
+        let globals = Globals::of_nothing_typed();
+        let found = completion::lines(&behind);
+        if found.is_empty() {
+            return ExitCode::SUCCESS;
+        }
+        let told = globals.out().text(found.trim_end());
+        return told.map_or_else(|failure| failure::report(&failure, &globals), |_| ExitCode::SUCCESS);
+    }
+    // `leftoff` alone is `leftoff status`.
+    if let [_] | [_, _] = arguments.as_slice()
         && let Some(alone) = wanted.as_deref().and_then(commands::alone)
     {
         let globals = Globals::of_nothing_typed();
         return alone(&globals).unwrap_or_else(|failure| failure::report(&failure, &globals));
     }
-    // Never taken apart: the process ends soon, and freeing these piece by piece is 2 % of a command's instructions.
+    if let Some(code) = answered_by_help(wanted.as_deref(), &arguments) {
+        return code;
+    }
+    // Never dropped: the process ends soon, and freeing these piece by piece is 2 % of a command's
+    // instructions.
     let mut parser = ManuallyDrop::new(commands::parser(wanted.as_deref()));
     let matches = match parser.try_get_matches_from_mut(&arguments) {
         Ok(matches) => ManuallyDrop::new(matches),
@@ -41,13 +62,26 @@ fn main() -> ExitCode {
     };
     let globals = Globals::from(&*matches);
     let Some((name, matches)) = matches.subcommand() else {
-        return failure::report(&Failure::no_command(), &globals);
+        return commands::status(&globals).unwrap_or_else(|failure| failure::report(&failure, &globals));
     };
     match commands::run(name, matches, &globals) {
         Ok(code) => code,
         Err(failure) if as_req => failure::report(&failure.with_original_code(), &globals),
         Err(failure) => failure::report(&failure, &globals),
     }
+}
+
+/// A concept page, or the command that may be meant where there is none of this name.
+fn answered_by_help(wanted: Option<&str>, arguments: &[std::ffi::OsString]) -> Option<ExitCode> {
+    let name = wanted.filter(|name| !commands::exists(name))?;
+    let mut globals = Globals::of_nothing_typed();
+    globals.json = arguments.iter().any(|word| word == "--json");
+    let page = help::topic(name).filter(|_| arguments.last().is_some_and(|word| word == "--help"));
+    let shown = match page {
+        Some(page) => globals.out().text(page.trim_end()).map(drop),
+        None => Err(help::no_such_command(name)),
+    };
+    Some(shown.map_or_else(|failure| failure::report(&failure, &globals), |()| ExitCode::SUCCESS))
 }
 
 fn asks_for_help(arguments: &[std::ffi::OsString]) -> bool {

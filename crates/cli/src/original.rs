@@ -1,21 +1,21 @@
-//! The command line of the original's program, in ours: `req` linked to this program, and its words behind `leftoff req`.
+//! The original's command line in ours: `req` linked to this program, and its commands after `leftoff req`.
 
 use crate::arguments::subcommand;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// Tells the command that it stands for the original's program.
+/// Tells the command to act as the original's program.
 const AS_ORIGINAL: &str = "--as-original";
-/// Where the original's `--project` is a switch, and the word that we have for it.
+/// Where the original's `--project` is a switch, and our option for it.
 const SWITCHES: [(&str, &str); 3] = [("sessions", "--here"), ("init", "--shared"), ("config", "--shared")];
 
-/// Whether this program runs under the original's name.
+/// True if this program runs under the original's name.
 pub fn is_called_as_req(arguments: &[OsString]) -> bool {
     let program = arguments.first().map(Path::new).and_then(Path::file_name);
     program.is_some_and(|name| name == "req")
 }
 
-/// What was typed, as our parser takes it.
+/// The arguments as our parser expects them.
 pub fn translated(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let as_req = is_called_as_req(&arguments);
     if as_req {
@@ -38,7 +38,7 @@ pub fn translated(mut arguments: Vec<OsString>) -> Vec<OsString> {
     arguments
 }
 
-/// Where the word behind `req` is.
+/// The position of the word after `req`.
 fn verb_at(arguments: &[OsString]) -> Option<usize> {
     let is_word = |word: &OsString| !word.to_string_lossy().starts_with('-');
     if subcommand(arguments).as_deref() != Some("req") {

@@ -1,4 +1,4 @@
-//! How things look on a terminal: colours, widths, stdout and stderr. Never decides what is shown.
+//! Terminal output: colours, widths, stdout and stderr. Never decides what is shown.
 
 pub mod ask;
 pub mod brief;
@@ -11,11 +11,11 @@ mod outlet;
 pub mod progress;
 pub mod requirements;
 pub mod revisit;
-pub mod screen;
 pub mod session;
+pub mod verify;
 mod wrap;
 
-pub use outlet::{Reader, Tone, passing_line, prompt};
+pub use outlet::{Reader, Tone, clear_screen, passing_line, prompt};
 pub use wrap::{cut, wrapped};
 
 use crate::failure::Failure;
@@ -24,7 +24,7 @@ use outlet::marked;
 use serde::Serialize;
 use std::io::IsTerminal;
 
-/// When there is no terminal to ask.
+/// Without a terminal.
 const USUAL_WIDTH: usize = 80;
 const NARROWEST: usize = 40;
 const WIDEST: usize = 120;
@@ -57,14 +57,14 @@ impl Colour {
     }
 }
 
-/// Where a command's words go.
+/// The destination of a command's output.
 pub struct Out {
     colour: bool,
     error_colour: bool,
     quiet: bool,
     json: bool,
     pub width: usize,
-    /// What does not fit is cut, because a person looks at it.
+    /// Long text is cut, because a person looks at it.
     pub is_terminal: bool,
 }
 
@@ -91,6 +91,10 @@ impl Out {
         }
     }
 
+    pub fn has_colour(&self) -> bool {
+        self.colour
+    }
+
     pub fn is_quiet(&self) -> bool {
         self.quiet
     }
@@ -104,18 +108,24 @@ impl Out {
         outlet::data(text, self.colour)
     }
 
-    /// One document, readable by people too.
+    /// One document, formatted for people too.
     pub fn json(&self, value: &impl Serialize) -> Result<Reader, Failure> {
         let text = serde_json::to_string_pretty(value).map_err(|error| Failure::no_json(&error))?;
         outlet::document(&text)
     }
 
-    /// One document on a line of its own.
-    pub fn json_line(&self, value: &serde_json::Value) -> Result<Reader, Failure> {
-        outlet::document(&value.to_string())
+    /// A part of a document that is too long to be put together first.
+    pub fn json_part(&self, text: &str) -> Result<Reader, Failure> {
+        outlet::part(text)
     }
 
-    /// Talk, which nobody needs who only wants the data.
+    /// One document on a single line.
+    pub fn json_line(&self, value: &impl Serialize) -> Result<Reader, Failure> {
+        let text = serde_json::to_string(value).map_err(|error| Failure::no_json(&error))?;
+        outlet::document(&text)
+    }
+
+    /// A message that is not data.
     pub fn say(&self, text: &str) {
         if !self.quiet && !self.json {
             self.raw_error(text);
@@ -149,7 +159,7 @@ pub fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A line that is set in by so many blanks and fits the terminal.
+/// A line indented by so many blanks that fits the terminal.
 pub fn set_in(blanks: usize, text: &str, out: &Out) -> String {
     let line = wrapped(text, out.width.saturating_sub(blanks), blanks + 2);
     format!("{:blanks$}{line}\n", "")

@@ -3,17 +3,18 @@
 use crate::commands::{Outcome, Run, answered};
 use crate::globals::Globals;
 
-/// Give the session up; its history stays
+/// Abandon the session; its history stays
 ///
-/// It is then out of the way of `list` and `resume`, and its workspace is moved to .leftoff/archive, never deleted; `leftoff reopen` takes it up again, files and all. To stop for a while use `leftoff pause`.
+/// An abandoned session no longer appears in `list` or `resume`. Its workspace is moved to .leftoff/archive,
+/// never deleted; `leftoff reopen` restores it, files included. To stop for a while use `leftoff pause`.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff abandon --reason \"the feature was dropped\"\n  leftoff abandon k3v9"
 )]
 pub struct Abandon {
-    /// Session: its id, the beginning of one, or its number in `list`
+    /// Session: its id, a prefix of it, or its number in `list`
     id: Option<String>,
-    /// Why it is given up; kept in the history
+    /// The reason; kept in the history
     #[arg(long)]
     reason: Option<String>,
 }

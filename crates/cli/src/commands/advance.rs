@@ -1,6 +1,6 @@
 //! `leftoff advance`
 
-use crate::arguments::{given, pair};
+use crate::arguments::{given, one_phase, pair, read_at_most};
 use crate::commands::{Outcome, Run, answered, with_talk};
 use crate::failure::Failure;
 use crate::globals::Globals;
@@ -14,30 +14,36 @@ use model::workflow::ValueType;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Complete the current phase: run its gate, go on to the next
+/// Complete the current phase: run its gate, continue with the next
 ///
-/// When the gate passes, the phase is complete and the next one begins; the last one completes the run. When it does not, the attempt is kept, what is missing is said, and the exit code is 5. `--phase` states which phase you believe is current: one that this run has completed already changes nothing, a later one is refused.
+/// If the gate passes, the phase is complete and the next one starts; the last one completes the run. If it
+/// does not, the attempt is recorded, the missing evidence is listed, and the exit code is 5. `--phase`
+/// states which phase you believe is current: one that this run has already completed changes nothing, a
+/// later one is refused.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  leftoff advance --phase plan\n  leftoff advance --phase build --evidence tests_passed=42 --evidence tests_total=42\n  leftoff advance --phase build --evidence-file evidence.json"
+    after_help = "Examples:\n  leftoff advance plan\n  leftoff advance --phase plan\n  leftoff advance --phase build --evidence tests_passed=42 --evidence tests_total=42\n  leftoff advance --phase build --evidence-file evidence.json"
 )]
 pub struct Advance {
     /// The phase that you believe is current, by id or number
+    #[arg(value_name = "PHASE")]
+    named: Option<String>,
+    /// The same as an option
     #[arg(long, value_name = "PHASE")]
     phase: Option<String>,
-    /// Proof that the gate asks for, such as tests_passed=42; may be given several times
+    /// Evidence for the gate, such as tests_passed=42; may be repeated
     #[arg(long, value_name = "K=V", value_parser = pair)]
     evidence: Vec<(String, String)>,
     /// A file with evidence as a JSON object; `-` for stdin
     #[arg(long, value_name = "FILE")]
     evidence_file: Option<PathBuf>,
-    /// A result worth keeping with the phase, such as commit=4e1f0aa; may be given several times
+    /// A result to keep with the phase, such as commit=4e1f0aa; may be repeated
     #[arg(long, value_name = "K=V", value_parser = pair)]
     output: Vec<(String, String)>,
-    /// A file that is recorded with the phase; may be given several times
+    /// A file to record with the phase; may be repeated
     #[arg(long, value_name = "PATH")]
     artifact: Vec<PathBuf>,
-    /// Let it pass although checks fail, and why: a person's to do, at a terminal
+    /// Pass although checks fail, with a reason; only a person can, at a terminal
     #[arg(long = "override", value_name = "REASON")]
     override_reason: Option<String>,
 }
@@ -50,7 +56,7 @@ impl Run for Advance {
         };
         evidence.extend(given("evidence", self.evidence)?);
         let request = AdvanceRequest {
-            phase: self.phase,
+            phase: one_phase(self.named, self.phase)?,
             evidence,
             outputs: given("output", self.output)?,
             override_reason: self.override_reason,
@@ -63,7 +69,8 @@ impl Run for Advance {
     }
 }
 
-/// What came of an attempt at the phase that was named, else the current one: the session goes on, or the gate held it.
+/// The result of an attempt at the named phase, or else the current one: the session continues, or the gate
+/// did not pass.
 pub fn shown(answer: &Answer, asked: Option<&str>, globals: &Globals) -> Outcome {
     if answer.gate_failed { held(answer, asked, globals) } else { passed(answer, globals) }
 }
@@ -72,20 +79,17 @@ fn passed(answer: &Answer, globals: &Globals) -> Outcome {
     answered(&answer.view.how_far(), answer, globals)
 }
 
-/// The attempt was kept: the view is data, the reason is an error.
+/// The attempt was recorded: the view is data, the reason is an error.
 fn held(answer: &Answer, asked: Option<&str>, globals: &Globals) -> Outcome {
     let view = &answer.view;
     let out = globals.out();
     if globals.json {
         out.json(&with_talk(answer)).map_err(Failure::after_the_change)?;
-    } else {
-        let text = crate::ui::session::status(view, &out);
-        out.text(&text).map_err(Failure::after_the_change)?;
     }
     let is_asked = |phase: &&PhaseView| {
         asked.is_some_and(|asked| phase.id.as_str() == asked || phase.number.to_string() == asked)
     };
-    // One that is only claimed may be tried when the work has moved on from it.
+    // A claimed phase may be tried after the work has moved on.
     let tried = view.phases.iter().find(is_asked).or_else(|| view.current());
     let checks = tried.and_then(|phase| phase.attempts.last()).map(|attempt| &attempt.report.checks[..]);
     let asked_for = evidence_of(checks.unwrap_or_default());
@@ -100,7 +104,10 @@ fn held(answer: &Answer, asked: Option<&str>, globals: &Globals) -> Outcome {
     let phase = tried.map_or(&view.current_phase.id, |phase| &phase.id);
     let message = format!("the gate of phase '{phase}' did not pass: {}", checks.join("; "));
     let hint = if *phase == view.current_phase.id {
-        view.next.summary.clone()
+        match view.next.command.clone() {
+            Some(command) => view.next.summary.clone().then("\n  ").command(command),
+            None => view.next.summary.clone(),
+        }
     } else {
         let help = failed.iter().filter_map(|check| check.help.as_deref());
         let help: String = help.map(|help| format!("{}. ", help.trim().trim_end_matches('.'))).collect();
@@ -110,7 +117,7 @@ fn held(answer: &Answer, asked: Option<&str>, globals: &Globals) -> Outcome {
     Err(Failure::gate(message, Some(hint)))
 }
 
-/// What the next attempt is to be given once more, with what stands for each value.
+/// Evidence to repeat in the next attempt, with placeholders.
 fn evidence_of(checks: &[CheckResult]) -> Vec<String> {
     let stand_in = |check: &CheckResult| match check.needed.as_deref() {
         Some("boolean") => placeholder(ValueType::Boolean),
@@ -123,14 +130,12 @@ fn evidence_of(checks: &[CheckResult]) -> Vec<String> {
     fields.flat_map(|check| words!["--evidence", format!("{}={}", check.id, stand_in(check))]).collect()
 }
 
+/// Evidence is what a gate looks at and a log keeps for good: figures and names, not files.
+const LONGEST_EVIDENCE: u64 = 1024 * 1024;
+
 fn read_evidence(path: &std::path::Path) -> Result<BTreeMap<String, Given>, Failure> {
     let hint = "write a JSON object: {\"tests_passed\": 42}";
-    let text = if path.as_os_str() == "-" {
-        std::io::read_to_string(std::io::stdin())
-    } else {
-        std::fs::read_to_string(path)
-    };
-    let text = text.map_err(|error| {
+    let text = read_at_most(path, LONGEST_EVIDENCE).map_err(|error| {
         Failure::wrong_usage(format!("--evidence-file {}: {error}", path.display()), hint)
     })?;
     let values: serde_json::Map<String, serde_json::Value> =

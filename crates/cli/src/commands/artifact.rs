@@ -1,6 +1,6 @@
 //! `leftoff artifact`
 
-use crate::commands::{Outcome, Run, answered};
+use crate::commands::{Outcome, Run, answered_briefly};
 use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui::session::{artifact_line, line};
@@ -9,10 +9,10 @@ use engine::{Verification, VersionMade};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Files that the session produced: recorded, listed, compared with what they are now
+/// Files that the session produced: recorded, listed, compared with their current state, restored
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  leftoff artifact add PLAN.md --phase plan\n  leftoff artifact verify\n  leftoff artifact history PLAN.md"
+    after_help = "Examples:\n  leftoff artifact add PLAN.md --phase plan\n  leftoff artifact verify\n  leftoff artifact history PLAN.md\n  leftoff artifact restore PLAN.md --version 1"
 )]
 pub struct ArtifactCommand {
     #[command(subcommand)]
@@ -26,18 +26,28 @@ enum Action {
         /// Regular files of this project
         #[arg(required = true, value_name = "PATH")]
         paths: Vec<PathBuf>,
-        /// The phase that they belong to, by id or number [default: the current one]
+        /// Their phase, by id or number [default: the current one]
         #[arg(long, value_name = "P")]
         phase: Option<String>,
     },
-    /// The files that the session knows
+    /// The session's recorded files
     List,
-    /// Compare every recorded file with what it is now; exit code 4 when one is missing, changed, or new
+    /// Compare every recorded file with its current state; exit code 4 if one is missing, changed, or new
     Verify,
-    /// Every version that was recorded, oldest first
+    /// Every recorded version, oldest first
     History {
-        /// Only of this file
+        /// Only this file
         path: Option<PathBuf>,
+    },
+    /// Bring a recorded version of a file back
+    ///
+    /// The content that is there now is recorded first, so that nothing is lost. Files of at most 256 KB are kept.
+    Restore {
+        /// The file
+        path: PathBuf,
+        /// Version of `artifact history` [default: the newest that differs from what is there]
+        #[arg(long, value_name = "N")]
+        version: Option<u32>,
     },
 }
 
@@ -46,11 +56,15 @@ impl Run for ArtifactCommand {
         match self.action {
             Action::Add { paths, phase } => {
                 let answer = globals.command()?.add_artifacts(&paths, phase.as_deref())?;
-                answered(&format!("{} recorded", counted(paths.len())), &answer, globals)
+                answered_briefly(&format!("{} recorded", counted(paths.len())), &answer, globals)
             }
             Action::List => list(globals),
             Action::Verify => verify(globals),
             Action::History { path } => history(path.as_deref(), globals),
+            Action::Restore { path, version } => {
+                let answer = globals.command()?.restore_artifact(&path, version)?;
+                answered_briefly(&format!("{} restored", path.display()), &answer, globals)
+            }
         }
     }
 }

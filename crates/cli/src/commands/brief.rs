@@ -5,25 +5,33 @@ use crate::globals::Globals;
 use crate::ui;
 use std::process::ExitCode;
 
-/// Where the work was left off: all that the next agent or person must know
+/// Everything that the next agent or person must know to continue
 ///
-/// Goal, progress, timing, what each finished phase proved, failed checks with how to mend them, decisions, blockers, the next step. `--format markdown` is for an agent; `--budget` keeps that form under so many tokens (3.2 bytes each) by dropping the least important first.
+/// Goal, progress, timing, the proof of each finished phase, failed checks with how to fix them, decisions,
+/// blockers, the next step. `--format markdown` is for an agent; that form takes at most 600 tokens (3.2
+/// bytes each) unless `--budget` says otherwise: sections are dropped from the end, essential ones stay.
+/// `--format html` is one file that needs no server.
 #[derive(Debug, Default, clap::Args)]
 #[command(
-    after_help = "Examples:\n  leftoff brief\n  leftoff brief --format markdown --budget 800\n  leftoff brief --session k3v9 --json"
+    after_help = "Examples:\n  leftoff brief\n  leftoff brief --format markdown --budget 800\n  leftoff brief k3v9 --json\n  leftoff brief --format html > brief.html"
 )]
 pub struct Brief {
-    /// How it is written [default: text]
-    #[arg(long, value_parser = ["text", "markdown", "json"])]
+    /// Session: its id, the beginning of one, or its number in `list`
+    id: Option<String>,
+    /// Output format [default: text]
+    #[arg(long, value_parser = ["text", "markdown", "json", "html"])]
     format: Option<String>,
-    /// At most so many tokens; implies `--format markdown`
+    /// The maximum number of tokens [default: 600]; implies `--format markdown`
     #[arg(long, value_name = "TOKENS")]
     budget: Option<usize>,
 }
 
 impl Run for Brief {
     fn run(self, globals: &Globals) -> Outcome {
-        let brief = globals.query()?.brief()?;
+        let globals = &globals.naming(self.id);
+        let engine = globals.query()?;
+        let brief = engine.brief()?;
+        let elsewhere = if brief.is_none() { engine.sessions_elsewhere()? } else { Vec::new() };
         let out = globals.out();
         let format = self.format.as_deref().unwrap_or(match (globals.json, self.budget) {
             (true, _) => "json",
@@ -32,9 +40,15 @@ impl Run for Brief {
         });
         match (format, &brief) {
             ("json", Some(brief)) => out.json(brief)?,
-            ("json", None) => out.json(&serde_json::json!({ "session": null }))?,
-            (_, None) => out.text(&ui::brief::nothing(&out))?,
-            ("markdown", Some(brief)) => out.text(&engine::brief::markdown(brief, self.budget))?,
+            ("json", None) => out.json(&serde_json::json!({ "session": null, "warnings": elsewhere }))?,
+            ("html", Some(brief)) => {
+                let text = engine::brief::markdown(brief, self.budget.unwrap_or(usize::MAX));
+                out.text(&web::brief_file(&brief.session.title, &text))?
+            }
+            (_, None) => out.text(&ui::brief::nothing(&elsewhere, &out))?,
+            ("markdown", Some(brief)) => {
+                out.text(&engine::brief::markdown(brief, self.budget.unwrap_or(engine::brief::USUAL_BUDGET)))?
+            }
             (_, Some(brief)) => out.text(&ui::brief::text(brief, &out))?,
         };
         Ok(ExitCode::SUCCESS)

@@ -9,7 +9,9 @@ use std::process::ExitCode;
 
 /// Carry a session to another machine in one file
 ///
-/// A bundle holds one session: its history, the workflow definitions it uses, and the files that it recorded (up to 16 MiB each), with what is kept of their earlier versions. The file is readable by its owner alone; it holds all that the session knows.
+/// A bundle contains one session: its history, the workflow definitions it uses, and its recorded files (up
+/// to 16 MiB each), with stored earlier versions. Only its owner can read the file, which contains everything
+/// about the session.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff bundle create login.leftoff\n  leftoff bundle create login.leftoff --session k3v9\n  leftoff bundle take login.leftoff"
@@ -21,16 +23,17 @@ pub struct BundleCommand {
 
 #[derive(clap::Subcommand)]
 enum Action {
-    /// Put a session into a file
+    /// Write a session to a file
     Create {
-        /// File to write; never over an existing one
+        /// File to write; never overwrites
         file: PathBuf,
     },
-    /// Take a session in: a new one, or what is new of one that is here
+    /// Take a session: a new one, or the new part of one that is already here
     ///
-    /// It waits here, paused, until you go on with it. Its files are put where none is; beside, as NAME.from-bundle, where another one is. If work went on in both places it is refused, and nothing is changed.
+    /// It stays paused here until you resume it. Its files are written where none exist; otherwise next to
+    /// them, as NAME.from-bundle. If work continued in both places it is refused, and nothing changes.
     Take {
-        /// File that `bundle create` wrote
+        /// File written by `bundle create`
         file: PathBuf,
     },
 }

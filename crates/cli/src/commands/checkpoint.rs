@@ -1,11 +1,12 @@
 //! `leftoff checkpoint`
 
-use crate::commands::{Outcome, Run, answered};
+use crate::commands::{Outcome, Run, answered_briefly};
 use crate::globals::Globals;
 
-/// Give this moment a name, to come back to or to compare with
+/// Name this moment, to return to it or compare with it
 ///
-/// Nothing is copied: the history holds every state, and the name stands for one of them. Files are not part of it; use git for those.
+/// Nothing is copied: the history contains every state, and the name refers to one of them. Files are not
+/// included; use git for those.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff checkpoint -m \"before the rewrite\"\n  leftoff undo --to \"before the rewrite\"\n  leftoff diff \"before the rewrite\""
@@ -20,6 +21,6 @@ impl Run for Checkpoint {
     fn run(self, globals: &Globals) -> Outcome {
         let answer = globals.command()?.checkpoint(self.name.as_deref())?;
         let done = format!("checkpoint at version {}", answer.view.version);
-        answered(&done, &answer, globals)
+        answered_briefly(&done, &answer, globals)
     }
 }

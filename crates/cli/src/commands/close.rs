@@ -5,10 +5,14 @@ use crate::globals::Globals;
 
 /// Complete the session
 ///
-/// Refused (exit code 4) while phases are unfinished, unless `--force` is given: then the session is completed at the percentage that was reached. Only a person can close with `--force`, at a terminal. Completing the last phase of most workflows closes the session by itself.
+/// Refused (exit code 4) while phases are unfinished, unless `--force` is given: the session is then
+/// completed at the percentage reached. Only a person can close with `--force`, at a terminal. In most
+/// workflows, completing the last phase closes the session.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff close\n  leftoff close --force")]
 pub struct Close {
+    /// Session: its id, the beginning of one, or its number in `list`
+    id: Option<String>,
     /// Close the session although phases are unfinished
     #[arg(long)]
     force: bool,
@@ -16,6 +20,7 @@ pub struct Close {
 
 impl Run for Close {
     fn run(self, globals: &Globals) -> Outcome {
+        let globals = &globals.naming(self.id.clone());
         let answer = globals.command()?.close(self.force)?;
         let done = format!("completed, {}", answer.view.how_far());
         answered(&done, &answer, globals)

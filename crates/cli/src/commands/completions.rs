@@ -1,6 +1,7 @@
 //! `leftoff completions`
 
 use crate::commands::{Outcome, Run, parser};
+use crate::completion;
 use crate::globals::Globals;
 use clap_complete::Shell;
 use std::process::ExitCode;
@@ -11,15 +12,14 @@ use std::process::ExitCode;
     after_help = "Examples:\n  leftoff completions bash > ~/.local/share/bash-completion/completions/leftoff\n  leftoff completions zsh > ~/.zfunc/_leftoff"
 )]
 pub struct Completions {
-    /// The shell that completes
+    /// The shell
     shell: Shell,
 }
 
 impl Run for Completions {
     fn run(self, globals: &Globals) -> Outcome {
-        let mut text = Vec::new();
-        clap_complete::generate(self.shell, &mut parser(None), "leftoff", &mut text);
-        let script = String::from_utf8_lossy(&text);
+        let script =
+            completion::script(self.shell).map_or_else(|| static_script(self.shell), ToOwned::to_owned);
         if globals.json {
             globals.out().json(&serde_json::json!({ "shell": self.shell.to_string(), "script": script }))?;
         } else {
@@ -27,4 +27,11 @@ impl Run for Completions {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Commands and options only, for a shell that does not ask the program.
+fn static_script(shell: Shell) -> String {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut parser(None), "leftoff", &mut text);
+    String::from_utf8_lossy(&text).into_owned()
 }

@@ -8,7 +8,8 @@ use std::process::ExitCode;
 
 /// What changed in the session between two moments
 ///
-/// A moment is a version of `leftoff log` or a checkpoint's name. Of the session, not of files: use git for those.
+/// A moment is a version from `leftoff log` or a checkpoint's name. This compares the session, not files: use
+/// git for those.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff diff 4 9\n  leftoff diff \"before the rewrite\"\n  leftoff diff 4 --json | jq '.changes[].path'"

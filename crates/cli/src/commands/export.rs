@@ -8,17 +8,20 @@ use model::words;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Write a session out: as one plain JSON document, or as the files of another tool's layout
+/// Export a session: as one JSON document, or as files of another tool's layout
 ///
-/// The JSON holds the session as `show --json` has it, every event, the definitions that its runs followed, all items, and the files of its state if it has or had some. With --layout its files are written below DIR, where a project of that tool has them, and its documents with them; a layout that has no words for its phases is refused, with those that have. No session is changed, and no file is written over.
+/// The JSON contains the session as in `show --json`, every event, the definitions of its runs, all items,
+/// and its state files if it has or had any. With --layout its files are written below DIR, where a project
+/// of that tool has them, together with its documents; a layout that cannot represent its phases is refused,
+/// with alternatives. Changes no session and overwrites no file.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff export > session.json\n  leftoff export backup --session 062f24e7\n  leftoff export --layout praxis ../other-project"
 )]
 pub struct Export {
-    /// Folder to write to; made if need be [default for JSON: stdout]
+    /// Folder to write to; created if missing [default for JSON: stdout]
     dir: Option<PathBuf>,
-    /// Layout whose files are written [default: plain JSON]
+    /// Layout of the files [default: JSON]
     #[arg(long, value_name = "L")]
     layout: Option<String>,
 }

@@ -3,7 +3,7 @@
 use crate::commands::{Outcome, Run, answered};
 use crate::globals::Globals;
 
-/// Mark the session failed; `retry` or `resume` goes on with it
+/// Mark the session as failed; `retry` or `resume` continues it
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff fail --error \"the build machine is gone\"")]
 pub struct Fail {

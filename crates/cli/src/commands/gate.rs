@@ -1,6 +1,6 @@
 //! `leftoff gate`
 
-use crate::arguments::{given, pair};
+use crate::arguments::{given, one_phase, pair};
 use crate::commands::{Outcome, Run};
 use crate::failure::Failure;
 use crate::globals::Globals;
@@ -16,16 +16,20 @@ const LONGEST_LINE: usize = 400;
 
 /// Run the current phase's checks, and change nothing
 ///
-/// Shows each check with what was found and how to mend it. `--phase` looks at another phase: one that only a file says is done. Exit code 5 when the gate would not pass.
+/// Shows each check with what was found and how to fix it. `--phase` selects another phase: one that only a
+/// file says is done. Exit code 5 if the gate would not pass.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff gate\n  leftoff gate --evidence tests_passed=42 --evidence tests_total=42"
 )]
 pub struct Gate {
     /// The phase, by id or number [default: the current one]
+    #[arg(value_name = "PHASE")]
+    named: Option<String>,
+    /// The same as an option
     #[arg(long, value_name = "PHASE")]
     phase: Option<String>,
-    /// Proof that the gate asks for, such as tests_passed=42; may be given several times
+    /// Evidence for the gate, such as tests_passed=42; may be repeated
     #[arg(long, value_name = "K=V", value_parser = pair)]
     evidence: Vec<(String, String)>,
 }
@@ -34,7 +38,8 @@ impl Run for Gate {
     fn run(self, globals: &Globals) -> Outcome {
         let mut engine = globals.query()?;
         ui::progress::show(&mut engine, globals);
-        let tried = engine.gate(self.phase.as_deref(), given("evidence", self.evidence)?)?;
+        let phase = one_phase(self.named, self.phase)?;
+        let tried = engine.gate(phase.as_deref(), given("evidence", self.evidence)?)?;
         let out = globals.out();
         if globals.json {
             out.json(&tried)?;
@@ -54,7 +59,7 @@ impl Run for Gate {
             return Ok(ExitCode::SUCCESS);
         }
         let message = format!("the gate of phase '{}' would not pass", tried.phase);
-        let named = self.phase.map(|_| words!["--phase", tried.phase]).unwrap_or_default();
+        let named = phase.map(|_| words!["--phase", tried.phase]).unwrap_or_default();
         let words = [words!["gate"], named, tried.naming].concat();
         let again = Hint::new("mend what failed, then: ").run(words);
         Err(Failure::gate(message, Some(again)))

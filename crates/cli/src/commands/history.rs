@@ -5,13 +5,13 @@ use crate::globals::Globals;
 use crate::ui;
 use std::process::ExitCode;
 
-/// A session's life: runs, phases with every attempt, pauses, revisions, checkpoints, and who was there
+/// A session's history: runs, phases with every attempt, pauses, revisions, checkpoints, and who worked on it
 ///
-/// Grouped for a person; `leftoff log` has every event in its order.
+/// Grouped for people; `leftoff log` has every event in order.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff history\n  leftoff history k3v9 --json")]
 pub struct HistoryCommand {
-    /// Session: its id, the beginning of one, or its number in `list`
+    /// Session: its id, a prefix of it, or its number in `list`
     id: Option<String>,
 }
 

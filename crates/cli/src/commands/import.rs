@@ -1,20 +1,31 @@
 //! `leftoff import`
 
-use crate::commands::{Outcome, Run, answered};
+use crate::commands::{Outcome, Run, answered, answered_briefly};
 use crate::globals::Globals;
 use engine::Intent;
 
-/// Take another tool's session fully into leftoff, or bring its file into the newest shape
+/// Import a task list or another tool's session into leftoff, or upgrade its file to the current format
 ///
-/// Without --layout it becomes a native session: its whole history is in leftoff's log, it waits paused until you resume it, and the files that it came from are left alone from then on. Importing it again changes nothing. With --layout and its own layout it stays there, in the shape that new sessions of that layout have; the file as it was is kept as a backup beside it. One of another project is copied whole into this one, under its name or, where that is taken, a numbered one; it waits as well, and its own files are not touched. Nothing is imported by itself: other commands leave a session in its files and write those as they are.
+/// A task list becomes items of the current session: a Markdown file with check boxes, such as spec-kit's,
+/// Kiro's and OpenSpec's tasks.md, or task-master's tasks.json; a folder that holds one will do. Numbers are
+/// kept as ids, dependencies as needs; a ticked box is done as the list claims. Importing it again updates the
+/// items and never doubles them. `leftoff start --from PATH` starts a session from a list.
+///
+/// Without --layout it becomes a native session: its whole history is in leftoff's log, it stays paused until
+/// you resume it, and its original files are left alone from then on. Importing it again changes nothing.
+/// With --layout and its own layout it stays there, in the current format of that layout; the original file
+/// is kept as a backup next to it. A session of another project is copied completely into this one, under its
+/// name or, if that is taken, a numbered one; it is paused as well, and its own files are not touched.
+/// Nothing is imported automatically: other commands leave a session in its files and keep their format.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  leftoff import 062f24e7\n  leftoff import .praxis-os/.cache/state/062f24e7-6fdc-40b3-a2d8-7ffaea6351b6.json\n  leftoff import ../other/.ocr/sessions/2026-01-31-login\n  leftoff import 062f24e7 --layout praxis"
+    after_help = "Examples:\n  leftoff import specs/001-albums/tasks.md\n  leftoff import .taskmaster\n  leftoff import 062f24e7\n  leftoff import .praxis-os/.cache/state/062f24e7-6fdc-40b3-a2d8-7ffaea6351b6.json\n  leftoff import ../other/.ocr/sessions/2026-01-31-login\n  leftoff import 062f24e7 --layout praxis"
 )]
 pub struct Import {
-    /// Session: its file or folder, in this project or another; or its id [default: the one that is meant]
+    /// Task list; or a session: its file or folder, in this project or another, or its id [default: the
+    /// current session]
     path: Option<String>,
-    /// What it is afterwards: native, or its own layout in its newest shape
+    /// The result: native, or its own layout in its current format
     #[arg(long, value_name = "L")]
     layout: Option<String>,
 }
@@ -22,6 +33,12 @@ pub struct Import {
 impl Run for Import {
     fn run(self, globals: &Globals) -> Outcome {
         let mut engine = globals.open(Intent::Create)?;
+        if let Some(path) = self.path.as_deref().filter(|_| self.layout.is_none())
+            && let Some(list) = engine.task_list(path)?
+        {
+            let answer = engine.import_tasks(&list)?;
+            return answered_briefly(&format!("imported {}", list.path), &answer, globals);
+        }
         let answer = engine.import(self.path.as_deref(), self.layout.as_deref())?;
         let view = &answer.view;
         let (done, total) = (view.completed_phases.len(), view.workflow.total_phases);

@@ -5,42 +5,61 @@ use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::install::agents::{Agent, Places};
 use crate::install::{self, Change, Task, Touched};
-use crate::ui::Out;
-use engine::StorePlace;
+use crate::ui::{self, Out};
+use engine::{Intent, StorePlace};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Set this project up: its folder, its store, and the agents that work here
+/// Set up this project: its folder, its store, and the agents that work here
 ///
-/// Makes `.leftoff/` with a commented config.toml, and the store. In a git repository the store lies in the git folder, shared by all worktrees and never committed; for agents whose sandbox protects the git folder (codex) it lies in `$XDG_STATE_HOME/leftoff`. Then the agents that are named, or found to be in use here, get their hooks, an MCP entry, and a marked section in AGENTS.md that tells them five commands. Only what is absent is added; comments and unknown keys stay; symbolic links are refused; doing it again changes nothing. `--remove` takes exactly that out again; the store goes only if nothing was ever kept in it.
-#[derive(clap::Args)]
+/// Creates `.leftoff/` with a commented config.toml, and the store. In a git repository the store is in the
+/// git folder, shared by all worktrees and never committed; for agents whose sandbox protects the git folder
+/// (codex) it is in `$XDG_STATE_HOME/leftoff`. The named agents, or those found in use here, then get their
+/// hooks, an MCP entry, and a marked section in AGENTS.md with five commands. Only missing parts are added;
+/// comments and unknown keys stay; symbolic links are refused; repeating it changes nothing. `--remove`
+/// removes exactly that again; the store is removed only if nothing was ever stored in it.
+#[derive(Clone, clap::Args)]
 #[command(
-    after_help = "Examples:\n  leftoff init\n  leftoff init --agent claude --agent codex\n  leftoff init --agent claude --user\n  leftoff init --dry-run\n  leftoff init --remove"
+    after_help = "Examples:\n  leftoff init\n  leftoff init --agent claude --agent codex\n  leftoff init --agent claude --user\n  leftoff init --sync\n  leftoff init --dry-run\n  leftoff init --remove"
 )]
 pub struct Init {
-    /// Agents to wire: claude, codex; experimental: gemini, cursor, copilot, opencode [default: those found here]
+    /// Agents to set up: claude, codex, gemini, opencode; experimental: cursor, copilot [default: those found
+    /// here]
     #[arg(long = "agent", value_name = "NAME", num_args = 1..)]
     agents: Vec<String>,
 
-    /// Wire them for all of your projects, in your home folder, and leave this one alone
+    /// Set them up for all of your projects, in your home folder, and leave this one alone
     #[arg(long)]
     user: bool,
 
-    /// Make a program `req` as well, for scripts and hints of the requirements framework: a link to leftoff in ~/.local/bin
+    /// Also create a program `req`, for scripts and hints of the requirements framework: a link to leftoff in
+    /// ~/.local/bin
     #[arg(long)]
     req_shim: bool,
 
-    /// Say what would be done, line by line, and do nothing
+    /// Share this project's sessions with its other clones through a git remote: see `leftoff sync`
+    #[arg(long)]
+    sync: bool,
+
+    /// Remote to share through [default: the branch's, the only one, or origin]
+    #[arg(long, value_name = "NAME", requires = "sync")]
+    remote: Option<String>,
+
+    /// Share in branches (refs/heads/leftoff/), for a host that accepts nothing else
+    #[arg(long, requires = "sync")]
+    branches: bool,
+
+    /// Print what would be done, line by line, and do nothing
     #[arg(long)]
     dry_run: bool,
 
-    /// Take out what `init` put in
+    /// Remove what `init` added
     #[arg(long)]
     remove: bool,
 }
 
-/// What happened, or would.
+/// The actual or planned result.
 struct Done {
     setup: Option<engine::Setup>,
     gone: Vec<PathBuf>,
@@ -50,6 +69,10 @@ struct Done {
 
 impl Run for Init {
     fn run(self, globals: &Globals) -> Outcome {
+        if self.asks_first(globals) && !self.is_wanted(globals)? {
+            let hint = "name the agents you want: leftoff init --agent claude";
+            return Err(Failure::refused("nothing was changed".to_owned(), hint));
+        }
         let done = if self.remove { self.take_out(globals)? } else { self.put_in(globals)? };
         let out = globals.out();
         if globals.json {
@@ -58,16 +81,51 @@ impl Run for Init {
         }
         out.text(&self.text(&done))?;
         self.say(&done, &out);
+        if self.sync && !self.remove && !self.dry_run {
+            let shared = globals.open(Intent::Create)?.share(self.remote.as_deref(), self.branches)?;
+            out.text(&format!(
+                "sharing through {}: sessions leave this machine with the next `leftoff sync`, whole, with notes, \
+                 evidence and kept files",
+                shared.address.unwrap_or_default()
+            ))?;
+        }
         Ok(ExitCode::SUCCESS)
     }
 }
 
 impl Init {
+    /// A person who named nothing sees the changes before they are made.
+    fn asks_first(&self, globals: &Globals) -> bool {
+        let is_plain = self.agents.is_empty() && !(self.user || self.dry_run || self.remove || self.req_shim);
+        is_plain && globals.options.person_present && !globals.yes && !globals.json
+    }
+
+    /// Shows the changes and asks once. Without changes there is nothing to ask.
+    fn is_wanted(&self, globals: &Globals) -> Result<bool, Failure> {
+        let plan = Self { dry_run: true, ..self.clone() };
+        let planned = plan.put_in(globals)?;
+        let changes = planned.touched.iter().any(|file| file.change != Change::Unchanged);
+        if !changes && planned.setup.as_ref().is_none_or(|setup| setup.created.is_empty()) {
+            return Ok(true);
+        }
+        let out = globals.out();
+        match planned.agents.as_slice() {
+            [] => out.say("No agent is used in this project or set up for you."),
+            agents => {
+                let names: Vec<&str> = agents.iter().map(|agent| agent.title).collect();
+                out.say(&format!("Agents found: {}", names.join(", ")));
+            }
+        }
+        out.text(&plan.text(&planned))?;
+        let answer = ui::ask::words("Write this? [Y/n] ");
+        Ok(answer.is_some_and(|answer| matches!(answer.as_str(), "" | "y" | "yes")))
+    }
+
     fn put_in(&self, globals: &Globals) -> Result<Done, Failure> {
         let mut places = places(globals, self.user);
         let agents = install::chosen(&self.agents, &places, Task::PutIn)?;
         self.refuse_without_home(&places)?;
-        // Worked out before anything is made: a file that cannot be edited leaves everything as it was.
+        // Computed before anything is written: a file that cannot be edited leaves everything unchanged.
         if !agents.is_empty() {
             install::run(&agents, &places, Task::PutIn, true)?;
         }
@@ -188,7 +246,7 @@ impl Init {
                 "For the MCP server in every project: claude mcp add --scope user leftoff -- leftoff mcp",
             );
         } else {
-            out.say("Begin with: leftoff start");
+            out.say(&next_step(&done.agents));
         }
     }
 
@@ -207,7 +265,20 @@ impl Init {
     }
 }
 
-/// Where agents' files are for this call.
+/// The next step, as the last line.
+fn next_step(agents: &[&Agent]) -> String {
+    match agents.first() {
+        Some(agent) => format!(
+            "Next: leftoff start --goal '<goal>', then open {} here: its conversation begins with the brief.",
+            agent.title
+        ),
+        None => {
+            "Next: leftoff start --goal '<goal>'; to connect an agent: leftoff init --agent claude".to_owned()
+        }
+    }
+}
+
+/// The agents' files for this call.
 pub fn places(globals: &Globals, user: bool) -> Places {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let folder = globals.options.project.clone().or_else(|| std::env::current_dir().ok());

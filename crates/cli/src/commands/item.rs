@@ -1,7 +1,7 @@
 //! `leftoff item`
 
 use crate::arguments::{given, pair, seconds};
-use crate::commands::{Outcome, Run, answered};
+use crate::commands::{Outcome, Run, answered, answered_briefly};
 use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui;
@@ -19,7 +19,9 @@ const LONGEST_TITLE: usize = 200;
 
 /// Units of work inside a phase: tasks, sections, paragraphs
 ///
-/// An item can wait for others, be cut into parts, and be claimed, so that of many agents one works on it. A claim runs out by itself; what its holder does meanwhile in this session keeps it alive. An item with parts is done when they are.
+/// An item can wait for others, be split into parts, and be claimed, so that only one of several agents works
+/// on it. A claim expires by itself; its holder's activity in this session extends it. An item with parts is
+/// done when they are.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff item add \"Rotate refresh tokens\" --id impl-1\n  leftoff item add \"Cookie flags\" --needs impl-1\n  leftoff item claim --for 30m\n  leftoff item done impl-1\n  leftoff item list --all"
@@ -31,49 +33,53 @@ pub struct ItemCommand {
 
 #[derive(clap::Subcommand)]
 enum Action {
+    #[command(alias = "new", alias = "create")]
     Add(Add),
-    /// Begin to work on an item, and hold it
+    /// Start work on an item, and claim it
     Start {
         /// Item, as `leftoff item list` shows it
         id: String,
     },
-    /// Say that an item is done
+    /// Mark an item as done
+    #[command(alias = "complete", alias = "finish")]
     Done {
         /// Item, as `leftoff item list` shows it
         id: String,
     },
-    /// Say that an item cannot go on, and why
+    /// Mark an item as blocked, with a reason
     Block {
         /// Item, as `leftoff item list` shows it
         id: String,
-        /// What it waits for; told in the brief
+        /// What it waits for; shown in the brief
         #[arg(long)]
         reason: String,
     },
-    /// Say that what blocked an item is out of the way
+    /// Mark an item as no longer blocked
     Unblock {
         /// Item, as `leftoff item list` shows it
         id: String,
     },
+    #[command(alias = "ls")]
     List(List),
-    /// Hold an item, so that nobody else works on it; exit code 4 if somebody does, 3 if nothing is ready
+    /// Claim an item, so that nobody else works on it; exit code 4 if somebody holds it, 3 if nothing is
+    /// ready
     Claim {
-        /// Item [default: the first one that is ready]
+        /// Item [default: the first ready one]
         id: Option<String>,
         /// How long, such as 10m or 2h [default: 30m]
         #[arg(long = "for", value_name = "DURATION", value_parser = lease)]
         seconds: Option<u64>,
     },
-    /// Let an item go; only its holder or a person can
+    /// Release an item; only its holder or a person can
     Release {
         /// Item, as `leftoff item list` shows it
         id: String,
     },
-    /// Cut a pending item into parts: ID.1, ID.2 and so on
+    /// Split a pending item into parts: ID.1, ID.2 and so on
     Split {
         /// Item, as `leftoff item list` shows it
         id: String,
-        /// Title of a part; may be given several times
+        /// Title of a part; may be repeated
         #[arg(long = "into", value_name = "TITLE", required = true, num_args = 1..)]
         titles: Vec<String>,
     },
@@ -88,36 +94,36 @@ struct Add {
     /// Its id, such as impl-1 [default: the kind and a number]
     #[arg(long)]
     id: Option<String>,
-    /// Kind [default: what the workflow says of the phase, else task]
+    /// Kind [default: the phase's kind in the workflow, else task]
     #[arg(long)]
     kind: Option<String>,
-    /// Phase [default: the current one, or the next whose items are of this kind]
+    /// Phase [default: the current one, or the next one with items of this kind]
     #[arg(long)]
     phase: Option<String>,
-    /// The item that it is part of
+    /// The item to which it belongs as a part
     #[arg(long, value_name = "ID")]
     parent: Option<String>,
-    /// An item that must be done before it; may be given several times
+    /// An item that must be done first; may be repeated
     #[arg(long, value_name = "ID", num_args = 1..)]
     needs: Vec<String>,
-    /// A free field; may be given several times
+    /// A custom field; may be repeated
     #[arg(long, value_name = "K=V", value_parser = pair)]
     field: Vec<(String, String)>,
 }
 
-/// List the items of the current phase that are not done
+/// List the open items of the current phase
 #[derive(clap::Args)]
 struct List {
-    /// Of another phase
+    /// Another phase
     #[arg(long)]
     phase: Option<String>,
-    /// Only those: pending, active, completed or blocked
+    /// Only these: pending, active, completed or blocked
     #[arg(long)]
     status: Option<String>,
-    /// Of all phases of this run, done or not
+    /// All phases of this run, done or not
     #[arg(long)]
     all: bool,
-    /// How many at most
+    /// The maximum number
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: usize,
 }
@@ -127,22 +133,22 @@ struct List {
 struct Set {
     /// Item, as `leftoff item list` shows it
     id: String,
-    /// A free field; may be given several times
+    /// A custom field; may be repeated
     #[arg(value_name = "K=V", value_parser = pair)]
     field: Vec<(String, String)>,
-    /// A counter: words=120 sets it, words=+20 or words=-20 counts on
+    /// A counter: words=120 sets it, words=+20 or words=-20 changes it
     #[arg(long, value_name = "NAME=N", value_parser = pair, allow_hyphen_values = true)]
     count: Vec<(String, String)>,
     /// A new title
     #[arg(long)]
     title: Option<String>,
-    /// Its place among its siblings, which count in tens: 10, 20, 30
+    /// Its position among its siblings, counted in tens: 10, 20, 30
     #[arg(long, value_name = "N")]
     order: Option<u64>,
-    /// An item that must be done before it; may be given several times
+    /// An item that must be done first; may be repeated
     #[arg(long, value_name = "ID", num_args = 1..)]
     needs: Vec<String>,
-    /// An item that it need not wait for any more
+    /// An item that it no longer waits for
     #[arg(long, value_name = "ID", num_args = 1..)]
     no_longer_needs: Vec<String>,
 }
@@ -192,7 +198,7 @@ impl Add {
         };
         let answer = globals.command()?.item_add(&request)?;
         let phase = answer.view.item.as_ref().map(|item| format!("added to {}", item.item.phase));
-        told(&phase.unwrap_or_default(), &answer, globals)
+        told_by(answered_briefly, &phase.unwrap_or_default(), &answer, globals)
     }
 }
 
@@ -243,13 +249,19 @@ impl List {
 
 /// `impl-2 claimed until 15:40 UTC: Rotate refresh tokens`, and what is next.
 fn told(done: &str, answer: &Answer, globals: &Globals) -> Outcome {
+    told_by(answered, done, answer, globals)
+}
+
+type Show = fn(&str, &Answer, &Globals) -> Outcome;
+
+fn told_by(show: Show, done: &str, answer: &Answer, globals: &Globals) -> Outcome {
     let words = answer.view.item.as_ref().map(|item| {
         let until = item.item.lease.as_ref().filter(|_| item.mine);
         let until = until.map(|lease| format!(" until {}", moment(lease.until, answer.view.updated_at)));
         let title = one_line(&item.item.title, LONGEST_TITLE);
         format!("{} {done}{}: {title}", item.id(), until.unwrap_or_default())
     });
-    answered(words.as_deref().unwrap_or(done), answer, globals)
+    show(words.as_deref().unwrap_or(done), answer, globals)
 }
 
 fn lease(text: &str) -> Result<u64, String> {
@@ -277,6 +289,8 @@ fn count((name, value): &(String, String)) -> Result<(String, Count), Failure> {
 }
 
 fn known(status: &str) -> Result<String, Failure> {
+    // Another tool's word for a task in progress.
+    let status = if status == "in_progress" { "active" } else { status };
     if ItemStatus::NAMES.contains(&status) {
         return Ok(status.to_owned());
     }

@@ -10,21 +10,25 @@ use model::lifecycle::Lifecycle;
 use model::nearest::nearest;
 use std::process::ExitCode;
 
-/// Sessions of this project, the newest activity first
+/// Sessions of this project, most recently active first
 ///
-/// A star marks the session that commands mean here when they name none. The number in front can be used wherever an id can. It is given once and never changes, but for sessions that only another tool's files tell of: those are counted after all others, and get a number of their own with the first command that changes them.
+/// A star marks the session that commands use by default here. The number in front can be used wherever an id
+/// can. It is assigned once and never changes, except for sessions that exist only in another tool's files:
+/// those are numbered after all others, and get a permanent number with the first command that changes them.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff list\n  leftoff list --all --search login\n  leftoff list --agents"
 )]
 pub struct List {
-    /// Completed and abandoned ones too
+    /// Include completed and abandoned ones
     #[arg(long)]
     all: bool,
-    /// Agent sessions that were seen here, instead of sessions
+    /// Agent sessions seen here, instead of sessions
     #[arg(long)]
     agents: bool,
-    /// Only sessions that are active, paused, completed, failed or abandoned
+    /// Only sessions with this status: active, paused, completed, failed, abandoned, checkpoint_failed or
+    /// possibly_stalled; other tools' words work too (closed, in_progress, interrupted, inactive, archived,
+    /// initialized)
     #[arg(long)]
     status: Option<String>,
     /// Only sessions of this layout: native, ocr, ccw, praxis, essay
@@ -40,12 +44,14 @@ impl Run for List {
         if self.agents {
             return agents(globals);
         }
-        let lifecycles = match &self.status {
-            Some(status) => vec![known(status)?],
-            None if self.all => Vec::new(),
-            None => Lifecycle::UNFINISHED.map(ToOwned::to_owned).to_vec(),
+        let lifecycles =
+            if self.all { Vec::new() } else { Lifecycle::UNFINISHED.map(ToOwned::to_owned).to_vec() };
+        let request =
+            ListRequest { lifecycles, layout: self.layout, search: self.search, ..ListRequest::default() };
+        let request = match &self.status {
+            Some(status) => request.with_status(status).ok_or_else(|| unknown(status))?,
+            None => request,
         };
-        let request = ListRequest { lifecycles, layout: self.layout, search: self.search };
         let engine = globals.query()?;
         let listing = engine.list(&request)?;
         let out = globals.out();
@@ -65,7 +71,7 @@ impl Run for List {
     }
 }
 
-/// What is wrong with one session is said where it stands; in its own tool's list there is no place for that.
+/// A session's problems are shown at its line; its own tool's list has no room for them.
 fn not_at_a_line(listing: &Listing) -> Vec<Warning> {
     let is_at_a_line = |warning: &&Warning| {
         listing.heading.is_none() && listing.sessions.iter().any(|line| line.warnings.contains(warning))
@@ -73,15 +79,12 @@ fn not_at_a_line(listing: &Listing) -> Vec<Warning> {
     listing.warnings.iter().filter(|warning| !is_at_a_line(warning)).cloned().collect()
 }
 
-fn known(status: &str) -> Result<String, Failure> {
-    if Lifecycle::NAMES.contains(&status) {
-        return Ok(status.to_owned());
-    }
+fn unknown(status: &str) -> Failure {
     let hint = match nearest(status, Lifecycle::NAMES) {
         Some(name) => format!("did you mean '{name}'?"),
         None => format!("use one of {}", Lifecycle::NAMES.join(", ")),
     };
-    Err(Failure::wrong_usage(format!("there is no status '{status}'"), hint))
+    Failure::wrong_usage(format!("there is no status '{status}'"), hint)
 }
 
 fn agents(globals: &Globals) -> Outcome {

@@ -3,10 +3,16 @@
 use crate::commands::{Outcome, Run};
 use crate::failure::Failure;
 use crate::globals::Globals;
-use crate::ui::{self, Reader};
-use engine::Engine;
+use crate::live::{Live, Woken};
+use crate::ui::{self, Out, Reader};
+use engine::event_words::words;
+use engine::view::Warning;
+use engine::{Current, Engine, Reading};
+use jiff::Timestamp;
+use model::Recorded;
+use model::id::SessionId;
+use std::collections::BTreeMap;
 use std::process::ExitCode;
-use std::time::Duration;
 
 /// What happened in a session, oldest first
 #[derive(clap::Args)]
@@ -14,47 +20,117 @@ use std::time::Duration;
     after_help = "Examples:\n  leftoff log\n  leftoff log k3v9 --json\n  leftoff log -f\n\nWith -f and --json every event is a JSON document on a line of its own."
 )]
 pub struct Log {
-    /// Session: its id, the beginning of one, or its number in `list`
+    /// Session: its id, a prefix of it, or its number in `list`
     id: Option<String>,
-    /// Go on showing what happens, until interrupted
+    /// Keep showing new events, until interrupted
     #[arg(short, long)]
     follow: bool,
 }
 
+/// How many of the newest events are compared with those shown: an edit that is not in the log yet may change
+/// with the next one.
+const COMPARED: u64 = 50;
+
 impl Run for Log {
     fn run(self, globals: &Globals) -> Outcome {
+        let mut live = self.follow.then(|| Live::begin(globals));
         let engine = globals.query()?;
         let out = globals.out();
-        let (id, events) = engine.log(self.id.as_deref(), 0)?;
+        let id = engine.log_named(self.id.as_deref())?;
         if globals.json && !self.follow {
-            let events: Vec<_> = events.iter().map(Engine::event_json).collect();
-            out.json(&serde_json::json!({ "session_id": id, "events": events }))?;
+            document(&engine, &id, &out)?;
             return Ok(ExitCode::SUCCESS);
         }
-        let show = |events: &[model::Recorded]| -> Result<Reader, Failure> {
-            let now = engine.now();
-            let mut reader = Reader::There;
-            for event in events {
-                reader = if globals.json {
-                    out.json_line(&Engine::event_json(event))?
-                } else {
-                    out.text(&ui::log::line(event, now, &out))?
-                };
+        let mut shown = Shown::default();
+        let (mut reader, damage) = in_pages(&engine, &id, |events| {
+            shown.remember(events);
+            show(events, engine.now(), globals)
+        })?;
+        if let Some(damage) = damage {
+            ui::session::warn(&[damage], &out);
+        }
+        let followed = globals.naming(Some(id.to_string()));
+        while let Some(live) = live.as_mut().filter(|_| reader == Reader::There) {
+            let engine = followed.open(engine::Intent::Query)?;
+            if let Current::Session(view) = engine.status()? {
+                live.watch.show(&engine, Some(&view));
             }
-            Ok(reader)
-        };
-        let mut reader = show(&events)?;
-        let mut seen = last_version(&events, 0);
-        while self.follow && reader == Reader::There {
-            std::thread::sleep(Duration::from_millis(250));
-            let (_, events) = engine.log(Some(id.as_str()), seen)?;
-            reader = show(&events)?;
-            seen = last_version(&events, seen);
+            let (_, mut events) = engine.log(Some(id.as_str()), shown.last().saturating_sub(COMPARED))?;
+            events.retain(|event| shown.is_new(event));
+            reader = show(&events, engine.now(), globals)?;
+            shown.remember(&events);
+            while live.wait() == Woken::Minute {}
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-fn last_version(events: &[model::Recorded], before: u64) -> u64 {
-    events.last().map_or(before, |event| event.version)
+/// Shows a log as long as somebody reads it, never more than a part of it at once.
+fn in_pages(
+    engine: &Engine,
+    id: &SessionId,
+    mut show: impl FnMut(&[Recorded]) -> Result<Reader, Failure>,
+) -> Result<(Reader, Option<Warning>), Failure> {
+    let mut last = Ok(Reader::There);
+    let damage = engine.log_in_pages(id, |events| {
+        last = show(events);
+        Ok(if matches!(last, Ok(Reader::There)) { Reading::Continue } else { Reading::Stop })
+    })?;
+    Ok((last?, damage))
+}
+
+/// One JSON document, written while it is read: all events of a long history need not fit into memory.
+fn document(engine: &Engine, id: &SessionId, out: &Out) -> Result<(), Failure> {
+    let mut before = format!("{{\n  \"session_id\": {},\n  \"events\": [\n", serde_json::json!(id));
+    let (_, damage) = in_pages(engine, id, |events| {
+        let mut reader = Reader::There;
+        for event in events {
+            reader = out.json_part(&before)?;
+            before = String::from(",\n");
+            out.json_part(&indented(&Engine::event_json(event), "    "))?;
+        }
+        Ok(reader)
+    })?;
+    let warnings = damage.map_or_else(String::new, |damage| {
+        format!(",\n  \"warnings\": [\n{}\n  ]", indented(&serde_json::json!(damage), "    "))
+    });
+    out.json_part(&format!("\n  ]{warnings}\n}}\n"))?;
+    Ok(())
+}
+
+fn indented(value: &serde_json::Value, by: &str) -> String {
+    let lines = format!("{value:#}");
+    lines.lines().map(|line| format!("{by}{line}")).collect::<Vec<_>>().join("\n")
+}
+
+fn show(events: &[Recorded], now: Timestamp, globals: &Globals) -> Result<Reader, Failure> {
+    let out = globals.out();
+    let mut reader = Reader::There;
+    for event in events {
+        reader = if globals.json {
+            out.json_line(&Engine::event_json(event))?
+        } else {
+            out.text(&ui::log::line(event, now, &out))?
+        };
+    }
+    Ok(reader)
+}
+
+/// The newest shown events, by version.
+#[derive(Default)]
+struct Shown(BTreeMap<u64, String>);
+
+impl Shown {
+    fn last(&self) -> u64 {
+        self.0.last_key_value().map_or(0, |(version, _)| *version)
+    }
+
+    fn is_new(&self, event: &Recorded) -> bool {
+        self.0.get(&event.version).is_none_or(|shown| *shown != words(&event.event))
+    }
+
+    fn remember(&mut self, events: &[Recorded]) {
+        self.0.extend(events.iter().map(|event| (event.version, words(&event.event))));
+        self.0 = self.0.split_off(&self.last().saturating_sub(COMPARED));
+    }
 }

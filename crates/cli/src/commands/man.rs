@@ -10,7 +10,7 @@ use std::process::ExitCode;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff man | man -l -\n  leftoff man --dir ~/.local/share/man/man1")]
 pub struct Man {
-    /// Write one page a command into this folder
+    /// Write one page per command into this folder
     #[arg(long)]
     dir: Option<PathBuf>,
 }

@@ -10,19 +10,22 @@ use std::process::ExitCode;
 
 /// Serve agents that speak the Model Context Protocol
 ///
-/// On stdin and stdout, for the client that starts it; with `--http`, for clients that come to http://ADDR/mcp. An address that other machines can reach needs a token, in a file or in LEFTOFF_MCP_TOKEN, which clients send as `Authorization: Bearer TOKEN`. What is a person's to do (approve, override, trust) is refused here.
+/// On stdin and stdout, for the client that starts it; with `--http`, for clients at http://ADDR/mcp. An
+/// address that other machines can reach needs a token, in a file or in LEFTOFF_MCP_TOKEN, which clients send
+/// as `Authorization: Bearer TOKEN`. Actions that only a person can do (approve, override, trust) are refused
+/// here.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff mcp\n  leftoff mcp --http 127.0.0.1:7117\n  leftoff mcp --http 0.0.0.0:7117 --token-file ~/.config/leftoff/token --host build.example\n  claude mcp add leftoff -- leftoff mcp"
 )]
 pub struct Mcp {
-    /// Serve over HTTP at this address and port; port 0 takes a free one, which is told on stderr
+    /// Serve over HTTP at this address and port; port 0 picks a free one, which is printed on stderr
     #[arg(long, value_name = "ADDR")]
     http: Option<SocketAddr>,
     /// A file with the token that clients must send [env: LEFTOFF_MCP_TOKEN]
     #[arg(long, value_name = "FILE", requires = "http")]
     token_file: Option<PathBuf>,
-    /// A name by which clients reach this machine; may be given several times [default: localhost and its addresses]
+    /// A name of this machine that clients use; may be repeated [default: localhost and its addresses]
     #[arg(long, value_name = "NAME", requires = "http")]
     host: Vec<String>,
 }

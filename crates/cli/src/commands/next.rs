@@ -8,10 +8,14 @@ use std::process::ExitCode;
 /// The next step on one line, and the command for it
 #[derive(Debug, Default, clap::Args)]
 #[command(after_help = "Examples:\n  leftoff next\n  leftoff next --json | jq -r .command")]
-pub struct Next {}
+pub struct Next {
+    /// Session: its id, the beginning of one, or its number in `list`
+    id: Option<String>,
+}
 
 impl Run for Next {
     fn run(self, globals: &Globals) -> Outcome {
+        let globals = &globals.naming(self.id);
         let (id, next) = match globals.query()?.status()? {
             Current::Session(view) => (Some(view.session_id), view.next),
             Current::Nothing(nothing) => (None, nothing.next),

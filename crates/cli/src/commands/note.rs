@@ -1,7 +1,7 @@
 //! `leftoff note`
 
 use crate::arguments::pair;
-use crate::commands::{Outcome, Run, answered};
+use crate::commands::{Outcome, Run, answered, answered_briefly};
 use crate::failure::Failure;
 use crate::globals::Globals;
 use model::gate::{Given, guess};
@@ -10,19 +10,20 @@ use model::note::NoteKind;
 
 /// Write down what the next agent or person must know
 ///
-/// Decisions with their reason, what was tried and did not work, assumptions, blockers: all of it comes back in the brief. `leftoff note resolve N` settles a blocker, a question or a deferred point.
+/// Decisions with their reasons, failed attempts, assumptions, blockers: all of it appears in the brief.
+/// `leftoff note resolve N` resolves a blocker, a question or a deferred point.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff note \"Rotate on every use: replay is then visible\" --kind decision\n  leftoff note \"Staging certificate expired\" --kind blocker\n  leftoff note resolve 3"
 )]
 pub struct NoteCommand {
-    /// What to write down; or `resolve N`, where N is a note's number in `leftoff show`
+    /// The text; or `resolve N`, where N is a note's number in `leftoff show`
     #[arg(required = true, value_name = "TEXT", num_args = 1..)]
     text: Vec<String>,
     /// Kind of note: note, decision, tried, assumption, blocker, question, override or deferred [default: note]
     #[arg(long)]
     kind: Option<String>,
-    /// A free field of the note; may be given several times
+    /// A custom field of the note; may be repeated
     #[arg(long, value_name = "K=V", value_parser = pair)]
     field: Vec<(String, String)>,
 }
@@ -44,7 +45,12 @@ impl Run for NoteCommand {
         let kind = parse_kind(self.kind.as_deref())?;
         let fields = self.field.into_iter().map(|(name, value)| (name, guess(&Given::Text(value)))).collect();
         let answer = globals.command()?.note(kind, &self.text.join(" "), fields)?;
-        answered(&format!("{} noted", kind.name()), &answer, globals)
+        let done = format!("{} noted", kind.name());
+        match kind {
+            // It comes before the next step.
+            NoteKind::Blocker => answered(&done, &answer, globals),
+            _ => answered_briefly(&done, &answer, globals),
+        }
     }
 }
 

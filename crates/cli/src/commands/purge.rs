@@ -1,5 +1,6 @@
 //! `leftoff purge`
 
+use crate::arguments::read_at_most;
 use crate::commands::{Outcome, Run, answered};
 use crate::failure::Failure;
 use crate::globals::Globals;
@@ -7,18 +8,22 @@ use crate::ui::{self, counted};
 use engine::PurgeRequest;
 use std::process::ExitCode;
 
-/// Take text out of a session's history for good
+/// Remove text from a session's history for good
 ///
-/// For what slipped through the redaction. Every occurrence in the session's events, snapshot, activity and remembered answers becomes `[purged]`, what is kept of recorded files that hold it is forgotten, the bytes are taken off the disk, and an event says that it happened, not what it was. It cannot be undone, and reaches no backup or bundle that was made before. A secret that was stored should be replaced where it is used, too. Only a person can, at a terminal: it asks, unless --yes is given.
+/// For secrets that redaction missed. Every occurrence in the session's events, snapshot, activity and
+/// remembered answers becomes `[purged]`, stored files that contain it are deleted, the bytes are erased from
+/// the disk, and an event records that it happened, not what it was. It cannot be undone, and does not reach
+/// earlier backups or bundles. A stored secret should also be replaced where it is used. Only a person can,
+/// at a terminal: it asks, unless --yes is given.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff purge \"the password\"\n  leftoff purge --session k3v9 --match \"the password\" --yes\n  pass show db | leftoff purge --match - --yes"
 )]
 pub struct Purge {
-    /// What is to go; `-` reads it from stdin, which keeps it out of the shell's history
+    /// The text to remove; `-` reads it from stdin, which keeps it out of the shell's history
     #[arg(value_name = "TEXT", required_unless_present = "matching")]
     text: Option<String>,
-    /// The same, by name
+    /// The text to remove, as an option
     #[arg(long = "match", id = "matching", value_name = "TEXT", conflicts_with = "text")]
     matching: Option<String>,
 }
@@ -31,7 +36,7 @@ impl Run for Purge {
         let occurrences = usize::try_from(preview.occurrences).unwrap_or(usize::MAX);
         let out = globals.out();
         let mut confirmed = globals.yes;
-        // Where nobody can answer, the engine says that somebody must.
+        // If nobody can answer, the engine says that somebody must.
         if preview.occurrences > 0 && !confirmed && globals.options.person_present {
             confirmed = ui::ask::yes(&preview.question(), globals);
             if !confirmed {
@@ -58,11 +63,14 @@ impl Run for Purge {
     }
 }
 
+/// Longer than any secret, and what is looked for in every event.
+const LONGEST_SECRET: u64 = 64 * 1024;
+
 fn read(text: String) -> Result<String, Failure> {
     if text != "-" {
         return Ok(text);
     }
-    let text = std::io::read_to_string(std::io::stdin())
+    let text = read_at_most("-".as_ref(), LONGEST_SECRET)
         .map_err(|error| Failure::wrong_usage(format!("reading stdin: {error}"), "give the text itself"))?;
     Ok(text.trim_end_matches('\n').to_owned())
 }

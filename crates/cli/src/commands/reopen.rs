@@ -4,13 +4,15 @@ use crate::commands::{Outcome, Run, answered};
 use crate::globals::Globals;
 use engine::words::phase_called;
 
-/// Go on with a session that was completed or abandoned
+/// Reopen a completed or abandoned session
 ///
-/// It is active again where it stood; what it had done stays done. What is active here makes room. Without an id, the one that was finished last in this worktree. A run that is complete stays complete: `leftoff run start` begins the next one.
+/// It is active again at the same phase; completed phases stay completed. The session that is active here is
+/// paused. Without an id, the last one finished in this worktree. A complete run stays complete: `leftoff run
+/// start` starts the next one.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff reopen\n  leftoff reopen k3v9")]
 pub struct Reopen {
-    /// Session: its id, the beginning of one, or its number in `list`
+    /// Session: its id, a prefix of it, or its number in `list`
     id: Option<String>,
 }
 

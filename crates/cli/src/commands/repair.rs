@@ -4,18 +4,22 @@ use crate::commands::{Outcome, Run};
 use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui;
-use engine::{Error, Mended, Options, Rung};
+use engine::{Error, Options, Repaired, Rung};
 use std::process::ExitCode;
 
-/// Mend the files of sessions that other tools keep: write again what is missing, stale or damaged
+/// Repair other tools' session files: rewrite what is missing, stale or damaged
 ///
-/// What cannot be read is set aside in .leftoff/aside and written anew: from the log, else from the version before, else from the other files of the session. Where nothing tells where a session stands, you are asked; without a terminal the exit code is 6, and the ways to go on are printed: `--at` is one. The report says what a session was mended from, where it stands now and what may be approximate. Nothing is deleted, and a second time changes nothing. `leftoff doctor` says what is wrong and touches nothing.
+/// Unreadable files are moved to .leftoff/aside and rewritten: from the log, or else from the backup, or else
+/// from the session's other files. If nothing gives a session's position, you are asked; without a terminal
+/// the exit code is 6, and the choices are printed: `--at` is one. The report says from what a session was
+/// repaired, its position now and what may be approximate. Nothing is deleted, and repeating it changes
+/// nothing. `leftoff doctor` reports problems and changes nothing.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff doctor\n  leftoff repair\n  leftoff repair --session 2026-01-31-feature-x"
 )]
 pub struct Repair {
-    /// The phase in which a session goes on of which nothing tells where it stands, by id or number
+    /// The phase at which a session with an unknown position continues, by id or number
     #[arg(long, value_name = "PHASE")]
     at: Option<String>,
 }
@@ -47,7 +51,7 @@ impl Run for Repair {
     }
 }
 
-/// What `doctor` says and nobody but its author can mend is not passed over.
+/// Problems that only the author of a file can fix are still reported.
 fn nothing_to_mend(globals: &Globals) -> String {
     let found = engine::diagnose(globals.options.clone()).unwrap_or_default();
     match found.iter().filter(|finding| finding.kind == "foreign_file").count() {
@@ -60,21 +64,21 @@ fn nothing_to_mend(globals: &Globals) -> String {
     }
 }
 
-/// Mends a session as a person at the terminal says; none when nobody does.
-fn chosen(session: &Mended, globals: &Globals) -> Result<Option<Mended>, Failure> {
+/// Repairs a session as a person at the terminal chooses; `None` if nobody does.
+fn chosen(session: &Repaired, globals: &Globals) -> Result<Option<Repaired>, Failure> {
     let question = session.failed.clone().unwrap_or_default();
     let Some(choice) = ui::ask::choice(&question, &session.choices) else { return Ok(None) };
     let options = Options { session: Some(session.session_id.clone()), ..globals.options.clone() };
     Ok(engine::repair(options, Some(&choice.key))?.into_iter().next())
 }
 
-fn question(session: &Mended) -> Error {
+fn question(session: &Repaired) -> Error {
     let question = session.failed.clone().unwrap_or_default();
     Error::NeedsChoice { question, choices: session.choices.clone() }
 }
 
-/// What a session was mended from, where it stands, what was done about it, and what may be approximate.
-fn report(session: &Mended) -> String {
+/// A repair report: source, position, fixes, and what may be approximate.
+fn report(session: &Repaired) -> String {
     let id = &session.session_id;
     if let Some(why) = &session.failed {
         return format!("{id}: not mended: {why}\n");

@@ -2,6 +2,7 @@
 
 mod configure;
 mod look;
+mod original;
 
 use crate::arguments::{pair, seconds};
 use crate::commands::{Outcome, Run};
@@ -15,9 +16,13 @@ use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Requirements: what agents need here before they may use a tool, and who has it
+/// Requirements: what agents need here before they may use a tool, and who satisfied it
 ///
-/// Set in .claude/requirements.yaml and in workflows. A requirement is satisfied for one agent session or for the whole branch; the agent session is the one that runs this command, else the only one that is alive on this branch. Here `--session` names an agent session, as `--agent-session` does. The words of the requirements framework's own program work behind `leftoff req`; `leftoff init --req-shim` makes it a program `req`.
+/// Configured in .claude/requirements.yaml and in workflows. A requirement is satisfied for one agent session
+/// or for the whole branch; the agent session is the one that runs this command, else the only live one on
+/// this branch. Here `--session` names an agent session, like `--agent-session`. The commands of the
+/// requirements framework's own program work after `leftoff req`; `leftoff init --req-shim` creates a program
+/// `req`.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff req list\n  leftoff req satisfy commit_plan adr_reviewed\n  leftoff req satisfy github_ticket --field ticket=#42\n  leftoff req approve branch_size --ttl 10m --agent-session a4326893\n  leftoff req sessions"
@@ -26,26 +31,41 @@ pub struct ReqCommand {
     #[command(subcommand)]
     action: Option<Action>,
 
-    /// Stands for the original's program
+    /// Act as the original's program
     #[arg(long, hide = true)]
     as_original: bool,
 }
 
 #[derive(clap::Args, Default)]
 struct Who {
-    /// The agent session, by its id or the first eight characters [default: the one that runs this, else the only one alive here]
+    /// The agent session, by its id or the first eight characters [default: the one that runs this, else the
+    /// only live one here]
     #[arg(short = 's', long, value_name = "ID")]
     agent_session: Option<String>,
 }
 
 #[derive(clap::Args, Default)]
 struct On {
-    /// A branch, checked out or not [default: the one that is checked out]
+    /// A branch, checked out or not [default: the checked-out one]
     #[arg(short, long, value_name = "NAME")]
     branch: Option<String>,
 }
 
-/// A branch for whose every agent session something is satisfied.
+/// Where an answer goes, and in whose words: scripts that were written for the original's program look for its own.
+#[derive(Clone, Copy)]
+struct Speaker<'a> {
+    globals: &'a Globals,
+    is_original: bool,
+}
+
+impl Speaker<'_> {
+    /// True for an answer in the original's words; JSON is ours.
+    fn has_original_words(self) -> bool {
+        self.is_original && !self.globals.json
+    }
+}
+
+/// A branch for all of whose agent sessions something is satisfied.
 #[derive(Clone)]
 enum WholeBranch {
     CheckedOut,
@@ -67,12 +87,12 @@ impl WholeBranch {
 
 #[derive(clap::Subcommand)]
 enum Action {
-    /// What is required here, and how it stands
+    /// The requirements here, and their state
     List {
         #[command(flatten)]
         who: Who,
     },
-    /// How the requirements of a branch stand: what `leftoff req` alone shows
+    /// The state of a branch's requirements: the output of `leftoff req` alone
     Status {
         /// One line
         #[arg(long)]
@@ -82,33 +102,34 @@ enum Action {
         #[command(flatten)]
         who: Who,
     },
-    /// Write down that requirements are satisfied
+    /// Record requirements as satisfied
     Satisfy {
         #[arg(value_name = "NAME")]
         names: Vec<String>,
-        /// For every agent session of this branch, or of the one that is named
+        /// For every agent session of this branch, or of the named one
         #[arg(short, long, value_name = "NAME", num_args = 0..=1, default_missing_value = "", value_parser = WholeBranch::parse)]
         branch: Option<WholeBranch>,
-        /// How long it holds, such as 30m, 24h or 7d [default: what the requirement says where it is measured, else for ever]
+        /// How long it is valid, such as 30m, 24h or 7d [default: the requirement's setting if it is
+        /// measured, else for ever]
         #[arg(long, value_name = "DURATION", value_parser = seconds)]
         ttl: Option<u64>,
-        /// Something to keep with it, such as a ticket's number; may be given several times
+        /// A value to keep with it, such as a ticket number; may be repeated
         #[arg(long, value_name = "K=V", value_parser = pair)]
         field: Vec<(String, String)>,
         /// A JSON object to keep with it
         #[arg(short, long, value_name = "JSON", value_parser = object)]
         metadata: Option<Map<String, Value>>,
-        /// Say that it is passed over, and was not done
+        /// Record that it is bypassed, and was not done
         #[arg(long)]
         bypass: bool,
         #[command(flatten)]
         who: Who,
     },
-    /// Forget that requirements are satisfied and were triggered, for every agent session unless one is named
+    /// Clear satisfied and triggered requirements, for every agent session unless one is named
     Clear {
-        #[arg(value_name = "NAME", required_unless_present = "all")]
+        #[arg(value_name = "NAME")]
         names: Vec<String>,
-        /// All that are on record
+        /// All recorded ones
         #[arg(short, long, conflicts_with = "names")]
         all: bool,
         #[command(flatten)]
@@ -116,64 +137,75 @@ enum Action {
         #[command(flatten)]
         who: Who,
     },
-    /// Agree to go on although requirements are not met
+    /// Approve continuing although requirements are not met
     Approve {
         #[arg(required = true, value_name = "NAME")]
         names: Vec<String>,
-        /// How long it holds [default: what the requirement says where it is measured (5m), else for ever]
+        /// How long it is valid [default: the requirement's setting if it is measured (5m), else for ever]
         #[arg(long, value_name = "DURATION", value_parser = seconds)]
         ttl: Option<u64>,
         #[command(flatten)]
         who: Who,
     },
-    /// Ask nothing of an agent session, until it is resumed or ends
+    /// Suspend requirements for an agent session, until it is resumed or ends
     Pause {
-        /// Why; kept with the pause
+        /// The reason; kept with the pause
         #[arg(short, long, value_name = "TEXT", default_value = "manual")]
         reason: String,
         #[command(flatten)]
         who: Who,
     },
-    /// Ask again
+    /// Apply requirements again
     Resume {
         #[command(flatten)]
         who: Who,
     },
-    /// Agent sessions side by side: who lives, and who satisfied what when
+    /// Agent sessions side by side: who is alive, and who satisfied what when
     Sessions {
         /// Only those of this worktree
         #[arg(long)]
         here: bool,
     },
-    /// Branches whose requirements are on record
+    /// Branches with recorded requirements
     Branches,
-    /// Remove what is on record of branches that git no longer has
+    /// Remove records of branches that git no longer has
     Prune,
     /// Show or change the settings of one requirement
     Config(Config),
-    /// Begin a configuration
+    /// Start a configuration
     Init(InitRequirements),
-    /// Switch the project's requirements on, for you alone
-    Enable,
-    /// Switch the project's requirements off, for you alone
-    Disable,
-    /// Look whether agents are wired and the configuration can be used
-    Verify,
+    /// Switch the project's requirements on, for you alone; or only the named one
+    Enable {
+        #[arg(value_name = "NAME")]
+        name: Option<String>,
+    },
+    /// Switch the project's requirements off, for you alone; or only the named one
+    Disable {
+        #[arg(value_name = "NAME")]
+        name: Option<String>,
+    },
+    /// Check that agents are set up and the configuration is valid
+    #[command(visible_alias = "doctor")]
+    Verify {
+        /// The location of the original's own hooks; accepted, but not needed here
+        #[arg(long, value_name = "PATH", hide = true)]
+        repo: Option<PathBuf>,
+    },
 }
 
 impl Action {
     fn intent(&self) -> Intent {
         match self {
-            // A question sets nothing up.
+            // A query sets nothing up.
             Self::List { .. }
             | Self::Status { .. }
             | Self::Sessions { .. }
             | Self::Branches
             | Self::Config(_)
             | Self::Init(_)
-            | Self::Enable
-            | Self::Disable
-            | Self::Verify => Intent::Query,
+            | Self::Enable { .. }
+            | Self::Disable { .. }
+            | Self::Verify { .. } => Intent::Query,
             Self::Satisfy { .. }
             | Self::Clear { .. }
             | Self::Approve { .. }
@@ -194,21 +226,22 @@ impl Run for ReqCommand {
             who: Who::default(),
         });
         let named = |who: Who| who.agent_session.or_else(|| asked.clone());
+        let speaker = Speaker { globals, is_original: self.as_original };
         let mut engine = open(globals, action.intent())?;
-        let (done, answer) = match action {
+        let (done, in_original_words, answer) = match action {
             Action::List { who } => return look::list(&engine, named(who).as_deref(), globals),
             Action::Status { summary, on, who } => {
                 let list = engine.requirement_status(on.branch.as_deref(), named(who).as_deref())?;
-                return look::status(&list, summary, &engine, globals);
+                return look::status(&list, summary, &engine, speaker);
             }
-            Action::Sessions { here } => return look::sessions(&engine, here, globals),
-            Action::Branches => return look::branches(&engine, globals),
-            Action::Prune => return look::pruned(&engine.prune_requirements()?, globals),
-            Action::Config(config) => return config.run(&engine, globals),
-            Action::Init(init) => return init.run(&engine, globals),
-            Action::Enable => return configure::switch(&engine, true, globals),
-            Action::Disable => return configure::switch(&engine, false, globals),
-            Action::Verify => return look::verify(&engine, globals),
+            Action::Sessions { here } => return look::sessions(&engine, here, speaker),
+            Action::Branches => return look::branches(&engine, speaker),
+            Action::Prune => return look::pruned(&engine.prune_requirements()?, speaker),
+            Action::Config(config) => return config.run(&engine, speaker),
+            Action::Init(init) => return init.run(&engine, speaker),
+            Action::Enable { name } => return configure::switch(&engine, name.as_deref(), true, speaker),
+            Action::Disable { name } => return configure::switch(&engine, name.as_deref(), false, speaker),
+            Action::Verify { repo: _ } => return look::verify(&engine, speaker),
             Action::Satisfy { names, branch, ttl, field, metadata, bypass, who } => {
                 let (names, branch) = names_and_branch(names, branch)?;
                 let fields = field.into_iter().map(|(name, value)| (name, guess(&Given::Text(value))));
@@ -222,21 +255,30 @@ impl Run for ReqCommand {
                     bypass,
                     names,
                 };
-                ("satisfied", engine.satisfy_requirements(&request)?)
+                let answer = engine.satisfy_requirements(&request)?;
+                let words = original::satisfied(&request.names, request.for_the_branch, &answer.list);
+                ("satisfied", Some(words), answer)
             }
             Action::Clear { names, all, on, who } => {
+                refuse_clearing_nothing(&names, all, speaker)?;
                 let clearing = if all { Clearing::All } else { Clearing::Named(&names) };
                 let who = named(who);
-                ("cleared", engine.clear_requirements(clearing, on.branch.as_deref(), who.as_deref())?)
+                let answer = engine.clear_requirements(clearing, on.branch.as_deref(), who.as_deref())?;
+                ("cleared", Some(original::cleared(&names, &answer.list)), answer)
             }
             Action::Approve { names, ttl, who } => {
-                ("approved", engine.approve_requirements(&names, named(who).as_deref(), ttl)?)
+                let answer = engine.approve_requirements(&names, named(who).as_deref(), ttl)?;
+                ("approved", Some(original::satisfied(&names, false, &answer.list)), answer)
             }
             Action::Pause { reason, who } => {
-                ("paused", engine.pause_requirements(named(who).as_deref(), &reason)?)
+                ("paused", None, engine.pause_requirements(named(who).as_deref(), &reason)?)
             }
-            Action::Resume { who } => ("resumed", engine.resume_requirements(named(who).as_deref())?),
+            Action::Resume { who } => ("resumed", None, engine.resume_requirements(named(who).as_deref())?),
         };
+        if let Some(words) = in_original_words.filter(|_| speaker.has_original_words()) {
+            globals.out().text(&words)?;
+            return Ok(ExitCode::SUCCESS);
+        }
         show(done, &answer, &engine, globals)
     }
 }
@@ -251,7 +293,20 @@ fn here(globals: &Globals) -> Globals {
     here
 }
 
-/// `--branch` may be followed by a branch. A name alone behind it is what is to be satisfied.
+/// The original ends with 1 here, as after every failure of its own.
+fn refuse_clearing_nothing(names: &[String], all: bool, speaker: Speaker<'_>) -> Result<(), Failure> {
+    if all || !names.is_empty() {
+        return Ok(());
+    }
+    let (message, hint) =
+        ("no requirement is named", "name one, or clear all of them: leftoff req clear --all");
+    if speaker.is_original {
+        return Err(Failure::failed(message.to_owned(), hint));
+    }
+    Err(Failure::wrong_usage(message, hint))
+}
+
+/// `--branch` may be followed by a branch. A single name after it is the requirement.
 fn names_and_branch(
     names: Vec<String>,
     branch: Option<WholeBranch>,
@@ -269,7 +324,7 @@ fn object(text: &str) -> Result<Map<String, Value>, String> {
     serde_json::from_str(text).map_err(|error| format!("it is no JSON object: {error}"))
 }
 
-/// Requirements stand in the branch's file: a store that cannot be opened is no reason not to change them.
+/// Requirements are in the branch's file: a store that cannot be opened does not prevent changing them.
 fn open(globals: &Globals, intent: Intent) -> engine::Result<Engine> {
     match globals.open(intent) {
         Err(Error::Store(error)) => {

@@ -4,18 +4,23 @@ use crate::commands::{Outcome, Run, answered};
 use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui;
-use engine::words::phase_called;
+use engine::words::{moment, one_line, phase_called};
 use engine::{Answer, Choice, Error, OnDiscrepancy, Taking};
 
-/// Go on with a paused session
+/// Resume a paused session
 ///
-/// Without an id, the one that was paused last in this worktree. What is active here is paused first. A completed session is not resumed: the refusal says how to begin its next run. When the session is not as it was left (a file of a finished phase is missing or was changed), you are asked how to go on; `--yes` goes on as it is. Of several paused sessions of a tool whose own list is chosen from, you are asked which; without a terminal the exit code is 6, and the commands to choose are printed. Where nothing is paused here, those that belong to no project are offered.
+/// Without an id, the one paused last in this worktree. The session that is active here is paused first. A
+/// completed session is not resumed: the refusal says how to start its next run. If the session is not as it
+/// was left (a file of a finished phase is missing or changed), you are asked how to continue; `--yes`
+/// continues as it is. If several sessions of a tool with its own selection list are paused, you are asked
+/// which; without a terminal the exit code is 6, and the commands to choose from are printed. If nothing is
+/// paused here, sessions outside projects are offered.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff resume\n  leftoff resume k3v9\n  leftoff resume 2")]
 pub struct Resume {
-    /// Session: its id, the beginning of one, or its number in `list`
+    /// Session: its id, a prefix of it, or its number in `list`
     id: Option<String>,
-    /// Take over a session that an agent is working in elsewhere; only a person can
+    /// Take over a session that an agent is working on elsewhere; only a person can
     #[arg(long)]
     take: bool,
 }
@@ -32,7 +37,7 @@ impl Run for Resume {
                 let mut chosen = globals.naming(Some(choice.session));
                 if let Some(phase) = &choice.phase {
                     engine::repair(chosen.options.clone(), Some(phase))?;
-                    // Who has just said where it goes on knows what is not there.
+                    // Somebody who just chose where it continues knows what is missing.
                     chosen.yes = true;
                 }
                 let answer = go_on(&chosen, taking)?;
@@ -40,15 +45,24 @@ impl Run for Resume {
             }
         };
         let phase = &answer.view.current_phase;
-        let done = format!("goes on in {}", phase_called(phase.number, &phase.id));
+        let mut done = format!("goes on in {}", phase_called(phase.number, &phase.id));
+        if let Some(pause) = &answer.view.interrupted {
+            let context =
+                pause.context.as_ref().map(|text| format!(", in the middle of: {}", one_line(text, LONGEST)));
+            let (when, why) = (moment(pause.paused_at, pause.resumed_at), one_line(&pause.reason, LONGEST));
+            done.push_str(&format!("; paused {when}: {why}{}", context.unwrap_or_default()));
+        }
         answered(&done, &answer, &globals)
     }
 }
 
-/// A question with its answers, of which a person has to choose one.
+/// The maximum length of a pause's words.
+const LONGEST: usize = 200;
+
+/// A question with its answers, from which a person chooses.
 type Choosing = (String, Vec<Choice>);
 
-/// Goes on with a session; what has to be chosen first.
+/// Resumes a session, or returns what must be chosen first.
 fn go_on(globals: &Globals, taking: Taking) -> Result<Result<Answer, Choosing>, Failure> {
     let mut engine = globals.command()?;
     let on = if globals.yes { OnDiscrepancy::GoOn } else { OnDiscrepancy::Ask };
@@ -62,7 +76,7 @@ fn go_on(globals: &Globals, taking: Taking) -> Result<Result<Answer, Choosing>, 
     }
 }
 
-/// How a person wants to go on; none when nobody is there, or when they would rather not.
+/// How a person wants to continue; `None` if nobody is there, or they decline.
 fn ask(question: &str) -> Option<OnDiscrepancy> {
     let prompt = format!("{question}\n[g]o on, [b]ack to the first phase that is concerned, [c]ancel? ");
     match ui::ask::words(&prompt)?.as_str() {

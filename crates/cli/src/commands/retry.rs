@@ -5,13 +5,14 @@ use crate::commands::{Outcome, Run, advance::shown};
 use crate::globals::Globals;
 use crate::ui;
 
-/// Try a failed phase again
+/// Retry a failed phase
 ///
-/// Runs the gate again with the evidence of the last attempt; what you give now takes its place. A session that was marked failed goes on.
+/// Runs the gate again with the evidence of the last attempt; values given now replace it. A session marked
+/// as failed becomes active.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff retry\n  leftoff retry --evidence coverage=82")]
 pub struct Retry {
-    /// Evidence that has changed; may be given several times
+    /// Evidence that has changed; may be repeated
     #[arg(long, value_name = "K=V", value_parser = pair)]
     evidence: Vec<(String, String)>,
 }

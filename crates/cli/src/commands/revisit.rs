@@ -8,9 +8,13 @@ use engine::{Error, RevisitPreview, RevisitRequest};
 use model::revision::Impact;
 use std::process::ExitCode;
 
-/// Go back to change an earlier phase, and see to what follows from it
+/// Go back to change an earlier phase, and handle the consequences
 ///
-/// Shows what changed in the phase's files since it was completed, how far that reaches and what would happen, and asks before it does anything; `--yes` confirms. minor: finished later phases are flagged for review. moderate: the files of the affected ones are archived as well. major: the files of all later phases are archived, and they begin again. Archived files are kept beside their old places as NAME.vN.EXT. Without a terminal and without `--yes` the exit code is 6 and nothing changes.
+/// Shows what changed in the phase's files since it was completed, how far that reaches and what would
+/// happen, and asks before it does anything; `--yes` confirms. minor: completed later phases are flagged for
+/// review. moderate: the files of the affected ones are archived as well. major: the files of all later
+/// phases are archived, and those phases restart. Archived files stay next to their old places as
+/// NAME.vN.EXT. Without a terminal and without `--yes` the exit code is 6 and nothing changes.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff revisit plan --reason \"the API has changed\" --dry-run\n  leftoff revisit plan --reason \"the API has changed\" --impact moderate --affects build --yes"
@@ -18,14 +22,14 @@ use std::process::ExitCode;
 pub struct Revisit {
     /// The phase, by id or number
     phase: String,
-    /// minor, moderate or major [default: what is proposed]
+    /// minor, moderate or major [default: as proposed]
     #[arg(long, value_parser = ["minor", "moderate", "major"])]
     impact: Option<String>,
     /// Why you go back; kept in the history
     #[arg(long)]
     reason: String,
-    /// A later phase that is affected, or an item of one: of its phase only the files that carry its name are archived;
-    /// may be given several times [default: all]
+    /// An affected later phase, or an item of one: only files with its name are then archived; may be
+    /// repeated [default: all]
     #[arg(long, value_name = "PHASE", num_args = 1..)]
     affects: Vec<String>,
     /// Show what would happen, and change nothing

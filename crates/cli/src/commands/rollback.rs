@@ -6,7 +6,7 @@ use engine::words::phase_called;
 
 /// Go back to an earlier phase
 ///
-/// That phase and all later ones are open again; what they had proved stays in the history.
+/// That phase and all later ones are open again; their proof stays in the history.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff rollback plan --reason \"the API changed\"")]
 pub struct Rollback {

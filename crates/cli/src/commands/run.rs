@@ -3,9 +3,10 @@
 use crate::commands::{Outcome, Run, answered};
 use crate::globals::Globals;
 
-/// Begin the next run of a workflow in this session, such as the next round of a review
+/// Start the next run of a workflow in this session, such as the next round of a review
 ///
-/// If the workflow has an unfinished run, work goes on with that one instead. A completed session becomes active again. `leftoff run` alone is the same as `leftoff run start`.
+/// If the workflow has an unfinished run, work continues with that one instead. A completed session becomes
+/// active again. `leftoff run` alone means `leftoff run start`.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff run start\n  leftoff run start map\n  leftoff round start review"
@@ -17,9 +18,9 @@ pub struct RunCommand {
 
 #[derive(clap::Subcommand)]
 enum Action {
-    /// Begin the next run
+    /// Start the next run
     Start {
-        /// Workflow to run [default: that of the current run]
+        /// Workflow to run [default: the current run's]
         workflow: Option<String>,
     },
 }

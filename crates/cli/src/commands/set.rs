@@ -5,24 +5,25 @@ use crate::commands::{Outcome, Run, answered};
 use crate::globals::Globals;
 use engine::ItemSetting;
 
-/// Set free fields of the session, or of one of its phases or items
+/// Set custom fields of the session, or of one of its phases or items
 ///
-/// Fields that the workflow declares are checked: their type, and the values that they may have. Others are kept as they are given; `true`, `42` and `[1, 2]` are read as what they look like.
+/// Fields that the workflow declares are checked for type and allowed values. Others are kept as given;
+/// `true`, `42` and `[1, 2]` are read as JSON.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff set ticket=ABC-12 audience=expert\n  leftoff set --phase build branch=fix/timeout\n  leftoff set --item impl-2 voice=4\n  leftoff set --unset audience"
 )]
 pub struct Set {
-    /// Phase that they belong to, by id or number [default: the session]
+    /// Their phase, by id or number [default: the session]
     #[arg(long, value_name = "P")]
     phase: Option<String>,
-    /// Item that they belong to
+    /// Their item
     #[arg(long, value_name = "ID", conflicts_with = "phase")]
     item: Option<String>,
-    /// Name and value; may be given several times. `null` takes a field back
+    /// Name and value; may be repeated. `null` clears a field
     #[arg(required_unless_present = "unset", value_name = "K=V", value_parser = pair)]
     fields: Vec<(String, String)>,
-    /// Take a field back: it is not set any more; may be given several times
+    /// Clear a field; may be repeated
     #[arg(long, value_name = "K")]
     unset: Vec<String>,
 }

@@ -7,21 +7,29 @@ use std::process::ExitCode;
 
 /// A session with its whole history: every attempt, every note
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  leftoff show\n  leftoff show k3v9 --json")]
+#[command(
+    after_help = "Examples:\n  leftoff show\n  leftoff show k3v9 --json\n  leftoff show k3v9 --format html > session.html"
+)]
 pub struct Show {
-    /// Session: its id, the beginning of one, or its number in `list`
+    /// Session: its id, a prefix of it, or its number in `list`
     id: Option<String>,
+    /// Output format: text, json, or html, one file that needs no server [default: text]
+    #[arg(long, value_parser = ["text", "json", "html"])]
+    format: Option<String>,
 }
 
 impl Run for Show {
     fn run(self, globals: &Globals) -> Outcome {
-        // Named here or with --session: either way the commands that are shown must name it too.
+        // Whether named here or with --session, printed commands must name it too.
         let mut globals = globals.clone();
         globals.options.session = self.id.or(globals.options.session);
+        globals.json |= self.format.as_deref() == Some("json");
         let view = globals.query()?.show(None)?;
         let out = globals.out();
         if globals.json {
             out.json(&view)?;
+        } else if self.format.as_deref() == Some("html") {
+            out.text(&web::session_file(&globals.options, &view.session_id)?)?;
         } else {
             ui::session::warn(&view.warnings, &out);
             out.text(&ui::session::whole(&view, &out))?;

@@ -3,13 +3,15 @@
 use crate::commands::{Outcome, Run, answered};
 use crate::globals::Globals;
 
-/// Pass the current phase over, with a reason
+/// Skip the current phase, with a reason
 ///
-/// A skipped phase is counted as skipped, never as done. Only a person can skip a phase that has a gate, at a terminal; `[policy] skip = "anyone"` in .leftoff/config.toml allows it to everybody once a person accepted that policy here.
+/// A skipped phase counts as skipped, never as done. Only a person can skip a phase that has a gate, at a
+/// terminal; `[policy] skip = "anyone"` in .leftoff/config.toml allows it to everybody once a person accepted
+/// that policy here.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff skip --reason \"no user-visible change, nothing to document\"")]
 pub struct Skip {
-    /// Why it is passed over; kept in the history
+    /// The reason; kept in the history
     #[arg(long)]
     reason: String,
 }

@@ -2,64 +2,114 @@
 
 use crate::arguments::pair;
 use crate::commands::{Outcome, Run, answered};
+use crate::failure::Failure;
 use crate::globals::Globals;
-use engine::{Engine, StartRequest};
+use engine::{Answer, Engine, Intent, OnDiscrepancy, StartRequest, Taking};
 use model::gate::Given;
 
-/// Start a session here, and be told what is next
+/// Start a session here, and print the next step
 ///
-/// The session becomes the active one of this worktree. One that was active is paused, unless another live agent works on it: then the new one stands beside it. A folder that was never used is set up first.
-#[derive(clap::Args)]
+/// The session becomes the active one of this worktree. The previous one is paused, unless another live agent
+/// works on it: the new one then runs beside it. A new folder is set up first.
+#[derive(Clone, clap::Args)]
 #[command(
-    after_help = "Examples:\n  leftoff start\n  leftoff start review --target src/auth --title \"Review of the log-in\"\n  leftoff start spec --goal \"Exports run in the background\" --set ticket=ABC-12"
+    after_help = "Examples:\n  leftoff start\n  leftoff start review --target src/auth --title \"Review of the log-in\"\n  leftoff start spec --goal \"Exports run in the background\" --set ticket=ABC-12\n  leftoff start --from specs/001-albums"
 )]
 pub struct Start {
-    /// Workflow to go through, see `leftoff workflow list` [default: the one in .leftoff/config.toml, else plan-implement-review]
+    /// Workflow, see `leftoff workflow list` [default: the one in .leftoff/config.toml, else
+    /// plan-implement-review]
     workflow: Option<String>,
     /// A short name for the session [default: from the goal, else the branch, else the workflow]
     #[arg(long)]
     title: Option<String>,
-    /// What is to be reached, in a sentence; every brief begins with it
+    /// The goal, in a sentence; every brief begins with it
     #[arg(long)]
     goal: Option<String>,
-    /// What the work is about: a path, a branch, a ticket
+    /// The subject of the work: a path, a branch, a ticket
     #[arg(long)]
     target: Option<String>,
-    /// How large the work is; kept as the field `type`
+    /// The size of the work; kept as the field `type`
     #[arg(long = "type", value_parser = ["simple", "medium", "complex"])]
     size: Option<String>,
     /// An id of your own [default: eight random characters]
     #[arg(long)]
     id: Option<String>,
-    /// Format of the session's files: native, ocr, ccw, praxis, essay; native has none [default: native]
+    /// Format of the session's files: native, ocr, ccw, praxis, essay; native has none [default: the one in
+    /// .leftoff/config.toml, else that of the only tool with sessions here, else native]
     #[arg(long)]
     layout: Option<String>,
-    /// A free field of the session; may be given several times
+    /// A custom field of the session; may be repeated
     #[arg(long = "set", value_name = "K=V", value_parser = pair)]
     set: Vec<(String, String)>,
-    /// Stand beside the active session instead of pausing it
+    /// Run beside the active session instead of pausing it
     #[arg(long)]
     parallel: bool,
+    /// A task list to take in as items: a file or folder, as `leftoff import` reads it. A session that was
+    /// started from it before is resumed and updated instead
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["parallel", "paused"])]
+    from: Option<String>,
+    /// Create it without activating it; `resume` or `switch` does that
+    #[arg(long, conflicts_with = "parallel")]
+    paused: bool,
 }
 
 impl Run for Start {
     fn run(self, globals: &Globals) -> Outcome {
-        let size = self.size.map(|size| ("type".to_owned(), size));
-        let fields = self.set.into_iter().chain(size).map(|(name, value)| (name, Given::Text(value)));
+        if let Some(path) = &self.from {
+            return self.start_from_list(path, globals);
+        }
+        self.started(globals).and_then(|(done, answer)| answered(&done, &answer, globals))
+    }
+}
+
+impl Start {
+    /// A session of a list: the one that was started from it, else a new one; with the list's tasks as items.
+    fn start_from_list(&self, path: &str, globals: &Globals) -> Outcome {
+        let engine = globals.open(Intent::Create)?;
+        let list = engine.task_list(path)?.ok_or_else(|| {
+            let message = format!("{path} is no task list");
+            Failure::wrong_usage(
+                message,
+                "name a Markdown file with check boxes, a tasks.json, or a folder that holds one",
+            )
+        })?;
+        let known = engine.session_from(&list)?;
+        let (done, session) = if let Some(id) = known {
+            let named = globals.naming(Some(id.to_string()));
+            let answer = named.command()?.resume(None, OnDiscrepancy::GoOn, Taking::Refused)?;
+            (format!("continues from {}", list.path), answer.view.session_id)
+        } else {
+            let mut own = self.clone();
+            own.title = own.title.or_else(|| list.title.clone());
+            own.set.push((engine::FROM.to_owned(), list.path.clone()));
+            let (done, answer) = own.started(globals)?;
+            (done, answer.view.session_id)
+        };
+        let named = globals.naming(Some(session));
+        let answer = named.command()?.import_tasks(&list)?;
+        answered(&done, &answer, globals)
+    }
+
+    fn started(&self, globals: &Globals) -> Result<(String, Answer), Failure> {
+        let this = self.clone();
+        let size = this.size.map(|size| ("type".to_owned(), size));
+        let fields = this.set.into_iter().chain(size).map(|(name, value)| (name, Given::Text(value)));
         let request = StartRequest {
-            workflow: self.workflow,
-            title: self.title,
-            goal: self.goal,
-            target: self.target,
-            id: self.id,
-            layout: self.layout,
+            workflow: this.workflow,
+            title: this.title,
+            goal: this.goal,
+            target: this.target,
+            id: this.id,
+            layout: this.layout,
             fields: fields.collect(),
             parallel: self.parallel,
+            paused: self.paused,
         };
         let mut engine = Engine::open_to_start(globals.options.clone(), &request)?;
         let answer = engine.start(&request)?;
         let view = &answer.view;
-        let done = format!("started: {} ({})", engine::words::one_line(&view.title, 80), view.workflow.name);
-        answered(&done, &answer, globals)
+        let verb = if self.paused { "created, paused" } else { "started" };
+        let done = format!("{verb}: {} ({})", engine::words::one_line(&view.title, 80), view.workflow.name);
+        Ok((done, answer))
     }
 }

@@ -1,34 +1,92 @@
 //! `leftoff status`
 
 use crate::commands::{Outcome, Run};
+use crate::failure::Failure;
 use crate::globals::Globals;
-use crate::ui::session;
+use crate::live::{Live, Woken};
+use crate::ui::{self, Out, Reader, session};
 use engine::Current;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
-/// Where the current session stands, in a screenful
+/// The current session's state, in a screenful
 #[derive(Debug, Default, clap::Args)]
-#[command(after_help = "Examples:\n  leftoff status\n  leftoff status --json | jq .progress.percent")]
-pub struct Status {}
+#[command(
+    after_help = "Examples:\n  leftoff status\n  leftoff status k3v9\n  leftoff status --json | jq .progress.percent\n  leftoff status --watch\n\nWith --watch and --json every change is a JSON document on a line of its own."
+)]
+pub struct Status {
+    /// Session: its id, the beginning of one, or its number in `list`
+    id: Option<String>,
+    /// Show it again on every change, until interrupted; `leftoff progress` is a screen with keys
+    #[arg(long)]
+    watch: bool,
+}
 
 impl Run for Status {
     fn run(self, globals: &Globals) -> Outcome {
+        let globals = &globals.naming(self.id);
+        if self.watch {
+            return watch(globals);
+        }
         let current = globals.query()?.status()?;
         let out = globals.out();
         if globals.json {
             out.json(&current)?;
             return Ok(ExitCode::SUCCESS);
         }
-        match current {
-            Current::Session(view) => {
-                session::warn(&view.warnings, &out);
-                out.text(&session::status(&view, &out))?;
-            }
-            Current::Nothing(nothing) => {
-                session::warn(&nothing.warnings, &out);
-                out.text(&session::next(&nothing.next, &out))?;
-            }
-        }
+        show(&current, &out)?;
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn watch(globals: &Globals) -> Outcome {
+    let out = globals.out();
+    let is_screen = std::io::stdout().is_terminal() && !globals.json;
+    let mut live = Live::begin(globals);
+    let mut before = String::new();
+    loop {
+        let engine = globals.open(engine::Intent::Query)?;
+        let current = engine.status()?;
+        live.watch.show(&engine, view(&current));
+        let now = text(&current, &out);
+        if now != before {
+            let reader = if is_screen {
+                ui::clear_screen()?;
+                show(&current, &out)?
+            } else if globals.json {
+                out.json_line(&current)?
+            } else {
+                show(&current, &out)?
+            };
+            if reader == Reader::Gone {
+                return Ok(ExitCode::SUCCESS);
+            }
+            before = now;
+        }
+        // A pipe gets changes, not the passing of time.
+        while live.wait() == Woken::Minute && !is_screen {}
+    }
+}
+
+fn view(current: &Current) -> Option<&engine::view::View> {
+    match current {
+        Current::Session(view) => Some(view),
+        Current::Nothing(_) => None,
+    }
+}
+
+fn show(current: &Current, out: &Out) -> Result<Reader, Failure> {
+    let warnings = match current {
+        Current::Session(view) => &view.warnings,
+        Current::Nothing(nothing) => &nothing.warnings,
+    };
+    session::warn(warnings, out);
+    out.text(&text(current, out))
+}
+
+fn text(current: &Current, out: &Out) -> String {
+    match current {
+        Current::Session(view) => session::status(view, out),
+        Current::Nothing(nothing) => session::next(&nothing.next, out),
     }
 }

@@ -1,14 +1,21 @@
 //! `leftoff store`
 
 use crate::commands::{Outcome, Run};
+use crate::failure::Failure;
 use crate::globals::Globals;
+use crate::ui;
+use engine::{Backup, Made, StoreRestored};
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// The store: where the database is, and a copy of it
+/// The store: where the database is, copies of it, and putting one back
+///
+/// leftoff copies the database by itself while you work: before a change of its schema, and at most once an hour into a folder beside it (once a day if it is larger than 16 MB, not at all beyond 512 MB). The newest three are kept, and one of each of the last seven days.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  leftoff store info\n  leftoff store backup ~/leftoff-backup.db")]
+#[command(
+    after_help = "Examples:\n  leftoff store info\n  leftoff store backup ~/leftoff-backup.db\n  leftoff store backups\n  leftoff store restore\n  leftoff store restore ~/leftoff-backup.db\n  leftoff store copy --from sqlite --to postgres://db.example.com/leftoff"
+)]
 pub struct StoreCommand {
     #[command(subcommand)]
     action: Action,
@@ -16,49 +23,158 @@ pub struct StoreCommand {
 
 #[derive(clap::Subcommand)]
 enum Action {
-    /// Where the database is and what is in it
+    /// The database's location and contents
     Info,
-    /// Write a consistent copy of the database, also while others write to it
+    /// Copy every session into another store and compare the two
+    ///
+    /// Nothing in the first store changes. A copy that was interrupted continues where it stopped; a target that holds other sessions is refused.
+    Copy {
+        /// Store to copy: `sqlite` for this project's file, the path of a file, or postgres://…
+        #[arg(long, value_name = "STORE")]
+        from: String,
+        /// Store to fill: empty, or holding part of the same copy
+        #[arg(long, value_name = "STORE")]
+        to: String,
+    },
+    /// Print the SQL that creates the tables on a PostgreSQL server
+    Schema {
+        /// Name of the schema
+        #[arg(long, value_name = "NAME", default_value = "leftoff")]
+        schema: String,
+    },
+    /// Write a consistent copy of the database, even while others write to it
     Backup {
-        /// File to write; never over an existing one
+        /// File to write; never overwrites
         file: PathBuf,
+    },
+    /// List the copies that leftoff made by itself, the newest first
+    Backups,
+    /// Put a copy in the place of a lost or damaged database
+    ///
+    /// A damaged database stays beside the new one as leftoff.db.damaged-1. A store that still holds sessions is replaced only with --replace, by a person; what it held stays as leftoff.db.replaced-1.
+    Restore {
+        /// Copy to put there [default: the newest of `store backups`]
+        file: Option<PathBuf>,
+        /// Replace a store that still holds sessions
+        #[arg(long)]
+        replace: bool,
     },
 }
 
 impl Run for StoreCommand {
     fn run(self, globals: &Globals) -> Outcome {
-        let engine = globals.query()?;
-        let out = globals.out();
         match self.action {
-            Action::Info => {
-                let info = engine.store_info()?;
-                if globals.json {
-                    out.json(&info)?;
-                } else {
-                    out.text(&format!(
-                        "{} at {}\nschema {}, journal {}, {} sessions, {} events, {} bytes",
-                        info.engine,
-                        info.place,
-                        info.schema_version,
-                        info.journal,
-                        info.sessions,
-                        info.events,
-                        info.bytes
-                    ))?;
-                    for warning in &info.warnings {
-                        out.warn(warning);
-                    }
-                }
+            Action::Info => info(globals),
+            Action::Copy { from, to } => copy(&from, &to, globals),
+            Action::Schema { schema } => {
+                globals.out().text(engine::server_schema(&schema).trim_end())?;
+                Ok(ExitCode::SUCCESS)
             }
-            Action::Backup { file } => {
-                engine.store_backup(&file)?;
-                if globals.json {
-                    out.json(&json!({ "path": file }))?;
-                } else {
-                    out.text(&file.display().to_string())?;
-                }
-            }
+            Action::Backup { file } => backup(&file, globals),
+            Action::Backups => backups(globals),
+            Action::Restore { file, replace } => restore(file.as_deref(), replace, globals),
         }
-        Ok(ExitCode::SUCCESS)
     }
+}
+
+fn copy(from: &str, to: &str, globals: &Globals) -> Outcome {
+    let copied = engine::copy_store(&globals.options, from, to)?;
+    let out = globals.out();
+    if globals.json {
+        out.json(&copied)?;
+    } else {
+        out.text(&format!(
+            "{} sessions copied from {} to {}, {} were there already; {} events compared",
+            copied.sessions, copied.from, copied.to, copied.there_already, copied.events
+        ))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn info(globals: &Globals) -> Outcome {
+    let info = globals.query()?.store_info()?;
+    let out = globals.out();
+    if globals.json {
+        out.json(&info)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    out.text(&format!(
+        "{} at {}\nschema {}, journal {}, {} sessions, {} events, {} bytes",
+        info.engine, info.place, info.schema_version, info.journal, info.sessions, info.events, info.bytes
+    ))?;
+    if let Some(newest) = engine::backups(&globals.options)?.first() {
+        out.text(&format!("newest backup {}", newest.at))?;
+    }
+    for warning in &info.warnings {
+        out.warn(warning);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn backup(file: &Path, globals: &Globals) -> Outcome {
+    globals.query()?.store_backup(file)?;
+    let out = globals.out();
+    if globals.json {
+        out.json(&json!({ "path": file }))?;
+    } else {
+        out.text(&file.display().to_string())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn backups(globals: &Globals) -> Outcome {
+    let backups = engine::backups(&globals.options)?;
+    let out = globals.out();
+    if globals.json {
+        out.json(&json!({ "backups": backups }))?;
+    } else if backups.is_empty() {
+        out.say("no backups yet; the first is made after an hour of work, or now: leftoff store backup FILE");
+    } else {
+        for copy in &backups {
+            out.text(&line(copy))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn line(copy: &Backup) -> String {
+    let made = match copy.made {
+        Made::Automatically => "",
+        Made::BeforeMigration => "  before a change of the schema",
+    };
+    format!(
+        "{}  {:>9} bytes  {}{made}",
+        copy.at.strftime("%Y-%m-%d %H:%M:%S UTC"),
+        copy.bytes,
+        copy.path.display()
+    )
+}
+
+fn restore(file: Option<&Path>, replace: bool, globals: &Globals) -> Outcome {
+    if replace && !globals.yes {
+        let question = "Replace the store of this project by a backup? What was done since is not in it.";
+        if globals.options.person_present && !ui::ask::yes(question, globals) {
+            return Err(Failure::refused(
+                "nothing was changed".to_owned(),
+                "see the copies: leftoff store backups",
+            ));
+        }
+    }
+    let restored = engine::restore_store(globals.options.clone(), file, replace)?;
+    let out = globals.out();
+    if globals.json {
+        out.json(&restored)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let StoreRestored { store, from, kept, sessions, events } = &restored;
+    out.text(&format!(
+        "restored {} from {}: {sessions} sessions, {events} events",
+        store.display(),
+        from.display()
+    ))?;
+    if let Some(kept) = kept {
+        out.say(&format!("the database of before is kept as {}", kept.display()));
+    }
+    out.say("see where the work stands: leftoff list --all");
+    Ok(ExitCode::SUCCESS)
 }

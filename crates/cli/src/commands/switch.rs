@@ -5,11 +5,11 @@ use crate::globals::Globals;
 
 /// Make another session the active one of this worktree
 ///
-/// The session that was active is paused. Switching to the active one changes nothing.
+/// The previous one is paused. Switching to the active one changes nothing.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff switch k3v9\n  leftoff switch 2")]
 pub struct Switch {
-    /// Session: its id, the beginning of one, or its number in `list`
+    /// Session: its id, a prefix of it, or its number in `list`
     id: String,
 }
 

@@ -8,29 +8,47 @@ use engine::words::exact_lines;
 use engine::{Engine, PolicyLine, TrustedCommand, Who};
 use std::process::ExitCode;
 
-/// Let a workflow's commands run here, or the project's policy count
+/// Let a workflow's commands run here, or accept the project's policy or server
 ///
-/// Shows the exact text of every command first: of the workflow as it is now, and of the definition that the current session began with. What you trust is recorded outside the repository: a clone of it runs nothing on another machine, and a command that is changed has to be trusted again. With `--policy`, lets `[policy]` of .leftoff/config.toml count on this machine as it is now. Only a person can, at a terminal. For automation, `--print` prints the value of LEFTOFF_TRUST by which these commands run without a person.
+/// First shows the exact text of every command: of the current workflow, and of the definition with which the
+/// current session started. Trust is recorded outside the repository: a clone runs nothing on another
+/// machine, and a changed command must be trusted again. With `--policy`, accepts `[policy]` of
+/// .leftoff/config.toml on this machine as it is now, and the keys in .leftoff/allowed_signers; with `--store`, the server that it
+/// names for sessions. Only a person can, at a terminal. For automation, `--print` prints the value of LEFTOFF_TRUST with which these commands
+/// run without a person.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  leftoff trust ship\n  leftoff trust --policy\n  LEFTOFF_TRUST=$(leftoff trust --print ship)"
+    after_help = "Examples:\n  leftoff trust ship\n  leftoff trust --policy\n  leftoff trust --store\n  LEFTOFF_TRUST=$(leftoff trust --print ship)"
 )]
 pub struct Trust {
     /// The workflow whose commands may run
-    #[arg(required_unless_present = "policy")]
+    #[arg(required_unless_present_any = ["policy", "store"])]
     workflow: Option<String>,
     /// Accept the project's [policy] on this machine
     #[arg(long, conflicts_with = "workflow")]
     policy: bool,
-    /// Print the hashes of the commands, for LEFTOFF_TRUST; trusts nothing
-    #[arg(long, conflicts_with = "policy")]
+    /// Accept the server that .leftoff/config.toml names for this project's sessions
+    #[arg(long, conflicts_with_all = ["workflow", "policy", "print"])]
+    store: bool,
+    /// Print the hashes of the commands, or with --policy of .leftoff/allowed_signers, for LEFTOFF_TRUST;
+    /// trusts nothing
+    #[arg(long)]
     print: bool,
 }
 
 impl Run for Trust {
     fn run(self, globals: &Globals) -> Outcome {
+        if self.store {
+            let url = engine::accept_store(globals.options.clone())?;
+            globals.out().text(&format!("sessions of this project go to {url} from now on"))?;
+            return Ok(ExitCode::SUCCESS);
+        }
         let engine = globals.query()?;
         match &self.workflow {
+            None if self.print => {
+                globals.out().text(&engine.signers_hash().unwrap_or_default())?;
+                Ok(ExitCode::SUCCESS)
+            }
             None => accept_policy(&engine, globals),
             Some(workflow) if self.print => {
                 let hashes: Vec<String> =
@@ -49,7 +67,7 @@ fn trust_commands(engine: &Engine, workflow: &str, globals: &Globals) -> Outcome
     let is_new = commands.iter().any(|entry| !entry.trusted);
     let asks = is_new && globals.options.person_present && !globals.yes;
     for entry in &commands {
-        // Nobody is asked about what was not shown, however quiet it is to be.
+        // Nobody is asked about something that was not shown, even with -q.
         if asks { out.raw_error(&shown(entry)) } else { out.say(&shown(entry)) }
     }
     if is_new {
@@ -77,9 +95,12 @@ fn trust_commands(engine: &Engine, workflow: &str, globals: &Globals) -> Outcome
 fn accept_policy(engine: &Engine, globals: &Globals) -> Outcome {
     let lines = engine.policy_lines();
     let out = globals.out();
-    let asks = lines.iter().any(|line| !line.counts) && globals.options.person_present && !globals.yes;
-    for line in &lines {
-        if asks { out.raw_error(&rule(line)) } else { out.say(&rule(line)) }
+    let signers = engine.own_signers();
+    let is_new = lines.iter().any(|line| !line.counts) || signers.is_some();
+    let asks = is_new && globals.options.person_present && !globals.yes;
+    let signers = signers.iter().flat_map(|text| exact_lines(text)).map(|line| format!("may sign: {line}"));
+    for line in lines.iter().map(rule).chain(signers) {
+        if asks { out.raw_error(&line) } else { out.say(&line) }
     }
     if asks && !ui::ask::yes("Let this policy count on this machine?", globals) {
         return Err(Failure::wrong_usage(
@@ -100,12 +121,13 @@ fn rule(line: &PolicyLine) -> String {
     let who = match line.who {
         Who::Anyone => "anyone",
         Who::Person => "person",
+        Who::Signed => "signed",
     };
     let state = if line.counts { "" } else { " (does not count yet)" };
     format!("{} = \"{who}\"{state}", line.rule)
 }
 
-/// A command with every line of its text: what is trusted is exactly this.
+/// A command with every line of its text: exactly this is trusted.
 fn shown(entry: &TrustedCommand) -> String {
     let state = if entry.trusted { " (trusted)" } else { "" };
     let whose = match &entry.session {

@@ -1,22 +1,26 @@
-//! `leftoff undo`
+//! `leftoff undo` and `leftoff redo`
 
 use crate::commands::{Outcome, Run, answered, with_talk};
 use crate::failure::Failure;
 use crate::globals::Globals;
-use crate::ui::log::words;
+use engine::event_words::words;
 use engine::{Answer, Engine, Undone};
 use model::event::{Event, Recorded};
 use std::process::ExitCode;
 
-/// Take your last command back, or go back to a version or checkpoint
+/// Undo your last command, or return to a version or checkpoint
 ///
-/// Nothing is taken out of the history: a new event says that the session is again as it was, and undoing once more brings back what was undone. Without --to it takes back your own last command only; with --to it crosses what others did. Files, and who holds which item, stay as they are. The start of a session is not undone: abandon it. Undoing changes one session and pauses no other: where this one would become active beside another, it is refused.
+/// Repeated, it goes further back; `leftoff redo` goes forward again. Nothing is removed from the history: a
+/// new event records that the session is as it was. Without --to it undoes only your own commands; with --to
+/// it also undoes what others did. Files and claims on items stay as they are. The start of a session cannot
+/// be undone: abandon it. Undo changes one session and pauses no other: if this one would become active
+/// beside another, it is refused.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff undo\n  leftoff undo --to 12\n  leftoff undo --to \"before the rewrite\""
 )]
 pub struct Undo {
-    /// A version of `leftoff log`, or a checkpoint's name
+    /// A version from `leftoff log`, or a checkpoint's name
     #[arg(long, value_name = "VERSION|CHECKPOINT")]
     to: Option<String>,
 }
@@ -25,19 +29,50 @@ impl Run for Undo {
     fn run(self, globals: &Globals) -> Outcome {
         let mut engine = globals.command()?;
         let answer = engine.undo(self.to.as_deref())?;
-        let undone = engine.undone(&answer.view.session_id, answer.view.version)?;
-        if globals.json {
-            return as_json(&answer, undone.as_ref(), globals);
-        }
-        let out = globals.out();
-        if let Some(undone) = undone.as_ref().filter(|_| !answer.view.already) {
-            tell("undid", &undone.gone, &out);
-            tell("brought back", &undone.back, &out);
-            out.say("claims and files stay as they are; leftoff undo takes this back");
-        }
-        let to = undone.map_or(answer.view.version, |undone| undone.to_version);
-        answered(&format!("is again as it was at version {to}"), &answer, globals)
+        restored(
+            &engine,
+            &answer,
+            "claims and files stay as they are; to take this back: leftoff redo",
+            globals,
+        )
     }
+}
+
+/// Undo your last undo
+///
+/// Repeated, it goes further forward, as far as you had gone back. After any other change of the session there
+/// is nothing to redo; `leftoff undo --to VERSION` still goes to any version.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  leftoff redo")]
+pub struct Redo {}
+
+impl Run for Redo {
+    fn run(self, globals: &Globals) -> Outcome {
+        let mut engine = globals.command()?;
+        let answer = engine.redo()?;
+        restored(
+            &engine,
+            &answer,
+            "claims and files stay as they are; to take this back: leftoff undo",
+            globals,
+        )
+    }
+}
+
+/// Shows the state that a session was brought to, and which events that took back and brought back.
+fn restored(engine: &Engine, answer: &Answer, back: &str, globals: &Globals) -> Outcome {
+    let undone = engine.undone(&answer.view.session_id, answer.view.version)?;
+    if globals.json {
+        return as_json(answer, undone.as_ref(), globals);
+    }
+    let out = globals.out();
+    if let Some(undone) = undone.as_ref().filter(|_| !answer.view.already) {
+        tell("undid", &undone.gone, &out);
+        tell("brought back", &undone.back, &out);
+        out.say(back);
+    }
+    let to = undone.map_or(answer.view.version, |undone| undone.to_version);
+    answered(&format!("is again as it was at version {to}"), answer, globals)
 }
 
 fn tell(word: &str, events: &[Recorded], out: &crate::ui::Out) {

@@ -4,16 +4,17 @@ use crate::commands::{Outcome, Run, answered};
 use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui::{self, Tone};
-use engine::{Checked, FileMistake, Intent, WorkflowLine};
+use engine::{Checked, Engine, FileMistake, Intent, WorkflowLine};
 use model::hint::Hint;
 use model::words;
 use serde_json::json;
 use std::fmt::Write;
 use std::process::ExitCode;
 
-/// Workflow definitions: what there is, what they say, whether they are right
+/// Workflow definitions: list, show, check
 ///
-/// A project's own are `.leftoff/workflows/NAME.toml`, committed with the code; they take the place of built-in ones of the same name. Those that another tool's files define are told by the name of its layout.
+/// A project's own are `.leftoff/workflows/NAME.toml`, committed with the code; they replace built-in ones of
+/// the same name. Those from another tool's files are shown with the name of its layout.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff workflow list\n  leftoff workflow new ship\n  leftoff workflow check\n  leftoff workflow schema > workflow.schema.json"
@@ -25,9 +26,9 @@ pub struct WorkflowCommand {
 
 #[derive(clap::Subcommand)]
 enum Action {
-    /// All workflows, a line each
+    /// All workflows, one per line
     List,
-    /// A definition as it is written
+    /// The text of a definition
     Show {
         /// Workflow to show [default: the one that `start` uses]
         name: Option<String>,
@@ -37,12 +38,12 @@ enum Action {
         /// Workflows to check [default: all of them]
         names: Vec<String>,
     },
-    /// Write a commented definition to begin with
+    /// Write a commented starter definition
     New {
         /// Name of the workflow; the file is .leftoff/workflows/NAME.toml
         name: String,
     },
-    /// Move the current session to its workflow's definition as it is now; only a person can
+    /// Move the current session to its workflow's current definition; only a person can
     Update,
     /// The JSON Schema of a definition, for editors
     Schema,
@@ -64,8 +65,16 @@ impl Run for WorkflowCommand {
     }
 }
 
+/// The project, or this folder if it is none yet: built-in workflows are the same everywhere. Creates nothing.
+fn opened(globals: &Globals) -> Result<Engine, Failure> {
+    match globals.open(Intent::Query) {
+        Err(engine::Error::NoProject { .. }) => Ok(globals.open(Intent::Create)?),
+        opened => Ok(opened?),
+    }
+}
+
 fn list(globals: &Globals) -> Outcome {
-    let lines = globals.open(Intent::Query)?.workflows();
+    let lines = opened(globals)?.workflows();
     let out = globals.out();
     if globals.json {
         let workflows: Vec<_> = lines.iter().map(as_json).collect();
@@ -87,7 +96,7 @@ fn list(globals: &Globals) -> Outcome {
 }
 
 fn show(name: Option<&str>, globals: &Globals) -> Outcome {
-    let engine = globals.open(Intent::Query)?;
+    let engine = opened(globals)?;
     let (source, checked) = engine.workflow_source(name)?;
     if globals.json {
         globals.out().json(&as_json(&WorkflowLine::from((source, checked))))?;

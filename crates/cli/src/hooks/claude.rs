@@ -9,8 +9,8 @@ use std::path::PathBuf;
 pub const PROTOCOL: Protocol =
     Protocol { name: "claude", markers: &["CLAUDECODE"], read: |input, _| read("claude", input), write };
 
-/// What we look at; everything else an event has is passed over without a copy of it. Only what every event has must
-/// be of its type.
+/// The fields that we read; others are skipped without copying. Only fields common to all events must have
+/// the right type.
 #[derive(Deserialize)]
 struct Event {
     session_id: String,
@@ -75,7 +75,7 @@ impl Event {
     }
 }
 
-/// An event of this shape, from an agent that speaks it.
+/// Parses an event of this form, from any agent that uses it.
 pub fn read(agent: &str, input: &[u8]) -> Result<Heard, String> {
     let mut event: Event = serde_json::from_slice(input).map_err(|error| unreadable(&error))?;
     let agent = identity(agent, &event.session_id)?;
@@ -87,14 +87,14 @@ pub fn read(agent: &str, input: &[u8]) -> Result<Heard, String> {
     })
 }
 
-/// Where the agent is: as the event says, else as its environment says, else where this process runs.
+/// The agent's folder: from the event, or else its environment, or else this process.
 fn folder(said: Option<PathBuf>) -> PathBuf {
     let set = || std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from);
     let is_named = |folder: &PathBuf| !folder.as_os_str().is_empty();
     said.filter(is_named).or_else(|| set().filter(is_named)).unwrap_or_else(|| PathBuf::from("."))
 }
 
-/// The fewest fields that say it: another agent of this shape refuses what it does not know.
+/// As few fields as possible: another agent with this form refuses unknown ones.
 pub fn write(heard: &Heard, reply: &Reply) -> String {
     let said = match &reply.verdict {
         Verdict::Deny(reason) => json!({ "hookSpecificOutput": {

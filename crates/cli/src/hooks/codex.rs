@@ -1,4 +1,4 @@
-//! Codex's hook protocol: Claude Code's shape with tools of its own. An answer with a field it does not know is refused.
+//! Codex's hook protocol: Claude Code's form with its own tools. It refuses answers with unknown fields.
 
 use crate::hooks::{Heard, Protocol, claude};
 use engine::hooks::{Happened, ToolCall};
@@ -28,7 +28,7 @@ fn read(input: &[u8], _: &str) -> Result<Heard, String> {
     Ok(heard)
 }
 
-/// What is asked of an edit is asked of a patch as well.
+/// Requirements for edits also apply to patches.
 fn rename(call: &mut ToolCall) {
     let known = match call.name.as_str() {
         "apply_patch" => "Edit",

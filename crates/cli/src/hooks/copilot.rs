@@ -1,5 +1,5 @@
-//! Copilot CLI's hook protocol, from its documentation. Experimental: nobody has run it yet. Its events do not say
-//! what they are called, so the command that is wired does: `leftoff hook copilot preToolUse`.
+//! Copilot CLI's hook protocol, from its documentation. Experimental: nobody has run it yet. Its events do
+//! not contain their names, so the installed command does: `leftoff hook copilot preToolUse`.
 
 use crate::hooks::{Heard, Protocol, identified, identity, unreadable, wording};
 use engine::hooks::{Happened, HookEvent, Reply, Source, ToolCall, Verdict};
@@ -48,14 +48,14 @@ fn happened(event: &mut Event, name: &str) -> Happened {
         "userPromptSubmitted" => Happened::Prompt,
         "preToolUse" => Happened::BeforeTool(call(event)),
         "postToolUse" => Happened::AfterTool(call(event)),
-        // It does not say whether it was held before, so it is held only where that is counted.
+        // It does not say whether it was stopped before, so it is stopped only where that is counted.
         "agentStop" => Happened::Stopping { again: true, last_words: None },
         "sessionEnd" => Happened::Ended,
         _ => Happened::Other,
     }
 }
 
-/// Arguments come as JSON in a text, or as they are.
+/// Arguments come as JSON text, or as they are.
 fn call(event: &mut Event) -> ToolCall {
     let name = match event.tool_name.as_str().unwrap_or_default() {
         "bash" => "Bash",

@@ -50,7 +50,7 @@ fn happened(event: &mut Event) -> Happened {
             let input = json!({ "file_path": event.file_path.take() });
             Happened::AfterTool(ToolCall::new("Edit", None, input))
         }
-        // A follow-up that we asked for counts the loops up.
+        // A follow-up that we asked for increases the loop count.
         "stop" => Happened::Stopping { again: event.loop_count.as_u64().unwrap_or(0) > 0, last_words: None },
         "preCompact" => Happened::Compacting,
         "sessionEnd" => Happened::Ended,

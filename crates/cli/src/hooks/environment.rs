@@ -1,10 +1,10 @@
-//! The agent's environment file: commands that the agent runs later know it by what stands there.
+//! The agent's environment file, which identifies the agent to its later commands.
 
 use engine::hooks::{Happened, HookEvent};
 use std::io::Write;
 use std::path::Path;
 
-/// Only when a conversation begins, and only where the agent offers such a file.
+/// Only when a conversation starts, and only if the agent offers such a file.
 pub fn export(event: &HookEvent) -> Result<(), String> {
     match &event.happened {
         Happened::Arrived { .. } => {}
@@ -25,7 +25,7 @@ pub fn export(event: &HookEvent) -> Result<(), String> {
     let name = "export LEFTOFF_AGENT_SESSION=";
     let line = format!("{name}'{}'\n", event.agent);
     let written = std::fs::read_to_string(&path).unwrap_or_default();
-    // The last one counts: after a /clear another session of the same agent may have written its own.
+    // The last line counts: after a /clear another session of the same agent may have written its own.
     if written.lines().rfind(|line| line.starts_with(name)) == Some(line.trim_end()) {
         return Ok(());
     }

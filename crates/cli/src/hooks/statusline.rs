@@ -1,4 +1,4 @@
-//! One line for an agent's status bar, from the JSON that the agent gives. Never fails: an empty bar is no news.
+//! One line for an agent's status bar, from the agent's JSON. Never fails: an empty bar means no news.
 
 use crate::hooks::{identity, input};
 use engine::hooks::{StatusLine, status_line};

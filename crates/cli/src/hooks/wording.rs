@@ -1,15 +1,13 @@
-//! What an agent is told, as text. Others' words stand in it as data.
+//! Messages to agents, as text. Foreign text appears as data.
 
-use crate::ui::log::words;
-use engine::brief::markdown;
+use engine::brief::{USUAL_BUDGET, markdown, tokens};
+use engine::event_words::words;
 use engine::hooks::{Reply, Told};
 use engine::words::{defused, moment, without_steering};
 
-/// What a brief may take of an agent's context.
-const BUDGET_TOKENS: usize = 2_000;
 const LONGEST: usize = 300;
 
-/// All that is told, or none.
+/// The whole message, or `None`.
 pub fn context(reply: &Reply) -> Option<String> {
     let parts: Vec<String> = reply.told.iter().map(part).collect();
     (!parts.is_empty()).then(|| without_steering(&parts.join("\n")).into_owned())
@@ -18,8 +16,12 @@ pub fn context(reply: &Reply) -> Option<String> {
 fn part(told: &Told) -> String {
     match told {
         Told::Brief { brief, compacted } => {
-            let text = markdown(brief, Some(BUDGET_TOKENS));
-            if *compacted { format!("{COMPACTED}\n\n{text}") } else { text }
+            if !compacted {
+                return markdown(brief, USUAL_BUDGET);
+            }
+            // All of it together is no longer than a brief alone.
+            let text = markdown(brief, USUAL_BUDGET - tokens(COMPACTED));
+            format!("{COMPACTED}\n\n{text}")
         }
         Told::Session { id, title, next } => format!(
             "Session {id} is going on here: {}. Where it stands: `leftoff brief --format markdown`\nNext: {next}\n",
@@ -44,4 +46,5 @@ fn part(told: &Told) -> String {
     }
 }
 
-const COMPACTED: &str = "Your conversation was compacted. What follows is on record and counts more than the summary: nothing that is done is to be done again.";
+const COMPACTED: &str =
+    "Your conversation was compacted. Trust this record over its summary; redo nothing that is done.";

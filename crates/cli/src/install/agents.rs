@@ -1,18 +1,18 @@
-//! Which files each agent reads, and what of ours stands in them. Touches no file.
+//! Each agent's files, and our entries in them. Touches no file.
 
 use crate::install::edit::{Edit, JsonEdit, ListEntry};
 use crate::install::marked::Marks;
 use serde_json::{Value as Json, json};
 use std::path::{Path, PathBuf};
 
-/// Where an agent's files are looked for.
+/// Where agents' files are.
 pub struct Places {
-    /// The project's folder; none when only the user's own files are asked for.
+    /// The project's folder; `None` for the user's own files only.
     pub project: Option<PathBuf>,
     pub home: Option<PathBuf>,
     /// Codex's own folder, if it is not in the home folder.
     pub codex_home: Option<PathBuf>,
-    /// What a command of ours writes to, besides the project's files.
+    /// Folders besides the project's that our commands write to.
     pub stores: Vec<PathBuf>,
 }
 
@@ -22,13 +22,13 @@ pub struct Agent {
     pub title: &'static str,
     /// Written from documentation: nobody has run it yet.
     pub experimental: bool,
-    /// Any of these in a project says that the agent is used there.
+    /// Any of these in a project means that the agent is used there.
     in_project: &'static [&'static str],
-    /// Any of these in the home folder says that its user has the agent.
+    /// Any of these in the home folder means that its user has the agent.
     in_home: &'static [&'static str],
     project: fn(&Path) -> Vec<Edit>,
     user: fn(&Path) -> Vec<Edit>,
-    /// What is left for a person to do.
+    /// Remaining steps for a person.
     pub then: &'static [&'static str],
 }
 
@@ -39,7 +39,9 @@ pub const AGENTS: [Agent; 6] = [
         experimental: false,
         in_project: &[".claude", "CLAUDE.md"],
         in_home: &[".claude"],
-        project: |root| vec![claude_hooks(root.join(".claude/settings.json")), mcp(root.join(".mcp.json"))],
+        project: |root| {
+            vec![claude_team_hooks(root.join(".claude/settings.json")), mcp(root.join(".mcp.json"))]
+        },
         user: |home| vec![claude_hooks(home.join(".claude/settings.json"))],
         then: &[],
     },
@@ -51,11 +53,11 @@ pub const AGENTS: [Agent; 6] = [
         in_home: &[".codex"],
         project: |root| {
             vec![
-                codex_hooks(root.join(".codex/hooks.json")),
+                codex_hooks(root.join(".codex/hooks.json"), &quiet("codex")),
                 Edit::section(root.join(".codex/config.toml"), Marks::Hash, CODEX_MCP),
             ]
         },
-        user: |home| vec![codex_hooks(home.join("hooks.json"))],
+        user: |home| vec![codex_hooks(home.join("hooks.json"), "leftoff hook codex")],
         then: &[
             "Codex runs only hooks that you trust: start `codex` here, type /hooks, and trust those of leftoff. It asks again only if their command changes.",
         ],
@@ -63,11 +65,11 @@ pub const AGENTS: [Agent; 6] = [
     Agent {
         name: "gemini",
         title: "Gemini CLI",
-        experimental: true,
+        experimental: false,
         in_project: &[".gemini", "GEMINI.md"],
         in_home: &[],
-        project: |root| vec![gemini(root.join(".gemini/settings.json"))],
-        user: |home| vec![gemini(home.join(".gemini/settings.json"))],
+        project: |root| vec![gemini(root.join(".gemini/settings.json"), &quiet("gemini"))],
+        user: |home| vec![gemini(home.join(".gemini/settings.json"), "leftoff hook gemini")],
         then: &[],
     },
     Agent {
@@ -76,8 +78,13 @@ pub const AGENTS: [Agent; 6] = [
         experimental: true,
         in_project: &[".cursor", ".cursorrules"],
         in_home: &[],
-        project: |root| vec![cursor(root.join(".cursor/hooks.json")), mcp(root.join(".cursor/mcp.json"))],
-        user: |home| vec![cursor(home.join(".cursor/hooks.json"))],
+        project: |root| {
+            vec![
+                cursor(root.join(".cursor/hooks.json"), &quiet("cursor")),
+                mcp(root.join(".cursor/mcp.json")),
+            ]
+        },
+        user: |home| vec![cursor(home.join(".cursor/hooks.json"), "leftoff hook cursor")],
         then: &[],
     },
     Agent {
@@ -93,7 +100,7 @@ pub const AGENTS: [Agent; 6] = [
     Agent {
         name: "opencode",
         title: "OpenCode",
-        experimental: true,
+        experimental: false,
         in_project: &[".opencode", "opencode.json", "opencode.jsonc"],
         in_home: &[],
         project: |root| vec![opencode(root.join(".opencode/plugins/leftoff.ts"))],
@@ -107,7 +114,7 @@ pub fn find(name: &str) -> Option<&'static Agent> {
 }
 
 impl Agent {
-    /// By signs in the project, or by the user's own folder of an agent that is tried.
+    /// By files in the project, or by the user's own folder of a tested agent.
     pub fn is_in_use(&self, places: &Places) -> bool {
         let has = |base: &Option<PathBuf>, names: &[&str]| {
             base.as_ref().is_some_and(|base| names.iter().any(|name| base.join(name).exists()))
@@ -115,7 +122,7 @@ impl Agent {
         has(&places.project, self.in_project) || has(&places.home, self.in_home)
     }
 
-    /// What is written for this agent, each with the folder below which no link is followed.
+    /// The edits for this agent, each with the folder below which no link is followed.
     pub fn edits(&self, places: &Places) -> Vec<(PathBuf, Edit)> {
         let mut edits: Vec<(PathBuf, Edit)> = Vec::new();
         match (&places.project, &places.home) {
@@ -143,7 +150,7 @@ impl Agent {
     }
 }
 
-/// What every agent reads, whichever it is.
+/// The files that every agent reads.
 pub fn common_edits(root: &Path) -> Vec<(PathBuf, Edit)> {
     let section = Edit::section(root.join("AGENTS.md"), Marks::Markdown, AGENTS_SECTION);
     let pointer = Edit::Section {
@@ -159,7 +166,7 @@ pub fn codex_home(places: &Places) -> Option<PathBuf> {
     places.codex_home.clone().or_else(|| places.home.as_ref().map(|home| home.join(".codex")))
 }
 
-/// Whether a hook's entry, in whatever agent's file, runs our program as a hook.
+/// True if a hook entry in any agent's file runs our program.
 pub fn is_ours(value: &Json) -> bool {
     let words = |key: &str| value.get(key).and_then(Json::as_str).unwrap_or_default().to_owned();
     let command = format!("{} {}", words("command"), words("bash"));
@@ -169,7 +176,7 @@ pub fn is_ours(value: &Json) -> bool {
     command.windows(2).any(|pair| pair[0].rsplit('/').next() == Some("leftoff") && pair[1] == "hook")
 }
 
-/// Ours is in it, alone or beside others.
+/// True if it contains ours, alone or beside others.
 pub fn holds_ours(value: &Json) -> bool {
     is_ours(value)
         || value.get("hooks").and_then(Json::as_array).is_some_and(|hooks| hooks.iter().any(is_ours))
@@ -207,40 +214,50 @@ const CURSOR_EVENTS: [&str; 7] =
 const COPILOT_EVENTS: [&str; 6] =
     ["sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse", "agentStop", "sessionEnd"];
 
-/// No shell is started, and the words never change: an agent that trusts by them is not asked again.
+/// No shell is started, and the text never changes: an agent that trusts by text does not ask again.
 fn claude_hooks(path: PathBuf) -> Edit {
     let hook = json!({ "type": "command", "command": "leftoff", "args": ["hook", "claude"], "timeout": 10 });
     let group = json!({ "hooks": [hook] });
     Edit::Json(JsonEdit::lists(path, &CLAUDE_EVENTS, |_| group.clone()))
 }
 
-fn codex_hooks(path: PathBuf) -> Edit {
-    // It gives the end of a conversation three seconds at most, and says so each time when it is asked for more.
+/// A project's files are committed: for a teammate who has no leftoff the hook does nothing, and says nothing.
+fn quiet(agent: &str) -> String {
+    format!("command -v leftoff >/dev/null 2>&1 || exit 0; exec leftoff hook {agent}")
+}
+
+fn claude_team_hooks(path: PathBuf) -> Edit {
+    let group = json!({ "hooks": [{ "type": "command", "command": quiet("claude"), "timeout": 10 }] });
+    Edit::Json(JsonEdit::lists(path, &CLAUDE_EVENTS, |_| group.clone()))
+}
+
+fn codex_hooks(path: PathBuf, command: &str) -> Edit {
+    // It allows the end of a conversation at most three seconds, and warns about more.
     let seconds = |event: &str| if event == "SessionEnd" { 3 } else { 10 };
     Edit::Json(JsonEdit::lists(
         path,
         &CODEX_EVENTS,
-        |event| json!({ "hooks": [{ "type": "command", "command": "leftoff hook codex", "timeout": seconds(event) }] }),
+        |event| json!({ "hooks": [{ "type": "command", "command": command, "timeout": seconds(event) }] }),
     ))
 }
 
 /// Its times are in milliseconds.
-fn gemini(path: PathBuf) -> Edit {
-    let hook =
-        json!({ "name": "leftoff", "type": "command", "command": "leftoff hook gemini", "timeout": 10_000 });
+fn gemini(path: PathBuf, command: &str) -> Edit {
+    let hook = json!({ "name": "leftoff", "type": "command", "command": command, "timeout": 10_000 });
     let group = json!({ "matcher": "*", "hooks": [hook] });
     let mut edit = JsonEdit::lists(path, &GEMINI_EVENTS, |_| group.clone());
     edit.keys.push(mcp_entry());
     Edit::Json(edit)
 }
 
-fn cursor(path: PathBuf) -> Edit {
-    let mut edit = JsonEdit::lists(path, &CURSOR_EVENTS, |_| json!({ "command": "leftoff hook cursor" }));
+fn cursor(path: PathBuf, command: &str) -> Edit {
+    let mut edit = JsonEdit::lists(path, &CURSOR_EVENTS, |_| json!({ "command": command }));
     edit.base = json!({ "version": 1 });
     Edit::Json(edit)
 }
 
-/// A file of our own. A preToolUse command that fails blocks the agent, so it cannot fail where leftoff is missing.
+/// A file of our own. A failing preToolUse command blocks the agent, so it must not fail if leftoff is
+/// missing.
 fn copilot(path: PathBuf) -> Edit {
     let hook = |event: &str| {
         let bash = format!("if command -v leftoff >/dev/null; then leftoff hook copilot {event}; fi");

@@ -1,11 +1,11 @@
-//! What changed between two texts, line by line, for a person to look at.
+//! Line differences between two texts, for people.
 
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
-/// Lines that a comparison takes the trouble for.
+/// The maximum number of lines to compare.
 const MOST_LINES: usize = 3_000;
 
-/// `+ new`, `- old`; lines that stay are left out.
+/// `+ new`, `- old`; unchanged lines are omitted.
 pub fn lines(old: &str, new: &str) -> Vec<String> {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     if old.len() > MOST_LINES || new.len() > MOST_LINES {

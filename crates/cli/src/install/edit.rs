@@ -1,4 +1,4 @@
-//! One file of an agent's and what of ours is in it: put in, taken out, or looked for. Text in, text out.
+//! One agent file with our entries: added, removed, or searched. Text in, text out.
 
 use crate::install::agents::{holds_ours, is_ours};
 use crate::install::marked::{Marks, has_section, with_section, without_section};
@@ -15,7 +15,7 @@ pub enum Edit {
         body: &'static str,
         only_if_there: bool,
     },
-    /// A file that is all ours.
+    /// A file that is entirely ours.
     Own {
         path: PathBuf,
         text: &'static str,
@@ -29,24 +29,24 @@ pub enum Edit {
 
 pub struct JsonEdit {
     pub path: PathBuf,
-    /// What a file of this kind has besides.
+    /// Other content of such a file.
     pub base: Json,
     pub lists: Vec<ListEntry>,
     /// Where, under which key, what.
     pub keys: Vec<(Vec<&'static str>, &'static str, Json)>,
 }
 
-/// An element of a list that is known by the command in it.
+/// A list element recognised by its command.
 pub struct ListEntry {
     pub path: Vec<&'static str>,
     pub element: Json,
 }
 
-/// How much of ours is in a file.
+/// How many of our entries a file has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wired {
     Whole,
-    /// Some of it: an older leftoff wired less, or somebody took a part out.
+    /// Some: an older leftoff installed less, or somebody removed a part.
     Partly,
     Not,
 }
@@ -63,7 +63,7 @@ impl Edit {
         }
     }
 
-    /// The file's text with ours in it; none where there is to be no file.
+    /// The file's text with our entries; `None` if there should be no file.
     pub fn put_in(&self, text: Option<&str>) -> Result<Option<String>, String> {
         match self {
             Self::Json(edit) => edit.put_in(text).map(Some),
@@ -78,7 +78,7 @@ impl Edit {
         }
     }
 
-    /// The file's text without ours; none where there is to be no file.
+    /// The file's text without our entries; `None` if there should be no file.
     pub fn take_out(&self, text: Option<&str>) -> Result<Option<String>, String> {
         let Some(text) = text else { return Ok(None) };
         match self {
@@ -108,7 +108,7 @@ impl Edit {
     }
 }
 
-/// In the first line of every file that is all ours.
+/// In the first line of every file that is entirely ours.
 const OWN_MARK: &str = "Written by leftoff init";
 
 impl JsonEdit {
@@ -123,7 +123,7 @@ impl JsonEdit {
         Ok(text)
     }
 
-    /// A whole new file; that ours begins on a line of its own tells it from one that was there.
+    /// A whole new file; ours begins on its own line, which tells it from an existing one.
     fn fresh(&self) -> String {
         let mut whole = self.base.clone();
         for list in &self.lists {
@@ -173,7 +173,7 @@ impl JsonEdit {
     }
 }
 
-/// Takes every entry of ours out of a list, also out of groups that hold others as well.
+/// Removes all our entries from a list, including from groups with others.
 fn without_ours(text: &str, path: &[&str]) -> Result<Option<String>, String> {
     let mut text = text.to_owned();
     loop {

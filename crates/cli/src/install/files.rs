@@ -1,14 +1,14 @@
-//! Reads and writes the files that agents have: whole or not at all, never through a link.
+//! Reads and writes agents' files: atomically, never through a link.
 
 use crate::failure::Failure;
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
-/// What a file of settings may have; ours are a few lines.
+/// The maximum size of a settings file; ours are a few lines.
 const LONGEST: u64 = 4 * 1024 * 1024;
 
-/// The file's text, or none where there is no file. `base` is where the user's word about links ends.
+/// The file's text, or `None` if there is none. Below `base` links are refused.
 pub fn read(base: &Path, path: &Path) -> Result<Option<String>, Failure> {
     refuse_links(base, path)?;
     match fs::metadata(path) {
@@ -29,11 +29,11 @@ pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
     done.map_err(|error| cannot(path, &error.to_string()))
 }
 
-/// Removes a file of ours, and the folders up to `base` that it leaves empty.
+/// Removes a file of ours, and the folders up to `base` that become empty.
 pub fn remove(base: &Path, path: &Path) -> Result<(), Failure> {
     fs::remove_file(path).map_err(|error| cannot(path, &error.to_string()))?;
     for folder in path.ancestors().skip(1).take_while(|folder| *folder != base && folder.starts_with(base)) {
-        // Only an empty one goes this way.
+        // Only an empty folder is removed.
         if fs::remove_dir(folder).is_err() {
             break;
         }
@@ -66,7 +66,7 @@ fn write_beside(path: &Path, text: &str) -> std::io::Result<()> {
         let _ = fs::remove_file(&temporary);
     }
     written?;
-    // The name, too, must survive a power cut.
+    // The name must survive a power cut too.
     File::open(folder)?.sync_all()
 }
 

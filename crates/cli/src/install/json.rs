@@ -1,9 +1,9 @@
-//! Puts entries into a JSON text and takes them out again, byte for byte: comments, order and spacing of everything
-//! else stay. Text in, text out.
+//! Adds entries to a JSON text and removes them again, byte for byte: comments, order and spacing of
+//! everything else stay. Text in, text out.
 //!
-//! What was there before must be told from what was added when it is taken out again, without a mark, since JSON has
-//! no room for one. So white space follows the bracket of a list or object that we add, and it goes when it is empty
-//! again; into one that stood there empty we put our entry right behind its bracket, and it stays.
+//! Removal must tell our additions from earlier content without a mark, for which JSON has no room. So white
+//! space follows the bracket of a list or object that we add, and it is removed when empty again; into an
+//! existing empty one we put our entry directly after its bracket, and it stays.
 
 use jsonc_parser::ast::{Array, Object, Value};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 /// Why a text cannot be edited.
 pub type Problem = String;
 
-/// Makes sure that the object at this path has the key. A value that is there stays as it is.
+/// Ensures that the object at this path has the key. An existing value stays.
 pub fn with_key(text: &str, path: &[&str], key: &str, value: &Json) -> Result<String, Problem> {
     let document = Document::read(text)?;
     match document.deepest(path)? {
@@ -28,7 +28,7 @@ pub fn with_key(text: &str, path: &[&str], key: &str, value: &Json) -> Result<St
     }
 }
 
-/// Makes sure that the list at this path has an element that is ours.
+/// Ensures that the list at this path has an element of ours.
 pub fn with_element(
     text: &str,
     path: &[&str],
@@ -55,7 +55,7 @@ pub fn with_element(
     }
 }
 
-/// Takes the key out if its value is ours. None when nothing but what we added was in the text.
+/// Removes the key if its value is ours. `None` if the text contained only our additions.
 pub fn without_key(
     text: &str,
     path: &[&str],
@@ -73,7 +73,7 @@ pub fn without_key(
     }
 }
 
-/// Takes the last element that is ours out of the list.
+/// Removes our last element from the list.
 pub fn without_element(
     text: &str,
     path: &[&str],
@@ -94,7 +94,7 @@ pub fn read(text: &str) -> Result<Json, Problem> {
     Ok(Document::read(text)?.root.as_ref().map_or(Json::Null, plain))
 }
 
-/// A text of ours: what a file holds that was not there.
+/// The content of a new file of ours.
 pub fn fresh(value: &Json) -> String {
     format!("{}\n", pretty(value, "  ", "", "\n"))
 }
@@ -104,10 +104,10 @@ struct Document<'a> {
     root: Option<Value<'a>>,
 }
 
-/// A path of keys may begin in objects that are there and end beyond them.
+/// A path of keys may start in existing objects and end beyond them.
 enum Reached<'b, 'a> {
     All(Container<'b, 'a>),
-    /// The last object on the way, and how many keys led to it.
+    /// The last existing object, and the number of keys that led to it.
     Until(&'b Object<'a>, usize),
 }
 
@@ -131,7 +131,7 @@ impl Container<'_, '_> {
         }
     }
 
-    /// Where each member begins and ends.
+    /// Start and end of each member.
     fn members(&self) -> Vec<(usize, usize)> {
         match self {
             Self::Object(object) => {
@@ -163,7 +163,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// A key of a list is the number of an element.
+    /// A list's key is the number of an element.
     fn deepest<'b>(&'b self, path: &[&str]) -> Result<Reached<'b, 'a>, Problem> {
         let Some(Value::Object(root)) = &self.root else { return Err(wrong(&[], "an object")) };
         let mut at = Container::Object(root);
@@ -220,7 +220,7 @@ impl<'a> Document<'a> {
         self.spliced(&[(last, last, ","), (place, place, &member)])
     }
 
-    /// The text without this member; an emptied container of ours goes with it.
+    /// The text without this member; a container of ours that becomes empty is removed with it.
     fn removed(&self, path: &[&str], place: usize) -> Result<Option<String>, Problem> {
         let Reached::All(container) = self.deepest(path)? else { return Ok(Some(self.text.to_owned())) };
         let members = container.members();
@@ -251,7 +251,7 @@ impl<'a> Document<'a> {
         let trailing = self.comma_after(end, container.end() - 1);
         let comma = self.comma_after(before, start);
         Ok(Some(match (trailing, comma) {
-            // The one before had a comma of its own.
+            // The previous one has its own comma.
             (Some(trailing), _) => self.spliced(&[(from, trailing + 1, "")]),
             (None, Some(comma)) => {
                 let from = from.max(comma + 1);
@@ -261,7 +261,7 @@ impl<'a> Document<'a> {
         }))
     }
 
-    /// The comma between here and there, past white space and comments.
+    /// The comma in this range, past white space and comments.
     fn comma_after(&self, from: usize, until: usize) -> Option<usize> {
         let mut at = from;
         while at < until {
@@ -279,7 +279,7 @@ impl<'a> Document<'a> {
         None
     }
 
-    /// Behind a comment that stands on the same line.
+    /// After a comment on the same line.
     fn end_of_line_comment(&self, from: usize, until: usize) -> usize {
         let rest = &self.text[from..until];
         let line = &rest[..rest.find('\n').unwrap_or(rest.len())];
@@ -361,7 +361,7 @@ fn plain(value: &Value<'_>) -> Json {
     }
 }
 
-/// With a blank behind every bracket, by which a list or object of ours is known.
+/// With a blank after every bracket, which marks a list or object of ours.
 fn on_one_line(value: &Json) -> String {
     match value {
         Json::Object(members) => {
@@ -379,13 +379,13 @@ fn on_one_line(value: &Json) -> String {
     }
 }
 
-/// Lines behind the first one are set in by `outer`.
+/// Lines after the first are indented by `outer`.
 fn pretty(value: &Json, unit: &str, outer: &str, newline: &str) -> String {
     use serde::Serialize;
     let mut bytes = Vec::new();
     let formatter = serde_json::ser::PrettyFormatter::with_indent(unit.as_bytes());
     let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, formatter);
-    // A value in memory can always be written.
+    // A value in memory always serialises.
     let _ = value.serialize(&mut serializer);
     let text = String::from_utf8(bytes).unwrap_or_default();
     text.replace('\n', &format!("{newline}{outer}"))

@@ -1,6 +1,6 @@
-//! A section of ours in a text of somebody else's, between two marks. In and out again is byte for byte the same.
+//! Our section in a foreign text, between two marks. Adding and removing it restores every byte.
 
-/// How a comment is written in the text.
+/// The text's comment syntax.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Marks {
     Markdown,
@@ -23,14 +23,14 @@ impl Marks {
     }
 }
 
-/// The text with the section at its end, or with the section's words as they are now.
+/// The text with the section at its end, or with an existing section updated.
 pub fn with_section(text: Option<&str>, marks: Marks, body: &str) -> String {
     let section = format!("{}\n{}\n{}", marks.begin(), body.trim_end(), marks.end());
     let Some(text) = text else { return format!("{section}\n") };
     if let Some((start, end)) = place(text, marks) {
         return format!("{}{section}{}", &text[..start], &text[end..]);
     }
-    // How it is set off tells what was there: nothing, a last line with an end, or one without.
+    // The separator shows what was there: nothing, a last line with an end, or one without.
     if text.is_empty() {
         format!("\n{section}\n")
     } else if text.ends_with('\n') {
@@ -40,7 +40,7 @@ pub fn with_section(text: Option<&str>, marks: Marks, body: &str) -> String {
     }
 }
 
-/// The text without the section; none when nothing else was ever in it.
+/// The text without the section; `None` if nothing else was ever in it.
 pub fn without_section(text: &str, marks: Marks) -> Option<String> {
     let Some((start, end)) = place(text, marks) else { return Some(text.to_owned()) };
     let (before, after) = (&text[..start], &text[end..]);
@@ -60,12 +60,12 @@ pub fn without_section(text: &str, marks: Marks) -> Option<String> {
     Some(format!("{before}{after}"))
 }
 
-/// Whether the section is there.
+/// True if the section exists.
 pub fn has_section(text: &str, marks: Marks) -> bool {
     place(text, marks).is_some()
 }
 
-/// From the first mark to behind the second, each on a line of its own.
+/// From the first mark to after the second, each on its own line.
 fn place(text: &str, marks: Marks) -> Option<(usize, usize)> {
     let start = line_start(text, marks.begin(), 0)?;
     let end = line_start(text, marks.end(), start)?;

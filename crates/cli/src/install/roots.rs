@@ -1,4 +1,4 @@
-//! Folders that Codex's sandbox may write to, in its TOML. Text in, text out; what is not ours stays as it is.
+//! Folders that Codex's sandbox may write to, in its TOML. Text in, text out; foreign content stays.
 
 use crate::install::marked::{Marks, with_section, without_section};
 use toml::Spanned;
@@ -6,10 +6,10 @@ use toml::de::{DeTable, DeValue};
 
 const TABLE: &str = "sandbox_workspace_write";
 const LIST: &str = "writable_roots";
-/// Ends a line of ours in a table of somebody else's.
+/// Marks our line in a foreign table.
 const OURS: &str = " # leftoff";
 
-/// Makes sure that these folders are among the roots. The error says what to write by hand.
+/// Ensures that these folders are among the roots. An error says what to write by hand.
 pub fn with_roots(text: Option<&str>, roots: &[String]) -> Result<String, String> {
     let mut text = text.map(ToOwned::to_owned);
     for root in roots {
@@ -18,7 +18,7 @@ pub fn with_roots(text: Option<&str>, roots: &[String]) -> Result<String, String
     Ok(text.unwrap_or_default())
 }
 
-/// None when nothing else was ever in the text.
+/// `None` if nothing else was ever in the text.
 pub fn without_roots(text: &str, roots: &[String]) -> Result<Option<String>, String> {
     let mut text = text.to_owned();
     for root in roots.iter().rev() {
@@ -30,7 +30,7 @@ pub fn without_roots(text: &str, roots: &[String]) -> Result<Option<String>, Str
     Ok(Some(text))
 }
 
-/// Those of the folders that are among the roots.
+/// The folders that are among the roots.
 pub fn has_roots(text: &str, roots: &[String]) -> bool {
     let Ok(document) = DeTable::parse(text) else { return false };
     match found(text, &document) {
@@ -41,10 +41,10 @@ pub fn has_roots(text: &str, roots: &[String]) -> bool {
 
 enum Found<'b, 'a> {
     Nothing,
-    /// The table is there, without the list: where its header line ends.
+    /// The table exists without the list: where its header line ends.
     Table(usize),
     List(&'b Spanned<DeValue<'a>>),
-    /// Written in another way than we can edit.
+    /// Written in a form that we cannot edit.
     Other,
 }
 
@@ -94,7 +94,7 @@ fn without_root(text: &str, root: &str) -> Result<Option<String>, String> {
     }))
 }
 
-/// The line behind this place is the mark that ends our section.
+/// True if the next line is the mark that ends our section.
 fn is_marked(text: &str, line_end: usize) -> bool {
     text[line_end..].trim_start_matches('\n').starts_with("# END leftoff")
 }
@@ -104,7 +104,7 @@ fn found<'b, 'a>(text: &str, document: &'b Spanned<DeTable<'a>>) -> Found<'b, 'a
     let DeValue::Table(inner) = table.get_ref() else { return Found::Other };
     match inner.get(LIST) {
         Some(list) if list.get_ref().is_array() => Found::List(list),
-        // A table with a header spans that header alone.
+        // A table with a header spans only that header.
         None if text.get(table.span()) == Some(&format!("[{TABLE}]")) => {
             let end = table.span().end;
             Found::Table(text[end..].find('\n').map_or(text.len(), |newline| end + newline))
@@ -123,7 +123,7 @@ fn parsed(text: &str) -> Result<Spanned<DeTable<'_>>, String> {
     DeTable::parse(text).map_err(|error| format!("it is not TOML: {}", error.message()))
 }
 
-/// A basic string of TOML is written as one of JSON.
+/// A basic TOML string is spelled like a JSON one.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -1,4 +1,4 @@
-//! A program `req` beside ours: a link to it in the user's folder of programs. Touches no `req` of anybody else.
+//! A program `req` beside ours: a link in the user's program folder. Touches no foreign `req`.
 
 use crate::failure::Failure;
 use crate::install::{Change, Touched};

@@ -1,4 +1,4 @@
-//! What of ours is wired where, for `doctor`. Changes nothing.
+//! Which of our entries are installed where, for `doctor`. Changes nothing.
 
 use crate::install::agents::{self, AGENTS, Agent, Places};
 use crate::install::edit::{Edit, Wired};
@@ -16,11 +16,11 @@ pub struct Wiring {
     pub experimental: bool,
     /// The files that name us.
     pub files: Vec<PathBuf>,
-    /// Part of it is missing.
+    /// Files with missing parts.
     pub stale: Vec<PathBuf>,
 }
 
-/// Every agent that is wired for this project or for this user, and what is wrong with that.
+/// Every agent set up for this project or this user, and problems with it.
 pub fn wiring(project: &Places, user: &Places) -> (Vec<Wiring>, Vec<Finding>) {
     let mut wired: Vec<Wiring> = Vec::new();
     for places in [project, user] {
@@ -39,7 +39,7 @@ pub fn wiring(project: &Places, user: &Places) -> (Vec<Wiring>, Vec<Finding>) {
     (wired, findings)
 }
 
-/// None when nothing of ours is wired for this agent.
+/// `None` if nothing of ours is installed for this agent.
 pub(super) fn of(agent: &Agent, places: &Places) -> Option<Wiring> {
     let (mut named, mut stale) = (Vec::new(), Vec::new());
     let mut hooks = false;
@@ -77,7 +77,7 @@ fn stale(wiring: &Wiring) -> Vec<Finding> {
     told.collect()
 }
 
-/// Codex keeps in its own settings which hooks a person trusts, by the file that they stand in.
+/// Codex records in its settings which hooks a person trusts, by file.
 fn untrusted(wiring: &Wiring, places: &Places) -> Option<Finding> {
     if wiring.agent != "codex" {
         return None;

@@ -1,4 +1,4 @@
-//! Questions to a person. Only asked where one is there.
+//! Questions to a person, asked only if one is there.
 
 use crate::globals::Globals;
 use crate::ui::prompt;
@@ -16,7 +16,7 @@ pub fn yes(question: &str, globals: &Globals) -> bool {
         && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
 }
 
-/// What a person at the terminal answers, in lower case; none when nobody is there.
+/// A person's answer at the terminal, in lower case; `None` if nobody is there.
 pub fn words(question: &str) -> Option<String> {
     let stdin = std::io::stdin();
     if !stdin.is_terminal() || !std::io::stderr().is_terminal() {
@@ -28,7 +28,7 @@ pub fn words(question: &str) -> Option<String> {
     (read > 0).then(|| line.trim().to_lowercase())
 }
 
-/// Which of these a person at the terminal chooses; none when nobody is there, or when they would rather not.
+/// A person's choice at the terminal; `None` if nobody is there, or they decline.
 pub fn choice<'a>(question: &str, choices: &'a [Choice]) -> Option<&'a Choice> {
     let keys: Vec<&str> = choices.iter().map(|choice| choice.key.as_str()).collect();
     let lines: String = choices.iter().map(|choice| format!("\n{}. {}", choice.key, choice.words)).collect();

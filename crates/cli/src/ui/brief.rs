@@ -1,15 +1,18 @@
-//! The brief for a person: progress, what is done with what proof, what failed and why, timing, what is next.
+//! The brief for a person: progress, finished work with its proof, failures and their reasons, timing, next
+//! step.
+
+mod phases;
 
 use crate::ui::{Out, Tone, session, wrapped};
 use engine::ActivityKind;
-use engine::brief::{Brief, PhaseName};
-use engine::view::{GateOutcome, PhaseView};
-use engine::words::{ago, duration, moment, one_line, phase_titled, title_beside};
+use engine::brief::Brief;
+use engine::view::Warning;
+use engine::words::{ago, duration, one_line, phase_titled};
 use model::gate::shown;
 use model::lifecycle::Lifecycle;
 use model::note::{Note, NoteKind};
-use model::outcome::Outcome;
 use model::progress::Status;
+use phases::{completed, failed, passed_over, to_review, unverified};
 use std::fmt::Write;
 
 const INDENT: &str = "   ";
@@ -27,6 +30,7 @@ pub fn text(brief: &Brief, out: &Out) -> String {
         unverified(brief, out),
         status(brief, out),
         session::rounds(&brief.session, out),
+        earlier_runs(brief, out),
         notes("Blocked, open:", brief.session.open_notes().into_iter(), brief, out),
         required(brief, out),
         items(brief, out),
@@ -60,9 +64,42 @@ fn identity(brief: &Brief, out: &Out) -> String {
         text.push_str(&row("Workflow: ", describe, out));
     }
     if let Some(branch) = &brief.branch {
-        text.push_str(&row("Branch: ", branch, out));
+        text.push_str(&row("Branch: ", &format!("{branch}{}", repository(brief)), out));
     }
+    text.push_str(&evidence_row("Set: ", &brief.set_fields, out));
     text
+}
+
+/// `, 3 commits since the start, 2 files uncommitted`
+fn repository(brief: &Brief) -> String {
+    let Some(git) = &brief.repository else { return String::new() };
+    let counted = |count: usize, what: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {what}")),
+        _ => Some(format!("{count} {what}s")),
+    };
+    let commits = counted(git.commits, "commit").map(|commits| format!(", {commits} since the start"));
+    let files = counted(git.uncommitted.len(), "file").map(|files| format!(", {files} uncommitted"));
+    commits.unwrap_or_default() + &files.unwrap_or_default()
+}
+
+/// Earlier runs, one line each.
+fn earlier_runs(brief: &Brief, out: &Out) -> String {
+    let mut text = String::new();
+    for run in &brief.earlier_runs {
+        let end = match (&run.at, &run.completed_at) {
+            (Some(phase), _) => format!("left open in {phase}"),
+            (None, Some(at)) => format!("finished {}", ago(*at, brief.now)),
+            (None, None) => "left open".to_owned(),
+        };
+        let label = format!("{} run {}: ", run.workflow, run.number);
+        text.push_str(&row(&label, &format!("{end}; {}", run.outcomes), out));
+        text.push_str(&evidence(&run.values, "", out));
+    }
+    if text.is_empty() {
+        return text;
+    }
+    format!("{}\n{text}", out.paint(Tone::Heading, "Earlier runs:"))
 }
 
 fn progress(brief: &Brief, out: &Out) -> String {
@@ -84,6 +121,9 @@ fn progress(brief: &Brief, out: &Out) -> String {
         let started = phase.started_at.map(|at| format!(" (started {})", ago(at, brief.now)));
         let current = phase_titled(phase.number, &phase.title) + &started.unwrap_or_default();
         text.push_str(&row("Current: ", &current, out));
+        if let Some(purpose) = phase.purpose.as_ref().filter(|_| !view.next.says_purpose) {
+            text.push_str(&row("Purpose: ", &one_line(purpose, LONGEST), out));
+        }
         let was_paused = phase.paused_seconds > 0 || !matches!(view.lifecycle, Lifecycle::Active);
         if let Some(seconds) = view.progress.time_in_phase_seconds.filter(|_| was_paused) {
             text.push_str(&row(
@@ -99,139 +139,6 @@ fn progress(brief: &Brief, out: &Out) -> String {
     if view.progress.stalled {
         let warning = format!("{INDENT}! Current phase taking longer than average\n");
         text.push_str(&out.paint(Tone::Warning, &warning));
-    }
-    text
-}
-
-fn completed(brief: &Brief, out: &Out) -> String {
-    let view = &brief.session;
-    let done: Vec<&PhaseView> = view
-        .phases
-        .iter()
-        .filter(|phase| {
-            view.completed_phases.contains(&phase.number) && phase.gate.outcome != GateOutcome::Claimed
-        })
-        .collect();
-    if done.is_empty() {
-        return String::new();
-    }
-    let mut text = format!("{}\n", out.paint(Tone::Heading, "Completed phases (do not do again):"));
-    for phase in done {
-        let time = view.timed(phase).map(|seconds| format!(" ({})", duration(seconds)));
-        let line = format!(
-            "{}{}{}",
-            title_beside(phase.number, &phase.title),
-            time.unwrap_or_default(),
-            verdict(phase)
-        );
-        text.push_str(&row(&format!("Phase {}: ", phase.number), &line, out));
-        if let Some(attempt) = phase.attempts.last() {
-            text.push_str(&evidence(&attempt.report.evidence, "Evidence: ", out));
-            text.push_str(&evidence(&attempt.report.outputs, "Outputs: ", out));
-        }
-    }
-    text
-}
-
-/// Phases that are behind the run and were not done.
-fn passed_over(brief: &Brief, out: &Out) -> String {
-    let mut text = String::new();
-    for phase in &brief.session.phases {
-        let Some(reason) = &phase.skipped_reason else { continue };
-        let how = if phase.outcome == Some(Outcome::NotApplicable) { "does not apply" } else { "skipped" };
-        let line =
-            format!("{} {how}: {}", title_beside(phase.number, &phase.title), one_line(reason, LONGEST));
-        text.push_str(&row(&format!("Phase {}: ", phase.number), &line, out));
-    }
-    if text.is_empty() { text } else { format!("{}\n{text}", out.paint(Tone::Heading, "Not done:")) }
-}
-
-fn unverified(brief: &Brief, out: &Out) -> String {
-    let view = &brief.session;
-    let mut text = String::new();
-    for phase in view.claimed() {
-        let words = format!(
-            "{}: leftoff advance --phase {}{}",
-            title_beside(phase.number, &phase.title),
-            phase.id,
-            view.naming()
-        );
-        text.push_str(&row(&format!("Phase {}: ", phase.number), &words, out));
-        if phase.contested {
-            text.push_str(&deeper("", "its gate failed here, or its items are open: it is not done", out));
-        }
-    }
-    if text.is_empty() {
-        return text;
-    }
-    if let Some(moved) = &brief.moved {
-        let called = |phase: &PhaseName| format!("{} ({})", phase.id, phase.number);
-        let verified = moved.verified.as_ref().map_or_else(|| "none".to_owned(), called);
-        let words = format!(
-            "{} to {}, {}; last verified phase: {verified}",
-            called(&moved.from),
-            called(&moved.to),
-            moment(moved.at, brief.now)
-        );
-        text.push_str(&row("An edit of its files moved it: ", &words, out));
-    }
-    let heading = "Claimed in a file, unverified (their gates are still open):";
-    format!("{}\n{text}", out.paint(Tone::Warning, heading))
-}
-
-fn to_review(brief: &Brief, out: &Out) -> String {
-    let waiting = brief.session.waiting_for_review();
-    if waiting.is_empty() {
-        return String::new();
-    }
-    let mut text = format!("{}\n", out.paint(Tone::Warning, "Waits for review:"));
-    for (phase, why) in waiting {
-        let why = why.map(|made| {
-            let revision = &made.revision;
-            let impact = revision.impact.name();
-            format!(
-                ", {} was revisited {} ({impact} impact): {}",
-                revision.phase,
-                ago(made.at, brief.now),
-                revision.reason
-            )
-        });
-        let words = format!("{}{}", title_beside(phase.number, &phase.title), why.unwrap_or_default());
-        text.push_str(&row(&format!("Phase {}: ", phase.number), &words, out));
-    }
-    text
-}
-
-/// A lenient gate, or a person, lets a phase pass whose checks failed; that is not the same as passing them.
-fn verdict(phase: &PhaseView) -> String {
-    let failed = phase.gate.checks.iter().filter(|check| check.outcome == GateOutcome::Failed);
-    let names: Vec<&str> = failed.map(|check| check.id.as_str()).collect();
-    let overridden = phase.attempts.last().is_some_and(|attempt| attempt.report.overridden.is_some());
-    match (overridden, names.is_empty()) {
-        (true, _) => format!(" checkpoint OVERRIDDEN: {}", names.join(", ")),
-        (false, true) => " checkpoint PASSED".to_owned(),
-        (false, false) => format!(" checkpoint passed with warnings: {}", names.join(", ")),
-    }
-}
-
-fn failed(brief: &Brief, out: &Out) -> String {
-    let Some((phase, attempt)) = brief.session.failed_attempt() else { return String::new() };
-    let heading = format!(
-        "Phase {}: {} checkpoint FAILED (attempt {}, {})",
-        phase.number,
-        one_line(title_beside(phase.number, &phase.title), 40),
-        phase.attempt_count,
-        ago(attempt.at, brief.now)
-    );
-    let mut text = format!("{}\n", out.paint(Tone::Bad, &heading));
-    text.push_str(&evidence(&attempt.report.evidence, "Evidence: ", out));
-    for check in phase.gate.checks.iter().filter(|check| check.outcome == GateOutcome::Failed) {
-        let found = check.found.as_ref().map(|found| format!(": {found}")).unwrap_or_default();
-        let needed = check.needed.as_ref().map(|needed| format!(", needs {needed}")).unwrap_or_default();
-        text.push_str(&deeper("Issue: ", &format!("{}{found}{needed}", check.id), out));
-        if let Some(help) = &check.help {
-            text.push_str(&deeper("To mend: ", help, out));
-        }
     }
     text
 }
@@ -257,7 +164,11 @@ fn status(brief: &Brief, out: &Out) -> String {
             }
         }
         Lifecycle::Completed { at, forced } => {
-            let how = if *forced { "Closed early " } else { "Finished " };
+            let how = match forced {
+                true => "Closed early ",
+                false if view.is_closed_in_doubt() => "Its files call it finished, unverified, ",
+                false => "Finished ",
+            };
             text.push_str(&row(how, &ago(*at, brief.now), out));
         }
         Lifecycle::Failed { error, .. } => text.push_str(&row("Error: ", error, out)),
@@ -269,6 +180,12 @@ fn status(brief: &Brief, out: &Out) -> String {
     text.push_str(&row("Next step: ", &view.next.summary.to_string(), out));
     if let Some(command) = &view.next.command {
         let _ = writeln!(text, "{INDENT}{}", out.paint(Tone::Command, &command.to_string()));
+    }
+    if let Some(pause) = view.interrupted.as_ref().filter(|_| matches!(view.lifecycle, Lifecycle::Active)) {
+        let context = pause.context.as_ref().map(|context| format!(", in the middle of: {context}"));
+        let words =
+            format!("{}: {}{}", ago(pause.paused_at, brief.now), pause.reason, context.unwrap_or_default());
+        text.push_str(&row("Was paused ", &words, out));
     }
     for warning in &view.warnings {
         text.push_str(&row("Warning: ", &warning.message, out));
@@ -296,7 +213,7 @@ fn notes<'a>(heading: &str, notes: impl Iterator<Item = &'a Note>, brief: &Brief
 
 fn items(brief: &Brief, out: &Out) -> String {
     let counts = brief.session.item_counts;
-    if counts.is_empty() {
+    if counts.is_empty() && brief.left_open.is_empty() {
         return String::new();
     }
     let heading = format!("Items: {} of {} done", counts.done, counts.total);
@@ -305,6 +222,9 @@ fn items(brief: &Brief, out: &Out) -> String {
     for item in &shown {
         let label = format!("{} {} ", item.mark(), item.id());
         text.push_str(&row(&label, &format!("{}: {}", item.item.title, item.standing(brief.now)), out));
+        for (name, value) in item.details().filter(|_| item.is_begun()) {
+            text.push_str(&row("    ", &format!("{name}: {value}"), out));
+        }
     }
     let left_out = (counts.open() as usize).saturating_sub(shown.len());
     if left_out > 0 {
@@ -313,6 +233,15 @@ fn items(brief: &Brief, out: &Out) -> String {
             &format!("and {left_out} more: leftoff item list{}", brief.session.naming()),
             out,
         ));
+    }
+    if !brief.done_items.is_empty() {
+        let ids: Vec<&str> = brief.done_items.iter().map(|(id, _)| id.as_str()).collect();
+        text.push_str(&row("Done: ", &ids.join(", "), out));
+    }
+    for open in brief.left_open.iter().take(SHOWN_ITEMS) {
+        let label = format!("{} {} ", open.item.mark(), open.item.id());
+        let line = format!("{}, of {}: {}", open.item.item.title, open.phase, open.item.standing(brief.now));
+        text.push_str(&row(&label, &line, out));
     }
     text
 }
@@ -346,6 +275,9 @@ fn timing(brief: &Brief, out: &Out) -> String {
     text.push_str(&row("Started: ", &ago(view.created_at, brief.now), out));
     let updated = format!("{} by {}", ago(view.updated_at, brief.now), view.last_actor);
     text.push_str(&row("Last updated: ", &updated, out));
+    if let Some(shared) = &view.shared {
+        text.push_str(&row("", &shared.told, out));
+    }
     if view.resume_count > 0 {
         let paused: u64 = view.phases.iter().map(|phase| phase.paused_seconds).sum();
         let often =
@@ -366,7 +298,7 @@ fn touched(brief: &Brief, out: &Out) -> String {
         let words = format!("{}, {}: \"{}\"", said.who, ago(said.at, brief.now), said.words);
         text.push_str(&row("", &words, out));
     }
-    let files: Vec<&str> = brief.activity(ActivityKind::File).map(|row| row.what.as_str()).collect();
+    let files: Vec<&str> = brief.touched.iter().map(String::as_str).collect();
     if !files.is_empty() {
         let shown = files.len().min(SHOWN);
         let more = match files.len() - shown {
@@ -393,7 +325,7 @@ fn required(brief: &Brief, out: &Out) -> String {
     for requirement in brief.session.requirements.iter().filter(|requirement| !requirement.satisfied) {
         text.push_str(&row("", &requirement.name, out));
         for way in &requirement.how {
-            // A command stays on its line: it can be run as it stands.
+            // A command stays on its line, so that it can be copied.
             text.push_str(&format!("{INDENT}  {}\n", one_line(way, LONGEST)));
         }
     }
@@ -415,6 +347,11 @@ fn here_now(brief: &Brief, out: &Out) -> String {
         text.push_str(&row("", &line, out));
     }
     text
+}
+
+fn evidence_row(label: &str, values: &serde_json::Map<String, serde_json::Value>, out: &Out) -> String {
+    let pairs: Vec<String> = values.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect();
+    if pairs.is_empty() { String::new() } else { row(label, &pairs.join(", "), out) }
 }
 
 fn evidence(values: &serde_json::Map<String, serde_json::Value>, label: &str, out: &Out) -> String {
@@ -439,7 +376,13 @@ fn indented(indent: &str, label: &str, text: &str, out: &Out) -> String {
     format!("{indent}{line}\n")
 }
 
-/// Where nothing is going on, one line.
-pub fn nothing(out: &Out) -> String {
-    session::line("", "No session is going on here. Begin one: leftoff start", out)
+/// A line if no session is active here, and one for each that is elsewhere.
+pub fn nothing(elsewhere: &[Warning], out: &Out) -> String {
+    let mut text = session::line("", "No session is going on here. Begin one: leftoff start", out);
+    for warning in elsewhere {
+        let hint = warning.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+        text.push('\n');
+        text.push_str(&session::line("", &format!("{}{hint}", warning.message), out));
+    }
+    text
 }

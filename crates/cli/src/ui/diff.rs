@@ -1,4 +1,4 @@
-//! What changed between two moments, a line each, in plain words.
+//! Differences between two moments, one line each, in plain words.
 
 use crate::ui::{Out, Tone, set_in};
 use engine::DiffReport;

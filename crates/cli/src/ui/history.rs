@@ -1,4 +1,4 @@
-//! A session's life on a page.
+//! A session's history on a page.
 
 use crate::ui::{Out, Tone, counted, session, set_in};
 use engine::words::{duration, moment, one_line};

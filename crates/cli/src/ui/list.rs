@@ -7,19 +7,18 @@ use engine::words::{ago, one_line};
 use jiff::Timestamp;
 use std::collections::BTreeSet;
 
-/// The most of a column, but the last.
+/// The maximum width of a column, except the last.
 const LONGEST_CELL: usize = 36;
 const LONGEST_ID: usize = 60;
 const SHORTEST_ID: usize = 12;
 const SHORTEST_TITLE: usize = 12;
 
-/// Of one session's files; the rest is `doctor`'s.
+/// The maximum number of problems per session; `doctor` has the rest.
 const MOST_COMPLAINTS: usize = 3;
 const SET_IN: usize = 5;
 
-/// Sessions in aligned columns; titles take what is left of the width. Where other tools' sessions stand among ours,
-/// a column tells whose each is. A star marks the one that commands mean here, and what is wrong with one stands at its
-/// line.
+/// Sessions in aligned columns; titles use the remaining width. With other tools' sessions, a column names
+/// each one's tool. A star marks the default session, and problems are shown below their session's line.
 pub fn sessions(sessions: &[ShortView], now: Timestamp, out: &Out) -> String {
     let is_mixed = sessions.iter().any(|session| session.layout != "native");
     let has_current = sessions.iter().any(|session| session.current);
@@ -30,10 +29,13 @@ pub fn sessions(sessions: &[ShortView], now: Timestamp, out: &Out) -> String {
                 number(session),
                 session.session_id.clone(),
                 if is_mixed { session.layout.clone() } else { String::new() },
-                session.lifecycle.clone(),
+                match &session.machine {
+                    Some(machine) => format!("{} on {}", session.lifecycle, one_line(machine, 24)),
+                    None => session.lifecycle.clone(),
+                },
                 format!("{}/{} {}", session.phases_done, session.total_phases, session.phase),
                 ago(session.updated_at, now).split(", ").next().unwrap_or_default().to_owned(),
-                // Another tool's session may be called what its id is.
+                // Another tool's session may have its id as its title.
                 Some(&session.title)
                     .filter(|title| **title != session.session_id)
                     .map(|title| one_line(title, 200))
@@ -81,7 +83,7 @@ pub fn sessions(sessions: &[ShortView], now: Timestamp, out: &Out) -> String {
     text
 }
 
-/// So much of an id that no two look the same when they are cut: the beginning of one is enough to name it.
+/// The minimum length of an id so that shortened ones stay distinct: a prefix is enough to name a session.
 fn least_of_an_id(sessions: &[ShortView]) -> usize {
     (SHORTEST_ID..LONGEST_ID)
         .find(|width| {
@@ -92,13 +94,13 @@ fn least_of_an_id(sessions: &[ShortView]) -> usize {
         .unwrap_or(LONGEST_ID)
 }
 
-/// What is wrong with a session's files, below its line: a broken one hides no other, and is not taken for a sound one.
+/// A session's problems, below its line: a broken session hides no other, and does not look sound.
 fn complaints(session: &ShortView, out: &Out) -> String {
     let mut text = String::new();
     for warning in session.warnings.iter().take(MOST_COMPLAINTS) {
         let hint = warning.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
         let said = format!("! {}{hint}", warning.message);
-        // Not broken into lines: a path or a field in it may be looked for.
+        // Not wrapped: somebody may search for a path or a field in it.
         text.push_str(&format!("{:SET_IN$}{}\n", "", out.paint(Tone::Warning, &said)));
     }
     let more = session.warnings.len().saturating_sub(MOST_COMPLAINTS);
@@ -108,14 +110,14 @@ fn complaints(session: &ShortView, out: &Out) -> String {
     text
 }
 
-/// Ids that would look the same when they are cut are shown longer.
+/// Ids that would look equal when shortened are shown longer.
 fn most_of_an_id(sessions: &[ShortView]) -> usize {
     let mut seen = BTreeSet::new();
     let are_told_apart = sessions.iter().all(|session| seen.insert(cut(&session.session_id, LONGEST_CELL)));
     if are_told_apart { LONGEST_CELL } else { LONGEST_ID }
 }
 
-/// Sessions as the tool that they come from lists them.
+/// Sessions as their own tool lists them.
 pub fn in_their_words(heading: &str, sessions: &[ShortView]) -> String {
     let mut text = format!("{heading}\n");
     for session in sessions {
@@ -125,7 +127,7 @@ pub fn in_their_words(heading: &str, sessions: &[ShortView]) -> String {
     text
 }
 
-/// By which commands know it.
+/// The number that commands accept.
 fn number(session: &ShortView) -> String {
     if session.number == 0 { "-".to_owned() } else { session.number.to_string() }
 }

@@ -1,5 +1,6 @@
-//! The last step before stdout and stderr: makes text inert, gives it its colours, and writes it. Everything that the
-//! program prints passes here, so that no stored text can steer a terminal, and no failed write looks like a success.
+//! The last step before stdout and stderr: makes text inert, adds colours, and writes it. Everything that the
+//! program prints passes here, so that stored text cannot control a terminal, and no failed write looks like
+//! a success.
 
 use crate::failure::Failure;
 use anstyle::{AnsiColor, Style};
@@ -7,7 +8,7 @@ use engine::words::{is_steering, without_steering};
 use std::borrow::Cow;
 use std::io::{ErrorKind, Write};
 
-/// What a piece of text is; a colour follows from it, if there are colours.
+/// The meaning of a piece of text, which determines its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
     Heading,
@@ -18,16 +19,16 @@ pub enum Tone {
     Command,
 }
 
-/// Who reads stdout.
+/// The reader of stdout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reader {
     There,
-    /// Closed its end of the pipe, as `head` does. No failure of ours.
+    /// Closed the pipe, as `head` does. Not a failure of ours.
     Gone,
 }
 
-/// Colours are marked by characters that no text may contain (Unicode keeps them for such use), and become escape
-/// sequences only here: an escape sequence that arrives here is somebody else's.
+/// Colours are marked by characters that no text may contain (Unicode reserves them for such use), and become
+/// escape sequences only here: any other escape sequence is foreign.
 const TONES: [(char, Tone); 6] = [
     ('\u{fdd0}', Tone::Heading),
     ('\u{fdd1}', Tone::Good),
@@ -38,13 +39,13 @@ const TONES: [(char, Tone); 6] = [
 ];
 const END: char = '\u{fdd6}';
 
-/// A text marked as something.
+/// A text with a tone.
 pub fn marked(tone: Tone, text: &str) -> String {
     let mark = TONES.iter().find(|(_, known)| *known == tone).map_or(END, |(mark, _)| *mark);
     format!("{mark}{text}{END}")
 }
 
-/// Writes to stdout, with a line feed at the end.
+/// Writes to stdout, with a final line feed.
 pub fn data(text: &str, colour: bool) -> Result<Reader, Failure> {
     written(&coloured(text, colour))
 }
@@ -52,6 +53,11 @@ pub fn data(text: &str, colour: bool) -> Result<Reader, Failure> {
 /// Writes one JSON document to stdout.
 pub fn document(json: &str) -> Result<Reader, Failure> {
     written(&escaped(json))
+}
+
+/// Writes a part of a JSON document to stdout; the line feeds are the document's.
+pub fn part(json: &str) -> Result<Reader, Failure> {
+    finished(std::io::stdout().lock().write_all(escaped(json).as_bytes()))
 }
 
 /// Writes a line to stderr. If that fails there is nobody left to tell.
@@ -64,30 +70,41 @@ pub fn talk_document(json: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", escaped(json));
 }
 
-/// Writes to stderr without ending the line.
+/// Writes to stderr without a line end.
 pub fn prompt(text: &str) {
     let mut stderr = std::io::stderr().lock();
     let _ = write!(stderr, "{}", coloured(text, false));
     let _ = stderr.flush();
 }
 
-/// Writes over the line at the end of a terminal.
+/// Overwrites the terminal's last line.
 pub fn passing_line(text: &str) {
     let _ = write!(std::io::stderr().lock(), "\r\x1b[K{}\r", coloured(text, false));
+}
+
+/// Clears the terminal before text is shown again.
+pub fn clear_screen() -> Result<Reader, Failure> {
+    let mut stdout = std::io::stdout().lock();
+    let cleared = stdout.write_all(b"\x1b[H\x1b[2J");
+    cleared.map(|()| Reader::There).map_err(|error| Failure::not_written(&error))
 }
 
 fn written(text: &str) -> Result<Reader, Failure> {
     let mut stdout = std::io::stdout().lock();
     let end: &[u8] = if text.ends_with('\n') { b"" } else { b"\n" };
     let result = stdout.write_all(text.as_bytes()).and_then(|()| stdout.write_all(end));
-    match result.and_then(|()| stdout.flush()) {
+    finished(result.and_then(|()| stdout.flush()))
+}
+
+fn finished(result: std::io::Result<()>) -> Result<Reader, Failure> {
+    match result {
         Ok(()) => Ok(Reader::There),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Reader::Gone),
         Err(error) => Err(Failure::not_written(&error)),
     }
 }
 
-/// Inert text, in which our own marks have become colours or nothing.
+/// Inert text, with our own marks turned into colours or removed.
 fn coloured(text: &str, colour: bool) -> Cow<'_, str> {
     let inert = without_steering(text);
     if !inert.contains(is_mark) {
@@ -111,7 +128,7 @@ fn coloured(text: &str, colour: bool) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// JSON in which what would steer a terminal is escaped: the document says the same.
+/// JSON with terminal control characters escaped; its meaning is unchanged.
 fn escaped(json: &str) -> Cow<'_, str> {
     if !json.contains(is_steering) {
         return Cow::Borrowed(json);

@@ -1,4 +1,4 @@
-//! A check's command that takes long shows on a terminal that it is still at work.
+//! Progress of a slow check command on a terminal.
 
 use crate::globals::Globals;
 use crate::ui::{cut, passing_line};
@@ -7,7 +7,7 @@ use engine::words::duration;
 use std::cell::Cell;
 use std::io::IsTerminal;
 
-/// Shows progress on stderr, where it is a terminal.
+/// Shows progress on stderr, if it is a terminal.
 pub fn show(engine: &mut Engine, globals: &Globals) {
     if globals.quiet || globals.json || !std::io::stderr().is_terminal() {
         return;
@@ -18,7 +18,7 @@ pub fn show(engine: &mut Engine, globals: &Globals) {
         if seconds > last.get() {
             last.set(seconds);
             let line = format!("{}: {} ({})", progress.check, progress.command, duration(seconds));
-            // Written over itself; the result's own line comes after it.
+            // Overwritten in place; the result's own line follows.
             passing_line(&cut(&line, 78));
         }
     });

@@ -1,4 +1,4 @@
-//! What revisiting a phase would do, before it is done.
+//! The preview of a revision.
 
 use crate::ui::session::line;
 use crate::ui::{Out, Tone};
@@ -27,7 +27,7 @@ pub fn preview(preview: &RevisitPreview, out: &Out) -> String {
     let impact = format!("{}{overridden}: {}", preview.impact.name(), preview.because);
     let tone = if preview.impact == Impact::Major { Tone::Warning } else { Tone::Heading };
     let _ = writeln!(text, "{}", out.paint(tone, &line("Impact: ", &impact, out)));
-    // What is only interrupted keeps what there is of it.
+    // An interrupted phase keeps its work.
     let restarted =
         if preview.impact == Impact::Major { "To be done again: " } else { "To go on afterwards: " };
     for (label, phases) in [("To be reviewed: ", &preview.flagged), (restarted, &preview.restarted)] {
@@ -54,7 +54,7 @@ fn changed(file: &FileChange, out: &Out) -> String {
     let mut text = format!("{}\n", line(&format!("{}: ", one_line(&file.path, 200)), what, out));
     for words in file.lines.iter().flat_map(|lines| lines.lines()) {
         let shown = one_line(words.get(1..).unwrap_or_default(), 200);
-        // Spaces at the beginning carry meaning in most files; control characters do not.
+        // Leading spaces carry meaning in most files; control characters do not.
         let indent: String = words.chars().skip(1).take_while(|c| *c == ' ').take(40).collect();
         let _ = match words.chars().next() {
             Some('+') => writeln!(text, "  {}", out.paint(Tone::Good, &format!("+{indent}{shown}"))),

@@ -1,4 +1,4 @@
-//! A session in a screenful, and what a command did to it.
+//! A session in a screenful, and the result of a command.
 
 use crate::ui::{Out, Tone, cut, set_in, wrapped};
 use engine::view::{GateOutcome, PhaseView, View, Warning};
@@ -10,7 +10,7 @@ use model::lifecycle::Lifecycle;
 use std::fmt::Write;
 
 const LONGEST_LINE: usize = 400;
-/// `status` is a screenful: what is long is cut there, `show` and `brief` have it whole.
+/// `status` is a screenful: long text is cut there; `show` and `brief` have all of it.
 const LINES_OF_A_TEXT: usize = 2;
 const LINES_OF_NEXT: usize = 3;
 const SHOWN_NOTES: usize = 3;
@@ -27,6 +27,9 @@ pub fn status(view: &View, out: &Out) -> String {
         let _ = writeln!(text, "{}", lines("Goal: ", goal, LINES_OF_A_TEXT, out));
     }
     text.push_str(&ending(view, out));
+    if let Some(shared) = &view.shared {
+        let _ = writeln!(text, "{}", lines("", &shared.told, 1, out));
+    }
     let progress = format!(
         "{} {}{}, {}{}",
         view.workflow.name,
@@ -52,7 +55,7 @@ pub fn status(view: &View, out: &Out) -> String {
     text
 }
 
-/// Why it is not going on, if it is not.
+/// Why it is not active, if it is not.
 fn ending(view: &View, out: &Out) -> String {
     let short = |label: &str, text: &str| format!("{}\n", lines(label, text, LINES_OF_A_TEXT, out));
     match &view.lifecycle {
@@ -70,7 +73,7 @@ fn ending(view: &View, out: &Out) -> String {
     }
 }
 
-/// Rounds as their files show them, and how long the current one goes on.
+/// Rounds from their files, and the current one's duration.
 pub fn rounds(view: &View, out: &Out) -> String {
     let mut text = String::new();
     if let Some(seconds) = view.elapsed_seconds {
@@ -82,7 +85,7 @@ pub fn rounds(view: &View, out: &Out) -> String {
     text
 }
 
-/// What agents still need before they may use some tools.
+/// Unsatisfied requirements.
 fn requirements(view: &View, out: &Out) -> String {
     let open: Vec<String> = view
         .requirements
@@ -97,7 +100,7 @@ fn requirements(view: &View, out: &Out) -> String {
     format!("{}\n", out.paint(Tone::Warning, &lines("Required: ", &words, LINES_OF_A_TEXT, out)))
 }
 
-/// Whether its files are as they should be, in layouts that check them.
+/// Results of file checks, in layouts that have them.
 fn health(view: &View, out: &Out) -> String {
     let mut text = String::new();
     for found in &view.health {
@@ -108,7 +111,7 @@ fn health(view: &View, out: &Out) -> String {
     if text.is_empty() { text } else { format!("Files:\n{text}") }
 }
 
-/// What waits for somebody.
+/// Open notes.
 fn open_notes(view: &View, out: &Out) -> String {
     let open = view.open_notes();
     let mut text = String::new();
@@ -148,20 +151,21 @@ pub fn whole(view: &View, out: &Out) -> String {
     text
 }
 
-/// Every revision, the oldest first.
+/// Every revision, oldest first.
 fn revisions(view: &View, out: &Out) -> String {
     if view.revisions.is_empty() {
         return String::new();
     }
     let mut text = format!("\n{}\n", out.paint(Tone::Heading, "Revisions:"));
     for made in &view.revisions {
-        let words = format!("{} by {}: {}", made.at, made.actor, super::log::revised(&made.revision));
+        let words =
+            format!("{} by {}: {}", made.at, made.actor, engine::event_words::revised(&made.revision));
         let _ = writeln!(text, "{}", line("  ", &words, out));
     }
     text
 }
 
-/// The files that the session knows.
+/// The session's recorded files.
 fn artifacts(artifacts: &[Artifact], out: &Out) -> String {
     if artifacts.is_empty() {
         return String::new();
@@ -186,7 +190,7 @@ fn attempt_lines(ordinal: u32, attempt: &Attempt, out: &Out) -> String {
         AttemptOutcome::Passed => "passed",
         AttemptOutcome::Failed => "FAILED",
     };
-    // A file's time comes with parts of a second that tell nobody anything.
+    // Fractions of a second in a file's time are of no use.
     let at = attempt.at.strftime("%Y-%m-%dT%H:%M:%SZ");
     let mut text = format!("  attempt {ordinal}: {verdict}, {at} by {}\n", attempt.actor);
     for (name, value) in attempt.report.evidence.iter().chain(&attempt.report.outputs) {
@@ -204,13 +208,17 @@ fn attempt_lines(ordinal: u32, attempt: &Attempt, out: &Out) -> String {
     text
 }
 
-/// What a command did, in a few lines.
+/// The result of a command, in a few lines.
 pub fn answer(done: &str, answer: &Answer, out: &Out) -> String {
-    let view = &answer.view;
-    let word = if view.already { "nothing to change, it is so already" } else { done };
-    // Whoever wants no talk knows what comes next, or asks.
-    let next = if out.is_quiet() { String::new() } else { next(&view.next, out) };
-    format!("{} {word}\n{next}", out.paint(Tone::Heading, &view.session_id))
+    // With -q the next step is not printed.
+    let next = if out.is_quiet() { String::new() } else { next(&answer.view.next, out) };
+    format!("{}{next}", answer_line(done, answer, out))
+}
+
+/// The result of a command, in one line.
+pub fn answer_line(done: &str, answer: &Answer, out: &Out) -> String {
+    let word = if answer.view.already { "nothing to change, it is so already" } else { done };
+    format!("{} {word}\n", out.paint(Tone::Heading, &answer.view.session_id))
 }
 
 /// The next step and its command.
@@ -226,7 +234,7 @@ fn next_in(most: usize, next: &Next, out: &Out) -> String {
     text
 }
 
-/// Warnings go to stderr: they are talk.
+/// Warnings go to stderr.
 pub fn warn(warnings: &[Warning], out: &Out) {
     for warning in warnings {
         let hint = warning.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
@@ -234,7 +242,7 @@ pub fn warn(warnings: &[Warning], out: &Out) {
     }
 }
 
-/// The same beside an answer, which must not drown in what is odd about files and was so before.
+/// Warnings next to an answer, shortened so that existing oddities of files do not bury it.
 pub fn warn_shortly(warnings: &[Warning], out: &Out) {
     const MOST: usize = 3;
     let is_odd = |warning: &&Warning| warning.kind == "foreign_file";
@@ -314,7 +322,7 @@ pub fn line(label: &str, text: &str, out: &Out) -> String {
     lines(label, text, usize::MAX, out)
 }
 
-/// The same, cut to so many lines.
+/// As `line`, cut to so many lines.
 fn lines(label: &str, text: &str, most: usize, out: &Out) -> String {
     let whole = wrapped(&format!("{label}{}", one_line(text, LONGEST_LINE)), out.width, 2);
     let mut shown: Vec<&str> = whole.lines().take(most).collect();

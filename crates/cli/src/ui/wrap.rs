@@ -1,9 +1,9 @@
-//! Text on lines of a width, as wide as a terminal shows it.
+//! Wraps text to a width, measured in terminal columns.
 
 use textwrap::core::{Word, display_width};
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
-/// A text cut to so many columns, with a mark where something is missing.
+/// A text cut to so many columns, with an ellipsis.
 pub fn cut(text: &str, width: usize) -> String {
     if display_width(text) <= width {
         return text.to_owned();
@@ -20,8 +20,8 @@ pub fn cut(text: &str, width: usize) -> String {
     short
 }
 
-/// A text broken between words, every line after the first indented by so many spaces. A command is never broken: it
-/// is there to be copied.
+/// Wraps text between words, indenting all lines but the first. A command is never broken, so that it can be
+/// copied.
 pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
     let words = text.trim_start_matches(' ');
     let (lead, rest) = (" ".repeat(text.len() - words.len()), " ".repeat(indent));
@@ -35,7 +35,7 @@ pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
     textwrap::fill(words, options)
 }
 
-/// The pieces of a line, each with the blank behind it.
+/// The parts of a line, each with its following blank.
 fn unbroken(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
     let mut rest = line;
     let lengths = pieces(line).into_iter().map(|piece| piece.len());
@@ -48,10 +48,10 @@ fn unbroken(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
     Box::new(words.collect::<Vec<_>>().into_iter())
 }
 
-/// What ends a command within a sentence.
+/// Characters that end a command within a sentence.
 const ENDS: [char; 5] = ['.', ',', ';', ')', '`'];
 
-/// What stays on one line: words, and commands as a whole.
+/// Parts that stay on one line: words, and whole commands.
 fn pieces(text: &str) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
     let mut is_in_command = false;
@@ -77,7 +77,7 @@ fn begins_a_command(before: Option<&str>, piece: &str) -> bool {
     name.trim_start_matches('(') == "`leftoff" || (name == "leftoff" && is_announced)
 }
 
-/// What follows belongs to the sentence again.
+/// True if the sentence continues after this.
 fn ends_here(command: &str) -> bool {
     let is_quoted = command.matches('"').count() % 2 == 1;
     !is_quoted && command.ends_with(ENDS)

@@ -1,5 +1,6 @@
-//! `leftoff req config`, `init`, `enable` and `disable`: changes of the configuration's files.
+//! `leftoff req config`, `init`, `enable` and `disable`: changes to the configuration files.
 
+use super::{Speaker, original};
 use crate::commands::Outcome;
 use crate::failure::Failure;
 use crate::globals::Globals;
@@ -18,26 +19,26 @@ pub struct Config {
     /// Switch it off
     #[arg(long)]
     disable: bool,
-    /// For whom it is satisfied
+    /// Its scope: for whom it is satisfied
     #[arg(long, value_parser = ["session", "branch", "single_use", "permanent"])]
     scope: Option<String>,
-    /// What an agent is told
+    /// The message to the agent
     #[arg(long, value_name = "TEXT")]
     message: Option<String>,
-    /// Any other key, its value as JSON or as text; may be given several times
+    /// Any other key, with a JSON or text value; may be repeated
     #[arg(long, value_name = "K=V", value_parser = crate::arguments::pair)]
     set: Vec<(String, String)>,
-    /// Change .claude/requirements.yaml, which the whole team has
+    /// Change .claude/requirements.yaml, which the whole team shares
     #[arg(long, conflicts_with = "local")]
     shared: bool,
-    /// Change .claude/requirements.local.yaml, which you alone have [default]
+    /// Change .claude/requirements.local.yaml, which only you have [default]
     #[arg(long)]
     local: bool,
 }
 
 #[derive(clap::Args)]
 pub struct InitRequirements {
-    /// What to begin with: strict, relaxed, minimal, advanced or inherit [default: relaxed; minimal for --local]
+    /// The preset: strict, relaxed, minimal, advanced or inherit [default: relaxed; minimal for --local]
     #[arg(short, long, value_parser = ["strict", "relaxed", "minimal", "advanced", "inherit"])]
     preset: Option<String>,
     /// Write .claude/requirements.yaml [default]
@@ -46,7 +47,7 @@ pub struct InitRequirements {
     /// Write .claude/requirements.local.yaml
     #[arg(long)]
     local: bool,
-    /// Replace a file that is there
+    /// Replace an existing file
     #[arg(short, long)]
     force: bool,
     /// Show what would be written, and write nothing
@@ -55,14 +56,14 @@ pub struct InitRequirements {
 }
 
 impl Config {
-    pub fn run(self, engine: &Engine, globals: &Globals) -> Outcome {
+    pub fn run(self, engine: &Engine, speaker: Speaker<'_>) -> Outcome {
         let file = if self.shared { SettingsFile::Shared } else { SettingsFile::Local };
         let values = self.values();
         if values.is_empty() {
-            return show(&self.name, &engine.requirement_settings(&self.name)?, globals);
+            return show(&self.name, &engine.requirement_settings(&self.name)?, speaker.globals);
         }
         let path = engine.configure_requirement(&self.name, &values, file)?;
-        wrote(&path, globals)
+        wrote(&path, |path| original::configured(&self.name, path), speaker)
     }
 
     fn values(&self) -> Vec<(String, Value)> {
@@ -78,7 +79,8 @@ impl Config {
 }
 
 impl InitRequirements {
-    pub fn run(self, engine: &Engine, globals: &Globals) -> Outcome {
+    pub fn run(self, engine: &Engine, speaker: Speaker<'_>) -> Outcome {
+        let globals = speaker.globals;
         let file = if self.local { SettingsFile::Local } else { SettingsFile::Shared };
         let usual = if self.local { "minimal" } else { "relaxed" };
         let name = self.preset.as_deref().unwrap_or(usual);
@@ -93,7 +95,7 @@ impl InitRequirements {
             return Ok(ExitCode::SUCCESS);
         }
         if let Some(path) = engine.begin_requirements(text, file, self.force)? {
-            return wrote(&path, globals);
+            return wrote(&path, |path| original::created(name, path), speaker);
         }
         let path = engine.settings_path(file)?;
         globals
@@ -103,13 +105,26 @@ impl InitRequirements {
     }
 }
 
-pub fn switch(engine: &Engine, on: bool, globals: &Globals) -> Outcome {
-    wrote(&engine.switch_requirements(on)?, globals)
+/// All of the project's requirements, or the named one.
+pub fn switch(engine: &Engine, name: Option<&str>, on: bool, speaker: Speaker<'_>) -> Outcome {
+    let path = match name {
+        None => engine.switch_requirements(on)?,
+        Some(name) => {
+            engine.requirement_settings(name)?;
+            let enabled = [("enabled".to_owned(), json!(on))];
+            engine.configure_requirement(name, &enabled, SettingsFile::Local)?
+        }
+    };
+    wrote(&path, |path| original::switched(name, on, path), speaker)
 }
 
-fn wrote(path: &Path, globals: &Globals) -> Outcome {
+/// `in_original_words` has the path in it.
+fn wrote(path: &Path, in_original_words: impl Fn(&str) -> String, speaker: Speaker<'_>) -> Outcome {
+    let globals = speaker.globals;
     let out = globals.out();
-    if globals.json {
+    if speaker.has_original_words() {
+        out.text(&in_original_words(&path.display().to_string()))?;
+    } else if globals.json {
         out.json(&json!({ "wrote": path }))?;
     } else {
         out.text(&format!("wrote {}\n", path.display()))?;

@@ -1,5 +1,7 @@
-//! What `leftoff req` shows without changing anything.
+//! Read-only output of `leftoff req`.
 
+use super::Speaker;
+use super::original::{self, Look};
 use crate::commands::Outcome;
 use crate::commands::init::places;
 use crate::failure::Failure;
@@ -14,7 +16,17 @@ pub fn list(engine: &Engine, asked: Option<&str>, globals: &Globals) -> Outcome 
     show(&engine.requirement_list(asked)?, engine, globals)
 }
 
-pub fn status(list: &RequirementList, summary: bool, engine: &Engine, globals: &Globals) -> Outcome {
+pub fn status(list: &RequirementList, summary: bool, engine: &Engine, speaker: Speaker<'_>) -> Outcome {
+    let globals = speaker.globals;
+    if speaker.has_original_words() {
+        let look = match (summary, globals.verbose) {
+            (true, _) => Look::Summary,
+            (false, false) => Look::Focused,
+            (false, true) => Look::Whole,
+        };
+        globals.out().text(&original::status(list, look))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     if globals.json || !summary {
         return show(list, engine, globals);
     }
@@ -48,11 +60,15 @@ fn show(list: &RequirementList, engine: &Engine, globals: &Globals) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-pub fn sessions(engine: &Engine, only_here: bool, globals: &Globals) -> Outcome {
+pub fn sessions(engine: &Engine, only_here: bool, speaker: Speaker<'_>) -> Outcome {
+    let globals = speaker.globals;
     let sessions = engine.requirement_sessions(only_here)?;
     let branch = engine.requirements_of_the_branch()?;
     let out = globals.out();
-    if globals.json {
+    if speaker.has_original_words() {
+        let on_record = ui::requirements::sessions(&sessions, &branch, engine.now(), &out);
+        out.text(&original::sessions(&sessions, &on_record))?;
+    } else if globals.json {
         out.json(&json!({ "sessions": sessions, "branch": branch }))?;
     } else if sessions.is_empty() && branch.is_empty() {
         out.say("no agent session is alive, and none is on record on this branch");
@@ -62,10 +78,13 @@ pub fn sessions(engine: &Engine, only_here: bool, globals: &Globals) -> Outcome 
     Ok(ExitCode::SUCCESS)
 }
 
-pub fn branches(engine: &Engine, globals: &Globals) -> Outcome {
+pub fn branches(engine: &Engine, speaker: Speaker<'_>) -> Outcome {
+    let globals = speaker.globals;
     let tracked = engine.requirement_branches()?;
     let out = globals.out();
-    if globals.json {
+    if speaker.has_original_words() {
+        out.text(&original::branches(&tracked))?;
+    } else if globals.json {
         out.json(&json!({ "branches": tracked }))?;
     } else if tracked.is_empty() {
         out.say("no branch has requirements on record");
@@ -75,8 +94,13 @@ pub fn branches(engine: &Engine, globals: &Globals) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-pub fn pruned(gone: &[TrackedBranch], globals: &Globals) -> Outcome {
+pub fn pruned(gone: &[TrackedBranch], speaker: Speaker<'_>) -> Outcome {
+    let globals = speaker.globals;
     let out = globals.out();
+    if speaker.has_original_words() {
+        out.text(&original::pruned(gone.len()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     if globals.json {
         out.json(&json!({ "removed": gone }))?;
         return Ok(ExitCode::SUCCESS);
@@ -97,8 +121,9 @@ fn lines(branches: &[TrackedBranch]) -> String {
     branches.iter().map(line).collect()
 }
 
-/// Agents must be wired, and the configuration and the state must be usable.
-pub fn verify(engine: &Engine, globals: &Globals) -> Outcome {
+/// Agents must be set up, and configuration and state must be valid.
+pub fn verify(engine: &Engine, speaker: Speaker<'_>) -> Outcome {
+    let globals = speaker.globals;
     let (wired, findings) = wiring(&places(globals, false), &places(globals, true));
     let mut wrong: Vec<String> = engine.requirement_problems();
     wrong.extend(findings.into_iter().map(|finding| finding.message));
@@ -115,6 +140,9 @@ pub fn verify(engine: &Engine, globals: &Globals) -> Outcome {
         for line in &wrong {
             out.text(&format!("{}\n", engine::words::one_line(line, 400)))?;
         }
+    }
+    if speaker.has_original_words() {
+        out.text(original::verified(wrong.is_empty()))?;
     }
     if wrong.is_empty() {
         out.say("nothing is wrong");

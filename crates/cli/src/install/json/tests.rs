@@ -1,4 +1,4 @@
-//! In and out again: the text is what it was, whatever it looked like.
+//! Adding and removing: the text is restored, whatever it looked like.
 
 use super::*;
 use serde_json::json;
@@ -11,7 +11,7 @@ fn ours() -> Json {
     json!({ "command": "leftoff", "args": ["hook"] })
 }
 
-/// What an installer does: two lists and a key.
+/// An installer's edits: two lists and a key.
 fn installed(text: &str) -> String {
     let text = with_element(text, &["hooks", "Start"], &is_ours, &ours()).expect("in");
     let text = with_element(&text, &["hooks", "Stop"], &is_ours, &ours()).expect("in");

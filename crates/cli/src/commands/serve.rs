@@ -1,0 +1,69 @@
+//! `leftoff serve`
+
+use crate::commands::{Outcome, Run};
+use crate::failure::Failure;
+use crate::globals::Globals;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::process::ExitCode;
+use web::Serving;
+
+/// Serve a page that shows all sessions in a browser
+///
+/// Prints an address with a token for one visit; open it in a browser. The page is read-only unless
+/// `--allow-actions` is given; buttons then approve, pause, resume and write notes. An approval counts as a
+/// person's only if a person started the server at a terminal. Other machines can reach it only with
+/// `--listen` and `--plain-http`, which accepts that the connection is not encrypted.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  leftoff serve\n  leftoff serve --allow-actions\n  leftoff serve --port 7118\n  leftoff serve --listen 0.0.0.0:7118 --plain-http --host build.example"
+)]
+pub struct Serve {
+    /// The port on this machine [default: a free one]
+    #[arg(long, value_name = "PORT")]
+    port: Option<u16>,
+    /// Let buttons change sessions
+    #[arg(long)]
+    allow_actions: bool,
+    /// Listen at this address and port, which other machines may reach
+    #[arg(long, value_name = "ADDR", conflicts_with = "port")]
+    listen: Option<SocketAddr>,
+    /// With --listen: accept that other machines are served without encryption
+    #[arg(long, requires = "listen")]
+    plain_http: bool,
+    /// A name of this machine that browsers use; may be repeated [default: localhost and its addresses]
+    #[arg(long, value_name = "NAME", requires = "listen")]
+    host: Vec<String>,
+}
+
+impl Run for Serve {
+    fn run(self, globals: &Globals) -> Outcome {
+        let local = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), self.port.unwrap_or(0));
+        let address = self.listen.unwrap_or(local);
+        if !address.ip().is_loopback() && !self.plain_http {
+            return Err(Failure::wrong_usage(
+                format!("{address} can be reached by other machines, and nothing on the way is encrypted"),
+                "put a proxy with TLS before 127.0.0.1, or accept it with --plain-http",
+            ));
+        }
+        // Report problems before a browser is opened.
+        globals.query()?;
+        let out = globals.out();
+        let told = |address: SocketAddr, token: &str| {
+            let host = if address.ip().is_unspecified() {
+                format!("localhost:{}", address.port())
+            } else {
+                address.to_string()
+            };
+            let _ = out.text(&format!("http://{host}/?token={token}"));
+            out.say("open it in a browser; it is good for one visit. Ctrl-C ends the server.");
+        };
+        let serving = Serving { address, hosts: self.host, allow_actions: self.allow_actions };
+        match web::serve(globals.options.clone(), &serving, told) {
+            Ok(()) => Ok(ExitCode::SUCCESS),
+            Err(error) => Err(Failure::failed(
+                format!("cannot serve at {address}: {error}"),
+                "see that the port is free, or leave --port out",
+            )),
+        }
+    }
+}

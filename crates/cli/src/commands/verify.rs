@@ -1,0 +1,78 @@
+//! `leftoff verify`
+
+use crate::commands::{Outcome, Run};
+use crate::failure::Failure;
+use crate::globals::Globals;
+use crate::ui;
+use engine::verify::{Allowed, Report, VerifyRequest};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Whether a session's work is proven: history, definition, phases and files; exit code 5 if it is not
+///
+/// Replays the whole history, checks its hash chain and its definition, and compares every recorded file with
+/// the tree. It is proven if each phase is verified, done or not applicable. Open, skipped or claimed phases
+/// never are. Data from another machine counts up to a `--head` that somebody noted there; without one it is
+/// a claim. `--format markdown` is for a pull request.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  leftoff verify\n  leftoff verify --allow reported,warnings\n  leftoff verify --branch login --format markdown\n  leftoff verify --bundle login.leftoff --head 3f0c…"
+)]
+pub struct Verify {
+    /// Session: its id, the beginning of one, or its number in `list`
+    id: Option<String>,
+    /// Every session that worked on this branch; for a bundle, requires that its session did
+    #[arg(long, value_name = "B")]
+    branch: Option<String>,
+    /// The session of this bundle, which need not be taken
+    #[arg(long, value_name = "FILE")]
+    bundle: Option<PathBuf>,
+    /// The head that the history must have, as printed by `verify`
+    #[arg(long, value_name = "H")]
+    head: Option<String>,
+    /// Further outcomes that count
+    #[arg(long, value_name = "OUTCOME", value_delimiter = ',', value_parser = Allowed::NAMES)]
+    allow: Vec<String>,
+    /// Output format [default: text]
+    #[arg(long, value_parser = ["text", "markdown", "json"])]
+    format: Option<String>,
+}
+
+impl Run for Verify {
+    fn run(self, globals: &Globals) -> Outcome {
+        let globals = &globals.naming(self.id.clone());
+        let request = VerifyRequest {
+            branch: self.branch,
+            bundle: self.bundle,
+            head: self.head,
+            allow: self.allow.iter().filter_map(|name| Allowed::parse(name)).collect(),
+        };
+        let reports = globals.query()?.verify(&request)?;
+        let out = globals.out();
+        match self.format.as_deref().unwrap_or(if globals.json { "json" } else { "text" }) {
+            "json" => {
+                let holds = reports.iter().all(|report| report.holds || report.aside);
+                out.json(&serde_json::json!({ "holds": holds, "sessions": reports }))?;
+            }
+            "markdown" => {
+                let parts: Vec<String> = reports.iter().map(ui::verify::markdown).collect();
+                out.text(&parts.join("\n"))?;
+            }
+            _ => {
+                let parts: Vec<String> =
+                    reports.iter().map(|report| ui::verify::text(report, &out)).collect();
+                out.text(&parts.join("\n"))?;
+            }
+        }
+        verdict(&reports)
+    }
+}
+
+/// Names everything that is not proven.
+fn verdict(reports: &[Report]) -> Outcome {
+    let reasons: Vec<String> = reports.iter().flat_map(Report::reasons).collect();
+    match reasons.as_slice() {
+        [] => Ok(ExitCode::SUCCESS),
+        reasons => Err(Failure::gate(format!("not proven: {}", reasons.join("; ")), None)),
+    }
+}

@@ -1,0 +1,205 @@
+//! Help in addition to the parser's: commands in groups, concept pages, and suggestions for mistaken words.
+//! Does not read the project.
+
+use crate::arguments::subcommand;
+use crate::commands;
+use crate::failure::Failure;
+use model::hint::Hint;
+use model::nearest::nearest;
+use model::words;
+use std::ffi::OsString;
+
+/// The command groups of `leftoff help`, everyday commands first.
+pub const GROUPS: [(&str, &[&str]); 7] = [
+    (
+        "Every day",
+        &["start", "status", "next", "advance", "note", "brief", "pause", "resume", "undo", "redo"],
+    ),
+    (
+        "Phases and gates",
+        &["gate", "approve", "retry", "skip", "rollback", "revisit", "fail", "verify", "trust", "run"],
+    ),
+    ("Items and files", &["item", "artifact", "set", "checkpoint", "diff"]),
+    ("Sessions", &["list", "show", "switch", "close", "abandon", "reopen"]),
+    ("Looking", &["progress", "serve", "history", "log"]),
+    (
+        "Agents and other tools",
+        &["exec", "req", "hook", "mcp", "statusline", "import", "export", "bundle", "sync"],
+    ),
+    ("Setting up", &["init", "workflow", "store", "doctor", "repair", "purge", "completions", "man"]),
+];
+
+/// Concept pages, by name.
+const TOPICS: [(&str, &str); 8] = [
+    ("sessions", include_str!("help/sessions.md")),
+    ("gates", include_str!("help/gates.md")),
+    ("items", include_str!("help/items.md")),
+    ("notes", include_str!("help/notes.md")),
+    ("agents", include_str!("help/agents.md")),
+    ("people", include_str!("help/people.md")),
+    ("undo", include_str!("help/undo.md")),
+    ("files", include_str!("help/files.md")),
+];
+
+/// Words that people and language models type by mistake: the word, its possible meanings, the commands.
+type Meaning = (&'static str, &'static [&'static str]);
+const MEANT: [(&[&str], &[Meaning]); 25] = [
+    (
+        &["plan", "implement", "review", "build", "design", "spec"],
+        &[("complete the current phase: ", &["advance"]), ("; start such a session: ", &["start"])],
+    ),
+    (
+        &["done", "finish", "finished", "completed", "end"],
+        &[
+            ("a phase is done: ", &["advance"]),
+            ("; an item is done: ", &["item", "done", "<item>"]),
+            ("; the session is over: ", &["close"]),
+        ],
+    ),
+    (
+        &["task", "tasks", "todo", "todos", "items", "issue"],
+        &[("", &["item", "list"]), (" or ", &["item", "add", "<title>"])],
+    ),
+    (
+        &["new", "begin", "create", "add"],
+        &[
+            ("start a session: ", &["start", "--goal", "<goal>"]),
+            ("; add an item: ", &["item", "add", "<title>"]),
+        ],
+    ),
+    (&["continue", "go", "join", "open", "use", "attach"], &[("", &["resume"])]),
+    (&["stop", "suspend", "hold"], &[("", &["pause"])]),
+    (&["save", "commit", "snapshot", "tag"], &[("", &["checkpoint", "-m", "<name>"])]),
+    (&["ls", "sessions", "all"], &[("", &["list"])]),
+    (
+        &["rm", "delete", "remove", "drop", "cancel", "discard"],
+        &[("give a session up: ", &["abandon"]), ("; take text out of its history: ", &["purge", "<text>"])],
+    ),
+    (&["st", "state", "info", "where", "phase", "phases", "current"], &[("", &["status"])]),
+    (&["setup", "install", "configure", "config"], &[("", &["init"])]),
+    (&["check", "checks", "test", "gates", "try"], &[("see what a phase lacks: ", &["gate"])]),
+    (
+        &["complete-phase", "complete_phase", "submit", "pass", "prove", "evidence", "proceed", "forward"],
+        &[("", &["advance"])],
+    ),
+    (&["fix", "health"], &[("", &["doctor", "--fix"])]),
+    (
+        &["revert", "back", "goto"],
+        &[
+            ("take your last command back: ", &["undo"]),
+            ("; go back to an earlier phase: ", &["rollback", "<phase>"]),
+        ],
+    ),
+    (&["search", "find", "grep"], &[("", &["list", "--search", "<text>"])]),
+    (&["watch", "tui", "top", "monitor"], &[("", &["progress"])]),
+    (&["web", "ui", "dashboard", "browser", "server"], &[("", &["serve"])]),
+    (
+        &["comment", "decision", "decide", "remember", "blocker", "question"],
+        &[("", &["note", "<text>", "--kind", "decision"])],
+    ),
+    (&["context", "summary", "prompt", "handoff", "recap"], &[("", &["brief"])]),
+    (&["claim", "pick", "grab"], &[("", &["item", "claim"])]),
+    (&["backup", "dump"], &[("", &["store", "backup", "<file>"])]),
+    (
+        &["restore", "recover"],
+        &[
+            ("a lost database: ", &["store", "restore"]),
+            ("; a recorded file: ", &["artifact", "restore", "<path>"]),
+        ],
+    ),
+    (&["push", "pull", "fetch", "share"], &[("", &["sync"])]),
+    (&["workflows", "template", "templates"], &[("", &["workflow", "list"])]),
+];
+
+/// The help text as shown; the program's own help lists its commands in groups.
+pub fn grouped_if_root(help: String, arguments: &[OsString]) -> String {
+    match subcommand(arguments) {
+        Some(_) => help,
+        None => grouped(&help),
+    }
+}
+
+/// The root's help with its commands in groups.
+fn grouped(help: &str) -> String {
+    const HEADING: &str = "Commands:\n";
+    let Some((before, rest)) = help.split_once(HEADING) else { return help.to_owned() };
+    let (commands, after) = rest.split_once("\n\n").unwrap_or((rest, ""));
+    let line = |name: &&str| {
+        let is_it = |line: &&str| line.split_whitespace().next() == Some(name);
+        commands.lines().find(is_it).map(|line| format!("{line}\n")).unwrap_or_default()
+    };
+    let groups = GROUPS.iter().map(|(title, names)| {
+        let lines: String = names.iter().map(line).collect();
+        format!("{title}:\n{lines}\n")
+    });
+    let topics: Vec<&str> = TOPICS.iter().map(|(name, _)| *name).collect();
+    format!(
+        "{before}{}Topics: leftoff help TOPIC\n  {}\n\n{after}",
+        groups.collect::<String>(),
+        topics.join(", ")
+    )
+}
+
+/// The page of `leftoff help TOPIC`; `None` if that is a command.
+pub fn topic(name: &str) -> Option<&'static str> {
+    TOPICS.iter().find(|(topic, _)| *topic == name).map(|(_, page)| *page)
+}
+
+/// The error for an unknown command, with a suggestion.
+pub fn no_such_command(typed: &str) -> Failure {
+    let message = format!("there is no command '{typed}'");
+    let word = typed.to_lowercase();
+    let meant = MEANT.iter().find(|(asked, _)| asked.contains(&word.as_str()));
+    let hint = match (meant, nearest(&word, commands::names())) {
+        (Some((_, meanings)), _) => meanings.iter().fold(Hint::default(), |hint, (when, command)| {
+            let command: Vec<String> = command.iter().map(ToString::to_string).collect();
+            hint.then(*when).run(command)
+        }),
+        (None, Some(name)) => Hint::new("did you mean: ").run(words![name]),
+        (None, None) => Hint::new("see what there is: ").run(words!["help"]),
+    };
+    Failure::wrong_usage(message, hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_command_is_in_one_group() {
+        let grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let all: BTreeSet<&str> = commands::names().collect();
+        assert_eq!(grouped.iter().copied().collect::<BTreeSet<_>>(), all);
+        assert_eq!(grouped.len(), all.len());
+    }
+
+    #[test]
+    fn no_command_is_called_a_topic_or_a_mistake_and_meanings_are_commands() {
+        let all: BTreeSet<&str> = commands::names().collect();
+        for (name, _) in TOPICS {
+            assert!(!all.contains(name) || name == "undo", "{name}");
+        }
+        for (asked, meanings) in MEANT {
+            assert!(asked.iter().all(|word| !all.contains(word)), "{asked:?}");
+            for (_, command) in meanings {
+                let name = command.first().expect("a command");
+                assert!(all.contains(name), "{command:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn commands_on_concept_pages_exist() {
+        let all: BTreeSet<&str> = commands::names().collect();
+        for (name, page) in TOPICS {
+            let shown: Vec<&str> =
+                page.lines().filter_map(|line| line.trim().strip_prefix("leftoff ")).collect();
+            assert!(!shown.is_empty(), "{name} shows no command");
+            for line in shown {
+                let word = line.split_whitespace().next().expect("a word");
+                assert!(all.contains(word), "{name}: {line}");
+            }
+        }
+    }
+}
