@@ -1,5 +1,5 @@
-// A model on loopback that does what a scenario tells it to: it speaks to Claude Code and to Codex in their own
-// protocols, and keeps every request, so that a scenario can look at what the agent told its model.
+// A model on loopback that does what a scenario tells it to: it speaks to Claude Code, Codex, Gemini CLI and OpenCode in
+// their own protocols, and keeps every request, so that a scenario can look at what the agent told its model.
 import { createServer } from "node:http"
 
 /** A turn is `{ text }`, or `{ bash }`, `{ write: { path, content } }`; the last one is said again and again. */
@@ -32,6 +32,9 @@ function answer(state, request, body, response) {
   if (path.endsWith("/count_tokens")) return json(response, { input_tokens: 10 })
   if (path.endsWith("/messages")) return claude(state, asked, body, response)
   if (path.endsWith("/responses")) return codex(state, asked, body, response)
+  if (path.includes("GenerateContent") || path.includes("generateContent")) return gemini(state, asked, body, path, response)
+  if (path.endsWith(":countTokens")) return json(response, { totalTokens: 10 })
+  if (path.endsWith("/chat/completions")) return chat(state, asked, body, response)
   if (path.endsWith("/models")) return json(response, { data: [], models: [] })
   json(response, {})
 }
@@ -101,6 +104,43 @@ function item(turn, tools, id) {
       ? { name: "shell_command", arguments: { command: turn.bash } }
       : { name: "shell", arguments: { command: ["bash", "-lc", turn.bash] } }
   return { type: "function_call", id: `fc_${id}`, call_id: `call_${id}`, name: call.name, arguments: JSON.stringify(call.arguments) }
+}
+
+function gemini(state, asked, body, path, response) {
+  const names = (asked.tools ?? []).flatMap((tool) => tool.functionDeclarations ?? []).map((tool) => tool.name)
+  const turn = next(state, body, names.includes("run_shell_command"))
+  const part = turn.bash
+    ? { functionCall: { name: "run_shell_command", args: { command: turn.bash, description: "run it" } } }
+    : turn.write
+      ? { functionCall: { name: "write_file", args: { file_path: turn.write.path, content: turn.write.content } } }
+      : { text: turn.text }
+  const whole = {
+    candidates: [{ content: { role: "model", parts: [part] }, finishReason: "STOP", index: 0 }],
+    usageMetadata: { promptTokenCount: state.tokens, candidatesTokenCount: 1, totalTokenCount: state.tokens + 1 },
+  }
+  if (!path.includes("stream")) return json(response, whole)
+  response.writeHead(200, { "content-type": "text/event-stream" }).end(`data: ${JSON.stringify(whole)}\n\n`)
+}
+
+/** OpenAI's older protocol, which OpenCode speaks to a provider of one's own. */
+function chat(state, asked, body, response) {
+  const names = (asked.tools ?? []).map((tool) => tool.function?.name)
+  const turn = next(state, body, names.includes("bash"))
+  const call = (name, values) => ({ index: 0, id: `call_${Date.now()}${Math.floor(Math.random() * 1e6)}`, type: "function", function: { name, arguments: JSON.stringify(values) } })
+  const delta = turn.bash
+    ? { role: "assistant", tool_calls: [call("bash", { command: turn.bash, description: "run it" })] }
+    : turn.write
+      ? { role: "assistant", tool_calls: [call("write", { filePath: turn.write.path, content: turn.write.content })] }
+      : { role: "assistant", content: turn.text }
+  const chunk = (more) => ({ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: asked.model, ...more })
+  const finish = turn.text === undefined ? "tool_calls" : "stop"
+  const usage = { prompt_tokens: state.tokens, completion_tokens: 1, total_tokens: state.tokens + 1 }
+  if (!asked.stream) {
+    return json(response, { id: "chatcmpl-1", object: "chat.completion", created: 1, model: asked.model, choices: [{ index: 0, message: delta, finish_reason: finish }], usage })
+  }
+  response.writeHead(200, { "content-type": "text/event-stream" })
+  for (const data of [chunk({ choices: [{ index: 0, delta, finish_reason: null }] }), chunk({ choices: [{ index: 0, delta: {}, finish_reason: finish }], usage })]) response.write(`data: ${JSON.stringify(data)}\n\n`)
+  response.end("data: [DONE]\n\n")
 }
 
 function events(response, list) {

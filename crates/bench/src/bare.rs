@@ -1,14 +1,16 @@
-//! What leftoff is measured against: the same rows read, or written as durably, with nothing around them. Decides nothing.
+//! The baseline: a bare program that reads the same rows, or writes them as durably. Decides nothing.
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Result, Transaction, TransactionBehavior, params};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
-/// leftoff's own rules: past this the log is written into the database and cut; whoever has written so often stays open,
-/// and copies the log back every so many pages instead.
+/// leftoff's own rules: above this size the log is written into the database and truncated; a connection with
+/// this many writes stays open, and copies the log back every so many pages.
 const LONG_LOG_BYTES: u64 = 256 * 1024;
 const WRITES_OF_ONE_COMMAND: u32 = 8;
+/// A snapshot is padded to a multiple of this, so that its row is overwritten in place.
+const SNAPSHOT_STEP: usize = 1024;
 const COPY_BACK_OFTEN: &str = "PRAGMA wal_autocheckpoint=64";
 
 const ACTIVE: &str = "worktree=?1 AND lifecycle='active' AND parallel=0 AND exclusive=1 AND machine IS NULL";
@@ -24,15 +26,16 @@ pub const ADVANCE: Events = &[
     ("phase_started", r#"{"type":"phase_started","phase":"testing"}"#),
 ];
 
-/// `leftoff note` with the text that the bench uses.
+/// `leftoff note` with the bench's text.
 pub const NOTE: Events =
     &[("note_added", r#"{"type":"note_added","id":1000,"kind":"note","text":"replay is visible then"}"#)];
 
-/// What a change adds to the snapshot: an attempt and two times. A note takes the place of an older one.
+/// A change's growth of the snapshot: an attempt and two times. A note replaces an older one.
 pub const ADVANCE_GROWS_SNAPSHOT_BY: usize = 170;
 pub const NOTE_GROWS_SNAPSHOT_BY: usize = 0;
 
-/// Reads what `leftoff status` reads: the worktree's active session, its snapshot, its definition, the agents.
+/// Reads what `leftoff status` reads: the worktree's active session, its snapshot, its definition, the
+/// agents.
 pub fn read(database: &Path, worktree: &str) -> Result<String> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(database, flags)?;
@@ -54,7 +57,7 @@ pub fn read(database: &Path, worktree: &str) -> Result<String> {
     Ok(format!("{body}\n{definition}\n{agents} agents\n"))
 }
 
-/// Writes what a command writes, one durable transaction a change.
+/// Writes what a command writes, one durable transaction per change.
 pub struct Writer {
     connection: Connection,
     log: PathBuf,
@@ -72,7 +75,7 @@ impl Writer {
         Ok(Self { connection, log: log.into(), writes: Cell::new(0) })
     }
 
-    /// Events, the session's line and its snapshot, of the worktree's active session.
+    /// Events, index row and snapshot of the worktree's active session.
     pub fn write(&self, worktree: &str, events: Events, growth: usize) -> Result<()> {
         let change = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
         let (number, mut version, at, mut body) = find(&change, worktree)?;
@@ -91,21 +94,22 @@ impl Writer {
             "UPDATE sessions SET phase=?2,phases_done=?3,updated_at=?4,version=?5,turn=?6 WHERE number=?1";
         change.prepare_cached(sql)?.execute(params![number, "testing", 3, at, version, cursor])?;
         put_version(&mut body, version, growth);
-        let sql = "INSERT OR REPLACE INTO snapshots(session,fold_version,version,body)VALUES(?1,?2,?3,?4)";
+        let sql = "INSERT INTO snapshots(session,fold_version,version,body)VALUES(?1,?2,?3,?4)ON CONFLICT DO UPDATE \
+                   SET fold_version=excluded.fold_version,version=excluded.version,body=excluded.body";
         change.prepare_cached(sql)?.execute(params![number, 1, version, body])?;
         change.commit()?;
         self.shorten_log()
     }
 
-    /// For what may be lost in a crash: as leftoff writes activity.
+    /// For data that may be lost in a crash, as leftoff writes activity.
     pub fn open_without_sync(database: &Path) -> Result<Self> {
         let writer = Self::open(database)?;
         writer.connection.execute_batch("PRAGMA synchronous=NORMAL")?;
         Ok(writer)
     }
 
-    /// A file that was touched: the agent's session, the key that makes it count once, when the agent was seen, and
-    /// the row itself; the oldest rows go.
+    /// A touched file: the agent's session, the key that makes it count once, when the agent was seen, and
+    /// the row itself; the oldest rows are dropped.
     pub fn trace(&self, worktree: &str, agent: &str, round: &str) -> Result<()> {
         let number: usize = round.parse().unwrap_or(0);
         let at: i64 = 1_800_000_000_000_000_000 + i64::try_from(number).unwrap_or(0);
@@ -160,14 +164,16 @@ fn find(connection: &Connection, worktree: &str) -> Result<(i64, i64, i64, Strin
     statement.query_row([worktree], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
 }
 
-/// As leftoff's snapshot ends, after white space in place of what a change would add to it.
+/// The end of leftoff's snapshot, after white space in place of a change's growth.
 fn put_version(snapshot: &mut String, version: i64, growth: usize) {
     let field = "\"version\":";
     snapshot.truncate(snapshot.rfind(field).unwrap_or(snapshot.len()));
     snapshot.push_str(&format!("{:growth$}{field}{version}}}", ""));
+    let padding = snapshot.len().next_multiple_of(SNAPSHOT_STEP) - snapshot.len();
+    snapshot.extend(std::iter::repeat_n(' ', padding));
 }
 
-/// Without reading JSON: that would be more than bare.
+/// Without parsing JSON: that would be more than bare.
 fn definition_hash(snapshot: &str) -> &str {
     let after = snapshot.split_once(r#""hash":""#).map_or("", |(_, after)| after);
     after.split('"').next().unwrap_or_default()

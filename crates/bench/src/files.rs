@@ -1,4 +1,4 @@
-//! Sessions that another tool keeps in files: looking at one does not read the others, and a list reads them fast.
+//! Another tool's sessions in files: looking at one does not read the others, and a list reads them fast.
 
 use crate::project::{Programs, Project};
 use crate::sample::{interleaved, median, medians, milliseconds, ratio, timed};
@@ -38,26 +38,27 @@ pub fn many_files(programs: &Programs, effort: Effort, table: &mut Table) -> Res
     Ok(())
 }
 
-/// What an agent that is bound to the last review asks.
+/// A query by an agent bound to the last review.
 fn bound(project: &Project) -> Command {
     let mut status = project.leftoff(&["status"]);
     status.env("LEFTOFF_AGENT_SESSION", AGENT);
     status
 }
 
-/// A project with so many reviews of Open Code Review, of which the last is taken in.
+/// A project with this many Open Code Review reviews, the last of which is adopted.
 fn reviews(programs: &Programs, count: usize) -> Result<Project> {
     let project = programs.empty_project()?;
     for number in 0..count {
-        let name = format!("2026-{:02}-{:02}-branch-{number:04}", 1 + number / 100, 1 + number % 28);
+        let day = format!("2025-{:02}-{:02}", 1 + number / 100, 1 + number % 28);
+        let name = format!("{day}-branch-{number:04}");
         let folder = std::path::Path::new(&project.worktree()).join(".ocr/sessions").join(&name);
         fs::create_dir_all(folder.join("rounds/round-1/reviews"))?;
-        // The template by which the tool closes a session leaves the workflow out.
+        // The tool's closing template omits the workflow.
         let kind = if number % 2 == 0 { "\n  \"workflow_type\": \"review\"," } else { "" };
         let state = format!(
             "{{\n  \"session_id\": \"{name}\",{kind}\n  \"status\": \"closed\",\n  \
              \"current_phase\": \"complete\",\n  \"phase_number\": 8,\n  \"current_round\": 1,\n  \
-             \"started_at\": \"2026-01-31T09:00:00Z\",\n  \"updated_at\": \"2026-01-31T10:00:00Z\"\n}}\n"
+             \"started_at\": \"{day}T09:00:00Z\",\n  \"updated_at\": \"{day}T10:00:00Z\"\n}}\n"
         );
         fs::write(folder.join("state.json"), state)?;
         for file in [
@@ -72,7 +73,7 @@ fn reviews(programs: &Programs, count: usize) -> Result<Project> {
             fs::write(folder.join(format!("rounds/round-1/reviews/{reviewer}.md")), "## Finding 1\n")?;
         }
     }
-    let mut start = project.leftoff(&["start", "--layout", "ocr", "--id", "2026-12-31-current"]);
+    let mut start = project.leftoff(&["start", "--layout", "ocr", "--id", "2025-12-31-current"]);
     timed(start.env("LEFTOFF_AGENT_SESSION", AGENT))?;
     Ok(project)
 }

@@ -1,4 +1,4 @@
-//! Hooks run on every tool call of every agent: what one costs, in a large repository and a large store.
+//! Hooks run on every tool call: their cost in a large repository and a large store.
 
 use crate::project::{Programs, Project};
 use crate::sample::{interleaved, medians, ratio, timed, timed_with_input};
@@ -64,7 +64,7 @@ pub fn hooks(programs: &Programs, effort: Effort, table: &mut Table) -> Result<(
     recording(programs, effort, table)
 }
 
-/// What a tool left behind, against a program that writes the same rows as durably.
+/// A tool's trace, against a program that writes the same rows as durably.
 fn recording(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
     let (ours, theirs) = (large(programs)?, large(programs)?);
     for project in [&ours, &theirs] {

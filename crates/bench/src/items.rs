@@ -1,4 +1,4 @@
-//! Items: what is next, where things stand and finishing one must not feel how many there are.
+//! Items: the next one, the status, and finishing one must not depend on their number.
 
 use crate::project::{Programs, Project};
 use crate::sample::{interleaved, medians, ratio, timed};
@@ -25,7 +25,7 @@ pub fn many_items(programs: &Programs, effort: Effort, table: &mut Table) -> Res
         let what = format!("{words}, {} items : {FEW}", effort.items);
         table.line(&what, ratio(&slow, &quick), AT_MOST, &medians(&slow, &quick));
     }
-    // Every round finishes an item that was added for it, so that as many are open as before.
+    // Every round finishes an item that was added for it, so the number of open ones stays the same.
     let before = |round: usize| -> Result<()> {
         let id = format!("round-{round}");
         let add = ["item", "add", "Of this round", "--id", &id, "--phase", &phase];
@@ -48,7 +48,7 @@ pub fn many_items(programs: &Programs, effort: Effort, table: &mut Table) -> Res
     Ok(())
 }
 
-/// Where items are looked at for every answer; those of other phases cost nothing.
+/// The phase whose items are read for every answer; those of other phases cost nothing.
 fn current_phase(project: &Project) -> Result<String> {
     match project.engine()?.status()? {
         Current::Session(view) => Ok(view.current_phase.id.to_string()),
@@ -56,7 +56,7 @@ fn current_phase(project: &Project) -> Result<String> {
     }
 }
 
-/// One in three waits for the one before.
+/// Every third waits for the previous one.
 fn add(project: &Project, phase: &str, count: usize) -> Result<()> {
     let mut engine = project.engine()?;
     for number in 1..=count {

@@ -1,4 +1,5 @@
-//! `./bench`: measures in one run, prints ratios. Never a part of `./test`: it takes minutes and wants a quiet machine.
+//! `./bench`: measures in one run, prints ratios. Not part of `./test`: it takes minutes and needs a quiet
+//! machine.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "its output is what it is for")]
 
 mod files;
@@ -8,8 +9,11 @@ mod items;
 mod mcp;
 mod measures;
 mod peer;
+mod postgres;
 mod project;
 mod sample;
+mod screens;
+mod sharing;
 mod table;
 
 use project::Programs;
@@ -18,7 +22,7 @@ use table::Table;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// How much is measured.
+/// The amount of measuring.
 #[derive(Clone, Copy)]
 struct Effort {
     /// Rounds of interleaved samples.
@@ -47,22 +51,46 @@ const QUICK: Effort = Effort {
     items: 2_000,
 };
 
+/// The part to measure.
+#[derive(Clone, Copy)]
+enum Only {
+    Everything,
+    Hooks,
+    Screens,
+    Sharing,
+    Peers,
+    Postgres,
+}
+
 fn main() -> ExitCode {
     let mut effort = FULL;
     let mut checking = false;
-    let mut only_hooks = false;
+    let mut only = Only::Everything;
     for word in std::env::args().skip(1) {
         match word.as_str() {
             "--check" => checking = true,
             "--quick" => effort = QUICK,
-            "--hooks" => only_hooks = true,
+            "--hooks" => only = Only::Hooks,
+            "--screens" => only = Only::Screens,
+            "--sync" => only = Only::Sharing,
+            "--postgres" => only = Only::Postgres,
+            "--peers" => only = Only::Peers,
             _ => {
-                eprintln!("usage: ./bench [--check] [--quick] [--hooks]");
+                eprintln!(
+                    "usage: ./bench [--check] [--quick] [--hooks | --screens | --sync | --postgres | --peers]"
+                );
                 return ExitCode::from(2);
             }
         }
     }
-    let measured = if only_hooks { measure_hooks(effort) } else { measure(effort) };
+    let measured = match only {
+        Only::Everything => measure(effort),
+        Only::Hooks => measure_part(|programs, table| hooks::hooks(programs, effort, table)),
+        Only::Screens => measure_part(|programs, table| screens::screens(programs, effort, table)),
+        Only::Sharing => measure_part(|programs, table| sharing::sharing(programs, effort, table)),
+        Only::Peers => measure_part(|programs, table| peer::langgraph(programs, effort, table)),
+        Only::Postgres => measure_part(|programs, table| postgres::postgres(programs, effort, table)),
+    };
     match measured {
         Ok(table) if checking && !table.all_hold() => ExitCode::FAILURE,
         Ok(_) => ExitCode::SUCCESS,
@@ -96,11 +124,11 @@ fn measure(effort: Effort) -> Result<Table> {
     Ok(table)
 }
 
-/// What agents feel, without the rest.
-fn measure_hooks(effort: Effort) -> Result<Table> {
+/// Only what agents notice, or what people look at.
+fn measure_part(measure: impl FnOnce(&Programs, &mut Table) -> Result<()>) -> Result<Table> {
     let programs = Programs::installed()?;
     let mut table = Table::begin(&machine());
-    hooks::hooks(&programs, effort, &mut table)?;
+    measure(&programs, &mut table)?;
     table.end();
     Ok(table)
 }

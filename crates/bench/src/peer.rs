@@ -1,5 +1,5 @@
-//! leftoff beside LangGraph's checkpointer, which keeps agents' state in SQLite too. Needs Python and a package index:
-//! where they are not there, that is said aloud and the line is left out.
+//! leftoff beside LangGraph's checkpointer, which also keeps agents' state in SQLite. Needs Python and a
+//! package index; without them the line is left out, with a message.
 
 use crate::measures::NOTE;
 use crate::project::Programs;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 const PACKAGE: &str = "langgraph-checkpoint-sqlite";
 const PUT: &str = include_str!("put.py");
-/// Changes between two looks at the clock.
+/// Changes between two clock readings.
 const BLOCK: u32 = 25;
 
 pub fn langgraph(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
@@ -51,7 +51,7 @@ pub fn langgraph(programs: &Programs, effort: Effort, table: &mut Table) -> Resu
     Ok(())
 }
 
-/// The package in an environment of its own beside the programs, made once.
+/// The package in its own environment beside the programs, created once.
 fn installed(built: &Path) -> Result<PathBuf> {
     let folder = built.join("langgraph");
     let python = folder.join("bin/python");
@@ -76,7 +76,7 @@ fn must(command: &mut Command) -> Result<()> {
     Err(said.lines().last().unwrap_or("it ended without a word").to_owned().into())
 }
 
-/// The checkpointer in a process that stays, as ours does.
+/// The checkpointer in a long-lived process, like ours.
 struct Saver {
     process: Child,
     orders: ChildStdin,

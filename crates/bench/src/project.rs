@@ -1,4 +1,4 @@
-//! Projects to measure in, on the disk that the programs are on: a temporary folder may be in memory, where fsync is free.
+//! Projects to measure in, on the programs' disk: a temporary folder may be in memory, where fsync is free.
 
 use crate::Result;
 use engine::{Engine, Intent, Options};
@@ -13,7 +13,7 @@ const BARE: &str = "leftoff-bare";
 const GATE: &str =
     "\n[[phase.check]]\nid = \"enough\"\nkind = \"expr\"\nexpr = \"evidence.coverage >= 80.0\"\n";
 
-/// Six phases with the same gate each, or none.
+/// Six phases with the same gate, or none.
 fn steps(name: &str, gate: &str) -> String {
     let phases = ["planning", "setup", "implementation", "testing", "documentation", "release"].map(|id| {
         format!(
@@ -30,8 +30,8 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Copies, as an installed program is one: what a linker wrote through a memory map lies in the system's cache in
-    /// small pieces, and mapping those made every start a quarter slower, the larger program's most of all.
+    /// Copies, like an installed program: output that a linker wrote through a memory map is cached in small
+    /// pieces, and mapping those slowed every start by a quarter, most for the larger program.
     pub fn installed() -> Result<Self> {
         let here = std::env::current_exe()?;
         let built = here.parent().ok_or("no folder above the program")?;
@@ -42,7 +42,7 @@ impl Programs {
         Ok(Self { built: built.to_owned(), folder })
     }
 
-    /// Where the programs were built: stays from run to run.
+    /// The programs' build folder, which persists between runs.
     pub fn built(&self) -> &Path {
         &self.built
     }
@@ -102,7 +102,7 @@ impl Project {
         Err(format!("leftoff hook: {}", String::from_utf8_lossy(&output.stderr)).into())
     }
 
-    /// Where the project and what belongs to it is; nothing of it is left afterwards.
+    /// The folder of the project and everything else; removed afterwards.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -111,7 +111,7 @@ impl Project {
         self.root.to_string_lossy().into_owned()
     }
 
-    /// Begins a session, which pauses the one before.
+    /// Starts a session, which pauses the previous one.
     pub fn start(&self) -> Result<()> {
         self.start_workflow("steps")
     }
@@ -120,7 +120,7 @@ impl Project {
         self.run(&["start", name, "--goal", "no log-out while a tab is open"])
     }
 
-    /// The program in this project, with nothing of this machine's user around it.
+    /// The program in this project, isolated from this machine's user.
     pub fn leftoff(&self, arguments: &[&str]) -> Command {
         self.around(Command::new(&self.leftoff), arguments)
     }
@@ -132,7 +132,7 @@ impl Project {
         command
     }
 
-    /// The most memory that a command had resident, in MB.
+    /// A command's peak memory in MB.
     pub fn memory(&self, arguments: &[&str]) -> Result<f64> {
         let mut command = self.around(Command::new(&self.bare), &["memory"]);
         let output = command.arg(&self.leftoff).args(arguments).stdin(Stdio::null()).output()?;
@@ -149,13 +149,13 @@ impl Project {
         Err(format!("leftoff {}: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr)).into())
     }
 
-    /// The engine itself, in this process.
+    /// The engine in this process.
     pub fn engine(&self) -> Result<Engine> {
         let options = Options { project: Some(self.root.clone()), ..Options::default() };
         Ok(Engine::open(options, Intent::Command)?)
     }
 
-    /// The whole log goes into the database, as it would sooner or later.
+    /// Writes the whole log into the database, as would happen eventually.
     pub fn settle(&self) -> Result<()> {
         let connection = rusqlite::Connection::open(self.database())?;
         Ok(connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)

@@ -1,18 +1,18 @@
-//! Interleaved samples and what follows from them. Never compares times that were not taken side by side.
+//! Interleaved samples and their statistics. Never compares times that were not taken side by side.
 
 use crate::Result;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Rounds that only warm caches up.
+/// Warm-up rounds.
 const WARM_UP: usize = 5;
 
-/// One way to do something, timed.
+/// One timed way to do something.
 pub type Contestant<'a> = &'a mut dyn FnMut() -> Result<Duration>;
 
-/// Takes all contestants in turn, round after round, so that what disturbs one disturbs the others as well.
-/// `before` prepares a round and is not timed.
+/// Takes all contestants in turn, round after round, so that disturbances affect all of them. `before`
+/// prepares a round and is not timed.
 pub fn interleaved<const N: usize>(
     rounds: usize,
     mut before: impl FnMut(usize) -> Result<()>,
@@ -33,7 +33,7 @@ pub fn interleaved<const N: usize>(
     Ok(times)
 }
 
-/// The median of the ratios of samples that were taken in the same round.
+/// The median of the ratios of samples from the same round.
 pub fn ratio(times: &[Duration], to: &[Duration]) -> f64 {
     let mut ratios: Vec<f64> =
         times.iter().zip(to).map(|(time, other)| time.as_secs_f64() / other.as_secs_f64()).collect();
@@ -52,18 +52,18 @@ pub fn milliseconds(time: Duration) -> String {
     format!("{:.2} ms", time.as_secs_f64() * 1e3)
 }
 
-/// `1.23 ms : 0.61 ms`, the medians that a ratio is about.
+/// `1.23 ms : 0.61 ms`, the medians behind a ratio.
 pub fn medians(times: &[Duration], to: &[Duration]) -> String {
     format!("{} : {}", milliseconds(median(times)), milliseconds(median(to)))
 }
 
-/// The same for a process that reads this file.
+/// As `timed`, for a process that reads this file.
 pub fn timed_with_input(command: &mut Command, input: &Path) -> Result<Duration> {
     command.stdin(std::fs::File::open(input)?).stdout(Stdio::null());
     run_timed(command)
 }
 
-/// From before a process is started until after it has ended. It must succeed.
+/// From before a process starts until after it ends. It must succeed.
 pub fn timed(command: &mut Command) -> Result<Duration> {
     command.stdin(Stdio::null()).stdout(Stdio::null());
     run_timed(command)

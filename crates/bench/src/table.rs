@@ -1,15 +1,15 @@
-//! What was measured, what it must be, and whether it is. Prints a line as soon as there is one.
+//! Measurements, their limits, and the verdict. Prints each line immediately.
 
 pub struct Table {
     missed: usize,
 }
 
-/// What a measured figure must be.
+/// The limit of a measurement.
 #[derive(Clone, Copy)]
 pub enum Must {
     AtMost(f64),
     AtLeast(f64),
-    /// There is nothing to hold it against yet.
+    /// There is no limit yet.
     Nothing,
 }
 
@@ -20,7 +20,7 @@ impl Table {
         Self { missed: 0 }
     }
 
-    /// `of` tells the times or counts that the figure was computed from.
+    /// `of` names the times or counts behind the figure.
     pub fn line(&mut self, what: &str, measured: f64, must: Must, of: &str) {
         let (bound, holds) = match must {
             Must::AtMost(bound) => (format!("≤ {bound}"), Some(measured <= bound)),

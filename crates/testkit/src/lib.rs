@@ -1,4 +1,5 @@
-//! Sandboxes for tests of the whole program: a folder of its own, a clock that the test sets, nothing of the machine's user.
+//! Sandboxes for end-to-end tests: a separate folder, a clock that the test sets, isolated from the machine's
+//! user.
 #![allow(
     clippy::expect_used,
     clippy::missing_panics_doc,
@@ -6,7 +7,13 @@
     reason = "a test that cannot go on should say where"
 )]
 
+pub mod ccw_dashboard;
+pub mod postgres;
 pub mod praxis_v2;
+pub mod proof;
+mod running;
+
+pub use running::Running;
 
 use serde_json::Value;
 use std::cell::RefCell;
@@ -17,23 +24,24 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// A project in a temporary folder, with a home folder of its own beside it.
+/// A project in a temporary folder, with its own home folder beside it.
 pub struct Sandbox {
     program: PathBuf,
     folder: TempDir,
     project: PathBuf,
     now: RefCell<Option<String>>,
+    store: Option<String>,
 }
 
 impl Sandbox {
-    /// A git repository without commits; git itself is not needed for it.
+    /// A git repository without commits; does not need git itself.
     pub fn git(program: &str) -> Self {
         let sandbox = Self::plain(program);
         sandbox.write(".git/HEAD", "ref: refs/heads/main\n");
         sandbox
     }
 
-    /// A folder that is in no repository.
+    /// A folder outside any repository.
     pub fn plain(program: &str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let project = folder.path().join("project");
@@ -41,11 +49,18 @@ impl Sandbox {
         fs::create_dir_all(folder.path().join("home")).expect("the home folder");
         fs::create_dir_all(folder.path().join("tmp")).expect("the folder for temporary files");
         let project = project.canonicalize().expect("the project's real path");
-        Self { program: program.into(), folder, project, now: RefCell::new(None) }
+        let store = store_of_this_run();
+        Self { program: program.into(), folder, project, now: RefCell::new(None), store }
     }
 
-    /// The built-in workflows with their own phases and no gates: for tests that are about something else.
-    /// A project's own definition comes before a built-in one of the same name.
+    /// From now on the sessions are in this store.
+    pub fn on(mut self, store: &str) -> Self {
+        self.store = Some(store.to_owned());
+        self
+    }
+
+    /// The built-in workflows without gates, for tests about something else. A project's own definition
+    /// precedes a built-in one of the same name.
     #[must_use]
     pub fn without_gates(self) -> Self {
         for builtin in layouts::builtin::all() {
@@ -54,7 +69,7 @@ impl Sandbox {
         self
     }
 
-    /// Sets the program's clock, from now on, to this moment (RFC 3339). Debug builds only.
+    /// Sets the program's clock to this moment (RFC 3339). Debug builds only.
     pub fn at(&self, moment: &str) -> &Self {
         *self.now.borrow_mut() = Some(moment.to_owned());
         self
@@ -64,7 +79,7 @@ impl Sandbox {
         &self.project
     }
 
-    /// The folder that holds the project, the home folder and whatever else a test puts there.
+    /// The folder with the project, the home folder and other test files.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -94,7 +109,7 @@ impl Sandbox {
         fs::read_to_string(self.path(relative)).expect("a file in the sandbox")
     }
 
-    /// The program, ready to run in the project's folder with nothing of this machine's user around it.
+    /// The program, ready to run in the project's folder, isolated from this machine's user.
     pub fn command(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
         let mut command = Command::new(&self.program);
         command
@@ -107,14 +122,21 @@ impl Sandbox {
             .env("LEFTOFF_TEST_TMP", self.folder.path().join("tmp"))
             .env("USER", "anna")
             .env("LC_ALL", "C.UTF-8")
+            // Long enough for a brief to include git's data on a busy machine.
+            .env("LEFTOFF_TEST_GIT_MS", "20000")
+            .envs(proof::control())
             .stdin(Stdio::null());
         if let Some(now) = self.now.borrow().as_ref() {
             command.env("LEFTOFF_TEST_NOW", now);
         }
+        if let Some(store) = &self.store {
+            command.env("LEFTOFF_STORE", store).env("LEFTOFF_TEST_HOOK_MS", "20000");
+        }
         command
     }
 
-    /// Runs without a terminal, except what only a person can do: `skip`, `purge` and `close --force` are typed by one.
+    /// Runs without a terminal, except for commands that only a person can run: `skip`, `purge` and `close
+    /// --force`.
     pub fn run(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Ran {
         let mut command = self.command(arguments);
         if needs_a_person(&command) {
@@ -123,12 +145,12 @@ impl Sandbox {
         Ran::from(command.output().expect("the program starts"))
     }
 
-    /// Runs as a person would, at a terminal which `script` makes; only stdout goes elsewhere.
+    /// Runs as a person would, on a terminal created by `script`; only stdout is captured separately.
     pub fn run_as_person(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Ran {
         self.as_person(&self.command(arguments))
     }
 
-    /// Lets anyone do what these rules of `[policy]` are about, as a person accepts it on this machine.
+    /// Allows these `[policy]` rules to anyone, as accepted by a person on this machine.
     pub fn allow_anyone(&self, rules: &[&str]) {
         let lines: String = rules.iter().map(|rule| format!("{rule} = \"anyone\"\n")).collect();
         let config = ".leftoff/config.toml";
@@ -137,7 +159,7 @@ impl Sandbox {
         self.run_as_person(["trust", "--policy", "--yes"]).ok();
     }
 
-    /// Runs a command with its stdin and stderr at a terminal.
+    /// Runs a command with stdin and stderr on a terminal.
     pub fn as_person(&self, inner: &Command) -> Ran {
         let words = std::iter::once(inner.get_program()).chain(inner.get_args());
         let line: Vec<String> = words.map(|word| quoted(&word.to_string_lossy())).collect();
@@ -152,7 +174,7 @@ impl Sandbox {
         Ran { code: ran.code, stderr: ran.stdout.replace("\r\n", "\n"), stdout }
     }
 
-    /// Runs as an agent session would: `claude:a4326893`.
+    /// Runs as an agent session: `claude:a4326893`.
     pub fn run_as(&self, agent: &str, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Ran {
         let mut command = self.command(arguments);
         Ran::from(command.env("LEFTOFF_AGENT_SESSION", agent).output().expect("the program starts"))
@@ -160,27 +182,16 @@ impl Sandbox {
 
     /// Runs with this text on stdin.
     pub fn run_with_input(&self, arguments: &[&str], input: &str) -> Ran {
-        let mut child = self
-            .command(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program starts");
-        let mut stdin = child.stdin.take().expect("a pipe");
-        // The program may end without reading all of it.
-        let _ = std::io::Write::write_all(&mut stdin, input.as_bytes());
-        drop(stdin);
-        Ran::from(child.wait_with_output().expect("the program ends"))
+        with_input(self.command(arguments), input)
     }
 
-    /// Runs at a terminal, which `script` makes: what is a person's is done there alone. All that it said is in `stdout`.
-    /// None where this machine has no such program.
+    /// Runs on a terminal created by `script`, for actions that only a person can do. All output is in
+    /// `stdout`. `None` if this machine has no such program.
     pub fn run_at_terminal(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Option<Ran> {
         self.answer_at_terminal(arguments, "")
     }
 
-    /// The same, and this is typed there.
+    /// As `run_at_terminal`, with this text typed.
     pub fn answer_at_terminal(
         &self,
         arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
@@ -201,13 +212,56 @@ impl Sandbox {
         Some(Ran::from(child.wait_with_output().ok()?))
     }
 
-    /// Runs a command line as the program printed it: `leftoff advance --phase plan`.
+    /// Runs a command line as printed by the program: `leftoff advance --phase plan`.
     pub fn run_printed(&self, line: &str) -> Ran {
         self.run(words_of(line).into_iter().skip(1))
     }
 }
 
-/// The words of a command line as it is printed, in which some stand in single quotes.
+/// A program in the same folder and surroundings as this command, with other arguments. Threads can share a command, not
+/// a sandbox.
+pub fn like(command: &Command, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
+    let mut other = Command::new(command.get_program());
+    other.args(arguments).env_clear().stdin(Stdio::null());
+    other.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    if let Some(folder) = command.get_current_dir() {
+        other.current_dir(folder);
+    }
+    other
+}
+
+/// With `LEFTOFF_TEST_STORE=postgres` every sandbox has its sessions on a server, in a schema of this process; each project
+/// gets an id of its own there.
+fn store_of_this_run() -> Option<String> {
+    static STORE: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();
+    let is_wanted = std::env::var("LEFTOFF_TEST_STORE").is_ok_and(|wanted| wanted == "postgres");
+    let find = || is_wanted.then(|| postgres::schema("tests on PostgreSQL").expect("PostgreSQL is there"));
+    STORE.get_or_init(find).clone()
+}
+
+/// Runs a command with this text on stdin.
+pub fn with_input(mut command: Command, input: &str) -> Ran {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    // The program may end without reading all of it.
+    let _ = std::io::Write::write_all(&mut stdin, input.as_bytes());
+    drop(stdin);
+    Ran::from(child.wait_with_output().expect("the program ends"))
+}
+
+/// Parses YAML, as far as our files use it.
+pub fn yaml(text: &str) -> Value {
+    let (fields, wrong) = layouts::yaml::object(text.as_bytes()).expect("YAML");
+    assert!(wrong.is_empty(), "{wrong:?}");
+    Value::Object(fields)
+}
+
+/// Splits a printed command line with single quotes into words.
 pub fn words_of(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut is_quoted = false;
@@ -221,7 +275,7 @@ pub fn words_of(line: &str) -> Vec<String> {
     words
 }
 
-/// A line of a shell at a terminal of its own.
+/// A shell line on its own terminal.
 pub fn at_terminal(line: &str) -> Command {
     let line = format!("stty cols 80 rows 24; {line}");
     let mut command = Command::new("script");
@@ -233,36 +287,37 @@ pub fn at_terminal(line: &str) -> Command {
     command
 }
 
-/// Only a person can: a phase with a gate is skipped, text is purged, an unfinished session is closed.
+/// True for commands that only a person can run: skipping a gated phase, purging text, closing an unfinished
+/// session.
 fn needs_a_person(command: &Command) -> bool {
     let words: Vec<&OsStr> = command.get_args().collect();
     let has = |word: &str| words.iter().any(|own| *own == word);
     !has("--help") && (has("skip") || has("purge") && has("--yes") || has("close") && has("--force"))
 }
 
-/// One word of a shell's command line.
+/// Quotes a word for the shell.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// A definition without checks, evidence, files and items: those are indented, or lines of their own.
+/// A definition without checks, evidence, files and items, which are indented or on their own lines.
 fn ungated(text: &str) -> String {
     let asks =
         |line: &str| line.starts_with("  ") || line.starts_with("produces =") || line.starts_with("items =");
     text.lines().filter(|line| !asks(line)).map(|line| format!("{line}\n")).collect()
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug, Clone)]
 pub struct Ran {
-    /// 128 + signal when a signal ended it.
+    /// 128 + signal if a signal ended it.
     pub code: i32,
     pub stdout: String,
     pub stderr: String,
 }
 
 impl Ran {
-    /// This, if it was done; a panic that shows everything otherwise.
+    /// The run if it succeeded; otherwise panics with all output.
     #[track_caller]
     #[allow(clippy::return_self_not_must_use, reason = "asserting is the point; the rest may be ignored")]
     pub fn ok(self) -> Self {
@@ -303,7 +358,7 @@ impl From<Output> for Ran {
     }
 }
 
-/// What this machine cannot do is not tried, and `./test` says so at its end.
+/// Records something that this machine cannot test; `./test` reports it at its end.
 pub fn left_out(what: &str) {
     if let Some(list) = std::env::var_os("LEFTOFF_TEST_LEFT_OUT") {
         let list = fs::OpenOptions::new().create(true).append(true).open(list);
@@ -311,7 +366,7 @@ pub fn left_out(what: &str) {
     }
 }
 
-/// The program that shows what another one does; none, and that is said, where there is none.
+/// The path of strace; `None`, with a report, if there is none.
 pub fn strace(what_for: &str) -> Option<std::ffi::OsString> {
     let program = std::env::var_os("LEFTOFF_TEST_STRACE").unwrap_or_else(|| "strace".into());
     let is_there =

@@ -1,5 +1,5 @@
-//! The rules by which version 2 of praxis OS loads a session's file: its models forbid keys that they do not know, and a
-//! file that breaks a rule is "not found" for that tool. Written down from the tool's models, not from our reader.
+//! The rules by which praxis OS version 2 loads a session's file: its models forbid unknown keys, and it
+//! ignores a file that breaks a rule. Taken from the tool's models, not from our reader.
 
 use serde_json::{Map, Value};
 
@@ -36,14 +36,14 @@ const ARTIFACT: &[(&str, Check, bool)] = &[
     ("timestamp", is_local_time, false),
 ];
 
-/// Every rule that a file breaks; none when the tool loads it.
+/// Every rule that a file breaks; empty if the tool loads it.
 pub fn broken_rules(file: &str) -> Vec<String> {
     let mut fields = match serde_json::from_str::<Value>(file) {
         Ok(Value::Object(fields)) => fields,
         Ok(other) => return vec![format!("it is {other}, no object")],
         Err(error) => return vec![error.to_string()],
     };
-    // The tool takes this key out before it validates.
+    // The tool removes this key before it validates.
     fields.remove("status");
     let mut broken = object("", &fields, TOP);
     for (section, rules) in [("phase_timings", TIMING), ("phase_artifacts", ARTIFACT)] {

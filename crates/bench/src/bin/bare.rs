@@ -33,8 +33,7 @@ fn run(words: &[&str]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The most memory that a program had resident, in KB. A program inherits the peak of the process that starts it,
-/// so this small one does that.
+/// A program's peak memory in KB. A program inherits the peak of its parent, so this small one starts it.
 fn peak_of(program: &str, arguments: &[&str]) -> Result<i64, Box<dyn Error>> {
     use nix::sys::resource::{UsageWho, getrusage};
     let ended = Command::new(program).args(arguments).stdout(Stdio::null()).status()?;

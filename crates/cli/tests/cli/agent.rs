@@ -1,11 +1,11 @@
-//! Agents that live as processes of their own: a shell under another name, which runs what it is told to.
+//! Agents as separate processes: a shell under another name, which runs given commands.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use testkit::{Ran, Sandbox};
 
-/// Lives until it is dropped.
+/// Lives until dropped.
 pub struct Agent {
     process: Child,
     orders: Option<ChildStdin>,
@@ -14,7 +14,7 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// A link, not a copy: an executable that was just written may still be open in a process that another test starts.
+    /// A link, not a copy: a new executable may still be open in a process that another test starts.
     pub fn new(sandbox: &Sandbox, name: &str) -> Self {
         let program = sandbox.folder().join(name);
         std::os::unix::fs::symlink("/bin/sh", &program).expect("a shell under the agent's name");
@@ -31,7 +31,7 @@ impl Agent {
         Self { process, orders, answers, identity: None }
     }
 
-    /// From now on its commands carry the agent's variable.
+    /// Its later commands carry the agent's variable.
     pub fn export(&mut self, identity: &str) {
         self.identity = Some(identity.to_owned());
     }
@@ -79,7 +79,7 @@ impl Agent {
 
 impl Drop for Agent {
     fn drop(&mut self) {
-        // Without orders a shell ends.
+        // Without input a shell ends.
         drop(self.orders.take());
         let _ = self.process.wait();
     }
@@ -89,7 +89,7 @@ pub fn session_start(sandbox: &Sandbox, agent_session: &str, source: &str) -> St
     event(sandbox, agent_session, &serde_json::json!({ "hook_event_name": "SessionStart", "source": source }))
 }
 
-/// An event of Claude Code with what every event has.
+/// A Claude Code event with the common fields.
 pub fn event(sandbox: &Sandbox, agent_session: &str, fields: &serde_json::Value) -> String {
     let mut event = serde_json::json!({
         "session_id": agent_session,

@@ -1,4 +1,4 @@
-//! Files that sessions record.
+//! Recorded files.
 
 use crate::{essay, git, workspace};
 

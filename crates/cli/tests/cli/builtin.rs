@@ -1,4 +1,4 @@
-//! Every built-in workflow, gone through by nothing but the commands that are printed.
+//! Every built-in workflow, completed by nothing but printed commands.
 
 use crate::fresh as git;
 use serde_json::Value;
@@ -37,11 +37,11 @@ fn essay_stops_at_what_only_its_user_can_say() {
     check("essay", 4, &missing_work(&["specific", "defensible"]));
 }
 
-/// How going through a workflow ended.
+/// How a walk through a workflow ended.
 #[derive(Debug, PartialEq)]
 enum End {
     Completed,
-    /// At a gate whose failed checks are all named.
+    /// At a gate that names all its failed checks.
     MissingWork(Vec<String>),
     NeedsAPerson,
 }
@@ -67,7 +67,7 @@ fn check(workflow: &str, phases: usize, expected: &End) {
             let completed = view["completed_phases"].as_array().unwrap().len();
             assert_eq!(completed + usize::try_from(not_applicable).unwrap(), phases);
             assert_eq!(view["current_phase"]["id"], *all.last().unwrap());
-            // All were offered in their order.
+            // All were offered in order.
             let skipped: Vec<&Value> = view["phases"]
                 .as_array()
                 .unwrap()
@@ -85,7 +85,7 @@ fn check(workflow: &str, phases: usize, expected: &End) {
     }
 }
 
-/// Runs `next.command` again and again. Gives the phases that were offered, in order.
+/// Runs `next.command` repeatedly. Returns the offered phases, in order.
 #[track_caller]
 fn go_through(sandbox: &Sandbox, workflow: &str) -> (End, Vec<String>) {
     let mut offered: Vec<String> = Vec::new();
@@ -119,7 +119,7 @@ fn go_through(sandbox: &Sandbox, workflow: &str) -> (End, Vec<String>) {
                     return (End::MissingWork(missing), offered);
                 }
             }
-            // What only the reader knows: typed as it stands it is refused, and no attempt.
+            // A placeholder: typed unchanged it is refused, and is not an attempt.
             2 => {
                 let before = view["phases"].as_array().expect("phases").clone();
                 let after = sandbox.run(["status", "--json"]).ok().json();
@@ -133,13 +133,13 @@ fn go_through(sandbox: &Sandbox, workflow: &str) -> (End, Vec<String>) {
     panic!("{workflow} never ends; offered {offered:?}");
 }
 
-/// Evidence for which a command has a placeholder.
+/// Evidence with a placeholder in a command.
 fn asked_for(command: &str) -> Vec<String> {
     let pieces = command.split('\'').filter(|piece| piece.ends_with('>'));
     pieces.filter_map(|piece| Some(piece.split_once('=')?.0.to_owned())).collect()
 }
 
-/// Writes the files that the current phase is to produce; tells whether there was one that was not there yet.
+/// Writes the current phase's files; returns whether one was new.
 fn supply(sandbox: &Sandbox) -> bool {
     let view = sandbox.run(["status", "--json"]).ok().json();
     let current = &view["current_phase"]["id"];
@@ -181,7 +181,7 @@ fn ids(view: &Value) -> Vec<String> {
     phases.map(|phase| phase["id"].as_str().expect("an id").to_owned()).collect()
 }
 
-/// A finished session can be gone through again, as its next run; nothing of the first one is mixed in.
+/// A finished session can be run again; nothing of the first run is mixed in.
 #[test]
 fn the_next_round_of_a_review_begins_anew() {
     let sandbox = git();
@@ -200,7 +200,7 @@ fn the_next_round_of_a_review_begins_anew() {
     assert_eq!(go_through(&sandbox, "review").0, End::Completed);
 }
 
-/// `map` leaves its session open; what is offered then ends it.
+/// `map` leaves its session open; the next offered command ends it.
 #[test]
 fn a_finished_map_leaves_the_session_open_for_a_review() {
     let sandbox = git();
@@ -213,7 +213,10 @@ fn a_finished_map_leaves_the_session_open_for_a_review() {
     assert_eq!((&view["status"], &view["next"]["command"]), (&"active".into(), &"leftoff close".into()));
     assert_eq!(view["progress"]["percent"], 100);
     let brief = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
-    assert!(brief.contains("Run 1 is **finished** (100 % done); the session is still open."), "{brief}");
+    assert!(
+        brief.contains("Run 1 is **finished**: 5 of 5 phases done (100 %); the session is still open."),
+        "{brief}"
+    );
     let text = sandbox.run(["brief"]).ok().stdout;
     assert!(text.contains("Run 1 of map is finished"), "{text}");
     sandbox.run(["run", "start", "review"]).ok();

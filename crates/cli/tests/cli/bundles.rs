@@ -1,4 +1,4 @@
-//! A session that goes to another machine and comes back.
+//! A session that goes to another machine and returns.
 
 use crate::git;
 use serde_json::{Value, json};
@@ -24,8 +24,8 @@ fn bundle(sandbox: &Sandbox, name: &str) -> String {
     path
 }
 
-/// The bundle with one line changed and the hash at its end made right again.
-fn forged(path: &str, change: impl Fn(&mut Value)) -> String {
+/// The bundle with one line changed and the final hash corrected.
+pub(crate) fn forged(path: &str, change: impl Fn(&mut Value)) -> String {
     let text = std::fs::read_to_string(path).unwrap();
     let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     lines.pop();
@@ -52,7 +52,7 @@ fn a_session_arrives_whole_paused_and_with_its_files() {
     there.run(["resume"]).ok();
     there.run(["advance", "--phase", "build"]).ok();
     there.run(["doctor"]).ok();
-    // Work went on there; the old bundle has nothing new.
+    // Work continued there; the old bundle has nothing new.
     assert_eq!(there.run(["bundle", "take", &path, "--json"]).ok().json()["already"], true);
 }
 
@@ -66,10 +66,10 @@ fn what_is_new_is_added_and_what_diverged_is_refused() {
     let second = bundle(&here, "b.leftoff");
     let taken = there.run(["bundle", "take", &second, "--json"]).ok().json();
     assert_eq!((&taken["already"], &taken["status"]), (&json!(false), &json!("paused")));
-    // The undoing names a version: it is the one that it has there.
+    // The undo names a version: it is mapped to the version there.
     let texts = |sandbox: &Sandbox| sandbox.run(["show", "--json"]).ok().json()["notes"].clone();
     assert_eq!(texts(&there), texts(&here));
-    // Taken in here again, nothing is new: that it was taken in is each place's own matter.
+    // Taken again here, nothing is new: taking a session is local to each place.
     let back = bundle(&there, "c.leftoff");
     assert_eq!(here.run(["bundle", "take", &back, "--json"]).ok().json()["already"], true);
 
@@ -98,7 +98,7 @@ fn taking_a_bundle_under_a_key_counts_once() {
     assert_eq!(refused.error()["kind"], "key_used");
     here.run(["note", "more"]).ok();
     there.run(["bundle", "take", &bundle(&here, "b.leftoff"), "--key", "q"]).code(4);
-    // Nothing was new, and that is what it answers later, too.
+    // Nothing was new, and the answer stays so later.
     let already = ["bundle", "take", &path, "--key", "r", "--json"];
     assert_eq!(there.run(already).ok().json()["already"], true);
     there.run(["pause", "--key", "r"]).code(4);
@@ -136,7 +136,7 @@ fn files_of_others_are_never_overwritten() {
     assert_eq!(there.read(".leftoff/sessions/k3v9x2mp/PLAN.md"), "mine\n");
     assert_eq!(there.read(".leftoff/sessions/k3v9x2mp/PLAN.md.from-bundle"), "the plan\n");
     assert!(taken.stderr.contains("PLAN.md.from-bundle: another one is there"), "{}", taken.stderr);
-    // A hidden file can give orders to a program: it is put beside its name.
+    // A hidden file can instruct a program: it is written next to its name.
     let elsewhere = git();
     let hidden = forged(&path, |line| {
         if line.get("file").is_some() {
@@ -153,7 +153,7 @@ fn a_bundle_that_cannot_be_trusted_changes_nothing() {
     let here = with_work();
     let path = bundle(&here, "a.leftoff");
     let there = git();
-    // Changes the lines that have this key, in what stands under it.
+    // Changes the lines with this key.
     let on = |key: &'static str, change: fn(&mut Value)| {
         forged(&path, move |line| {
             if line.get(key).is_some() {
@@ -214,7 +214,7 @@ fn without_phases(event: &mut Value) {
     }
 }
 
-/// A bundle of a session of workflow `ship` whose definition has lost its checks, under the hash of the real one.
+/// A bundle of a `ship` session whose definition lost its checks, under the real one's hash.
 fn without_checks(path: &str) -> String {
     forged(path, |line| {
         if let Some(phases) = line.pointer_mut("/definition/workflow/phases") {
@@ -231,7 +231,7 @@ fn a_bundle_cannot_take_the_checks_out_of_a_workflow_of_this_project() {
     let path = without_checks(&bundle(&here, "a.leftoff"));
     let there = git();
     let workflow = ".leftoff/workflows/ship.toml";
-    // Known by its file, and known by a session that was started with it.
+    // Known by its file, and by a session that started with it.
     there.write(workflow, &here.read(workflow));
     let refused = there.run(["bundle", "take", &path, "--json"]).code(4);
     assert!(refused.error()["message"].as_str().unwrap().contains("known here"), "{}", refused.stderr);
@@ -269,7 +269,7 @@ fn a_take_that_cannot_be_kept_leaves_no_file() {
     assert_eq!(names.count(), 1);
 }
 
-/// A session that another tool keeps in files arrives with them, where that tool looks for them.
+/// Another tool's session arrives with its files, where that tool looks for them.
 #[test]
 fn a_session_in_files_travels_with_its_files_and_goes_on_there() {
     for (layout, id, state) in [

@@ -1,10 +1,13 @@
-//! Claude-Code-Workflow's own files, gone through by the whole program beside a hand that edits them as its prompts would.
+//! Claude-Code-Workflow's own files, used by the whole program beside a hand that edits them as its prompts
+//! would.
 
 mod archiving;
+mod audited;
 mod carrying;
 mod commands;
 mod edits;
 mod exporting;
+mod later;
 mod lines;
 mod markers;
 mod rows;
@@ -35,7 +38,7 @@ fn task(sandbox: &Sandbox, session: &str, id: &str) -> Value {
     serde_json::from_str(&sandbox.read(&format!(".workflow/{session}/.task/{id}.json"))).expect("JSON")
 }
 
-/// What the registry says about each session.
+/// Each session's registry entry.
 fn registered(sandbox: &Sandbox) -> Vec<(String, String)> {
     let text = sandbox.read(REGISTRY);
     let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());

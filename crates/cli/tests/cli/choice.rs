@@ -1,4 +1,4 @@
-//! Which session a command means, for an agent and for a person; and what a gate's report is worth when things move.
+//! The default session, for an agent and for a person; and gate reports under concurrent changes.
 
 use crate::gates::{started, trust};
 use crate::git;
@@ -7,7 +7,7 @@ use testkit::Sandbox;
 
 const AGENT: &str = "claude:a4326893-7dc8-405b-aaa4-035b9c0d34a8";
 
-/// Two sessions beside each other; the agent works on `bbb`, `aaa` is the worktree's active one.
+/// Two parallel sessions; the agent works on `bbb`, `aaa` is the worktree's active one.
 fn two() -> Sandbox {
     let sandbox = git();
     sandbox.run(["start", "--id", "aaa"]).ok();

@@ -1,4 +1,4 @@
-//! Essays: sessions of the essay pipeline, through the real program.
+//! Essay pipeline sessions, through the real program.
 
 mod audited;
 mod bad_input;
@@ -21,7 +21,7 @@ use testkit::{Ran, Sandbox};
 
 const FOLDER: &str = "essay-pipeline-20261114-100000";
 
-/// A project in which anyone may approve, with a session of it begun at ten o'clock.
+/// A project in which anyone may approve, with a session started at ten o'clock.
 fn started() -> Sandbox {
     let sandbox = project();
     sandbox.at("2026-11-14T10:00:00Z");
@@ -43,7 +43,7 @@ fn state(sandbox: &Sandbox) -> String {
     sandbox.read(&file("session-state.yaml"))
 }
 
-/// Runs a command line, words parted by spaces; `~` stands for a space inside of one.
+/// Runs a command line split at spaces; `~` stands for a space within a word.
 #[track_caller]
 fn run(sandbox: &Sandbox, line: &str) -> Ran {
     sandbox.run(line.split(' ').map(|word| word.replace('~', " "))).ok()
@@ -119,7 +119,7 @@ fn by_hand() -> Sandbox {
     sandbox
 }
 
-/// Stage 1 and 2 by commands.
+/// Stages 1 and 2 by commands.
 fn structured(sandbox: &Sandbox) {
     sandbox.write(&file("stage-1-thesis.md"), "# Thesis\nHarbours make towns.\n");
     run(sandbox, "set claim_type=argument pushback_level=light");
@@ -134,7 +134,6 @@ fn structured(sandbox: &Sandbox) {
 /// Stage 3 by commands.
 fn argued(sandbox: &Sandbox) {
     for number in [1, 2] {
-        run(sandbox, &format!("item add Part~{number} --id section-{number}"));
         sandbox.write(&file(&format!("stage-3-section-{number}-arguments.md")), "# Map\n");
         run(sandbox, &format!("item start section-{number}"));
         run(sandbox, &format!("item set section-{number} --count verified_claims=+3"));
@@ -144,12 +143,10 @@ fn argued(sandbox: &Sandbox) {
     run(sandbox, "advance --phase argument_development");
 }
 
-/// The half of stage 4: three of four paragraphs, a claim put off and one insisted on.
+/// Half of stage 4: three of four paragraphs, a deferred claim and an overridden one.
 fn drafted(sandbox: &Sandbox) {
     for line in [
-        "item add One --id draft-1",
         "item split draft-1 --into a b",
-        "item add Two --id draft-2",
         "item split draft-2 --into a b",
         "item done draft-1.1",
         "item done draft-1.2",

@@ -1,4 +1,4 @@
-//! Commands that run in a session's context, and what is remembered of them.
+//! Commands in a session's context, and their records.
 
 use crate::git;
 use std::io::Read;
@@ -108,5 +108,5 @@ fn a_file_that_was_recorded_is_among_the_touched_ones_once() {
     let again = sandbox.run(["artifact", "add", "src/a.rs", "--json"]).ok().json();
     assert_eq!(first["version"], again["version"], "telling it changes no version");
     let brief = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
-    assert!(brief.contains("## Touched since the start\nsrc/a.rs\n"), "{brief}");
+    assert!(brief.contains("## Touched\nsrc/a.rs\n"), "{brief}");
 }

@@ -1,4 +1,4 @@
-//! The figures of a session, with a clock that the test sets: how far, how long, how much longer.
+//! A session's figures, with a clock that the test sets: how far, how long, how much longer.
 
 use crate::{git, try_build, with_gate};
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ fn figures_follow_from_the_finished_phases() {
     do_at(&sandbox, "07:00:00", &["start", "spec"]);
     assert_eq!(figures(&at(&sandbox, "07:10:00")), json!([0, 6, null, null, 600, false]));
     do_at(&sandbox, "07:30:00", &["advance", "--phase", "planning"]);
-    assert_eq!(figures(&at(&sandbox, "07:30:00")), json!([17, 5, 1800, 9000, 0, false]));
+    assert_eq!(figures(&at(&sandbox, "07:30:00")), json!([17, 5, 1800, null, 0, false]));
     do_at(&sandbox, "08:15:00", &["advance", "--phase", "setup"]);
     // 30 and 45 minutes: 37.5 on average.
     assert_eq!(figures(&at(&sandbox, "08:20:00")), json!([33, 4, 2250, 9000, 300, false]));
@@ -89,7 +89,7 @@ fn paused_time_is_not_working_time() {
         (&json!(1800), &json!(7200))
     );
     assert_eq!(view["progress"]["average_phase_seconds"], 1800);
-    // What was paused in one phase does not shorten the next.
+    // A pause in one phase does not shorten the next.
     assert_eq!(at(&sandbox, "12:40:00")["progress"]["time_in_phase_seconds"], 600);
 }
 
@@ -107,7 +107,7 @@ fn time_while_it_was_closed_is_not_working_time() {
 
 #[test]
 fn possibly_stalled_is_over_twice_the_average_and_never_under_15_minutes() {
-    // A first phase of so many seconds, and from which second on the next one is called stalled.
+    // The length of a first phase in seconds, and when the next one counts as stalled.
     for (first, is_stalled_at, is_not) in [(60, "10:16:00", "10:15:59"), (1800, "11:30:01", "11:30:00")] {
         let sandbox = git();
         do_at(&sandbox, "10:00:00", &["start"]);
@@ -127,13 +127,14 @@ fn possibly_stalled_is_over_twice_the_average_and_never_under_15_minutes() {
         let text = sandbox.run(["brief"]).ok().stdout;
         assert!(text.contains("! Current phase taking longer than average"), "{text}");
     }
-    // Without a finished phase there is nothing to compare with.
+    // Without a finished phase there is no comparison.
     let sandbox = git();
     do_at(&sandbox, "00:00:00", &["start"]);
     assert_eq!(at(&sandbox, "23:00:00")["status"], "active");
 }
 
-/// A session that would be possibly stalled, had its gate not failed, and was not paused: each hides the next.
+/// A session that would be stalled, had its gate not failed, had it not been paused: each status hides the
+/// next.
 #[test]
 fn the_status_is_the_first_that_holds() {
     let sandbox = with_gate();
@@ -158,7 +159,7 @@ fn the_status_is_the_first_that_holds() {
     let view = at(&sandbox, "11:00:00");
     assert_eq!((&view["status"], &view["progress"]["percent"]), (&json!("completed"), &json!(33)));
     let brief = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
-    assert!(brief.contains("**Closed early** 57 minutes ago: 1 of 3 phases done (33 %)."), "{brief}");
+    assert!(brief.contains("**Closed early** 57 minutes ago: 1 of 3 phases done (33 %): 1 done."), "{brief}");
 }
 
 #[test]
@@ -202,7 +203,7 @@ fn a_clock_that_went_back_changes_no_order_and_makes_no_duration_negative() {
     }
 }
 
-/// People's forms tell time by the same clock as the figures.
+/// Text output uses the same clock as the figures.
 #[test]
 fn lists_and_logs_tell_time_by_the_engines_clock() {
     let sandbox = git();

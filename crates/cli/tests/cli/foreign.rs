@@ -1,4 +1,4 @@
-//! Sessions that Open Code Review keeps in the project: seen without an import, and taken in by the first command.
+//! Open Code Review sessions in the project: visible without an import, and adopted by the first command.
 
 use crate::fresh as git;
 use testkit::Sandbox;
@@ -90,7 +90,7 @@ fn a_broken_session_is_a_warning_and_hides_no_healthy_one() {
 #[test]
 fn a_session_of_ours_comes_before_a_foreign_one() {
     let sandbox = project();
-    sandbox.run(["start", "--id", "ours"]).ok();
+    sandbox.run(["start", "--layout", "native", "--id", "ours"]).ok();
     assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "ours");
     assert_eq!(sandbox.run(["list", "--json"]).ok().json()["sessions"].as_array().unwrap().len(), 2);
     assert_eq!(

@@ -1,30 +1,30 @@
-//! Twelve histories, and what a reader who knows nothing else must be told after each, in all three forms.
+//! Twelve histories, and what a new reader must learn after each, in all three formats.
 
 use crate::agent::Agent;
 use crate::{SHIP, git, try_build, unbroken, with_gate};
 use serde_json::{Value, json};
 use testkit::{Ran, Sandbox};
 
-/// A place in the JSON form and what must stand there.
+/// A JSON path and its expected value.
 type Fact = (&'static str, fn() -> Value);
 
-/// What happened, and what the brief must then tell.
+/// A history, and the required content of its brief.
 struct History {
-    /// Leaves the clock at the moment when somebody comes back; agents that are still alive are handed on.
+    /// Leaves the clock at the moment of the return; live agents are returned.
     given: fn() -> (Sandbox, Vec<Agent>),
-    /// The agent that asks; a person when there is none.
+    /// The asking agent; a person if there is none.
     asked_by: Option<&'static str>,
-    /// Phases that must never be done again.
+    /// Phases that must never be redone.
     done: &'static [&'static str],
-    /// Number and id of the phase that it stands at.
+    /// Number and id of the current phase.
     at: (u32, &'static str),
     status: &'static str,
-    /// The command that is offered, and its exit code when it is run as it is printed.
+    /// The offered command, and its exit code when run as printed.
     next: (&'static str, i32),
-    /// Facts that the form for people must hold, then those of the form for agents.
+    /// Required facts in the format for people, then in the one for agents.
     text: &'static [&'static str],
     markdown: &'static [&'static str],
-    /// What would mislead the reader of either.
+    /// Text that would mislead either reader.
     never: &'static [&'static str],
     json: &'static [Fact],
 }
@@ -67,9 +67,7 @@ fn check(history: &History) {
         for wrong in history.never {
             assert!(!form.contains(wrong), "{wrong:?} is told in\n{form}");
         }
-        // What is finished suggests nothing to an agent.
-        let is_told = history.status != "completed" || form == &text;
-        assert_eq!(form.contains(history.next.0), is_told, "{:?} in\n{form}", history.next.0);
+        assert!(form.contains(history.next.0), "{:?} in\n{form}", history.next.0);
     }
     for (pointer, value) in history.json {
         assert_eq!(brief.pointer(pointer).unwrap_or(&Value::Null), &value(), "{pointer} in\n{brief:#}");
@@ -77,11 +75,15 @@ fn check(history: &History) {
     assert_eq!(view["status"], history.status);
     assert_eq!(view["current_phase"]["number"], history.at.0);
     assert_eq!(view["current_phase"]["id"], history.at.1);
-    assert_eq!(view["next"]["command"], history.next.0);
+    // A finished session suggests nothing.
+    let next = if history.next.0.is_empty() { Value::Null } else { json!(history.next.0) };
+    assert_eq!(view["next"]["command"], next);
     assert_done(history.done, view, &text, &markdown);
     assert_eq!(ask(&["status", "--json"]).json()["next"], view["next"]);
-    assert_eq!(ask(&["next", "--json"]).json()["command"], history.next.0);
-
+    assert_eq!(ask(&["next", "--json"]).json()["command"], next);
+    if next.is_null() {
+        return;
+    }
     let words = testkit::words_of(history.next.0).into_iter().skip(1);
     let ran = match history.asked_by {
         Some(agent) => sandbox.run_as(agent, words),
@@ -90,7 +92,7 @@ fn check(history: &History) {
     ran.code(history.next.1);
 }
 
-/// Each form lists the finished phases, all of them and no other, and none is offered again.
+/// Each format lists exactly the finished phases, and offers none of them again.
 #[track_caller]
 fn assert_done(done: &[&str], view: &Value, text: &str, markdown: &str) {
     let phases = view["phases"].as_array().expect("phases");
@@ -104,7 +106,7 @@ fn assert_done(done: &[&str], view: &Value, text: &str, markdown: &str) {
         let in_text = text.contains(&format!("Phase {number}: {title} ("))
             && text.contains("Completed phases (do not do again):");
         assert_eq!(in_text, is_done, "{id} in\n{text}");
-        let in_markdown = markdown.contains("## Done: do not do again\n")
+        let in_markdown = markdown.contains("## Done (do not redo)\n")
             && markdown.contains(&format!("\n- {number} {title} ("));
         assert_eq!(in_markdown, is_done, "{id} in\n{markdown}");
         let offered = format!("--phase {id}");
@@ -144,10 +146,10 @@ fn a_fresh_start() {
             "Next step: Phase 1, Plan: Understand the task",
         ],
         markdown: &[
-            "(session login)\nGoal: \"No log-out while a tab is open\"\n",
-            "Phase 1 of 3, **Plan**, since 5 min. 0 % done.",
+            "# Where you left off (session login)\nGoal: \"No log-out while a tab is open\"\n",
+            "Phase 1 of 3, **Plan**, since 5 min. 0 of 3 phases done (0 %).",
             "Workflow plan-implement-review v1, branch main.",
-            "## Next\n1. Phase 1, Plan: Understand the task",
+            "## Next\nPhase 1, Plan: Understand the task",
         ],
         never: &["Completed phases", "## Done", "average", "Average", "FAILED", "Failed", "left."],
         json: &[
@@ -161,7 +163,7 @@ fn a_fresh_start() {
     });
 }
 
-/// The program ends just before, or just after, the change is kept.
+/// The program ends just before, or just after, the change is committed.
 fn crashed(place: &str) -> Sandbox {
     let sandbox = git();
     planned(&sandbox, "plan-implement-review");
@@ -185,11 +187,10 @@ fn a_crash_in_the_middle_of_advance() {
             "Phase 2, Implement (started 1 hour ago)",
             "Phase 1: Plan (30 min) checkpoint PASSED Evidence: commit=4e1f0aa",
             "Average phase time: 30 min",
-            "Estimated remaining: ~1 h",
         ],
         markdown: &[
-            "Phase 2 of 3, **Implement**, since 1 h (average phase 30 min). 33 % done, about 1 h left.",
-            "- 1 Plan (30 min): evidence commit=4e1f0aa\n",
+            "Phase 2 of 3, **Implement**, since 1 h (average phase 30 min). 1 of 3 phases done (33 %).",
+            "- 1 Plan (30 min, no gate): commit=4e1f0aa\n",
         ],
         never: &["2 implement (30", "Phase 2: Implement (30"],
         json: &[
@@ -209,7 +210,7 @@ fn a_crash_just_after_advance() {
         at: (3, "review"),
         next: ("leftoff advance --phase review", 0),
         text: &["Phase 3 of 3 (67% complete)", "Phase 2: Implement (30 min) checkpoint PASSED"],
-        markdown: &["Phase 3 of 3, **Review**, since 30 min", "67 % done", "- 2 Implement (30 min)\n"],
+        markdown: &["Phase 3 of 3, **Review**, since 30 min", "(67 %)", "- 2 Implement (30 min, no gate)\n"],
         json: &[("/session/completed_phases", || json!([1, 2]))],
         ..History::default()
     });
@@ -254,10 +255,10 @@ fn a_failed_gate() {
              Add tests until coverage reaches 80 %. Then try phase 2 (build) again.",
         ],
         markdown: &[
-            "## Failed: attempt 2 of Build, 11:00 UTC\nEvidence: tests_passed=42, tests_total=45, coverage=65\n",
+            "## Failed: attempt 2 of Build, 11:00 UTC\n- all-pass: ",
             "- all-pass: tests_passed=42, tests_total=45, needs evidence.tests_passed == evidence.tests_total\n",
-            "- enough: coverage=65, needs evidence.coverage >= 80.0. Add tests until coverage reaches 80 %.\n",
-            "1. Make 'all-pass' hold: evidence.tests_passed == evidence.tests_total. \
+            "- enough: coverage=65, needs evidence.coverage >= 80.0\n",
+            "Make 'all-pass' hold: evidence.tests_passed == evidence.tests_total. \
              Add tests until coverage reaches 80 %. Then try phase 2 (build) again.",
         ],
         never: &["coverage=60", "tests_passed=40"],
@@ -303,9 +304,10 @@ fn paused_with_a_reason() {
             "Worked on it: 30 min (pauses not counted)",
         ],
         markdown: &[
-            "Phase 2 of 3, **Implement**, since 30 min (average phase 30 min). **Paused** 2 hours ago: \
-             \"waiting for the certificate\", in the middle of \"half of the refresh tests\". 33 % done",
-            "1. Go on with Phase 2, Implement.",
+            "Phase 2 of 3, **Implement** (Carry out the plan step by step",
+            "since 30 min (average phase 30 min). **Paused** 2 hours ago: \
+             \"waiting for the certificate\", in the middle of \"half of the refresh tests\". 1 of 3 phases done (33 %)",
+            "## Next\nGo on with Phase 2, Implement.",
         ],
         json: &[
             ("/session/lifecycle/state", || json!("paused")),
@@ -335,14 +337,9 @@ fn paused_for_days() {
             "Phase 2, Implement (started 3 days ago, on 14 Nov)",
             "Worked on it: 30 min (pauses not counted)",
             "Last updated: 3 days ago, on 14 Nov by anna",
-            "Estimated remaining: ~1 h",
         ],
-        markdown: &[
-            "since 30 min",
-            "**Paused** 3 days ago, on 14 Nov",
-            "Last change by anna, 3 days ago, on 14 Nov.",
-        ],
-        // Days of rest are no sign of trouble.
+        markdown: &["since 30 min", "**Paused** 14 Nov", "Last change by anna, 14 Nov."],
+        // Days off are no sign of trouble.
         never: &["longer than", "stalled"],
         json: &[
             ("/session/progress/time_in_phase_seconds", || json!(1800)),
@@ -390,7 +387,7 @@ fn handed_from_one_agent_to_another() {
         asked_by: Some("codex:01a1de4b-0000-7000"),
         done: &["plan"],
         at: (2, "implement"),
-        // Nobody paused it, so the night counts: the reader is told that it may have been left lying.
+        // Nobody paused it, so the night counts: the reader learns that it may be stalled.
         status: "possibly_stalled",
         next: ("leftoff advance --phase implement", 0),
         text: &[
@@ -406,11 +403,11 @@ fn handed_from_one_agent_to_another() {
         ],
         markdown: &[
             "Last change by claude a4326893, 22 hours ago.",
-            "- 1 Plan (30 min): outputs plan=PLAN.md\n",
-            "## Decided\n- \"Rotate on every use: replay is then visible\" (14 Nov, claude a4326893)\n",
+            "- 1 Plan (30 min, no gate): plan=PLAN.md\n",
+            "## Decided\n- \"Rotate on every use: replay is then visible\" (22 hours ago, claude a4326893)\n",
             "## Tried, did not work\n- \"Longer proxy timeout: the cookie still expires first\"",
             "## Assumed\n- \"The proxy keeps headers\"",
-            "## Blocked, open\n- \"Staging certificate expired\" (blocker, 22 hours ago, claude a4326893; \
+            "## Blocked or open\n- \"Staging certificate expired\" (blocker, 22 hours ago, claude a4326893; \
              once settled: `leftoff note resolve 4`)\n",
             "## Notes\n- \"Refresh tests are half written\"",
             "longer than usual",
@@ -441,7 +438,7 @@ fn compacted_in_phase_3() {
             agent.hook(&sandbox, "a4326893-7dc8-405b", "startup").ok();
             let told = agent.hook(&sandbox, "a4326893-7dc8-405b", "compact").ok().json();
             let told = told["hookSpecificOutput"]["additionalContext"].as_str().expect("a brief").to_owned();
-            let brief = agent.run(&sandbox, &["brief", "--format", "markdown", "--budget", "2000"]).ok();
+            let brief = agent.run(&sandbox, &["brief", "--format", "markdown", "--budget", "600"]).ok();
             assert!(told.starts_with("Your conversation was compacted."), "{told}");
             assert!(told.ends_with(&brief.stdout), "the hook gives the brief: {told}");
             (sandbox, vec![agent])
@@ -457,8 +454,8 @@ fn compacted_in_phase_3() {
         ],
         markdown: &[
             "Phase 3 of 6, **Testing**, since 10 min",
-            "50 % done",
-            "1. Phase 3, Testing: Prove every acceptance criterion",
+            "(50 %)",
+            "Phase 3, Testing: Prove every acceptance criterion",
             "## Decided\n- \"Exports are streamed\"",
         ],
         // The reader is the only one here.
@@ -468,7 +465,7 @@ fn compacted_in_phase_3() {
     });
 }
 
-/// Two live agents: the second one's session stands beside the first one's.
+/// Two live agents: the second one's session runs beside the first one's.
 fn two_agents() -> (Sandbox, Vec<Agent>) {
     let sandbox = git();
     sandbox.at("2026-11-14T10:00:00Z");
@@ -503,10 +500,7 @@ fn two_agents_in_one_worktree_as_the_first_one_sees_it() {
             "Session login: plan-implement-review",
             "Here now: claude bbbb0000 on cookies, seen 1 hour ago",
         ],
-        markdown: &[
-            "(session login)",
-            "## Here now\n- claude bbbb0000 on session cookies, branch main, seen 1 hour ago",
-        ],
+        markdown: &["(session login)", "## Here now\n- claude bbbb0000 on session cookies, seen 1 hour ago"],
         never: &["aaaa0000 on", "Paused"],
         json: &[
             ("/session/session_id", || json!("login")),
@@ -526,10 +520,7 @@ fn two_agents_in_one_worktree_as_the_second_one_sees_it() {
         at: (1, "context"),
         next: ("leftoff advance --phase context", 0),
         text: &["Session cookies: review", "Here now: claude aaaa0000 on login, seen 1 hour ago"],
-        markdown: &[
-            "(session cookies)",
-            "## Here now\n- claude aaaa0000 on session login, branch main, seen 1 hour ago",
-        ],
+        markdown: &["(session cookies)", "## Here now\n- claude aaaa0000 on session login, seen 1 hour ago"],
         never: &["bbbb0000 on"],
         json: &[("/session/session_id", || json!("cookies")), ("/session/parallel", || json!(true))],
         ..History::default()
@@ -605,17 +596,17 @@ fn finished() {
         done: &["plan", "implement", "review"],
         at: (3, "review"),
         status: "completed",
-        next: ("leftoff start plan-implement-review", 0),
+        next: ("", 0),
         text: &[
             "(100% complete)",
             "Current status: completed",
             "Finished 2 days ago, on 14 Nov",
             "Phase 2: Implement (1 h) checkpoint PASSED Outputs: change=4e1f0aa",
-            "another run of this: leftoff run start plan-implement-review --session login",
+            "Next step: Finished; nothing remaining.",
         ],
         markdown: &[
-            "**Finished** 2 days ago, on 14 Nov: all 3 phases are done. Do none of them again.",
-            "- 2 Implement (1 h): outputs change=4e1f0aa\n",
+            "**Finished** 14 Nov: 3 of 3 phases done (100 %): 3 done.",
+            "- 2 Implement (1 h, no gate): change=4e1f0aa\n",
         ],
         never: &["Estimated remaining", "left.", "Current: Phase", "longer than"],
         json: &[
@@ -641,13 +632,12 @@ fn abandoned() {
         done: &["plan"],
         at: (2, "implement"),
         status: "abandoned",
-        next: ("leftoff start plan-implement-review", 0),
-        text: &["Given up 1 hour ago: the feature was dropped", "Next step: Given up; nothing is left to do"],
+        next: ("", 0),
+        text: &["Given up 1 hour ago: the feature was dropped", "Next step: Given up; nothing remaining."],
         markdown: &[
-            "**Given up** 1 hour ago: \"the feature was dropped\". It was at phase 2 (implement), 33 % done.",
-            "1. Given up; nothing is left to do",
+            "**Given up** 1 hour ago: \"the feature was dropped\". It was at phase 2 (implement), 1 of 3 phases done (33 %).",
         ],
-        never: &["leftoff advance", "leftoff resume"],
+        never: &["leftoff advance", "leftoff resume", "## Next"],
         json: &[
             ("/session/lifecycle/state", || json!("abandoned")),
             ("/session/lifecycle/reason", || json!("the feature was dropped")),
@@ -663,5 +653,5 @@ fn where_nothing_is_going_on_one_line_says_so() {
         let brief = sandbox.run(["brief", "--format", form]).ok().stdout;
         assert_eq!(brief, "No session is going on here. Begin one: leftoff start\n");
     }
-    assert_eq!(sandbox.run(["brief", "--json"]).ok().json(), json!({ "session": null }));
+    assert_eq!(sandbox.run(["brief", "--json"]).ok().json(), json!({ "session": null, "warnings": [] }));
 }

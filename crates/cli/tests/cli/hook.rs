@@ -1,4 +1,4 @@
-//! `leftoff hook claude`: binds the agent, gives it the brief, and never stands in its way.
+//! `leftoff hook claude`: binds the agent, gives it the brief, and never blocks it.
 
 use crate::agent::{Agent, session_start};
 use crate::{git, plain, with_gate};
@@ -12,7 +12,7 @@ use testkit::{Ran, Sandbox};
 
 const ID: &str = "a4326893-7dc8-405b-aaa4-035b9c0d34a8";
 
-/// What no hook of ours may ever do is block: exit 0, an answer that the agent can read or none, one line of talk.
+/// No hook may ever block: exit 0, a readable answer or none, at most one line on stderr.
 #[track_caller]
 fn harmless(ran: Ran) -> Ran {
     let ran = ran.ok();
@@ -45,9 +45,12 @@ fn every_source_of_a_session_start_gets_the_brief() {
         let ran = hook(&sandbox, &session_start(&sandbox, ID, source));
         let text = context(&ran);
         let first =
-            if source == "compact" { "Your conversation was compacted." } else { "# Where you left off: " };
+            if source == "compact" { "Your conversation was compacted." } else { "# Where you left off " };
         assert!(text.starts_with(first), "{source}: {text}");
-        assert!(text.contains("# Where you left off: No log-out (session login)"), "{source}: {text}");
+        assert!(
+            text.contains("# Where you left off (session login)\nGoal: \"No log-out\""),
+            "{source}: {text}"
+        );
         assert!(text.contains("`leftoff advance --phase plan`"), "{source}: {text}");
         assert_eq!(ran.stderr, "");
     }
@@ -67,7 +70,7 @@ fn a_brief_for_an_agent_is_bounded() {
         sandbox.run(["note", &format!("{number} {}", "long ".repeat(100)), "--kind", "decision"]).ok();
     }
     let text = context(&hook(&sandbox, &session_start(&sandbox, ID, "startup")));
-    assert!(text.len() <= 2_000 * 4 && text.contains("## Decided"), "{} bytes", text.len());
+    assert!(text.len() <= 600 * 16 / 5 && text.contains("## Decided"), "{} bytes", text.len());
 }
 
 #[test]
@@ -86,7 +89,7 @@ fn the_agent_is_bound_and_known_to_be_alive_until_it_is_gone() {
     assert!(line.contains("claude   a4326893  alive on login in "), "{line}");
     drop(agent);
     assert_eq!(agents()[0]["alive"], false);
-    // The next one that comes clears it away.
+    // The next arrival removes it.
     let mut other = Agent::new(&sandbox, "agent-b");
     other.hook(&sandbox, "bbbb", "startup").ok();
     assert_eq!(agents().as_array().unwrap().len(), 1);
@@ -104,13 +107,13 @@ fn an_agent_is_known_by_its_process_without_its_variable() {
         (&started["last_actor"]["agent"], &started["last_actor"]["id"]),
         (&json!("claude"), &json!(ID))
     );
-    // A person beside it is not taken for the agent, and does not push its session aside.
+    // A neighbour is not taken for the agent, and does not displace its session.
     let beside = sandbox.run(["start", "review", "--id", "mine", "--json"]).ok().json();
-    assert_eq!((&beside["last_actor"]["kind"], &beside["parallel"]), (&json!("person"), &json!(true)));
+    assert_eq!((&beside["last_actor"]["kind"], &beside["parallel"]), (&json!("automation"), &json!(true)));
     assert_eq!(agent.run(&sandbox, &["status", "--json"]).ok().json()["session_id"], "login");
 }
 
-/// What is printed for a session beside the active one names it: without a name it would mean the other.
+/// Commands printed for a session beside the active one name it: otherwise they would mean the other.
 #[test]
 fn commands_for_a_session_beside_the_active_one_name_it() {
     let sandbox = git();
@@ -153,7 +156,7 @@ fn a_session_of_another_worktree_is_named_too() {
     assert_eq!(view["next"]["command"], "leftoff advance --phase plan --session login");
 }
 
-/// Two agents that came before there was a store are known from their first session on.
+/// Two agents that arrived before the store existed are known from their first session.
 #[test]
 fn agents_that_came_before_the_store_do_not_push_each_other_aside() {
     let sandbox = git();
@@ -165,13 +168,14 @@ fn agents_that_came_before_the_store_do_not_push_each_other_aside() {
     second.export("claude:bbbb");
     sandbox.at("2026-11-14T10:00:00Z");
     first.run(&sandbox, &["start", "--id", "login"]).ok();
-    // However long it is silent, its process lives.
+    // However long it is silent, its process is alive.
     sandbox.at("2026-11-14T12:00:00Z");
     let beside = second.run(&sandbox, &["start", "review", "--id", "mine", "--json"]).ok().json();
     assert_eq!(beside["parallel"], true, "{beside:#}");
     assert_eq!(first.run(&sandbox, &["status", "--json"]).ok().json()["status"], "active");
     assert_eq!(second.run(&sandbox, &["status", "--json"]).ok().json()["session_id"], "mine");
-    // What the second one is shown of the first one's session must name it: its own is what it means without a name.
+    // Commands shown to the second agent for the first one's session must name it: by default its own is
+    // meant.
     let shown = second.run(&sandbox, &["show", "login", "--json"]).ok().json();
     assert_eq!(shown["next"]["command"], "leftoff advance --phase plan --session login");
     let own = second.run(&sandbox, &["status", "--json"]).ok().json();
@@ -198,7 +202,7 @@ fn the_agents_environment_gets_its_name_once() {
     }
     let line = format!("export LEFTOFF_AGENT_SESSION='claude:{ID}'\n");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), format!("export OTHER=1\n{line}"));
-    // Another one, and the first again: the last line is the one that counts.
+    // Another one, and the first again: the last line counts.
     send("bbbb", "clear");
     send(ID, "resume");
     assert!(std::fs::read_to_string(&file).unwrap().ends_with(&format!("'claude:bbbb'\n{line}")));
@@ -245,7 +249,7 @@ fn nonsense_is_let_through() {
     assert_eq!(hook(&sandbox, &nowhere).stdout, "");
 }
 
-/// Exit code 2 blocks an agent: it must never come from how we were called.
+/// Exit code 2 blocks an agent: it must never result from our arguments.
 #[test]
 fn wrong_arguments_block_nobody() {
     let sandbox = git();
@@ -320,7 +324,7 @@ fn a_store_that_cannot_be_written_is_still_read() {
     for entry in std::fs::read_dir(&folder).unwrap() {
         std::fs::set_permissions(entry.unwrap().path(), Permissions::from_mode(0o444)).unwrap();
     }
-    // Where `nobody` can reach it: the build folder may lie in a home folder that others may not enter.
+    // A place that `nobody` can reach: the build folder may be in a private home folder.
     let program = sandbox.folder().join("leftoff");
     std::fs::copy(env!("CARGO_BIN_EXE_leftoff"), &program).unwrap();
     let as_us = sandbox.command(["hook", "claude"]);
@@ -363,7 +367,7 @@ pub fn with_input(mut command: Command, input: &str) -> Ran {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = loop {
         match command.spawn() {
-            // Another test that starts a process just now still holds the copy open for writing.
+            // Another test that is starting a process still holds the copy open for writing.
             Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
             done => break done.unwrap(),
         }

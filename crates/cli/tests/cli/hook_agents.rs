@@ -1,4 +1,4 @@
-//! Each agent in its own words: the same events, the same answers, another protocol.
+//! Each agent in its own protocol: the same events, the same answers.
 
 use crate::agent::event;
 use crate::hook_events::send;
@@ -6,7 +6,7 @@ use crate::{SHIP, git, try_build};
 use serde_json::{Value, json};
 use testkit::Sandbox;
 
-/// A session whose gate was tried and did not pass, in a workflow that holds.
+/// A session with a failed gate, in a workflow that stops agents.
 fn holding() -> Sandbox {
     let sandbox = git();
     let text = SHIP.replacen("version = \"1\"\n", "version = \"1\"\nhold_at_stop = true\n", 1);
@@ -14,6 +14,9 @@ fn holding() -> Sandbox {
     sandbox.run(["start", "ship", "--id", "login"]).ok();
     sandbox.run(["advance"]).ok();
     try_build(&sandbox, 1, 2, 90).code(5);
+    for path in ["src/a.rs", "notes/g.md", "a/b.ts", "c.go"] {
+        sandbox.write(path, "x\n");
+    }
     sandbox
 }
 

@@ -1,4 +1,4 @@
-//! What hooks do at each event of a conversation: what is said, what is kept, and what others did meanwhile.
+//! Hooks at each event of a conversation: messages, records, and others' changes.
 
 use crate::agent::{Agent, event, session_start};
 use crate::git;
@@ -8,7 +8,7 @@ use testkit::{Ran, Sandbox};
 
 pub const ID: &str = "5b1f6c1e-2f0a-4f7e-9b57-8d3f0f6c2a11";
 
-/// Runs one event through the hook: exit 0, nothing or one JSON document on stdout, no word on stderr.
+/// Runs one event through the hook: exit 0, nothing or one JSON document on stdout, nothing on stderr.
 #[track_caller]
 pub fn send(sandbox: &Sandbox, agent: &str, input: &str) -> Ran {
     let ran = sandbox.run_with_input(&["hook", agent], input).ok();
@@ -48,7 +48,7 @@ fn activity(sandbox: &Sandbox) -> Vec<(String, String, u64)> {
     .collect()
 }
 
-/// A whole conversation as the agent tells it, unknown events and fields among it.
+/// A whole conversation from the agent, with unknown events and fields.
 fn conversation(sandbox: &Sandbox) -> Vec<(Value, bool)> {
     let shell = json!({ "command": "cargo test", "description": "run the tests" });
     let edit = json!({ "file_path": sandbox.path("src/main.rs"), "old_string": "a", "new_string": "b" });
@@ -105,8 +105,8 @@ fn every_event_of_a_conversation_gets_its_answer() {
     assert_eq!(agents["agents"][0]["alive"], false, "it has ended");
 }
 
-/// Captured events, where there is a folder of them: `LEFTOFF_TEST_CORPUS` names it, with a file
-/// `AGENT-….jsonl` for each agent.
+/// Captured events, if there is a folder of them: `LEFTOFF_TEST_CORPUS` names it, with a file `AGENT-….jsonl`
+/// for each agent.
 #[test]
 fn captured_events_replay() {
     let Some(folder) = std::env::var_os("LEFTOFF_TEST_CORPUS").map(PathBuf::from) else { return };
@@ -154,7 +154,7 @@ fn what_was_touched_and_run_is_kept_once_relative_and_without_secrets() {
         &format!("\"{}\"", sandbox.path("src").display()),
     );
     send(&sandbox, "claude", &inside);
-    // The same event twice, as when two files of settings name us.
+    // Delivered twice, as when two settings files name us.
     for _ in 0..2 {
         let secret =
             json!({ "command": "curl -H 'Authorization: Bearer abcdefghijklmnopqrstuvwx0123456789'" });
@@ -211,7 +211,7 @@ fn the_last_words_stand_in_the_brief_of_the_next_one() {
     assert!(person.contains("Last words:"), "{person}");
 }
 
-/// An agent with a process of its own: otherwise a person's commands here would count as the agent's.
+/// An agent with its own process: otherwise a person's commands here would count as the agent's.
 struct Talker<'a> {
     sandbox: &'a Sandbox,
     agent: Agent,
@@ -224,7 +224,7 @@ impl<'a> Talker<'a> {
         Self { sandbox, agent }
     }
 
-    /// What a person's next words bring with them.
+    /// The output of a person's next prompt.
     fn prompted(&mut self) -> Ran {
         let prompt = json!({ "hook_event_name": "UserPromptSubmit", "prompt": "go on" });
         let input = event(self.sandbox, ID, &prompt);

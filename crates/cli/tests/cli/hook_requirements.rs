@@ -1,4 +1,5 @@
-//! Requirements through the hooks of real processes: denied, satisfied, held at a stop, and nothing lost in a crowd.
+//! Requirements through the hooks of real processes: denied, satisfied, blocked at a stop, and nothing lost
+//! under load.
 
 use crate::agent::{event, session_start};
 use crate::git;
@@ -68,7 +69,7 @@ fn an_agent_is_denied_told_how_and_let_through() {
     assert_eq!(claude(&sandbox, &before("Read", &edit(), "t2")).stdout, "");
     assert!(claude(&sandbox, &skill("arch-review")).stdout.contains("Satisfied now: commit_plan"));
     assert_eq!(claude(&sandbox, &before("Edit", &edit(), "t3")).stdout, "");
-    // In a subfolder as in the root, and for a patch of Codex as for an edit.
+    // In a subfolder as in the root, and for a Codex patch as for an edit.
     std::fs::create_dir_all(sandbox.path("deep/er")).unwrap();
     let patch = json!({ "command": "*** Begin Patch\n*** Update File: a.rs\n*** End Patch" });
     let deep = event(&sandbox, "01a1de4b-x", &before("apply_patch", &patch, "c1")).replace(
@@ -108,8 +109,8 @@ fn a_single_use_is_used_up_by_what_it_guards() {
     denied(&claude(&sandbox, &before("Bash", &commit, "t3")));
 }
 
-/// The four steps by which the framework that we share files with proves itself: a plan is satisfied in one session,
-/// stays on record, and the next session on the branch begins without it.
+/// The four steps by which the original framework proves itself: a plan is satisfied in one session, stays
+/// recorded, and the next session on the branch starts without it.
 #[test]
 fn a_new_agent_session_on_the_branch_begins_unsatisfied_and_both_stay_on_record() {
     let sandbox = required();
@@ -139,7 +140,7 @@ fn a_new_agent_session_on_the_branch_begins_unsatisfied_and_both_stay_on_record(
     assert_eq!(satisfied(&sessions()), 2, "{}", sessions());
 }
 
-/// Ten agents at once, twenty events each, all on one branch: every satisfaction and every count is there afterwards.
+/// Ten agents at once, twenty events each, all on one branch: every satisfaction and every count survives.
 #[test]
 fn two_hundred_hooks_of_ten_agents_lose_nothing() {
     const AGENTS: usize = 10;
@@ -162,7 +163,7 @@ fn two_hundred_hooks_of_ten_agents_lose_nothing() {
             scope.spawn(move || {
                 for (command, input) in events {
                     let ran = with_input(command, &input);
-                    // A list of who is here may be busy for longer than a hook waits; what counts is never lost.
+                    // The list of agents may be busy for longer than a hook waits; counts are never lost.
                     assert!(ran.code == 0 && ran.stderr.lines().count() <= 1, "{input}: {ran:?}");
                 }
             });
@@ -186,7 +187,7 @@ fn two_hundred_hooks_of_ten_agents_lose_nothing() {
     }
 }
 
-/// The example that the framework gives for a requirement of the whole branch, as it stands.
+/// The framework's own example of a branch-wide requirement, unchanged.
 #[test]
 fn r1_a_branch_is_satisfied_by_the_skill_that_its_configuration_names() {
     let sandbox = git();

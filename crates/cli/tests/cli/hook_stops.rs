@@ -1,4 +1,4 @@
-//! When an agent may stop: what it claimed, what comes next, and that it is never held in a circle.
+//! When an agent may stop: its claims, the next step, and no endless loop.
 
 use crate::hook_events::{ID, arrive, claude, stop};
 use crate::hook_twice::delivered;
@@ -6,7 +6,7 @@ use crate::{SHIP, git, try_build};
 use serde_json::{Value, json};
 use testkit::Sandbox;
 
-/// The workflow of other tests, with these lines at its top.
+/// The usual test workflow with these lines at its top.
 fn with(lines: &str) -> Sandbox {
     let sandbox = git();
     let text = SHIP.replacen("version = \"1\"\n", &format!("version = \"1\"\n{lines}\n"), 1);
@@ -105,7 +105,7 @@ fn whoever_does_nothing_is_not_sent_on_for_ever() {
     sandbox.at("2026-11-14T10:00:09Z");
     let_go(&sandbox, &stop(true, "no"));
     let_go(&sandbox, &stop(false, "no"));
-    // A person speaks: it begins anew.
+    // A prompt resets the count.
     claude(&sandbox, &json!({ "hook_event_name": "UserPromptSubmit", "prompt": "go on" }));
     held(&sandbox, &stop(false, "no"));
 }
@@ -129,9 +129,9 @@ fn nobody_is_sent_on_while_a_person_must_answer_or_the_session_rests() {
 
 #[test]
 fn a_stop_that_is_delivered_twice_is_held_twice_and_counts_once() {
-    for times in [2, 8] {
+    for times in [2, 4] {
         let sandbox = with("keep_going = true");
-        // Three stops that come to nothing are held. Each reaches several processes, at once and one after the other.
+        // Three fruitless stops are held. Each reaches several processes, at once and in sequence.
         for second in [10, 20, 30] {
             sandbox.at(&format!("2026-11-14T10:00:{second}Z"));
             let answers =
@@ -162,7 +162,7 @@ fn the_same_words_after_new_work_are_another_stop() {
     }
     sandbox.at("2026-11-14T10:00:00.6Z");
     let_go(&sandbox, &stop(true, "no"));
-    // What changes the session is work as well, and begins anew what was in vain.
+    // A change of the session counts as work, and resets the count.
     sandbox.run(["note", "one"]).ok();
     sandbox.at("2026-11-14T10:00:10Z");
     held(&sandbox, &stop(true, "no"));
@@ -175,7 +175,7 @@ fn the_same_words_after_new_work_are_another_stop() {
     let_go(&sandbox, &stop(true, "no"));
 }
 
-/// What cannot be counted could go on for ever.
+/// Something that cannot be counted could continue for ever.
 #[test]
 fn an_agent_that_was_never_seen_is_not_sent_on() {
     let sandbox = with("keep_going = true");

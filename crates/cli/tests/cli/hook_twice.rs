@@ -1,4 +1,4 @@
-//! An agent that is wired twice, by a plugin and by its settings, tells of every event twice: each counts once.
+//! An agent that is wired twice, by a plugin and by its settings, sends every event twice: each counts once.
 
 use crate::agent::event;
 use crate::hook_events::{ID, after};
@@ -16,7 +16,7 @@ requirements:
     trigger_tools: [Edit]
 ";
 
-/// The same event, to as many processes at once as the agent is wired to; what each answered.
+/// Sends one event to several processes at once; returns their answers.
 pub fn delivered(sandbox: &Sandbox, agent: &str, input: &str, times: usize) -> Vec<String> {
     let mut started: Vec<Child> = (0..times)
         .map(|_| {
@@ -32,7 +32,7 @@ pub fn delivered(sandbox: &Sandbox, agent: &str, input: &str, times: usize) -> V
     started.into_iter().map(|child| answer(child).expect("text")).collect()
 }
 
-/// What a whole conversation leaves when each of its events is delivered so often, and how often the brief was given.
+/// The traces of a whole conversation with each event delivered so often, and how often the brief was given.
 fn left_by(times: usize) -> (Value, Value, Value, usize) {
     let sandbox = with_gate();
     sandbox.write(".claude/requirements.yaml", RULES);
@@ -71,7 +71,7 @@ fn every_event_that_is_delivered_twice_leaves_what_it_leaves_once() {
     let (mut metrics, activity, agents, briefs) = left_by(1);
     assert_eq!((&metrics["compaction_count"], &metrics["tools"]["Bash"]["count"]), (&json!(1), &json!(1)));
     assert_eq!(briefs, 2, "at the beginning and after the compaction");
-    // Which folder it was differs.
+    // The folder differs.
     let anywhere = |metrics: &mut Value| {
         metrics["project_dir"] = Value::Null;
         metrics["leftoff"]["compacted"]["event"] = Value::Null;

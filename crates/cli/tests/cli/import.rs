@@ -1,4 +1,4 @@
-//! `import` and `export`: a session of another tool's files, fully into leftoff and back out.
+//! `import` and `export`: another tool's session into leftoff and back out.
 
 mod elsewhere;
 mod round_trips;
@@ -94,7 +94,7 @@ fn importing_a_session_of_another_project_again_is_not_twice() {
     }
     let list = sandbox.run(["list", "--all", "--json"]).ok().json();
     assert_eq!(list["sessions"].as_array().unwrap().len(), 2, "{list}");
-    // Somebody goes on with it there: said, and left there.
+    // Somebody continues it there: reported, and left there.
     let edited = elsewhere.read(OLD).replace("docs/import.md", "docs/other.md");
     elsewhere.write(OLD, &edited);
     let again = sandbox.run(["import", &elsewhere.path(OLD).display().to_string()]).ok();
@@ -137,7 +137,7 @@ fn sessions_of_the_same_name_in_other_projects_are_others_and_hide_none_of_here(
     assert_eq!(praxis[0]["session_id"], "old");
     let own = sandbox.run(["import", OLD, "--json"]).ok().json();
     assert_eq!((&own["session_id"], &own["already"]), (&json!("old"), &json!(false)));
-    // Also one that comes later, to the very path that the other one had in its project.
+    // Also a later one, at the very path that the other had in its project.
     let sandbox = fresh();
     sandbox.run(["import", &path(&one)]).ok();
     sandbox.write(OLD, &one.read(OLD));
@@ -298,7 +298,7 @@ fn a_session_goes_in_and_comes_out_into_its_own_layout() {
         (&found["phase_artifacts"]["1"]["evidence"], &found["lifecycle"]["completed"]),
         (&json!({"n": 1}), &json!(true))
     );
-    // What came out is a session of that tool again.
+    // The export is a session of that tool again.
     let other = fresh();
     let text = sandbox.read(&format!("back/{OLD}"));
     other.write(OLD, &text);
@@ -313,7 +313,7 @@ fn a_session_goes_in_and_comes_out_into_its_own_layout() {
     assert_eq!(json_at(&sandbox, &format!("back/{REVIEW}/state.json"))["current_phase"], "reviews");
 }
 
-/// A session of each kind: those of other tools' files, and native ones that follow their workflows.
+/// A session of each kind: in other tools' files, and native ones with their workflows.
 fn one_of_each() -> Sandbox {
     let sandbox = project();
     sandbox.write(".workflow/WFS-csv/workflow-session.json",
@@ -327,8 +327,8 @@ fn one_of_each() -> Sandbox {
     sandbox
 }
 
-/// A project that holds all four layouts and native sessions at once: a line for each, none twice, by last activity, with
-/// numbers that lead there, and nothing said that is not so.
+/// A project with all four layouts and native sessions: one line each, by last activity, with usable numbers,
+/// and nothing untrue.
 #[test]
 fn one_list_shows_sessions_of_every_layout_beside_native_ones() {
     let sandbox = one_of_each();
@@ -351,7 +351,7 @@ fn one_list_shows_sessions_of_every_layout_beside_native_ones() {
         let id = line["session_id"].as_str().unwrap();
         assert!(text.contains(id), "{id} in {text}");
     }
-    // Every line has its columns where the others have theirs.
+    // All columns are aligned.
     let column = |line: &str| {
         ["native", "ocr ", "ccw ", "praxis", "essay "]
             .iter()
@@ -401,7 +401,7 @@ fn each_kind_of_session_goes_where_there_are_words_for_its_phases_and_is_refused
                 continue;
             }
             ran.ok();
-            // What came out is a session of that tool, in the same phase.
+            // The export is a session of that tool, in the same phase.
             let read = fresh();
             for path in sandbox
                 .run([
@@ -449,7 +449,7 @@ fn what_a_layout_cannot_show_is_refused_and_where_to_must_be_said() {
     sandbox.run(["export", "--layout", "nowhere", "out"]).code(2);
     sandbox.run(["export", "--layout", "praxis"]).code(2);
     assert!(!sandbox.path("out").exists());
-    // A native session has phases, and so it can be shown by a file of praxis OS.
+    // A native session has phases, so a praxis OS file can represent it.
     sandbox.run(["export", "--layout", "praxis", "out", "--session", "ours"]).ok();
     assert_eq!(json_at(&sandbox, "out/.praxis-os/.cache/state/ours.json")["current_phase"], 1);
 }

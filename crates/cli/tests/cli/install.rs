@@ -1,4 +1,4 @@
-//! `init --agent`: what it puts into the files that agents read, and that all of it comes out again.
+//! `init --agent`: its additions to agents' files, and their complete removal.
 
 use crate::{fresh, plain};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use testkit::{Ran, Sandbox};
 
-/// Every file below a folder, with what is in it; folders end with a stroke.
+/// Every file below a folder with its content; folders end with a slash.
 fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     fn walk(base: &Path, folder: &Path, into: &mut BTreeMap<String, Vec<u8>>) {
         for entry in std::fs::read_dir(folder).unwrap() {
@@ -25,7 +25,7 @@ fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// The project, the home folder and the state folder, without what a store needs for itself.
+/// The project, the home folder and the state folder, without the store's own files.
 fn everything(sandbox: &Sandbox) -> BTreeMap<String, Vec<u8>> {
     let mut all = tree(sandbox.folder());
     all.retain(|name, _| name != "state/" && !name.starts_with("state/leftoff"));
@@ -100,11 +100,8 @@ fn claude_gets_hooks_a_server_and_words() {
     let settings = parsed(&sandbox, ".claude/settings.json");
     for event in ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"] {
         let hook = &settings["hooks"][event][0]["hooks"][0];
-        assert_eq!(
-            (&hook["command"], &hook["args"]),
-            (&json!("leftoff"), &json!(["hook", "claude"])),
-            "{event}"
-        );
+        let command = hook["command"].as_str().unwrap();
+        assert!(command.ends_with("exec leftoff hook claude"), "{event}: {command}");
     }
     let server = &parsed(&sandbox, ".mcp.json")["mcpServers"]["leftoff"];
     assert_eq!(*server, json!({ "command": "leftoff", "args": ["mcp"] }));
@@ -134,7 +131,36 @@ fn codex_gets_a_store_that_its_sandbox_may_write() {
     };
     assert_eq!(settings, json!([state]));
     let hook = &parsed(&sandbox, ".codex/hooks.json")["hooks"]["Stop"][0]["hooks"][0];
-    assert_eq!(hook["command"], "leftoff hook codex", "a string that stays the same is trusted once");
+    let command = hook["command"].as_str().unwrap();
+    assert_eq!(
+        command, "command -v leftoff >/dev/null 2>&1 || exit 0; exec leftoff hook codex",
+        "a string that stays the same is trusted once"
+    );
+}
+
+#[test]
+fn u10_a_projects_hooks_are_quiet_for_a_teammate_who_has_no_leftoff() {
+    let sandbox = fresh();
+    init(&sandbox, &["--agent", "claude", "codex", "gemini", "cursor"]);
+    let hooks = [
+        (".claude/settings.json", "/hooks/Stop/0/hooks/0/command"),
+        (".codex/hooks.json", "/hooks/Stop/0/hooks/0/command"),
+        (".gemini/settings.json", "/hooks/AfterAgent/0/hooks/0/command"),
+        (".cursor/hooks.json", "/hooks/stop/0/command"),
+    ];
+    for (file, pointer) in hooks {
+        let settings = parsed(&sandbox, file);
+        let command =
+            settings.pointer(pointer).and_then(Value::as_str).unwrap_or_else(|| panic!("{settings}"));
+        let ran = std::process::Command::new("/bin/sh")
+            .args(["-c", command])
+            .env_clear()
+            .env("PATH", sandbox.folder().join("nothing here"))
+            .output()
+            .unwrap();
+        assert!(ran.status.success(), "{file}: {ran:?}");
+        assert!(ran.stdout.is_empty() && ran.stderr.is_empty(), "{file}: {ran:?}");
+    }
 }
 
 #[test]
@@ -221,7 +247,7 @@ fn links_and_broken_files_are_refused_before_anything_is_written() {
     sandbox.run(["init", "--agent", "nobody"]).code(2);
 }
 
-/// A CLAUDE.md that leads to AGENTS.md says the same already.
+/// A CLAUDE.md that refers to AGENTS.md already says the same.
 #[test]
 fn a_linked_claude_md_is_left_alone() {
     let sandbox = fresh();
@@ -279,4 +305,22 @@ fn doctor_tells_what_is_wired_stale_and_untrusted() {
     assert_eq!(kinds, ["wiring_stale", "not_in_path"]);
     init(&sandbox, &["--agent", "claude"]);
     assert_eq!(doctor().1, ["not_in_path"]);
+}
+
+#[test]
+fn init_without_arguments_shows_what_it_would_write_and_asks_once() {
+    let sandbox = fresh();
+    sandbox.write("CLAUDE.md", "# Mine\n");
+    let declined = sandbox.answer_at_terminal(["init"], "n\n").expect("script");
+    assert_eq!(declined.code, 4, "{}", declined.stdout);
+    assert!(declined.stdout.contains("Agents found: Claude Code"), "{}", declined.stdout);
+    assert!(declined.stdout.contains("would make"), "{}", declined.stdout);
+    assert!(!sandbox.path(".claude").exists() && !sandbox.path(".leftoff").exists());
+    let accepted = sandbox.answer_at_terminal(["init"], "\n").expect("script");
+    assert_eq!(accepted.code, 0, "{}", accepted.stdout);
+    assert_eq!(accepted.stdout.matches("Write this?").count(), 1);
+    assert!(accepted.stdout.contains("Next: leftoff start --goal"), "{}", accepted.stdout);
+    assert!(sandbox.path(".claude/settings.json").exists());
+    let again = sandbox.run_at_terminal(["init"]).expect("script");
+    assert!(!again.stdout.contains("Write this?"), "nothing would change: {}", again.stdout);
 }

@@ -1,4 +1,5 @@
-//! Items through the whole program: a plan of work, several agents who share it, a gate that waits for all of it.
+//! Items through the whole program: a plan of work, several agents who share it, a gate that waits for all of
+//! it.
 
 use crate::{git, unbroken};
 use std::process::{Child, Stdio};
@@ -34,7 +35,7 @@ fn with_tasks() -> Sandbox {
     sandbox
 }
 
-/// In the phase that has items, with two of them; the second waits for the first.
+/// In the phase with items, with two of them; the second waits for the first.
 fn in_build() -> Sandbox {
     let sandbox = with_tasks();
     sandbox.run(["advance", "--phase", "plan"]).ok();
@@ -101,7 +102,7 @@ fn a_claim_is_one_agents_until_it_runs_out() {
     let taken = sandbox.run_as("codex:two", ["item", "claim", "--json"]).ok().json();
     assert_eq!(taken["item"]["id"], "impl-1");
     sandbox.run_as("claude:one", ["item", "done", "impl-1"]).code(4);
-    sandbox.run(["item", "release", "impl-1"]).ok();
+    sandbox.run_as_person(["item", "release", "impl-1"]).ok();
     sandbox.run_as("claude:one", ["item", "done", "impl-1"]).ok();
     sandbox.run_as("claude:one", ["item", "claim", "impl-1"]).code(4);
 }
@@ -149,7 +150,7 @@ fn the_list_is_a_tree_and_the_brief_tells_what_is_whose() {
          [~] impl-1.1 Rotate: held by claude a4326893 until 10:30 UTC\n    \
          [x] impl-1.2 Expire: done\n  \
          [!] impl-2 Cookie flags: waits for impl-1\n  \
-         [!] impl-3 Docs: blocked: no `certificate`\n"
+         [!] impl-3 Docs: blocked: \"no 'certificate'\"\n"
     );
     let brief = sandbox.run_as("claude:a4326893", ["brief", "--format", "markdown"]).ok().stdout;
     let items = brief.split_once("## Items\n").unwrap().1;
@@ -158,8 +159,8 @@ fn the_list_is_a_tree_and_the_brief_tells_what_is_whose() {
             "- [~] impl-1.1 Rotate: yours until 10:30 UTC\n\
              - [ ] impl-1 Rotate refresh tokens: 1 of 2 parts done\n\
              - [!] impl-2 Cookie flags: waits for impl-1\n\
-             - [!] impl-3 Docs: blocked: no 'certificate'\n\
-             - 1 done\n"
+             - [!] impl-3 Docs: blocked: \"no 'certificate'\"\n\
+             - Done: impl-1.2 Expire\n"
         ),
         "{items}"
     );
@@ -219,7 +220,7 @@ fn a_secret_in_an_item_is_not_kept_and_text_can_be_purged() {
     sandbox.run(["doctor"]).ok();
 }
 
-/// Eight processes want the same item at the same moment, fifty times over.
+/// Eight processes claim the same item at the same moment, fifty times.
 #[test]
 fn of_eight_claimants_one_wins_each_of_fifty_rounds() {
     const ROUNDS: usize = 50;
@@ -263,7 +264,8 @@ fn a_phase_without_items_has_something_else_to_do() {
     assert_eq!(refused["message"], "phase 'thesis_development' has no items");
     let hint = refused["hint"].as_str().unwrap();
     assert!(
-        hint.contains("leftoff next") && hint.contains("leftoff item add TITLE --phase thesis_development"),
+        hint.contains("leftoff next")
+            && hint.contains("leftoff item add '<title>' --phase thesis_development"),
         "{hint}"
     );
     sandbox.run(["item", "add", "A title", "--phase", "thesis_development"]).ok();

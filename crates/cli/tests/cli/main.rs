@@ -1,15 +1,21 @@
-//! The whole program, run as a person or an agent runs it. Few tests: the rules are tested where they live.
+//! The whole program, run as a person or an agent runs it. Few tests: most rules are tested at a lower level.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should say where")]
 
+mod actions;
 mod agent;
 mod answers;
 mod artifacts;
+mod backups;
+mod briefs;
 mod budget;
 mod builtin;
 mod bundles;
 mod ccw;
 mod choice;
+mod defaults;
 mod essay;
+mod everyday;
+mod examples;
 mod exec;
 mod expiry;
 mod figures;
@@ -26,19 +32,28 @@ mod import;
 mod install;
 mod items;
 mod keys;
+mod live;
+mod mistakes;
 mod ocr;
 mod outlet;
 mod praxis;
+mod progress;
+mod quiz;
 mod quotations;
+mod redteam;
 mod requirements;
 mod resume_checks;
 mod revisions;
 mod screen;
 mod secrets;
+mod serve;
 mod session_life;
+mod shells;
 mod story;
+mod tasks;
 mod trust;
 mod undo;
+mod verify;
 
 use testkit::{Ran, Sandbox};
 
@@ -46,7 +61,7 @@ fn git() -> Sandbox {
     fresh().without_gates()
 }
 
-/// A repository in which leftoff was never used.
+/// A repository without leftoff.
 fn fresh() -> Sandbox {
     Sandbox::git(env!("CARGO_BIN_EXE_leftoff"))
 }
@@ -62,7 +77,7 @@ fn with_gate() -> Sandbox {
     sandbox
 }
 
-/// Evidence with types, an expression with a remedy and one without.
+/// Typed evidence, an expression with a remedy and one without.
 const SHIP: &str = r#"
 name = "ship"
 version = "1"
@@ -110,12 +125,12 @@ fn try_build(sandbox: &Sandbox, passed: u32, total: u32, coverage: u32) -> Ran {
     sandbox.run(words)
 }
 
-/// Words without their line breaks: where a line was broken is not what a test is about.
+/// Text without line breaks, which tests ignore.
 fn unbroken(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A project whose workflow declares files and a field, with a session `s` in it at ten o'clock.
+/// A project whose workflow declares files and a field, with a session `s` at ten o'clock.
 fn essay() -> testkit::Sandbox {
     let sandbox = git();
     sandbox.write(
@@ -154,12 +169,12 @@ tone = { type = "string", default = "plain" }
     sandbox
 }
 
-/// Where session `s` has its files.
+/// The path of a file of session `s`.
 fn workspace(name: &str) -> String {
     format!(".leftoff/sessions/s/{name}")
 }
 
-/// The same, in phase `draft`, with a file of each phase.
+/// A session `s` in phase `draft`, with a file of each phase.
 fn essay_in_its_draft() -> testkit::Sandbox {
     let sandbox = essay();
     for (phase, file) in [("thesis", "thesis.md"), ("outline", "outline.md"), ("arguments", "arguments-1.md")]

@@ -1,5 +1,5 @@
-//! Sessions of Open Code Review through the whole program: one test for each thing that its format asks of a reader, a
-//! writer, and of somebody who works beside it.
+//! Open Code Review sessions through the whole program: one test for each demand of the format on a reader, a
+//! writer, and a neighbour.
 
 mod bad_input;
 mod beside;
@@ -26,7 +26,7 @@ const NOW: &str = "2026-11-14T10:00:00Z";
 const ID: &str = "2026-11-14-feature-login";
 const FOLDER: &str = ".ocr/sessions/2026-11-14-feature-login";
 
-/// Phases as state.json names them, in order.
+/// Phases as named in state.json, in order.
 const REVIEW: [&str; 8] =
     ["context", "change-context", "analysis", "reviews", "aggregation", "discourse", "synthesis", "complete"];
 const MAP: [&str; 6] =
@@ -40,7 +40,7 @@ fn project() -> Sandbox {
     sandbox
 }
 
-/// The same with a session that we began.
+/// The repository with a session that we started.
 fn begun() -> Sandbox {
     let sandbox = project();
     sandbox.run(["start", "--layout", "ocr"]).ok();
@@ -56,7 +56,7 @@ fn state(sandbox: &Sandbox) -> Value {
     serde_json::from_str(&sandbox.read(&format!("{FOLDER}/state.json"))).unwrap()
 }
 
-/// Somebody else changes the file: reads it, sets these, writes all of it anew.
+/// Somebody else changes the file: reads it, sets these values, rewrites it.
 fn edit(sandbox: &Sandbox, changes: &Value) {
     let mut fields: Map<String, Value> =
         serde_json::from_str(&sandbox.read(&format!("{FOLDER}/state.json"))).unwrap();
@@ -66,7 +66,7 @@ fn edit(sandbox: &Sandbox, changes: &Value) {
     sandbox.write(&format!("{FOLDER}/state.json"), &serde_json::to_string_pretty(&fields).unwrap());
 }
 
-/// A file of the session, dated by the sandbox's clock and not by this machine's.
+/// A file of the session, dated by the sandbox's clock, not this machine's.
 fn artifact(sandbox: &Sandbox, path: &str, text: &str) {
     artifact_at(sandbox, path, text, NOW);
 }
@@ -75,14 +75,14 @@ fn artifact_at(sandbox: &Sandbox, path: &str, text: &str, moment: &str) {
     write_at(sandbox, &format!("{FOLDER}/{path}"), text, moment);
 }
 
-fn write_at(sandbox: &Sandbox, path: &str, text: &str, moment: &str) {
+pub fn write_at(sandbox: &Sandbox, path: &str, text: &str, moment: &str) {
     sandbox.write(path, text);
     let moment: jiff::Timestamp = moment.parse().unwrap();
     let file = std::fs::File::options().append(true).open(sandbox.path(path)).unwrap();
     file.set_modified(SystemTime::from(moment)).unwrap();
 }
 
-/// Every file below a folder with its bytes; a link with where it leads. SQLite's shared-memory file is its own.
+/// Every file below a folder with its bytes; a link with its target. SQLite's shared memory is excluded.
 fn everything(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];

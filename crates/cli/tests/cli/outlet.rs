@@ -1,11 +1,11 @@
-//! What leaves the program: a write that fails is a failure, and no stored or typed text steers a terminal.
+//! Output: a failed write is a failure, and no stored or typed text controls a terminal.
 
 use crate::{git, with_gate};
 use std::fs::OpenOptions;
 use std::process::Stdio;
 use testkit::{Ran, Sandbox};
 
-/// Runs with a stdout that takes nothing, as a full disk does.
+/// Runs with a stdout that accepts nothing, like a full disk.
 #[cfg(target_os = "linux")]
 fn to_full_disk(sandbox: &Sandbox, words: &[&str]) -> Ran {
     let full = OpenOptions::new().write(true).open("/dev/full").expect("a device that is full");
@@ -43,7 +43,7 @@ fn f2_an_answer_that_cannot_be_written_is_a_failure() {
     }
     let ran = to_full_disk(&sandbox, &["status", "--json"]).code(1);
     assert_eq!(ran.error()["kind"], "io");
-    // A change that was made is told as made.
+    // A committed change is reported as done.
     let ran = to_full_disk(&sandbox, &["note", "one", "--json"]).code(1);
     assert!(ran.stderr.contains("; the command itself was carried out"), "{}", ran.stderr);
     assert_eq!(sandbox.run(["show", "--json"]).ok().json()["notes"][0]["text"], "one");
@@ -53,7 +53,7 @@ fn f2_an_answer_that_cannot_be_written_is_a_failure() {
 fn f2_a_closed_pipe_ends_quietly() {
     let sandbox = git();
     sandbox.run(["start", "--id", "a"]).ok();
-    // With -f it would go on for ever if it did not notice.
+    // With -f it would continue for ever if it did not notice.
     for words in [&["log", "-f"][..], &["log"], &["export"], &["status", "--json"], &["note", "x"]] {
         let (reader, writer) = std::io::pipe().expect("a pipe");
         drop(reader);
@@ -63,7 +63,7 @@ fn f2_a_closed_pipe_ends_quietly() {
     }
 }
 
-/// Writes to the clipboard, clears the screen the long and the short way, turns the direction.
+/// Writes to the clipboard, clears the screen in two ways, changes the text direction.
 const HOSTILE: &str =
     "a\u{1b}]52;c;aGk=\u{7}b\u{9b}2Jc\u{1b}[31m\u{202e}d\u{2066}\u{61c}\u{200f}\u{2028}e\rf";
 
@@ -82,7 +82,7 @@ fn hostile() -> Sandbox {
     sandbox
 }
 
-/// No control character but line feed and tab, none that turns or breaks a line, but for these.
+/// No control character but line feed and tab, none that reorders or breaks a line, except these.
 #[track_caller]
 fn assert_inert(words: &[&str], ran: &Ran, ours: &[&str]) {
     for text in [&ran.stdout, &ran.stderr] {
@@ -132,7 +132,7 @@ fn f4_no_output_carries_a_stored_escape_sequence() {
         assert!(!ran.stdout.replace("\u{1b}[1m\u{1b}[31m", "").contains("\u{1b}[31m"), "{:?}", ran.stdout);
         assert_inert(&coloured, &ran, &ours);
     }
-    // What is written in another way is still what was stored.
+    // Escaped output is still what was stored.
     let exported = sandbox.run(["show", "--json"]).ok().json();
     assert_eq!(exported["title"], HOSTILE);
 }

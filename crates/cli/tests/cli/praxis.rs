@@ -1,4 +1,4 @@
-//! Sessions of praxis OS: its files read and written through the whole program, whichever shape they have.
+//! praxis OS sessions: its files read and written through the whole program, in every format.
 
 mod audited;
 mod definitions;
@@ -22,7 +22,7 @@ const ID: &str = "3f2504e0-4f89-41d3-9a0c-0305e82c3301";
 const METADATA: &str = ".praxis-os/workflows/ship_v1/metadata.json";
 const GATE: &str = ".praxis-os/workflows/ship_v1/phases/1/gate-definition.yaml";
 
-/// The first shape, in phase 1 of three, with a total and times without a zone.
+/// The first format, in phase 1 of three, with a total and times without a zone.
 fn old_file() -> Value {
     json!({
         "session_id": ID,
@@ -43,7 +43,7 @@ fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap()
 }
 
-/// A project with a session of the first shape, at eleven.
+/// A project with a session of the first format, at eleven.
 fn with_old() -> Sandbox {
     let sandbox = fresh();
     sandbox.at("2026-11-14T11:00:00Z");
@@ -67,7 +67,7 @@ fn define(sandbox: &Sandbox) {
     );
 }
 
-/// A project with the workflow, and a session `s` of it that we began at eleven.
+/// A project with the workflow, and a session `s` started at eleven.
 fn started() -> Sandbox {
     let sandbox = fresh();
     define(&sandbox);

@@ -1,9 +1,9 @@
-//! What callers wrote is data wherever an agent reads it.
+//! Callers' text is data wherever an agent reads it.
 
 use crate::with_gate;
 use testkit::Sandbox;
 
-/// The brief's section on what to do, where an order from outside would do the most harm.
+/// The brief's next step, where a foreign instruction would do the most harm.
 fn next_section(sandbox: &Sandbox) -> String {
     let brief = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
     let rest = brief.split_once("## Next\n").expect("a section").1;

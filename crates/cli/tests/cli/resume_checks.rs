@@ -1,4 +1,4 @@
-//! Whether a session is as it was left, when it is taken up again.
+//! Checks on resuming a session that changed meanwhile.
 
 use crate::{essay_in_its_draft, statuses, workspace};
 
@@ -21,7 +21,7 @@ fn discrepancies_are_listed_with_remedies_and_nothing_changes_when_nobody_is_the
     let message = asked.error()["message"].as_str().unwrap().to_owned();
     let changed = message.find("thesis.md of phase thesis was changed").expect("the first phase first");
     let missing = message.find("outline.md of phase outline is missing").expect("then the second");
-    assert!(changed < missing && message.contains("leftoff artifact history"), "{message}");
+    assert!(changed < missing && message.contains("leftoff artifact restore"), "{message}");
     assert!(asked.error()["hint"].as_str().unwrap().contains("leftoff resume s --yes"));
     assert_eq!(sandbox.run(["status", "--json"]).ok().json(), before);
 
@@ -61,7 +61,7 @@ fn a_file_that_a_field_names_must_be_there() {
     sandbox.run(["resume", "t"]).ok();
 }
 
-/// A terminal, as `script` makes one; where there is no such program there is nothing to test with.
+/// A terminal from `script`; without that program there is nothing to test.
 fn at_a_terminal(sandbox: &testkit::Sandbox, line: &str, answer: &str) -> Option<testkit::Ran> {
     let program = env!("CARGO_BIN_EXE_leftoff");
     let script = format!("printf '{answer}\\n' | script -qec '{program} {line}' /dev/null");
@@ -94,7 +94,7 @@ fn a_person_says_how_to_go_on() {
         at_a_terminal(&sandbox, "resume", answer).unwrap().ok();
         let view = sandbox.run(["status", "--json"]).ok().json();
         assert_eq!((&view["status"], statuses(&view)), (&"active".into(), phases.to_vec()));
-        // Going back keeps what the file was when it was recorded.
+        // Going back keeps the file's recorded content.
         assert_eq!(sandbox.path(&workspace("outline.v1.md")).exists(), answer == "b");
     }
 }

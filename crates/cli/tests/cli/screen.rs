@@ -1,4 +1,4 @@
-//! How it looks: within eighty columns, on a screen, without colours where nobody asked for them.
+//! Output: within eighty columns, on one screen, without colours unless requested.
 
 use crate::{git, try_build, with_gate};
 use testkit::{Ran, Sandbox};
@@ -26,7 +26,7 @@ fn crowded() -> Sandbox {
     sandbox
 }
 
-/// Lines that are not one command, which must stay in one piece to be run as it is printed.
+/// Lines other than a single command, which must stay in one piece.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| !line.trim_start().starts_with("leftoff "))
 }
@@ -73,7 +73,7 @@ fn status_fits_a_screen_whatever_is_in_it() {
     check(&sandbox);
 }
 
-/// The screen of an ordinary day, word for word.
+/// An ordinary screen, word for word.
 #[test]
 fn status_reads_like_this() {
     let sandbox = with_gate();
@@ -93,12 +93,13 @@ fn status_reads_like_this() {
         "\
 login Login times out behind the proxy  checkpoint_failed
 Goal: No log-out while a tab is open
-ship v1, 1 of 3 phases done (33 %), about 1 h left
+ship v1, 1 of 3 phases done (33 %)
   [x] 1 Plan (30 min)
   [!] 2 Build (for 30 min)
   [ ] 3 Review
 blocker 1: Staging certificate expired
-Next: Add tests until coverage reaches 80 %. Then try phase 2 (build) again.
+Next: Note 1 blocks: settle it first, or do what does not depend on it. Add
+  tests until coverage reaches 80 %. Then try phase 2 (build) again.
   leftoff advance --phase build --evidence 'tests_passed=<number>' --evidence 'tests_total=<number>' --evidence 'coverage=<number>'
 "
     );
@@ -128,7 +129,7 @@ fn nothing_is_coloured_unless_it_is_asked_for() {
         assert!(has_colour(&run(&words, false)), "{words:?} asks for them");
         assert!(has_colour(&run(&words, true)), "what is asked for by name wins over NO_COLOR");
     }
-    // The form for agents has none either way.
+    // The format for agents never has colours.
     assert!(!has_colour(&run(&["brief", "--format", "markdown", "--color", "always"], false)));
     assert!(!has_colour(&run(&["status", "--json", "--color", "always"], false)));
 }
@@ -163,8 +164,8 @@ fn a_quiet_command_says_what_it_did_and_not_what_comes_next() {
     assert_eq!(sandbox.run(["note", "hi", "--quiet"]).ok().stdout, "s note noted\n");
     assert_eq!(sandbox.run(["-q", "note", "hi"]).ok().stdout, "s note noted\n");
     assert_eq!(sandbox.run(["advance", "--phase", "plan", "-q"]).ok().stdout.lines().count(), 1);
-    assert!(sandbox.run(["note", "hi"]).ok().stdout.contains("\nNext: "));
-    // What was asked for is no talk.
+    assert!(sandbox.run(["set", "k=v"]).ok().stdout.contains("\nNext: "));
+    // Requested output is not a message.
     assert!(sandbox.run(["next", "-q"]).ok().stdout.contains("leftoff advance --phase implement"));
     assert!(sandbox.run(["status", "-q"]).ok().stdout.contains("Next: "));
 }

@@ -1,10 +1,10 @@
-//! Secrets are redacted before they are kept, and what slipped through can be taken out for good.
+//! Secrets are redacted before they are stored, and missed ones can be purged.
 
 use crate::git;
 use std::path::Path;
 use testkit::Sandbox;
 
-/// Put together from pieces, so that no scanner takes it for a real one.
+/// Assembled from pieces, so that no scanner takes it for a real one.
 fn github_token() -> String {
     format!("ghp_{}", "a1B2c3D4e5F6".repeat(3))
 }
@@ -49,7 +49,7 @@ fn secrets_that_a_caller_hands_in_are_not_kept_and_it_is_said() {
     for secret in [&token[..20], "swordfish", "abcdef123", "k-12345"] {
         assert!(!stands_on_disk(&sandbox, secret), "{secret} was kept");
     }
-    // The same key answers as the first time: it was kept as a hash.
+    // Repeating the key repeats the answer: it was stored as a hash.
     assert_eq!(sandbox.run(["note", &format!("use {token}"), "--key", "k1"]).ok().stdout, noted.stdout);
     sandbox.run(["note", "something else", "--key", "k1"]).code(4);
 }
@@ -157,7 +157,7 @@ fn purge_takes_what_slipped_through_off_the_disk_and_leaves_a_mark() {
     assert_eq!(shown["goal"], "say [purged]");
     let log = sandbox.run(["log", &first]).ok().stdout;
     assert!(log.contains("text was purged in 5 places"), "{log}");
-    // Another session's words are its own.
+    // Other sessions' text is not touched.
     assert_eq!(sandbox.run(["show", "other", "--json"]).ok().json()["goal"], "battery");
     let again = sandbox.run(["purge", "--session", &first, secret]).ok();
     assert!(again.stdout.contains("does not hold it"), "{}", again.stdout);
@@ -182,7 +182,7 @@ fn purge_refuses_what_the_history_cannot_be_read_without() {
     let sandbox = git();
     sandbox.run(["start", "--id", "k3v9x2mp"]).ok();
     let before = sandbox.run(["log", "--json"]).ok().json();
-    for needed in ["plan", "k3v9x2mp", "phase_started", "person", "native"] {
+    for needed in ["plan", "k3v9x2mp", "phase_started", "automation", "native"] {
         let refused = sandbox.run(["purge", needed, "--yes", "--json"]).code(4);
         assert_eq!(refused.error()["kind"], "not_purgeable", "{needed}");
     }

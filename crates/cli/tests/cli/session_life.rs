@@ -1,4 +1,4 @@
-//! A session from its start to its end.
+//! A session from start to end.
 
 use crate::git;
 
@@ -14,7 +14,7 @@ fn a_session_goes_through_its_phases_and_is_completed() {
     let view = sandbox.run(["advance", "--phase", "plan", "--json"]).ok().json();
     assert_eq!(view["completed_phases"], serde_json::json!([1]));
     assert_eq!(view["progress"]["average_phase_seconds"], 1800);
-    assert_eq!(view["progress"]["estimated_remaining_seconds"], 3600);
+    assert_eq!(view["progress"]["estimated_remaining_seconds"], serde_json::Value::Null);
 
     let again = sandbox.run(["advance", "--phase", "plan", "--json"]).ok().json();
     assert_eq!(again["already"], true);
@@ -46,7 +46,7 @@ fn a_new_session_that_is_about_the_same_as_another_says_so() {
         );
         sandbox.run(["abandon"]).ok();
     }
-    // Two that are only called after the branch are not alike by that.
+    // Two sessions named after the branch are not similar for that reason.
     sandbox.run(["start"]).ok();
     assert!(!sandbox.run(["start"]).ok().stderr.contains("similar"));
 }

@@ -1,4 +1,4 @@
-//! What only a person can do, and who counts as one.
+//! Actions for people only, and who counts as a person.
 
 use crate::gates::started;
 use crate::git;
@@ -10,7 +10,7 @@ const CLAUDE: &str = "claude:a4326893";
 const GATED: &str = "[[phase]]\nid = \"plan\"\n[[phase.check]]\nid = \"never\"\nkind = \"expr\"\nexpr = \"false\"\n\
                      [[phase]]\nid = \"build\"\n";
 
-/// Runs at a terminal as a process whose environment has this variable.
+/// Runs at a terminal with this variable in the environment.
 fn at_terminal_with(sandbox: &Sandbox, (name, value): (&str, &str), arguments: &[&str]) -> Ran {
     let mut command = sandbox.command(arguments);
     command.env(name, value);
@@ -32,7 +32,7 @@ fn t1_only_a_person_skips_a_phase_that_has_a_gate() {
     assert_eq!(sandbox.run(["status", "--json"]).json()["current_phase"]["id"], "plan");
     let view = sandbox.run_as_person(["skip", "--reason", "agreed with the customer", "--json"]).ok().json();
     assert_eq!(view["phases"][0]["outcome"], "skipped");
-    // A phase without a gate asks nothing of whoever skips it.
+    // Anyone may skip a phase without a gate.
     sandbox.run_as(CLAUDE, ["skip", "--reason", "nothing to build"]).ok();
 }
 
@@ -75,7 +75,7 @@ fn t2_an_agent_at_a_terminal_is_no_person() {
         let said = refused(at_terminal_with(&sandbox, marker, &skip));
         assert!(said.contains("this runs under"), "{said}");
     }
-    // The process that sent a hook's event is an agent: what runs below it is the agent's, also at a terminal.
+    // The process that sent a hook's event is an agent: its children are the agent's, even at a terminal.
     let event = serde_json::json!({ "session_id": "a4326893", "hook_event_name": "SessionStart",
         "source": "startup", "cwd": sandbox.project(), "transcript_path": "/dev/null" });
     sandbox.run_with_input(&["hook", "claude"], &event.to_string()).ok();
@@ -95,11 +95,11 @@ fn t3_a_weaker_policy_counts_only_when_a_person_accepted_it_here() {
     refused(at_terminal_with(&sandbox, ("CLAUDECODE", "1"), &["trust", "--policy", "--yes"]));
     sandbox.run_as_person(["trust", "--policy", "--yes"]).ok();
     sandbox.run_as(CLAUDE, ["approve", "agreed", "--by", "CEO"]).ok();
-    // Whoever is named, the agent did it.
+    // The agent did it, whoever is named.
     let gate = sandbox.run(["gate", "--json"]).json();
     let found = gate["checks"][0]["found"].as_str().unwrap();
     assert!(found.contains("approved by claude a4326893 (CEO)"), "{found}");
-    // What is relaxed further has to be accepted again.
+    // A further relaxation must be accepted again.
     sandbox.write(".leftoff/config.toml", "[policy]\napprove = \"anyone\"\nclose = \"anyone\"\n");
     refused(sandbox.run_as(CLAUDE, ["close", "--force"]));
 }
@@ -152,7 +152,7 @@ fn t6_a_person_moves_a_running_session_to_an_edited_definition() {
         ".leftoff/workflows/w.toml",
         "name = \"w\"\n[[phase]]\nid = \"plan\"\n[[phase]]\nid = \"check\"\n[[phase]]\nid = \"build\"\n",
     );
-    // Whoever weakens the file changes nothing for a session that has begun.
+    // Weakening the file changes nothing for a running session.
     sandbox.run_as(CLAUDE, ["advance", "--phase", "plan"]).code(5);
     refused(sandbox.run_as(CLAUDE, ["workflow", "update"]));
     let moved = sandbox.run_as_person(["workflow", "update", "--yes"]).ok();
@@ -164,7 +164,82 @@ fn t6_a_person_moves_a_running_session_to_an_edited_definition() {
     assert!(sandbox.run(["log"]).ok().stdout.contains("follows w v1 as it is now"));
     let again = sandbox.run_as_person(["workflow", "update", "--yes", "--json"]).ok().json();
     assert_eq!(again["already"], true);
-    // The phase that the session is in must be in the new definition.
+    // The new definition must contain the session's current phase.
     sandbox.write(".leftoff/workflows/w.toml", "name = \"w\"\n[[phase]]\nid = \"build\"\n");
     sandbox.run_as_person(["workflow", "update", "--yes"]).code(3);
+}
+
+/// The actor of a session's last event.
+fn last_actor(sandbox: &Sandbox) -> serde_json::Value {
+    let log = sandbox.run(["log", "--json"]).ok().json();
+    log["events"].as_array().unwrap().last().unwrap()["actor"].clone()
+}
+
+#[test]
+fn the_log_says_who_it_was_and_how_that_was_decided() {
+    let sandbox = started(GATED);
+    let actor = last_actor(&sandbox);
+    assert_eq!((&actor["kind"], &actor["name"]), (&"automation".into(), &"anna".into()));
+    sandbox.run_as_person(["note", "at a terminal"]).ok();
+    let actor = last_actor(&sandbox);
+    assert_eq!((&actor["kind"], &actor["known_by"]), (&"person".into(), &"terminal".into()));
+    sandbox.run_as(CLAUDE, ["note", "by an agent"]).ok();
+    let actor = last_actor(&sandbox);
+    assert_eq!((&actor["kind"], &actor["known_by"]), (&"agent".into(), &"environment".into()));
+    at_terminal_with(&sandbox, ("CLAUDECODE", "1"), &["note", "by a marked one"]).ok();
+    let actor = last_actor(&sandbox);
+    assert_eq!((&actor["kind"], &actor["known_by"]), (&"agent".into(), &"marker".into()));
+}
+
+#[test]
+fn a_person_is_called_what_git_calls_them() {
+    let sandbox = started(GATED);
+    std::fs::write(sandbox.folder().join("home/.gitconfig"), "[user]\n\tname = Anna Lund\n").unwrap();
+    sandbox.run_as_person(["note", "at a terminal"]).ok();
+    assert_eq!(last_actor(&sandbox)["name"], "Anna Lund");
+}
+
+#[test]
+fn u11_an_agent_session_in_the_environment_of_one_process_is_nobody_elses() {
+    let sandbox = started(GATED);
+    let program = env!("CARGO_BIN_EXE_leftoff");
+    let line = format!(
+        "LEFTOFF_AGENT_SESSION={CLAUDE} {program} note one; {program} note two; {program} skip --reason agreed"
+    );
+    let mut shell = std::process::Command::new("sh");
+    let ours = sandbox.command(["status"]);
+    shell.args(["-c", &line]).current_dir(sandbox.project());
+    shell.envs(ours.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    sandbox.as_person(&shell).ok();
+    let log = sandbox.run(["log", "--json"]).ok().json();
+    let kinds: Vec<&str> = log["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|event| matches!(event["type"].as_str(), Some("note_added" | "phase_skipped")))
+        .map(|event| event["actor"]["kind"].as_str().unwrap())
+        .collect();
+    assert_eq!(kinds, ["agent", "person", "person"]);
+}
+
+#[test]
+fn a_cloned_repository_sends_no_work_to_a_server_that_nobody_accepted() {
+    let sandbox = git();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    sandbox.write(
+        ".leftoff/config.toml",
+        &format!("store = \"postgres://127.0.0.1:{port}/work?sslmode=disable\"\n"),
+    );
+    let ran = sandbox.run(["start", "--goal", "Secret plans"]).code(6);
+    assert!(ran.stderr.contains("leftoff trust --store"), "{}", ran.stderr);
+    let event =
+        serde_json::json!({ "session_id": "a", "cwd": sandbox.project(), "hook_event_name": "SessionStart" });
+    sandbox.run_with_input(&["hook", "claude"], &event.to_string()).ok();
+    refused(sandbox.run_as(CLAUDE, ["trust", "--store"]));
+    assert!(listener.accept().is_err(), "nothing was sent");
+    sandbox.run_as_person(["trust", "--store"]).ok();
+    sandbox.write(".leftoff/config.toml", "store = \"postgres://127.0.0.1:1/other\"\n");
+    sandbox.run(["start"]).code(6);
 }

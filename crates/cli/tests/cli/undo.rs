@@ -1,4 +1,4 @@
-//! Going back, comparing, and reading what happened.
+//! Undo, comparison, and history.
 
 use crate::git;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ fn words(value: &Value) -> Vec<String> {
 }
 
 #[test]
-fn undo_takes_the_last_command_back_and_undoing_it_again_brings_it_back() {
+fn undo_takes_the_last_command_back_and_redo_brings_it_back() {
     let sandbox = git();
     sandbox.at("2026-11-14T10:00:00Z").run(["start"]).ok();
     sandbox.at("2026-11-14T10:30:00Z").run(["advance", "--phase", "plan"]).ok();
@@ -18,10 +18,38 @@ fn undo_takes_the_last_command_back_and_undoing_it_again_brings_it_back() {
     assert_eq!(undone["phases"][0]["status"], "in_progress");
     assert_eq!(words(&undone["undo"]["undone"]), ["phase_completed", "phase_started"]);
 
-    let back = sandbox.at("2026-11-14T10:32:00Z").run(["undo"]).ok();
+    let back = sandbox.at("2026-11-14T10:32:00Z").run(["redo"]).ok();
     assert!(back.stderr.contains("brought back 4: phase plan completed (anna)"), "{}", back.stderr);
     let status = sandbox.run(["status", "--json"]).ok().json();
     assert_eq!((&status["current_phase"]["id"], &status["version"]), (&json!("implement"), &json!(7)));
+}
+
+#[test]
+fn undo_again_goes_further_back_and_redo_comes_forward() {
+    let sandbox = git();
+    sandbox.at("2026-11-14T10:00:00Z").run(["start"]).ok();
+    for text in ["one", "two", "three"] {
+        sandbox.run(["note", text]).ok();
+    }
+    let notes = |ran: testkit::Ran| {
+        let notes = ran.ok().json()["notes"].clone();
+        notes
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|note| note["text"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(notes(sandbox.run(["undo", "--json"])), ["one", "two"]);
+    assert_eq!(notes(sandbox.run(["undo", "--json"])), ["one"]);
+    assert_eq!(notes(sandbox.run(["redo", "--json"])), ["one", "two"]);
+    assert_eq!(notes(sandbox.run(["redo", "--json"])), ["one", "two", "three"]);
+    let refused = sandbox.run(["redo", "--json"]).code(4).error();
+    assert_eq!(refused["kind"], "nothing_to_redo");
+    assert_eq!(notes(sandbox.run(["undo", "--json"])), ["one", "two"]);
+    sandbox.run(["note", "other"]).ok();
+    sandbox.run(["redo"]).code(4);
+    assert_eq!(sandbox.run(["doctor", "--json"]).ok().json()["findings"], json!([]));
 }
 
 #[test]
@@ -57,7 +85,7 @@ fn undo_does_not_make_a_second_session_active() {
     assert_eq!(refused.error()["kind"], "active_already");
     let version = sandbox.run(["show", "first", "--json"]).ok().json()["version"].clone();
     assert_eq!(version, json!(first["version"].as_u64().unwrap() + 1));
-    // Once there is room it may.
+    // It may once there is room.
     sandbox.run(["pause", "--session", "second"]).ok();
     let undone = sandbox.run(["undo", "--session", "first", "--json"]).ok().json();
     assert_eq!(undone["status"], "active");
@@ -68,13 +96,13 @@ fn undo_takes_back_a_close_and_keeps_a_snapshot_that_agrees_with_the_log() {
     let sandbox = git();
     sandbox.at("2026-11-14T10:00:00Z").run(["start"]).ok();
     sandbox.at("2026-11-14T10:01:00Z").run(["close", "--force"]).ok();
-    let undone = sandbox.at("2026-11-14T10:02:00Z").run(["undo", "--json"]).ok().json();
+    let undone = sandbox.at("2026-11-14T10:02:00Z").run_as_person(["undo", "--json"]).ok().json();
     assert_eq!(undone["status"], "active");
     // `status` reads the snapshot, `show` folds the whole log.
     let status = sandbox.run(["status", "--json"]).ok().json();
     let shown = sandbox.run(["show", "--json"]).ok().json();
     assert_eq!(status, shown);
-    // What is decided next goes on from there.
+    // Later decisions continue from there.
     sandbox.at("2026-11-14T10:03:00Z").run(["advance", "--phase", "plan"]).ok();
 }
 
@@ -121,7 +149,7 @@ fn history_groups_a_life_by_runs_attempts_pauses_and_people() {
     sandbox.at("2026-11-14T10:00:00Z").run(["start", "--title", "Log-in"]).ok();
     sandbox.at("2026-11-14T10:30:00Z").run(["pause", "--reason", "lunch", "--context", "half a test"]).ok();
     sandbox.at("2026-11-14T11:30:00Z").run_as("claude:a4326893", ["resume"]).ok();
-    // Whoever else the same parent starts is not the agent.
+    // Another child of the same parent is not the agent.
     sandbox.at("2026-11-14T12:00:00Z").run(["advance", "--phase", "plan"]).ok();
     let history = sandbox.run(["history", "--json"]).ok().json();
     assert_eq!(history["runs"][0]["phases"][0]["duration_seconds"], 3600);

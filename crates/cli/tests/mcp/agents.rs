@@ -1,4 +1,4 @@
-//! Who is written down as the one who did it.
+//! The recorded actor.
 
 use crate::client::{Client, Era};
 use crate::project;

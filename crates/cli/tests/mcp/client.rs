@@ -1,4 +1,4 @@
-//! A client of either era over pipes. Waits for answers, never for time to pass.
+//! A client of either protocol version over pipes. Waits for answers, never for time to pass.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -7,14 +7,14 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 use testkit::Sandbox;
 
-/// Longer than any answer takes, on a busy machine too.
+/// Longer than any answer takes, even on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Era {
     /// 2025-11-25: a handshake, then requests.
     Handshake,
-    /// 2026-07-28: every request says all that there is to say.
+    /// 2026-07-28: every request is self-contained.
     Stateless,
 }
 
@@ -24,7 +24,7 @@ pub struct Client {
     pub child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
-    /// Answers and notifications that came while another was waited for.
+    /// Answers and notifications received while waiting for another.
     waiting: Vec<Value>,
     era: Era,
     last_id: u64,
@@ -64,7 +64,7 @@ impl Client {
         client
     }
 
-    /// Sends one line as it stands.
+    /// Sends one line unchanged.
     pub fn raw(&mut self, line: &[u8]) {
         let input = self.input.as_mut().expect("still open");
         input.write_all(line).expect("the server reads");
@@ -76,7 +76,7 @@ impl Client {
         self.raw(message.to_string().as_bytes());
     }
 
-    /// Sends a request and does not wait; gives its id.
+    /// Sends a request without waiting; returns its id.
     pub fn ask(&mut self, method: &str, mut params: Value) -> u64 {
         self.last_id += 1;
         if self.era == Era::Stateless {
@@ -99,7 +99,7 @@ impl Client {
         answer["result"].clone()
     }
 
-    /// What a tool answered that did what it was asked to.
+    /// The answer of a successful tool call.
     #[track_caller]
     pub fn done(&mut self, tool: &str, arguments: Value) -> Value {
         let result = self.call(tool, arguments);
@@ -108,7 +108,7 @@ impl Client {
         result["structuredContent"].clone()
     }
 
-    /// What a tool said was wrong.
+    /// The error of a tool call.
     #[track_caller]
     pub fn refused(&mut self, tool: &str, arguments: Value) -> Value {
         let result = self.call(tool, arguments);
@@ -129,7 +129,7 @@ impl Client {
         self.wait_for(|message| message["method"] == method)
     }
 
-    /// The next message that is no answer to a request of ours: to what could not be read.
+    /// The next message that answers no request of ours: about unreadable input.
     pub fn answer_to_nobody(&mut self) -> Value {
         self.wait_for(|message| {
             message.get("id").is_none_or(Value::is_null) && message.get("error").is_some()
@@ -151,7 +151,7 @@ impl Client {
         }
     }
 
-    /// Closes the input; gives every message that still comes, and how the server ended.
+    /// Closes the input; returns every further message, and the exit code.
     pub fn close(mut self) -> (Vec<Value>, i32) {
         drop(self.input.take());
         let mut rest = std::mem::take(&mut self.waiting);

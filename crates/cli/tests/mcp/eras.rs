@@ -1,4 +1,4 @@
-//! Both eras of the protocol: who the server is, what it lists, and that the list is short.
+//! Both protocol versions: the server's identity, its lists, and their size.
 
 use crate::client::{BOTH, Client, Era};
 use crate::project;

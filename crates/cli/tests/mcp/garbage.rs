@@ -1,4 +1,4 @@
-//! Whatever a client sends gets a clean error, and the next request is answered as if nothing had been.
+//! Any input gets a clean error, and the next request is answered normally.
 
 use crate::client::{BOTH, Client, Era};
 use crate::project;

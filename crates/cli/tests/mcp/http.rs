@@ -1,4 +1,4 @@
-//! Over HTTP: both eras, and who is let in.
+//! HTTP: both protocol versions, and access control.
 
 use crate::client::{handshake, meta};
 use crate::project;
@@ -15,7 +15,7 @@ fn call(id: u64, tool: &str, arguments: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
 }
 
-/// What a stateless call names in its headers.
+/// The headers of a stateless call.
 fn named(tool: &str) -> [(&'static str, &str); 3] {
     [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", tool)]
 }
@@ -165,7 +165,7 @@ fn many_clients_at_once_are_all_served() {
     assert_eq!(notes.count(), 80);
 }
 
-/// Reads a stream until a message with this method comes.
+/// Reads a stream until a message with this method arrives.
 fn told(stream: &mut BufReader<TcpStream>, method: &str) -> Value {
     loop {
         let mut line = String::new();

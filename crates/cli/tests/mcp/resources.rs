@@ -1,4 +1,4 @@
-//! Resources: listed, read, and told of when they change, in each era's own way.
+//! Resources: listed, read, and change notifications in each protocol version.
 
 use crate::client::{BOTH, Client, Era};
 use crate::project;
@@ -105,7 +105,7 @@ fn with_a_handshake_changes_are_told_to_whoever_subscribed() {
     assert!(answer["result"].is_object(), "{answer}");
     let answer = client.request("resources/subscribe", json!({"uri": "file:///x"}));
     assert!(answer["error"].is_object(), "{answer}");
-    // The watch begins with the subscription; whoever writes is another process.
+    // The watch starts with the subscription; the writer is another process.
     let mut told = None;
     for _ in 0..3 {
         sandbox.run(["note", "something happened"]).ok();
@@ -141,7 +141,7 @@ fn a_stateless_client_listens_to_a_stream_of_its_own() {
     assert_eq!(told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], json!(id), "{told}");
     sandbox.run(["start", "--parallel"]).ok();
     client.notification("notifications/resources/list_changed");
-    // Other requests go on beside it, and the end of the input ends it.
+    // Other requests continue beside it, and the end of the input ends it.
     client.done("status", json!({}));
     assert_eq!(client.close().1, 0);
 }

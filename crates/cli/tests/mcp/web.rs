@@ -1,4 +1,4 @@
-//! A server over HTTP and a client that writes every byte of its requests itself.
+//! An HTTP server and a client that writes every byte of its requests itself.
 
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -26,7 +26,7 @@ impl WebServer {
         Self { child, address }
     }
 
-    /// Sends a request with these headers beside those that every one has; a Host among them takes the usual's place.
+    /// Sends a request with these headers besides the common ones; a given Host replaces the usual one.
     pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
         let mut stream = self.open(method, path, headers, body);
         let mut answer = Vec::new();
@@ -34,7 +34,7 @@ impl WebServer {
         Reply::parse(&String::from_utf8_lossy(&answer))
     }
 
-    /// The same; the answer can be read as it comes.
+    /// As `send`; the answer can be read as it arrives.
     pub fn open(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
         let port = self.address.port();
         let mut head =
@@ -62,7 +62,7 @@ impl WebServer {
         self.send("POST", "/mcp", headers, &body.to_string())
     }
 
-    /// All that it wrote to stdout, once it is ended.
+    /// Its complete stdout, once it has ended.
     pub fn end(mut self) -> String {
         self.child.kill().expect("killed");
         let mut output = String::new();
@@ -99,7 +99,7 @@ impl Reply {
         })
     }
 
-    /// The last JSON document in it: the body, or the last event of a stream.
+    /// The last JSON document: the body, or a stream's last event.
     pub fn json(&self) -> Value {
         let lines = self.body.lines().rev().map(|line| line.strip_prefix("data:").unwrap_or(line).trim());
         let mut documents =

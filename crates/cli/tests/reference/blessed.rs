@@ -1,8 +1,8 @@
-//! Compares a page with what it should be, or writes it.
+//! Compares a page with its expected content, or writes it.
 
 use crate::root;
 
-/// The page is as the program says; with `LEFTOFF_BLESS` it is made so.
+/// The page matches the program; with `LEFTOFF_BLESS` it is rewritten.
 #[track_caller]
 pub fn check(relative: &str, expected: &str) {
     let path = root().join(relative);

@@ -1,6 +1,6 @@
-//! `docs/reference/cli.md`: every command's help, and the schema that `workflow schema` prints.
+//! `docs/reference/cli.md`: every command's help, and the schema from `workflow schema`.
 
-use crate::{GENERATED, PROGRAM, blessed, root};
+use crate::{GENERATED, PROGRAM, blessed};
 use testkit::Sandbox;
 
 #[test]
@@ -8,11 +8,16 @@ fn the_command_reference_is_what_help_says() {
     let sandbox = Sandbox::plain(PROGRAM);
     let root = help(&sandbox, &[]);
     let mut page = format!(
-        "# The command line\n\n{GENERATED}\nWhat `leftoff help` says, and `leftoff help COMMAND` of every command. The options under *Everywhere* are left out after the first.\n\n## leftoff\n\n{}",
+        "# The command line\n\n{GENERATED}\nThe output of `leftoff help`, and of `leftoff help COMMAND` for every command. The options under *Everywhere* are shown once.\n\n## leftoff\n\n{}",
         fenced(&root)
     );
     for command in commands_in(&root) {
         describe(&sandbox, &[&command], &mut page);
+    }
+    let topics = root.lines().skip_while(|line| !line.starts_with("Topics:")).nth(1).expect("topics");
+    page.push_str("\n## Topics\n\nWhat `leftoff help TOPIC` says.\n");
+    for topic in topics.trim().split(", ") {
+        page.push_str(&format!("\n### {topic}\n\n{}", fenced(&sandbox.run(["help", topic]).ok().stdout)));
     }
     blessed::check("docs/reference/cli.md", &page);
 }
@@ -24,21 +29,7 @@ fn the_schema_is_what_the_program_prints() {
     blessed::check("docs/reference/workflow.schema.json", &schema);
 }
 
-#[test]
-fn every_command_is_in_the_table_of_the_readme() {
-    let sandbox = Sandbox::plain(PROGRAM);
-    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
-    let rows: Vec<&str> = readme.lines().filter(|line| line.starts_with("| `")).collect();
-    let is_there = |command: &str| {
-        let ways = [format!("`{command}`"), format!("`{command} ")];
-        rows.iter().any(|row| ways.iter().any(|way| row.contains(way.as_str())))
-    };
-    let missing: Vec<String> =
-        commands_in(&help(&sandbox, &[])).into_iter().filter(|command| !is_there(command)).collect();
-    assert!(missing.is_empty(), "not in the README's table of commands: {}", missing.join(", "));
-}
-
-/// The command's own help, then that of the commands below it.
+/// A command's own help, then that of its subcommands.
 fn describe(sandbox: &Sandbox, words: &[&str], page: &mut String) {
     let text = help(sandbox, words);
     let heading = if words.len() == 1 { "##" } else { "###" };
@@ -54,15 +45,32 @@ fn help(sandbox: &Sandbox, words: &[&str]) -> String {
     text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
-/// Names under `Commands:`; a continued description is indented further.
+/// Names under `Commands:`, or in the groups of the root; a continued description is indented further.
 fn commands_in(help: &str) -> Vec<String> {
-    let section = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    section
-        .take_while(|line| !line.is_empty())
+    let mut is_inside = false;
+    let is_listed = |line: &&str| {
+        if !line.is_empty() && !line.starts_with(' ') {
+            let heading = line.trim_end_matches(':');
+            is_inside = heading == "Commands" || GROUPS.contains(&heading);
+        }
+        is_inside
+    };
+    help.lines()
+        .filter(is_listed)
         .filter_map(|line| line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')))
         .filter_map(|line| line.split_whitespace().next().map(ToOwned::to_owned))
         .collect()
 }
+
+const GROUPS: [&str; 7] = [
+    "Every day",
+    "Phases and gates",
+    "Items and files",
+    "Sessions",
+    "Looking",
+    "Agents and other tools",
+    "Setting up",
+];
 
 fn without_everywhere(help: &str) -> String {
     let mut kept = String::new();

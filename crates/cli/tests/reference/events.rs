@@ -6,7 +6,7 @@ use crate::{GENERATED, blessed, session};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-const INTRODUCTION: &str = "A session is what its events say, in their order. An event is kept for ever; a name or a field is never changed, only added to. `leftoff log --json` prints them, each with three fields of its own: `version` (its place in the session's history, from 1, without gaps), `at` (when, in UTC) and `actor` (who).\n\nA field marked *optional* is left out when it is empty. An event that a newer program wrote is shown, and the session is then not written by this one.\n";
+const INTRODUCTION: &str = "The state of a session follows from its events, in their order. Events are kept for ever. Names and fields are never changed, only added. `leftoff log --json` prints events, each with three more fields: `version` (its place in the session's history, counted from 1 without gaps), `at` (when, in UTC) and `actor` (who).\n\nFields marked *optional* are left out when empty. A session with an event from a newer leftoff can be read but not changed.\n";
 
 #[test]
 fn the_catalogue_of_events_is_what_the_model_says() {
@@ -30,7 +30,7 @@ fn the_catalogue_of_events_is_what_the_model_says() {
     blessed::check("docs/reference/events.md", &page);
 }
 
-/// Those of sessions, then those of items, which are an enum of their own and kept as flat as the others.
+/// Session events, then item events, which are a separate enum and stored as flat as the others.
 fn all_events() -> Vec<Variant> {
     let mut events = source::find("Event").expect("the enum of events").variants;
     events.retain(|event| !event.attributes.contains("untagged"));
@@ -75,7 +75,7 @@ struct Shapes {
 }
 
 impl Shapes {
-    /// A type in words that a reader of JSON knows.
+    /// A type in words for a reader of JSON.
     fn words(&mut self, of: &str) -> String {
         let inside = |outer: &str| of.strip_prefix(outer).and_then(|rest| rest.strip_suffix('>'));
         if let Some(inner) = inside("Option<") {
@@ -108,7 +108,7 @@ impl Shapes {
         }
     }
 
-    /// Describing one may mention others.
+    /// A description may mention further types.
     fn describe(mut self) -> String {
         let mut text = String::new();
         let mut at = 0;

@@ -1,7 +1,8 @@
-//! From each rule of another tool's format to its tests: what a page of `docs/formats` names must be there, and run as a
-//! test.
+//! Links each rule of another tool's format to its tests: everything that a page of `docs/formats` names must
+//! exist, and run as a test.
 //!
-//! In a row the last cell names paths below `crates/`, each followed by functions of that file, all of them in backticks.
+//! The last cell of a row names paths below `crates/`, each followed by functions of that file, all in
+//! backticks.
 
 use crate::guides::markdown_in;
 use crate::root;
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 const FOLDER: &str = "docs/formats";
 const PAGES: [&str; 5] = ["ccw.md", "essay.md", "ocr.md", "praxis.md", "requirements.md"];
 const HEAD: [&str; 2] = ["| what the format asks | tested by |", "|---|---|"];
-/// Every page has more than twice as many; one that somebody emptied must not pass.
+/// Every page has more than twice as many; an emptied page must not pass.
 const FEWEST_ROWS: usize = 40;
 
 #[test]
@@ -21,18 +22,39 @@ fn every_rule_of_a_format_leads_to_its_tests() {
     let mut mistakes = Vec::new();
     for page in pages {
         let text = std::fs::read_to_string(root().join(&page)).unwrap();
-        let found = mistakes_in(&text, &source).into_iter();
+        let found = mistakes_in(&text, FEWEST_ROWS, &source).into_iter();
         mistakes.extend(found.map(|mistake| format!("{}: {mistake}", page.display())));
     }
     assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
+}
+
+/// Promises and threats: in these pages a row whose last column is `tested by` names tests.
+#[test]
+fn every_promise_and_every_threat_leads_to_its_tests() {
+    for (page, fewest) in [("docs/reliability.md", 12), ("docs/security.md", 25)] {
+        let text = std::fs::read_to_string(root().join(page)).unwrap();
+        let mut is_tested = false;
+        let rows: Vec<&str> = text
+            .lines()
+            .filter(|line| {
+                if line.ends_with("| tested by |") {
+                    is_tested = true;
+                    return false;
+                }
+                is_tested &= line.starts_with('|');
+                is_tested && !line.starts_with("|---")
+            })
+            .collect();
+        assert_eq!(mistakes_in(&rows.join("\n"), fewest, &source), [""; 0], "{page}");
+    }
 }
 
 fn source(path: &str) -> Option<String> {
     std::fs::read_to_string(root().join("crates").join(path)).ok()
 }
 
-/// What is wrong with a page; `read` gives the text of a file below `crates/`.
-fn mistakes_in(page: &str, read: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
+/// A page's mistakes; `read` returns the text of a file below `crates/`.
+fn mistakes_in(page: &str, fewest: usize, read: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
     let mut mistakes = Vec::new();
     let mut count = 0;
     for (number, line) in (1..).zip(page.lines()) {
@@ -44,13 +66,13 @@ fn mistakes_in(page: &str, read: &dyn Fn(&str) -> Option<String>) -> Vec<String>
         let found = mistakes_of(tests, read).into_iter();
         mistakes.extend(found.map(|mistake| format!("line {number}, '{}': {mistake}", asked.trim())));
     }
-    if count < FEWEST_ROWS {
-        mistakes.push(format!("it has {count} rows, and {FEWEST_ROWS} are the fewest"));
+    if count < fewest {
+        mistakes.push(format!("it has {count} rows, and {fewest} are the fewest"));
     }
     mistakes
 }
 
-/// The same of what one row names.
+/// The mistakes of one row.
 fn mistakes_of(tests: &str, read: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
     let mut mistakes = Vec::new();
     let (mut path, mut text, mut named) = ("", None, 0);
@@ -73,7 +95,7 @@ fn mistakes_of(tests: &str, read: &dyn Fn(&str) -> Option<String>) -> Vec<String
     mistakes
 }
 
-/// Whether a function of that name is there that runs with all other tests.
+/// True if a function of that name exists and runs with all other tests.
 fn is_test(text: &str, name: &str) -> bool {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let begins = format!("fn {name}(");
@@ -84,7 +106,7 @@ fn is_test(text: &str, name: &str) -> bool {
 }
 
 const SOURCE: &str = "\
-/// Why it does.
+/// The cases.
 #[test]
 #[allow(clippy::print_stderr, reason = \"a word\")]
 fn it_holds() {}
@@ -126,14 +148,14 @@ fn what_a_row_names_is_there_and_runs_as_a_test() {
 fn a_row_is_named_with_its_line_and_a_page_has_enough_of_them() {
     let page = |rows: &[&str]| format!("# Title\n\n{}\n{}\n{}\n", HEAD[0], HEAD[1], rows.join("\n"));
     let good = "| `a` or b | `a/b.rs` `it_holds` |";
-    assert_eq!(mistakes_in(&page(&[good; FEWEST_ROWS]), &read), [""; 0]);
+    assert_eq!(mistakes_in(&page(&[good; FEWEST_ROWS]), FEWEST_ROWS, &read), [""; 0]);
     let mut rows = vec![good; FEWEST_ROWS];
     rows[1] = "| nothing is there | |";
     rows[2] = "| half a row |";
     let expected =
         ["line 6, 'nothing is there': it names no test", "line 7, '| half a row |': it names no test"];
-    assert_eq!(mistakes_in(&page(&rows), &read), expected);
-    let few = mistakes_in(&page(&[good; FEWEST_ROWS - 1]), &read);
+    assert_eq!(mistakes_in(&page(&rows), FEWEST_ROWS, &read), expected);
+    let few = mistakes_in(&page(&[good; FEWEST_ROWS - 1]), FEWEST_ROWS, &read);
     assert_eq!(few, ["it has 39 rows, and 40 are the fewest"]);
-    assert_eq!(mistakes_in("", &read).len(), 1);
+    assert_eq!(mistakes_in("", FEWEST_ROWS, &read).len(), 1);
 }

@@ -1,15 +1,17 @@
-//! Runs what the pages show. Every page has a sandbox of its own, with a clock that stands still.
+//! Runs the commands shown in pages. Every page has its own sandbox, with a fixed clock.
 //!
-//! - A `console` block is a transcript: lines after `$ ` are run by a shell, in order; what stands below one must be
-//!   what it prints. `...` stands for any lines. A command must succeed unless `$ echo $?` follows it.
-//! - Of a `sh` block, lines that begin with `leftoff` are run; so is what a `cargo run … --` would hand to it.
+//! - A `console` block is a transcript: lines after `$ ` are run by a shell, in order, and the lines below
+//!   one must be its output. `...` stands for any lines. A command must succeed unless `$ echo $?` follows
+//!   it.
+//! - In a `sh` block, lines that begin with `leftoff` are run, as are the arguments of `cargo run … --`.
 //! - A `toml` block with phases is a workflow definition, and must have no mistakes.
-//! - Comments above a block: `<!-- at TIME -->` sets the clock, `<!-- file PATH -->` writes the block into a file,
-//!   `<!-- new repository -->` and `<!-- new folder -->` begin again with an empty one, `<!-- a person -->` runs the block
-//!   at a terminal.
-//! - Files that a command writes into a session's workspace, or among another tool's sessions, are dated by that clock.
+//! - Comments above a block: `<!-- at TIME -->` sets the clock, `<!-- file PATH -->` writes the block to a
+//!   file, `<!-- new repository -->` and `<!-- new folder -->` start again with an empty one, `<!-- a person
+//!   -->` runs the block at a terminal.
+//! - Files that a command writes to a session's workspace, or among another tool's sessions, are dated by
+//!   that clock.
 //!
-//! With `LEFTOFF_BLESS` what is printed replaces what was shown.
+//! With `LEFTOFF_BLESS` the output replaces what was shown.
 
 use crate::page::anonymous;
 use crate::{PROGRAM, blessed, root};
@@ -41,37 +43,11 @@ fn every_command_of_the_pages_does_what_is_shown() {
     assert!(count > 30, "only {count} commands were found in the pages");
 }
 
-#[test]
-fn every_link_of_the_pages_leads_somewhere() {
-    // Pages that are being made are not all there yet.
-    if blessed::is_blessing() {
-        return;
-    }
-    let mut dead = Vec::new();
-    for path in all_pages() {
-        let text = std::fs::read_to_string(root().join(&path)).unwrap();
-        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-        for target in text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(to, _)| to) {
-            let file = target.split('#').next().unwrap_or_default();
-            if !file.is_empty() && !file.contains("://") && !root().join(&folder).join(file).exists() {
-                dead.push(format!("{}: {target}", path.display()));
-            }
-        }
-    }
-    assert!(dead.is_empty(), "{}", dead.join("\n"));
-}
-
 /// Pages whose commands are run.
-fn pages() -> Vec<PathBuf> {
-    let mut pages = vec![PathBuf::from("README.md")];
-    pages.extend(markdown_in("docs/guides"));
-    pages
-}
-
-fn all_pages() -> Vec<PathBuf> {
-    let tops = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(PathBuf::from);
-    let folders = ["docs/guides", "docs/concepts", "docs/formats", "docs/reference"];
-    tops.into_iter().chain(folders.iter().flat_map(|folder| markdown_in(folder))).collect()
+pub fn pages() -> Vec<PathBuf> {
+    let folders = ["docs", "docs/guides", "docs/concepts"];
+    let found = folders.iter().flat_map(|folder| markdown_in(folder));
+    std::iter::once(PathBuf::from("README.md")).chain(found).collect()
 }
 
 /// The pages of a folder, by name.
@@ -85,17 +61,17 @@ pub fn markdown_in(folder: &str) -> Vec<PathBuf> {
     pages
 }
 
-/// Goes through a page from top to bottom.
+/// Processes a page from top to bottom.
 struct Reader {
     page: PathBuf,
     sandbox: Sandbox,
-    /// What the sandbox's clock says.
+    /// The sandbox's clock.
     moment: SystemTime,
-    /// Files of workspaces, with the time that they were given.
+    /// Workspace files, with their assigned times.
     dated: HashMap<PathBuf, SystemTime>,
-    /// The block below is the text of this file.
+    /// The next block is this file's text.
     file: Option<String>,
-    /// The block below is typed by a person.
+    /// The next block is typed by a person.
     at_terminal: bool,
     last_code: i32,
     commands: usize,
@@ -129,7 +105,7 @@ impl Reader {
         self.at(BEGINNING);
     }
 
-    /// The page as it should be.
+    /// The expected page.
     fn read(&mut self, text: &str) -> String {
         let lines: Vec<&str> = text.lines().collect();
         let mut shown: Vec<String> = Vec::new();
@@ -218,7 +194,7 @@ impl Reader {
         shown
     }
 
-    /// Runs a command; gives what should stand below it.
+    /// Runs a command; returns its expected output.
     fn step(&mut self, command: &str, below: &[&str], code_is_shown: bool, line: usize) -> Vec<String> {
         let kept = || below.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
         let printed = if command == "echo $?" {
@@ -250,7 +226,7 @@ impl Reader {
         }
     }
 
-    /// What the command prints, to stdout and stderr as they come.
+    /// The command's output, stdout and stderr interleaved.
     fn run(&mut self, command: &str) -> String {
         self.commands += 1;
         let ours = self.sandbox.command([""; 0]);
@@ -277,7 +253,7 @@ impl Reader {
         anonymous(&String::from_utf8_lossy(&output.stdout).replace("\r\n", "\n"), &self.sandbox)
     }
 
-    /// What was written into workspaces was written when the sandbox's clock says.
+    /// Dates new workspace files by the sandbox's clock.
     fn date_files(&mut self) {
         let mut files = files_below(&self.sandbox.path(".leftoff/sessions"));
         files.extend(files_below(&self.sandbox.path(".ocr/sessions")));
@@ -290,7 +266,7 @@ impl Reader {
         }
     }
 
-    /// A definition is checked where nothing else is.
+    /// Checks a definition in an empty sandbox.
     fn check_definition(&mut self, text: &str, line: usize) {
         let name = text
             .lines()
@@ -317,7 +293,7 @@ impl Reader {
     }
 }
 
-/// Regular files, in this folder and those in it.
+/// Regular files in this folder and below.
 fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -330,7 +306,7 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A line of a `sh` block that this program answers.
+/// A `sh` line that this program answers.
 fn of_ours(line: &str) -> Option<String> {
     if line.starts_with("leftoff ") {
         return Some(line.to_owned());
@@ -339,7 +315,7 @@ fn of_ours(line: &str) -> Option<String> {
     Some(format!("leftoff {arguments}"))
 }
 
-/// Ids are random: a session that a page shows is given the id that it shows.
+/// Ids are random: a shown session gets the shown id.
 fn with_shown_id(command: &str, below: &[&str]) -> String {
     let shown = below.iter().find_map(|line| line.split_once(" started: ")).map(|(id, _)| id);
     match shown {
@@ -350,7 +326,7 @@ fn with_shown_id(command: &str, below: &[&str]) -> String {
     }
 }
 
-/// Whether lines are as expected, where `...` stands for any number of lines.
+/// True if lines match, where `...` stands for any number of lines.
 fn matches(expected: &[&str], printed: &[&str]) -> bool {
     match (expected.split_first(), printed.split_first()) {
         (None, None) => true,

@@ -1,14 +1,16 @@
-//! Documents that are made from the program, and documents whose commands are run: neither can go stale.
+//! Generated documents, and documents whose commands are run: neither can go stale.
 //!
-//! A page that differs from what the program says fails its test. Make them again with
-//! `LEFTOFF_BLESS=1 cargo test -p leftoff --test reference`, then read the difference.
+//! A page that differs from the program's output fails its test. Regenerate them with `LEFTOFF_BLESS=1 cargo
+//! test -p leftoff --test reference`, then read the difference.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should say where")]
 
 mod blessed;
 mod cli;
 mod events;
 mod formats;
+mod glossary;
 mod guides;
+mod links;
 mod mcp;
 mod page;
 mod plugin;
@@ -25,5 +27,5 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// Written into every generated page, so that nobody mends it by hand.
+/// Written into every generated page, so that nobody edits it by hand.
 const GENERATED: &str = "<!-- Generated: LEFTOFF_BLESS=1 cargo test -p leftoff --test reference -->\n";

@@ -1,4 +1,4 @@
-//! `docs/reference/mcp.md`: every tool and resource of the server, from what it tells its clients.
+//! `docs/reference/mcp.md`: every tool and resource of the server, from its own descriptions.
 
 use crate::{GENERATED, blessed};
 use serde_json::Value;
@@ -8,7 +8,7 @@ fn the_reference_of_tools_is_what_clients_are_told() {
     let tools = mcp::tools();
     let size = tools.to_string().len();
     let mut page = format!(
-        "# MCP: tools and resources\n\n{GENERATED}\nWhat `leftoff mcp` tells its clients. How to set it up is in [the guide](../guides/mcp.md).\n\n## Instructions\n\n"
+        "# MCP: tools and resources\n\n{GENERATED}\nWhat `leftoff mcp` sends to its clients. [The guide](../guides/mcp.md) shows how to set it up.\n\n## Instructions\n\n"
     );
     for line in mcp::instructions().lines() {
         page.push_str(&format!("> {line}\n>\n"));

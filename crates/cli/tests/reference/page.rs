@@ -1,8 +1,8 @@
-//! Takes what is of one machine out of a text.
+//! Removes a machine's particulars from a text.
 
 use testkit::Sandbox;
 
-/// Paths and the host as a reader may have them.
+/// Paths and the host name, anonymised.
 pub fn anonymous(text: &str, sandbox: &Sandbox) -> String {
     let folder = sandbox.folder().canonicalize().unwrap();
     let paths = [

@@ -1,11 +1,12 @@
-//! The plugin and its relatives for other agents: one source of skills, one version, and no tool that does not exist.
+//! The plugin and its counterparts for other agents: one source of skills, one version, and only existing
+//! tools.
 
 use crate::{blessed, root};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Where copies of the plugin's files are kept, and of which.
+/// Copies of the plugin's files, and their sources.
 const COPIES: [(&str, &[&str]); 2] =
     [("extensions/codex", &["skills", ".mcp.json"]), ("extensions/gemini", &["skills"])];
 const MANIFESTS: [&str; 3] = [
@@ -19,7 +20,7 @@ fn json(relative: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(root().join(relative)).unwrap()).unwrap()
 }
 
-/// Every file below a folder of the workspace, with its text; a file is itself.
+/// Every file below a folder of the workspace with its text, or a single file.
 fn files(relative: &str) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     collect(&root().join(relative), relative, &mut found);

@@ -1,4 +1,4 @@
-//! `docs/reference/session.json`: one whole document of the session view, printed by a real run with a fixed clock.
+//! `docs/reference/session.json`: one complete session view, printed by a real run with a fixed clock.
 
 use crate::page::anonymous;
 use crate::{PROGRAM, blessed};
@@ -11,7 +11,7 @@ fn the_example_of_a_session_is_what_show_prints() {
     blessed::check("docs/reference/session.json", &anonymous(&text, &sandbox));
 }
 
-/// A session with something in every part: a phase done, one that failed its gate, notes, a pause.
+/// A session with something in every part: a completed phase, a failed gate, notes, a pause.
 pub fn example() -> Sandbox {
     let sandbox = Sandbox::git(PROGRAM);
     let run = |moment: &str, words: &[&str], code: i32| {

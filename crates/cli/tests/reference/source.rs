@@ -1,4 +1,4 @@
-//! Reads types and their doc comments out of the model's source, as rustfmt writes it.
+//! Reads types and their doc comments from the model's source, as rustfmt formats it.
 
 use crate::root;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::path::Path;
 #[derive(Debug)]
 pub struct Type {
     pub doc: String,
-    /// Of an enum; of a struct, one without a name.
+    /// An enum's variants; for a struct, one without a name.
     pub variants: Vec<Variant>,
     pub is_enum: bool,
     pub attributes: String,
@@ -29,7 +29,7 @@ pub struct Field {
     pub attributes: String,
 }
 
-/// The type of this name, wherever in the model it is.
+/// The type of this name, anywhere in the model.
 pub fn find(name: &str) -> Option<Type> {
     find_below(&root().join("crates/model/src"), name)
 }
@@ -107,7 +107,7 @@ fn fields(body: &[&str], indent: &str) -> Vec<Field> {
     found
 }
 
-/// Private fields are of no concern to a reader.
+/// Private fields are omitted.
 fn field(text: &str, above: &[&str]) -> Option<Field> {
     let (name, of) = text.trim_start_matches("pub ").split_once(": ")?;
     let (doc, attributes) = about(above);
@@ -120,7 +120,7 @@ fn about(lines: &[&str]) -> (String, String) {
     (doc.join(" "), attributes.join(" "))
 }
 
-/// `PhaseNotCurrent` as it is kept: `phase_not_current`.
+/// `PhaseNotCurrent` as stored: `phase_not_current`.
 pub fn snake_case(name: &str) -> String {
     let mut text = String::new();
     for letter in name.chars() {

@@ -1,4 +1,4 @@
-//! `docs/reference/states.md`: what each command does in each state, by asking `decide` and `apply`.
+//! `docs/reference/states.md`: the effect of each command in each state, from `decide` and `apply`.
 
 use crate::source::{self, snake_case};
 use crate::{GENERATED, blessed};
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 #[test]
 fn the_states_are_what_decide_says() {
     let mut page = format!(
-        "# States\n\n{GENERATED}\n## A session\n\nWhat each command does to a session in each state, found out by deciding it. The session of the table is in the second of its three phases; *keeps* means that the command is done and the state stays.\n\n"
+        "# States\n\n{GENERATED}\n## A session\n\nWhat each command does to a session in each state, as the program decides it. The session in the table is in the second of three phases. *keeps* means that the command succeeds and the state stays the same.\n\n"
     );
     let (table, moves) = lifecycle_table();
     page.push_str(&table);
@@ -32,7 +32,7 @@ fn the_states_are_what_decide_says() {
     blessed::check("docs/reference/states.md", &page);
 }
 
-/// One command of each sort, with what the table calls it.
+/// One command of each sort, with its name in the table.
 fn samples() -> Vec<(&'static str, Command)> {
     let attempt = |passes| Command::CompletePhase { phase: None, attempt: report(passes), skips: Vec::new() };
     vec![
@@ -83,7 +83,7 @@ fn lifecycle_table() -> (String, Moves) {
     (text, moves)
 }
 
-/// Commands of the model that the table has no sample of: said, not forgotten.
+/// Commands without a sample in the table: listed, not forgotten.
 fn not_shown() -> String {
     let shown: Vec<String> = samples().iter().map(|(_, command)| variant(command)).collect();
     let all = source::find("Command").expect("the enum of commands");
@@ -160,7 +160,7 @@ fn phase_table() -> String {
     text
 }
 
-/// The first phase is changed, with what that does to the second.
+/// The first phase is revised, with the effect on the second.
 fn revised(impact: Impact) -> Event {
     let second = |holds: bool| if holds { vec![name("two")] } else { Vec::new() };
     Event::PhaseRevised {
@@ -255,7 +255,7 @@ fn after(session: Session, events: Vec<Event>) -> Session {
 }
 
 fn recorded(events: Vec<Event>, from: u64) -> Vec<Recorded> {
-    let actor = Actor::Person { name: "anna".to_owned(), host: "laptop".to_owned() };
+    let actor = Actor::person("anna", "laptop");
     (from + 1..)
         .zip(events)
         .map(|(version, event)| Recorded { version, at: Timestamp::UNIX_EPOCH, actor: actor.clone(), event })

@@ -1,5 +1,5 @@
-//! The same for Claude-Code-Workflow, whose sessions share a registry: crashes at every step of a command that changes
-//! two sessions, kills in the middle, a full disk. No line of anybody is lost, and one session is active.
+//! Claude-Code-Workflow, whose sessions share a registry: crashes at every step of a command that changes two
+//! sessions, kills in the middle, a full disk. No line is lost, and one session is active.
 
 use crate::views::STEPS;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use testkit::Sandbox;
 const REGISTRY: &str = ".workflow/session_status.jsonl";
 const BROKEN: &str = "{\"id\":\"WFS-torn";
 
-/// Two sessions of ours, a line of somebody else's, and one that nobody can read.
+/// Two sessions of ours, a foreign line, and an unreadable one.
 fn two() -> Sandbox {
     let sandbox = crate::fresh();
     sandbox.run(["start", "--layout", "ccw", "--goal", "One"]).ok();
@@ -38,7 +38,7 @@ fn check_whole(sandbox: &Sandbox, active: &str, paused: &str, when: &str) {
     assert_eq!(word(sandbox, paused), ("paused".to_owned(), "paused".to_owned()), "{when}");
     let text = sandbox.read(REGISTRY);
     assert!(text.contains("WFS-theirs") && text.contains(&format!("{BROKEN}\n")), "{when}: {text}");
-    // What was wrong before is all that is wrong.
+    // Only the earlier problems remain.
     let told = sandbox.run(["doctor", "--json"]).code(4).json();
     let findings: Vec<&str> = told["findings"]
         .as_array()
@@ -75,7 +75,7 @@ fn a_crash_in_a_start_leaves_a_session_that_can_be_gone_on_with() {
         assert!(crashed.unwrap().status.code().is_none(), "{step} was not reached");
         sandbox.run(["repair"]).ok();
         check_whole(&sandbox, "WFS-three", "WFS-two", step);
-        // The plan's template and the folder for tasks are there whenever the crash came.
+        // The plan's template and the task folder exist whenever the crash came.
         let template = sandbox.read(".workflow/WFS-three/IMPL_PLAN.md");
         assert!(template.starts_with("# Implementation plan: Three"), "{step}: {template}");
         assert!(sandbox.path(".workflow/WFS-three/.task").is_dir(), "{step}");
@@ -85,8 +85,8 @@ fn a_crash_in_a_start_leaves_a_session_that_can_be_gone_on_with() {
     }
 }
 
-/// What a session began with is its users' own: a plan that somebody wrote after the crash stays, and one that they
-/// took away later does not come back.
+/// Initial files belong to their users: a plan written after the crash stays, and a removed one does not come
+/// back.
 #[test]
 fn a_plan_that_came_before_the_template_stays_and_one_that_was_taken_away_stays_away() {
     for step in ["after-append", "view-written-beside"] {
@@ -107,7 +107,7 @@ fn a_plan_that_came_before_the_template_stays_and_one_that_was_taken_away_stays_
     }
 }
 
-/// The session's own file says it already, and the registry not yet: no other session's line is touched by mending it.
+/// The session's own file is up to date, the registry is not: repairing it touches no other session's line.
 #[test]
 fn a_crash_between_the_sessions_file_and_the_registry_is_told_and_mended() {
     let sandbox = two();
@@ -134,7 +134,7 @@ fn a_registry_that_is_gone_comes_back_with_everybodys_lines() {
     check_whole(&sandbox, "WFS-one", "WFS-two", "the registry was gone");
 }
 
-/// A session keeps its own lines of the registry, not all of them: what is kept grows with the sessions, not with their
+/// A session stores its own registry lines, not all of them: storage grows with the sessions, not with their
 /// square.
 #[test]
 fn a_registry_of_thousands_is_not_kept_with_every_session() {
@@ -162,7 +162,7 @@ fn a_registry_of_thousands_is_not_kept_with_every_session() {
         whole / 2048,
         sizes.iter().sum::<u64>() / 1024
     );
-    // What one command is about to write is kept whole until it is written; a switch writes two.
+    // A pending write is stored completely until written; a switch writes two.
     assert!(sizes.iter().sum::<u64>() < 4 * whole, "{sizes:?} for a registry of {}", lines.len());
     assert!(sandbox.read(REGISTRY).starts_with(&lines), "no line of others has changed");
 }
@@ -190,7 +190,7 @@ fn kills_in_the_middle_of_switches_tear_nothing() {
     check_whole(&sandbox, "WFS-one", "WFS-two", "after kills");
 }
 
-/// Only the other session's part got there before the crash.
+/// Only the other session's part was written before the crash.
 #[test]
 fn repair_writes_a_part_that_did_not_get_there() {
     for step in STEPS {
@@ -219,7 +219,7 @@ fn a_full_disk_leaves_every_file_whole_and_the_command_acknowledged() {
 const ACTIVE: &str = ".workflow/active/WFS-one";
 const ARCHIVED: &str = ".workflow/archives/WFS-one";
 
-/// A session among the active ones, with a task that is done and one that is not.
+/// A session among the active ones, with a completed task and an open one.
 fn among_the_active() -> Sandbox {
     let sandbox = crate::fresh();
     std::fs::create_dir_all(sandbox.path(".workflow/active")).unwrap();
@@ -232,7 +232,7 @@ fn among_the_active() -> Sandbox {
     sandbox
 }
 
-/// All of it is in one place, and each file is whole.
+/// All of it is in one place, and each file is complete.
 #[track_caller]
 fn check_in_one_place(sandbox: &Sandbox, when: &str) -> &'static str {
     let there: Vec<&str> =
@@ -244,13 +244,13 @@ fn check_in_one_place(sandbox: &Sandbox, when: &str) -> &'static str {
     };
     assert!(read("workflow-session.json")["session_id"] == "WFS-one", "{when}");
     let statuses =
-        [&read(".task/impl-1.json")["status"], &read(".task/impl-2.json")["status"]].map(Clone::clone);
+        [&read(".task/IMPL-001.json")["status"], &read(".task/IMPL-002.json")["status"]].map(Clone::clone);
     assert_eq!(statuses, ["completed", "pending"], "{when}: no task is completed by it");
     assert_eq!(sandbox.read(&format!("{folder}/REVIEW.md")), "Mine.\n", "{when}");
     folder
 }
 
-/// An interrupted archive left half. Ours is done or not done, and whoever comes next finishes it.
+/// An interrupted archive is done or not done, and the next command finishes it.
 #[test]
 fn a_crash_at_each_step_of_archiving_leaves_one_whole_folder_and_is_finished_by_repair() {
     let steps = STEPS.into_iter().chain(["folder-before-move", "folder-moved"]);
@@ -303,11 +303,11 @@ fn kills_in_the_middle_of_archiving_leave_one_whole_folder() {
     sandbox.run(["doctor"]).ok();
 }
 
-/// The log has it; the folder follows when it can.
+/// The log has it; the folder follows when possible.
 #[test]
 fn a_folder_that_cannot_be_moved_fails_nothing_and_is_moved_later() {
     let sandbox = among_the_active();
-    // Somebody's file stands where the archives would be.
+    // A foreign file in place of the archives.
     sandbox.write(".workflow/archives", "not a folder");
     let closed = sandbox.run(["close", "--force"]).ok();
     assert!(closed.stderr.contains("the session's files are not written"), "{}", closed.stderr);
@@ -320,7 +320,7 @@ fn a_folder_that_cannot_be_moved_fails_nothing_and_is_moved_later() {
     sandbox.run(["doctor"]).ok();
 }
 
-/// One marker at most says which is active, and it is the right one once all is mended.
+/// At most one marker names the active session, and it is right once everything is repaired.
 #[test]
 fn a_crash_at_each_step_of_a_switch_leaves_the_markers_to_be_mended() {
     let before = ["WFS-one", "WFS-two"].map(|session| format!("view-before:.active-{session}"));

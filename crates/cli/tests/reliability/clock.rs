@@ -1,4 +1,4 @@
-//! Invariant 4: a clock that went back changes no order and makes no duration negative.
+//! Invariant 4: a clock that stepped back changes no order and makes no duration negative.
 
 use crate::git;
 use serde_json::json;
@@ -56,7 +56,7 @@ fn a_key_is_remembered_by_a_clock_that_went_back() {
     assert_eq!(again["notes"].as_array().unwrap().len(), 1);
 }
 
-/// Time comes from the engine's clock: what a caller says about time is evidence, and nothing more.
+/// Time comes from the engine's clock: a caller's times are evidence, and nothing more.
 #[test]
 fn a_callers_idea_of_time_changes_no_time() {
     let sandbox = git();
@@ -84,4 +84,16 @@ fn a_clock_that_went_back_changes_no_order_between_sessions() {
         .collect();
     assert_eq!(ids, ["second", "first"]);
     assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "second");
+}
+
+#[test]
+fn f6_a_lease_of_a_clock_that_was_ahead_holds_nobody_up() {
+    let sandbox = git();
+    sandbox.at("2026-11-14T10:00:00Z").run(["start"]).ok();
+    sandbox.run(["item", "add", "first"]).ok();
+    sandbox.at("2026-11-15T06:00:00Z").run_as("claude:a1", ["item", "claim"]).ok();
+    let other = ["item", "claim", "--json"];
+    sandbox.at("2026-11-15T05:59:30Z").run_as("claude:b2", other).code(3);
+    sandbox.at("2026-11-14T10:01:00Z").run_as("claude:b2", other).ok();
+    sandbox.at("2026-11-14T10:02:00Z").run_as("claude:a1", other).code(3);
 }

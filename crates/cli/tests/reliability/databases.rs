@@ -1,4 +1,4 @@
-//! Something else stands where the database should be: a clear message, exit code 1, and it is left as it is.
+//! Something else in place of the database: a clear message, exit code 1, and it stays as it is.
 
 use crate::tree::Tree;
 use crate::{CHANGES, git, git_with_session};
@@ -28,7 +28,7 @@ fn assert_refused(sandbox: &Sandbox, kind: &str, message: &str) {
     assert_eq!(Tree::of(sandbox.folder()), before);
 }
 
-/// Leaves the log beside the database when it is closed, as our own program does.
+/// Leaves the log beside the database when closed, as our own program does.
 fn open(sandbox: &Sandbox) -> Connection {
     let database = Connection::open(sandbox.path(DATABASE)).unwrap();
     database.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
@@ -36,11 +36,36 @@ fn open(sandbox: &Sandbox) -> Connection {
 }
 
 #[test]
-fn a_database_of_a_newer_version() {
+fn a_database_of_a_newer_version_is_shown_and_not_written() {
     let sandbox = git_with_session();
     let database = open(&sandbox);
     let known: u32 = database.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
-    database.pragma_update(None, "user_version", known + 1).unwrap();
+    let newer = format!("ALTER TABLE sessions ADD COLUMN mood TEXT; PRAGMA user_version={}", known + 1);
+    database.execute_batch(&newer).unwrap();
+    drop(database);
+    let before = Tree::of(sandbox.folder());
+    for question in ["status", "brief", "show"] {
+        let answer = sandbox.run([question, "--json"]).ok().stdout;
+        assert!(answer.contains("\"newer_database\""), "{question}: {answer}");
+    }
+    assert!(sandbox.run(["log"]).ok().stdout.contains("written before"));
+    assert!(sandbox.run(["list"]).ok().stdout.contains("kept"));
+    for change in CHANGES {
+        let error = sandbox.run(change.iter().chain(&["--json"])).code(1).error();
+        assert_eq!(error["kind"], "newer_database", "{change:?}");
+        assert!(error["message"].as_str().unwrap().contains("was made by a newer leftoff"), "{error}");
+    }
+    let found = sandbox.run(["doctor", "--json"]).code(4).json();
+    assert_eq!(found["findings"][0]["kind"], "newer_database");
+    assert_eq!(Tree::of(sandbox.folder()), before);
+}
+
+/// Tables that were renamed meanwhile: all that can be said is who made the database.
+#[test]
+fn a_newer_database_whose_tables_are_not_known_is_refused_as_such() {
+    let sandbox = git_with_session();
+    let database = open(&sandbox);
+    database.execute_batch("ALTER TABLE sessions RENAME TO works; PRAGMA user_version=999").unwrap();
     drop(database);
     assert_refused(&sandbox, "newer_database", "was made by a newer leftoff");
 }
@@ -69,7 +94,7 @@ fn a_folder_in_place_of_the_database() {
     assert_refused(&sandbox, "not_a_database", "it is a folder");
 }
 
-/// The next rung of the ladder: what another tool's files tell is told, and that it is no more than that.
+/// The next source: other tools' files are shown, with a note that this is all.
 #[test]
 fn where_the_log_cannot_be_read_questions_are_answered_from_files_and_say_so() {
     let sandbox = git();
@@ -95,7 +120,7 @@ fn where_the_log_cannot_be_read_questions_are_answered_from_files_and_say_so() {
     assert_eq!(Tree::of(sandbox.folder()), before);
 }
 
-/// Also where another tool keeps sessions that a command could have taken in.
+/// Also where another tool has sessions that a command could have adopted.
 #[test]
 fn a_command_that_is_refused_leaves_no_database_behind() {
     let sandbox = git();
@@ -121,7 +146,8 @@ fn a_command_that_is_refused_leaves_no_database_behind() {
     assert!(sandbox.path(DATABASE).exists());
 }
 
-/// What a process leaves that dies while it makes a database. Nothing is in it, so nothing is lost by making it anew.
+/// The leftover of a process that died while creating a database. It is empty, so nothing is lost by
+/// recreating it.
 #[test]
 fn an_empty_file_counts_as_none_and_start_makes_the_database() {
     let sandbox = git();
@@ -140,7 +166,7 @@ fn an_empty_file_counts_as_none_and_start_makes_the_database() {
 fn an_event_of_a_newer_program_is_shown_and_its_session_is_not_written() {
     let sandbox = git_with_session();
     let database = open(&sandbox);
-    // As a newer program would have written it: the event, the line's version, a snapshot of its own fold.
+    // As a newer program would have written it: the event, the row's version, a snapshot of its own fold.
     database
         .execute_batch(
             r#"INSERT INTO events(session,version,cursor,at,actor,kind,body)
@@ -180,5 +206,5 @@ fn an_actor_of_a_kind_that_is_not_known_is_shown_and_kept() {
     let events = log["events"].as_array().unwrap();
     let note = events.iter().find(|event| event["type"] == "note_added").unwrap();
     assert_eq!(note["actor"].to_string(), actor);
-    assert_eq!(events.last().unwrap()["actor"]["kind"], "person");
+    assert_eq!(events.last().unwrap()["actor"]["kind"], "automation");
 }

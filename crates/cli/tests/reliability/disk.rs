@@ -1,4 +1,4 @@
-//! A full disk, a read-only one, and somebody who holds the lock and does not let go.
+//! A full disk, a read-only one, and a lock that is never released.
 
 use crate::tree::Tree;
 use crate::{CHANGES, QUESTIONS, QUESTIONS_ABOUT_A_SESSION, git, git_with_session};
@@ -6,9 +6,9 @@ use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use testkit::{Ran, Sandbox};
+use testkit::{Ran, Sandbox, proof};
 
-/// A small file system of its own for the store, if this process may mount one.
+/// A small private file system for the store, if this process may mount one.
 struct SmallDisk(PathBuf);
 
 impl SmallDisk {
@@ -24,13 +24,30 @@ impl SmallDisk {
         None
     }
 
+    /// An ext4 image with blocks of 1 KiB, so that a page of memory has four.
+    fn with_small_blocks(sandbox: &Sandbox) -> Option<Self> {
+        let (folder, image) = (sandbox.path(".git/leftoff"), sandbox.folder().join("image"));
+        std::fs::create_dir_all(&folder).unwrap();
+        File::create(&image).unwrap().set_len(4 * 1024 * 1024).unwrap();
+        let disk = Self(folder);
+        let mut make = Command::new("mkfs.ext4");
+        make.args(["-q", "-b", "1024", "-m", "0"]).arg(&image).stderr(Stdio::null());
+        let is_made = make.status().is_ok_and(|status| status.success());
+        if is_made && disk.mount(&["-o", "loop", image.to_str().unwrap()]) {
+            return Some(disk);
+        }
+        testkit::left_out("a full disk with small blocks: an ext4 image cannot be made and mounted here");
+        std::mem::forget(disk);
+        None
+    }
+
     fn mount(&self, arguments: &[&str]) -> bool {
         let mut command = Command::new("mount");
         command.args(arguments).arg(&self.0).stderr(Stdio::null());
         command.status().is_ok_and(|status| status.success())
     }
 
-    /// Takes all the room there is.
+    /// Uses all available space.
     fn fill(&self) -> PathBuf {
         let ballast = self.0.join("ballast");
         let mut size = 0;
@@ -51,11 +68,21 @@ impl Drop for SmallDisk {
 
 #[test]
 fn a_full_disk_refuses_changes_and_works_again_when_there_is_room() {
+    let fills = proof::count("FILLS", 1);
+    let acknowledged: Option<usize> = (0..fills).map(|fill| fill_once(20_000 >> (fill % 4))).sum();
+    if let Some(acknowledged) = acknowledged {
+        let result = format!("{acknowledged} acknowledged, 0 lost; every change refused while it was full");
+        proof::proven("full disks", &format!("{fills} fills"), 0, &result);
+    }
+}
+
+/// Writes notes of this length until the disk is full. Gives how many were acknowledged; none where nothing can be mounted.
+fn fill_once(length: usize) -> Option<usize> {
     let sandbox = git();
-    let Some(disk) = SmallDisk::under_the_store_of(&sandbox) else { return };
+    let disk = SmallDisk::under_the_store_of(&sandbox)?;
     sandbox.run(["start", "--goal", "kept"]).ok();
-    // Written until it does not fit any more: what was acknowledged is there, what was refused is not.
-    let long = "x".repeat(20_000);
+    // Written until full: acknowledged changes are there, refused ones are not.
+    let long = "x".repeat(length);
     let mut acknowledged = 0;
     let full = loop {
         let ran = sandbox.run(["note", &format!("{acknowledged} {long}"), "--json"]);
@@ -81,7 +108,7 @@ fn a_full_disk_refuses_changes_and_works_again_when_there_is_room() {
         assert!(error["hint"].as_str().unwrap().contains("nothing was changed"), "{error}");
     }
     for question in QUESTIONS.iter().chain(&QUESTIONS_ABOUT_A_SESSION) {
-        sandbox.run(*question).ok();
+        ask(&sandbox, question);
     }
     assert_eq!(sandbox.run(["log", "--json"]).ok().stdout, before);
 
@@ -89,7 +116,19 @@ fn a_full_disk_refuses_changes_and_works_again_when_there_is_room() {
     assert!(disk.mount(&["-o", "remount,size=4m"]));
     sandbox.run(["note", "room again"]).ok();
     assert_eq!(notes(&sandbox), acknowledged + 1);
-    sandbox.run(["doctor"]).ok();
+    ask(&sandbox, &["doctor"]);
+    Some(acknowledged)
+}
+
+/// A small disk is nearly full from the beginning, which `doctor` finds, and nothing else.
+fn ask(sandbox: &Sandbox, question: &[&str]) {
+    if question.first() != Some(&"doctor") {
+        sandbox.run(question).ok();
+        return;
+    }
+    let told = sandbox.run(["doctor", "--json"]).code(4).json();
+    let findings = told["findings"].as_array().unwrap();
+    assert!(findings.iter().all(|found| found["kind"] == "disk_nearly_full"), "{told}");
 }
 
 #[test]
@@ -102,7 +141,43 @@ fn a_disk_that_is_full_from_the_start_leaves_nothing_half_made() {
     sandbox.run(["status"]).ok();
     std::fs::remove_file(ballast).unwrap();
     sandbox.run(["start"]).ok();
-    sandbox.run(["doctor"]).ok();
+    ask(&sandbox, &["doctor"]);
+}
+
+/// SQLite's shared memory has holes there, and touching one on a full disk is SIGBUS.
+#[test]
+fn f3_a_full_disk_with_small_blocks_ends_no_process() {
+    let sandbox = git();
+    let Some(disk) = SmallDisk::with_small_blocks(&sandbox) else { return };
+    sandbox.run(["start", "--goal", "kept"]).ok();
+    assert_full(&sandbox, &disk);
+    // As a database that was made elsewhere: with a write-ahead log.
+    let database = rusqlite::Connection::open(sandbox.path(".git/leftoff/leftoff.db")).unwrap();
+    database.query_row("PRAGMA journal_mode=WAL", [], |_| Ok(())).unwrap();
+    drop(database);
+    assert_full(&sandbox, &disk);
+    sandbox.run(["note", "room again"]).ok();
+    assert!(!sandbox.path(".git/leftoff/leftoff.db-wal").exists(), "it has a rollback journal now");
+    assert_full(&sandbox, &disk);
+    ask(&sandbox, &["doctor"]);
+}
+
+/// On a full disk every question is answered, and every change refused unless it still fits into a page that is there.
+#[track_caller]
+fn assert_full(sandbox: &Sandbox, disk: &SmallDisk) {
+    let ballast = disk.fill();
+    for question in QUESTIONS.iter().chain(&QUESTIONS_ABOUT_A_SESSION) {
+        ask(sandbox, question);
+    }
+    for change in CHANGES {
+        let ran = sandbox.run(change.iter().chain(&["--json"]));
+        let is_refused = ran.code == 1 && ran.error()["kind"] == "disk_full";
+        // A change that still fits may end the session; a rule then refuses the next one.
+        assert!([0, 4].contains(&ran.code) || is_refused, "{change:?}: {ran:?}");
+    }
+    let hook = r#"{"hook_event_name":"SessionStart","session_id":"a1","source":"startup","cwd":"."}"#;
+    sandbox.run_with_input(&["hook", "claude"], hook).ok();
+    std::fs::remove_file(ballast).unwrap();
 }
 
 #[test]
@@ -113,7 +188,7 @@ fn on_a_read_only_disk_questions_work_and_changes_fail() {
     assert!(disk.mount(&["-o", "remount,ro"]));
     let before = Tree::of(sandbox.folder());
     for question in QUESTIONS.iter().chain(&QUESTIONS_ABOUT_A_SESSION) {
-        sandbox.run(*question).ok();
+        ask(&sandbox, question);
     }
     assert!(sandbox.run(["status"]).ok().stdout.contains("kept"));
     for change in CHANGES {

@@ -1,5 +1,5 @@
-//! Every event of an agent, with everything that can be wrong with leftoff: exit code 0 in no time, nothing on stdout
-//! that an agent would choke on, at most a line on stderr.
+//! Every agent event, with everything that can be wrong with leftoff: exit code 0 quickly, nothing on stdout
+//! that an agent cannot read, at most one line on stderr.
 
 use crate::nobody::{Nobody, Sealed};
 use crate::tree::Tree;
@@ -45,11 +45,13 @@ fn events(sandbox: &Sandbox) -> Vec<(String, String)> {
     all.into_iter().map(whole).collect()
 }
 
-/// The answers to all events; each in less than a tenth of a second, or, while this machine is busy with other things,
-/// in a small multiple of what the program takes to do nothing.
+/// The answers to all events; each in less than a tenth of a second or, on a busy machine, in a small
+/// multiple of the time to do nothing.
 #[track_caller]
 fn all_open(sandbox: &Sandbox, command: &dyn Fn() -> Command) -> Vec<(String, Ran)> {
     const TRIES: usize = 8;
+    // SessionStart also asks git, which has 150 ms of its own.
+    let budget = |name: &str| Duration::from_millis(if name == "SessionStart" { 300 } else { 100 });
     let nothing = json!({ "session_id": "a", "cwd": "/", "hook_event_name": "Nothing" }).to_string();
     let mut answers = Vec::new();
     for (name, input) in events(sandbox) {
@@ -68,11 +70,11 @@ fn all_open(sandbox: &Sandbox, command: &dyn Fn() -> Command) -> Vec<(String, Ra
                 ran.json();
             }
             last = Some(ran);
-            if quickest < Duration::from_millis(100) {
+            if quickest < budget(&name) {
                 break;
             }
         }
-        let most = Duration::from_millis(100).max(idle * 6);
+        let most = budget(&name).max(idle * 6);
         assert!(quickest < most, "{name} took {quickest:?}, and {idle:?} to do nothing");
         answers.extend(last.map(|ran| (name, ran)));
     }
@@ -221,7 +223,7 @@ fn an_id_from_outside_is_never_a_path() {
     }
 }
 
-/// What most events come to costs no other process.
+/// Most events start no other process.
 #[cfg(target_os = "linux")]
 #[test]
 fn no_process_is_started_on_the_common_path() {
@@ -243,6 +245,12 @@ fn no_process_is_started_on_the_common_path() {
             .lines()
             .filter(|line| line.contains("exec") || line.contains("clone") || line.contains("fork"))
             .collect();
+        if name == "SessionStart" {
+            // The brief asks git for commits and changes, and nobody else.
+            let mut executed = started.iter().skip(1).filter(|line| line.contains("execve(\""));
+            assert!(executed.all(|line| line.contains("/git\"")), "{seen}");
+            continue;
+        }
         assert_eq!(started.len(), 1, "{name} starts nothing but itself: {seen}");
         assert!(started[0].contains("execve("), "{seen}");
     }

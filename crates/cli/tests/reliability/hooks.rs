@@ -19,7 +19,7 @@ fn session_start(sandbox: &Sandbox) -> String {
     .to_string()
 }
 
-/// Exit code 0, at most one line of complaint, and on stdout nothing or one JSON document.
+/// Exit code 0, at most one line of complaint, and nothing or one JSON document on stdout.
 #[track_caller]
 fn assert_open(ran: &Ran) {
     assert_eq!(ran.code, 0, "{ran:?}");
@@ -62,27 +62,90 @@ fn nonsense_on_stdin_and_in_the_arguments_blocks_nobody() {
     }
 }
 
-/// SQLite goes on for ten seconds where its locks fail after the first ones; no agent waits for that.
+/// SQLite retries for ten seconds if its locks fail after the first ones; no agent waits for that.
 #[test]
 fn f8_locks_that_fail_hold_no_hook_up() {
     let Some(strace) = testkit::strace("that locks that fail hold no hook up") else { return };
     let sandbox = git_with_session();
     for from in [1, 3, 7, 8, 9, 10, 12, 14] {
-        let inner = sandbox.command(["hook", "claude"]);
-        let mut command = std::process::Command::new(&strace);
-        command.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=fcntl", "-e"]);
-        command.arg(format!("inject=fcntl:error=EAGAIN:when={from}+"));
-        command.arg(inner.get_program()).args(inner.get_args()).current_dir(sandbox.project()).env_clear();
-        command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().expect("strace");
-        child.stdin.take().unwrap().write_all(session_start(&sandbox).as_bytes()).unwrap();
-        let done = child.wait_with_output().unwrap();
+        let failing = ["-e".to_owned(), format!("inject=fcntl:error=EAGAIN:when={from}+")];
+        let (done, slept) = traced(&strace, &sandbox, &failing, &session_start(&sandbox));
         let told = String::from_utf8_lossy(&done.stderr);
         assert!(done.status.success() && told.lines().count() <= 1, "{from}: {told}");
-        // Its words for having tried for ten seconds.
+        // Its message after ten seconds of retries.
         assert!(!told.contains("locking protocol"), "{from}: {told}");
+        assert!(slept <= BUDGET_NANOSECONDS, "{from}: slept for {slept} ns");
     }
+}
+
+/// An unsatisfied requirement still denies the tool: it does not depend on the store.
+#[test]
+fn f8_with_locks_that_fail_a_tool_is_denied_and_the_reason_is_said() {
+    let Some(strace) = testkit::strace("that locks that fail let no tool through") else { return };
+    let sandbox = git_with_session();
+    sandbox.write(
+        ".claude/requirements.yaml",
+        "requirements:\n  planned:\n    enabled: true\n    scope: session\n    trigger_tools: [Edit]\n",
+    );
+    let edit = serde_json::json!({
+        "session_id": "a4326893-7dc8-4b6e-9f05-0123456789ab", "cwd": sandbox.project(), "tool_use_id": "1",
+        "hook_event_name": "PreToolUse", "tool_name": "Edit", "tool_input": { "file_path": "a.rs" },
+    });
+    // The first locks are those of opening the database.
+    let failing = ["-e".to_owned(), "inject=fcntl:error=EAGAIN:when=7+".to_owned()];
+    let (done, slept) = traced(&strace, &sandbox, &failing, &edit.to_string());
+    let (answer, told) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
+    assert!(answer.contains("\"deny\""), "{answer} {told}");
+    assert!(told.contains("the locks of") && told.contains("do not work"), "{told}");
+    assert!(slept <= BUDGET_NANOSECONDS, "slept for {slept} ns");
+}
+
+#[test]
+fn f8_a_database_that_stays_locked_is_let_go_within_the_budget() {
+    let Some(strace) = testkit::strace("that a locked database holds no hook up") else { return };
+    let sandbox = git_with_session();
+    let holder = rusqlite::Connection::open(sandbox.path(".git/leftoff/leftoff.db")).unwrap();
+    holder.execute_batch("PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE").unwrap();
+    let (done, slept) = traced(&strace, &sandbox, &[], &session_start(&sandbox));
+    let told = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success() && told.contains("held the store's lock"), "{told}");
+    assert!(slept <= BUDGET_NANOSECONDS, "slept for {slept} ns");
+    holder.execute_batch("ROLLBACK").unwrap();
+}
+
+/// The maximum wait of a hook.
+const BUDGET_NANOSECONDS: u64 = 50_000_000;
+
+/// Runs a hook under strace; also returns the total requested length of completed sleeps. That measures the
+/// hook's waits, not this machine's load.
+fn traced(
+    strace: &std::ffi::OsStr,
+    sandbox: &Sandbox,
+    more: &[String],
+    input: &str,
+) -> (std::process::Output, u64) {
+    let trace = sandbox.folder().join("sleeps");
+    let inner = sandbox.command(["hook", "claude"]);
+    let mut command = std::process::Command::new(strace);
+    command.args(["-qq", "-e", "trace=fcntl,nanosleep,clock_nanosleep", "-o"]).arg(&trace).args(more);
+    command.arg(inner.get_program()).args(inner.get_args()).current_dir(sandbox.project()).env_clear();
+    command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("strace");
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let done = child.wait_with_output().unwrap();
+    let seen = std::fs::read_to_string(&trace).unwrap();
+    assert!(seen.contains("fcntl("), "the locks were seen: {seen}");
+    (done, seen.lines().filter(|line| line.ends_with("= 0")).filter_map(asked_sleep).sum())
+}
+
+/// The nanoseconds that a traced call asked to sleep.
+fn asked_sleep(line: &str) -> Option<u64> {
+    let number = |name: &str| -> Option<u64> {
+        let (_, rest) = line.split_once(name)?;
+        rest.split(|character: char| !character.is_ascii_digit()).next()?.parse().ok()
+    };
+    Some(number("tv_sec=")? * 1_000_000_000 + number("tv_nsec=")?)
 }
 
 #[test]
@@ -104,7 +167,7 @@ fn a_broken_configuration_and_a_folder_that_is_gone_block_nobody() {
     assert_open(&sandbox.run_with_input(&["hook", "claude"], &gone));
 }
 
-/// A hook does not wait ten seconds for its turn, and the brief needs no turn at all.
+/// A hook does not wait ten seconds for its turn, and the brief needs no turn.
 #[test]
 fn a_held_lock_costs_the_agent_nothing_but_its_row() {
     let sandbox = git_with_session();

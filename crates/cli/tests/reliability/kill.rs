@@ -1,35 +1,34 @@
-//! Invariant 1: what was acknowledged survives `kill -9`. Four writers run real commands, a killer ends them at random
-//! moments, and an oracle remembers what was promised.
+//! Invariant 1: acknowledged changes survive `kill -9`. Four writers run real commands, a killer ends them at
+//! random moments, and an oracle remembers the promises.
 
 mod oracle;
-mod random;
 mod writer;
 
 use crate::{git, worktrees};
 use oracle::Promises;
-use random::Random;
 use std::process::Child;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 use testkit::Sandbox;
+use testkit::proof::{self, Random};
 use writer::Writer;
 
 const WRITERS: usize = 4;
 const KILLS: u64 = 1_000;
 
-/// What the writers and the killer share.
+/// State shared by the writers and the killer.
 pub struct Arena {
     wanted: u64,
     kills: AtomicU64,
     acknowledged: AtomicU64,
     at_work: AtomicUsize,
-    /// Each writer's process. It is taken out before it is reaped, so that its id is no other process's.
+    /// Each writer's process. It is removed before it is reaped, so that its id is not reused meanwhile.
     children: [Mutex<Option<Child>>; WRITERS],
 }
 
 impl Arena {
-    /// Writers go on as long as there is somebody to be killed.
+    /// Writers continue while somebody can be killed.
     pub fn goes_on(&self) -> bool {
         self.kills.load(Ordering::Relaxed) < self.wanted
     }
@@ -37,12 +36,11 @@ impl Arena {
 
 #[test]
 fn what_was_acknowledged_survives_kill_9_and_is_there_once() {
-    let seed = number("LEFTOFF_TEST_SEED").unwrap_or_else(|| u64::from(std::process::id()) * 7_919);
-    tell(&format!("seed: {seed} (LEFTOFF_TEST_SEED)"));
+    let seed = proof::seed();
     let sandbox = git();
     sandbox.run(["start", "--id", "shared"]).ok();
     let arena = Arena {
-        wanted: number("LEFTOFF_TEST_KILLS").unwrap_or(KILLS),
+        wanted: proof::count("KILLS", KILLS),
         kills: AtomicU64::new(0),
         acknowledged: AtomicU64::new(0),
         at_work: AtomicUsize::new(WRITERS),
@@ -61,20 +59,16 @@ fn what_was_acknowledged_survives_kill_9_and_is_there_once() {
         writers.into_iter().map(|writer| writer.join().unwrap()).collect()
     });
     let kept = oracle::compare(&sandbox, &promises);
-    tell(&format!(
-        "kills: {}, acknowledged: {}, lost: {}, doubled: {}",
-        arena.kills.load(Ordering::Relaxed),
-        arena.acknowledged.load(Ordering::Relaxed),
-        kept.lost.len(),
-        kept.doubled.len()
-    ));
-    tell(&format!("kept, and killed before the answer: {} notes", kept.unanswered));
     assert!(kept.lost.is_empty(), "acknowledged and not there: {:#?}", kept.lost);
     assert!(kept.doubled.is_empty(), "there twice: {:#?}", kept.doubled);
     assert_sound(&sandbox);
+    let (kills, acknowledged) = (&arena.kills, arena.acknowledged.load(Ordering::Relaxed));
+    let result =
+        format!("{acknowledged} acknowledged, 0 lost, 0 double, {} there without an answer", kept.unanswered);
+    proof::proven("kill -9, 4 writers", &format!("{} kills", kills.load(Ordering::Relaxed)), seed, &result);
 }
 
-/// Sends SIGKILL at moments that have nothing to do with what the writers do, about as often as a command is acknowledged.
+/// Sends SIGKILL at moments unrelated to the writers' work, about as often as a command is acknowledged.
 fn kill_at_random(arena: &Arena, mut random: Random) {
     let mut pause = 4_000;
     while arena.goes_on() && arena.at_work.load(Ordering::Relaxed) > 0 {
@@ -88,19 +82,10 @@ fn kill_at_random(arena: &Arena, mut random: Random) {
     }
 }
 
-/// The database is whole, and every session's snapshot is what its log says.
+/// The database is sound, and every session's snapshot matches its log.
 fn assert_sound(sandbox: &Sandbox) {
     sandbox.run(["doctor"]).ok();
     let database = rusqlite::Connection::open(sandbox.path(".git/leftoff/leftoff.db")).unwrap();
     let found: String = database.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_eq!(found, "ok");
-}
-
-fn number(variable: &str) -> Option<u64> {
-    std::env::var(variable).ok().map(|text| text.parse().expect("a number"))
-}
-
-/// Said also when the test passes, whose output the test runner keeps to itself.
-fn tell(line: &str) {
-    let _ = std::io::Write::write_all(&mut std::io::stderr(), format!("{line}\n").as_bytes());
 }

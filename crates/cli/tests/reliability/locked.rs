@@ -1,12 +1,12 @@
-//! Folders and files of other tools that this user may not read: each is named,
-//! hides no other session, and is as it was afterwards.
+//! Other tools' folders and files that this user may not read: each is named, hides no other session, and is
+//! unchanged afterwards.
 
 use crate::nobody::{Nobody, set_mode};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use testkit::Sandbox;
 
-/// Until it is dropped nobody but root may look.
+/// Readable only by root until dropped.
 struct Locked(Vec<(PathBuf, u32)>);
 
 impl Locked {
@@ -25,7 +25,7 @@ impl Locked {
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        // What stands above is opened first.
+        // Parents are opened first.
         for (path, mode) in self.0.iter().rev() {
             set_mode(path, *mode);
         }
@@ -41,7 +41,7 @@ fn ids(answer: &Value) -> String {
     answer["sessions"].to_string()
 }
 
-/// What nobody can look into may be there: it is not said to be gone, and no command fails for it.
+/// An unreadable folder may exist: it is not called missing, and no command fails because of it.
 #[test]
 fn a_review_whose_folder_or_place_may_not_be_read_is_worked_on_in_the_log_and_written_later() {
     const ID: &str = "2026-11-14-main";

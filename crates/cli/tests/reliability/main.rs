@@ -1,4 +1,4 @@
-//! What crowds, crashes and bad surroundings do to real processes of the program.
+//! Crowds, crashes and bad environments with real processes of the program.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -10,18 +10,22 @@
 mod ccw;
 mod chain;
 mod clock;
+mod damage;
 mod databases;
 mod disk;
 mod essays;
+mod faults;
 mod foreign_edits;
 mod hook_events;
 mod hooks;
 mod in_place;
 mod kill;
+mod limits;
 mod locked;
 mod migration;
 mod nobody;
 mod places;
+mod power;
 mod praxis;
 mod queries;
 mod races;
@@ -32,7 +36,7 @@ mod tree;
 mod views;
 mod worktrees;
 
-/// Questions that are answered wherever there is a project, a session or none.
+/// Queries that are answered in any project, with or without a session.
 const QUESTIONS: [&[&str]; 9] = [
     &["status"],
     &["status", "--json"],
@@ -45,11 +49,11 @@ const QUESTIONS: [&[&str]; 9] = [
     &["doctor"],
 ];
 
-/// Questions about a session that is there.
+/// Queries about an existing session.
 const QUESTIONS_ABOUT_A_SESSION: [&[&str]; 4] =
     [&["show"], &["log"], &["log", "--json"], &["list", "--agents"]];
 
-/// Commands that change the session of [`git_with_session`], or begin another.
+/// Commands that change the session of [`git_with_session`], or start another.
 const CHANGES: [&[&str]; 7] = [
     &["note", "heard"],
     &["advance", "--phase", "plan"],
@@ -71,7 +75,7 @@ fn git() -> testkit::Sandbox {
     fresh().without_gates()
 }
 
-/// A repository in which leftoff was never used.
+/// A repository without leftoff.
 fn fresh() -> testkit::Sandbox {
     testkit::Sandbox::git(env!("CARGO_BIN_EXE_leftoff"))
 }

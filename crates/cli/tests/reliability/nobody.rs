@@ -1,4 +1,4 @@
-//! Runs the program as somebody without privileges: root may write everything, and tests often run as root.
+//! Runs the program as an unprivileged user: root may write everything, and tests often run as root.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -12,12 +12,12 @@ const NOBODY: u32 = 65534;
 
 pub struct Nobody<'a> {
     sandbox: &'a Sandbox,
-    /// Where an unprivileged user can reach it.
+    /// A place that an unprivileged user can reach.
     program: PathBuf,
 }
 
 impl<'a> Nobody<'a> {
-    /// Everything in the sandbox becomes theirs.
+    /// Makes them the owner of everything in the sandbox.
     pub fn in_sandbox(sandbox: &'a Sandbox) -> Self {
         let program = sandbox.folder().join("leftoff");
         std::fs::copy(env!("CARGO_BIN_EXE_leftoff"), &program).unwrap();
@@ -52,18 +52,18 @@ impl<'a> Nobody<'a> {
     }
 }
 
-/// Starts a copy of the program that was made just now.
+/// Starts a fresh copy of the program.
 pub fn start(command: &mut Command) -> Child {
     loop {
         match command.spawn() {
-            // Another test that starts a process just now still holds the copy open for writing.
+            // Another test that is starting a process still holds the copy open for writing.
             Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
             done => return done.unwrap(),
         }
     }
 }
 
-/// Takes the right to write away from everybody, in the whole folder, until it is dropped.
+/// Removes write permission from the whole folder, until dropped.
 pub struct Sealed(PathBuf);
 
 impl Sealed {

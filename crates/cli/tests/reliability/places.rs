@@ -1,4 +1,4 @@
-//! Where the store is: shared by worktrees, and elsewhere for good where the git folder cannot be written.
+//! The store's location: shared by worktrees, and permanently elsewhere if the git folder is not writable.
 
 use crate::nobody::{Nobody, Sealed};
 use crate::tree::Tree;
@@ -25,7 +25,7 @@ fn a_git_folder_that_cannot_be_written_puts_the_store_into_the_users_state_folde
     assert!(Path::new(&chosen).starts_with(&state), "{chosen}");
     nobody.run(&["note", "a later process"]).ok();
 
-    // It becomes writable again: whatever is asked, the store stays where it is.
+    // It becomes writable again: the store stays where it is.
     drop(sealed);
     let elsewhere = || place(&nobody.run(&["store", "info", "--json"]).ok());
     assert_eq!(elsewhere(), chosen);
@@ -85,7 +85,7 @@ fn two_worktrees_share_one_store_and_have_an_active_session_each() {
     assert!(!tree.join(".leftoff/leftoff.db").exists());
 }
 
-/// The finished session goes on in the worktree that asks for it, and what is active there makes room.
+/// The finished session continues in the worktree that asks, and the active one there makes room.
 #[test]
 fn the_next_run_of_a_session_of_another_worktree_begins_here() {
     let sandbox = git();

@@ -1,4 +1,4 @@
-//! Files of praxis OS under crashes. Its own writer left every file unreadable after a kill.
+//! praxis OS files under crashes. Its own writer left every file unreadable after a kill.
 
 use crate::views::{STEPS, read};
 use serde_json::json;
@@ -7,7 +7,7 @@ use testkit::Sandbox;
 
 const NAME: &str = "5d1b2c4e-0a7f-4c55-9e11-6b0f3f1c2a77";
 
-/// A session of the first shape, with a phase to go back and forth in.
+/// A session of the first format, with a phase to move back and forth.
 fn project() -> Sandbox {
     let sandbox = crate::fresh();
     let file = json!({
@@ -19,7 +19,7 @@ fn project() -> Sandbox {
         &format!(".praxis-os/.cache/state/{NAME}.json"),
         &serde_json::to_string_pretty(&file).unwrap(),
     );
-    // It may have lain for days by the clock of this machine.
+    // It may have been idle for days by this machine's clock.
     sandbox.run(["resume", NAME]).ok();
     sandbox.run(["advance", "--phase", "0", "--session", NAME]).ok();
     sandbox

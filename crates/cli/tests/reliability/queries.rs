@@ -1,4 +1,4 @@
-//! Invariant 10: a question writes nothing.
+//! Invariant 10: a query writes nothing.
 
 use crate::tree::Tree;
 use crate::{QUESTIONS, QUESTIONS_ABOUT_A_SESSION, git, git_with_session};
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// When something was last made or removed in each folder: a file that came and went shows here.
+/// The last change of each folder: shows a file that came and went.
 fn folders(root: &Path) -> BTreeMap<PathBuf, (i64, i64)> {
     let mut found = BTreeMap::new();
     let mut open = vec![root.to_owned()];

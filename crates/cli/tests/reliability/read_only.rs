@@ -1,4 +1,4 @@
-//! A folder that this user may not write: questions are answered, changes fail, nothing is touched.
+//! A folder without write permission: queries are answered, changes fail, nothing is touched.
 
 use crate::nobody::{Nobody, Sealed};
 use crate::tree::Tree;

@@ -1,6 +1,7 @@
-//! Files of a session that somebody is just writing, or that nobody could read for a while: an edit that was emptied
-//! first is not lost, and what a failed write leaves behind keeps no later one from its place.
+//! Session files being written, or unreadable for a while: an edit that truncates first is not lost, and
+//! leftovers of a failed write do not block later ones.
 
+use crate::in_place::kept_elsewhere;
 use crate::nobody::{Nobody, set_mode};
 use engine::{Engine, Intent, Options};
 use model::note::NoteKind;
@@ -21,7 +22,7 @@ fn begun() -> (Sandbox, PathBuf) {
     (sandbox, file)
 }
 
-/// Opened, emptied, and only then written, as an editor or a script does it. Tells how long it was empty.
+/// Opened, truncated, and only then written, like an editor or a script. Returns how long it was empty.
 fn write_slowly(file: &Path, text: &str, pause: Duration) -> Duration {
     let since = Instant::now();
     let mut open = OpenOptions::new().write(true).truncate(true).open(file).unwrap();
@@ -39,12 +40,18 @@ fn edited(file: &Path, number: u64) -> String {
 #[test]
 fn an_edit_that_is_being_written_while_we_write_is_not_lost() {
     let (sandbox, file) = begun();
+    // An empty file that stayed empty was seen here before. One that is empty now may still be about to be written.
+    let text = fs::read(&file).unwrap();
+    fs::write(&file, "").unwrap();
+    sandbox.run(["run", "start", "map"]).ok();
+    fs::write(&file, text).unwrap();
+    sandbox.run(["run", "start", "review"]).ok();
     let options = Options {
         project: Some(sandbox.project().to_owned()),
         session: Some(SESSION.to_owned()),
         ..Options::default()
     };
-    let mut in_time = 0;
+    let (mut in_time, mut beside) = (0, 0);
     for number in 1..=40 {
         let text = edited(&file, number);
         let empty_for = std::thread::scope(|scope| {
@@ -65,10 +72,18 @@ fn an_edit_that_is_being_written_while_we_write_is_not_lost() {
         }
         in_time += 1;
         let found: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
-        assert_eq!(found["edit"], number, "{found}");
+        if found["edit"] != number {
+            let has_it =
+                |text: &String| serde_json::from_str::<Value>(text).is_ok_and(|kept| kept["edit"] == number);
+            assert!(kept_elsewhere(&sandbox, &file).iter().any(has_it), "edit {number} is lost: {found}");
+            beside += 1;
+        }
     }
-    println!("{in_time} edits that were being written while we wrote: none lost");
+    println!(
+        "{in_time} edits that were being written while we wrote: none lost, {beside} kept beside the file"
+    );
     assert!(in_time > 0, "the machine is too busy to tell");
+    assert!(beside * 10 <= in_time, "{beside} of {in_time} edits are only beside the file");
 }
 
 #[test]
@@ -80,7 +95,7 @@ fn a_file_that_nobody_may_read_wedges_nothing_once_it_can_be_read_again() {
     set_mode(&file, 0o644);
     let waiting = file.with_file_name(".state.json.leftoff");
     assert!(!waiting.exists(), "what could not be put in its place is left lying");
-    // One that was left by an earlier version.
+    // A leftover of an earlier version.
     fs::copy(&file, &waiting).unwrap();
     set_mode(&waiting, 0o000);
     crate::nobody::give_away(sandbox.folder());

@@ -1,10 +1,10 @@
-//! A folder as it is, so that two moments can be compared.
+//! A folder's state, to compare two moments.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Path, bytes and time of change of every file, SQLite's shared memory aside; and every folder.
+/// Path, bytes and modification time of every file, except SQLite's shared memory; and every folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tree(BTreeMap<PathBuf, Entry>);
 

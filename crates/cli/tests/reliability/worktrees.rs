@@ -1,4 +1,4 @@
-//! Worktrees of one repository, made by hand as git makes them.
+//! Worktrees of one repository, created by hand as git does.
 
 use std::path::{Path, PathBuf};
 use testkit::Sandbox;
@@ -15,7 +15,7 @@ pub fn add(sandbox: &Sandbox, name: &str) -> PathBuf {
     root
 }
 
-/// What is committed is in every worktree.
+/// Committed files are in every worktree.
 const WORKFLOWS: &str = ".leftoff/workflows";
 
 fn check_out(from: &Path, to: &Path) {

@@ -1,12 +1,12 @@
-//! Later releases: `.workflow/active/` and `.workflow/archives/`, where the place is the state. What ends goes to the
-//! archives as a whole, with every task as it was; what goes on again comes back.
+//! Later releases: `.workflow/active/` and `.workflow/archives/`, where the folder is the state. A session
+//! that ends moves to the archives with every task; one that continues comes back.
 
 use super::*;
 
 const ACTIVE: &str = ".workflow/active/WFS-one";
 const ARCHIVED: &str = ".workflow/archives/WFS-one";
 
-/// A project of that era with a session of ours half way: one task done, one begun, one untouched.
+/// A project of that release with a half-finished session: one task done, one started, one untouched.
 fn half_way() -> Sandbox {
     let sandbox = project();
     std::fs::create_dir_all(sandbox.path(".workflow/active")).unwrap();
@@ -23,7 +23,7 @@ fn half_way() -> Sandbox {
 }
 
 fn statuses(sandbox: &Sandbox, folder: &str) -> Vec<Value> {
-    ["impl-1", "impl-2", "impl-3"]
+    ["IMPL-001", "IMPL-002", "IMPL-003"]
         .map(|id| {
             let task: Value =
                 serde_json::from_str(&sandbox.read(&format!("{folder}/.task/{id}.json"))).unwrap();
@@ -56,7 +56,7 @@ fn closing_moves_the_whole_folder_to_the_archives_and_completes_no_task() {
     let versions = sandbox.run(["artifact", "history", &format!("{ARCHIVED}/IMPL_PLAN.md")]).ok().stdout;
     assert!(versions.contains("IMPL_PLAN.md"), "{versions}");
     sandbox.run(["doctor"]).ok();
-    // Again is not twice.
+    // Safe to repeat.
     assert_eq!(sandbox.run(["close", "--json"]).ok().json()["already"], true);
     assert!(sandbox.run(["repair"]).ok().stderr.contains("nothing was to be mended"));
     let list = sandbox.run(["list", "--all", "--json"]).ok().json();
@@ -94,7 +94,7 @@ fn opening_it_again_and_undoing_bring_it_back_to_the_active_ones() {
     assert!(shown.trim().ends_with(ACTIVE), "{shown}");
     sandbox.at("2026-11-14T11:00:00Z").run(["close", "--force"]).ok();
     assert!(sandbox.path(ARCHIVED).is_dir());
-    sandbox.at("2026-11-14T12:00:00Z").run(["undo"]).ok();
+    sandbox.at("2026-11-14T12:00:00Z").run_as_person(["undo"]).ok();
     assert!(!sandbox.path(ARCHIVED).exists());
     assert_eq!(status(&sandbox, ACTIVE), "active");
     assert_eq!(statuses(&sandbox, ACTIVE), ["completed", "in_progress", "pending"]);
@@ -122,7 +122,7 @@ fn a_place_that_is_taken_is_told_and_nothing_there_is_touched() {
     sandbox.run(["doctor"]).ok();
 }
 
-/// Their tool archives by moving the folder, and nothing else.
+/// Their tool archives only by moving the folder.
 #[test]
 fn a_folder_that_their_tool_archived_is_followed_with_all_that_was_recorded_in_it() {
     let sandbox = half_way();
@@ -138,7 +138,7 @@ fn a_folder_that_their_tool_archived_is_followed_with_all_that_was_recorded_in_i
     assert_eq!(statuses(&sandbox, ARCHIVED), ["completed", "in_progress", "pending"]);
     let log = sandbox.run(["log", "--session", "WFS-one"]).ok().stdout;
     assert!(log.contains("its files went to .workflow/archives/WFS-one"), "{log}");
-    // Somebody brings it back: it goes on.
+    // Somebody moves it back: it is active.
     std::fs::rename(sandbox.path(ARCHIVED), sandbox.path(ACTIVE)).unwrap();
     let view = sandbox.run(["show", "WFS-one", "--json"]).ok().json();
     assert_eq!(view["status"], "active");
@@ -148,7 +148,7 @@ fn a_folder_that_their_tool_archived_is_followed_with_all_that_was_recorded_in_i
     sandbox.run(["doctor"]).ok();
 }
 
-/// An interrupted archive left half: the file says completed, and the folder is still among the active ones.
+/// An interrupted archive: the file says completed, and the folder is still among the active ones.
 #[test]
 fn an_archive_that_their_tool_left_half_is_told_and_finished() {
     let sandbox = half_way();
@@ -197,7 +197,7 @@ fn where_there_is_a_registry_too_its_line_follows_the_folder() {
     );
 }
 
-/// Their tool gives a name again that is in the archives: two sessions, and each is where it is.
+/// Their tool reuses a name from the archives: two sessions, each in its place.
 #[test]
 fn a_new_session_of_theirs_with_the_name_of_an_archived_one_is_another_one() {
     let sandbox = half_way();
@@ -223,7 +223,7 @@ fn a_new_session_of_theirs_with_the_name_of_an_archived_one_is_another_one() {
     assert!(!log.contains("changed by somebody else"), "{log}");
 }
 
-/// Right below `.workflow/` the place says nothing: a session that ends there stays there.
+/// Directly below `.workflow/` the place means nothing: a session that ends there stays there.
 #[test]
 fn a_session_of_the_first_era_ends_where_it_is() {
     let sandbox = project();
@@ -233,7 +233,7 @@ fn a_session_of_the_first_era_ends_where_it_is() {
     assert!(!sandbox.path(".workflow/archives").exists());
 }
 
-/// In this era the status alone may tell the phase, and a pause writes over it.
+/// In this release only the status may give the phase, and a pause overwrites it.
 #[test]
 fn a_session_whose_status_tells_its_phase_goes_on_in_it_after_a_pause() {
     let sandbox = project();
@@ -247,7 +247,7 @@ fn a_session_whose_status_tells_its_phase_goes_on_in_it_after_a_pause() {
     assert_eq!((&json["status"], &json["current_phase"]), (&json!("paused"), &json!("IMPLEMENT")));
     sandbox.run(["doctor"]).ok();
     sandbox.run(["resume", "--yes"]).ok();
-    // Their tool goes on by the status, as it always did.
+    // Their tool still uses the status.
     let moved = sandbox.read(file).replace("\"status\":\"active\"", "\"status\":\"reviewing\"");
     sandbox.write(file, &moved);
     let view = sandbox.run(["status", "--json"]).ok().json();

@@ -1,4 +1,4 @@
-//! Into leftoff and back out: as its own files, with all that was in them, and nobody else's line.
+//! Import and export: its own files with all their content, and nobody else's line.
 
 use super::*;
 

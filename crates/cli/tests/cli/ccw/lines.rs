@@ -1,5 +1,4 @@
-//! Lines of the registry that are more than one, or mean something that is no session: told, folded, and kept as they
-//! were.
+//! Duplicate registry lines, and lines that are not sessions: reported, merged, and preserved.
 
 use super::*;
 
@@ -7,7 +6,7 @@ fn lines(sandbox: &Sandbox) -> Vec<String> {
     sandbox.read(REGISTRY).lines().map(ToOwned::to_owned).collect()
 }
 
-/// The old duplicate stands last, and the last one counts.
+/// The old duplicate is last, and the last one counts.
 #[test]
 fn a_switch_to_a_session_with_two_lines_leaves_it_one_that_says_active() {
     let sandbox = project();
@@ -23,7 +22,7 @@ fn a_switch_to_a_session_with_two_lines_leaves_it_one_that_says_active() {
     sandbox.run(["doctor"]).ok();
 }
 
-/// Nobody has taken these sessions in, and each of them writes the registry once.
+/// None of these sessions was adopted, and each writes the registry once.
 #[test]
 fn repair_folds_the_lines_of_sessions_and_keeps_the_registry_as_it_was() {
     let sandbox = project();
@@ -44,15 +43,15 @@ fn repair_folds_the_lines_of_sessions_and_keeps_the_registry_as_it_was() {
     assert!(sandbox.run(["repair"]).ok().stderr.contains("nothing was to be mended"));
 }
 
-/// Saying that there are no sessions would be saying too much.
+/// Claiming that there are no sessions would be too much.
 #[test]
 fn a_line_that_means_a_folder_which_is_no_sessions_is_told_by_list_status_and_doctor() {
     let sandbox = project();
     sandbox.write(".workflow/notes/IMPL_PLAN.md", "# Plan\n");
-    sandbox.write("sub/WFS-a/workflow-session.json", "{}");
+    sandbox.write("sub/other/workflow-session.json", "{}");
     let lines = [
         r#"{"id":"notes","status":"active","directory":".workflow/notes"}"#,
-        r#"{"id":"WFS-a","status":"paused","directory":"sub/WFS-a"}"#,
+        r#"{"id":"WFS-a","status":"paused","directory":"sub/other"}"#,
     ];
     sandbox.write(REGISTRY, &format!("{}\n", lines.join("\n")));
     for said in [
@@ -61,7 +60,7 @@ fn a_line_that_means_a_folder_which_is_no_sessions_is_told_by_list_status_and_do
         sandbox.run(["doctor"]).code(4).stdout,
     ] {
         assert!(said.contains("line 1 names 'notes' in .workflow/notes, which is no place"), "{said}");
-        assert!(said.contains("line 2 names 'WFS-a' in sub/WFS-a,"), "{said}");
+        assert!(said.contains("line 2 names 'WFS-a' in sub/other,"), "{said}");
     }
 }
 
@@ -89,7 +88,7 @@ fn a_folder_of_another_name_is_a_session_if_its_state_is_there() {
     assert_eq!(task(&sandbox, "feature-x", "impl-1")["title"], "Works");
     assert_eq!(registered(&sandbox), [("feature-x".to_owned(), "paused".to_owned())]);
     sandbox.run(["switch", "docs"]).code(3);
-    // Its line may call it something else, which is told.
+    // Its line may name it differently, which is reported.
     let line = sandbox.read(REGISTRY).replace(r#""id":"feature-x""#, r#""id":"WFS-x""#);
     sandbox.write(REGISTRY, &line);
     let told = sandbox.run(["doctor"]).code(4).stdout;

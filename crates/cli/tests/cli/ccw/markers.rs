@@ -1,9 +1,9 @@
-//! Markers of later releases, `.workflow/.active-WFS-…`: in a project that has them they say which session is active, and
-//! what we do keeps them true.
+//! Markers of later releases, `.workflow/.active-WFS-…`: they say which session is active, and our commands
+//! keep them true.
 
 use super::*;
 
-/// As the tool of that release leaves it: no registry, a marker, and a session that is active.
+/// As that release's tool leaves it: no registry, a marker, and an active session.
 fn marked() -> Sandbox {
     let sandbox = project();
     let json = r#"{"session_id":"WFS-old","project":"Old","current_phase":"IMPLEMENT","status":"active","created_at":"2026-11-01T10:00:00Z"}"#;
@@ -43,7 +43,7 @@ fn start_pause_resume_switch_and_close_keep_the_markers_true() {
     assert_eq!(markers(&sandbox), [".active-WFS-old"]);
     sandbox.run(["close", "--force"]).ok();
     assert_eq!(markers(&sandbox), [""; 0]);
-    // Nothing marks one now, and still this is a project that has markers.
+    // No marker exists now, but the project still uses them.
     sandbox.run(["start", "--layout", "ccw", "--goal", "Newer"]).ok();
     assert_eq!(markers(&sandbox), [".active-WFS-newer"]);
     sandbox.run(["fail", "--error", "no disk"]).ok();
@@ -75,7 +75,7 @@ fn where_there_is_a_registry_too_both_are_kept_true() {
     );
 }
 
-/// Their way to switch: delete the old marker, create the new one. The sessions' files are not touched by it.
+/// Their way to switch: delete the old marker, create the new one. The sessions' files are not touched.
 #[test]
 fn a_switch_by_markers_alone_is_followed_and_never_reverted() {
     let sandbox = marked();
@@ -105,7 +105,7 @@ fn a_switch_by_markers_alone_is_followed_and_never_reverted() {
     assert_eq!(state(&sandbox, "WFS-old")["status"], "paused");
 }
 
-/// Of sessions that are not ours yet, the marked one is active, whatever the others' files say.
+/// Among sessions that were not adopted, the marked one is active, whatever the others' files say.
 #[test]
 fn another_sessions_marker_says_that_this_one_waits() {
     let sandbox = marked();
@@ -137,7 +137,7 @@ fn a_marker_that_holds_something_is_set_aside_and_not_deleted() {
     assert_eq!(markers(&sandbox), [".active-WFS-old"]);
 }
 
-/// Where all sessions wait there is no marker to see; who wrote their files tells.
+/// If all sessions are paused there is no marker; the writer of their files decides.
 #[test]
 fn c8_resume_makes_a_marker_and_no_registry_for_a_session_of_a_later_release() {
     let sandbox = project();

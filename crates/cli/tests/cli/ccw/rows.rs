@@ -1,5 +1,5 @@
-//! Rows of the format that the other files do not reach: what is told of inactivity, when the registry is made, what fix
-//! and force are, the check of each phase, and many writers of the same files.
+//! Further rules of the format: reports of inactivity, creation of the registry, fix and force, the check of
+//! each phase, and concurrent writers.
 
 use super::*;
 use std::process::Stdio;
@@ -42,7 +42,7 @@ fn inactivity_is_a_warning_from_a_day_on_and_never_a_pause() {
     assert_eq!(kinds(&sandbox), Vec::<String>::new(), "it is no longer inactive");
 }
 
-/// The registry is created if missing: by whoever writes, with the line that is written; an empty one is as good as none.
+/// A missing registry is created by the first write, with its line; an empty one counts as missing.
 #[test]
 fn a_missing_registry_is_made_by_the_first_that_writes_a_line_and_by_no_question() {
     let sandbox = project();
@@ -55,14 +55,15 @@ fn a_missing_registry_is_made_by_the_first_that_writes_a_line_and_by_no_question
     assert!(!sandbox.path(REGISTRY).exists(), "a question writes nothing");
     sandbox.run(["pause"]).ok();
     assert_eq!(registered(&sandbox), [("WFS-a".to_owned(), "paused".to_owned())]);
-    // An empty one of theirs is no damage, and gets the line as well.
+    // An empty one of theirs is not damage, and gets the line as well.
     sandbox.write(REGISTRY, "");
     sandbox.run(["resume", "WFS-a", "--yes"]).ok();
     assert_eq!(registered(&sandbox), [("WFS-a".to_owned(), "active".to_owned())]);
     assert_ne!(sandbox.read(REGISTRY), line);
 }
 
-/// `sync --fix` and `sync --force` are the same here: whatever can be mended without losing anything is, and nothing else.
+/// `sync --fix` and `sync --force` are the same here: everything that can be fixed without loss, and nothing
+/// else.
 #[test]
 fn fix_and_force_are_one_repair_that_keeps_a_backup_and_changes_nothing_a_second_time() {
     let sandbox = project();
@@ -144,7 +145,7 @@ fn fifty_six_parallel_updates_of_the_same_two_files_lose_nothing() {
     sandbox.run(["doctor"]).ok();
 }
 
-/// What is wrong in a field is told by the program with file and field, and left as it is by the next write.
+/// A wrong value is reported with file and field, and the next write leaves it.
 #[test]
 fn doubled_keys_and_wrong_types_are_told_with_their_file_and_kept() {
     let sandbox = project();

@@ -1,4 +1,4 @@
-//! The format's rules, where commands meet them: ids and levels of tasks, what is archived, what is unclear.
+//! The format's rules in commands: ids and levels of tasks, archiving, unclear states.
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn with_tasks(titles: &[&str]) -> Sandbox {
     sandbox
 }
 
-/// Ids are unique, and seen as `impl-1` and as `IMPL-001`.
+/// Ids are unique, across the spellings `impl-1` and `IMPL-001`.
 #[test]
 fn a_task_is_meant_by_any_spelling_of_its_id_and_none_is_made_twice() {
     let sandbox = with_tasks(&["First", "Second"]);
@@ -28,7 +28,7 @@ fn a_task_is_meant_by_any_spelling_of_its_id_and_none_is_made_twice() {
     sandbox.run(["item", "done", "impl-9"]).code(3);
 }
 
-/// Later releases write `IMPL-N`; what we add stands beside theirs in their way.
+/// Later releases write `IMPL-N`; ours are spelled like theirs.
 #[test]
 fn a_new_task_is_called_as_its_neighbours_are() {
     let sandbox = project();
@@ -84,7 +84,7 @@ fn dependencies_exist_and_have_no_cycle() {
     assert!(refused.stderr.contains("wait for each other for ever"), "{}", refused.stderr);
     sandbox.run(["item", "set", "impl-1", "--needs", "impl-7"]).code(3);
     assert_eq!(task(&sandbox, "WFS-one", "impl-1")["relations"]["dependencies"], json!([]));
-    // What their tool wrote in a circle holds nobody up, and is told.
+    // A cycle written by their tool blocks nobody, and is reported.
     let file = ".workflow/WFS-one/.task/impl-1.json";
     let text = sandbox.read(file).replace("\"dependencies\": []", "\"dependencies\": [\"impl-2\"]");
     sandbox.write(file, &text);
@@ -93,7 +93,7 @@ fn dependencies_exist_and_have_no_cycle() {
     sandbox.run(["item", "list"]).ok();
 }
 
-/// What we archive stays outside `.task/`: its tool takes every file there for a task.
+/// Our archives stay outside `.task/`: its tool takes every file there for a task.
 #[test]
 fn an_archived_version_of_a_task_file_lies_elsewhere() {
     let sandbox = project();
@@ -113,8 +113,8 @@ fn an_archived_version_of_a_task_file_lies_elsewhere() {
     assert!(sandbox.path(".workflow/WFS-one/IMPL_PLAN.v1.md").exists(), "the plan's is beside it");
 }
 
-/// Tasks in `.task/` are read and written both ways: one that was recorded as a file of its phase stays there when the phase
-/// begins again, and what it was is kept elsewhere.
+/// Tasks in `.task/` are read and written both ways: a recorded task file stays there when its phase
+/// restarts, and its old version is kept elsewhere.
 #[test]
 fn a_tasks_own_file_stays_when_its_phase_begins_again() {
     let sandbox = project();
@@ -145,7 +145,7 @@ fn complete_with_force_names_what_is_left_unfinished() {
     assert!(!again.stderr.contains("left unfinished"), "{}", again.stderr);
 }
 
-/// Resume: none paused, so those that there are are listed.
+/// Resume: none is paused, so the existing ones are listed.
 #[test]
 fn resume_with_none_paused_says_which_there_are() {
     let sandbox = project();
@@ -160,7 +160,7 @@ fn resume_with_none_paused_says_which_there_are() {
     );
 }
 
-/// Pause: validates and saves. What cannot be read is set aside, and the state is whole afterwards.
+/// Pause validates and saves. An unreadable file is quarantined, and the state is complete afterwards.
 #[test]
 fn pause_validates_what_it_saves() {
     let sandbox = with_tasks(&["First"]);
@@ -172,7 +172,7 @@ fn pause_validates_what_it_saves() {
     sandbox.run(["doctor"]).ok();
 }
 
-/// Resume: the folder is checked; one that is gone is made again from the log, and said.
+/// Resume checks the folder; a missing one is recreated from the log, with a message.
 #[test]
 fn resume_makes_a_folder_again_that_is_gone() {
     let sandbox = with_tasks(&["First"]);
@@ -186,7 +186,7 @@ fn resume_makes_a_folder_again_that_is_gone() {
     sandbox.run(["doctor"]).ok();
 }
 
-/// "List" said *No sessions found* with exit 0 over a layout it did not know.
+/// The original's list said *No sessions found* with exit 0 over an unknown layout.
 #[test]
 fn list_over_a_layout_that_is_not_known_says_so() {
     let sandbox = project();
@@ -199,7 +199,7 @@ fn list_over_a_layout_that_is_not_known_says_so() {
     assert!(!sandbox.run(["list"]).ok().stderr.contains("nothing in it is known"));
 }
 
-/// Unclear state: the phase begins again, after asking.
+/// Unclear state: the phase restarts, after a question.
 #[test]
 fn an_unclear_state_is_asked_about_and_the_phase_begun_again() {
     let sandbox = project();
@@ -211,7 +211,7 @@ fn an_unclear_state_is_asked_about_and_the_phase_begun_again() {
     sandbox.run(["resume", "--yes"]).ok();
     sandbox.run(["rollback", "implement"]).ok();
     assert_eq!(state(&sandbox, "WFS-one")["current_phase"], "IMPLEMENT");
-    // A phase that there is not is the last valid one, and said.
+    // An invalid phase becomes the last valid one, with a message.
     let odd = project();
     write_session(&odd, "WFS-odd", "SHIPPING", "active", "2026-11-10T10:00:00Z");
     let status = odd.run(["status"]).ok();
@@ -233,7 +233,7 @@ fn an_unclear_state_is_asked_about_and_the_phase_begun_again() {
     assert!(!odd.run(["status"]).ok().stderr.contains("SHIPPING"));
 }
 
-/// A checkpoint is saved on `phase_complete`, on `user_request` and at `session_end`; what resumes begins there.
+/// A checkpoint is saved on `phase_complete`, on `user_request` and at `session_end`; a resume starts there.
 #[test]
 fn a_checkpoint_is_kept_at_each_of_the_three_moments_and_by_nothing_else() {
     let sandbox = project();

@@ -1,4 +1,4 @@
-//! One task under two spellings of its id, `impl-1` and `IMPL-001`: it is one task, and nothing of it is locked.
+//! One task under two spellings of its id, `impl-1` and `IMPL-001`: it is one task, and stays usable.
 
 use super::*;
 
@@ -40,7 +40,7 @@ fn a_second_file_of_a_task_is_an_edit_of_it_and_the_phase_goes_on() {
     );
     let view = sandbox.run(["advance", "--phase", "implement", "--json"]).ok().json();
     assert_eq!(view["current_phase"]["id"], "review");
-    // Nothing is written twice, and the second file is the one that shows it from now on.
+    // Nothing is written twice, and the second file is used from now on.
     assert_eq!(task(&sandbox, "WFS-one", "impl-1")["status"], "pending");
     assert_eq!(items(&sandbox), one("impl-1", "completed"));
 }
@@ -56,7 +56,7 @@ fn a_task_whose_file_was_written_anew_under_another_spelling_is_that_task() {
     assert_eq!(items(&sandbox), one("impl-1", "completed"));
 }
 
-/// What was changed later counts, whatever it says.
+/// The later change counts, whatever it says.
 #[test]
 fn of_two_files_that_tell_when_they_were_changed_the_later_counts() {
     let sandbox = at_work();
@@ -71,7 +71,7 @@ fn of_two_files_that_tell_when_they_were_changed_the_later_counts() {
     assert_eq!(task(&sandbox, "WFS-one", "IMPL-001")["status"], "completed", "it is left as it is");
 }
 
-/// Dependencies and parts in any spelling mean the task that is there, and are left as they are written.
+/// Dependencies and parts in any spelling mean the existing task, and keep their spelling.
 #[test]
 fn what_depends_on_a_task_in_another_spelling_waits_for_it() {
     let sandbox = at_work();

@@ -1,5 +1,5 @@
-//! One session's whole life beside its own tool: begun by us, moved on by a hand that edits as the tool's prompts do,
-//! damaged in five ways on the way, recovered each time, finished. What anybody wrote is there at the end.
+//! One session's whole life beside its own tool: started by us, advanced by a hand that edits as the tool's
+//! prompts do, damaged in five ways, recovered each time, finished. Nothing written is lost.
 
 use super::*;
 
@@ -35,7 +35,7 @@ impl Story {
         self.sandbox.read(&self.file(path))
     }
 
-    /// A hand that reads a JSON file, changes it and writes it again, as `jq` does: spelling and order are its own.
+    /// A hand that rewrites a JSON file as `jq` does, with its own spelling and order.
     fn edit(&self, path: &str, change: impl FnOnce(&mut Value)) {
         let mut json: Value = serde_json::from_str(&self.read(path)).expect("JSON");
         change(&mut json);
@@ -58,8 +58,8 @@ impl Story {
         self.sandbox.run(words.iter().copied()).ok();
     }
 
-    /// Damages a file, sees that nothing of the session is lost by it and that `doctor` tells, and mends it.
-    /// What was in it, as we or the hand had it, is there again.
+    /// Damages a file, checks that nothing of the session is lost and that `doctor` reports it, and repairs
+    /// it. The content is restored.
     fn damage(&self, path: &str, damage: Option<&str>) {
         let (before, told) = (self.status(), self.read_at(path));
         match damage {
@@ -77,7 +77,7 @@ impl Story {
         assert_eq!(self.read_at(path), told, "twice is the same as once");
     }
 
-    /// What stands in a file: as one JSON document, or as a line each.
+    /// A file's content: as one JSON document, or line by line.
     fn read_at(&self, path: &str) -> Vec<Value> {
         let text = self.sandbox.read(path);
         text.lines()
@@ -93,7 +93,7 @@ impl Story {
     }
 }
 
-/// The tool plans: it writes the plan, moves the phase and records the transition, and adds two tasks.
+/// The tool plans: it writes the plan, changes the phase, records the transition, and adds two tasks.
 fn plan_by_hand(story: &mut Story) {
     let now = story.later();
     story.sandbox.write(&story.file("IMPL_PLAN.md"), "# Plan\n\n1. One\n2. Two\n");
@@ -172,7 +172,7 @@ fn a_session_is_begun_by_us_moved_on_by_hand_damaged_in_five_ways_and_finished_w
     let torn = story.read(".task/impl-2.json")[..30].to_owned();
     story.damage(&story.file(".task/impl-2.json"), Some(&torn));
 
-    // It goes on, by hand and by us, to the end.
+    // It continues to the end, by hand and by us.
     work_by_hand(&mut story, "impl-2");
     story.later();
     story.run(&["item", "done", "impl-3"]);

@@ -1,4 +1,4 @@
-//! Their own tool pauses, switches and ends sessions by writing files; whatever is asked next means the one it left
+//! Their own tool pauses, switches and ends sessions by writing files; the next command uses the one it left
 //! active.
 
 use super::*;
@@ -42,7 +42,7 @@ fn check_registered(sandbox: &Sandbox, expected: &[(&str, &str)]) {
     assert_eq!(registered(sandbox), expected);
 }
 
-/// The registry tells which session is active: commands ask it before anything else.
+/// The registry gives the active session: commands ask it first.
 #[test]
 fn a_switch_by_their_tool_is_followed_by_whatever_is_asked_next() {
     let sandbox = two();
@@ -90,7 +90,7 @@ fn an_active_session_of_theirs_comes_before_a_paused_one_of_ours() {
     check_registered(&sandbox, &[("WFS-ours", "paused"), ("WFS-theirs", "paused")]);
 }
 
-/// Several found active: the latest stays, and it is said, also where all of them are ours.
+/// Several active: the latest stays, with a message, even if all of them are ours.
 #[test]
 fn of_several_of_ours_that_files_call_active_the_latest_stays() {
     let sandbox = two();
@@ -119,8 +119,8 @@ fn repair_takes_a_switch_in_whichever_of_the_two_comes_first() {
     }
 }
 
-/// Switch to a number in the list: it means what the list said, also after others of that list were taken in or a new
-/// one was begun.
+/// Switching to a list number: it keeps its meaning after others of that list were adopted or a new one
+/// started.
 #[test]
 fn numbers_of_a_list_go_on_meaning_what_it_said() {
     let sandbox = project();
@@ -154,7 +154,7 @@ fn numbers_of_a_list_go_on_meaning_what_it_said() {
 fn a_switch_in_the_registry_alone_is_followed_beside_a_native_session_and_that_is_said() {
     let sandbox = project();
     write_session(&sandbox, "WFS-a", "IMPLEMENT", "paused", "2026-11-10T10:00:00Z");
-    sandbox.run(["start", "--id", "ours"]).ok();
+    sandbox.run(["start", "--layout", "native", "--id", "ours"]).ok();
     sandbox.at("2026-11-14T13:00:00Z");
     sandbox.write(REGISTRY, &sandbox.read(REGISTRY).replace("\"paused\"", "\"active\""));
     set_modified(&sandbox, &state_of("WFS-a"), "2026-11-10T10:00:00Z");

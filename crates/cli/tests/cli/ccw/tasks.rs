@@ -1,4 +1,4 @@
-//! `.task/*.json`, damaged and mended: what we know of a task comes back whole, what nobody knows is left alone.
+//! `.task/*.json`, damaged and repaired: known tasks are restored, unknown ones left alone.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn asides(sandbox: &Sandbox) -> Vec<String> {
     found
 }
 
-/// Three tasks of ours: one cut into parts, one that waits for it.
+/// Three tasks of ours: one split into parts, one that waits for it.
 fn ours() -> Sandbox {
     let sandbox = project();
     sandbox.run(["start", "--layout", "ccw", "--type", "simple", "--goal", "One"]).ok();
@@ -26,7 +26,7 @@ fn ours() -> Sandbox {
     sandbox
 }
 
-/// The same, planned by their tool and taken in by a command of ours.
+/// Planned by their tool and adopted by our command.
 fn adopted() -> Sandbox {
     let sandbox = project();
     write_session(&sandbox, "WFS-one", "IMPLEMENT", "active", "2026-11-13T10:00:00Z");
@@ -68,7 +68,7 @@ fn a_damaged_task_is_written_again_with_its_relations_and_the_damaged_one_is_set
             assert!(asides(&sandbox).contains(&damage.to_owned()), "{whose}, {id}: {:?}", asides(&sandbox));
             sandbox.run(["doctor"]).ok();
         }
-        // What waits still waits, and parts are still parts.
+        // Dependencies and parts are intact.
         sandbox.run(["item", "start", "impl-2"]).code(4);
         for part in ["impl-1.1", "impl-1.2"] {
             sandbox.run(["item", "done", part]).ok();
@@ -101,7 +101,8 @@ fn a_task_whose_file_is_gone_is_written_again() {
     assert_eq!(sandbox.read(&path("impl-2")), good);
 }
 
-/// Nobody knows what was in it: it is told of, hides no other, and stays as it is, also when the session is taken in.
+/// Its content is unknown: it is reported, hides no other, and stays as it is, even when the session is
+/// adopted.
 #[test]
 fn a_task_that_nobody_ever_read_is_left_alone() {
     let sandbox = project();
@@ -119,14 +120,14 @@ fn a_task_that_nobody_ever_read_is_left_alone() {
     let told = sandbox.run(["doctor"]).code(4).stdout;
     assert!(told.contains("impl-2.json: it is no JSON") && told.contains("mend it there"), "{told}");
     assert_eq!(asides(&sandbox), [""; 0]);
-    // Whoever wrote it mends it.
+    // Its author repairs it.
     sandbox.write(&path("impl-2"), r#"{"id":"impl-2","title":"Whole","status":"pending"}"#);
     assert!(sandbox.run(["item", "list"]).ok().stdout.contains("impl-2 Whole"));
     sandbox.run(["note", "seen"]).ok();
     sandbox.run(["doctor"]).ok();
 }
 
-/// The next rung: the version before, where somebody has left one.
+/// The next source: a backup, if somebody left one.
 #[test]
 fn a_task_that_nobody_ever_read_is_mended_from_the_version_before() {
     for taken_in in [false, true] {
@@ -146,7 +147,7 @@ fn a_task_that_nobody_ever_read_is_mended_from_the_version_before() {
     }
 }
 
-/// What a file shows already is not written there again by the next command.
+/// A file that already shows something is not written again by the next command.
 #[test]
 fn attempts_and_transitions_are_written_once() {
     let sandbox = project();
@@ -180,7 +181,7 @@ fn write_task(sandbox: &Sandbox, id: &str, status: &str, relations: &str) {
     sandbox.write(&path(id), &text);
 }
 
-/// Its file says that there is more to do than its parts.
+/// Its file says that it has more work than its parts.
 #[test]
 fn a_blocked_parent_stays_blocked_after_its_parts_and_is_finished_on_its_own() {
     let sandbox = project();
@@ -203,7 +204,7 @@ fn a_blocked_parent_stays_blocked_after_its_parts_and_is_finished_on_its_own() {
     sandbox.run(["doctor"]).ok();
 }
 
-/// The files know of one run only, and the gate asks for the tasks of the one that goes on.
+/// The files represent one run only, and the gate checks the current run's tasks.
 #[test]
 fn tasks_that_are_made_by_hand_in_a_second_run_belong_to_it() {
     let sandbox = project();
@@ -230,7 +231,7 @@ fn with_current(sandbox: &Sandbox, session: &str, names: &[&str]) {
     sandbox.write(&state_of(session), &json.to_string());
 }
 
-/// The seed's own example has them and no task files.
+/// The original's own example has them without task files.
 #[test]
 fn c1_current_tasks_without_files_are_open_work_until_they_are_done_or_off_the_list() {
     let sandbox = project();

@@ -1,4 +1,4 @@
-//! Two worktrees of one repository, each with a session of the same name: whoever says the name means the one here.
+//! Two worktrees of one repository, each with a session of the same name: the name means the one here.
 
 use super::*;
 
@@ -30,7 +30,7 @@ fn a_name_means_the_session_of_this_worktree() {
     let project = sandbox.project().to_str().unwrap().to_owned();
     for _ in 0..2 {
         assert_eq!((shown(&there), shown(&project)), (json!("The second one"), json!("About WFS-a")));
-        // Not known to the log at first, then known.
+        // Unknown to the log at first, then known.
         let noted =
             sandbox.run(["note", "second", "--session", "WFS-a", "--project", &there, "--json"]).ok().json();
         assert_eq!(noted["title"], "The second one");

@@ -1,4 +1,4 @@
-//! What a user sees of rules that did not hold before: null, reasons, idle essays, paths.
+//! Former defects as a user sees them: null, reasons, idle essays, paths.
 
 use super::*;
 use crate::plain;
@@ -27,7 +27,7 @@ fn e2_null_means_not_set_by_hand_and_by_command() {
     assert!(!run(&sandbox, "show").stdout.contains("audience: general"));
     run(&sandbox, "note again");
     says(&sandbox, &["audience: null"]);
-    // A key that is missing clears nothing.
+    // A missing key clears nothing.
     let dropped = state(&sandbox).replace("pushback_level: minimal\n", "");
     sandbox.write(&file("session-state.yaml"), &dropped);
     assert_eq!(fields(&sandbox)["pushback_level"], "minimal");
@@ -90,7 +90,7 @@ fn e5_a_style_profile_is_looked_for_where_the_person_is_and_stops_nobody() {
     run(&sandbox, "pause");
     let resumed = run(&sandbox, &format!("resume {FOLDER}"));
     assert!(!resumed.stderr.contains("voice/profile.md"), "it is in the project: {}", resumed.stderr);
-    // What the pipeline itself wrote is still promised.
+    // The pipeline's own files are still promised.
     std::fs::remove_file(sandbox.path(&file("stage-1-thesis.md"))).unwrap();
     run(&sandbox, "pause");
     sandbox.run(["resume", FOLDER]).code(6);
@@ -122,4 +122,133 @@ fn e4_a_change_that_affects_one_section_archives_that_one_alone() {
     assert!(!sandbox.path(&file("stage-3-section-2-arguments.v1.md")).exists());
     let unknown = sandbox.run(["revisit", "essay_structuring", "--affects", "section-9", "--reason", "x"]);
     assert_ne!(unknown.code, 0, "{}", unknown.stdout);
+}
+
+fn sections(sandbox: &Sandbox, stage: &str) -> Vec<(u64, String)> {
+    let text = state(sandbox);
+    let from = text.find(&format!("  {stage}:")).expect("the stage");
+    let list = text[from..].lines().skip(1).take_while(|line| !line.starts_with("  stage_"));
+    let mut found: Vec<(u64, String)> = Vec::new();
+    for line in list {
+        if let Some(index) = line.trim().strip_prefix("- section_index: ") {
+            found.push((index.parse().unwrap(), String::new()));
+        } else if let (Some(status), Some(last)) = (line.trim().strip_prefix("status: "), found.last_mut()) {
+            status.trim_matches('"').clone_into(&mut last.1);
+        }
+    }
+    found
+}
+
+/// The outline names three sections, and nobody adds an item by hand.
+#[test]
+fn e3_sections_are_filled_from_the_outline_and_those_of_the_draft_from_the_argument_maps() {
+    let sandbox = started();
+    sandbox.write(&file("stage-1-thesis.md"), "# Thesis\nHarbours make towns.\n");
+    run(&sandbox, "set claim_type=argument");
+    run(&sandbox, "approve thesis-approved");
+    run(&sandbox, "advance --phase thesis_development --evidence specific=true --evidence defensible=true");
+    let outline = "# Outline\n## Section 1: Sand\n### Point\n## Section 2: Stone\n## Section 3: Salt\n";
+    sandbox.write(&file("stage-2-outline.md"), outline);
+    run(&sandbox, "set audience=general target_word_count=3000");
+    run(&sandbox, "approve outline-approved");
+    assert_eq!(sections(&sandbox, "stage_3"), []);
+    run(&sandbox, "advance --phase essay_structuring --evidence word_targets=[1000,1000,1000]");
+    let open = |index: u64| (index, "not_started".to_owned());
+    assert_eq!(sections(&sandbox, "stage_3"), [open(1), open(2), open(3)], "{}", state(&sandbox));
+    assert_eq!(state(&sandbox).matches("total_sections: 3").count(), 2, "{}", state(&sandbox));
+    let titles = |phase: &str| -> Vec<String> {
+        let list = run(&sandbox, &format!("item list --all --phase {phase} --json")).json();
+        list["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|item| item["title"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(titles("argument_development"), ["Section 1: Sand", "Section 2: Stone", "Section 3: Salt"]);
+    assert_eq!(sections(&sandbox, "stage_4"), []);
+    for number in 1..=3 {
+        sandbox.write(&file(&format!("stage-3-section-{number}-arguments.md")), "# Map\n");
+        run(&sandbox, &format!("item done section-{number}"));
+    }
+    run(&sandbox, "approve birds-eye");
+    run(&sandbox, "advance --phase argument_development");
+    assert_eq!(sections(&sandbox, "stage_4"), [open(1), open(2), open(3)], "{}", state(&sandbox));
+    assert_eq!(titles("paragraph_writing"), ["Section 1: Sand", "Section 2: Stone", "Section 3: Salt"]);
+    // Undo removes them from the file too, and repeating adds none twice.
+    run(&sandbox, "undo");
+    assert_eq!(sections(&sandbox, "stage_4"), []);
+    run(&sandbox, "advance --phase argument_development");
+    assert_eq!(sections(&sandbox, "stage_4").len(), 3);
+}
+
+/// The pipeline wrote thesis and outline; somebody rewrites the thesis and only then revisits the stage.
+#[test]
+fn e4_revisit_archives_the_old_text_of_a_file_that_the_pipeline_wrote_and_sees_the_change() {
+    let sandbox = by_hand();
+    sandbox.write(&file("stage-1-thesis.md"), "# Thesis\n\nHarbours make towns.\n");
+    run(&sandbox, "note seen");
+    sandbox.write(&file("stage-1-thesis.md"), "# Thesis\n\nRivers make towns.\n");
+    let dry = run(&sandbox, "revisit thesis_development --reason rivers --dry-run");
+    assert!(
+        dry.stdout.contains("-Harbours make towns.") && dry.stdout.contains("+Rivers make towns."),
+        "{}",
+        dry.stdout
+    );
+    run(&sandbox, "revisit thesis_development --reason rivers --yes");
+    assert_eq!(sandbox.read(&file("stage-1-thesis.v1.md")), "# Thesis\n\nHarbours make towns.\n");
+    assert_eq!(sandbox.read(&file("stage-1-thesis.md")), "# Thesis\n\nRivers make towns.\n");
+}
+
+/// A completed stage of which the file does not say when it ended.
+#[test]
+fn p9_a_stage_without_a_time_has_no_length_and_makes_no_estimate() {
+    let sandbox = project();
+    sandbox.at("2026-11-14T10:00:00Z");
+    sandbox.write(
+        &file("session-state.yaml"),
+        "started_at: \"2026-11-12T09:15:00Z\"\nlast_activity: \"2026-11-14T09:00:00Z\"\nstatus: in_progress\n\
+         pushback_level: light\ncurrent_stage: 3\nstages:\n  stage_1: {status: completed, completed_at: null}\n  \
+         stage_2: {status: completed, completed_at: null}\n  stage_3: {status: in_progress}\n",
+    );
+    for artifact in ["stage-1-thesis.md", "stage-2-outline.md"] {
+        sandbox.write(&file(artifact), "x\n");
+    }
+    let view = run(&sandbox, "status --json").json();
+    assert_eq!(view["progress"]["average_phase_seconds"], serde_json::Value::Null, "{view}");
+    assert_eq!(view["progress"]["estimated_remaining_seconds"], serde_json::Value::Null);
+    assert_eq!(view["updated_at"], "2026-11-14T09:00:00Z", "what the file says of its last activity counts");
+    let status = run(&sandbox, "status").stdout;
+    assert!(status.contains("  [x] 1 Thesis Development\n"), "{status}");
+}
+
+/// Naming what is affected says how far the change reaches, also of a file whose old text nobody saw.
+#[test]
+fn e4_naming_a_section_makes_the_impact_moderate() {
+    let sandbox = by_hand();
+    sandbox.write(&file("stage-3-section-2-arguments.md"), "map\n");
+    let dry = run(&sandbox, "revisit essay_structuring --affects section-1 --reason sand --dry-run");
+    assert!(dry.stdout.contains("Impact: moderate: it affects section-1"), "{}", dry.stdout);
+    run(&sandbox, "revisit essay_structuring --affects section-1 --reason sand --yes");
+    assert!(sandbox.path(&file("stage-3-section-1-arguments.v1.md")).exists());
+    assert!(sandbox.path(&file("stage-3-section-2-arguments.md")).exists(), "not affected");
+}
+
+#[test]
+fn e2_a_completion_time_that_nobody_wrote_stays_null_when_a_stage_is_flagged() {
+    let sandbox = project();
+    sandbox.at("2026-11-14T10:00:00Z");
+    sandbox.write(
+        &file("session-state.yaml"),
+        "started_at: \"2026-11-12T09:15:00Z\"\nlast_activity: \"2026-11-14T09:00:00Z\"\nstatus: in_progress\n\
+         current_stage: 3\nstages:\n  stage_1:\n    status: completed\n    completed_at: null\n  stage_2:\n    \
+         status: completed\n    completed_at: null\n  stage_3:\n    status: in_progress\n",
+    );
+    for artifact in ["stage-1-thesis.md", "stage-2-outline.md"] {
+        sandbox.write(&file(artifact), "x\n");
+    }
+    run(&sandbox, "revisit thesis_development --impact minor --reason wording --yes");
+    let stage_2 = state(&sandbox);
+    let stage_2 = &stage_2[stage_2.find("stage_2:").unwrap()..];
+    assert!(stage_2.starts_with("stage_2:\n    status: needs_review\n    completed_at: null\n"), "{stage_2}");
 }

@@ -1,4 +1,4 @@
-//! Files that nobody would write on purpose: each is told with its reason, and none is written over.
+//! Absurd files: each is reported with its reason, and none is overwritten.
 
 use super::*;
 use std::os::unix::fs::{chown, symlink};
@@ -15,7 +15,7 @@ fn put(sandbox: &Sandbox, bytes: &[u8]) {
     std::fs::write(sandbox.path(&file("session-state.yaml")), bytes).unwrap();
 }
 
-/// Ends of lines and a mark at the beginning stay as they are when one value changes.
+/// Line ends and a byte order mark are preserved when one value changes.
 #[test]
 fn line_ends_and_a_byte_order_mark_are_kept_by_a_change() {
     let changed = BY_HAND
@@ -34,7 +34,7 @@ fn line_ends_and_a_byte_order_mark_are_kept_by_a_change() {
     }
 }
 
-/// Too large, no text, a link, a folder: with artifacts beside it, these tell; what was there is never written over.
+/// Too large, not text, a link, a folder: the artifacts are used instead; nothing is overwritten.
 #[test]
 fn a_state_that_cannot_be_read_is_told_with_its_reason_and_kept() {
     let large = [BY_HAND.as_bytes(), b"\nbig: \"", &vec![b'x'; 10_000_000], b"\"\n"].concat();
@@ -89,7 +89,7 @@ fn a_folder_that_is_a_link_is_no_session_and_is_told() {
     assert_eq!(sandbox.read("real/session-state.yaml"), BY_HAND);
 }
 
-/// In a project too: a folder that is neither the user's nor of who has the project.
+/// Also in a project: a folder that belongs neither to the user nor to the project's owner.
 #[test]
 fn a_folder_of_somebody_else_in_the_project_is_left_alone_and_told() {
     let sandbox = by_hand();
@@ -102,12 +102,12 @@ fn a_folder_of_somebody_else_in_the_project_is_left_alone_and_told() {
     let list = run(&sandbox, "list --json").json();
     assert_eq!(list["sessions"], serde_json::json!([]));
     assert_eq!(state(&sandbox), BY_HAND);
-    // Who has the project has its folders: a checkout that another user mounts is worked on.
+    // The project's owner owns its folders: a checkout mounted by another user can be used.
     chown(sandbox.path(""), Some(65534), None).unwrap();
     assert_eq!(run(&sandbox, "list --json").json()["sessions"][0]["session_id"], FOLDER);
 }
 
-/// What lies beside the state: the pipeline's own temporary file, notes of people, folders.
+/// Neighbours of the state: the pipeline's own temporary file, people's notes, folders.
 #[test]
 fn what_else_lies_in_the_folder_is_left_alone() {
     let sandbox = by_hand();
@@ -119,7 +119,7 @@ fn what_else_lies_in_the_folder_is_left_alone() {
     assert_eq!(run(&sandbox, "doctor --json").json()["findings"], serde_json::json!([]));
 }
 
-/// `current_section: 9` of 6: shown, told, left; and the next step of work puts it right.
+/// `current_section: 9` of 6: shown, reported, kept; the next step of work corrects it.
 #[test]
 fn a_current_section_beyond_the_last_is_told_and_work_goes_on() {
     let sandbox = by_hand();

@@ -1,8 +1,8 @@
-//! What people and the pipeline's own prompts write into the state by hand, and what becomes of it.
+//! Hand edits of the state by people and the pipeline's prompts, and their effects.
 
 use super::*;
 
-/// Puts one text of the state in place of another.
+/// Replaces a text of the state.
 #[track_caller]
 fn edit(sandbox: &Sandbox, old: &str, new: &str) {
     let text = state(sandbox);
@@ -38,7 +38,7 @@ fn a_paragraph_that_the_file_no_longer_counts_is_gone_if_nobody_worked_on_it() {
     let log = run(&sandbox, "log").stdout;
     assert!(log.contains("item draft-2.3 is none any more"), "{log}");
     assert_eq!(run(&sandbox, "doctor --json").json()["findings"], serde_json::json!([]));
-    // As many as there are again.
+    // Restores the number.
     edit(
         &sandbox,
         "total_paragraphs: 2\n        completed_paragraphs: 2\n        status: \"completed\"\n        voice_check_score: null",
@@ -99,7 +99,7 @@ fn changed_fields_of_a_claim_and_of_an_override_are_taken_in() {
     assert_eq!(state(&sandbox).matches("claim_text").count(), 2, "no entry twice");
     let log = run(&sandbox, "log").stdout;
     assert!(log.contains("note 1 changed: reason=no_results"), "{log}");
-    // Settled by hand, and not after all.
+    // Resolved by hand, and reopened.
     edit(&sandbox, "resolved: false", "resolved: true");
     assert!(notes(&sandbox)[0]["resolved_at"].is_string());
     run(&sandbox, "note seen");
@@ -109,7 +109,7 @@ fn changed_fields_of_a_claim_and_of_an_override_are_taken_in() {
     says(&sandbox, &["resolved: false"]);
 }
 
-/// What is written elsewhere names that place, and is otherwise what it was.
+/// An exported state names its new place, and is otherwise unchanged.
 #[test]
 fn an_export_names_the_folder_that_it_is_in() {
     let sandbox = in_stage_4();
@@ -132,7 +132,7 @@ fn an_export_names_the_folder_that_it_is_in() {
     assert!(again.contains(&format!("session_dir: \"{}", sandbox.path("again").display())), "{again}");
 }
 
-/// What is said of documents in an export is said of those that come along.
+/// References to documents in an export apply to those exported with it.
 #[test]
 fn an_essay_that_was_finished_after_its_import_names_its_final_version_in_an_export() {
     let sandbox = in_stage_4();
@@ -156,7 +156,7 @@ fn a_folder_that_is_named_relative_to_itself_is_left_so() {
     assert_eq!(sandbox.read(&format!("out/{FOLDER}/session-state.yaml")), BY_HAND);
 }
 
-/// The ids of the pipeline's sections tell their stage, whichever is the current one.
+/// The pipeline's section ids imply their stage, whichever is current.
 #[test]
 fn a_section_goes_where_its_id_says() {
     let sandbox = started();
@@ -187,7 +187,7 @@ fn a_section_goes_where_its_id_says() {
     assert!(third.contains("section_index: 1") && fourth.contains("section_index: 1"), "{text}");
 }
 
-/// What lies there shows nothing: its evidence and the user's word are missing.
+/// The file alone proves nothing: evidence and the user's approval are missing.
 #[test]
 fn a_stage_that_somebody_calls_completed_is_a_claim_until_its_gate_passes() {
     let sandbox = started();
@@ -215,7 +215,7 @@ fn a_stage_that_somebody_calls_completed_is_a_claim_until_its_gate_passes() {
         held.stderr
     );
     assert_eq!(gate(&sandbox), "claimed");
-    // A person looks at its gate, says yes to it, and has it shown, while the work is a stage further on.
+    // A person checks its gate, approves it, and has it proven, while the work is a stage further on.
     let seen = sandbox.run(["gate", "--phase", "thesis_development"]).code(5);
     assert!(seen.stdout.contains("FAIL thesis-approved (approval): not approved yet"), "{}", seen.stdout);
     run(&sandbox, "approve thesis-approved --phase thesis_development");
@@ -230,7 +230,7 @@ fn a_stage_that_somebody_calls_completed_is_a_claim_until_its_gate_passes() {
     sandbox.run(["approve", "birds-eye", "--phase", "9"]).code(3);
 }
 
-/// The command that a failed gate prints runs as it stands: a check that only a claimed stage has needs no `--phase`.
+/// A failed gate's printed command runs as it is: a check that only a claimed stage has needs no `--phase`.
 #[test]
 fn a_check_of_a_claimed_stage_is_found_by_its_name() {
     let sandbox = by_hand();
@@ -245,7 +245,7 @@ fn a_check_of_a_claimed_stage_is_found_by_its_name() {
     assert_eq!(view["phases"][0]["gate"]["outcome"], "passed");
 }
 
-/// Finished by hand from its first stage to its last: what nobody has seen can be shown still.
+/// Finished by hand from the first stage to the last: everything can still be proven.
 #[test]
 fn claimed_stages_of_a_session_that_a_file_calls_completed_can_be_approved() {
     let sandbox = started();
@@ -289,7 +289,7 @@ fn a_key_that_is_missing_from_an_entry_of_a_list_is_no_deletion() {
     ] {
         let changed = good[at..].replacen(old, new, 1);
         assert_ne!(changed, good[at..], "{old}: {good}");
-        // The line that is left empty goes.
+        // The empty line is removed.
         let text = format!("{}{changed}", &good[..at])
             .replace("        \n", "")
             .replace("                ", "        ");

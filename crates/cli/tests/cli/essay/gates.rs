@@ -1,8 +1,8 @@
-//! The gates that a real run of the pipeline shows, one by one; approvals are given at a terminal.
+//! The pipeline's gates, one by one; approvals are given at a terminal.
 
 use super::*;
 
-/// Without the word of a configuration that anyone may approve.
+/// Without a configuration that lets anyone approve.
 fn at_stage_1() -> Sandbox {
     let sandbox = fresh();
     sandbox.at("2026-11-14T10:00:00Z");
@@ -10,7 +10,7 @@ fn at_stage_1() -> Sandbox {
     sandbox
 }
 
-/// A person's yes. Without a terminal on this machine the project lets anyone give it, which is told.
+/// A person's approval. Without a terminal on this machine the project lets anyone give it, with a report.
 pub(super) fn approve(sandbox: &Sandbox, check: &str) {
     sandbox.run(["approve", check]).code(6);
     if let Some(approved) = sandbox.run_at_terminal(["approve", check]) {
@@ -23,7 +23,7 @@ pub(super) fn approve(sandbox: &Sandbox, check: &str) {
     }
 }
 
-/// The checks that still hold the stage; what is said about them.
+/// The checks that still block the stage, and their messages.
 #[track_caller]
 fn held(sandbox: &Sandbox, line: &str, checks: &[&str]) -> String {
     let ran = sandbox.run(line.split(' ').chain(["--json"])).code(5);
@@ -56,7 +56,7 @@ fn stage_1_the_thesis_is_specific_defensible_of_a_claim_type_and_approved_by_the
     );
     held(&sandbox, FIRST, &["thesis-approved"]);
     approve(&sandbox, "thesis-approved");
-    // What was handed in then stands in the command that is printed now: it runs as it is.
+    // Earlier evidence is in the printed command: it runs as it is.
     let next = run(&sandbox, "next --json").json();
     assert_eq!(next["command"], format!("leftoff {FIRST}"));
     sandbox.run_printed(next["command"].as_str().unwrap()).ok();
@@ -97,7 +97,7 @@ fn stage_2_sections_with_word_targets_that_sum_to_the_total_audience_named_and_a
     says(&sandbox, &["current_stage: 3", "total_sections: 2"]);
 }
 
-/// Nobody has said how many sections there are but by their word targets.
+/// Only the word targets give the number of sections.
 #[test]
 fn stage_2_word_targets_tell_how_many_sections_there_are() {
     let sandbox = at_stage_2();
@@ -106,9 +106,8 @@ fn stage_2_word_targets_tell_how_many_sections_there_are() {
     approve(&sandbox, "outline-approved");
     run(&sandbox, SECOND);
     assert_eq!(state(&sandbox).matches("total_sections: 2").count(), 2, "{}", state(&sandbox));
-    run(&sandbox, "item add Sand --id section-1");
-    let said = held(&sandbox, THIRD, &["argument-maps", "every-section", "sections-approved", "birds-eye"]);
-    assert!(said.contains("every-section (section 2 has no item)"), "{said}");
+    let said = held(&sandbox, THIRD, &["argument-maps", "sections-approved", "birds-eye"]);
+    assert!(said.contains("(section-1 is not approved; section-2 is not approved)"), "{said}");
 }
 
 fn at_stage_3() -> Sandbox {
@@ -125,18 +124,18 @@ const THIRD: &str = "advance --phase argument_development";
 #[test]
 fn stage_3_every_section_has_an_approved_argument_map_and_the_birds_eye_view_is_approved() {
     let sandbox = at_stage_3();
-    held(&sandbox, THIRD, &["argument-maps", "every-section", "birds-eye"]);
-    sandbox.write(&file("stage-3-section-1-arguments.md"), "map\n");
-    run(&sandbox, "item add Sand --id section-1");
-    // As many as the outline has, and still not all of them: each is looked for by its number.
+    held(&sandbox, THIRD, &["argument-maps", "sections-approved", "birds-eye"]);
+    run(&sandbox, "set total_sections=3");
+    // As many as the outline has, but not the right ones: each is searched by its number.
     run(&sandbox, "item add Elsewhere --id section-7");
-    let said = held(&sandbox, THIRD, &["every-section", "sections-approved", "birds-eye"]);
-    assert!(said.contains("(section 2 has no item)"), "{said}");
-    assert!(said.contains("(section-1 is not approved)"), "{said}");
-    run(&sandbox, "item add Stone --id section-2");
+    let said = held(&sandbox, THIRD, &["argument-maps", "every-section", "sections-approved", "birds-eye"]);
+    assert!(said.contains("(section 3 has no item)"), "{said}");
+    assert!(said.contains("(section-1 is not approved; section-2 is not approved)"), "{said}");
+    run(&sandbox, "set total_sections=2");
+    sandbox.write(&file("stage-3-section-1-arguments.md"), "map\n");
     run(&sandbox, "item done section-1");
     run(&sandbox, "item done section-2");
-    // Two sections and one map: which one is missing is said.
+    // Two sections and one map: the missing one is named.
     let said = held(&sandbox, THIRD, &["argument-maps", "birds-eye"]);
     let missing = format!("{} is missing: item section-2 has none", file("stage-3-section-2-arguments.md"));
     assert!(said.contains(&missing), "{said}");
@@ -145,7 +144,7 @@ fn stage_3_every_section_has_an_approved_argument_map_and_the_birds_eye_view_is_
     approve(&sandbox, "birds-eye");
     run(&sandbox, THIRD);
     says(&sandbox, &["current_stage: 4", "birds_eye_approved: true"]);
-    // The map of section 2 came after the word that it was done.
+    // The map of section 2 appeared after it was marked done.
     let map = sandbox.path(&file("stage-3-section-2-arguments.md"));
     says(&sandbox, &[&format!("argument_map_file: \"{}\"", map.display())]);
 }
@@ -156,7 +155,6 @@ fn at_stage_4() -> Sandbox {
     let sandbox = at_stage_3();
     for number in [1, 2] {
         sandbox.write(&file(&format!("stage-3-section-{number}-arguments.md")), "map\n");
-        run(&sandbox, &format!("item add Part --id section-{number}"));
         run(&sandbox, &format!("item done section-{number}"));
     }
     approve(&sandbox, "birds-eye");
@@ -167,19 +165,16 @@ fn at_stage_4() -> Sandbox {
 #[test]
 fn stage_4_every_paragraph_approved_voice_checked_per_section_and_a_final_fact_check_sweep() {
     let sandbox = at_stage_4();
-    held(&sandbox, FOURTH, &["draft", "every-section-written", "voice"]);
+    held(&sandbox, FOURTH, &["draft", "every-section-written", "paragraphs-approved", "voice"]);
     sandbox.write(&file("stage-4-draft.md"), "## Sand\n\nOne two.\n\n## Stone\n\nThree.\n");
-    run(&sandbox, "item add Part --id draft-1");
-    // Six items, and the second section has none: sections are looked at one by one.
+    // Six items done, none for the second section: sections are checked one by one.
     run(&sandbox, "item split draft-1 --into a b c d e");
     for part in 1..=5 {
         run(&sandbox, &format!("item done draft-1.{part}"));
     }
-    let said = held(&sandbox, FOURTH, &["every-section-written", "voice"]);
+    let said = held(&sandbox, FOURTH, &["every-section-written", "paragraphs-approved", "voice"]);
     assert!(said.contains("every-section-written (section 2 has no paragraph)"), "{said}");
     assert!(said.contains("voice (section 1 has no voice check; section 2 has no voice check)"), "{said}");
-    run(&sandbox, "item add Part --id draft-2");
-    let said = held(&sandbox, FOURTH, &["every-section-written", "paragraphs-approved", "voice"]);
     assert!(said.contains("paragraphs-approved (draft-2 is not approved)"), "{said}");
     run(&sandbox, "item split draft-2 --into a b");
     run(&sandbox, "item set draft-1 voice_check_score=4");
@@ -204,12 +199,11 @@ fn stage_4_every_paragraph_approved_voice_checked_per_section_and_a_final_fact_c
     says(&sandbox, &["status: \"completed\"  # in_progress |"]);
 }
 
-/// An outline that has fewer sections than one before it: what only the earlier one had holds nobody up.
+/// An outline with fewer sections than before: the earlier ones block nobody.
 #[test]
 fn a_section_that_only_an_earlier_outline_had_is_not_asked_for() {
     let sandbox = at_stage_4();
     for number in [1, 2] {
-        run(&sandbox, &format!("item add Part --id draft-{number}"));
         run(&sandbox, &format!("item split draft-{number} --into a"));
     }
     run(&sandbox, "revisit essay_structuring --impact major --reason shorter --yes");

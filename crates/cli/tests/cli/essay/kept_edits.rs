@@ -1,8 +1,8 @@
-//! Edits by hand that the next command must not undo without a word: what was written there is there after it.
+//! Hand edits that the next command must keep.
 
 use super::*;
 
-/// Puts texts of the state in place of others, each the first one after the text before it.
+/// Replaces texts of the state, each searched after the previous one.
 #[track_caller]
 fn edit(sandbox: &Sandbox, changes: &[(&str, &str)]) {
     let (mut text, mut from) = (state(sandbox), 0);
@@ -14,7 +14,7 @@ fn edit(sandbox: &Sandbox, changes: &[(&str, &str)]) {
     sandbox.write(&file("session-state.yaml"), &text);
 }
 
-/// The state as it is once the next commands have been run over an edit, which is kept by them.
+/// The state after the next commands, which keep the edit.
 #[track_caller]
 fn kept(sandbox: &Sandbox, changes: &[(&str, &str)]) -> String {
     edit(sandbox, changes);
@@ -53,7 +53,7 @@ fn a_count_that_is_none_any_more() {
     assert_eq!(item(&sandbox, "section-1")["counters"]["deferred_claims"], 0);
 }
 
-/// The number of sections stands at two places: the one that was changed counts.
+/// The number of sections appears at two places: the changed one counts.
 #[test]
 fn a_number_of_sections_that_was_changed_at_one_of_its_places() {
     for stage in ["  stage_2:", "  stage_3:"] {
@@ -70,7 +70,7 @@ fn a_birds_eye_view_that_is_not_approved_any_more() {
     for no in ["birds_eye_approved: false", "birds_eye_approved: null"] {
         let sandbox = in_stage_4();
         kept(&sandbox, &[("birds_eye_approved: true", no)]);
-        // What the user said yes to is open: the stage is done as somebody says, and no gate has shown it.
+        // The approval is withdrawn: the stage is only claimed, and no gate has shown it.
         let gate = sandbox.run(["gate", "--phase", "argument_development"]).code(5).stdout;
         assert!(gate.contains("FAIL birds-eye (approval): not approved yet"), "{gate}");
         assert!(run(&sandbox, "status").stdout.contains("3 Argument Development, claimed, unverified"));
@@ -85,7 +85,7 @@ fn a_birds_eye_view_that_is_not_approved_any_more() {
         assert!(refused.contains("leftoff approve birds-eye"), "{refused}");
     }
     says(&sandbox, &["birds_eye_approved: true"]);
-    // Approved anew it is so again.
+    // Approved again.
     run(&sandbox, "revisit argument_development --impact minor --reason words --yes");
     says(&sandbox, &["birds_eye_approved: false"]);
     run(&sandbox, "approve birds-eye");
@@ -104,7 +104,7 @@ fn a_birds_eye_view_is_approved_again_where_its_stage_goes_on() {
     says(&sandbox, &["birds_eye_approved: true"]);
     edit(&sandbox, &[("birds_eye_approved: true", "birds_eye_approved: false")]);
     let refused = sandbox.run(["advance", "--phase", "argument_development"]).code(5);
-    assert!(refused.stdout.contains("birds-eye"), "{}", refused.stdout);
+    assert!(refused.stderr.contains("birds-eye"), "{}", refused.stderr);
     let log = run(&sandbox, "log").stdout;
     assert!(log.contains("check birds-eye of argument_development is not approved any more"), "{log}");
 }
@@ -120,7 +120,7 @@ fn a_voice_that_is_to_be_checked_again() {
     assert!(held.contains("section 1 has no voice check"), "{held}");
 }
 
-/// Another writer sorts the keys, and drops one: it is put back as it was, and not from another section.
+/// Another writer sorts the keys and drops one: it is restored from the right section.
 #[test]
 fn keys_in_another_order_do_not_make_one_section_of_two() {
     let sandbox = in_stage_4();
@@ -137,7 +137,7 @@ fn keys_in_another_order_do_not_make_one_section_of_two() {
     assert_eq!(item(&sandbox, "draft-2")["fields"]["voice_check_score"], 3.0);
 }
 
-/// Taken out of both lists, with a number of sections that says so: the log has it still, and the file does not.
+/// Removed from both lists, with a matching number of sections: the log keeps it, the file does not.
 #[test]
 fn a_section_that_was_taken_out() {
     let sandbox = in_stage_4();
@@ -164,21 +164,20 @@ fn a_section_that_was_taken_out() {
     );
     assert_eq!(item(&sandbox, "draft-2")["status"], "pending");
     assert_eq!(run(&sandbox, "doctor --json").json()["findings"], serde_json::json!([]));
-    // Added again it is there again.
+    // Added again, it is back.
     edit(&sandbox, &[("total_sections: 1", "total_sections: 2")]);
     run(&sandbox, "note ho");
     assert_eq!(state(&sandbox).matches("- section_index: 2").count(), 2, "{}", state(&sandbox));
 }
 
-/// Out of the middle of a list, with nothing else said: what nobody worked on is gone, and nothing comes back by itself.
+/// Removed from the middle of a list, with nothing else changed: unstarted work is dropped, and nothing comes
+/// back by itself.
 #[test]
 fn a_section_that_was_taken_out_of_the_middle() {
     let sandbox = started();
     structured(&sandbox);
     run(&sandbox, "set total_sections=3");
-    for number in [1, 2, 3] {
-        run(&sandbox, &format!("item add Part~{number} --id section-{number}"));
-    }
+    run(&sandbox, "item add Part~3 --id section-3");
     let without = |text: &str, number: u32| {
         let from = text.find(&format!("      - section_index: {number}\n")).expect("the section");
         let to = from + text[from..].find("        completed_at: null\n").expect("its end");
@@ -202,7 +201,7 @@ fn a_section_that_was_taken_out_of_the_middle() {
     assert_eq!(run(&sandbox, "doctor --json").json()["findings"], serde_json::json!([]));
 }
 
-/// One stage after the other is reviewed, and the file says which one is being.
+/// Stages are reviewed one after another, and the file names the current one.
 #[test]
 fn a_review_that_went_on_to_the_next_stage() {
     let sandbox = in_stage_4();
@@ -219,7 +218,7 @@ fn a_review_that_went_on_to_the_next_stage() {
     assert_ne!(view["phases"][1]["gate"]["outcome"], "claimed", "its gate had passed");
 }
 
-/// The file says how many paragraphs are approved, and not which.
+/// The file gives the number of approved paragraphs, not which ones.
 #[test]
 fn an_approval_where_paragraphs_were_approved_in_another_order() {
     let sandbox = in_stage_4();
@@ -264,7 +263,7 @@ fn a_stage_that_has_not_begun_any_more() {
     assert_ne!(view["phases"][1]["gate"]["outcome"], "claimed", "its gate had passed");
 }
 
-/// All that comes after the outline begins again, by hand: nothing of it is completed.
+/// Everything after the outline restarts, by hand: nothing of it is completed.
 #[test]
 fn a_major_revision() {
     let sandbox = in_stage_4();
@@ -313,7 +312,8 @@ fn a_major_revision() {
     }
 }
 
-/// As the pipeline's own prompts go back a stage: files archived by hand, a revision in the list, later stages anew.
+/// As the pipeline's own prompts go back a stage: files archived by hand, a revision in the list, later
+/// stages restarted.
 #[test]
 fn a_revision_whose_files_were_archived_by_hand() {
     let sandbox = started();
@@ -351,7 +351,7 @@ fn a_revision_whose_files_were_archived_by_hand() {
     assert_eq!(run(&sandbox, "doctor --json").json()["findings"], serde_json::json!([]));
 }
 
-/// A finished essay that goes on by the word of its file is in the list again.
+/// A finished essay reopened in its file is listed again.
 #[test]
 fn a_finished_session_that_was_opened_again() {
     let sandbox = in_stage_4();

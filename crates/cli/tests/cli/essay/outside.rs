@@ -1,11 +1,11 @@
-//! Sessions that belong to no project: found from anywhere, their log in the user's store.
+//! Sessions outside projects: found from anywhere, with their log in the user's store.
 
 use super::*;
 use crate::plain;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-/// A session in the folder for temporary files, as the pipeline left it.
+/// A session in the temporary folder, as the pipeline left it.
 fn lying(sandbox: &Sandbox, name: &str) -> PathBuf {
     let folder = sandbox.folder().join("tmp").join(name);
     std::fs::create_dir_all(&folder).unwrap();
@@ -16,7 +16,7 @@ fn lying(sandbox: &Sandbox, name: &str) -> PathBuf {
     folder
 }
 
-/// Runs in another folder than the project's.
+/// Runs in a folder other than the project's.
 fn run_in(sandbox: &Sandbox, folder: &Path, line: &str) -> Ran {
     let mut command = sandbox.command(line.split(' ').map(|word| word.replace('~', " ")));
     Ran::from(command.current_dir(folder).output().unwrap())
@@ -37,7 +37,7 @@ fn without_a_project_a_new_session_is_in_the_folder_for_temporary_files() {
     assert!(users_store(&sandbox).exists() && !sandbox.path(".leftoff").exists());
     let command = started["next"]["command"].as_str().unwrap().to_owned();
     assert!(command.ends_with(&format!("--session {FOLDER}")), "{command}");
-    // From anywhere, inside of it, and by what was printed.
+    // From anywhere, from inside it, and by the printed command.
     assert_eq!(run(&sandbox, "status --json").json()["session_id"], FOLDER);
     assert_eq!(run_in(&sandbox, &folder, "status --json").ok().json()["session_id"], FOLDER);
     let refused = sandbox.run_printed(&command).code(2).stderr;
@@ -77,7 +77,7 @@ fn a_session_that_lies_there_is_listed_and_worked_on_from_any_project() {
         "active",
         "and nothing here was paused for it"
     );
-    // What the stage before made is archived there.
+    // The previous stage's result is archived there.
     run(
         &sandbox,
         &format!("revisit essay_structuring --impact major --reason anew --yes --session {FOLDER}"),
@@ -90,7 +90,7 @@ fn a_session_that_lies_there_is_listed_and_worked_on_from_any_project() {
     assert_eq!(view["session_id"], FOLDER, "its number means it here, whatever it is elsewhere");
 }
 
-/// From any folder: what waits there is listed, and one is selected. In a project what belongs to it is meant.
+/// From any folder: waiting ones are listed, and one is selected. In a project its own sessions come first.
 #[test]
 fn of_several_paused_sessions_that_belong_to_no_project_one_is_selected() {
     let sandbox = plain();
@@ -154,7 +154,7 @@ fn e1_after_an_older_one_is_resumed_commands_without_a_name_mean_it() {
     assert_ne!(meant(&sandbox), older, "it is over");
 }
 
-/// Where nothing of the project waits, what belongs to none is found from there as well.
+/// If nothing of the project waits, sessions outside projects are found from there too.
 #[test]
 fn in_a_project_without_a_session_those_that_belong_to_none_are_offered() {
     let sandbox = project();
@@ -174,7 +174,8 @@ fn in_a_project_without_a_session_those_that_belong_to_none_are_offered() {
     assert!(run(&sandbox, "resume").stdout.contains("here goes on"), "the project's own comes first");
 }
 
-/// Its folder goes to the other place for temporary files: what is there is meant, and nothing is made where it was.
+/// Its folder moves to the other temporary folder: the new place counts, and nothing is created at the old
+/// one.
 #[test]
 fn a_session_whose_folder_was_moved_goes_on_where_it_is() {
     let sandbox = plain();
@@ -201,7 +202,7 @@ fn a_session_whose_folder_was_moved_goes_on_where_it_is() {
     assert!(!folder.exists(), "nothing is made where it was");
 }
 
-/// Nothing tells where it stands: a person says, from any folder.
+/// Its position is unknown: a person says it, from any folder.
 #[test]
 fn a_lost_session_that_belongs_to_no_project_goes_on_where_a_person_says() {
     let sandbox = plain();
@@ -278,7 +279,7 @@ fn a_link_and_somebody_elses_folder_are_refused() {
     assert!(!users_store(&sandbox).exists());
 }
 
-/// Made by us it is 0700; whatever its user made is read as it is.
+/// Created by us it is 0700; its user's own mode is kept.
 #[test]
 fn reading_the_users_own_folder_needs_no_special_mode() {
     let sandbox = plain();
@@ -292,7 +293,7 @@ fn reading_the_users_own_folder_needs_no_special_mode() {
     assert_eq!(std::fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o777, "left as it is");
 }
 
-/// The same name twice is two sessions.
+/// Two folders with one name are two sessions.
 #[test]
 fn a_session_of_the_project_comes_before_one_of_the_same_name_elsewhere() {
     let sandbox = by_hand();

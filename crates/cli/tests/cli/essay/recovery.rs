@@ -1,4 +1,5 @@
-//! A state that is damaged, missing or wrong: from the log, from its backup, from the artifacts, and by asking.
+//! A damaged, missing or wrong state: restored from the log, from its backup, from the artifacts, or by
+//! asking.
 
 use super::*;
 use crate::statuses;
@@ -16,7 +17,7 @@ const DAMAGE: [&str; 5] = [
     "\u{0}\u{0}\u{0}",
 ];
 
-/// The top rung: whatever becomes of the file, the log has it all.
+/// The first source: whatever happens to the file, the log has everything.
 #[test]
 fn with_a_log_a_damaged_file_is_set_aside_and_written_again() {
     for damage in DAMAGE {
@@ -91,7 +92,7 @@ fn level_2_without_either_the_artifacts_tell() {
     );
 }
 
-/// A folder of which nothing tells where the session stands.
+/// A folder that does not give the session's position.
 fn lost() -> Sandbox {
     let sandbox = project();
     sandbox.at("2026-11-14T10:00:00Z");
@@ -103,7 +104,7 @@ fn lost() -> Sandbox {
 const NOT_RECOVERED: &str =
     "Session state could not be automatically recovered. Available artifact files: fact-check-log.md.";
 
-/// The report, the artifacts, and a command for each place to go on from; nothing is begun by guessing.
+/// The report, the artifacts, and a command for each place to continue; nothing is started by guessing.
 #[test]
 fn level_3_asks_where_to_resume_and_without_a_terminal_prints_a_command_for_each_choice() {
     let sandbox = lost();
@@ -134,7 +135,7 @@ fn level_3_asks_where_to_resume_and_without_a_terminal_prints_a_command_for_each
     assert_eq!(state(&sandbox), "{{{");
 }
 
-/// A fresh state as the person says, by the command that was printed: what came before is claimed, and nothing more.
+/// A new state as the person chose, by the printed command: earlier stages are claimed, and nothing more.
 #[test]
 fn level_3_a_fresh_state_is_made_as_the_person_says() {
     let sandbox = lost();
@@ -174,7 +175,7 @@ fn level_3_at_a_terminal_the_person_is_asked() {
     }
 }
 
-/// Several that could be gone on with: the pipeline's own list, and its user selects one.
+/// Several candidates: the pipeline's own list, and its user selects one.
 #[test]
 fn of_several_paused_sessions_the_person_selects_one() {
     let sandbox = project();
@@ -207,7 +208,7 @@ fn of_several_paused_sessions_the_person_selects_one() {
     run(&sandbox, "resume 1");
     assert_eq!(run(&sandbox, "status --json").json()["session_id"], "essay-pipeline-20261112-091500");
     run(&sandbox, "pause");
-    // The command that was printed; and who says yes to everything gets the one that was paused last.
+    // The printed command; and `--yes` picks the one paused last.
     sandbox.run_printed("leftoff resume essay-pipeline-20261114-091500").ok();
     run(&sandbox, "pause");
     run(&sandbox, "resume --yes");
@@ -234,7 +235,7 @@ fn what_does_not_fit_is_asked_about_before_a_session_goes_on() {
     says(&sandbox, &["status: in_progress\n", "current_section: 9"]);
 }
 
-/// Whoever left it may not have said so: one in progress is checked as well, and told where it stands.
+/// It may have been left without a pause: one in progress is checked as well, and its position shown.
 #[test]
 fn a_session_in_progress_is_checked_and_taken_up_again() {
     let sandbox = by_hand();
@@ -269,7 +270,7 @@ fn completed_without_its_artifact_is_claimed_and_the_gate_stays_open() {
     );
 }
 
-/// Anchors, tags, tabs and keys that are there twice: told by file and key, and never written over.
+/// Anchors, tags, tabs and duplicate keys: reported by file and key, and never overwritten.
 #[test]
 fn odd_yaml_is_told_by_its_key_and_survives() {
     let sandbox = by_hand();
@@ -292,7 +293,7 @@ fn odd_yaml_is_told_by_its_key_and_survives() {
         .replace("verified_claims: 0", "verified_claims: 2")
         .replace("last_activity: \"2026-11-14T09:00:00Z\"", "last_activity: \"2026-11-14T10:00:00Z\"");
     assert_eq!(state(&sandbox), expected);
-    // What would change more than it says is left alone; the log has it.
+    // An edit that would change more is not made; the log has it.
     run(&sandbox, "set mood=bad");
     assert_eq!(state(&sandbox), expected);
     assert_eq!(run(&sandbox, "status --json").json()["fields"]["mood"], "bad");

@@ -1,4 +1,4 @@
-//! Going back a stage, minor, moderate and major: what the file says afterwards is what the pipeline's own rules have.
+//! Revisions, minor, moderate and major: the file afterwards follows the pipeline's own rules.
 
 use super::*;
 use crate::statuses;
@@ -18,7 +18,7 @@ fn map(sandbox: &Sandbox, number: u32) -> String {
     sandbox.path(&file(&format!("stage-3-section-{number}-arguments.md"))).display().to_string()
 }
 
-/// A minor change flags what came after it; nothing of that is taken away.
+/// A minor change flags later stages and removes nothing.
 #[test]
 fn minor_flags_later_stages_for_review_and_takes_nothing_away() {
     let sandbox = in_stage_4();
@@ -32,7 +32,7 @@ fn minor_flags_later_stages_for_review_and_takes_nothing_away() {
             "  stage_2:\n    status: \"in_progress\"",
             "  stage_3:\n    status: \"needs_review\"",
             "birds_eye_approved: false",
-            // It was at work: there is a draft to be reviewed.
+            // It was in progress: there is a draft to review.
             "  stage_4:\n    status: \"needs_review\"\n    current_section: 2\n    current_paragraph: 2",
             &format!("status: \"completed\"\n        argument_map_file: \"{}\"", map(&sandbox, 1)),
             "completed_paragraphs: 2\n        status: \"completed\"\n        voice_check_score: 4.5",
@@ -43,7 +43,7 @@ fn minor_flags_later_stages_for_review_and_takes_nothing_away() {
     nothing_is_wrong(&sandbox);
     let shown = run(&sandbox, "show").stdout;
     assert!(shown.contains("Stage 4: Paragraph Writing (needs_review)"), "{shown}");
-    // The user looks at each once more, and the text goes on where it was.
+    // The user reviews each again, and the text continues where it was.
     run(&sandbox, "approve outline-approved");
     run(&sandbox, "advance --phase essay_structuring --evidence word_targets=[800,1200]");
     let held = sandbox.run(["advance", "--phase", "argument_development"]).code(5).stderr;
@@ -58,7 +58,7 @@ fn minor_flags_later_stages_for_review_and_takes_nothing_away() {
     nothing_is_wrong(&sandbox);
 }
 
-/// A moderate one puts the affected files away: no section stays completed without its map.
+/// A moderate one archives the affected files: no section stays completed without its map.
 #[test]
 fn moderate_archives_and_asks_for_a_review_of_every_section_whose_map_it_took() {
     let sandbox = in_stage_4();
@@ -79,7 +79,7 @@ fn moderate_archives_and_asks_for_a_review_of_every_section_whose_map_it_took() 
     nothing_is_wrong(&sandbox);
 }
 
-/// A draft that is being written is put away where its stage is named.
+/// A draft in progress is archived if its stage is named.
 #[test]
 fn moderate_archives_the_draft_too_where_its_stage_is_affected() {
     let sandbox = in_stage_4();
@@ -102,7 +102,7 @@ fn moderate_archives_the_draft_too_where_its_stage_is_affected() {
     nothing_is_wrong(&sandbox);
 }
 
-/// Shown, and asked about, before anything happens.
+/// Previewed, and confirmed, before anything happens.
 #[test]
 fn the_impact_is_presented_and_confirmed_before_anything_happens() {
     let sandbox = in_stage_4();
@@ -114,7 +114,8 @@ fn the_impact_is_presented_and_confirmed_before_anything_happens() {
     assert_eq!(state(&sandbox), before);
 }
 
-/// A major one begins again: every later stage, section and paragraph is not started, and nothing names an archived file.
+/// A major one restarts: every later stage, section and paragraph is not started, and nothing names an
+/// archived file.
 #[test]
 fn major_leaves_no_later_stage_section_or_paragraph_completed_and_names_no_archived_file() {
     let sandbox = in_stage_4();
@@ -145,12 +146,12 @@ fn major_leaves_no_later_stage_section_or_paragraph_completed_and_names_no_archi
         assert!(sandbox.path(&file(name)).exists(), "{name}: nothing is deleted");
     }
     nothing_is_wrong(&sandbox);
-    // Undone, every section and paragraph is as it was.
+    // After the undo, every section and paragraph is restored.
     run(&sandbox, "undo --to before");
     assert_eq!(items_done(&sandbox), done);
 }
 
-/// What was taken away once does not stay away: a map that is written again is named again, and goes on being.
+/// A removal is not permanent: a map that is written again is named again.
 #[test]
 fn after_a_major_change_the_work_is_done_again_and_its_files_are_named_again() {
     let sandbox = in_stage_4();
@@ -185,7 +186,7 @@ fn after_a_major_change_the_work_is_done_again_and_its_files_are_named_again() {
             "completed_paragraphs: 1\n        status: \"in_progress\"",
         ],
     );
-    // And once more: no number is given twice.
+    // Once more: no number is reused.
     run(&sandbox, "revisit essay_structuring --impact major --reason again --yes");
     assert!(sandbox.path(&file("stage-3-section-1-arguments.v2.md")).exists());
     says(&sandbox, &["\"stage-3-section-1-arguments.v2.md\"", "draft_file: null"]);
@@ -193,7 +194,7 @@ fn after_a_major_change_the_work_is_done_again_and_its_files_are_named_again() {
     nothing_is_wrong(&sandbox);
 }
 
-/// The same words may be said of two revisions: each is one entry, with the files that it put away itself.
+/// Two revisions may have the same words: each is one entry, with its own archived files.
 #[test]
 fn a_second_revision_in_the_same_words_has_an_entry_of_its_own() {
     let sandbox = in_stage_4();
@@ -209,7 +210,7 @@ fn a_second_revision_in_the_same_words_has_an_entry_of_its_own() {
     let files =
         "downstream_archived: [\"stage-3-section-1-arguments.v1.md\", \"stage-3-section-2-arguments.v1.md\"]";
     assert_eq!(history.matches(files).count(), 1, "{history}");
-    // The maps were away by then.
+    // The maps were archived by then.
     let second = "downstream_archived: []\n    timestamp: \"2026-11-14T11:00:00Z\"";
     assert_eq!(history.matches(second).count(), 1, "{history}");
     nothing_is_wrong(&sandbox);
@@ -224,7 +225,7 @@ fn finished(sandbox: &Sandbox) {
     says(sandbox, &["sources_verified: 6\n  voice_consistency_score: 4.25\n  total_word_count: 5"]);
 }
 
-/// What came out is what came out the last time.
+/// The output of the latest finish counts.
 #[test]
 fn an_essay_that_is_finished_once_more_is_reported_anew() {
     let sandbox = in_stage_4();
@@ -259,7 +260,7 @@ fn a_finished_essay_that_is_put_away_is_not_named_any_more() {
     nothing_is_wrong(&sandbox);
 }
 
-/// Somebody's own file keeps its shape: no key comes into it that it did not have.
+/// A foreign file keeps its form: no new key is added.
 #[test]
 fn a_file_by_hand_gets_no_key_that_it_never_had() {
     let sandbox = by_hand();
@@ -283,7 +284,7 @@ fn a_file_by_hand_gets_no_key_that_it_never_had() {
     nothing_is_wrong(&sandbox);
 }
 
-/// The file has one list of sections: those of the run before are none of the next.
+/// The file has one list of sections: those of the previous run are not in the next.
 #[test]
 fn a_second_run_begins_with_no_section_of_the_first_and_can_be_finished() {
     let sandbox = in_stage_4();
@@ -304,8 +305,6 @@ fn a_second_run_begins_with_no_section_of_the_first_and_can_be_finished() {
     argued(&sandbox);
     sandbox.write(&file("stage-4-draft.md"), "## One\n\nnew words\n");
     for line in [
-        "item add One --id draft-1",
-        "item add Two --id draft-2",
         "item split draft-1 --into a",
         "item split draft-2 --into a",
         "item done draft-1.1",

@@ -1,10 +1,10 @@
-//! Rows of the format that the other files do not reach: what is kept of a draft by a pause, and words and types that
-//! `set` refuses when a file has them.
+//! Further rules of the format: drafts saved by a pause, and words and types that `set` refuses when a file
+//! has them.
 
 use super::*;
 use serde_json::json;
 
-/// `pause --save` keeps drafts: recorded as they were, and the files themselves untouched.
+/// `pause --save` records drafts, and leaves the files untouched.
 #[test]
 fn pause_with_save_records_the_draft_of_an_essay_as_it_was() {
     let sandbox = in_stage_4();
@@ -19,7 +19,7 @@ fn pause_with_save_records_the_draft_of_an_essay_as_it_was() {
         recorded.as_array().unwrap().iter().filter(|artifact| artifact["path"] == draft).collect();
     assert_eq!((own.len(), &own[0]["phase"]), (1, &json!("paragraph_writing")), "{recorded:#}");
     assert_eq!((&own[0]["size"], &own[0]["version"]), (&json!(text.len()), &json!(1)), "{recorded:#}");
-    // What it becomes is another version of it.
+    // Its new content is another version.
     sandbox.run(["resume", FOLDER]).ok();
     sandbox.write(&draft, &format!("{text}\nmore\n"));
     sandbox.run(["pause", "--save", &draft]).ok();
@@ -55,7 +55,7 @@ fn what_set_refuses_is_told_of_when_the_file_says_it_and_is_left_there() {
         &sandbox,
         &["pushback_level: loud", "target_word_count: many", "audience: cats", "verified_claims: 2"],
     );
-    // A word of the format puts it right.
+    // A valid word corrects it.
     run(&sandbox, "set pushback_level=light target_word_count=1000 audience=expert");
     says(&sandbox, &["pushback_level: light", "target_word_count: 1000", "audience: expert"]);
     assert_eq!(run(&sandbox, "doctor --json").json()["findings"], json!([]));
@@ -71,7 +71,7 @@ fn a_number_in_the_spelling_of_older_yaml_is_one_for_the_gates_and_keeps_its_spe
     says(&sandbox, &["target_word_count: 1200"]);
 }
 
-/// With the artifacts beside it, `{}` is a state that was lost, and never an essay that begins anew.
+/// With artifacts beside it, `{}` is a lost state, never a new essay.
 #[test]
 fn a_state_of_nothing_but_braces_is_reconstructed_and_set_aside() {
     let sandbox = by_hand();

@@ -1,4 +1,4 @@
-//! An essay from its beginning to its end, by commands, by hand, and back a stage.
+//! An essay from start to end, by commands, by hand, and back a stage.
 
 use super::*;
 use crate::statuses;
@@ -32,9 +32,9 @@ fn stages_1_to_3_go_into_the_file_as_they_are_done() {
             &format!("outline_file: \"{}\"", sandbox.path(&file("stage-2-outline.md")).display()),
         ],
     );
-    // The gate holds until every section has its item.
+    // The gate blocks until every section of the outline is approved.
     let held = sandbox.run(["advance", "--phase", "argument_development", "--json"]).code(5);
-    assert!(held.stderr.contains("every-section"), "{}", held.stderr);
+    assert!(held.stderr.contains("section-1 is not approved; section-2 is not approved"), "{}", held.stderr);
     argued(&sandbox);
     says(
         &sandbox,
@@ -165,7 +165,8 @@ fn free_fields_of_session_and_stage_are_set_by_name() {
     assert!(refused.stderr.contains("pushback_level"), "{}", refused.stderr);
 }
 
-/// A key that follows from the session, or stands elsewhere, is no field: what sets it is said, and nothing is changed.
+/// A key that follows from the session, or is kept elsewhere, is not a field: the answer says what sets it,
+/// and nothing changes.
 #[test]
 fn keys_that_are_no_fields_are_refused_with_what_sets_them() {
     let sandbox = in_stage_4();
@@ -177,8 +178,8 @@ fn keys_that_are_no_fields_are_refused_with_what_sets_them() {
         ("set started_at=now", "written when that happens"),
         ("set stages=1", "name a stage"),
         ("set output=x", "set its keys"),
-        ("set deferred_verifications=x", "leftoff note CLAIM --kind deferred"),
-        ("set user_overrides=x", "leftoff note CLAIM --kind override"),
+        ("set deferred_verifications=x", "leftoff note '<claim>' --kind deferred"),
+        ("set user_overrides=x", "leftoff note '<claim>' --kind override"),
         ("set revision_history=x", "leftoff revisit"),
         ("set thesis_file=x", "leftoff set --phase thesis_development thesis_file=PATH"),
         ("set draft_file=x", "leftoff set --phase paragraph_writing draft_file=PATH"),
@@ -187,7 +188,7 @@ fn keys_that_are_no_fields_are_refused_with_what_sets_them() {
         ("set voice_check_score=3", "leftoff item set draft-1 voice_check_score=4"),
         ("set total_paragraphs=3", "leftoff item split draft-1"),
         ("set --phase 3 status=completed", "leftoff advance"),
-        ("set --phase 2 total_sections=4", "leftoff set total_sections=N"),
+        ("set --phase 2 total_sections=4", "leftoff set 'total_sections=<number>'"),
         ("set --phase 4 current_paragraph=1", "leftoff item start"),
         ("item set section-1 status=completed", "leftoff item done"),
         ("item set section-1 verified_claims=9", "--count verified_claims=+1"),
@@ -199,7 +200,7 @@ fn keys_that_are_no_fields_are_refused_with_what_sets_them() {
     assert_eq!(state(&sandbox), before);
 }
 
-/// The rest of the schema: what sections, claims and overrides have.
+/// The rest of the schema: fields of sections, claims and overrides.
 #[test]
 fn fields_of_sections_claims_and_overrides_are_set_by_name() {
     let sandbox = in_stage_4();
@@ -279,7 +280,7 @@ fn going_back_a_stage_archives_flags_and_logs_the_revision() {
     structured(&sandbox);
     argued(&sandbox);
     sandbox.write(&file("stage-1-thesis.md"), "# Thesis\nTowns make harbours.\n");
-    // The highest there is counts, whoever made it: no number is given twice.
+    // The highest existing number counts, whoever made it: none is reused.
     sandbox.write(&file("stage-2-outline.v6.md"), "older\n");
     let seen =
         run(&sandbox, "revisit thesis_development --impact moderate --reason reworded --dry-run").stdout;
@@ -382,14 +383,14 @@ fn a_day_of_quiet_pauses_and_a_week_warns() {
     assert!(warned.contains("leftoff resume") && warned.contains("leftoff abandon"), "{warned}");
     run(&sandbox, "resume");
     sandbox.at("2026-11-25T11:00:00Z");
-    // By its file it is still in progress; who takes it up again is active now.
+    // Its file says in progress; resuming it counts as activity.
     run(&sandbox, "resume");
     says(&sandbox, &["last_activity: \"2026-11-25T11:00:00Z\"", "status: \"in_progress\"  #"]);
     run(&sandbox, &format!("abandon {FOLDER}"));
     says(&sandbox, &["status: \"abandoned\"  #"]);
 }
 
-/// Nobody has taken the session in: what its file says of its last activity counts.
+/// Nobody has adopted the session: its file's last activity counts.
 #[test]
 fn a_file_that_lay_for_a_day_counts_as_paused() {
     let sandbox = by_hand();
@@ -401,7 +402,7 @@ fn a_file_that_lay_for_a_day_counts_as_paused() {
     says(&sandbox, &["status: in_progress\n", "# Ada's essay"]);
 }
 
-/// Fully in, and back out into its own files and into plain JSON; the files that it came from are left alone.
+/// Imported, and exported to its own files and to JSON; the original files are left alone.
 #[test]
 fn a_session_is_imported_and_exported_with_nothing_lost() {
     let sandbox = by_hand();

@@ -1,4 +1,4 @@
-//! When a stage was completed, as the file says.
+//! Completion times of stages, from the file.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What undoing takes back is taken back in the file as well: it says what it said before, to the byte.
+//! Undo also restores the file, to the byte.
 
 use super::*;
 
@@ -36,13 +36,13 @@ fn what_was_undone_is_not_in_the_file_any_more() {
         assert_eq!(without_time(&state(&sandbox)), before, "{line}");
         assert_eq!(run(&sandbox, "doctor --json").json()["findings"], serde_json::json!([]), "{line}");
     }
-    // And undoing that is doing it again.
+    // Redoing brings it back.
     sandbox.at("2026-11-14T12:00:00Z");
     run(&sandbox, "note Another~claim --kind deferred --field reason=timeout");
     let noted = without_time(&state(&sandbox));
-    for minute in [1, 2] {
+    for (minute, command) in [(1, "undo"), (2, "redo")] {
         sandbox.at(&format!("2026-11-14T12:0{minute}:00Z"));
-        run(&sandbox, "undo");
+        run(&sandbox, command);
     }
     assert_eq!(without_time(&state(&sandbox)), noted);
 }

@@ -1,4 +1,5 @@
-//! Going back to a stage that the pipeline itself completed: nobody recorded its files, and they are kept all the same.
+//! Revisiting a stage that the pipeline itself completed: its files were not recorded, and are kept all the
+//! same.
 
 use super::*;
 
@@ -13,14 +14,13 @@ stages:
   stage_2: {status: in_progress}
 ";
 
-/// A session that the pipeline began, in its second stage.
+/// A session that the pipeline started, in its second stage.
 fn of_the_pipeline() -> Sandbox {
     let sandbox = project();
     sandbox.at("2026-11-14T10:00:00Z");
     sandbox.write(&file("session-state.yaml"), STATE);
     sandbox.write(&file("stage-1-thesis.md"), "the first thesis\n");
     sandbox.write(&file("stage-2-outline.md"), "## One\n");
-    run(&sandbox, "note hello");
     sandbox
 }
 
@@ -41,7 +41,7 @@ fn the_thesis_of_a_stage_that_the_pipeline_completed_is_kept() {
     assert_eq!(sandbox.read(&file("stage-1-thesis.v1.md")), "the first thesis\n");
 }
 
-/// Nobody can tell whether it was changed, so it is no reason to propose more than a minor change.
+/// A possible change is unknown, so only a minor revision is proposed.
 #[test]
 fn a_file_that_nobody_recorded_proposes_nothing() {
     let sandbox = of_the_pipeline();

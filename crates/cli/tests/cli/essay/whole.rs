@@ -1,5 +1,6 @@
-//! One essay from its beginning to its end: begun by us, advanced by editing its YAML as the pipeline's prompts do, damaged
-//! in six ways, told from its backup, its artifacts and by asking where its log is not, and finished. Nothing is lost.
+//! One essay from start to end: started by us, advanced by editing its YAML as the pipeline's prompts do,
+//! damaged in six ways, recovered from its backup, its artifacts and by asking where its log is missing, and
+//! finished. Nothing is lost.
 
 use super::*;
 use crate::statuses;
@@ -85,7 +86,7 @@ fn half_way() -> Sandbox {
 
 const STANDS: [&str; 4] = ["completed", "completed", "completed", "in_progress"];
 
-/// With the log whatever becomes of the file is mended, and the file is as it was, to the byte.
+/// With the log every damage to the file is repaired, to the byte.
 fn survives_damage(sandbox: &Sandbox) {
     let path = sandbox.path(&file(STATE));
     let good = std::fs::read(&path).unwrap();
@@ -118,7 +119,7 @@ fn survives_damage(sandbox: &Sandbox) {
     assert_eq!(std::fs::read(&path).unwrap(), good, "missing");
 }
 
-/// The folder where nobody has its log: the three levels, each with the pipeline's report.
+/// The folder without its log: the three levels, each with the pipeline's report.
 fn is_told_without_its_log(sandbox: &Sandbox) {
     let away = fresh();
     away.at("2026-11-14T12:00:00Z");
@@ -175,7 +176,7 @@ fn begun_by_us_edited_by_hand_damaged_recovered_and_finished() {
     says(&sandbox, &["completed_paragraphs: 3", "# by hand;", "# Ada said yes"]);
     survives_damage(&sandbox);
     is_told_without_its_log(&sandbox);
-    // What was only called completed is shown by its gate, or stays a claim; the work goes on all the same.
+    // A claimed stage is proven by its gate, or stays a claim; the work continues either way.
     let (_, view) = at(&sandbox);
     let outcomes: Vec<&str> = view["phases"]
         .as_array()

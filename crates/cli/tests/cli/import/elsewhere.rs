@@ -1,4 +1,4 @@
-//! Sessions of another project that stay in their layout: all of their files come, under a name that is free here.
+//! Sessions of another project that keep their layout: all their files come, under a free name.
 
 use super::{OLD, REVIEW, json_at, one_of_each};
 use crate::fresh;
@@ -8,7 +8,7 @@ use testkit::Sandbox;
 const FOLDER: &str = ".workflow/WFS-oauth";
 const REGISTRY: &str = ".workflow/session_status.jsonl";
 
-/// A project with one session of Claude-Code-Workflow, which is active there.
+/// A project with one Claude-Code-Workflow session, active there.
 fn workflow(plan: &str) -> Sandbox {
     let sandbox = fresh();
     sandbox.write(
@@ -130,7 +130,7 @@ fn sessions_of_every_layout_come_whole_from_another_project() {
     assert_eq!(list["sessions"].as_array().unwrap().len(), 4, "{list}");
 }
 
-/// A number means what the last list said; one with zeros before it is the end of an id.
+/// A number refers to the last list; one with leading zeros is the end of an id.
 #[test]
 fn an_import_pauses_nothing_and_moves_no_number() {
     let (elsewhere, sandbox) = (workflow("# Plan\n"), fresh());

@@ -1,12 +1,12 @@
-//! Every kind of session that another tool's files can show, imported into another project and exported into its own
-//! layout again: what is read then is what was read before, and what is that tool's alone is still there.
+//! Every kind of foreign session, imported into another project and exported to its own layout again: it
+//! reads the same as before, and the tool's own data is still there.
 
 use crate::fresh;
 use serde_json::{Value, json};
 use std::path::Path;
 use testkit::Sandbox;
 
-/// A session of another tool: where it is, its files, and pieces of text in them that mean nothing to leftoff.
+/// Another tool's session: its place, its files, and text in them that means nothing to leftoff.
 pub(super) struct Case {
     pub(super) layout: &'static str,
     pub(super) path: String,
@@ -14,7 +14,8 @@ pub(super) struct Case {
     theirs: &'static [&'static str],
 }
 
-/// What of a session must come back, of its export. Imported it waits, and was changed then; nothing else may differ.
+/// The part of an export that must survive. An imported session is paused and changed then; nothing else may
+/// differ.
 fn told(export: &Value) -> Value {
     let keys = [
         "session_id",
@@ -36,7 +37,7 @@ fn told(export: &Value) -> Value {
         keys.iter().map(|key| ((*key).to_owned(), export["session"][*key].clone())).collect();
     told["items"] = export["items"].clone();
     for phase in told["phases"].as_array_mut().unwrap() {
-        // Where its files go, and how long it goes on, is another matter where it is kept otherwise.
+        // Places and durations differ in another layout.
         for key in ["produces", "duration_seconds", "paused_seconds"] {
             phase[key] = Value::Null;
         }
@@ -44,8 +45,8 @@ fn told(export: &Value) -> Value {
     told
 }
 
-/// Fails with what differs alone. What has no time of its own in a file is told under the time at which that was last
-/// written: those two times are the same.
+/// Fails with the differences only. A fact without its own time gets the file's modification time: those two
+/// times are equal.
 #[track_caller]
 pub(super) fn same(one: &Value, other: &Value, what: &str) {
     fn differing(one: &Value, other: &Value, at: &str, found: &mut Vec<String>) {
@@ -93,7 +94,7 @@ fn comes_back(case: &Case) {
     here.run(["import", &from]).ok();
     let imported = here.run(["export", "--session", id]).ok().json();
     same(&imported, &before, &format!("{} as it is imported", case.path));
-    // The log has it all: what becomes of the tool's own state does not matter any more.
+    // The log has everything: the tool's own state no longer matters.
     let is_document = |path: &str| Path::new(path).extension().is_some_and(|ending| ending == "md");
     for (path, _) in case.files.iter().filter(|(path, _)| !is_document(path)) {
         std::fs::remove_file(there.path(path)).unwrap();
@@ -158,7 +159,7 @@ fn reviews_and_maps_come_back_whole_with_their_rounds() {
     let map = json!({"workflow_type": "map", "status": "active", "current_phase": "flow-analysis", "phase_number": 3,
         "current_map_run": 1, "map_started_at": "2026-11-14T09:30:00Z"});
     comes_back(&ocr(&map, &["discovered-standards.md", "map/runs/run-1/topology.md"]));
-    // Of an early release: no status, no rounds.
+    // An early release: no status, no rounds.
     comes_back(&ocr(&json!({"current_phase": "reviews", "phase_number": 4}), &["reviews/principal-1.md"]));
 }
 
@@ -221,7 +222,7 @@ fn workflows_come_back_whole_with_their_tasks() {
     let done = json!({"current_phase": "COMPLETE", "status": "completed", "completed_at": "2026-11-02T11:00:00Z",
         "progress": {"completed_phases": ["PLAN", "IMPLEMENT", "REVIEW"], "current_tasks": []}});
     comes_back(&ccw(folder, &done, &tasks[2..3]));
-    // Of later releases: the place is the state.
+    // Later releases: the folder is the state.
     comes_back(&ccw(".workflow/active/WFS-csv", &implementing, &tasks));
     comes_back(&ccw(".workflow/archives/WFS-csv", &done, &tasks[2..3]));
 }
@@ -382,7 +383,7 @@ fn a_session_that_stays_in_its_files_is_exported_as_they_are_to_the_byte() {
         for (path, text) in &case.files {
             assert_eq!(sandbox.read(&format!("out/{path}")), *text, "{path}");
         }
-        // The same once leftoff keeps it and has written it.
+        // Also once leftoff has adopted and written it.
         sandbox.run(["note", "remember", "--session", id.as_str().unwrap()]).ok();
         sandbox.run(["export", "--layout", case.layout, "again", "--session", id.as_str().unwrap()]).ok();
         for (path, _) in &case.files {
@@ -402,12 +403,12 @@ fn a_session_that_lay_for_long_before_its_import_is_no_more_paused_in_its_files_
         sandbox.run(["note", "remember", "--session", "s"]).ok();
         sandbox.run(["export", "--layout", "praxis", "out", "--session", "s"]).ok();
         assert_eq!(sandbox.read(&format!("out/{path}")), case.files[0].1, "{path}");
-        // A pause that somebody asked for since is one.
+        // A pause requested since then counts.
         sandbox.run(["resume", "s"]).ok();
         sandbox.run(["pause", "--session", "s", "--reason", "lunch"]).ok();
         sandbox.run(["export", "--layout", "praxis", "later", "--session", "s"]).ok();
         let later: Value = serde_json::from_str(&sandbox.read(&format!("later/{path}"))).unwrap();
-        // Version 2 has no place of its own for it.
+        // Version 2 has no other place for it.
         let ours = if path.contains("workflow") { &later["metadata"]["leftoff"] } else { &later };
         assert_eq!(ours["lifecycle"]["paused"], true, "{path}");
     }

@@ -1,4 +1,4 @@
-//! Files of another project that cannot be read: what is refused, what is told, what a person is asked.
+//! Unreadable files of another project: refusals, messages, and questions.
 
 use super::*;
 

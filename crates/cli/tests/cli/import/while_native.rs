@@ -1,13 +1,13 @@
-//! Sessions that are worked on while they are native: their documents are at hand, and what was done comes out in their own
-//! layout with what was there.
+//! Work on imported sessions: their documents are available, and results are exported to their own layout
+//! together with the original content.
 
 use super::round_trips::{Case, ESSAY, OCR, ccw, essay, ocr, praxis, put, same, task};
 use crate::fresh;
 use serde_json::{Value, json};
 use testkit::Sandbox;
 
-/// Imports a session, works on it, and brings it back, into the project that is returned. Whatever leftoff knows of it is
-/// read from its files then, but what these files have no place for: keys of phases and their attempts, and of items.
+/// Imports a session, works on it, and exports it to the returned project. Everything that leftoff knows is
+/// then read from its files, except what they cannot represent: certain keys of phases, attempts and items.
 #[track_caller]
 fn worked_on(
     case: &Case,
@@ -31,7 +31,8 @@ fn worked_on(
         let mut export = sandbox.run(["export", "--session", id]).ok().json();
         leave_out(&mut export["session"]["phases"], cannot_be_said.0);
         leave_out(&mut export["items"], cannot_be_said.1);
-        // Notes have other numbers where each kind has a list of its own, and say there when they were put in it.
+        // Notes are numbered differently where each kind has its own list, and get the time of their entry
+        // there.
         let notes = &mut export["session"]["notes"];
         leave_out(notes, &["actor", "id", "resolved_at", "added_at"]);
         notes.as_array_mut().unwrap().sort_by_key(|note| note["text"].to_string());
@@ -61,7 +62,7 @@ fn leave_out(value: &mut Value, keys: &[&str]) {
 #[test]
 fn phases_attempts_and_fields_of_a_praxis_session_come_out() {
     let case = praxis(".praxis-os/.cache/state/s.json", &json!({}));
-    // Who tried it is nobody's to say there.
+    // Those files cannot say who tried it.
     let back = worked_on(&case, "s", (&["actor", "lenient"], &[]), |here| {
         here.run(["rollback", "1", "--reason", "the tests were wrong"]).ok();
         here.run(["advance", "--phase", "1", "--evidence", "tests=7"]).ok();
@@ -103,7 +104,7 @@ fn in_its_reviews() -> Case {
 
 #[test]
 fn the_phases_of_a_review_come_out_and_its_gates_find_its_documents() {
-    // Its state has one phase and no times; what its files prove is found again.
+    // Its state has one phase and no times; proofs are found again.
     let not_said = ["attempts", "gate", "started_at", "completed_at"];
     let back = worked_on(&in_its_reviews(), "2026-11-14-login", (&not_said, &[]), |here| {
         here.run(["advance", "--phase", "reviews"]).ok();
@@ -118,7 +119,7 @@ fn tasks_that_were_begun_done_and_added_come_out() {
     let tasks = [task("impl-1", "pending", None, &[], &[]), task("impl-2", "pending", None, &[], &[])];
     let fields = json!({"current_phase": "IMPLEMENT", "status": "active",
         "progress": {"completed_phases": ["PLAN"], "current_tasks": []}});
-    // A lease is leftoff's; attempts are counted there by what was begun, and a new task gets a type.
+    // Leases are leftoff's own; attempts are counted there by starts, and a new task gets a type.
     let not_said = ["lease", "counters", "fields"];
     worked_on(&ccw(".workflow/WFS-csv", &fields, &tasks), "WFS-csv", (&[], &not_said), |here| {
         here.run(["item", "start", "impl-1"]).ok();

@@ -55,7 +55,7 @@ fn whoever_names_a_phase_completes_it_with_what_they_hand_in_though_its_file_sho
     }
 }
 
-/// Both last files of the round are there, and each phase is named with what is to be kept of it.
+/// Both final files of the round exist, and each phase is named with the evidence to keep.
 fn complete_both(sandbox: &Sandbox) {
     for (position, named, after) in [(5, "discourse", "synthesis"), (6, "synthesis", "complete")] {
         let words = ["advance", "--phase", named, "--evidence", "count=3", "--session", ID, "--json"];
@@ -207,7 +207,7 @@ fn a_name_that_is_written_just_so_comes_before_one_in_other_letters() {
     sandbox.run(["note", "taken in", "--session", "2026-11-14-FEAT"]).ok();
     foreign(&sandbox, "2026-11-14-feat", &review("2026-11-14-feat"));
     let view = sandbox.run(["status", "--session", "2026-11-14-feat", "--json"]).ok().json();
-    // Ids do not differ in their letters' case alone.
+    // Ids must not differ only in case.
     let id = view["session_id"].as_str().unwrap();
     assert!(id.starts_with("2026-11-14-feat-"), "{id}");
     sandbox.run(["note", "the other", "--session", "2026-11-14-feat"]).ok();
@@ -294,6 +294,7 @@ fn one_that_was_given_up_is_waited_beside_and_can_be_taken_up_again() {
     let screen = sandbox.run(["progress", "--once"]).ok().stdout;
     assert!(screen.starts_with("Waiting for session…"), "{screen}");
     let next = sandbox.run(["next", "--session", ID, "--json"]).ok().json();
-    sandbox.run_printed(next["command"].as_str().unwrap()).ok();
+    assert_eq!(next["command"], Value::Null, "what was given up suggests nothing");
+    sandbox.run(["reopen", ID]).ok();
     assert_eq!(state(&sandbox)["status"], "active");
 }

@@ -1,9 +1,9 @@
-//! Which session, which workflow, which round, where it stands: read from files that nobody took in.
+//! Session, workflow, round and position: read from files that nobody adopted.
 
 use super::*;
 use serde_json::json;
 
-/// What `list` shows of each session: workflow, phase and lifecycle, by id.
+/// Each session in `list`: workflow, phase and lifecycle, by id.
 fn listed(sandbox: &Sandbox) -> BTreeMap<String, (String, String, String)> {
     let list = sandbox.run(["list", "--all", "--json"]).ok().json();
     let text = |line: &Value, key: &str| line[key].as_str().unwrap().to_owned();
@@ -40,7 +40,7 @@ fn every_phase_and_number_of_both_workflows_is_read() {
 #[test]
 fn files_of_every_era_are_read_without_a_warning() {
     let sandbox = project();
-    // 1.0: the branch, phases done, reviewers; phase 2 under another name; no status.
+    // 1.0: the branch, completed phases, reviewers; phase 2 under another name; no status.
     foreign(
         &sandbox,
         "one",
@@ -48,7 +48,7 @@ fn files_of_every_era_are_read_without_a_warning() {
             "phase_number": 2, "completed_phases": ["context"], "started_at": NOW,
             "reviewers": { "assigned": ["security-1"], "complete": [] } }),
     );
-    // Before 1.2.0: a round's files lie in the session itself.
+    // Before 1.2.0: a round's files are in the session's folder itself.
     foreign(
         &sandbox,
         "flat",
@@ -56,7 +56,7 @@ fn files_of_every_era_are_read_without_a_warning() {
     );
     sandbox.write(".ocr/sessions/flat/reviews/security-1.md", "## Finding: one\n");
     sandbox.write(".ocr/sessions/flat/final.md", "Merge it.\n");
-    // A map's own word for its end, and a closing write that drops when it began.
+    // A map's own word for its end, and a closing write that drops its start.
     foreign(
         &sandbox,
         "map",
@@ -297,7 +297,7 @@ fn a_session_in_files_is_not_torn_out_of_its_worktree() {
         assert!(refused.stderr.contains("is kept in files of another worktree"), "{}", refused.stderr);
         assert!(refused.stderr.contains(&format!("leftoff resume {ID} --project ")), "{}", refused.stderr);
     }
-    // The same branch on the same day in another worktree is another review.
+    // A branch reviewed on the same day in another worktree is another review.
     let begun =
         sandbox.run(["--project", &there, "start", "--layout", "ocr", "--id", ID, "--json"]).ok().json();
     assert_ne!(begun["session_id"], ID);
@@ -352,7 +352,7 @@ fn two_worktrees_with_a_folder_of_the_same_name_have_two_sessions() {
 #[test]
 fn beside_an_active_session_of_ours_what_is_printed_names_the_review() {
     let sandbox = project();
-    sandbox.run(["start", "--id", "ours"]).ok();
+    sandbox.run(["start", "--layout", "native", "--id", "ours"]).ok();
     let begun = sandbox.run(["start", "--layout", "ocr", "--id", ID, "--parallel"]).ok().stdout;
     let command = format!("leftoff advance --phase context --session {ID}");
     assert!(begun.contains(&command), "{begun}");
@@ -482,7 +482,7 @@ fn whoever_switches_to_a_review_means_it_from_then_on() {
             assert_eq!(again["already"], true, "the same again changes nothing");
         }
     }
-    sandbox.run(["start", "--id", "ours"]).ok();
+    sandbox.run(["start", "--layout", "native", "--id", "ours"]).ok();
     assert_eq!(meant(&sandbox), "ours");
     let switched = sandbox.run(["switch", "2026-11-13-first"]).ok();
     assert!(switched.stderr.contains("ours"), "what was paused is said: {}", switched.stderr);
@@ -535,7 +535,6 @@ fn commands_that_are_printed_mean_the_session_that_was_named() {
         &["advance"],
         &["advance", "--phase", "context"],
         &["undo", "--to", "nothing"],
-        &["note", "a word"],
     ] {
         let told = of(words);
         let commands: Vec<&str> = told.split("leftoff ").skip(1).collect();
@@ -550,11 +549,11 @@ fn commands_that_are_printed_mean_the_session_that_was_named() {
 #[test]
 fn only_another_session_that_one_can_go_on_with_is_called_similar() {
     let said = |sandbox: &Sandbox| sandbox.run(["start", "--layout", "ocr"]).ok().stderr;
-    // What is asked for was there before the session.
+    // The requirements existed before the session.
     let sandbox = project();
     artifact(&sandbox, "requirements.md", "R\n");
     assert!(!said(&sandbox).contains("similar"), "it is no other than itself");
-    // Nothing tells where that one stands.
+    // Its position is unknown.
     let sandbox = project();
     sandbox.write(".ocr/sessions/2026-11-13-feature-login/state.json", "{");
     assert!(!said(&sandbox).contains("similar"), "nobody could go on with it");
@@ -569,10 +568,10 @@ fn only_another_session_that_one_can_go_on_with_is_called_similar() {
     sandbox.run(["switch", "2026-11-13-feature-login"]).ok();
 }
 
-/// How one of two sessions stands, and whether it is in our log.
+/// The state of one of two sessions, and whether it is in our log.
 #[derive(Debug, Clone, Copy)]
 enum Stands {
-    /// Only its files tell of it.
+    /// Only in files.
     Theirs,
     TheirsClosed,
     TheirsBroken,
@@ -585,7 +584,8 @@ enum Stands {
 const OLD: &str = "2026-11-10-old";
 const NEW: &str = "2026-11-12-new";
 
-/// Makes one of them so. What is in our log is so since this moment; what is in files alone since half past nine.
+/// Puts one of them in this state. A session in our log changed at this moment; one only in files at half
+/// past nine.
 fn make(sandbox: &Sandbox, id: &str, stands: Stands, moment: &str) {
     let earlier = "2026-11-14T09:30:00Z";
     match stands {
@@ -608,21 +608,21 @@ fn make(sandbox: &Sandbox, id: &str, stands: Stands, moment: &str) {
 #[test]
 fn which_of_two_is_meant_whoever_has_them_and_however_they_stand() {
     use Stands::{Ours, OursClosed, OursPaused, Theirs, TheirsBroken, TheirsClosed};
-    // The older by name, the newer by name, the one that is meant. Ours are touched in this order, the newer last.
+    // The older by name, the newer by name, the chosen one. Ours are changed in this order, the newer last.
     let table = [
         (Theirs, Theirs, NEW),
         (Theirs, TheirsClosed, OLD),
         (Theirs, TheirsBroken, OLD),
         (TheirsClosed, Theirs, NEW),
         (TheirsBroken, Theirs, NEW),
-        // One that somebody works on stays meant, until its tool goes on in a later one.
+        // A session in use stays chosen until its tool continues in a later one.
         (Ours, Theirs, OLD),
         (Ours, TheirsClosed, OLD),
         (Ours, TheirsBroken, OLD),
         (Ours, Ours, NEW),
         (Ours, OursPaused, NEW),
         (Ours, OursClosed, OLD),
-        // One that waits hides none that goes on after it.
+        // A paused one hides no later active one.
         (OursPaused, Theirs, NEW),
         (OursPaused, TheirsClosed, OLD),
         (OursPaused, TheirsBroken, OLD),
@@ -649,7 +649,7 @@ fn which_of_two_is_meant_whoever_has_them_and_however_they_stand() {
         assert_eq!(marked.len(), 1, "{old:?}, {new:?}: {list}");
         assert_eq!(marked[0]["session_id"], expected, "{old:?}, {new:?}");
     }
-    // The same of ours when the older one was touched last.
+    // Both ours, when the older one was changed last.
     for (old, new, expected) in [
         (Ours, Ours, OLD),
         (OursPaused, Ours, NEW),

@@ -1,5 +1,4 @@
-//! What somebody else writes into a session's file: taken in, never refused, never reverted; what is not proven is
-//! claimed.
+//! External edits of a session's file: adopted, never refused, never reverted; unproven ones are claims.
 
 use super::*;
 use serde_json::json;
@@ -126,7 +125,7 @@ fn a_write_keeps_order_spelling_and_unknown_keys_and_no_change_changes_no_byte()
     assert_eq!(sandbox.read(&format!("{FOLDER}/state.json.bak")), text, "the version before");
 }
 
-/// A program that knows a few fields, and writes those and no others, in its own order and spelling.
+/// A program that knows a few fields and writes only those, in its own order and spelling.
 fn forgetful_program(sandbox: &Sandbox, turn: u32) {
     let before = state(sandbox);
     let known = ["updated_at", "phase_number", "current_phase", "status", "session_id"];
@@ -197,7 +196,7 @@ fn status_in_a_bound_session_reads_that_sessions_files_only() {
     assert!(!trace.contains(".ocr/sessions\""), "the folder of all sessions was listed");
 }
 
-/// What the tool leaves of a round that it finished, and of the next that it has begun.
+/// The tool's files of a finished round, and of the next one.
 fn second_round(sandbox: &Sandbox) {
     artifact_at(sandbox, "rounds/round-2/reviews/security-1.md", "x", "2026-11-14T11:00:00Z");
     edit(
@@ -304,7 +303,7 @@ fn the_phase_that_a_session_is_in_is_completed_by_the_command_also_where_its_fil
             (&"active".into(), &8.into())
         );
     }
-    // The last one is meant although its last file is there: that does not close it.
+    // The last one is chosen although its final file exists: that does not close it.
     let sandbox = project();
     foreign(&sandbox, "2026-11-13-a", &at_discourse);
     let mut later = at_discourse.clone();
@@ -321,11 +320,12 @@ fn b1_a_hand_edit_does_not_overrule_a_gate_that_failed_here() {
     let sandbox = begun();
     sandbox.run(["advance", "--phase", "context"]).code(5);
     edit(&sandbox, &json!({ "current_phase": "synthesis", "phase_number": 7 }));
-    // Its file is there by now: that alone is no gate that passed.
+    // Its file exists by now: that alone is not a passed gate.
     artifact(&sandbox, "discovered-standards.md", "S\n");
     let brief = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
     assert!(
-        brief.contains("Phase 1 of 8, **Context Discovery** (a file says 7 synthesis, unverified)"),
+        brief.contains("Phase 1 of 8, **Context Discovery** (")
+            && brief.contains(") (a file says 7 synthesis, unverified)"),
         "{brief}"
     );
     assert!(
@@ -358,7 +358,7 @@ fn b2_a_hand_edit_is_told_from_where_to_where() {
         assert!(brief.contains("; last verified phase: context (1)."), "{brief}");
         let text = sandbox.run(["brief"]).ok().stdout;
         assert!(
-            text.contains("An edit of its files moved it: change-context (2) to synthesis (7)"),
+            text.contains("An edit of its files moved it from change-context (2) to synthesis (7)"),
             "{text}"
         );
     }

@@ -1,4 +1,4 @@
-//! Folders and files that are larger than what is looked at, and files that are not as their reader wants them.
+//! Folders and files beyond the limits, and files of unexpected form.
 
 use super::*;
 use serde_json::json;
@@ -12,7 +12,7 @@ fn at_reviews() -> Value {
 /// More than is looked at.
 const TOO_MANY: usize = 10_050;
 
-/// So many files that whoever goes through the folder in its own order comes to the state too late.
+/// So many files that a reader in directory order reaches the state too late.
 fn fill(sandbox: &Sandbox, folder: &str) {
     let folder = sandbox.path(&format!("{FOLDER}/{folder}"));
     std::fs::create_dir_all(&folder).unwrap();

@@ -1,5 +1,5 @@
-//! What somebody meant who changed a part of state.json, whose clock it is, and what nobody understands: left as it is
-//! until what it is about changes, and then kept.
+//! The intention behind a partial change of state.json, clocks, and unknown values: kept until their subject
+//! changes, and then archived.
 
 use super::*;
 use serde_json::json;
@@ -11,7 +11,7 @@ fn at_reviews() -> Value {
         "round_started_at": "2026-11-14T09:00:00Z", "updated_at": "2026-11-14T09:50:00Z" })
 }
 
-/// The same with these, and taken in.
+/// The session with these changes, adopted.
 fn taken_in(changes: &Value) -> Sandbox {
     let sandbox = project();
     foreign(&sandbox, ID, &at_reviews());
@@ -25,7 +25,7 @@ fn said(sandbox: &Sandbox) -> (String, String) {
     (phase(&view).to_owned(), warnings(&view))
 }
 
-/// What is set aside of the session.
+/// The session's quarantined files.
 fn aside(sandbox: &Sandbox) -> Vec<Vec<u8>> {
     let folder = sandbox.path(&format!(".leftoff/aside/{ID}"));
     if folder.exists() { everything(&folder).into_values().collect() } else { Vec::new() }
@@ -36,7 +36,7 @@ fn clock(sandbox: &Sandbox) -> String {
     shown.lines().nth(1).unwrap().split("    ").next().unwrap().to_owned()
 }
 
-/// State as the tool writes it when something begins: without a word about when that was.
+/// State as the tool writes it at a start: without a time.
 fn beginning(sandbox: &Sandbox, fields: &Value, moment: &str) {
     sandbox.at(moment);
     let mut all = json!({ "session_id": ID, "status": "active", "phase_number": 1, "updated_at": moment });
@@ -250,7 +250,7 @@ fn a_round_in_which_somebody_writes_files_or_commands_is_not_stalled() {
     artifact_at(&sandbox, "rounds/round-1/reviews/design-1.md", "x", "2026-11-14T11:29:00Z");
     assert_eq!(status(), "active");
 
-    // Phases that took a minute each: the next one takes longer than usual, and is not stalled for that.
+    // Phases of one minute each: the next one takes longer than usual, and is not stalled for that.
     let sandbox = begun();
     sandbox.at("2026-11-14T10:01:00Z");
     artifact_at(&sandbox, "discovered-standards.md", "S\n", "2026-11-14T10:01:00Z");

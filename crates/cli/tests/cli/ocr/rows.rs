@@ -1,4 +1,4 @@
-//! Rows of the format that no other file here is about.
+//! Further rules of the format.
 
 use super::{FOLDER, ID, NOW, artifact, foreign, project};
 use serde_json::json;
@@ -97,7 +97,7 @@ fn a_folder_among_the_sessions_that_is_none_is_named() {
     assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "2026-11-10-healthy");
 }
 
-/// As with any other layout: whoever begins a review means it from then on.
+/// As in any layout: starting a review makes it the default.
 #[test]
 fn a_review_that_is_begun_takes_the_place_of_what_was_active() {
     let sandbox = project();
@@ -110,7 +110,7 @@ fn a_review_that_is_begun_takes_the_place_of_what_was_active() {
     assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "ours");
 }
 
-/// Whoever was told that it is done finds it done, whatever becomes of the file.
+/// An acknowledged completion stays completed, whatever happens to the file.
 #[test]
 fn what_a_command_found_done_already_is_kept() {
     let sandbox = super::begun();

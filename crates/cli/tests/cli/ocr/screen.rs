@@ -1,4 +1,4 @@
-//! `progress --once`: what the tool's own screen shows.
+//! `progress --once`: the tool's own screen.
 
 use super::*;
 use serde_json::json;
@@ -48,7 +48,7 @@ fn the_bar_has_24_cells_and_percent_and_labels_are_the_tools_own() {
                     "current_phase": phases[position], "phase_number": number, "started_at": NOW }),
             );
             let screen = screen(&sandbox, &["--session", ID]);
-            // A finished map was presented; a review that is active is to be.
+            // A finished map was presented; an active review will be.
             let is_past = |at: usize| at < position || (number == phases.len() && kind == "map");
             let bar = format!("{}{} {percent} %", "█".repeat(*full), "░".repeat(24 - full));
             assert!(screen.contains(&bar), "{bar} is not in\n{screen}");
@@ -164,7 +164,7 @@ fn elapsed_counts_from_the_round_else_the_session_and_never_below_nothing() {
     let shown = |fields: &Value| {
         foreign(&sandbox, ID, fields);
         let screen = screen(&sandbox, &[]);
-        // The review that began stands beside the map.
+        // The new review is shown beside the map.
         screen.lines().nth(1).unwrap().split("   ").next().unwrap().to_owned()
     };
     assert_eq!(shown(&fields), "Review  Round 1  1h 2m 3s");
@@ -376,7 +376,7 @@ fn a_round_that_was_left_for_the_next_one_is_not_told_as_finished() {
     let first = history.split("Run 2 of review").next().unwrap();
     assert!(first.contains("Run 1 of review") && first.contains("ended unfinished"), "{history}");
     assert!(first.contains("7 Final Synthesis: not started"), "{history}");
-    // It does not stand in the way of the end of the session.
+    // It does not prevent the end of the session.
     edit(&sandbox, &json!({ "status": "closed", "current_phase": "complete", "phase_number": 8 }));
     sandbox.run(["note", "taken in", "--session", ID]).ok();
     assert_eq!(sandbox.run(["show", ID, "--json"]).ok().json()["status"], "completed");
@@ -395,7 +395,7 @@ fn of_a_session_that_was_given_up_the_way_on_is_one_that_goes() {
     assert!(screen(&sandbox, &[]).starts_with(ID), "it goes on");
 }
 
-/// The first line of a screen that tells this of a workflow, from that word on.
+/// The first line of a screen with this workflow, from that word on.
 fn column<'a>(screen: &'a str, word: &str) -> &'a str {
     screen
         .lines()
@@ -403,7 +403,7 @@ fn column<'a>(screen: &'a str, word: &str) -> &'a str {
         .unwrap_or_else(|| panic!("{screen}"))
 }
 
-/// What the second of two columns says: percent, and the phase that it is in.
+/// The second of two columns: percentage and phase.
 fn beside(screen: &str) -> (String, Option<String>) {
     let second = |line: &str| line.chars().skip(33).collect::<String>();
     let percent = second(screen.lines().nth(2).unwrap()).trim_matches(['█', '░', ' ']).to_owned();

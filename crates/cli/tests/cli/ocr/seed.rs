@@ -1,5 +1,5 @@
-//! What the seed of the format asks and no other file here is about: rounds by their folders, who is ready in them, how
-//! long they take, and a newer release of the tool beside us.
+//! Further demands of the format: rounds by folder, finished reviewers, durations, and a newer release of the
+//! tool.
 
 use super::*;
 use serde_json::json;
@@ -29,7 +29,7 @@ fn o14_a_newer_release_that_keeps_its_state_in_a_database_is_told_wherever_the_t
     assert!(found.contains(said) && found.contains("ocr state transition"), "{found}");
     let brief = sandbox.run(["brief", "--json"]).ok().stdout;
     assert!(brief.contains("kept_elsewhere"), "{brief}");
-    // A session of ours has nothing to do with it.
+    // Our own session is not affected.
     sandbox.run(["start", "--id", "ours"]).ok();
     assert!(!sandbox.run(["status"]).ok().stderr.contains(said));
     assert_eq!(sandbox.read(".ocr/data/ocr.db"), "SQLite format 3\0");
@@ -89,7 +89,7 @@ fn o6_whoever_resumes_is_told_which_reviewers_are_ready_and_how_long_it_takes() 
     let view = screen_json(&sandbox);
     assert_eq!(
         view["rounds"],
-        json!([{ "workflow": "review", "number": 1, "final": false, "parts": [
+        json!([{ "title": "review round 1", "workflow": "review", "number": 1, "final": false, "parts": [
             { "kind": "reviewer", "name": "quality-1", "findings": 0 },
             { "kind": "reviewer", "name": "security-1", "findings": 2 } ] }])
     );
@@ -158,7 +158,7 @@ fn o9_of_two_workflows_the_finished_one_keeps_its_time() {
     sandbox.at("2026-11-14T12:00:00Z");
     let shown = screen(&sandbox, &[]);
     assert!(shown.contains("Review  Round 1  2h 0m 0s") && shown.contains("Map  Run 1  20m 0s"), "{shown}");
-    // The tool closes the review by its template, which names neither a workflow nor when the round began.
+    // The tool closes the review by its template, without a workflow or the round's start.
     foreign(
         &sandbox,
         ID,
@@ -275,4 +275,17 @@ fn o13_a_later_round_takes_the_context_that_rounds_share() {
         sandbox.run(["advance", "--phase", phase]).ok();
     }
     assert_eq!((&state(&sandbox)["current_round"], &state(&sandbox)["phase_number"]), (&2.into(), &4.into()));
+}
+
+/// `active` is in progress, and can be resumed; also after our own commands have taken it in.
+#[test]
+fn o1_an_active_session_can_be_resumed_before_and_after_it_was_adopted() {
+    let sandbox = project();
+    foreign(&sandbox, ID, &review("synthesis", 7));
+    for _ in 0..2 {
+        let view = sandbox.run(["resume", "--json"]).ok().json();
+        assert_eq!((&view["session_id"], &view["current_phase"]["id"]), (&ID.into(), &"synthesis".into()));
+        sandbox.run(["note", "adopted"]).ok();
+    }
+    assert_eq!(state(&sandbox)["current_phase"], "synthesis");
 }

@@ -1,4 +1,4 @@
-//! What others leave beside a session's files, and what must never follow from it.
+//! Foreign files beside a session's own, and what must never follow from them.
 
 use super::*;
 use serde_json::json;
@@ -8,7 +8,7 @@ fn the_backup_of_somebodys_editor_is_no_edit() {
     let sandbox = begun();
     artifact(&sandbox, "discovered-standards.md", "S\n");
     sandbox.run(["advance"]).ok();
-    // An editor that keeps the version before itself: two edits, and the first one lies in `.bak`.
+    // An editor that keeps its own backup: two edits, and the first one is in `.bak`.
     edit(&sandbox, &json!({ "current_phase": "analysis", "phase_number": 3 }));
     let first = sandbox.read(&format!("{FOLDER}/state.json"));
     std::fs::remove_file(sandbox.path(&format!("{FOLDER}/state.json.bak"))).unwrap();
@@ -19,7 +19,7 @@ fn the_backup_of_somebodys_editor_is_no_edit() {
     assert_eq!(phase(&sandbox.run(["status", "--json"]).ok().json()), "reviews");
 }
 
-/// Somebody who had the file open writes into it after ours took its place: that is in the backup now.
+/// A writer with the file open writes to it after ours replaced it: that is now in the backup.
 #[test]
 fn what_is_written_late_into_our_own_backup_is_taken_in() {
     let sandbox = begun();
@@ -131,7 +131,7 @@ fn starting_a_session_that_is_finished_names_the_way_to_its_next_round() {
     sandbox.run(["close", "--force", "--session", ID]).ok();
     hinted(&sandbox);
     sandbox.run(["round", "--session", ID]).ok();
-    // One that goes on is gone on with.
+    // An active one is continued.
     let said = sandbox.run(["start", "--layout", "ocr"]).code(4).stderr;
     assert!(said.contains(&format!("leftoff resume {ID}")), "{said}");
 }

@@ -1,9 +1,9 @@
-//! What our own commands write: state.json as the tool's reader expects it, and nothing where it would count it.
+//! Our own writes: state.json as the tool's reader expects it, and nothing where it would count it.
 
 use super::*;
 use serde_json::json;
 
-/// What each phase asks for, in order.
+/// Each phase's files, in order.
 const REVIEW_FILES: [&str; 8] = [
     "discovered-standards.md",
     "context.md",
@@ -15,7 +15,7 @@ const REVIEW_FILES: [&str; 8] = [
     "",
 ];
 
-/// Goes through every phase by `advance` alone; gives the phases and numbers that the file named on the way.
+/// Completes every phase by `advance` alone; returns the phases and numbers in the file.
 fn walked(sandbox: &Sandbox, files: &[&str]) -> Vec<(String, u64)> {
     let mut seen = Vec::new();
     for (minute, file) in files.iter().enumerate() {
@@ -91,7 +91,7 @@ fn a_map_goes_through_its_phases_and_stays_active() {
     ] {
         let sandbox = project();
         if requirements {
-            // Requirements come with the change: they are there before the session is.
+            // Requirements come with the change: they exist before the session does.
             sandbox.run(["start", "map", "--layout", "ocr"]).ok();
             artifact(&sandbox, "requirements.md", "R1\n");
         } else {
@@ -312,9 +312,14 @@ fn o2_a_map_that_was_presented_is_finished_and_its_session_stays_active() {
     let next = sandbox.run(["next", "--json"]).ok().json();
     assert!(next["summary"].as_str().unwrap().contains("Present map.md to the user"), "{next}");
     assert_eq!(next["command"], "leftoff advance --phase complete");
+    sandbox.at("2026-11-14T11:30:00Z");
     let view = sandbox.run(["advance", "--phase", "complete", "--json"]).ok().json();
     assert_eq!((&view["phases"][5]["status"], &view["status"]), (&"completed".into(), &"active".into()));
-    assert_eq!(state(&sandbox)["status"], "active");
+    let written = state(&sandbox);
+    assert_eq!((&written["status"], &written["phase_number"]), (&"active".into(), &6.into()));
+    assert_eq!(written["updated_at"], "2026-11-14T11:30:00Z", "each phase that ends moves it");
+    let status = sandbox.run(["status"]).ok().stdout;
+    assert!(status.contains("map run 1: final\n"), "{status}");
 }
 
 #[test]
@@ -388,10 +393,10 @@ fn a_map_or_a_round_whose_beginning_is_undone_is_gone_from_the_file() {
     assert_eq!(but_updated(state(&sandbox)), but_updated(before));
     assert!(!sandbox.run(["progress", "--once"]).ok().stdout.contains("Map"), "there is no map");
     sandbox.at("2026-11-14T10:12:00Z");
-    sandbox.run(["undo"]).ok();
+    sandbox.run(["redo"]).ok();
     assert_eq!(but_updated(state(&sandbox)), but_updated(with_map), "it is brought back");
 
-    // A second map, undone from the review that goes on: the first one's number and clock are there again.
+    // A second map, undone from the active review: the first one's number and clock are back.
     artifact_at(&sandbox, "map/runs/run-1/map.md", "M\n", "2026-11-14T10:12:00Z");
     sandbox.run(["run", "start", "review"]).ok();
     sandbox.run(["checkpoint", "-m", "one map"]).ok();
@@ -405,7 +410,7 @@ fn a_map_or_a_round_whose_beginning_is_undone_is_gone_from_the_file() {
         (&"review".into(), &1.into(), &"2026-11-14T10:10:00Z".into())
     );
 
-    // What somebody else wrote of a map stays, whatever is undone.
+    // A foreign map entry stays, whatever is undone.
     let sandbox = begun();
     edit(&sandbox, &json!({ "current_map_run": 1, "map_started_at": NOW }));
     sandbox.run(["note", "a word"]).ok();

@@ -1,8 +1,8 @@
-//! What a user sees of files that were read or written wrongly before: names, idle time, errors, evidence, numbers.
+//! Former defects as a user sees them: names, idle time, errors, evidence, numbers.
 
 use super::*;
 
-/// The workflow with a description and purposes; the gate of its second phase asks for coverage.
+/// The workflow with a description and purposes; the gate of its second phase requires coverage.
 fn describe(sandbox: &Sandbox, strict: bool) {
     sandbox.write(
         METADATA,
@@ -28,7 +28,7 @@ fn described() -> Sandbox {
     sandbox
 }
 
-/// The first shape with other values.
+/// The first format with other values.
 fn old_with(change: impl FnOnce(&mut Value)) -> Sandbox {
     let sandbox = fresh();
     sandbox.at("2026-11-14T11:00:00Z");
@@ -49,7 +49,7 @@ fn p2_brief_and_hook_name_phases_and_tell_what_they_are_for() {
     let markdown = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
     for text in [&hooked, &markdown] {
         assert!(text.contains("Phase 1 of 3, **Testing**"), "{text}");
-        assert!(text.contains("- 0 Setup (33 min)"), "{text}");
+        assert!(text.contains("- 0 Setup (33 min, no gate)"), "{text}");
         assert!(text.contains("Takes a change from plan to release"), "{text}");
         assert!(text.contains("Workflow ship_v1") && text.contains(" v1") && !text.contains("vv1"), "{text}");
         assert!(text.contains("Phase 1, Testing: Show that it works."), "{text}");
@@ -57,7 +57,7 @@ fn p2_brief_and_hook_name_phases_and_tell_what_they_are_for() {
     sandbox.run(["pause"]).ok();
     let markdown = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
     assert!(markdown.contains("Go on with Phase 1, Testing."), "{markdown}");
-    assert!(markdown.contains("Its purpose: Show that it works."), "{markdown}");
+    assert!(markdown.contains("(Show that it works)"), "{markdown}");
     let text = sandbox.run(["brief"]).ok().stdout;
     assert!(crate::unbroken(&text).contains("Takes a change from plan to release"), "{text}");
 }
@@ -163,6 +163,20 @@ fn p8_the_beginning_of_an_id_may_be_digits_alone() {
     // A number that a list shows comes first.
     let first = sandbox.run(["status", "--json", "--session", "1"]).ok().json();
     assert!(first["session_id"].is_string());
+    sandbox.run(["status", "--session", "4205"]).code(3);
+}
+
+/// Version 2 writes its own words before the id.
+#[test]
+fn p8_digits_begin_an_id_of_version_2_as_well() {
+    let sandbox = fresh();
+    sandbox.at("2026-11-14T11:00:00Z");
+    let id = "workflow_default_78974205-58a4-4d8c-9a57-0d5c3a1b7e90";
+    sandbox.write(&format!(".praxis-os/state/workflow/active/{id}.json"), &pretty(&old_file()));
+    for asked in ["78974205", "7897", "78974205-58a4"] {
+        let seen = sandbox.run(["status", "--json", "--session", asked]).ok().json();
+        assert_eq!(seen["session_id"], id, "{asked}");
+    }
     sandbox.run(["status", "--session", "4205"]).code(3);
 }
 

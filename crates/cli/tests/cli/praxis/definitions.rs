@@ -1,4 +1,4 @@
-//! Workflows that are defined in the tool's own files.
+//! Workflows defined in the tool's own files.
 
 use super::*;
 
@@ -26,7 +26,7 @@ fn a_lambda_that_is_not_simple_is_refused_by_name_and_nothing_is_evaluated() {
         refused.stderr
     );
     assert!(!sandbox.path("evaluated").exists());
-    // A session that follows it already goes on, and the rule waits for a person.
+    // A session that already follows it continues, and the rule waits for a person.
     sandbox.at("2026-11-14T11:00:00Z");
     sandbox.write(OLD, &pretty(&old_file()));
     let held = sandbox.run(["advance", "--phase", "1", "--evidence", "tests=3", "--session", ID]).code(5);
@@ -203,7 +203,7 @@ fn a_gate_that_allows_no_override_is_not_overridden() {
     let said = refused.code(4).stderr;
     assert!(said.contains("the gate of phase '1' cannot be overridden: workflow 'ship_v1'"), "{said}");
     sandbox.run(["advance", "--phase", "1", "--evidence", "tests=1", "--session", "t"]).ok();
-    // One that does not say so still is.
+    // Without that key it still is.
     sandbox.run(["advance", "--phase", "0", "--session", "s"]).ok();
     sandbox.write(GATE, &gate.replace("allow_override: false", "allow_override: true"));
     sandbox.run(["start", "ship_v1", "--layout", "praxis", "--id", "u", "--target", "x.md"]).ok();

@@ -1,4 +1,4 @@
-//! Which phase a session goes on with, whatever its file says about that.
+//! The phase at which a session continues, whatever its file says.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What others do to the files: edits, dropped keys, moves, damage.
+//! Changes by others: edits, dropped keys, moves, damage.
 
 use super::*;
 
@@ -41,7 +41,7 @@ fn keys_that_the_tools_own_reader_drops_come_back() {
     assert_eq!(found["metadata"]["from_the_tool"], 1);
 }
 
-/// A real reader drops keys it does not know when it saves: that is no deletion, also of what they said.
+/// The original reader drops unknown keys when saving: not a deletion, even of foreign keys.
 #[test]
 fn a_paused_session_that_its_tool_saves_without_the_flags_stays_paused() {
     let sandbox = with_old();
@@ -130,7 +130,7 @@ fn a_session_of_the_second_shape_that_its_tool_moves_is_what_the_folder_says() {
     assert_eq!(sandbox.run(["list", "--all", "--json"]).ok().json()["sessions"].as_array().unwrap().len(), 1);
 }
 
-/// Only `import` turns an old shape into the newest.
+/// Only `import` converts an old format to the newest.
 #[test]
 fn an_export_into_its_own_layout_keeps_the_shape_and_every_byte_that_did_not_change() {
     let sandbox = with_old();
@@ -184,7 +184,7 @@ fn what_is_odd_in_a_file_is_not_said_to_be_mended() {
     sandbox.run(["doctor"]).ok();
 }
 
-/// What the version before names is looked for as well: no gate is lost with a file.
+/// Files that only the backup names are searched as well: no gate is lost with a file.
 #[test]
 fn a_session_that_is_told_from_its_backup_has_the_gates_of_its_workflow() {
     let sandbox = with_old();
@@ -239,7 +239,7 @@ fn a_secret_in_somebodys_file_stays_in_it_and_out_of_the_log() {
     assert!(!log.contains(&token), "{log}");
 }
 
-/// Whatever a command wrote of it would be invented.
+/// Anything that a command wrote would be invented.
 #[test]
 fn a_file_that_nobody_ever_read_is_left_as_it_is_by_every_command() {
     let large = pretty(&json!({"session_id": ID, "workflow_type": "ship_v1", "current_phase": 1,
@@ -266,7 +266,7 @@ fn a_file_that_nobody_ever_read_is_left_as_it_is_by_every_command() {
     }
 }
 
-/// The rules of a strict gate are held against the evidence that stands in the file.
+/// The rules of a strict gate are checked against the evidence in the file.
 #[test]
 fn the_evidence_of_a_phase_that_its_tool_passed_is_kept_and_counts_where_the_gate_accepts_it() {
     let submitted = json!({"phase_number": 1, "evidence": {"tests": 4}, "outputs": {"report": "out.md"},

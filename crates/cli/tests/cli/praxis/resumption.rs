@@ -1,4 +1,5 @@
-//! What whoever takes a session up again is told, after a restart or days later: all that the newest shape records for it.
+//! The information for a returning user, after a restart or days later: everything that the newest format records for
+//! it.
 
 use super::*;
 
@@ -75,7 +76,7 @@ fn what_was_tried_is_tried_again_and_the_failed_attempt_is_kept() {
     assert_eq!((&found["current_phase"], &found["checkpoints"]["2"]), (&json!(3), &json!("passed")));
 }
 
-/// Nothing names the phases, and nobody recorded how many there are.
+/// Nothing names the phases, and their number is not recorded.
 #[test]
 fn what_has_no_name_is_not_told_twice_and_what_is_over_has_no_time_left() {
     let sandbox = with_old();

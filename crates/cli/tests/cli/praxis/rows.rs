@@ -1,5 +1,5 @@
-//! Rows of the format that the other files do not reach: where definitions are, phases from 1 on, the order of a gate's
-//! stages, tasks as items, and what is in the way where a session or a definition should be.
+//! Further rules of the format: places of definitions, phases from 1, the order of a gate's stages, tasks as
+//! items, and obstacles in place of a session or a definition.
 
 use super::*;
 use std::os::unix::fs::symlink;
@@ -86,7 +86,7 @@ fn a_gate_that_fails_two_stages_at_once_names_the_first_of_them() {
     }
 }
 
-/// Agents kept a second to-do list beside it: tasks of a phase are told with it, and its items are that list.
+/// Agents kept a second to-do list: a phase's tasks are shown with it, and its items are that list.
 #[test]
 fn an_agent_has_the_tasks_of_the_phase_and_its_own_list_in_one_place() {
     let sandbox = started();
@@ -101,7 +101,7 @@ fn an_agent_has_the_tasks_of_the_phase_and_its_own_list_in_one_place() {
     assert_eq!(view(&sandbox)["item_counts"]["total"], 1);
     sandbox.run(["item", "done", &id]).ok();
     assert_eq!(view(&sandbox)["item_counts"]["done"], 1);
-    // The next phase has a list of its own.
+    // The next phase has its own list.
     sandbox.run(["advance", "--phase", "0"]).ok();
     assert!(!brief().contains("Tasks: 1. Read the issue"), "{}", brief());
     sandbox.run(["item", "add", "Compile"]).ok();
@@ -130,7 +130,7 @@ fn estimated_duration_and_primary_outputs_are_told_to_whoever_works_on_it() {
     assert!(brief.contains("All phases deliver: a tag; a package."), "{brief}");
 }
 
-/// A file in a loop, one that leads out of the project, one of ten million brackets, a folder: none hides the others.
+/// A link loop, one that leads outside the project, ten million brackets, a folder: none hides the others.
 #[test]
 fn what_is_in_the_way_where_a_session_should_be_is_named_and_left_alone() {
     let sandbox = with_old();

@@ -1,4 +1,4 @@
-//! Sessions that were imported and go back to their own tool: what the tool's file had is in it still.
+//! Imported sessions that return to their own tool: the tool's original data is still there.
 
 use super::*;
 

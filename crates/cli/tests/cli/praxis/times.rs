@@ -1,4 +1,4 @@
-//! When things happened, as the tool itself wrote it: what it recorded is history, and stays.
+//! Times as the tool itself wrote them: its records are history, and stay.
 
 use super::*;
 
@@ -8,7 +8,7 @@ fn written_at(sandbox: &Sandbox, at: &str) {
     file.set_modified(std::time::SystemTime::from(at)).unwrap();
 }
 
-/// The tool completes two phases, the second of them over an hour after it began, and writes its file at 12:55.
+/// The tool completes two phases, the second over an hour after it started, and writes its file at 12:55.
 fn two_phases_later(ends: [&str; 2]) -> Sandbox {
     let sandbox = started();
     edit(&sandbox, NEW, |value| {

@@ -1,4 +1,4 @@
-//! Version 2's files after commands of ours: its own tool must be able to load each of them.
+//! Version 2's files after our commands: its own tool must be able to load each of them.
 
 use super::*;
 use testkit::praxis_v2::broken_rules;
@@ -38,7 +38,7 @@ fn beside_version_2() -> Sandbox {
     sandbox
 }
 
-/// Every session's file of version 2, wherever it is by now.
+/// Every version 2 session file, wherever it is.
 #[track_caller]
 fn all_load(sandbox: &Sandbox, after: &str) {
     let mut files = 0;

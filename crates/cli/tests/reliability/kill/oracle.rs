@@ -1,28 +1,28 @@
-//! What was promised, and whether the logs keep it.
+//! The promises, and whether the logs keep them.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
 use testkit::Sandbox;
 
-/// How often something may be found, after all that was said about it.
+/// How often something may be found, according to the answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Promise {
     /// It was acknowledged.
     Once,
     /// The process was killed before it answered.
     AtMostOnce,
-    /// It was answered that this changed nothing.
+    /// The answer said that nothing changed.
     Never,
 }
 
-/// What one writer was promised, by what it looks for in the logs.
+/// One writer's promises, keyed by what to look for in the logs.
 #[derive(Debug, Default)]
 pub struct Promises {
-    /// Texts of notes, tokens of evidence, goals of sessions: each is used for one command only.
+    /// Texts of notes, evidence tokens, goals of sessions: each used for one command only.
     pub marks: BTreeMap<String, Promise>,
-    /// Session, run and phase that were completed.
+    /// Completed phases by session, run and phase.
     pub phases: BTreeMap<(String, u64, String), Promise>,
-    /// How each session of the writer's own was left.
+    /// The final state of each of the writer's own sessions.
     pub lifecycles: BTreeMap<String, &'static str>,
 }
 
@@ -31,7 +31,7 @@ pub struct Promises {
 pub struct Kept {
     pub lost: Vec<String>,
     pub doubled: Vec<String>,
-    /// Killed after it was kept and before it was answered: not wrong, and a sign that the moments are well chosen.
+    /// Killed after the commit and before the answer: not wrong, and a sign of well-chosen moments.
     pub unanswered: usize,
 }
 
@@ -52,7 +52,7 @@ impl Kept {
     }
 }
 
-/// What the logs of all sessions hold.
+/// The contents of all logs.
 #[derive(Default)]
 struct Found {
     marks: BTreeMap<String, usize>,

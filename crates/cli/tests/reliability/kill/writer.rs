@@ -1,8 +1,7 @@
-//! One writer: runs commands in a worktree of its own and on a session that all share, and notes what it is promised.
+//! One writer: runs commands in its own worktree and on a shared session, and notes its promises.
 
 use super::Arena;
 use super::oracle::{Promise, Promises};
-use super::random::Random;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use serde_json::Value;
 use std::os::unix::process::ExitStatusExt;
@@ -10,6 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::Ordering;
 use testkit::Ran;
+use testkit::proof::Random;
 
 const PHASES: [&str; 3] = ["plan", "implement", "review"];
 
@@ -21,7 +21,7 @@ pub struct Writer<'a> {
     shared_folder: &'a Path,
     random: Random,
     promises: Promises,
-    /// The active session of this worktree, and how far it is. Only this writer changes it.
+    /// This worktree's active session and its progress. Only this writer changes it.
     session: Option<String>,
     run: u64,
     phase: usize,
@@ -47,7 +47,7 @@ impl<'a> Writer<'a> {
     }
 
     pub fn work(mut self) -> Promises {
-        // Whatever becomes of this writer, the killer learns that it is gone.
+        // Whatever happens to this writer, the killer learns that it is gone.
         let _leaving = Leaving(self.arena);
         while self.arena.goes_on() {
             match self.random.below(16) {
@@ -64,7 +64,7 @@ impl<'a> Writer<'a> {
         self.promises
     }
 
-    /// A new session takes the place of the one before, which is paused.
+    /// A new session replaces the previous one, which is paused.
     fn start(&mut self) {
         let (goal, key) = (self.mark("goal"), self.mark("key"));
         let answer = self.until_acknowledged(self.folder, &["start", "--goal", &goal, "--key", &key]);
@@ -77,7 +77,8 @@ impl<'a> Writer<'a> {
         (self.run, self.phase) = (1, 0);
     }
 
-    /// The printed form, again until it is answered: again is not twice. After the last phase the next run begins.
+    /// The printed command, repeated until answered: it is safe to repeat. After the last phase the next run
+    /// starts.
     fn advance(&mut self) {
         let Some(session) = self.session.clone() else { return self.start() };
         let (phase, token) = (PHASES[self.phase], self.mark("token"));
@@ -100,7 +101,7 @@ impl<'a> Writer<'a> {
         self.until_acknowledged(self.folder, &["resume", &session]);
     }
 
-    /// Asked once: whoever is killed may have been heard or not.
+    /// Tried once: a killed command may have been committed or not.
     fn note(&mut self, folder: &Path, session: Option<&str>) {
         let Some(named) = session.map(ToOwned::to_owned).or(self.session.clone()) else {
             return self.start();
@@ -122,7 +123,8 @@ impl<'a> Writer<'a> {
         self.promises.marks.insert(text, Promise::Once);
     }
 
-    /// Others advance it too: what they completed first is answered with `already`, and this evidence is not kept.
+    /// Others advance it too: a phase that they completed first is answered with `already`, and this evidence
+    /// is not stored.
     fn advance_shared(&mut self) {
         let (token, key) = (self.mark("token"), self.mark("key"));
         let evidence = format!("mark={token}");
@@ -133,11 +135,12 @@ impl<'a> Writer<'a> {
                 None => {}
                 Some(ran) if ran.code == 0 && ran.json()["already"] == true => break Promise::Never,
                 Some(ran) if ran.code == 0 => break Promise::Once,
-                // Another writer completed the last phase: the next run begins, whoever asks for it first.
+                // Another writer completed the last phase: the next run starts, whoever asks first.
                 Some(ran) if ran.code == 4 && ran.error()["kind"] == "not_active" => {
                     self.until_acknowledged(folder, &["run", "start", "--session", "shared"]);
                 }
-                // The next run began between this one's gate and its turn: refused, nothing changed, so it is asked again.
+                // The next run started between this gate and its turn: refused without changes, so it is
+                // repeated.
                 Some(ran) if ran.code == 4 && ran.error()["kind"] == "moved_meanwhile" => {}
                 Some(ran) => panic!("{command:?}: {ran:?}"),
             }
@@ -158,20 +161,18 @@ impl<'a> Writer<'a> {
         self.ran(folder, arguments).map(|ran| ran.ok().json())
     }
 
-    /// What came of a run, unless it was killed.
+    /// The result of a run, unless it was killed.
     fn ran(&self, folder: &Path, arguments: &[&str]) -> Option<Ran> {
-        let mut command = Command::new(self.program.get_program());
-        command.args(arguments).arg("--json").current_dir(folder).env_clear();
-        command.envs(self.program.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        let mut child =
-            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut command = testkit::like(self.program, arguments);
+        command.arg("--json").current_dir(folder);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (mut stdout, mut stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
         let pid = Pid::from_child(&child);
         *self.arena.children[self.at].lock().unwrap() = Some(child);
         let (mut said, mut complained) = (String::new(), String::new());
         std::io::Read::read_to_string(&mut stdout, &mut said).unwrap();
         std::io::Read::read_to_string(&mut stderr, &mut complained).unwrap();
-        // Not reaped before it is out of the killer's sight.
+        // Not reaped before the killer can no longer see it.
         rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT))
             .unwrap();
         let mut child = self.arena.children[self.at].lock().unwrap().take().unwrap();
@@ -184,7 +185,7 @@ impl<'a> Writer<'a> {
         Some(Ran { code: status.code().unwrap_or(-1), stdout: said, stderr: complained })
     }
 
-    /// A text that no other command has.
+    /// A text that no other command uses.
     fn mark(&mut self, kind: &str) -> String {
         self.marks += 1;
         format!("{kind}-{}-{}", self.at, self.marks)

@@ -1,0 +1,223 @@
+//! Compares a team's store with `pgbench`, which inserts rows of the same size into the same server in the same run.
+
+use crate::project::{Programs, Project};
+use crate::sample::{interleaved, medians, ratio};
+use crate::table::{Must, Table};
+use crate::{Effort, Result};
+use engine::{Engine, Intent, Options, StartRequest};
+use model::note::NoteKind;
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use testkit::postgres::{PASSWORD, Server, as_nobody};
+
+const NOTE: &str =
+    "The parser keeps the comments: rewriting the file must not lose what a person wrote there.";
+const WRITERS: usize = 8;
+const PROJECTS: usize = 64;
+const ROUNDS: usize = 5;
+
+pub fn postgres(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
+    let server = Server::start().ok_or("PostgreSQL is not installed: its programs are needed")?;
+    let team = Team::of(programs, &server)?;
+    let seconds = if effort.rounds < 200 { 2 } else { 5 };
+
+    let one = team.project(programs, "leftoff")?;
+    let mut engine = one.engine()?;
+    note(&mut engine, 200)?;
+    let script = team.script()?;
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        ours.push(rate(Duration::from_secs(seconds), || note(&mut engine, 1))?);
+        theirs.push(team.pgbench(&script, 1, seconds)?);
+    }
+    told(table, "note, one writer : pgbench, one client", &ours, &theirs, 0.3);
+
+    let projects: Vec<Project> =
+        (0..PROJECTS).map(|_| team.project(programs, "leftoff")).collect::<Result<_>>()?;
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        ours.push(crowd(&projects, Duration::from_secs(seconds))?);
+        theirs.push(team.pgbench(&script, WRITERS, seconds)?);
+    }
+    told(table, "notes of 8 writers on 64 projects : pgbench -c 8", &ours, &theirs, 0.5);
+    many_sessions(programs, &team, effort, table)
+}
+
+fn told(table: &mut Table, what: &str, ours: &[f64], theirs: &[f64], must: f64) {
+    let mut ratios: Vec<f64> = ours.iter().zip(theirs).map(|(our, their)| our / their).collect();
+    ratios.sort_by(f64::total_cmp);
+    let median = |rates: &[f64]| {
+        let mut rates = rates.to_vec();
+        rates.sort_by(f64::total_cmp);
+        rates[rates.len() / 2]
+    };
+    let of = format!("{:.0}/s : {:.0}/s", median(ours), median(theirs));
+    table.line(what, ratios[ratios.len() / 2], Must::AtLeast(must), &of);
+}
+
+/// Compares a command in a store with many sessions with the same command in a store with ten.
+fn many_sessions(programs: &Programs, team: &Team<'_>, effort: Effort, table: &mut Table) -> Result<()> {
+    let (few, many) = (team.project(programs, "few")?, team.project(programs, "many")?);
+    team.fill("few", 10, 100)?;
+    team.fill("many", effort.sessions, effort.events)?;
+    let (mut small, mut large) = (few.engine()?, many.engine()?);
+    let timed_note = |engine: &mut Engine| {
+        let begun = Instant::now();
+        note(engine, 1)?;
+        Ok(begun.elapsed())
+    };
+    let timed_status = |engine: &mut Engine| {
+        let begun = Instant::now();
+        engine.status()?;
+        Ok(begun.elapsed())
+    };
+    let of = format!("{} sessions, {} events", effort.sessions, effort.events);
+    let [larges, smalls] = interleaved(
+        effort.rounds,
+        |_| Ok(()),
+        &mut [&mut || timed_status(&mut large), &mut || timed_status(&mut small)],
+    )?;
+    let times = format!("{} ({of})", medians(&larges, &smalls));
+    table.line("status, many sessions : 10", ratio(&larges, &smalls), Must::AtMost(1.3), &times);
+    let [larges, smalls] = interleaved(
+        effort.rounds,
+        |_| Ok(()),
+        &mut [&mut || timed_note(&mut large), &mut || timed_note(&mut small)],
+    )?;
+    let times = format!("{} ({of})", medians(&larges, &smalls));
+    table.line("note, many sessions : 10", ratio(&larges, &smalls), Must::AtMost(1.3), &times);
+    Ok(())
+}
+
+fn note(engine: &mut Engine, times: usize) -> Result<()> {
+    for _ in 0..times {
+        engine.note(NoteKind::Note, NOTE, BTreeMap::new())?;
+    }
+    Ok(())
+}
+
+/// Calls per second.
+fn rate(length: Duration, mut work: impl FnMut() -> Result<()>) -> Result<f64> {
+    let begun = Instant::now();
+    let mut done = 0_u32;
+    while begun.elapsed() < length {
+        work()?;
+        done += 1;
+    }
+    Ok(f64::from(done) / begun.elapsed().as_secs_f64())
+}
+
+/// Notes per second of eight writers on open connections, each writing to its own projects in turn.
+fn crowd(projects: &[Project], length: Duration) -> Result<f64> {
+    let rates: Vec<std::result::Result<f64, String>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = projects
+            .chunks(projects.len().div_ceil(WRITERS))
+            .map(|own| {
+                scope.spawn(move || {
+                    let engines = own.iter().map(Project::engine).collect::<Result<Vec<_>>>();
+                    let mut engines = engines.map_err(|error| error.to_string())?;
+                    let mut next = 0;
+                    rate(length, || {
+                        next = (next + 1) % engines.len();
+                        note(&mut engines[next], 1)
+                    })
+                    .map_err(|error| error.to_string())
+                })
+            })
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|_| Err("a writer ended".to_owned())))
+            .collect()
+    });
+    let mut sum = 0.0;
+    for rate in rates {
+        sum += rate?;
+    }
+    Ok(sum)
+}
+
+struct Team<'s> {
+    server: &'s Server,
+    passwords: PathBuf,
+}
+
+impl<'s> Team<'s> {
+    fn of(programs: &Programs, server: &'s Server) -> Result<Self> {
+        let passwords = programs.built().join("bench-pgpass");
+        std::fs::write(&passwords, format!("*:*:*:*:{PASSWORD}\n"))?;
+        std::fs::set_permissions(&passwords, std::fs::Permissions::from_mode(0o600))?;
+        Ok(Self { server, passwords })
+    }
+
+    /// A project whose one session is on the server.
+    fn project(&self, programs: &Programs, schema: &str) -> Result<Project> {
+        let project = programs.empty_project()?;
+        let folder = project.root().join(".leftoff");
+        std::fs::create_dir_all(&folder)?;
+        let config = folder.join("config.toml");
+        let before = std::fs::read_to_string(&config).unwrap_or_default();
+        let url = format!(
+            "postgres://postgres@127.0.0.1:{}/postgres?sslmode=disable&passfile={}&schema={schema}",
+            self.server.port(),
+            self.passwords.display()
+        );
+        std::fs::write(config, format!("store = \"{url}\"\n{before}"))?;
+        // Run in this process: another home folder would count as another machine.
+        let options = Options { project: Some(project.root().to_owned()), ..Options::default() };
+        Engine::open(options, Intent::Create)?.start(&StartRequest::default())?;
+        Ok(project)
+    }
+
+    /// Writes the script for `pgbench`, which inserts one row as long as an event.
+    fn script(&self) -> Result<PathBuf> {
+        let size = "SELECT avg(pg_column_size(e.*))::int FROM leftoff.events e WHERE kind='note_added'";
+        let size: usize = self.server.sql(size).parse()?;
+        self.server.sql("CREATE TABLE rows(id bigserial PRIMARY KEY, body text NOT NULL)");
+        let path = self.server.folder().join("insert.sql");
+        std::fs::write(&path, format!("INSERT INTO rows(body)VALUES('{}');\n", "x".repeat(size)))?;
+        Ok(path)
+    }
+
+    fn pgbench(&self, script: &Path, clients: usize, seconds: u64) -> Result<f64> {
+        let output = as_nobody(self.server.programs().join("pgbench"))
+            .args(["-n", "-h", "127.0.0.1", "-U", "postgres", "-p", &self.server.port().to_string(), "-f"])
+            .arg(script)
+            .args([
+                "-c",
+                &clients.to_string(),
+                "-j",
+                &clients.to_string(),
+                "-T",
+                &seconds.to_string(),
+                "postgres",
+            ])
+            .env("PGPASSWORD", PASSWORD)
+            .output()?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let rate = text.lines().find_map(|line| line.strip_prefix("tps = ")?.split(' ').next()?.parse().ok());
+        rate.ok_or_else(|| format!("pgbench: {text}{}", String::from_utf8_lossy(&output.stderr)).into())
+    }
+
+    /// Copies the existing session: each copy is paused and has its own id and events.
+    fn fill(&self, schema: &str, sessions: u64, events: u64) -> Result<()> {
+        let each = events / sessions;
+        let columns = "worktree,machine,layout,exclusive,workflow,title,goal,target";
+        let rest = "phase,phases_done,phases_total,created_at,updated_at";
+        self.server.sql(&format!(
+            "INSERT INTO {schema}.sessions(project,number,id,{columns},lifecycle,parallel,{rest},version,turn,head)\
+             SELECT project,number+i,'other'||i,{columns},'paused',parallel,{rest},{each},i,head \
+             FROM {schema}.sessions,generate_series(1,{sessions}) i WHERE number=1;\
+             INSERT INTO {schema}.events(project,session,version,cursor,at,actor,kind,body,hash,link)\
+             SELECT project,1+i,v,1000+(i-1)*{each}+v,at,actor,kind,body,hash,link FROM {schema}.events,\
+             generate_series(1,{sessions}) i,generate_series(1,{each}) v WHERE session=1 AND version=1;\
+             INSERT INTO {schema}.snapshots SELECT project,1+i,fold_version,{each},body FROM {schema}.snapshots,\
+             generate_series(1,{sessions}) i WHERE session=1;\
+             UPDATE {schema}.projects SET cursor=1000+{events},numbers={sessions}+1;\
+             ANALYZE {schema}.sessions; ANALYZE {schema}.events; ANALYZE {schema}.snapshots"
+        ));
+        Ok(())
+    }
+}

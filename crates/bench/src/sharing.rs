@@ -1,0 +1,87 @@
+//! Sharing through git, against git itself: a sync with nothing to do, and a first sync of many sessions.
+
+use crate::project::{Programs, Project};
+use crate::sample::{interleaved, medians, ratio, timed};
+use crate::table::{Must, Table};
+use crate::{Effort, Result};
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+pub fn sharing(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
+    let project = programs.project()?;
+    let hub = project.folder().join("hub.git");
+    git(project.folder(), &["init", "--quiet", "--bare", "hub.git"])?;
+    git(project.root(), &["init", "--quiet"])?;
+    git(project.root(), &["remote", "add", "origin", "../hub.git"])?;
+    run(&project, &["init", "--sync"])?;
+    run(&project, &["sync"])?;
+    run(&project, &["sync"])?;
+    let sidecar = project.database().with_file_name("sync.git");
+    let address = hub.to_string_lossy().into_owned();
+    let fetch = ["fetch", "--quiet", "--prune", "--no-tags", &address, "+refs/leftoff/v1/*:refs/remotes/*"];
+    let [syncs, fetches] = interleaved(
+        effort.rounds,
+        |_| Ok(()),
+        &mut [&mut || timed(&mut leftoff(&project, &["sync"])), &mut || {
+            timed(&mut git_command(&sidecar, &fetch))
+        }],
+    )?;
+    let times = medians(&syncs, &fetches);
+    table.line("sync, nothing to do : git fetch", ratio(&syncs, &fetches), Must::AtMost(3.0), &times);
+
+    let sessions = effort.sessions.min(10_000);
+    add_sessions(&project, sessions)?;
+    let begun = Instant::now();
+    run(&project, &["sync"])?;
+    let first = begun.elapsed();
+    git(project.folder(), &["init", "--quiet", "--bare", "other.git"])?;
+    let other = project.folder().join("other.git").to_string_lossy().into_owned();
+    let push = timed(&mut git_command(&sidecar, &["push", "--quiet", &other, "refs/own:refs/leftoff/v1/x"]))?;
+    table.line(
+        "first sync of many sessions : git push",
+        first.as_secs_f64() / push.as_secs_f64(),
+        Must::AtMost(10.0),
+        &format!("{sessions} sessions, {:.2} s : {:.2} s", first.as_secs_f64(), push.as_secs_f64()),
+    );
+    Ok(())
+}
+
+/// Copies of the existing session, each with its own id: starting as many would take minutes.
+fn add_sessions(project: &Project, count: u64) -> Result<()> {
+    let connection = rusqlite::Connection::open(project.database())?;
+    let id: String = connection.query_row("SELECT id FROM sessions WHERE number=1", [], |row| row.get(0))?;
+    let numbers = format!("WITH RECURSIVE n(i)AS(SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<{count})");
+    let cursor = "(SELECT max(turn) FROM sessions)";
+    connection.execute_batch(&format!(
+        "PRAGMA synchronous=OFF; BEGIN; CREATE TEMP TABLE start AS SELECT {cursor} AS turn;\
+         {numbers} INSERT INTO sessions(id,worktree,layout,workflow,title,goal,lifecycle,parallel,phase,phases_done,\
+         phases_total,created_at,updated_at,version,exclusive,turn)SELECT 'other'||i,worktree,layout,workflow,title,\
+         goal,'paused',parallel,phase,phases_done,phases_total,created_at,updated_at,version,exclusive,\
+         (SELECT turn FROM start)+i*version FROM n,sessions WHERE number=1;\
+         INSERT INTO events(session,version,cursor,at,actor,kind,body)SELECT o.number,e.version,\
+         o.turn-o.version+e.version,e.at,e.actor,e.kind,replace(e.body,'{id}',o.id) FROM sessions o,events e \
+         WHERE o.id LIKE 'other%' AND e.session=1; COMMIT"
+    ))?;
+    Ok(())
+}
+
+fn leftoff(project: &Project, arguments: &[&str]) -> Command {
+    let mut command = project.leftoff(arguments);
+    command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    command
+}
+
+fn run(project: &Project, arguments: &[&str]) -> Result<()> {
+    timed(&mut leftoff(project, arguments)).map(drop)
+}
+
+fn git(folder: &Path, arguments: &[&str]) -> Result<()> {
+    timed(&mut git_command(folder, arguments)).map(drop)
+}
+
+fn git_command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new("git");
+    command.args(arguments).current_dir(folder);
+    command
+}

@@ -1,0 +1,185 @@
+//! Facts that only a brief contains, one at a time: git, pauses, earlier runs, items, blockers, ends.
+
+use crate::agent::Agent;
+use crate::{fresh, git, with_gate};
+use serde_json::Value;
+use testkit::Sandbox;
+
+fn brief(sandbox: &Sandbox) -> String {
+    sandbox.run(["brief", "--format", "markdown"]).ok().stdout
+}
+
+/// Two tasks and a last phase without a gate.
+const TASKS: &str = r#"
+name = "tasks"
+version = "1"
+title = "Tasks"
+
+[[phase]]
+id = "build"
+title = "Build"
+items = "task"
+produces = ["task-{item}.md"]
+
+[[phase]]
+id = "ship"
+title = "Ship"
+"#;
+
+fn with_tasks() -> Sandbox {
+    let sandbox = fresh();
+    sandbox.write(".leftoff/workflows/tasks.toml", TASKS);
+    sandbox.at("2026-11-14T10:00:00Z");
+    sandbox.run(["start", "tasks", "--id", "s"]).ok();
+    sandbox.run(["item", "add", "First"]).ok();
+    sandbox.run(["item", "add", "Second"]).ok();
+    sandbox
+}
+
+#[test]
+fn b3_items_that_an_earlier_phase_left_open_are_shown_and_come_before_the_end() {
+    let sandbox = with_tasks();
+    sandbox.run(["item", "done", "task-1"]).ok();
+    sandbox.run(["advance", "--phase", "build"]).ok();
+    let text = brief(&sandbox);
+    assert!(text.contains("- Left open in Build: [ ] task-2 Second: ready"), "{text}");
+    assert!(
+        text.contains("in build, which comes first") && text.contains("`leftoff item claim task-2`"),
+        "{text}"
+    );
+    let refused = sandbox.run(["advance", "--phase", "ship"]).code(4).stderr;
+    assert!(refused.contains("an item of phase 'build' would be left open (task-2)"), "{refused}");
+    let ended = sandbox.run_as_person(["advance", "--phase", "ship", "--json"]).ok().json();
+    assert_eq!(ended["status"], "completed", "a person may");
+}
+
+#[test]
+fn b3_a_lease_whose_holder_is_gone_says_so_and_can_be_claimed() {
+    let sandbox = with_tasks();
+    let mut agent = Agent::new(&sandbox, "agent-a");
+    agent.hook(&sandbox, "cccc0000-3", "startup").ok();
+    agent.run(&sandbox, &["item", "claim", "task-1"]).ok();
+    sandbox.at("2026-11-14T10:05:00Z");
+    let alive = brief(&sandbox);
+    assert!(alive.contains("task-1 First: held by claude cccc0000 until 10:30 UTC"), "{alive}");
+    drop(agent);
+    // A newcomer forgets a dead agent, but not its claims.
+    let mut newcomer = Agent::new(&sandbox, "agent-b");
+    newcomer.hook(&sandbox, "dddd0000-4", "startup").ok();
+    let gone = brief(&sandbox);
+    assert!(gone.contains("held by claude cccc0000, gone since 10:00 UTC (claim it)"), "{gone}");
+    newcomer.run(&sandbox, &["item", "claim", "task-1"]).ok();
+}
+
+#[test]
+fn b4_earlier_runs_are_one_line_each() {
+    let sandbox = git();
+    sandbox.at("2026-11-14T10:00:00Z");
+    sandbox.run(["start", "--id", "s"]).ok();
+    for phase in ["plan", "implement"] {
+        sandbox.run(["advance", "--phase", phase]).ok();
+    }
+    sandbox.run(["advance", "--phase", "review", "--output", "verdict=approve"]).ok();
+    sandbox.run(["run", "start", "plan-implement-review", "--session", "s"]).ok();
+    sandbox.at("2026-11-16T10:00:00Z");
+    sandbox.run(["resume"]).ok();
+    let text = brief(&sandbox);
+    let line = "- Run 1 of plan-implement-review: finished 14 Nov (3 done), verdict=approve\n";
+    assert!(text.contains(line), "{text}");
+}
+
+#[test]
+fn b7_resume_repeats_why_it_was_paused_and_the_brief_keeps_it_until_the_phase_moves() {
+    let sandbox = git();
+    sandbox.at("2026-11-14T10:00:00Z");
+    sandbox.run(["start", "--id", "s"]).ok();
+    sandbox.run(["pause", "--reason", "lunch", "--context", "half of the plan"]).ok();
+    sandbox.at("2026-11-14T11:00:00Z");
+    let resumed = crate::unbroken(&sandbox.run(["resume"]).ok().stdout);
+    assert!(resumed.contains("paused 10:00 UTC: lunch, in the middle of: half of the plan"), "{resumed}");
+    let told = "## Paused 1 hour ago, resumed just now\n\"lunch\", in the middle of \"half of the plan\"\n";
+    assert!(brief(&sandbox).contains(told), "{}", brief(&sandbox));
+    // A pause without a reason does not hide it.
+    sandbox.run(["pause", "--reason", "tea"]).ok();
+    assert!(
+        brief(&sandbox).contains("\"tea\", in the middle of \"half of the plan\""),
+        "{}",
+        brief(&sandbox)
+    );
+    sandbox.run(["resume"]).ok();
+    sandbox.run(["advance", "--phase", "plan"]).ok();
+    assert!(!brief(&sandbox).contains("half of the plan"), "{}", brief(&sandbox));
+}
+
+#[test]
+fn p5_after_a_failure_resume_tells_the_error_and_not_an_earlier_pause() {
+    let sandbox = git();
+    sandbox.at("2026-11-14T10:00:00Z");
+    sandbox.run(["start", "--id", "s"]).ok();
+    sandbox.run(["pause", "--reason", "lunch", "--context", "half of the plan"]).ok();
+    sandbox.run(["resume"]).ok();
+    sandbox.at("2026-11-14T11:00:00Z");
+    sandbox.run(["fail", "--error", "the server crashed"]).ok();
+    let resumed = crate::unbroken(&sandbox.run(["resume"]).ok().stdout);
+    assert!(resumed.contains("11:00 UTC: failed: the server crashed"), "{resumed}");
+    assert!(!resumed.contains("lunch"), "{resumed}");
+    assert!(brief(&sandbox).contains("\"failed: the server crashed\""), "{}", brief(&sandbox));
+}
+
+#[test]
+fn b8_a_blocker_is_named_before_the_next_step_and_held_items_are_named() {
+    let sandbox = with_tasks();
+    sandbox.run(["note", "No certificate", "--kind", "blocker"]).ok();
+    let next = sandbox.run(["next"]).ok().stdout;
+    assert!(next.starts_with("Note 1 blocks: settle it first"), "{next}");
+    sandbox.run_as("codex:bbbb0000", ["item", "claim", "task-1"]).ok();
+    sandbox.run(["item", "block", "task-2", "--reason", "no \"key\""]).ok();
+    let next = sandbox.run(["next", "--json"]).ok().json();
+    assert_eq!(next["command"], Value::Null, "nothing is ready, and nothing is offered");
+    let summary = next["summary"].as_str().unwrap();
+    assert!(summary.contains("task-1: held by codex bbbb0000 until 10:30 UTC"), "{summary}");
+    assert!(summary.contains("task-2: blocked: \"no ”key”\""), "{summary}");
+}
+
+#[test]
+fn b8_an_item_that_is_done_without_its_file_is_warned_of_at_once() {
+    let sandbox = with_tasks();
+    let warned = sandbox.run(["item", "done", "task-1"]).ok().stderr;
+    assert!(warned.contains("its file is not there: .leftoff/sessions/s/task-1.md"), "{warned}");
+    sandbox.write(".leftoff/sessions/s/task-2.md", "x\n");
+    let fine = sandbox.run(["item", "done", "task-2"]).ok().stderr;
+    assert!(!fine.contains("not there"), "{fine}");
+}
+
+#[test]
+fn b8_texts_that_are_only_placeholders_are_refused() {
+    let sandbox = with_tasks();
+    for line in [
+        "leftoff item add '<title>'",
+        "leftoff item add TITLE",
+        "leftoff note '<text>'",
+        "leftoff pause --reason REASON",
+        "leftoff item block task-1 --reason '<reason>'",
+        "leftoff item split task-1 --into '<title>'",
+    ] {
+        let refused = sandbox.run_printed(line).code(2).stderr;
+        assert!(refused.contains("is a placeholder"), "{line}: {refused}");
+    }
+}
+
+#[test]
+fn b9_git_that_takes_too_long_is_left_out() {
+    let sandbox = with_gate();
+    sandbox.run(["start", "ship"]).ok();
+    let folder = sandbox.folder().join("slow");
+    std::fs::create_dir(&folder).unwrap();
+    let git = folder.join("git");
+    std::fs::write(&git, "#!/bin/sh\nexec sleep 60\n").unwrap();
+    std::fs::set_permissions(&git, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let mut command = sandbox.command(["brief", "--json"]);
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let ran = command.env("PATH", path).env("LEFTOFF_TEST_GIT_MS", "20").output().unwrap();
+    let told: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    assert_eq!(told["git"], Value::Null, "{told}");
+    assert_eq!(told["session"]["status"], "active");
+}

@@ -1,0 +1,164 @@
+//! Daily use by people and agents: arguments without options, answers of one line, suggestions, help.
+
+use crate::gates::{started, trust};
+use crate::{fresh, git};
+use serde_json::{Value, json};
+
+#[test]
+fn u5_what_a_command_is_about_can_stand_behind_it() {
+    let sandbox = git();
+    sandbox.run(["start", "--id", "one"]).ok();
+    sandbox.run(["start", "--id", "two"]).ok();
+    for command in ["status", "brief", "next", "verify", "pause"] {
+        let told = sandbox.run([command, "one", "--json"]);
+        assert!(told.stdout.contains("\"one\""), "{command}: {}\n{}", told.stdout, told.stderr);
+    }
+    sandbox.run(["gate", "plan"]).ok();
+    let advanced = sandbox.run(["advance", "plan", "--json"]).ok().json();
+    assert_eq!(advanced["current_phase"]["id"], "implement");
+    assert_eq!(sandbox.run(["advance", "plan", "--phase", "plan", "--json"]).ok().json()["already"], true);
+    sandbox.run(["advance", "plan", "--phase", "implement"]).code(2);
+    sandbox.run(["status", "nowhere"]).code(3);
+}
+
+#[test]
+fn u8_leftoff_alone_is_status_also_with_options() {
+    let sandbox = git();
+    assert_eq!(sandbox.run([""; 0]).ok().stdout, sandbox.run(["status"]).ok().stdout);
+    sandbox.run(["start", "--id", "one"]).ok();
+    assert_eq!(sandbox.run([""; 0]).ok().stdout, sandbox.run(["status"]).ok().stdout);
+    assert_eq!(sandbox.run(["--json"]).ok().json()["session_id"], "one");
+}
+
+#[test]
+fn u8_help_has_groups_and_concept_pages() {
+    let sandbox = git();
+    let help = sandbox.run(["help"]).ok().stdout;
+    let places: Vec<usize> =
+        ["Every day:", "Phases and gates:", "Items and files:", "Sessions:", "Looking:", "Setting up:"]
+            .into_iter()
+            .map(|heading| help.find(heading).unwrap_or_else(|| panic!("{heading} is not in\n{help}")))
+            .collect();
+    assert!(places.is_sorted());
+    assert!(!help.contains("Commands:"));
+    assert!(sandbox.run(["help", "gates"]).ok().stdout.starts_with("Gates\n"));
+    assert!(sandbox.run(["help", "start"]).ok().stdout.contains("Usage: leftoff start"));
+    sandbox.run(["help", "nonsense"]).code(2);
+}
+
+#[test]
+fn u4_a_failed_advance_says_the_remedy_once_with_the_path_and_a_file_of_that_name() {
+    let sandbox = fresh();
+    sandbox.run(["start", "--id", "login"]).ok();
+    sandbox.write("docs/PLAN.md", "a plan\n");
+    let failed = sandbox.run(["advance", "plan"]).code(5);
+    assert_eq!(failed.stdout, "");
+    assert_eq!(failed.stderr.matches("Write what will be built").count(), 1, "{}", failed.stderr);
+    assert!(
+        failed.stderr.contains(".leftoff/sessions/login/PLAN.md is missing; there is docs/PLAN.md"),
+        "{}",
+        failed.stderr
+    );
+    assert!(failed.stderr.trim_end().ends_with("leftoff advance --phase plan"), "{}", failed.stderr);
+    assert!(failed.stderr.lines().count() <= 5, "{}", failed.stderr);
+    let next = sandbox.run(["next"]).ok().stdout;
+    assert!(next.contains(".leftoff/sessions/login/PLAN.md"), "{next}");
+}
+
+#[test]
+fn u4_a_change_that_leaves_the_next_step_as_it_was_is_answered_in_one_line() {
+    let sandbox = git();
+    sandbox.run(["start", "--id", "login"]).ok();
+    sandbox.write("a.txt", "a");
+    let commands: [&[&str]; 4] = [
+        &["note", "hello"],
+        &["item", "add", "A task"],
+        &["checkpoint", "-m", "here"],
+        &["artifact", "add", "a.txt"],
+    ];
+    for command in commands {
+        let answer = sandbox.run(command).ok().stdout;
+        assert_eq!(answer.lines().count(), 1, "{command:?}: {answer}");
+    }
+    assert!(sandbox.run(["note", "stuck", "--kind", "blocker"]).ok().stdout.contains("Next: "));
+}
+
+#[test]
+fn u5_evidence_under_a_wrong_name_is_told() {
+    let sandbox = started(
+        "[[phase]]\nid = \"p\"\n[phase.evidence]\ntests_passed = { type = \"integer\", required = true }\n",
+    );
+    let failed = sandbox.run(["advance", "p", "--evidence", "test_passed=4"]).code(5);
+    assert!(
+        failed.stderr.contains("you gave 'test_passed': did you mean 'tests_passed'?"),
+        "{}",
+        failed.stderr
+    );
+}
+
+#[test]
+fn u7_items_are_listed_wherever_they_are_when_the_current_phase_has_none() {
+    let sandbox = fresh();
+    sandbox.run(["start"]).ok();
+    sandbox.run(["item", "add", "Rotate tokens"]).ok();
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["current_phase"]["id"], "plan");
+    let listed = sandbox.run(["item", "list"]).ok().stdout;
+    assert!(listed.contains("Rotate tokens"), "{listed}");
+}
+
+#[test]
+fn u7_a_finished_session_points_to_a_paused_one() {
+    let sandbox = git();
+    sandbox.run(["start", "--id", "first"]).ok();
+    sandbox.run(["start", "--id", "second"]).ok();
+    sandbox.run(["close", "--force"]).ok();
+    let next = sandbox.run(["next", "--json"]).ok().json();
+    assert_eq!(next["command"], "leftoff resume first", "{next}");
+    sandbox.run(["resume", "first"]).ok();
+    sandbox.run(["close", "--force"]).ok();
+    assert_eq!(sandbox.run(["next", "--json"]).ok().json()["command"], Value::Null);
+}
+
+#[test]
+fn u7_after_trust_the_next_step_is_to_try_again() {
+    let sandbox =
+        started("[[phase]]\nid = \"p\"\n[[phase.check]]\nid = \"c\"\nkind = \"command\"\nrun = \"true\"\n");
+    sandbox.run(["advance", "p"]).code(5);
+    let before = sandbox.run(["next"]).ok().stdout;
+    assert!(before.contains("leftoff trust w"), "{before}");
+    trust(&sandbox);
+    let after = sandbox.run(["next", "--json"]).ok().json();
+    assert!(!after["summary"].as_str().unwrap().contains("trust"), "{after}");
+    assert_eq!(after["command"], "leftoff advance --phase p");
+    sandbox.run(["advance", "p"]).ok();
+}
+
+#[test]
+fn u7_revisiting_a_finished_session_suggests_to_reopen_it() {
+    let sandbox = git();
+    sandbox.run(["start", "--id", "login"]).ok();
+    sandbox.run(["close", "--force"]).ok();
+    let refused = sandbox.run(["revisit", "plan", "--reason", "x", "--json"]).code(4).error();
+    assert!(refused["hint"].as_str().unwrap().contains("leftoff reopen login"), "{refused}");
+}
+
+#[test]
+fn u9_an_estimate_needs_two_phases_of_a_minute_and_a_goal_is_not_empty() {
+    let sandbox = git();
+    sandbox.run(["start", "--goal", " "]).code(2);
+    sandbox.at("2026-11-14T10:00:00Z").run(["start"]).ok();
+    let left = |moment: &str, phase: &str| {
+        let view = sandbox.at(moment).run(["advance", phase, "--json"]).ok().json();
+        view["progress"]["estimated_remaining_seconds"].clone()
+    };
+    assert_eq!(left("2026-11-14T10:40:00Z", "plan"), Value::Null);
+    assert_eq!(left("2026-11-14T11:00:00Z", "implement"), json!(1800));
+}
+
+#[test]
+fn workflows_are_listed_also_where_there_is_no_project_yet_and_nothing_is_made() {
+    let sandbox = testkit::Sandbox::plain(env!("CARGO_BIN_EXE_leftoff"));
+    assert!(sandbox.run(["workflow", "list"]).ok().stdout.contains("plan-implement-review"));
+    assert!(sandbox.run(["workflow", "show", "essay"]).ok().stdout.contains("thesis"));
+    assert_eq!(std::fs::read_dir(sandbox.project()).unwrap().count(), 0);
+}

@@ -1,0 +1,317 @@
+//! A project for a walk: how a session of each kind is started, how its work is done, and what may happen to
+//! it from outside.
+
+use serde_json::{Value, json};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use testkit::{Ran, Sandbox};
+
+pub struct Kind {
+    pub workflow: &'static str,
+    pub layout: Option<&'static str>,
+}
+
+const fn native(workflow: &'static str) -> Kind {
+    Kind { workflow, layout: None }
+}
+
+const fn of(layout: &'static str, workflow: &'static str) -> Kind {
+    Kind { workflow, layout: Some(layout) }
+}
+
+pub const KINDS: &[Kind] = &[
+    native("plan-implement-review"),
+    native("spec"),
+    native("review"),
+    native("map"),
+    native("ccw"),
+    native("essay"),
+    of("ocr", "review"),
+    of("ocr", "map"),
+    of("ccw", "ccw"),
+    of("praxis", "ship_v1"),
+    of("essay", "essay"),
+];
+
+/// Values with which these workflows' gates pass.
+const VALUES: &[(&str, &str)] = &[("word_targets", "[500,500]"), ("tests", "3"), ("failed", "0")];
+
+pub struct Ground {
+    pub sandbox: Sandbox,
+    pub session: String,
+    is_essay: bool,
+    layout: Option<&'static str>,
+    /// The walker's files: they must survive byte for byte.
+    files: RefCell<BTreeMap<PathBuf, String>>,
+    minute: RefCell<u32>,
+    written: RefCell<u32>,
+}
+
+impl Ground {
+    pub fn new(kind: &Kind) -> Self {
+        let sandbox = Sandbox::git(env!("CARGO_BIN_EXE_leftoff"));
+        sandbox.write(".git/HEAD", "ref: refs/heads/feature/login\n");
+        sandbox.at("2026-11-14T10:00:00Z");
+        if kind.layout == Some("praxis") {
+            define_praxis(&sandbox);
+        }
+        let mut words = vec!["start", kind.workflow, "--goal", "No log-out while a tab is open", "--json"];
+        if let Some(layout) = kind.layout {
+            words.extend(["--layout", layout]);
+        }
+        let view = sandbox.run_as(super::doors::AGENT, words).ok().json();
+        Self {
+            sandbox,
+            session: view["session_id"].as_str().unwrap().to_owned(),
+            is_essay: kind.workflow == "essay",
+            layout: kind.layout,
+            files: RefCell::default(),
+            minute: RefCell::new(0),
+            written: RefCell::new(0),
+        }
+    }
+
+    pub fn later(&self) {
+        *self.minute.borrow_mut() += 1;
+        let minute = *self.minute.borrow();
+        self.sandbox.at(&format!("2026-11-14T{:02}:{:02}:00Z", 10 + minute / 60, minute % 60));
+    }
+
+    pub fn view(&self) -> Value {
+        self.as_agent(&["status", "--json"]).ok().json()
+    }
+
+    pub fn items(&self) -> Vec<Value> {
+        let words = ["item", "list", "--all", "--session", &self.session, "--json"];
+        let listed = self.sandbox.run(words).ok().json();
+        listed["items"].as_array().cloned().unwrap_or_default()
+    }
+
+    pub fn as_agent(&self, words: &[&str]) -> Ran {
+        self.sandbox.run_as(super::doors::AGENT, words.iter().chain(&["--session", &self.session]))
+    }
+
+    pub fn as_person(&self, line: &str) -> Ran {
+        self.sandbox.run_as_person(testkit::words_of(line).into_iter().skip(1))
+    }
+
+    pub fn files_are_there(&self) {
+        for (path, text) in self.files.borrow().iter() {
+            let now = std::fs::read_to_string(path);
+            assert_eq!(now.as_ref().ok(), Some(text), "{} was lost", path.display());
+        }
+    }
+
+    /// Does a phase's work: its files, and its author's input.
+    pub fn work(&self, phase: &str) {
+        let view = self.view();
+        let phases = view["phases"].as_array().unwrap();
+        let Some(found) = phases.iter().find(|found| found["id"] == *phase) else { return };
+        if self.is_essay {
+            self.author(phase);
+        }
+        let items = self.items();
+        for path in found["produces"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+            for path in for_items(path, phase, &items) {
+                self.write(&path);
+            }
+        }
+    }
+
+    fn write(&self, path: &str) {
+        *self.written.borrow_mut() += 1;
+        let text = format!("# Work\n\nText number {}.\n", self.written.borrow());
+        self.sandbox.write(path, &text);
+        self.files.borrow_mut().insert(self.sandbox.path(path), text);
+    }
+
+    /// The essay author's input.
+    fn author(&self, phase: &str) {
+        let said = match phase {
+            "thesis_development" => &["set claim_type=argument"][..],
+            "essay_structuring" => &["set audience=general target_word_count=1000 total_sections=2"],
+            "argument_development" => &["item add One --id section-1", "item add Two --id section-2"],
+            "paragraph_writing" => &[
+                "item add One --id draft-1",
+                "item split draft-1 --into a",
+                "item add Two --id draft-2",
+                "item split draft-2 --into a",
+                "item set draft-1 voice_check_score=4",
+                "item set draft-2 voice_check_score=4",
+            ],
+            _ => &[],
+        };
+        for line in said {
+            let words: Vec<&str> = line.split(' ').collect();
+            let ran = self.as_agent(&words);
+            assert!([0, 4].contains(&ran.code), "{line}: {}", ran.stderr);
+        }
+    }
+
+    /// The command with its placeholders filled in.
+    pub fn filled(command: &str) -> String {
+        let mut words = Vec::new();
+        for word in testkit::words_of(command) {
+            let Some((name, value)) = word.split_once('=').filter(|(_, value)| value.starts_with('<')) else {
+                words.push(word);
+                continue;
+            };
+            let known = VALUES.iter().find(|(own, _)| *own == name).map(|(_, value)| *value);
+            let value = known.unwrap_or(match value {
+                "<number>" => "3",
+                "<true or false>" => "true",
+                "<list>" => "[1]",
+                "<object>" => "{}",
+                _ => "text",
+            });
+            words.push(format!("{name}={value}"));
+        }
+        words.join(" ")
+    }
+
+    /// Somebody else changes the session's position in its own file.
+    pub fn edit(&self, ahead: bool) {
+        let step = |number: i64| if ahead { number + 1 } else { (number - 1).max(0) };
+        match self.layout {
+            Some("ocr") => self.edit_json(".ocr/sessions", "state.json", |state| {
+                const PHASES: [&str; 8] = [
+                    "context",
+                    "change-context",
+                    "analysis",
+                    "reviews",
+                    "aggregation",
+                    "discourse",
+                    "synthesis",
+                    "complete",
+                ];
+                let at = PHASES.iter().position(|phase| state["current_phase"] == *phase)?;
+                let to = usize::try_from(step(i64::try_from(at).ok()?)).ok()?.min(PHASES.len() - 1);
+                state["current_phase"] = json!(PHASES[to]);
+                state["phase_number"] = json!(to + 1);
+                Some(())
+            }),
+            Some("ccw") => self.edit_json(".workflow", "workflow-session.json", |state| {
+                state["current_phase"] = json!(if ahead { "REVIEW" } else { "PLAN" });
+                Some(())
+            }),
+            Some("praxis") => self.edit_json(".praxis-os/.cache/state", "", |state| {
+                let at = state["current_phase"].as_i64()?;
+                state["current_phase"] = json!(step(at).min(2));
+                Some(())
+            }),
+            Some("essay") => self.edit_essay(step),
+            _ => {}
+        }
+    }
+
+    /// The stage in the essay's own state file.
+    fn edit_essay(&self, step: impl Fn(i64) -> i64) {
+        const STAGES: [&str; 4] =
+            ["thesis_development", "essay_structuring", "argument_development", "paragraph_writing"];
+        let path = self.sandbox.path(&self.session).join("session-state.yaml");
+        let Ok(text) = std::fs::read_to_string(&path) else { return };
+        let Some(at) =
+            STAGES.iter().position(|stage| text.contains(&format!("current_stage_name: \"{stage}\"")))
+        else {
+            return;
+        };
+        let to = usize::try_from(step(i64::try_from(at).unwrap())).unwrap().min(STAGES.len() - 1);
+        let text = text
+            .replace(&format!("current_stage: {}", at + 1), &format!("current_stage: {}", to + 1))
+            .replace(
+                &format!("current_stage_name: \"{}\"", STAGES[at]),
+                &format!("current_stage_name: \"{}\"", STAGES[to]),
+            );
+        std::fs::write(&path, text).unwrap();
+    }
+
+    /// Somebody else calls the session finished in its own file.
+    pub fn close_in_file(&self) {
+        if self.layout == Some("ocr") {
+            self.edit_json(".ocr/sessions", "state.json", |state| {
+                state["status"] = json!("closed");
+                state["current_phase"] = json!("complete");
+                state["phase_number"] = json!(8);
+                Some(())
+            });
+        }
+    }
+
+    /// Somebody else deletes the session's own file.
+    pub fn lose_file(&self) {
+        if let Some(path) = self.own_file() {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+
+    /// Half of the session's own file is there.
+    pub fn damage_file(&self) {
+        let Some(path) = self.own_file() else { return };
+        let Ok(text) = std::fs::read(&path) else { return };
+        std::fs::write(path, &text[..text.len() / 2]).unwrap();
+    }
+
+    fn own_file(&self) -> Option<PathBuf> {
+        let session = &self.session;
+        let path = match self.layout? {
+            "ocr" => format!(".ocr/sessions/{session}/state.json"),
+            "ccw" => format!(".workflow/{session}/workflow-session.json"),
+            "praxis" => format!(".praxis-os/.cache/state/{session}.json"),
+            _ => format!("{session}/session-state.yaml"),
+        };
+        Some(self.sandbox.path(&path))
+    }
+
+    /// The brief for an agent of which nothing is known here: the walker after a compaction. Not through the hook, which
+    /// would take this very process for the agent's, and then no step of the walk could be a person's.
+    pub fn after_compaction(&self) -> String {
+        self.sandbox.run(["brief", "--format", "markdown", "--session", &self.session]).ok().stdout
+    }
+
+    /// The session's JSON file, wherever below this folder it is.
+    fn edit_json(&self, folder: &str, name: &str, change: impl FnOnce(&mut Value) -> Option<()>) {
+        let own = self.sandbox.path(folder).join(&self.session).join(name);
+        let flat = self.sandbox.path(folder).join(format!("{}.json", self.session));
+        let path = if own.is_file() { own } else { flat };
+        let Ok(text) = std::fs::read_to_string(&path) else { return };
+        let mut state: Value = serde_json::from_str(&text).unwrap();
+        if change(&mut state).is_some() {
+            std::fs::write(&path, serde_json::to_string_pretty(&state).unwrap()).unwrap();
+        }
+    }
+}
+
+/// One file per item of the phase, for a path with a placeholder.
+fn for_items(path: &str, phase: &str, items: &[Value]) -> Vec<String> {
+    let Some((before, rest)) = path.split_once('<') else { return vec![path.to_owned()] };
+    let after = rest.split_once('>').map_or("", |(_, after)| after);
+    let of_phase = items.iter().filter(|item| item["phase"] == *phase && item["parent"].is_null());
+    let mut names: Vec<String> = of_phase
+        .map(|item| {
+            let id = item["id"].as_str().unwrap();
+            let stem = id.trim_end_matches(|digit: char| digit.is_ascii_digit());
+            if !stem.is_empty() && before.ends_with(stem) {
+                id[stem.len()..].to_owned()
+            } else {
+                id.to_owned()
+            }
+        })
+        .collect();
+    if names.is_empty() {
+        names.push("one".to_owned());
+    }
+    names.iter().map(|name| format!("{before}{name}{after}")).collect()
+}
+
+fn define_praxis(sandbox: &Sandbox) {
+    let metadata = json!({ "workflow_type": "ship_v1", "version": "1.0.0", "total_phases": 3, "phases": [
+        { "phase_number": 0, "phase_name": "Plan", "purpose": "Agree." },
+        { "phase_number": 1, "phase_name": "Build", "purpose": "Build it." },
+        { "phase_number": 2, "phase_name": "Release" }]});
+    sandbox.write(".praxis-os/workflows/ship_v1/metadata.json", &metadata.to_string());
+    sandbox.write(
+        ".praxis-os/workflows/ship_v1/phases/1/gate-definition.yaml",
+        "checkpoint: {strict: true}\nevidence_schema:\n  tests: {type: integer, required: true, validator: positive}\nvalidators:\n  positive: \"lambda x: x > 0\"\n",
+    );
+}

@@ -1,0 +1,71 @@
+//! Typing every printed command, unchanged and then with values, never harms a session: in every built-in
+//! workflow and every layout, from random states, beside external edits, crashes and other agents.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a test that cannot go on should say where, and how often each walk ended how"
+)]
+
+mod doors;
+mod ground;
+mod harm;
+mod walk;
+
+use doors::{CommandLine, Door, Server};
+use ground::{Ground, KINDS, Kind};
+
+/// The number of walks of each kind; more on request: LEFTOFF_WALKS=20.
+fn walks() -> u64 {
+    std::env::var("LEFTOFF_WALKS").ok().and_then(|text| text.parse().ok()).unwrap_or(1)
+}
+
+fn walk_all(kinds: impl Fn(&Kind) -> bool, door: impl Fn(&Ground) -> Box<dyn Door>, seed: u64) {
+    let mut ended = std::collections::BTreeMap::new();
+    for (kind, number) in KINDS.iter().zip(1u64..).filter(|(kind, _)| kinds(kind)) {
+        for walk in 0..walks() {
+            let ground = Ground::new(kind);
+            let end = walk::obey(&ground, &door, seed + number * 1_000 + walk);
+            *ended.entry(format!("{end:?}")).or_insert(0) += 1;
+        }
+    }
+    println!("{ended:?}");
+}
+
+#[test]
+fn native_sessions_are_safe_to_obey() {
+    walk_all(|kind| kind.layout.is_none(), |_| Box::new(CommandLine), 1);
+}
+
+#[test]
+fn sessions_of_other_tools_are_safe_to_obey() {
+    walk_all(|kind| kind.layout.is_some(), |_| Box::new(CommandLine), 2);
+}
+
+#[test]
+fn native_sessions_are_safe_to_obey_over_mcp() {
+    walk_all(|kind| kind.layout.is_none(), |ground| Box::new(Server::start(&ground.sandbox)), 3);
+}
+
+#[test]
+fn sessions_of_other_tools_are_safe_to_obey_over_mcp() {
+    walk_all(|kind| kind.layout.is_some(), |ground| Box::new(Server::start(&ground.sandbox)), 4);
+}
+
+/// A workflow that is added is walked, too.
+#[test]
+fn every_built_in_workflow_is_walked() {
+    let sandbox = testkit::Sandbox::git(env!("CARGO_BIN_EXE_leftoff"));
+    let listed = sandbox.run(["workflow", "list", "--json"]).ok().json();
+    let mut known: Vec<&str> = listed["workflows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|workflow| workflow["name"].as_str())
+        .collect();
+    let natives = KINDS.iter().filter(|kind| kind.layout.is_none());
+    let mut walked: Vec<&str> = natives.map(|kind| kind.workflow).collect();
+    known.sort_unstable();
+    walked.sort_unstable();
+    assert_eq!(walked, known);
+}

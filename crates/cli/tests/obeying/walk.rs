@@ -1,0 +1,178 @@
+//! One walk: a random history, then only what the brief says, with disturbances.
+
+use crate::doors::{Door, Said};
+use crate::ground::Ground;
+use crate::harm::{Standing, printed};
+use std::collections::BTreeMap;
+
+/// How a walk ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// The session is finished.
+    Finished,
+    /// Only a person can continue.
+    PersonsQuestion,
+    /// Others hold the remaining work.
+    WaitsForOthers,
+}
+
+/// No workflow has nearly as many steps, disturbed or not.
+const MOST_STEPS: usize = 90;
+/// A step may be tried before its work is done, and once more after it.
+const MOST_TIMES: u32 = 4;
+const OTHER: &str = "codex:bbbb0000-other";
+
+/// Deterministic pseudo-random numbers.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % sides
+    }
+}
+
+pub fn obey(ground: &Ground, door: &dyn Fn(&Ground) -> Box<dyn Door>, seed: u64) -> End {
+    let mut dice = Dice(seed);
+    let door = door(ground);
+    for _ in 0..dice.roll(6) {
+        disturb(ground, &mut dice);
+        if dice.roll(2) == 0 {
+            step(ground, &*door, &mut dice);
+        }
+    }
+    let mut seen: BTreeMap<(u64, String), u32> = BTreeMap::new();
+    for number in 0..MOST_STEPS {
+        ground.later();
+        if number < MOST_STEPS / 2 && dice.roll(8) == 0 {
+            disturb(ground, &mut dice);
+        }
+        let standing = Standing::of(ground);
+        let Some(next) = standing.view["next"]["command"].as_str() else { return ended(&standing) };
+        let times = seen.entry((standing.version, next.to_owned())).or_insert(0);
+        *times += 1;
+        let brief = || door.brief(&ground.sandbox);
+        assert!(*times <= MOST_TIMES, "seed {seed}: {next} changes nothing, again and again\n{}", brief());
+        if step(ground, &*door, &mut dice) == Some(Said::NeedsAPerson) {
+            return End::PersonsQuestion;
+        }
+    }
+    panic!("seed {seed}: it never ends\n{}", door.brief(&ground.sandbox));
+}
+
+fn ended(standing: &Standing) -> End {
+    if standing.is_over {
+        return End::Finished;
+    }
+    let summary = standing.view["next"]["summary"].as_str().unwrap_or_default();
+    assert!(summary.contains("No item is ready"), "nothing is offered, and it is not over: {summary}");
+    End::WaitsForOthers
+}
+
+/// Types what the brief prints: everything unchanged, then the next step with its work done.
+fn step(ground: &Ground, door: &dyn Door, dice: &mut Dice) -> Option<Said> {
+    let before = Standing::of(ground);
+    let next = before.view["next"]["command"].as_str()?.to_owned();
+    let commands = printed(&door.brief(&ground.sandbox));
+    // A finished session suggests nothing; otherwise the next step is in the brief.
+    let is_meant = commands.contains(&next);
+    let others: Vec<&String> = commands.iter().filter(|command| **command != next).collect();
+    if !others.is_empty() && dice.roll(3) == 0 {
+        let other = others[usize::try_from(dice.roll(others.len() as u64)).unwrap()];
+        typed(ground, door, other);
+    }
+    let said = typed(ground, door, &next)?;
+    if next.contains('<') {
+        assert_eq!(said, Said::Refused, "{next}");
+    }
+    match said {
+        Said::Done => Some(Said::Done),
+        Said::NeedsAPerson if dice.roll(4) > 0 => {
+            let approved = ground.as_person(&next);
+            assert_eq!(approved.code, 0, "{next}: {}{}", approved.stdout, approved.stderr);
+            Some(Said::Done)
+        }
+        Said::NeedsAPerson => Some(Said::NeedsAPerson),
+        Said::Refused | Said::GateFailed | Said::Other => {
+            assert!(is_meant || !before.is_over, "{next} is not in the brief");
+            if let Some(phase) = testkit::words_of(&next).get(3).filter(|_| next.contains(" advance ")) {
+                ground.work(phase);
+            }
+            typed(ground, door, &Ground::filled(&next))
+        }
+    }
+}
+
+/// Types one command, and checks that it did no harm.
+fn typed(ground: &Ground, door: &dyn Door, command: &str) -> Option<Said> {
+    let before = Standing::of(ground);
+    let said = if command.starts_with("leftoff approve ") {
+        Some(Said::NeedsAPerson)
+    } else {
+        door.enter(&ground.sandbox, command)
+    };
+    let after = Standing::of(ground);
+    after.keeps(&before, ground, command);
+    if said == Some(Said::Refused) {
+        assert_eq!(after.version, before.version, "{command} was refused and changed something");
+    }
+    said
+}
+
+/// A disturbance from outside.
+fn disturb(ground: &Ground, dice: &mut Dice) {
+    let sandbox = &ground.sandbox;
+    let session = ground.session.as_str();
+    let named = |words: &[&str]| -> Vec<String> {
+        words.iter().chain(&["--session", session]).map(|word| (*word).to_owned()).collect()
+    };
+    match dice.roll(16) {
+        0 => drop(ground.as_agent(&["note", "The certificate expired", "--kind", "blocker"])),
+        1 => drop(sandbox.run_as(OTHER, named(&["note", "Who signs?", "--kind", "question"]))),
+        2 => drop(ground.as_agent(&["item", "add", "A task"])),
+        3 => drop(sandbox.run_as(OTHER, named(&["item", "claim"]))),
+        4 => drop(ground.as_agent(&["pause", "--reason", "lunch", "--context", "half a test"])),
+        5 => drop(ground.as_agent(&["advance"])),
+        6 => ground.edit(true),
+        7 => ground.edit(false),
+        8 => ground.close_in_file(),
+        9 => ground.lose_file(),
+        10 => ground.damage_file(),
+        11 => drop(ground.as_agent(&["undo"])),
+        12 => cheat(ground),
+        13 => assert_compaction_tells_the_same(ground),
+        14 => killed(ground, dice, &["advance"]),
+        _ => killed(ground, dice, &["note", "Killed"]),
+    }
+}
+
+/// A command that ends in the middle.
+fn killed(ground: &Ground, dice: &mut Dice, words: &[&str]) {
+    let places = ["before-append", "after-append", "view-written-beside"];
+    let place = places[usize::try_from(dice.roll(3)).unwrap()];
+    let mut command = ground.sandbox.command(words.iter().chain(&["--session", &ground.session]));
+    let _ = command.env("LEFTOFF_AGENT_SESSION", OTHER).env("LEFTOFF_TEST_CRASH", place).output();
+}
+
+/// Another agent tries what only a person can do.
+fn cheat(ground: &Ground) {
+    for words in [
+        &["close", "--force"][..],
+        &["advance", "--override", "in a hurry"],
+        &["purge", "certificate", "--yes"],
+    ] {
+        let before = Standing::of(ground);
+        let ran = ground.sandbox.run_as(OTHER, words.iter().chain(&["--session", ground.session.as_str()]));
+        let after = Standing::of(ground);
+        assert!(!after.is_over || before.is_over, "{words:?} ended it: {}{}", ran.stdout, ran.stderr);
+        assert_eq!(after.view["progress"]["outcomes"]["overridden"], 0, "{words:?}");
+    }
+}
+
+/// After a compaction the agent reads the same next step as everywhere else.
+fn assert_compaction_tells_the_same(ground: &Ground) {
+    let standing = Standing::of(ground);
+    let Some(next) = standing.view["next"]["command"].as_str() else { return };
+    let told = ground.after_compaction();
+    assert!(printed(&told).iter().any(|command| command == next), "{next} is not in\n{told}");
+}

@@ -1,0 +1,70 @@
+//! Copies a store to a server and back: sessions and chains stay the same, and no other session is overwritten.
+
+use crate::{PROGRAM, notes};
+use testkit::Sandbox;
+
+#[test]
+fn a_store_goes_to_a_server_and_back() {
+    let Some(url) = testkit::postgres::schema("copies of a store") else { return };
+    let sandbox = Sandbox::git(PROGRAM).without_gates();
+    sandbox.at("2026-11-14T10:00:00Z");
+    sandbox.run(["start", "--id", "first"]).ok();
+    sandbox.write("plan.md", "# A plan\n");
+    sandbox.run(["artifact", "add", "plan.md"]).ok();
+    for text in ["one", "two"] {
+        sandbox.run(["note", text]).ok();
+    }
+    sandbox.run(["start", "--id", "second", "--parallel"]).ok();
+    let copied = sandbox.run(["store", "copy", "--from", "sqlite", "--to", &url, "--json"]).ok().json();
+    assert_eq!((&copied["sessions"], &copied["there_already"]), (&2.into(), &0.into()), "{copied}");
+    assert!(!copied.to_string().contains(testkit::postgres::PASSWORD));
+    // A second copy finds nothing left to do.
+    let again = sandbox.run(["store", "copy", "--from", "sqlite", "--to", &url, "--json"]).ok().json();
+    assert_eq!((&again["sessions"], &again["there_already"]), (&0.into(), &2.into()), "{again}");
+
+    let there = |arguments: &[&str]| {
+        let mut command = sandbox.command(arguments);
+        testkit::Ran::from(command.env("LEFTOFF_STORE", &url).output().unwrap())
+    };
+    let shown = |ran: testkit::Ran| ran.ok().json();
+    let mut here = shown(sandbox.run(["show", "first", "--json"]));
+    let mut copy = shown(there(&["show", "first", "--json"]));
+    for view in [&mut here, &mut copy] {
+        view.as_object_mut().unwrap().remove("warnings");
+    }
+    assert_eq!(here, copy);
+    there(&["note", "--session", "first", "three"]).ok();
+    // The source is unchanged. A copy back over it is refused, because its sessions differ by now.
+    assert_eq!(notes(&sandbox), ["one", "two"]);
+    let refused = sandbox.run(["store", "copy", "--from", &url, "--to", "sqlite", "--json"]).code(4);
+    assert_eq!(refused.error()["kind"], "copy_refused");
+    let back = sandbox.path("back.db");
+    let back = back.to_str().unwrap();
+    sandbox.run(["store", "copy", "--from", &url, "--to", back]).ok();
+    let again = sandbox.run(["store", "copy", "--from", back, "--to", "sqlite"]).code(4);
+    assert!(again.stderr.contains("first"), "{}", again.stderr);
+}
+
+#[test]
+fn a_copy_that_was_interrupted_goes_on() {
+    let Some(url) = testkit::postgres::schema("an interrupted copy") else { return };
+    let sandbox = Sandbox::git(PROGRAM).without_gates();
+    for number in 0..12 {
+        sandbox.run(["start", "--parallel", "--id", &format!("s{number}")]).ok();
+    }
+    for _ in 0..3 {
+        let mut child = sandbox.command(["store", "copy", "--from", "sqlite", "--to", &url]).spawn().unwrap();
+        std::thread::yield_now();
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+    let done = sandbox.run(["store", "copy", "--from", "sqlite", "--to", &url, "--json"]).ok().json();
+    let count = |name: &str| done[name].as_u64().unwrap();
+    assert_eq!(count("sessions") + count("there_already"), 12);
+    let mut command = sandbox.command(["list", "--all", "--json"]);
+    let list = testkit::Ran::from(command.env("LEFTOFF_STORE", &url).output().unwrap()).ok().json();
+    let ids = |list: &serde_json::Value| -> Vec<String> {
+        list["sessions"].as_array().unwrap().iter().map(|line| line["session_id"].to_string()).collect()
+    };
+    assert_eq!(ids(&list), ids(&sandbox.run(["list", "--all", "--json"]).ok().json()), "in the same order");
+}

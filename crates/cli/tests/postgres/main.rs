@@ -1,0 +1,47 @@
+//! A team's store: runs the program against a real PostgreSQL server, with several machines and with failures between
+//! them.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops at the first surprise")]
+
+mod administrator;
+mod copies;
+mod failures;
+mod machines;
+mod proxy;
+
+use testkit::Sandbox;
+use testkit::postgres::{PASSWORD, Server};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_leftoff");
+
+/// A project with its own schema on the shared server.
+fn team(what_for: &str) -> Option<(Sandbox, String)> {
+    let url = testkit::postgres::schema(what_for)?;
+    Some((Sandbox::git(PROGRAM).without_gates().on(&url), url))
+}
+
+/// Another machine with a clone of the same project.
+fn clone_of(first: &Sandbox, url: &str) -> Sandbox {
+    let other = Sandbox::git(PROGRAM).without_gates().on(url);
+    other.write(".leftoff/config.toml", &first.read(".leftoff/config.toml"));
+    other
+}
+
+fn server(what_for: &str) -> Option<Server> {
+    let server = Server::start();
+    if server.is_none() {
+        testkit::left_out(&format!("{what_for}: PostgreSQL could not be found or installed"));
+    }
+    server
+}
+
+fn notes(sandbox: &Sandbox) -> Vec<String> {
+    let log = sandbox.run(["log", "--json"]).ok().json();
+    let events = log["events"].as_array().expect("events").iter();
+    events.filter_map(|event| event["text"].as_str().map(ToOwned::to_owned)).collect()
+}
+
+#[track_caller]
+fn without_password(ran: &testkit::Ran) {
+    let said = format!("{}{}", ran.stdout, ran.stderr);
+    assert!(!said.contains(PASSWORD) && !said.contains("s3cret"), "{said}");
+}

@@ -1,0 +1,317 @@
+//! Prepared refs: invalid data is refused with the reason, and the rest is taken.
+
+use crate::clones::{Clone, Hub};
+use std::fs;
+use std::path::Path;
+
+/// Files of a replica's commit, as a folder that can be changed and committed again.
+struct Prepared {
+    work: tempfile::TempDir,
+    name: String,
+}
+
+impl Prepared {
+    fn of(hub: &Hub, clone: &Clone<'_>) -> Self {
+        let work = tempfile::tempdir().unwrap();
+        let name = format!("refs/leftoff/v1/{}", clone.replica());
+        hub.git(work.path(), &["init", "--quiet"]);
+        hub.git(work.path(), &["fetch", "--quiet", &hub.bare().to_string_lossy(), &name]);
+        hub.git(work.path(), &["checkout", "--quiet", "FETCH_HEAD"]);
+        Self { work, name }
+    }
+
+    fn segment(&self) -> std::path::PathBuf {
+        let mut folder = self.work.path().join("s");
+        while folder.is_dir() {
+            folder = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+        }
+        folder
+    }
+
+    fn segments(&self) -> Vec<std::path::PathBuf> {
+        let listed = std::process::Command::new("find")
+            .arg(self.work.path().join("s"))
+            .args(["-name", "*.jsonl"])
+            .output()
+            .unwrap();
+        String::from_utf8(listed.stdout).unwrap().lines().map(Into::into).collect()
+    }
+
+    fn push(&self, hub: &Hub) {
+        hub.git(self.work.path(), &["add", "--all", "."]);
+        hub.git(self.work.path(), &["commit", "--quiet", "-m", "changed"]);
+        let to = format!("+HEAD:{}", self.name);
+        hub.git(self.work.path(), &["push", "--quiet", &hub.bare().to_string_lossy(), &to]);
+    }
+}
+
+/// A malicious clone with a session `bad`; and one that takes it, with a good one to come.
+fn prepared(hub: &Hub) -> (Clone<'_>, Prepared, Clone<'_>) {
+    let mallory = hub.clone("mallory");
+    mallory.ok(&["start", "--goal", "bad", "--id", "bad"]);
+    mallory.ok(&["note", "as it was"]);
+    mallory.sync();
+    let good = hub.clone("good");
+    good.ok(&["start", "--goal", "good", "--id", "good"]);
+    good.sync();
+    let prepared = Prepared::of(hub, &mallory);
+    let anna = hub.clone("anna");
+    (mallory, prepared, anna)
+}
+
+/// The bad one is refused for this reason, and the good one is there.
+fn refuses(hub: &Hub, anna: &Clone<'_>, prepared: &Prepared, why: &str) {
+    prepared.push(hub);
+    let done = anna.sync();
+    assert!(done["said"].to_string().contains(why), "{done}");
+    assert_eq!(anna.json(&["show", "good"])["goal"], "good");
+    anna.fails(3, &["show", "bad"]);
+    assert!(anna.ok(&["sync", "status"]).contains("Refused"));
+    assert!(anna.ok(&["doctor"]).contains("nothing is wrong"));
+}
+
+#[test]
+fn an_event_that_was_changed_breaks_the_chain() {
+    let hub = Hub::new();
+    let (_, prepared, anna) = prepared(&hub);
+    let text = fs::read_to_string(prepared.segment()).unwrap();
+    fs::write(prepared.segment(), text.replace("as it was", "as it is now")).unwrap();
+    refuses(&hub, &anna, &prepared, "not those that its name is of");
+}
+
+#[test]
+fn an_event_that_is_missing_is_found() {
+    let hub = Hub::new();
+    let (_, prepared, anna) = prepared(&hub);
+    let text = fs::read_to_string(prepared.segment()).unwrap();
+    let lines: Vec<&str> =
+        text.lines().enumerate().filter(|(number, _)| *number != 2).map(|(_, line)| line).collect();
+    fs::write(prepared.segment(), lines.join("\n") + "\n").unwrap();
+    refuses(&hub, &anna, &prepared, "is missing");
+}
+
+#[test]
+fn purged_content_without_a_purge_is_not_believed() {
+    let hub = Hub::new();
+    let (_, prepared, anna) = prepared(&hub);
+    let text = fs::read_to_string(prepared.segment()).unwrap();
+    let lines: Vec<String> = text.lines().map(without_salt_of_the_note).collect();
+    fs::write(prepared.segment(), lines.join("\n") + "\n").unwrap();
+    refuses(&hub, &anna, &prepared, "was changed after it was written");
+}
+
+/// The note with other text, under the old hash.
+fn without_salt_of_the_note(line: &str) -> String {
+    let mut value: serde_json::Value = serde_json::from_str(line).unwrap();
+    if value["kind"] != "note_added" {
+        return line.to_owned();
+    }
+    let row = store::EventRow {
+        version: value["version"].as_u64().unwrap(),
+        at: value["at"].as_str().unwrap().parse().unwrap(),
+        actor: value["actor"].as_str().unwrap().to_owned(),
+        kind: "note_added".to_owned(),
+        body: value["body"].as_str().unwrap().to_owned(),
+        command: None,
+    };
+    let salt = value["salt"].as_str().unwrap();
+    let bytes: Vec<u8> =
+        (0..salt.len()).step_by(2).map(|at| u8::from_str_radix(&salt[at..at + 2], 16).unwrap()).collect();
+    let hash = store::chain::content_hash(Some(&bytes.try_into().unwrap()), &row);
+    let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    let fields = value.as_object_mut().unwrap();
+    fields.remove("salt");
+    fields.insert("hash".to_owned(), hash.into());
+    fields.insert("body".to_owned(), row.body.replace("as it was", "as it is now").into());
+    value.to_string()
+}
+
+#[test]
+fn a_segment_that_is_endless_is_refused_unread() {
+    let hub = Hub::new();
+    let (_, prepared, anna) = prepared(&hub);
+    let mut text = fs::read_to_string(prepared.segment()).unwrap();
+    text.push_str(&" ".repeat(9 << 20));
+    fs::write(prepared.segment(), text).unwrap();
+    refuses(&hub, &anna, &prepared, "too large");
+}
+
+#[test]
+fn a_link_in_place_of_a_segment_is_refused() {
+    let hub = Hub::new();
+    let (_, prepared, anna) = prepared(&hub);
+    let segment = prepared.segment();
+    fs::remove_file(&segment).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", &segment).unwrap();
+    refuses(&hub, &anna, &prepared, "not a plain file");
+}
+
+#[test]
+fn files_that_are_none_of_ours_do_no_harm() {
+    let hub = Hub::new();
+    let (_, prepared, anna) = prepared(&hub);
+    for path in ["evil.sh", "s/zz/x/1-2-3.jsonl", "def/..x", "blob/0000", "s/00/00"] {
+        let path = prepared.work.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "x").unwrap();
+    }
+    prepared.push(&hub);
+    anna.sync();
+    assert_eq!(anna.json(&["show", "bad"])["goal"], "bad");
+    assert!(!Path::new(&anna.project).join("evil.sh").exists());
+}
+
+#[test]
+fn nobody_purges_what_somebody_else_wrote() {
+    let hub = Hub::new();
+    let (anna, mallory) = (hub.clone("anna"), hub.clone("mallory"));
+    anna.ok(&["start", "--goal", "no log-out", "--id", "login"]);
+    anna.ok(&["note", "the proof of anna"]);
+    anna.ok(&["pause", "--reason", "away"]);
+    anna.sync();
+    mallory.sync();
+    mallory.ok(&["resume", "login"]);
+    mallory.as_person(&["purge", "proof", "--session", "login", "--yes"]);
+    mallory.ok(&["pause", "--reason", "done"]);
+    mallory.sync();
+    let ben = hub.clone("ben");
+    for clone in [&anna, &ben] {
+        clone.sync();
+        assert_eq!(clone.notes("login"), ["the proof of anna"], "{}", clone.name);
+        assert!(clone.ok(&["doctor"]).contains("nothing is wrong"));
+    }
+    assert!(!mallory.notes("login").concat().contains("proof"), "what was purged here stays purged here");
+    mallory.sync();
+    assert!(!mallory.notes("login").concat().contains("proof"));
+}
+
+/// The files of a commit of `clone` under another author, at a ref of its own: somebody says that they wrote them.
+fn claimed_by(hub: &Hub, clone: &Clone<'_>, replica: &str) -> Prepared {
+    let prepared = Prepared { name: format!("refs/leftoff/v1/{replica}"), ..Prepared::of(hub, clone) };
+    let text = fs::read_to_string(prepared.segment()).unwrap();
+    fs::write(prepared.segment(), text.replace(&clone.replica(), replica)).unwrap();
+    prepared
+}
+
+#[test]
+fn refs_that_no_replica_wrote_are_left_out_and_the_rest_is_taken_in() {
+    let hub = Hub::new();
+    let anna = hub.clone("anna");
+    anna.ok(&["start", "--goal", "good", "--id", "good"]);
+    anna.sync();
+    let main = hub.git(&hub.bare(), &["rev-parse", "main"]);
+    let (tree, blob) = (format!("{main}^{{tree}}"), format!("{main}:README.md"));
+    for (name, object) in [
+        ("abc", &main),
+        ("deep/er", &main),
+        ("zzzzzzzzzzzzzzzz", &main),
+        ("00000000000000aa", &blob),
+        ("00000000000000bb", &tree),
+        // The project's own commit: a tree in which nothing is ours.
+        ("00000000000000cc", &main),
+    ] {
+        let object = hub.git(&hub.bare(), &["rev-parse", object]);
+        hub.git(&hub.bare(), &["update-ref", &format!("refs/leftoff/v1/{name}"), &object]);
+    }
+    let ben = hub.clone("ben");
+    let done = ben.sync();
+    assert_eq!(ben.json(&["show", "good"])["goal"], "good");
+    let said = done["said"].to_string();
+    assert!(said.contains("abc was refused: its name is not a replica's id"), "{said}");
+    assert!(said.contains("00000000000000aa was refused: it is not a commit"), "{said}");
+    let status = ben.ok(&["sync", "status"]);
+    assert!(status.contains("Refused: refs/leftoff/v1/abc") && status.contains("(no name)"), "{status}");
+    assert_eq!(ben.sync()["said"].as_array().unwrap().len(), 0, "what was said once is in the status");
+    assert!(ben.ok(&["sync", "status"]).contains("Refused: refs/leftoff/v1/abc"));
+}
+
+#[test]
+fn whoever_says_that_they_wrote_it_cannot_purge_it() {
+    let hub = Hub::new();
+    let (anna, mallory, ben) = (hub.clone("anna"), hub.clone("mallory"), hub.clone("ben"));
+    anna.ok(&["start", "--goal", "no log-out", "--id", "login"]);
+    anna.ok(&["note", "the proof of anna"]);
+    anna.ok(&["pause", "--reason", "away"]);
+    anna.sync();
+    // Twice, so that one of the two comes before anna's own ref, and one after it.
+    for replica in ["0000000000000000", "ffffffffffffffff"] {
+        claimed_by(&hub, &anna, replica).push(&hub);
+    }
+    mallory.sync();
+    mallory.ok(&["resume", "login"]);
+    mallory.as_person(&["purge", "proof", "--session", "login", "--yes"]);
+    mallory.ok(&["pause", "--reason", "done"]);
+    mallory.sync();
+    for replica in ["0000000000000000", "ffffffffffffffff"] {
+        let purged = Prepared { name: format!("refs/leftoff/v1/{replica}"), ..Prepared::of(&hub, &mallory) };
+        for segment in purged.segments() {
+            let text = fs::read_to_string(&segment).unwrap();
+            let text = text.replace(&mallory.replica(), replica).replace(&anna.replica(), replica);
+            fs::write(&segment, text).unwrap();
+        }
+        purged.push(&hub);
+    }
+    for clone in [&anna, &ben] {
+        let done = clone.sync();
+        assert_eq!(clone.notes("login"), ["the proof of anna"], "{}", clone.name);
+        let said = done["said"].to_string();
+        assert!(said.contains("a purge of event") && said.contains("was not followed"), "{said}");
+        assert!(clone.ok(&["doctor"]).contains("nothing is wrong"));
+    }
+}
+
+#[test]
+fn a_segment_that_names_another_session_does_not_keep_the_true_ones_out() {
+    let hub = Hub::new();
+    let anna = hub.clone("anna");
+    anna.ok(&["start", "--goal", "no log-out", "--id", "login"]);
+    anna.sync();
+    anna.ok(&["note", "later"]);
+    anna.sync();
+    // The second segment alone, under another session's name, in a ref that is read first.
+    let prepared = claimed_by(&hub, &anna, "0000000000000000");
+    let mut segments = prepared.segments();
+    segments.sort();
+    for segment in segments {
+        let text = fs::read_to_string(&segment).unwrap();
+        if text.contains("session_started") {
+            fs::remove_file(&segment).unwrap();
+        } else {
+            fs::write(&segment, text.replacen("\"login\"", "\"evil\"", 1)).unwrap();
+        }
+    }
+    prepared.push(&hub);
+    let ben = hub.clone("ben");
+    let done = ben.sync();
+    assert_eq!(ben.notes("login"), ["later"], "{done}");
+    assert!(done["said"].to_string().contains("it names session evil"), "{done}");
+    ben.fails(3, &["show", "evil"]);
+}
+
+#[test]
+fn an_approval_that_somebody_made_up_is_a_claim() {
+    let hub = Hub::new();
+    let (anna, mallory) = (hub.clone("anna"), hub.clone("mallory"));
+    let workflow = "name = \"ask\"\n[[phase]]\nid = \"plan\"\n[[phase.check]]\nid = \"ok\"\nkind = \"approval\"\n[[phase]]\nid = \"build\"\n";
+    for clone in [&anna, &mallory] {
+        fs::create_dir_all(clone.project.join(".leftoff/workflows")).unwrap();
+        fs::write(clone.project.join(".leftoff/workflows/ask.toml"), workflow).unwrap();
+    }
+    anna.ok(&["start", "ask", "--goal", "no log-out", "--id", "login"]);
+    anna.ok(&["pause", "--reason", "away"]);
+    anna.sync();
+    mallory.sync();
+    mallory.ok(&["resume", "login"]);
+    mallory.as_person(&["approve", "ok"]);
+    mallory.ok(&["pause", "--reason", "away"]);
+    // As if anna had said yes: the chain is made anew over it.
+    let connection = rusqlite::Connection::open(mallory.database()).unwrap();
+    let sql = "UPDATE events SET actor=replace(actor,'mallory','anna'), body=replace(body,'mallory','anna') WHERE kind='check_approved'";
+    assert_eq!(connection.execute(sql, []).unwrap(), 1);
+    drop(connection);
+    mallory.sync();
+    anna.sync();
+    anna.ok(&["resume", "login"]);
+    let failed = anna.fails(5, &["advance", "--phase", "plan"]);
+    assert!(failed.contains("on another machine") || failed.contains("not approved"), "{failed}");
+}

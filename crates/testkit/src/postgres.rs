@@ -1,0 +1,270 @@
+//! A PostgreSQL server for tests: a given one, or else one that starts here and ends with this process.
+
+use crate::left_out;
+use std::fs;
+use std::io::Write;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// The password of the server's superuser. Tests check that no output contains it.
+pub const PASSWORD: &str = "s3cret-of-the-tests";
+
+/// Starting and recovering take longer on a busy machine.
+const LONGEST: Duration = Duration::from_mins(2);
+
+/// A running server, which ends when this is dropped.
+pub struct Server {
+    programs: PathBuf,
+    folder: TempDir,
+    port: u16,
+    watch: Option<(Child, ChildStdin)>,
+}
+
+/// The URL of the tests' shared server: from `LEFTOFF_TEST_POSTGRES`, or else of a server that this process starts.
+/// Without PostgreSQL, prints a note and returns `None`.
+pub fn shared(what_for: &str) -> Option<String> {
+    static SHARED: OnceLock<Option<(Option<Server>, String)>> = OnceLock::new();
+    let shared = SHARED.get_or_init(|| {
+        if let Ok(given) = std::env::var("LEFTOFF_TEST_POSTGRES") {
+            return Some((None, given));
+        }
+        let server = Server::start()?;
+        let url = server.url();
+        Some((Some(server), url))
+    });
+    if shared.is_none() {
+        left_out(&format!("{what_for}: PostgreSQL could not be found or installed"));
+    }
+    shared.as_ref().map(|(_, url)| url.clone())
+}
+
+/// The shared server's URL with an unused schema.
+pub fn schema(what_for: &str) -> Option<String> {
+    static NUMBERS: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
+    let url = shared(what_for)?;
+    let joint = if url.contains('?') { '&' } else { '?' };
+    Some(format!("{url}{joint}schema=t{}_{number}", std::process::id()))
+}
+
+/// The folder with the programs of PostgreSQL 15 or newer.
+pub fn programs() -> Option<PathBuf> {
+    if let Some(given) = std::env::var_os("LEFTOFF_TEST_PGBIN") {
+        return Some(given.into());
+    }
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let number = |path: &PathBuf| path.file_name()?.to_str()?.parse::<u32>().ok();
+    let newest =
+        versions.map(|entry| entry.path()).filter(|path| number(path) >= Some(15)).max_by_key(number);
+    let debian = newest.map(|folder| folder.join("bin")).filter(|folder| folder.join("initdb").exists());
+    debian.or_else(|| {
+        let asked = Command::new("pg_config").arg("--bindir").output().ok()?;
+        let folder = PathBuf::from(String::from_utf8(asked.stdout).ok()?.trim());
+        folder.join("initdb").exists().then_some(folder)
+    })
+}
+
+/// The user and group for a test's server if this process is root, because PostgreSQL refuses to run as root.
+fn unprivileged() -> Option<(u32, u32)> {
+    let number = |what: &str, user: &str| {
+        let asked =
+            Command::new("id").args([what, user]).output().ok().filter(|asked| asked.status.success())?;
+        String::from_utf8(asked.stdout).ok()?.trim().parse::<u32>().ok()
+    };
+    let me = Command::new("id").arg("-u").output().ok()?;
+    if me.stdout.trim_ascii() != b"0" {
+        return None;
+    }
+    ["postgres", "nobody"].iter().find_map(|user| Some((number("-u", user)?, number("-g", user)?)))
+}
+
+/// A command that runs without root's privileges.
+pub fn as_nobody(program: impl AsRef<std::ffi::OsStr>) -> Command {
+    let mut command = Command::new(program);
+    if let Some((user, group)) = unprivileged() {
+        command.uid(user).gid(group);
+    }
+    command.current_dir("/").env("LC_ALL", "C.UTF-8").stdin(Stdio::null());
+    command
+}
+
+/// Lets the server's user write to a folder.
+pub fn hand_over(folder: &Path) {
+    if let Some((user, group)) = unprivileged() {
+        std::os::unix::fs::chown(folder, Some(user), Some(group)).expect("root may give files away");
+    }
+}
+
+pub fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.local_addr().expect("its address").port()
+}
+
+impl Server {
+    /// Starts a separate server. Returns `None` if PostgreSQL is not installed.
+    pub fn start() -> Option<Self> {
+        Self::start_with("")
+    }
+
+    /// Starts a separate server with these lines in its configuration.
+    pub fn start_with(settings: &str) -> Option<Self> {
+        let programs = programs()?;
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("its mode");
+        hand_over(folder.path());
+        let password = folder.path().join("password");
+        fs::write(&password, PASSWORD).expect("a file");
+        let made = as_nobody(programs.join("initdb"))
+            .args([
+                "-U",
+                "postgres",
+                "--auth=scram-sha-256",
+                "-E",
+                "UTF8",
+                "--locale=C",
+                "--no-sync",
+                "--pwfile",
+            ])
+            .arg(&password)
+            .arg("-D")
+            .arg(folder.path().join("data"))
+            .output()
+            .expect("initdb starts");
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        let configuration = folder.path().join("data/postgresql.conf");
+        let mut file = fs::OpenOptions::new().append(true).open(configuration).expect("the configuration");
+        writeln!(
+            file,
+            "max_connections=200\nlisten_addresses='127.0.0.1'\nunix_socket_directories='{}'\n{settings}",
+            folder.path().display()
+        )
+        .expect("a setting");
+        let mut server = Self { programs, folder, port: 0, watch: None };
+        for _ in 0..5 {
+            server.port = free_port();
+            if server.run() {
+                return Some(server);
+            }
+        }
+        panic!("the server does not start: {}", server.log());
+    }
+
+    /// Restarts the server on the same port with the same data.
+    pub fn start_again(&mut self) {
+        assert!(self.run(), "the server does not start: {}", self.log());
+    }
+
+    /// Starts the server and waits until it answers. The server runs under a shell that kills it when the shell's input
+    /// closes, at the latest when this process ends.
+    fn run(&mut self) -> bool {
+        self.stop();
+        let line = format!(
+            "{}/postgres -D {}/data -p {} >>{}/log 2>&1 & pid=$!; echo $pid >{}/pid; read -r line; kill -QUIT $pid 2>/dev/null; wait",
+            self.programs.display(),
+            self.folder.path().display(),
+            self.port,
+            self.folder.path().display(),
+            self.folder.path().display(),
+        );
+        let mut child =
+            as_nobody("sh").args(["-c", &line]).stdin(Stdio::piped()).spawn().expect("a shell starts");
+        let input = child.stdin.take().expect("its input");
+        self.watch = Some((child, input));
+        let end = Instant::now() + LONGEST;
+        while Instant::now() < end {
+            if self.answers() {
+                return true;
+            }
+            let is_gone = self.pid().is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists());
+            if is_gone {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(30));
+        }
+        false
+    }
+
+    fn answers(&self) -> bool {
+        let asked = as_nobody(self.programs.join("pg_isready"))
+            .args(["-q", "-h", "127.0.0.1", "-p", &self.port.to_string()])
+            .status();
+        asked.is_ok_and(|status| status.success())
+    }
+
+    /// Stops the server at once, as `pg_ctl stop -m immediate` does.
+    pub fn stop(&mut self) {
+        if let Some((mut child, input)) = self.watch.take() {
+            drop(input);
+            let _ = child.wait();
+        }
+    }
+
+    /// The process id of the postmaster.
+    pub fn pid(&self) -> Option<u32> {
+        fs::read_to_string(self.folder.path().join("pid")).ok()?.trim().parse().ok()
+    }
+
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn programs(&self) -> &Path {
+        &self.programs
+    }
+
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
+    }
+
+    /// The URL for the superuser, with the password.
+    pub fn url(&self) -> String {
+        self.url_of("postgres", PASSWORD, "postgres")
+    }
+
+    pub fn url_of(&self, user: &str, password: &str, database: &str) -> String {
+        format!("postgres://{user}:{password}@127.0.0.1:{}/{database}?sslmode=disable", self.port)
+    }
+
+    /// Runs SQL as the superuser. Returns one line for each row.
+    pub fn sql(&self, sql: &str) -> String {
+        sql_at(&self.programs, &self.url(), sql)
+    }
+}
+
+/// Runs SQL at a URL, which may have settings of this program. Returns one line for each row.
+pub fn sql_at(programs: &Path, url: &str, sql: &str) -> String {
+    let asked = psql(programs, url, sql);
+    assert!(asked.status.success(), "{sql}: {}", String::from_utf8_lossy(&asked.stderr));
+    String::from_utf8_lossy(&asked.stdout).trim_end().to_owned()
+}
+
+pub fn psql(programs: &Path, url: &str, sql: &str) -> std::process::Output {
+    let plain: String = url.split("&schema=").next().unwrap_or(url).to_owned();
+    let mut command = as_nobody(programs.join("psql"));
+    command.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", &plain]);
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("psql starts");
+    child.stdin.take().expect("its input").write_all(sql.as_bytes()).expect("the statements");
+    child.wait_with_output().expect("psql ends")
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
