@@ -95,8 +95,10 @@ impl Chromium {
         self.call("Emulation.setEmulatedMedia", &json!({"features": features}));
     }
 
-    /// Clicks the middle of an element.
+    /// Clicks the middle of an element, once the page has it.
+    #[track_caller]
     pub fn click(&mut self, selector: &str) {
+        self.until(&format!("document.querySelector({selector:?})"));
         let place = self.eval(&format!(
             "(() => {{ const e = document.querySelector({selector:?}); e.scrollIntoView(); const b = e.getBoundingClientRect(); return (b.x + b.width / 2) + ',' + (b.y + b.height / 2); }})()"
         ));
