@@ -4,7 +4,7 @@ use crate::project::{Programs, Project};
 use crate::sample::{interleaved, medians, ratio, timed};
 use crate::table::{Must, Table};
 use crate::{Effort, Result};
-use engine::{Current, ItemAdd};
+use engine::{Current, ItemAdd, ItemRequest, Request};
 
 const FEW: usize = 10;
 const AT_MOST: Must = Must::AtMost(3.0);
@@ -63,7 +63,8 @@ fn add(project: &Project, phase: &str, count: usize) -> Result<()> {
         let needs = if number % 3 == 0 { vec![format!("impl-{}", number - 1)] } else { Vec::new() };
         let (id, title) = (Some(format!("impl-{number}")), format!("Item number {number} of a long plan"));
         let phase = Some(phase.to_owned());
-        engine.item_add(&ItemAdd { title, id, needs, phase, ..ItemAdd::default() })?;
+        let item = ItemAdd { title, id, needs, phase, ..ItemAdd::default() };
+        engine.execute(Request::Item(ItemRequest::Add(item)))?;
     }
     Ok(())
 }

@@ -4,9 +4,8 @@ use crate::project::{Programs, Project};
 use crate::sample::{Contestant, interleaved, median, medians, milliseconds, ratio, timed};
 use crate::table::{Must, Table};
 use crate::{Effort, Result, fill};
-use model::note::NoteKind;
+use engine::Request;
 use rusqlite::Connection;
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// How many phases of a session can be completed in sequence with the same two events.
@@ -190,7 +189,7 @@ pub fn in_process(programs: &Programs, effort: Effort, table: &mut Table) -> Res
             &mut || {
                 let begun = Instant::now();
                 for _ in 0..BLOCK {
-                    engine.note(NoteKind::Note, NOTE, BTreeMap::new())?;
+                    engine.execute(Request::note(NOTE))?;
                 }
                 Ok(begun.elapsed())
             },
@@ -301,7 +300,7 @@ fn compare(
 fn note(project: &Project, times: usize) -> Result<()> {
     let mut engine = project.engine()?;
     for _ in 0..times {
-        engine.note(NoteKind::Note, NOTE, BTreeMap::new())?;
+        engine.execute(Request::note(NOTE))?;
     }
     Ok(())
 }

@@ -6,8 +6,7 @@ use crate::project::Programs;
 use crate::sample::{interleaved, median, ratio};
 use crate::table::{Must, Table};
 use crate::{Effort, Result};
-use model::note::NoteKind;
-use std::collections::BTreeMap;
+use engine::Request;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -38,7 +37,7 @@ pub fn langgraph(programs: &Programs, effort: Effort, table: &mut Table) -> Resu
             &mut || {
                 let begun = Instant::now();
                 for _ in 0..BLOCK {
-                    engine.note(NoteKind::Note, NOTE, BTreeMap::new())?;
+                    engine.execute(Request::note(NOTE))?;
                 }
                 Ok(begun.elapsed())
             },

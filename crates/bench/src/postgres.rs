@@ -4,9 +4,7 @@ use crate::project::{Programs, Project};
 use crate::sample::{interleaved, medians, ratio};
 use crate::table::{Must, Table};
 use crate::{Effort, Result};
-use engine::{Engine, Intent, Options, StartRequest};
-use model::note::NoteKind;
-use std::collections::BTreeMap;
+use engine::{Engine, Intent, Options, Request, StartRequest};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -93,7 +91,7 @@ fn many_sessions(programs: &Programs, team: &Team<'_>, effort: Effort, table: &m
 
 fn note(engine: &mut Engine, times: usize) -> Result<()> {
     for _ in 0..times {
-        engine.note(NoteKind::Note, NOTE, BTreeMap::new())?;
+        engine.execute(Request::note(NOTE))?;
     }
     Ok(())
 }
@@ -167,7 +165,7 @@ impl<'s> Team<'s> {
         std::fs::write(config, format!("store = \"{url}\"\n{before}"))?;
         // Run in this process: another home folder would count as another machine.
         let options = Options { project: Some(project.root().to_owned()), ..Options::default() };
-        Engine::open(options, Intent::Create)?.start(&StartRequest::default())?;
+        Engine::open(options, Intent::Create)?.execute(Request::Start(StartRequest::default()))?;
         Ok(project)
     }
 

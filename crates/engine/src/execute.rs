@@ -16,6 +16,7 @@ mod phases;
 mod placeholder;
 pub(crate) mod plan;
 mod purge;
+mod request;
 mod resumable;
 mod revisit;
 mod runs;
@@ -31,11 +32,13 @@ pub(crate) use bundle::opened as opened_bundle;
 #[cfg(feature = "fuzzing")]
 pub(crate) use bundle::read as read_bundle;
 pub(crate) use items::CLAIMED;
-pub use items::{FROM, FoundList, ItemAdd, ItemSetting};
+pub use items::{FROM, FoundList, ItemAdd, ItemRequest, ItemSetting};
+pub use pause::PauseRequest;
 pub use phases::{ApproveRequest, TrustedCommand};
 pub use placeholder::placeholder;
+pub use purge::PurgeRequest;
 pub(crate) use purge::evidence as purge_evidence;
-pub use purge::{PurgePreview, PurgeRequest};
+pub use request::Request;
 pub use revisit::{FieldChange, FileChange, RevisitPreview, RevisitRequest};
 pub use undo::Undone;
 
@@ -84,7 +87,7 @@ impl Engine {
         // No key: this is not the command to which the key belongs.
         let key = self.options.key.take();
         let order = self.fingerprint("req", "");
-        let told = self.execute(&order, |engine| {
+        let told = self.in_turn(&order, |engine| {
             let subject = engine.take_up(&id)?;
             if let Some(kind) = &subject.session.unknown_event {
                 return Err(Refusal::NewerEvent { session: id.clone(), kind: kind.clone() }.into());
@@ -98,7 +101,7 @@ impl Engine {
     /// A command on one session that only the model decides.
     fn change(&mut self, name: &'static str, want: Want, command: &Command) -> Result<Answer> {
         let fingerprint = self.fingerprint(name, &format!("{command:?}"));
-        self.execute(&fingerprint, |engine| {
+        self.in_turn(&fingerprint, |engine| {
             let id = engine.select(want)?;
             let subject = engine.take_up(&id)?;
             let events = decide(&subject.session, command.clone())?;
@@ -107,7 +110,7 @@ impl Engine {
     }
 
     /// Builds a plan within this process's turn, commits it, answers. A used key repeats its first answer.
-    pub(crate) fn execute(
+    pub(crate) fn in_turn(
         &mut self,
         order: &Order,
         mut build: impl FnMut(&mut Self) -> Result<Plan>,

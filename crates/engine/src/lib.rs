@@ -69,8 +69,8 @@ pub use error::{Choice, Class, Error, FileMistake, NotRestored, Result, Workflow
 pub use exec::{Context, Ran};
 pub use execute::{
     AdvanceRequest, Answer, ApproveRequest, BundleMade, FROM, FieldChange, FileChange, FoundList, GateTried,
-    ItemAdd, ItemSetting, PurgePreview, PurgeRequest, RevisitPreview, RevisitRequest, StartRequest, Taking,
-    TrustedCommand, Undone, placeholder,
+    ItemAdd, ItemRequest, ItemSetting, PauseRequest, PurgeRequest, Request, RevisitPreview, RevisitRequest,
+    StartRequest, Taking, TrustedCommand, Undone, placeholder,
 };
 pub use export::Export;
 pub use foreign::{Repaired, Rung, layout_names, repair};

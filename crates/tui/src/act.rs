@@ -4,9 +4,7 @@
 use crate::state::{Action, Copied, Message, State};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use engine::{ApproveRequest, Engine, Intent, OnDiscrepancy, Options, Result, Taking};
-use model::note::NoteKind;
-use std::collections::BTreeMap;
+use engine::{ApproveRequest, Engine, Intent, OnDiscrepancy, Options, PauseRequest, Request, Result, Taking};
 use std::io::Write;
 
 pub fn run(options: &Options, state: &State, action: &Action) -> Message {
@@ -25,25 +23,20 @@ pub fn run(options: &Options, state: &State, action: &Action) -> Message {
 
 fn carried_out(options: &Options, action: &Action) -> Result<String> {
     let mut engine = Engine::open(options.clone(), Intent::Command)?;
-    let session = options.session.as_deref();
-    Ok(match action {
-        Action::Pause => {
-            engine.pause(None, None, &[])?;
-            "paused".to_owned()
-        }
+    let (request, done) = match action {
+        Action::Pause => (Request::Pause(PauseRequest::default()), "paused".to_owned()),
         Action::Resume => {
-            engine.resume(session, OnDiscrepancy::Ask, Taking::Refused)?;
-            "resumed".to_owned()
+            let (session, on) = (options.session.clone(), OnDiscrepancy::Ask);
+            (Request::Resume { session, on, taking: Taking::Refused }, "resumed".to_owned())
         }
-        Action::Note(text) => {
-            engine.note(NoteKind::Note, text, BTreeMap::new())?;
-            "noted".to_owned()
-        }
+        Action::Note(text) => (Request::note(text), "noted".to_owned()),
         Action::Approve(check) => {
-            engine.approve(&ApproveRequest { check: check.clone(), ..ApproveRequest::default() })?;
-            format!("{check} approved")
+            let request = ApproveRequest { check: check.clone(), ..ApproveRequest::default() };
+            (Request::Approve(request), format!("{check} approved"))
         }
-    })
+    };
+    engine.execute(request)?;
+    Ok(done)
 }
 
 /// Uses the terminal's own clipboard sequence, which also works over ssh.

@@ -7,7 +7,7 @@ use crate::state::{Action, Copied, Effect, Focus, Mode, State, Tab};
 use crate::text::Look;
 use crate::update::{Event, update};
 use crossterm::event::{KeyCode, KeyModifiers};
-use engine::{Engine, Intent, ItemAdd, Options, StartRequest};
+use engine::{Engine, Intent, ItemAdd, ItemRequest, Options, PauseRequest, Request, StartRequest};
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use std::fs;
@@ -62,7 +62,7 @@ impl Project {
             title: Some(title.to_owned()),
             ..StartRequest::default()
         };
-        self.engine().start(&request).expect("a session");
+        self.engine().execute(Request::Start(request)).expect("a session");
     }
 
     fn state(&self, size: (u16, u16)) -> State {
@@ -156,7 +156,7 @@ fn pausing_notes_and_copies_are_effects_with_their_commands() {
     project.start("login", "Log in");
     let mut state = project.state((80, 24));
     assert_eq!(press(&mut state, 'p'), Some(Effect::Run(Action::Pause)));
-    project.engine().pause(None, None, &[]).expect("paused");
+    project.engine().execute(Request::Pause(PauseRequest::default())).expect("paused");
     project.load(&mut state);
     assert_eq!(press(&mut state, 'p'), Some(Effect::Run(Action::Resume)));
     assert!(matches!(press(&mut state, 'y'), Some(Effect::Copy(Copied::Command(_)))));
@@ -205,7 +205,8 @@ fn ten_thousand_items_scroll_to_the_last() {
     project.start("login", "Log in");
     let mut engine = project.engine();
     for _ in 0..3 {
-        engine.item_add(&ItemAdd { title: "Item".to_owned(), ..ItemAdd::default() }).expect("an item");
+        let item = ItemAdd { title: "Item".to_owned(), ..ItemAdd::default() };
+        engine.execute(Request::Item(ItemRequest::Add(item))).expect("an item");
     }
     let mut state = project.state((80, 24));
     press(&mut state, '3');

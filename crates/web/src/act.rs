@@ -1,9 +1,7 @@
 //! Executes a form's request: an engine command. The engine decides whether a person asks.
 
 use crate::form::value;
-use engine::{ApproveRequest, Engine, Intent, OnDiscrepancy, Options, Result, Taking};
-use model::note::NoteKind;
-use std::collections::BTreeMap;
+use engine::{ApproveRequest, Engine, Intent, OnDiscrepancy, Options, PauseRequest, Request, Result, Taking};
 
 /// A change of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,16 +29,19 @@ impl Action {
 
 pub fn run(options: &Options, session: &str, action: &Action) -> Result<()> {
     let named = Options { session: Some(session.to_owned()), ..options.clone() };
-    let mut engine = Engine::open(named, Intent::Command)?;
-    match action {
-        Action::Approve(check) => engine.approve(&ApproveRequest {
+    let request = match action {
+        Action::Approve(check) => Request::Approve(ApproveRequest {
             check: check.clone(),
             by: Some("on the page".to_owned()),
             ..ApproveRequest::default()
         }),
-        Action::Note(text) => engine.note(NoteKind::Note, text, BTreeMap::new()),
-        Action::Pause => engine.pause(None, None, &[]),
-        Action::Resume => engine.resume(Some(session), OnDiscrepancy::Ask, Taking::Refused),
-    }
-    .map(drop)
+        Action::Note(text) => Request::note(text),
+        Action::Pause => Request::Pause(PauseRequest::default()),
+        Action::Resume => Request::Resume {
+            session: Some(session.to_owned()),
+            on: OnDiscrepancy::Ask,
+            taking: Taking::Refused,
+        },
+    };
+    Engine::open(named, Intent::Command)?.execute(request).map(drop)
 }

@@ -2,6 +2,7 @@
 
 use crate::commands::{Outcome, Run, answered};
 use crate::globals::Globals;
+use engine::Request;
 
 /// Abandon the session; its history stays
 ///
@@ -22,7 +23,7 @@ pub struct Abandon {
 impl Run for Abandon {
     fn run(self, globals: &Globals) -> Outcome {
         let globals = globals.naming(self.id);
-        let answer = globals.command()?.abandon(None, self.reason.as_deref())?;
+        let answer = globals.command()?.execute(Request::Abandon { session: None, reason: self.reason })?;
         answered("given up", &answer, &globals)
     }
 }

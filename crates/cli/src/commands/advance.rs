@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui;
 use engine::view::PhaseView;
-use engine::{AdvanceRequest, Answer, placeholder};
+use engine::{AdvanceRequest, Answer, Request, placeholder};
 use model::gate::{CheckResult, Given};
 use model::hint::Hint;
 use model::words;
@@ -64,8 +64,9 @@ impl Run for Advance {
         };
         let mut engine = globals.command()?;
         ui::progress::show(&mut engine, globals);
-        let answer = engine.advance(&request)?;
-        shown(&answer, request.phase.as_deref(), globals)
+        let asked = request.phase.clone();
+        let answer = engine.execute(Request::Advance(request))?;
+        shown(&answer, asked.as_deref(), globals)
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::arguments::seconds;
 use crate::commands::{Outcome, Run, answered};
 use crate::globals::Globals;
-use engine::ApproveRequest;
+use engine::{ApproveRequest, Request};
 
 /// Approve a check that waits for a person
 ///
@@ -45,7 +45,7 @@ impl Run for Approve {
             by: self.by,
             sign: self.sign,
         };
-        let answer = globals.command()?.approve(&request)?;
+        let answer = globals.command()?.execute(Request::Approve(request))?;
         answered(&done, &answer, globals)
     }
 }

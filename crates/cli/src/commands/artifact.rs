@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui::session::{artifact_line, line};
 use crate::ui::{Out, Tone};
-use engine::{Verification, VersionMade};
+use engine::{Request, Verification, VersionMade};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -55,15 +55,17 @@ impl Run for ArtifactCommand {
     fn run(self, globals: &Globals) -> Outcome {
         match self.action {
             Action::Add { paths, phase } => {
-                let answer = globals.command()?.add_artifacts(&paths, phase.as_deref())?;
-                answered_briefly(&format!("{} recorded", counted(paths.len())), &answer, globals)
+                let done = format!("{} recorded", counted(paths.len()));
+                let answer = globals.command()?.execute(Request::AddArtifacts { paths, phase })?;
+                answered_briefly(&done, &answer, globals)
             }
             Action::List => list(globals),
             Action::Verify => verify(globals),
             Action::History { path } => history(path.as_deref(), globals),
             Action::Restore { path, version } => {
-                let answer = globals.command()?.restore_artifact(&path, version)?;
-                answered_briefly(&format!("{} restored", path.display()), &answer, globals)
+                let done = format!("{} restored", path.display());
+                let answer = globals.command()?.execute(Request::RestoreArtifact { path, version })?;
+                answered_briefly(&done, &answer, globals)
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::commands::{Outcome, Run, answered};
 use crate::globals::Globals;
 use crate::ui::counted;
-use engine::{BundleMade, Intent};
+use engine::{BundleMade, Intent, Request};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -43,7 +43,7 @@ impl Run for BundleCommand {
         match self.action {
             Action::Create { file } => made(&globals.query()?.bundle_create(&file)?, globals),
             Action::Take { file } => {
-                let answer = globals.open(Intent::Create)?.bundle_take(&file)?;
+                let answer = globals.open(Intent::Create)?.execute(Request::TakeBundle { path: file })?;
                 let done = format!(
                     "taken in, {} of {} phases done",
                     answer.view.completed_phases.len(),

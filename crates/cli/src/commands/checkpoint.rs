@@ -2,6 +2,7 @@
 
 use crate::commands::{Outcome, Run, answered_briefly};
 use crate::globals::Globals;
+use engine::Request;
 
 /// Name this moment, to return to it or compare with it
 ///
@@ -19,7 +20,7 @@ pub struct Checkpoint {
 
 impl Run for Checkpoint {
     fn run(self, globals: &Globals) -> Outcome {
-        let answer = globals.command()?.checkpoint(self.name.as_deref())?;
+        let answer = globals.command()?.execute(Request::Checkpoint { name: self.name })?;
         let done = format!("checkpoint at version {}", answer.view.version);
         answered_briefly(&done, &answer, globals)
     }

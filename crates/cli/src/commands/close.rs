@@ -2,6 +2,7 @@
 
 use crate::commands::{Outcome, Run, answered};
 use crate::globals::Globals;
+use engine::Request;
 
 /// Complete the session
 ///
@@ -21,7 +22,7 @@ pub struct Close {
 impl Run for Close {
     fn run(self, globals: &Globals) -> Outcome {
         let globals = &globals.naming(self.id.clone());
-        let answer = globals.command()?.close(self.force)?;
+        let answer = globals.command()?.execute(Request::Close { force: self.force })?;
         let done = format!("completed, {}", answer.view.how_far());
         answered(&done, &answer, globals)
     }

@@ -2,6 +2,7 @@
 
 use crate::commands::{Outcome, Run, answered};
 use crate::globals::Globals;
+use engine::Request;
 
 /// Mark the session as failed; `retry` or `resume` continues it
 #[derive(clap::Args)]
@@ -14,7 +15,7 @@ pub struct Fail {
 
 impl Run for Fail {
     fn run(self, globals: &Globals) -> Outcome {
-        let answer = globals.command()?.fail(&self.error)?;
+        let answer = globals.command()?.execute(Request::Fail { error: self.error })?;
         answered("marked failed", &answer, globals)
     }
 }

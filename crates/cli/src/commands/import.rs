@@ -2,7 +2,7 @@
 
 use crate::commands::{Outcome, Run, answered, answered_briefly};
 use crate::globals::Globals;
-use engine::Intent;
+use engine::{Intent, Request};
 
 /// Import a task list or another tool's session into leftoff, or upgrade its file to the current format
 ///
@@ -36,10 +36,11 @@ impl Run for Import {
         if let Some(path) = self.path.as_deref().filter(|_| self.layout.is_none())
             && let Some(list) = engine.task_list(path)?
         {
-            let answer = engine.import_tasks(&list)?;
-            return answered_briefly(&format!("imported {}", list.path), &answer, globals);
+            let done = format!("imported {}", list.path);
+            let answer = engine.execute(Request::ImportTasks(list))?;
+            return answered_briefly(&done, &answer, globals);
         }
-        let answer = engine.import(self.path.as_deref(), self.layout.as_deref())?;
+        let answer = engine.execute(Request::Import { session: self.path, layout: self.layout })?;
         let view = &answer.view;
         let (done, total) = (view.completed_phases.len(), view.workflow.total_phases);
         answered(&format!("imported: {}, {done} of {total} phases done", view.layout), &answer, globals)

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui;
 use engine::words::{moment, one_line};
-use engine::{Answer, ItemAdd, ItemListRequest, ItemSetting};
+use engine::{Answer, ItemAdd, ItemListRequest, ItemRequest, ItemSetting, Request};
 use model::command::items::Count;
 use model::hint::Hint;
 use model::item::ItemStatus;
@@ -159,24 +159,22 @@ impl Run for ItemCommand {
             Action::List(list) => list.run(globals),
             Action::Add(add) => add.run(globals),
             Action::Set(set) => set.run(globals),
-            Action::Start { id } => {
-                let answer = globals.command()?.item_start(&id)?;
-                told("begun", &answer, globals)
-            }
-            Action::Done { id } => told("done", &globals.command()?.item_done(&id)?, globals),
+            Action::Start { id } => told("begun", &changed(ItemRequest::Start { id }, globals)?, globals),
+            Action::Done { id } => told("done", &changed(ItemRequest::Done { id }, globals)?, globals),
             Action::Block { id, reason } => {
-                told("blocked", &globals.command()?.item_block(&id, &reason)?, globals)
+                told("blocked", &changed(ItemRequest::Block { id, reason }, globals)?, globals)
             }
             Action::Unblock { id } => {
-                told("no longer blocked", &globals.command()?.item_unblock(&id)?, globals)
+                told("no longer blocked", &changed(ItemRequest::Unblock { id }, globals)?, globals)
             }
             Action::Claim { id, seconds } => {
-                let answer = globals.command()?.item_claim(id.as_deref(), seconds)?;
-                told("claimed", &answer, globals)
+                told("claimed", &changed(ItemRequest::Claim { id, seconds }, globals)?, globals)
             }
-            Action::Release { id } => told("let go", &globals.command()?.item_release(&id)?, globals),
+            Action::Release { id } => {
+                told("let go", &changed(ItemRequest::Release { id }, globals)?, globals)
+            }
             Action::Split { id, titles } => {
-                let answer = globals.command()?.item_split(&id, &titles)?;
+                let answer = changed(ItemRequest::Split { id, titles }, globals)?;
                 let parts = answer.view.item.as_ref().map_or(0, |item| item.item.parts);
                 let word = if parts == 1 { "part" } else { "parts" };
                 told(&format!("split into {parts} {word}"), &answer, globals)
@@ -196,7 +194,7 @@ impl Add {
             needs: self.needs,
             fields: given("field", self.field)?,
         };
-        let answer = globals.command()?.item_add(&request)?;
+        let answer = changed(ItemRequest::Add(request), globals)?;
         let phase = answer.view.item.as_ref().map(|item| format!("added to {}", item.item.phase));
         told_by(answered_briefly, &phase.unwrap_or_default(), &answer, globals)
     }
@@ -218,7 +216,7 @@ impl Set {
                 "name what to set: leftoff item set ID K=V, --count, --title, --order, --needs",
             ));
         }
-        told("set", &globals.command()?.item_set(&self.id, &setting)?, globals)
+        told("set", &changed(ItemRequest::Set { id: self.id, setting }, globals)?, globals)
     }
 }
 
@@ -245,6 +243,10 @@ impl List {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+fn changed(request: ItemRequest, globals: &Globals) -> engine::Result<Answer> {
+    globals.command()?.execute(Request::Item(request))
 }
 
 /// `impl-2 claimed until 15:40 UTC: Rotate refresh tokens`, and what is next.

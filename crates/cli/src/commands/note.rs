@@ -4,6 +4,7 @@ use crate::arguments::pair;
 use crate::commands::{Outcome, Run, answered, answered_briefly};
 use crate::failure::Failure;
 use crate::globals::Globals;
+use engine::Request;
 use model::gate::{Given, guess};
 use model::nearest::nearest;
 use model::note::NoteKind;
@@ -36,7 +37,7 @@ impl Run for NoteCommand {
             let id = id.parse().map_err(|_| {
                 Failure::wrong_usage(format!("{id:?} is no note's number"), "see the numbers: leftoff show")
             })?;
-            let answer = globals.command()?.resolve_note(id)?;
+            let answer = globals.command()?.execute(Request::ResolveNote { id })?;
             return answered(&format!("note {id} resolved"), &answer, globals);
         }
         if self.text == ["resolve"] {
@@ -44,7 +45,8 @@ impl Run for NoteCommand {
         }
         let kind = parse_kind(self.kind.as_deref())?;
         let fields = self.field.into_iter().map(|(name, value)| (name, guess(&Given::Text(value)))).collect();
-        let answer = globals.command()?.note(kind, &self.text.join(" "), fields)?;
+        let request = Request::Note { kind, text: self.text.join(" "), fields };
+        let answer = globals.command()?.execute(request)?;
         let done = format!("{} noted", kind.name());
         match kind {
             // It comes before the next step.

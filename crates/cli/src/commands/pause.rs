@@ -3,6 +3,7 @@
 use crate::commands::{Outcome, Run, answered};
 use crate::globals::Globals;
 use engine::words::phase_called;
+use engine::{PauseRequest, Request};
 use std::path::PathBuf;
 
 /// Pause the session; paused time is not working time
@@ -28,8 +29,9 @@ pub struct Pause {
 
 impl Run for Pause {
     fn run(self, globals: &Globals) -> Outcome {
-        let globals = &globals.naming(self.id.clone());
-        let answer = globals.command()?.pause(self.reason.as_deref(), self.context.as_deref(), &self.save)?;
+        let globals = &globals.naming(self.id);
+        let request = PauseRequest { reason: self.reason, context: self.context, drafts: self.save };
+        let answer = globals.command()?.execute(Request::Pause(request))?;
         let phase = &answer.view.current_phase;
         let done = format!("paused in {}", phase_called(phase.number, &phase.id));
         answered(&done, &answer, globals)

@@ -5,7 +5,8 @@ use crate::commands::{Outcome, Run, answered};
 use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui::{self, counted};
-use engine::PurgeRequest;
+use engine::{Answer, Engine, Error, PurgeRequest, Request};
+use model::event::Event;
 use std::process::ExitCode;
 
 /// Remove text from a session's history for good
@@ -32,35 +33,51 @@ impl Run for Purge {
     fn run(self, globals: &Globals) -> Outcome {
         let text = read(self.text.or(self.matching).unwrap_or_default())?;
         let mut engine = globals.command()?;
-        let preview = engine.purge_preview(&text)?;
-        let occurrences = usize::try_from(preview.occurrences).unwrap_or(usize::MAX);
-        let out = globals.out();
-        let mut confirmed = globals.yes;
-        // If nobody can answer, the engine says that somebody must.
-        if preview.occurrences > 0 && !confirmed && globals.options.person_present {
-            confirmed = ui::ask::yes(&preview.question(), globals);
-            if !confirmed {
-                return Err(Failure::findings("nothing was purged".to_owned(), None));
+        let purge = |confirmed| Request::Purge(PurgeRequest { text: text.clone(), confirmed });
+        let answer = match engine.execute(purge(globals.yes)) {
+            // If nobody can answer, the engine says that somebody must.
+            Err(Error::NeedsAnswer { question, .. }) if globals.options.person_present => {
+                if !ui::ask::yes(&question, globals) {
+                    return Err(Failure::findings("nothing was purged".to_owned(), None));
+                }
+                engine.execute(purge(true))?
             }
-        }
-        let answer = engine.purge(&PurgeRequest { text, confirmed })?;
+            answer => answer?,
+        };
+        let (replaced, events) = purged(&engine, &answer)?;
+        let session = &answer.view.session_id;
+        let out = globals.out();
         if globals.json {
             out.json(&serde_json::json!({
-                "session_id": preview.session_id,
-                "replaced": preview.occurrences,
-                "events": preview.events,
+                "session_id": session,
+                "replaced": replaced,
+                "events": events,
                 "version": answer.view.version,
                 "said": answer.said,
             }))?;
             return Ok(ExitCode::SUCCESS);
         }
-        if preview.occurrences == 0 {
-            out.text(&format!("{} does not hold it", preview.session_id))?;
+        if replaced == 0 {
+            out.text(&format!("{session} does not hold it"))?;
             return Ok(ExitCode::SUCCESS);
         }
-        let done = format!("purged in {}", counted(occurrences, "place"));
+        let done = format!("purged in {}", counted(usize::try_from(replaced).unwrap_or(usize::MAX), "place"));
         answered(&done, &answer, globals)
     }
+}
+
+/// The number of replaced occurrences, and of events that had them: the purge's own event says so.
+fn purged(engine: &Engine, answer: &Answer) -> Result<(u64, usize), Failure> {
+    let view = &answer.view;
+    if view.already {
+        return Ok((0, 0));
+    }
+    let (_, events) = engine.log(Some(&view.session_id), view.version.saturating_sub(1))?;
+    let numbers = events.iter().find_map(|recorded| match &recorded.event {
+        Event::Purged { replaced, rewritten } => Some((*replaced, rewritten.len())),
+        _ => None,
+    });
+    Ok(numbers.unwrap_or_default())
 }
 
 /// Longer than any secret, and what is looked for in every event.

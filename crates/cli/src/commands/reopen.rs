@@ -2,6 +2,7 @@
 
 use crate::commands::{Outcome, Run, answered};
 use crate::globals::Globals;
+use engine::Request;
 use engine::words::phase_called;
 
 /// Reopen a completed or abandoned session
@@ -18,7 +19,7 @@ pub struct Reopen {
 
 impl Run for Reopen {
     fn run(self, globals: &Globals) -> Outcome {
-        let answer = globals.command()?.reopen(self.id.as_deref())?;
+        let answer = globals.command()?.execute(Request::Reopen { session: self.id })?;
         let phase = &answer.view.current_phase;
         let done = format!("open again in {}", phase_called(phase.number, &phase.id));
         answered(&done, &answer, globals)

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui;
 use engine::words::{moment, one_line, phase_called};
-use engine::{Answer, Choice, Error, OnDiscrepancy, Taking};
+use engine::{Answer, Choice, Error, OnDiscrepancy, Request, Taking};
 
 /// Resume a paused session
 ///
@@ -66,11 +66,11 @@ type Choosing = (String, Vec<Choice>);
 fn go_on(globals: &Globals, taking: Taking) -> Result<Result<Answer, Choosing>, Failure> {
     let mut engine = globals.command()?;
     let on = if globals.yes { OnDiscrepancy::GoOn } else { OnDiscrepancy::Ask };
-    match engine.resume(None, on, taking) {
+    match engine.execute(Request::Resume { session: None, on, taking }) {
         Err(Error::NeedsChoice { question, choices }) => Ok(Err((question, choices))),
         Err(Error::NeedsAnswer { question, hint }) => {
             let on = ask(&question).ok_or(Error::NeedsAnswer { question, hint })?;
-            Ok(Ok(engine.resume(None, on, taking)?))
+            Ok(Ok(engine.execute(Request::Resume { session: None, on, taking })?))
         }
         other => Ok(Ok(other?)),
     }

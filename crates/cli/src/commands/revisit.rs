@@ -4,7 +4,7 @@ use crate::commands::{Outcome, Run, answered};
 use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui;
-use engine::{Error, RevisitPreview, RevisitRequest};
+use engine::{Error, Request, RevisitPreview, RevisitRequest};
 use model::revision::Impact;
 use std::process::ExitCode;
 
@@ -59,8 +59,8 @@ impl Run for Revisit {
         let preview = engine.preview_revisit(&request)?;
         out.say(&ui::revisit::preview(&preview, &out));
         confirm(&preview, globals)?;
-        let answer = engine.revisit(&request, &preview)?;
         let done = format!("back in phase {}, {} impact", preview.phase, preview.impact.name());
+        let answer = engine.execute(Request::Revisit { request, seen: Box::new(preview) })?;
         answered(&done, &answer, globals)
     }
 }

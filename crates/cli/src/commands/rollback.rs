@@ -2,6 +2,7 @@
 
 use crate::commands::{Outcome, Run, answered};
 use crate::globals::Globals;
+use engine::Request;
 use engine::words::phase_called;
 
 /// Go back to an earlier phase
@@ -19,7 +20,8 @@ pub struct Rollback {
 
 impl Run for Rollback {
     fn run(self, globals: &Globals) -> Outcome {
-        let answer = globals.command()?.roll_back(&self.phase, self.reason.as_deref())?;
+        let request = Request::RollBack { phase: self.phase, reason: self.reason };
+        let answer = globals.command()?.execute(request)?;
         let phase = &answer.view.current_phase;
         answered(&format!("back in {}", phase_called(phase.number, &phase.id)), &answer, globals)
     }

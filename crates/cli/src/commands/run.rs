@@ -2,6 +2,7 @@
 
 use crate::commands::{Outcome, Run, answered};
 use crate::globals::Globals;
+use engine::Request;
 
 /// Start the next run of a workflow in this session, such as the next round of a review
 ///
@@ -31,7 +32,7 @@ impl Run for RunCommand {
             Some(Action::Start { workflow }) => workflow,
             None => None,
         };
-        let answer = globals.command()?.start_run(workflow.as_deref())?;
+        let answer = globals.command()?.execute(Request::StartRun { workflow })?;
         let run = &answer.view.run;
         let done = format!("run {} of {}", run.ordinal, run.workflow);
         answered(&done, &answer, globals)

@@ -3,7 +3,7 @@
 use crate::arguments::{given, pair};
 use crate::commands::{Outcome, Run, answered};
 use crate::globals::Globals;
-use engine::ItemSetting;
+use engine::{ItemRequest, ItemSetting, Request};
 
 /// Set custom fields of the session, or of one of its phases or items
 ///
@@ -34,11 +34,14 @@ impl Run for Set {
         let pairs: Vec<(String, String)> = self.fields.into_iter().chain(unset).collect();
         let names: Vec<String> = pairs.iter().map(|(name, _)| name.clone()).collect();
         let fields = given("field", pairs)?;
-        let mut engine = globals.command()?;
-        let answer = match self.item {
-            Some(id) => engine.item_set(&id, &ItemSetting { fields, ..ItemSetting::default() })?,
-            None => engine.set_fields(self.phase.as_deref(), &fields)?,
+        let request = match self.item {
+            Some(id) => {
+                let setting = ItemSetting { fields, ..ItemSetting::default() };
+                Request::Item(ItemRequest::Set { id, setting })
+            }
+            None => Request::SetFields { phase: self.phase, fields },
         };
+        let answer = globals.command()?.execute(request)?;
         answered(&format!("set {}", names.join(", ")), &answer, globals)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::commands::{Outcome, Run, answered};
 use crate::globals::Globals;
+use engine::Request;
 
 /// Skip the current phase, with a reason
 ///
@@ -18,7 +19,7 @@ pub struct Skip {
 
 impl Run for Skip {
     fn run(self, globals: &Globals) -> Outcome {
-        let answer = globals.command()?.skip(&self.reason)?;
+        let answer = globals.command()?.execute(Request::Skip { reason: self.reason })?;
         answered("phase skipped", &answer, globals)
     }
 }

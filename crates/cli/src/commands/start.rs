@@ -4,7 +4,7 @@ use crate::arguments::pair;
 use crate::commands::{Outcome, Run, answered};
 use crate::failure::Failure;
 use crate::globals::Globals;
-use engine::{Answer, Engine, Intent, OnDiscrepancy, StartRequest, Taking};
+use engine::{Answer, Engine, Intent, OnDiscrepancy, Request, StartRequest, Taking};
 use model::gate::Given;
 
 /// Start a session here, and print the next step
@@ -76,7 +76,8 @@ impl Start {
         let known = engine.session_from(&list)?;
         let (done, session) = if let Some(id) = known {
             let named = globals.naming(Some(id.to_string()));
-            let answer = named.command()?.resume(None, OnDiscrepancy::GoOn, Taking::Refused)?;
+            let (on, taking) = (OnDiscrepancy::GoOn, Taking::Refused);
+            let answer = named.command()?.execute(Request::Resume { session: None, on, taking })?;
             (format!("continues from {}", list.path), answer.view.session_id)
         } else {
             let mut own = self.clone();
@@ -86,7 +87,7 @@ impl Start {
             (done, answer.view.session_id)
         };
         let named = globals.naming(Some(session));
-        let answer = named.command()?.import_tasks(&list)?;
+        let answer = named.command()?.execute(Request::ImportTasks(list))?;
         answered(&done, &answer, globals)
     }
 
@@ -106,7 +107,7 @@ impl Start {
             paused: self.paused,
         };
         let mut engine = Engine::open_to_start(globals.options.clone(), &request)?;
-        let answer = engine.start(&request)?;
+        let answer = engine.execute(Request::Start(request))?;
         let view = &answer.view;
         let verb = if self.paused { "created, paused" } else { "started" };
         let done = format!("{verb}: {} ({})", engine::words::one_line(&view.title, 80), view.workflow.name);

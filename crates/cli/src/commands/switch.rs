@@ -2,6 +2,7 @@
 
 use crate::commands::{Outcome, Run, answered};
 use crate::globals::Globals;
+use engine::Request;
 
 /// Make another session the active one of this worktree
 ///
@@ -16,7 +17,7 @@ pub struct Switch {
 impl Run for Switch {
     fn run(self, globals: &Globals) -> Outcome {
         let globals = globals.naming(Some(self.id.clone()));
-        let answer = globals.command()?.switch(&self.id)?;
+        let answer = globals.command()?.execute(Request::Switch { session: self.id })?;
         answered("is the active one", &answer, &globals)
     }
 }

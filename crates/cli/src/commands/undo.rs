@@ -4,7 +4,7 @@ use crate::commands::{Outcome, Run, answered, with_talk};
 use crate::failure::Failure;
 use crate::globals::Globals;
 use engine::event_words::words;
-use engine::{Answer, Engine, Undone};
+use engine::{Answer, Engine, Request, Undone};
 use model::event::{Event, Recorded};
 use std::process::ExitCode;
 
@@ -28,7 +28,7 @@ pub struct Undo {
 impl Run for Undo {
     fn run(self, globals: &Globals) -> Outcome {
         let mut engine = globals.command()?;
-        let answer = engine.undo(self.to.as_deref())?;
+        let answer = engine.execute(Request::Undo { to: self.to })?;
         restored(
             &engine,
             &answer,
@@ -49,7 +49,7 @@ pub struct Redo {}
 impl Run for Redo {
     fn run(self, globals: &Globals) -> Outcome {
         let mut engine = globals.command()?;
-        let answer = engine.redo()?;
+        let answer = engine.execute(Request::Redo)?;
         restored(
             &engine,
             &answer,

@@ -4,7 +4,7 @@ use crate::commands::{Outcome, Run, answered};
 use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui::{self, Tone};
-use engine::{Checked, Engine, FileMistake, Intent, WorkflowLine};
+use engine::{Checked, Engine, FileMistake, Intent, Request, WorkflowLine};
 use model::hint::Hint;
 use model::words;
 use serde_json::json;
@@ -169,7 +169,7 @@ fn update(globals: &Globals) -> Outcome {
     if asks && !ui::ask::yes("Move the session to this definition?", globals) {
         return Err(Failure::findings("nothing was changed".to_owned(), None));
     }
-    let answer = engine.update_definition()?;
+    let answer = engine.execute(Request::UpdateDefinition)?;
     answered("follows its workflow as it is now", &answer, globals)
 }
 

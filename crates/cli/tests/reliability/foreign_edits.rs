@@ -1,7 +1,7 @@
 //! Another program's edits against our writes, in every layout: each must survive, whenever it came. And
 //! kills in the middle of our writes: no file is ever torn or empty.
 
-use engine::{AdvanceRequest, Answer, Engine, Intent, OnDiscrepancy, Options, Taking};
+use engine::{AdvanceRequest, Answer, Engine, Intent, OnDiscrepancy, Options, PauseRequest, Request, Taking};
 use model::gate::Given;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -116,9 +116,9 @@ fn ocr() -> Ground {
 fn there_and_back(engine: &mut Engine, turn: u64, phase: &str) -> engine::Result<Answer> {
     if turn.is_multiple_of(2) {
         let request = AdvanceRequest { phase: Some(phase.to_owned()), ..AdvanceRequest::default() };
-        engine.advance(&request)
+        engine.execute(Request::Advance(request))
     } else {
-        engine.roll_back(phase, None)
+        engine.execute(Request::RollBack { phase: phase.to_owned(), reason: None })
     }
 }
 
@@ -136,9 +136,11 @@ fn ccw(file: &str, edit_of: fn(&str) -> u64, edited: fn(&str, u64) -> String) ->
         edited,
         ours: |engine, turn| {
             if turn.is_multiple_of(2) {
-                engine.pause(None, None, &[])
+                engine.execute(Request::Pause(PauseRequest::default()))
             } else {
-                engine.resume(Some("WFS-race"), OnDiscrepancy::GoOn, Taking::Refused)
+                let session = Some("WFS-race".to_owned());
+                let (on, taking) = (OnDiscrepancy::GoOn, Taking::Refused);
+                engine.execute(Request::Resume { session, on, taking })
             }
         },
         writers: 1,
@@ -150,8 +152,10 @@ fn ccw(file: &str, edit_of: fn(&str) -> u64, edited: fn(&str, u64) -> String) ->
 fn two_of_ccw() -> Ground {
     let ground = ccw(".workflow/session_status.jsonl", line_edit, line_edited);
     ground.sandbox.run(["start", "--layout", "ccw", "--goal", "Other"]).ok();
-    let ours: Turn =
-        |engine, turn| engine.switch(["WFS-race", "WFS-other"][usize::from(turn.is_multiple_of(2))]);
+    let ours: Turn = |engine, turn| {
+        let session = ["WFS-race", "WFS-other"][usize::from(turn.is_multiple_of(2))].to_owned();
+        engine.execute(Request::Switch { session })
+    };
     Ground { ours, writers: 2, words: [&["switch", "WFS-race"], &["switch", "WFS-other"]], ..ground }
 }
 
@@ -201,7 +205,7 @@ fn essay() -> Ground {
         ours: |engine, turn| {
             let level = if turn.is_multiple_of(2) { "full" } else { "light" };
             let fields = BTreeMap::from([("pushback_level".to_owned(), Given::Text(level.to_owned()))]);
-            engine.set_fields(None, &fields)
+            engine.execute(Request::SetFields { phase: None, fields })
         },
         writers: 1,
         words: [&["set", "pushback_level=full"], &["set", "pushback_level=light"]],

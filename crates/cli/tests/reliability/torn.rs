@@ -3,10 +3,8 @@
 
 use crate::in_place::kept_elsewhere;
 use crate::nobody::{Nobody, set_mode};
-use engine::{Engine, Intent, Options};
-use model::note::NoteKind;
+use engine::{Engine, Intent, Options, Request};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -57,8 +55,9 @@ fn an_edit_that_is_being_written_while_we_write_is_not_lost() {
         let empty_for = std::thread::scope(|scope| {
             let ours = scope.spawn(|| {
                 let mut engine = Engine::open(options.clone(), Intent::Command).unwrap();
-                engine.note(NoteKind::Note, &format!("note {number}"), BTreeMap::new()).unwrap();
-                engine.start_run(Some(if number % 2 == 0 { "review" } else { "map" })).unwrap();
+                engine.execute(Request::note(&format!("note {number}"))).unwrap();
+                let workflow = Some(if number % 2 == 0 { "review" } else { "map" }.to_owned());
+                engine.execute(Request::StartRun { workflow }).unwrap();
             });
             std::thread::sleep(Duration::from_micros(number * 250));
             let empty_for = write_slowly(&file, &text, Duration::from_millis(8));

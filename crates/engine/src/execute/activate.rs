@@ -53,10 +53,15 @@ impl Back {
 impl Engine {
     /// Resumes a session: the named one, or else the one paused last. `on` decides what to do if it changed
     /// meanwhile.
-    pub fn resume(&mut self, asked: Option<&str>, on: OnDiscrepancy, taking: Taking) -> Result<Answer> {
+    pub(crate) fn resume(
+        &mut self,
+        asked: Option<&str>,
+        on: OnDiscrepancy,
+        taking: Taking,
+    ) -> Result<Answer> {
         let fingerprint = self.fingerprint("resume", &format!("{asked:?}"));
         let answer = self.with_signature(|engine, signature| {
-            engine.execute(&fingerprint, |engine| {
+            engine.in_turn(&fingerprint, |engine| {
                 let subject = engine.resumable(asked, on)?;
                 let mut plan = engine.activate(&subject, on, taking)?;
                 engine.take_up_again(&mut plan, on)?;
@@ -105,9 +110,9 @@ impl Engine {
     }
 
     /// Makes the named session active.
-    pub fn switch(&mut self, asked: &str) -> Result<Answer> {
+    pub(crate) fn switch(&mut self, asked: &str) -> Result<Answer> {
         let fingerprint = self.fingerprint("switch", asked);
-        let answer = self.execute(&fingerprint, |engine| {
+        let answer = self.in_turn(&fingerprint, |engine| {
             let subject = engine.resolve(asked)?;
             engine.activate(&subject, OnDiscrepancy::GoOn, Taking::Refused)
         })?;

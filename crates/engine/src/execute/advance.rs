@@ -105,7 +105,7 @@ fn let_pass(tried: &Tried) -> Vec<String> {
 }
 
 impl Engine {
-    pub fn advance(&mut self, request: &AdvanceRequest) -> Result<Answer> {
+    pub(crate) fn advance(&mut self, request: &AdvanceRequest) -> Result<Answer> {
         let submission = read(request)?;
         let fingerprint = self.fingerprint("advance", &format!("{request:?}"));
         if let Some(answer) = self.remembered(&fingerprint)? {
@@ -148,7 +148,7 @@ impl Engine {
     }
 
     /// Retries a failed phase with its evidence, and anything given now.
-    pub fn retry(&mut self, evidence: BTreeMap<String, Given>) -> Result<Answer> {
+    pub(crate) fn retry(&mut self, evidence: BTreeMap<String, Given>) -> Result<Answer> {
         refuse_placeholders(&evidence)?;
         let fingerprint = self.fingerprint("retry", &format!("{evidence:?}"));
         if let Some(answer) = self.remembered(&fingerprint)? {
@@ -194,7 +194,7 @@ impl Engine {
                     .run_here(words!["advance"]),
             });
         }
-        self.execute(order, |engine| engine.activate(subject, OnDiscrepancy::GoOn, Taking::Refused))
+        self.in_turn(order, |engine| engine.activate(subject, OnDiscrepancy::GoOn, Taking::Refused))
     }
 
     /// Runs the checks of a phase, by default the current one, and changes nothing.
@@ -228,7 +228,7 @@ impl Engine {
     ) -> Result<Answer> {
         let recording = self.recording(subject, request, tried)?;
         let answer = self.with_signature(|engine, signature| {
-            engine.execute(order, |engine| engine.completion(subject, request, tried, &recording, signature))
+            engine.in_turn(order, |engine| engine.completion(subject, request, tried, &recording, signature))
         })?;
         self.tell_touched(subject, &recording);
         Ok(answer)

@@ -23,7 +23,7 @@ use store::ActivityKind;
 
 impl Engine {
     /// Records files as they are now, for the named phase, or else the current one.
-    pub fn add_artifacts(&mut self, paths: &[PathBuf], phase: Option<&str>) -> Result<Answer> {
+    pub(crate) fn add_artifacts(&mut self, paths: &[PathBuf], phase: Option<&str>) -> Result<Answer> {
         if paths.is_empty() {
             return Err(Error::WrongUsage {
                 message: "no file was named".to_owned(),
@@ -39,7 +39,7 @@ impl Engine {
         if recording.artifacts.iter().any(|artifact| artifact.path.starts_with(&workspace)) {
             ensure_ignored(&self.root_of(&session))?;
         }
-        let answer = self.execute(&fingerprint, |engine| {
+        let answer = self.in_turn(&fingerprint, |engine| {
             let subject = engine.take_up(&id)?;
             let command = Command::RecordArtifacts { artifacts: recording.artifacts.clone() };
             let events = decide(&subject.session, command)?;
@@ -53,7 +53,7 @@ impl Engine {
 
     /// Restores a recorded version of a file: this one, or else the newest that differs from the current
     /// file. The current content is recorded first, so that it can be restored too.
-    pub fn restore_artifact(&mut self, path: &Path, version: Option<u32>) -> Result<Answer> {
+    pub(crate) fn restore_artifact(&mut self, path: &Path, version: Option<u32>) -> Result<Answer> {
         let (_, session) = self.load(&self.select(Want::Latest)?)?;
         let kept_path = self.kept_path(&session, path)?;
         let (_, made) = self.artifact_history(Some(path))?;

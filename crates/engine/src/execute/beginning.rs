@@ -55,7 +55,7 @@ pub struct StartRequest {
 }
 
 impl Engine {
-    pub fn start(&mut self, request: &StartRequest) -> Result<Answer> {
+    pub(crate) fn start(&mut self, request: &StartRequest) -> Result<Answer> {
         let fingerprint = self.fingerprint("start", &format!("{request:?}"));
         let chosen = self.layout_for(request)?;
         let layout = chosen.layout;
@@ -76,7 +76,7 @@ impl Engine {
             });
         }
         let target = request.target.as_deref().map(|text| bounded("the target", text)).transpose()?;
-        let begun = self.execute(&fingerprint, |engine| {
+        let begun = self.in_turn(&fingerprint, |engine| {
             let spot = layout.map(|layout| engine.new_spot(layout, request, &title)).transpose()?;
             let id = match (&spot, layout, &given_id) {
                 (Some(spot), Some(layout), _) => engine.id_at(layout, spot)?,

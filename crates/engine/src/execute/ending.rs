@@ -12,11 +12,11 @@ use model::id::SessionId;
 use model::item::Item;
 
 impl Engine {
-    pub fn close(&mut self, force: bool) -> Result<Answer> {
+    pub(crate) fn close(&mut self, force: bool) -> Result<Answer> {
         let command = Command::Close { force };
         let fingerprint = self.fingerprint("close", &format!("{command:?}"));
         self.with_signature(|engine, signature| {
-            engine.execute(&fingerprint, |engine| {
+            engine.in_turn(&fingerprint, |engine| {
                 let id = engine.select(Want::Latest)?;
                 let subject = engine.take_up(&id)?;
                 let mut events = decide(&subject.session, command.clone())?;
@@ -44,11 +44,11 @@ impl Engine {
     }
 
     /// Abandons the named session, or else the selected one. Archives its workspace.
-    pub fn abandon(&mut self, asked: Option<&str>, reason: Option<&str>) -> Result<Answer> {
+    pub(crate) fn abandon(&mut self, asked: Option<&str>, reason: Option<&str>) -> Result<Answer> {
         let reason = reason.map(|text| bounded("the reason", text)).transpose()?;
         let fingerprint = self.fingerprint("abandon", &format!("{asked:?} {reason:?}"));
         self.with_signature(|engine, signature| {
-            engine.execute(&fingerprint, |engine| {
+            engine.in_turn(&fingerprint, |engine| {
                 let id = match asked {
                     Some(asked) => engine.resolve(asked)?,
                     None => engine.select(Want::Latest)?,

@@ -60,6 +60,41 @@ pub struct ItemSetting {
     pub no_longer: Vec<String>,
 }
 
+/// A change of an item, as a caller asks for it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ItemRequest {
+    Add(ItemAdd),
+    Start {
+        id: String,
+    },
+    Done {
+        id: String,
+    },
+    Block {
+        id: String,
+        reason: String,
+    },
+    Unblock {
+        id: String,
+    },
+    /// For this long: the named item, or else the first ready one. Exactly one of several callers gets it.
+    Claim {
+        id: Option<String>,
+        seconds: Option<u64>,
+    },
+    Release {
+        id: String,
+    },
+    Split {
+        id: String,
+        titles: Vec<String>,
+    },
+    Set {
+        id: String,
+        setting: ItemSetting,
+    },
+}
+
 /// An item command before the items are loaded.
 enum Asked {
     Add(ItemAdd),
@@ -69,53 +104,47 @@ enum Asked {
 }
 
 impl Engine {
-    pub fn item_add(&mut self, request: &ItemAdd) -> Result<Answer> {
-        titled(&request.title)?;
-        bounded_fields(&request.fields)?;
-        let arguments = format!("{request:?}");
-        self.item_change("item add", &arguments, &Asked::Add(request.clone()))
-    }
-
-    pub fn item_start(&mut self, id: &str) -> Result<Answer> {
-        self.item_command("item start", ItemCommand::Start { id: parse(id)? })
-    }
-
-    pub fn item_done(&mut self, id: &str) -> Result<Answer> {
-        self.item_command("item done", ItemCommand::Complete { id: parse(id)? })
-    }
-
-    pub fn item_block(&mut self, id: &str, reason: &str) -> Result<Answer> {
-        let reason = bounded("the reason", reason.trim())?;
-        self.item_command("item block", ItemCommand::Block { id: parse(id)?, reason })
-    }
-
-    pub fn item_unblock(&mut self, id: &str) -> Result<Answer> {
-        self.item_command("item unblock", ItemCommand::Unblock { id: parse(id)? })
-    }
-
-    /// Claims an item for this long: the named one, or else the first ready one. Exactly one of several
-    /// callers gets it.
-    pub fn item_claim(&mut self, id: Option<&str>, seconds: Option<u64>) -> Result<Answer> {
-        let id = id.map(parse).transpose()?;
-        let seconds = seconds.unwrap_or(LEASE_SECONDS);
-        let arguments = format!("{id:?} {seconds}");
-        self.item_change("item claim", &arguments, &Asked::Claim { id, seconds })
-    }
-
-    pub fn item_release(&mut self, id: &str) -> Result<Answer> {
-        self.item_command("item release", ItemCommand::Release { id: parse(id)? })
-    }
-
-    pub fn item_split(&mut self, id: &str, titles: &[String]) -> Result<Answer> {
-        let titles = titles.iter().map(|title| titled(title)).collect::<Result<_>>()?;
-        self.item_command("item split", ItemCommand::Split { id: parse(id)?, titles })
-    }
-
-    pub fn item_set(&mut self, id: &str, setting: &ItemSetting) -> Result<Answer> {
-        bounded_fields(&setting.fields)?;
-        let id = parse(id)?;
-        let arguments = format!("{id} {setting:?}");
-        self.item_change("item set", &arguments, &Asked::Set { id, setting: setting.clone() })
+    pub(crate) fn change_item(&mut self, request: ItemRequest) -> Result<Answer> {
+        match request {
+            ItemRequest::Add(request) => {
+                titled(&request.title)?;
+                bounded_fields(&request.fields)?;
+                let arguments = format!("{request:?}");
+                self.item_change("item add", &arguments, &Asked::Add(request))
+            }
+            ItemRequest::Claim { id, seconds } => {
+                let id = id.as_deref().map(parse).transpose()?;
+                let seconds = seconds.unwrap_or(LEASE_SECONDS);
+                let arguments = format!("{id:?} {seconds}");
+                self.item_change("item claim", &arguments, &Asked::Claim { id, seconds })
+            }
+            ItemRequest::Set { id, setting } => {
+                bounded_fields(&setting.fields)?;
+                let id = parse(&id)?;
+                let arguments = format!("{id} {setting:?}");
+                self.item_change("item set", &arguments, &Asked::Set { id, setting })
+            }
+            ItemRequest::Start { id } => {
+                self.item_command("item start", ItemCommand::Start { id: parse(&id)? })
+            }
+            ItemRequest::Done { id } => {
+                self.item_command("item done", ItemCommand::Complete { id: parse(&id)? })
+            }
+            ItemRequest::Block { id, reason } => {
+                let reason = bounded("the reason", reason.trim())?;
+                self.item_command("item block", ItemCommand::Block { id: parse(&id)?, reason })
+            }
+            ItemRequest::Unblock { id } => {
+                self.item_command("item unblock", ItemCommand::Unblock { id: parse(&id)? })
+            }
+            ItemRequest::Release { id } => {
+                self.item_command("item release", ItemCommand::Release { id: parse(&id)? })
+            }
+            ItemRequest::Split { id, titles } => {
+                let titles = titles.iter().map(|title| titled(title)).collect::<Result<_>>()?;
+                self.item_command("item split", ItemCommand::Split { id: parse(&id)?, titles })
+            }
+        }
     }
 
     fn item_command(&mut self, name: &'static str, command: ItemCommand) -> Result<Answer> {
@@ -125,7 +154,7 @@ impl Engine {
 
     fn item_change(&mut self, name: &'static str, arguments: &str, asked: &Asked) -> Result<Answer> {
         let fingerprint = self.fingerprint(name, arguments);
-        self.execute(&fingerprint, |engine| {
+        self.in_turn(&fingerprint, |engine| {
             let id = engine.select(Want::Unfinished)?;
             let subject = engine.take_up(&id)?;
             let session = &subject.session;

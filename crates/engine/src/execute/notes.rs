@@ -14,7 +14,12 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 impl Engine {
-    pub fn note(&mut self, kind: NoteKind, text: &str, fields: BTreeMap<String, Value>) -> Result<Answer> {
+    pub(crate) fn note(
+        &mut self,
+        kind: NoteKind,
+        text: &str,
+        fields: BTreeMap<String, Value>,
+    ) -> Result<Answer> {
         let text = bounded("the note", text.trim())?;
         if text.is_empty() {
             return Err(Error::WrongUsage {
@@ -46,10 +51,10 @@ impl Engine {
         }
     }
 
-    pub fn resolve_note(&mut self, id: u32) -> Result<Answer> {
+    pub(crate) fn resolve_note(&mut self, id: u32) -> Result<Answer> {
         let command = Command::ResolveNote { id };
         let fingerprint = self.fingerprint("note resolve", &format!("{command:?}"));
-        self.execute(&fingerprint, |engine| {
+        self.in_turn(&fingerprint, |engine| {
             // An old note may have left the snapshot; the log has every one.
             let subject = engine.select(Want::Unfinished)?;
             let whole = engine.replay(&subject)?;

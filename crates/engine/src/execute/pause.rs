@@ -11,22 +11,28 @@ use model::lifecycle::Lifecycle;
 use model::session::Session;
 use std::path::PathBuf;
 
+/// Input for a pause.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PauseRequest {
+    pub reason: Option<String>,
+    /// What the caller was in the middle of.
+    pub context: Option<String>,
+    /// Files to record as they are now.
+    pub drafts: Vec<PathBuf>,
+}
+
 impl Engine {
     /// Pauses the session and records these files as they are now.
-    pub fn pause(
-        &mut self,
-        reason: Option<&str>,
-        context: Option<&str>,
-        drafts: &[PathBuf],
-    ) -> Result<Answer> {
-        let reason = bounded("the reason", reason.unwrap_or(REASON_USER_REQUEST))?;
-        let context = context.map(|text| bounded("the context", text)).transpose()?;
+    pub(super) fn pause(&mut self, request: &PauseRequest) -> Result<Answer> {
+        let drafts = &request.drafts;
+        let reason = bounded("the reason", request.reason.as_deref().unwrap_or(REASON_USER_REQUEST))?;
+        let context = request.context.as_deref().map(|text| bounded("the context", text)).transpose()?;
         let fingerprint = self.fingerprint("pause", &format!("{reason:?} {context:?} {drafts:?}"));
         let id = self.select(Want::Unfinished)?;
         // Read outside the turn.
         let recording = self.drafts(&id, drafts)?;
         let saved: Vec<String> = recording.artifacts.iter().map(|draft| draft.path.clone()).collect();
-        let mut answer = self.execute(&fingerprint, |engine| {
+        let mut answer = self.in_turn(&fingerprint, |engine| {
             let subject = engine.take_up(&id)?;
             let session = &subject.session;
             engine.refuse_nothing_active(session)?;

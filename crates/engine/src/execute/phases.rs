@@ -45,11 +45,11 @@ pub struct TrustedCommand {
 }
 
 impl Engine {
-    pub fn skip(&mut self, reason: &str) -> Result<Answer> {
+    pub(super) fn skip(&mut self, reason: &str) -> Result<Answer> {
         let reason = bounded("the reason", reason)?;
         let fingerprint = self.fingerprint("skip", &reason);
         self.with_signature(|engine, signature| {
-            engine.execute(&fingerprint, |engine| {
+            engine.in_turn(&fingerprint, |engine| {
                 let id = engine.select(Want::Unfinished)?;
                 let subject = engine.take_up(&id)?;
                 let session = &subject.session;
@@ -81,11 +81,11 @@ impl Engine {
     }
 
     /// Moves the current run to its workflow's current definition.
-    pub fn update_definition(&mut self) -> Result<Answer> {
+    pub(super) fn update_definition(&mut self) -> Result<Answer> {
         self.require_person(Restricted::Update)?;
         let fingerprint = self.fingerprint("workflow update", "");
         self.with_signature(|engine, signature| {
-            engine.execute(&fingerprint, |engine| {
+            engine.in_turn(&fingerprint, |engine| {
                 let id = engine.select(Want::Unfinished)?;
                 let subject = engine.take_up(&id)?;
                 let session = &subject.session;
@@ -103,18 +103,18 @@ impl Engine {
         })
     }
 
-    pub fn roll_back(&mut self, phase: &str, reason: Option<&str>) -> Result<Answer> {
+    pub(crate) fn roll_back(&mut self, phase: &str, reason: Option<&str>) -> Result<Answer> {
         let reason = reason.map(|text| bounded("the reason", text)).transpose()?;
         self.change("rollback", Want::Unfinished, &Command::RollBack { phase: phase.to_owned(), reason })
     }
 
-    pub fn fail(&mut self, error: &str) -> Result<Answer> {
+    pub(super) fn fail(&mut self, error: &str) -> Result<Answer> {
         let error = bounded("the error", error)?;
         self.change("fail", Want::Unfinished, &Command::Fail { error })
     }
 
     /// Approves a check of the current phase, or of a claimed one.
-    pub fn approve(&mut self, request: &ApproveRequest) -> Result<Answer> {
+    pub(super) fn approve(&mut self, request: &ApproveRequest) -> Result<Answer> {
         self.require_person(Restricted::Approve)?;
         let remark = request.by.as_deref().map(|text| bounded("the remark", text)).transpose()?;
         let by = self.actor(self.asking_agent()?.as_ref()).to_string();
@@ -122,7 +122,7 @@ impl Engine {
         // A session may be finished only according to its file: its gates can still be proven.
         let want = if request.phase.is_some() { Want::Latest } else { Want::Unfinished };
         self.with_signature(|engine, signature| {
-            engine.execute(&fingerprint, |engine| {
+            engine.in_turn(&fingerprint, |engine| {
                 let id = engine.select(want)?;
                 let subject = engine.take_up(&id)?;
                 let session = &subject.session;

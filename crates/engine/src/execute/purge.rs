@@ -23,36 +23,11 @@ use sha2::{Digest, Sha256};
 use store::chain::content_hash;
 use store::{ActivityRow, EventRow, KEPT_ACTIVITIES, Rewrite};
 
-/// A preview of a purge.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct PurgePreview {
-    pub session_id: String,
-    pub title: String,
-    /// How often the text occurs.
-    pub occurrences: u64,
-    /// In how many events.
-    pub events: usize,
-}
-
-impl PurgePreview {
-    /// The question that a person must confirm.
-    pub fn question(&self) -> String {
-        let counted = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-        format!(
-            "Replace {} in {} of session {} ({}) for good?",
-            counted(self.occurrences, "occurrence"),
-            counted(self.events as u64, "event"),
-            self.session_id,
-            one_line(&self.title, 60)
-        )
-    }
-}
-
 /// The text to remove.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PurgeRequest {
     pub text: String,
-    /// A person was asked the preview's question and confirmed.
+    /// A person was asked, and confirmed. Otherwise the question is the answer, and nothing changes.
     pub confirmed: bool,
 }
 
@@ -71,14 +46,9 @@ struct Purged {
 }
 
 impl Engine {
-    /// Locations of the text; changes nothing.
-    pub fn purge_preview(&self, text: &str) -> Result<PurgePreview> {
-        self.without(text)?.preview()
-    }
-
     /// Replaces every occurrence in the session's events, snapshot, activity and remembered answers, and
     /// deletes stored files that contain it. Irreversible, so a person must have confirmed it.
-    pub fn purge(&mut self, request: &PurgeRequest) -> Result<Answer> {
+    pub(crate) fn purge(&mut self, request: &PurgeRequest) -> Result<Answer> {
         if request.confirmed {
             self.require_person(Restricted::Purge)?;
             self.settle_files_without(&request.text)?;
@@ -127,7 +97,7 @@ impl Engine {
         }
         if !request.confirmed {
             return Err(Error::NeedsAnswer {
-                question: purged.preview()?.question(),
+                question: purged.question()?,
                 hint: "a person must answer: run it in a terminal, or with --yes".into(),
             });
         }
@@ -251,13 +221,16 @@ impl Purged {
         self.rows.iter().map(rewritten).collect()
     }
 
-    fn preview(&self) -> Result<PurgePreview> {
-        Ok(PurgePreview {
-            session_id: self.id.to_string(),
-            title: fold_whole(&self.events)?.title,
-            occurrences: self.replaced,
-            events: self.rows.len(),
-        })
+    /// The question that a person must confirm.
+    fn question(&self) -> Result<String> {
+        let counted = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        Ok(format!(
+            "Replace {} in {} of session {} ({}) for good?",
+            counted(self.replaced, "occurrence"),
+            counted(self.rows.len() as u64, "event"),
+            self.id,
+            one_line(&fold_whole(&self.events)?.title, 60)
+        ))
     }
 }
 
@@ -357,9 +330,9 @@ mod tests {
         let ask = |text: &str, confirmed| PurgeRequest { text: text.to_owned(), confirmed };
         let refused = engine.purge(&ask("mellon", false)).expect_err("nobody said yes");
         assert!(matches!(refused, Error::NeedsAnswer { .. }), "{refused}");
-        assert_eq!(engine.purge_preview("mellon").expect("a preview").occurrences, 2);
+        assert_eq!(engine.without("mellon").expect("a search").replaced, 2);
         assert!(engine.purge(&ask("not there", false)).is_ok());
         engine.purge(&ask("mellon", true)).expect("it is purged");
-        assert_eq!(engine.purge_preview("mellon").expect("a preview").occurrences, 0);
+        assert_eq!(engine.without("mellon").expect("a search").replaced, 0);
     }
 }

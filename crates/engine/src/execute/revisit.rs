@@ -95,10 +95,10 @@ impl Engine {
     }
 
     /// Revisits a phase as previewed. Refused if the preview no longer applies.
-    pub fn revisit(&mut self, request: &RevisitRequest, seen: &RevisitPreview) -> Result<Answer> {
+    pub(super) fn revisit(&mut self, request: &RevisitRequest, seen: &RevisitPreview) -> Result<Answer> {
         let fingerprint = self.fingerprint("revisit", &format!("{request:?}"));
         let id: SessionId = self.resolve(&seen.session_id)?;
-        self.execute(&fingerprint, |engine| {
+        self.in_turn(&fingerprint, |engine| {
             let subject = engine.take_up(&id)?;
             let worked_out = engine.work_out(&subject.session, request)?;
             if worked_out.preview != *seen {

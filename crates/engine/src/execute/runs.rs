@@ -14,9 +14,9 @@ use model::session::Session;
 
 impl Engine {
     /// The next run of a workflow, by default the current one.
-    pub fn start_run(&mut self, workflow: Option<&str>) -> Result<Answer> {
+    pub(crate) fn start_run(&mut self, workflow: Option<&str>) -> Result<Answer> {
         let fingerprint = self.fingerprint("run start", &format!("{workflow:?}"));
-        let mut answer = self.execute(&fingerprint, |engine| {
+        let mut answer = self.in_turn(&fingerprint, |engine| {
             let id = engine.select(Want::Latest)?;
             let subject = engine.take_up(&id)?;
             let session = &subject.session;

@@ -16,7 +16,11 @@ use std::collections::BTreeMap;
 
 impl Engine {
     /// Sets fields, checked against the workflow's declarations.
-    pub fn set_fields(&mut self, phase: Option<&str>, given: &BTreeMap<String, Given>) -> Result<Answer> {
+    pub(crate) fn set_fields(
+        &mut self,
+        phase: Option<&str>,
+        given: &BTreeMap<String, Given>,
+    ) -> Result<Answer> {
         for (name, value) in given {
             bounded("a field's name", name)?;
             if let Given::Text(text) = value {
@@ -30,7 +34,7 @@ impl Engine {
             });
         }
         let fingerprint = self.fingerprint("set", &format!("{phase:?} {given:?}"));
-        self.execute(&fingerprint, |engine| {
+        self.in_turn(&fingerprint, |engine| {
             let id = engine.select(Want::Unfinished)?;
             let subject = engine.take_up(&id)?;
             let session = &subject.session;

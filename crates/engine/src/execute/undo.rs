@@ -44,10 +44,10 @@ pub struct Undone {
 
 impl Engine {
     /// Names a point in the session's history.
-    pub fn checkpoint(&mut self, name: Option<&str>) -> Result<Answer> {
+    pub(super) fn checkpoint(&mut self, name: Option<&str>) -> Result<Answer> {
         let name = name.map(checkpoint_name).transpose()?;
         let fingerprint = self.fingerprint("checkpoint", &format!("{name:?}"));
-        self.execute(&fingerprint, |engine| {
+        self.in_turn(&fingerprint, |engine| {
             let id = engine.select(Want::Latest)?;
             let subject = engine.take_up(&id)?;
             let name = name.clone().unwrap_or_else(|| usual_name(&subject.session, engine.clock.now()));
@@ -58,7 +58,7 @@ impl Engine {
 
     /// Returns to before this actor's last command that counts, or to a version or checkpoint. Leases,
     /// requirements and files stay.
-    pub fn undo(&mut self, to: Option<&str>) -> Result<Answer> {
+    pub(crate) fn undo(&mut self, to: Option<&str>) -> Result<Answer> {
         let order = self.fingerprint("undo", &format!("{to:?}"));
         self.restore(&order, |engine, session, history, actor| {
             let commands = engine.command_of_each_event(&session.id)?;
@@ -67,7 +67,7 @@ impl Engine {
     }
 
     /// Forward to the state before this actor's last undo.
-    pub fn redo(&mut self) -> Result<Answer> {
+    pub(super) fn redo(&mut self) -> Result<Answer> {
         let order = self.fingerprint("redo", "");
         self.restore(&order, |_, session, history, actor| Ok(redo(session, history, actor)?))
     }
@@ -79,7 +79,7 @@ impl Engine {
         decision: impl Fn(&Self, &Session, &[Recorded], &Actor) -> Result<Vec<Event>>,
     ) -> Result<Answer> {
         let before = self.select(Want::Latest).and_then(|id| Ok(self.load(&id)?.1)).ok();
-        let answer = self.execute(order, |engine| {
+        let answer = self.in_turn(order, |engine| {
             let subject = engine.select(Want::Latest)?;
             // Undo starts from the log, ignoring expiry.
             engine.take_up(&subject)?;
@@ -120,9 +120,9 @@ impl Engine {
     }
 
     /// Reopens a finished session: the named one, or else the last one finished here.
-    pub fn reopen(&mut self, asked: Option<&str>) -> Result<Answer> {
+    pub(super) fn reopen(&mut self, asked: Option<&str>) -> Result<Answer> {
         let fingerprint = self.fingerprint("reopen", &format!("{asked:?}"));
-        let mut answer = self.execute(&fingerprint, |engine| {
+        let mut answer = self.in_turn(&fingerprint, |engine| {
             let (id, others) = engine.finished(asked)?;
             let command = |worktree, parallel| Command::Reopen { worktree, parallel };
             let mut plan = engine.activate_by(&id, OnDiscrepancy::GoOn, Taking::Refused, command)?;

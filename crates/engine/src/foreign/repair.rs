@@ -351,7 +351,7 @@ impl Engine {
             return Ok(repaired);
         };
         let fingerprint = self.fingerprint("repair", id.as_str());
-        let answer = self.execute(&fingerprint, |engine| {
+        let answer = self.in_turn(&fingerprint, |engine| {
             let moved = Event::SessionMoved { path: path.clone() };
             Ok(Plan::of(engine.take_up(id)?.change(vec![moved])))
         })?;
@@ -373,7 +373,7 @@ impl Engine {
     /// Adopts a session that its own tool can no longer read, as far as its files go, and rewrites it.
     fn take_over(&mut self, id: &SessionId, at: Option<&str>) -> Result<Vec<Warning>> {
         let fingerprint = self.fingerprint("repair", &format!("{id} {at:?}"));
-        let answer = self.execute(&fingerprint, |engine| {
+        let answer = self.in_turn(&fingerprint, |engine| {
             let subject = engine.take_up(id)?;
             let events = match at {
                 Some(phase) => decide(&subject.session, Command::GoOnAt { phase: phase.to_owned() })?,

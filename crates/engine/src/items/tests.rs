@@ -4,7 +4,7 @@
 use super::*;
 use crate::clock::Clock;
 use crate::{Intent, presence::AgentIdentity};
-use crate::{ItemAdd, ItemSetting, Options, StartRequest};
+use crate::{ItemAdd, ItemRequest, ItemSetting, Options, StartRequest};
 use model::note::NoteKind;
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -69,25 +69,32 @@ fn step(bench: &mut Bench, dice: &mut Dice) -> bool {
         agents.get(dice.roll(3)).map(|id| AgentIdentity { agent: "claude".to_owned(), id: (*id).to_owned() });
     let engine = &mut bench.engine;
     let done = match dice.roll(15) {
-        0..=3 => engine.item_add(&ItemAdd {
+        0..=3 => engine.change_item(ItemRequest::Add(ItemAdd {
             title: "A title".to_owned(),
             id: (dice.roll(3) > 0).then(|| dice.id()),
             parent: (dice.roll(4) == 0).then(|| dice.id()),
             needs: dice.ids(),
             phase: Some("1".to_owned()),
             ..ItemAdd::default()
+        })),
+        4 => engine.change_item(ItemRequest::Start { id: dice.id() }),
+        5..=7 => engine.change_item(ItemRequest::Done { id: dice.id() }),
+        8 => engine.change_item(ItemRequest::Block { id: dice.id(), reason: "why".to_owned() }),
+        9 => engine.change_item(ItemRequest::Unblock { id: dice.id() }),
+        10 => engine.change_item(ItemRequest::Claim { id: None, seconds: Some(600) }),
+        11 => engine.change_item(ItemRequest::Release { id: dice.id() }),
+        12 => engine.change_item(ItemRequest::Split {
+            id: dice.id(),
+            titles: vec!["A part".to_owned(); dice.roll(2) + 1],
         }),
-        4 => engine.item_start(&dice.id()),
-        5..=7 => engine.item_done(&dice.id()),
-        8 => engine.item_block(&dice.id(), "why"),
-        9 => engine.item_unblock(&dice.id()),
-        10 => engine.item_claim(None, Some(600)),
-        11 => engine.item_release(&dice.id()),
-        12 => engine.item_split(&dice.id(), &vec!["A part".to_owned(); dice.roll(2) + 1]),
-        13 => engine.item_set(
-            &dice.id(),
-            &ItemSetting { needs: dice.ids(), order: Some(dice.roll(50) as u64), ..ItemSetting::default() },
-        ),
+        13 => engine.change_item(ItemRequest::Set {
+            id: dice.id(),
+            setting: ItemSetting {
+                needs: dice.ids(),
+                order: Some(dice.roll(50) as u64),
+                ..ItemSetting::default()
+            },
+        }),
         14 if dice.roll(4) == 0 => engine.undo(Some(&(3 + dice.roll(20)).to_string())),
         _ => engine.note(NoteKind::Note, "a note", BTreeMap::new()),
     };
@@ -149,11 +156,11 @@ fn an_answer_shows_items_as_they_are_afterwards() {
     for _ in 0..200 {
         step(&mut bench, &mut dice);
         let engine = &mut bench.engine;
-        let Ok(answer) = engine.item_add(&ItemAdd {
+        let Ok(answer) = engine.change_item(ItemRequest::Add(ItemAdd {
             title: "One more".to_owned(),
             phase: Some("1".to_owned()),
             ..ItemAdd::default()
-        }) else {
+        })) else {
             continue;
         };
         let crate::Current::Session(view) = engine.status().expect("a session") else {
@@ -188,11 +195,10 @@ fn a_lease_of_another_machine_is_unconfirmed() {
     let mut bench = bench(true);
     bench.engine.caller.host = "laptop".to_owned();
     bench.engine.caller.agent = Some(AgentIdentity { agent: "claude".to_owned(), id: "one".to_owned() });
-    bench
-        .engine
-        .item_add(&ItemAdd { title: "A title".to_owned(), id: Some("a".to_owned()), ..ItemAdd::default() })
-        .expect("an item");
-    bench.engine.item_claim(Some("a"), None).expect("a lease");
+    let new = ItemAdd { title: "A title".to_owned(), id: Some("a".to_owned()), ..ItemAdd::default() };
+    bench.engine.change_item(ItemRequest::Add(new)).expect("an item");
+    let claim = ItemRequest::Claim { id: Some("a".to_owned()), seconds: None };
+    bench.engine.change_item(claim).expect("a lease");
     let told = |bench: &Bench| {
         let listed = bench
             .engine

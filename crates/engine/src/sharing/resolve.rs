@@ -38,7 +38,7 @@ impl Engine {
         let head = self.store.chain(&fork)?.head.map(|head| hex(&head)).unwrap_or_default();
         let mut resolved = Resolved { fork: fork.to_string(), notes: 0, items: 0, claims: 0 };
         let order = self.fingerprint("sync resolve", fork.as_str());
-        let answer = self.execute(&order, |engine| {
+        let answer = self.in_turn(&order, |engine| {
             let subject = engine.take_up(&main)?;
             let own = engine.own_part(&fork, &main)?;
             let items = engine.all_items(&main)?;

@@ -6,7 +6,7 @@ use crate::answer::{Answer, next, short};
 use crate::mishap::Mishap;
 use engine::view::{CheckView, GateOutcome};
 use engine::words::{one_line, phase_called};
-use engine::{AdvanceRequest, GateTried, Intent};
+use engine::{AdvanceRequest, GateTried, Intent, Request};
 
 const LONGEST_LINE: usize = 600;
 
@@ -40,7 +40,7 @@ fn run(call: &mut Call) -> Result<Answer, Mishap> {
     }
     let mut engine = call.open_for_checks(Intent::Command)?;
     request.artifacts = paths(&engine, &artifacts);
-    let answer = engine.advance(&request)?;
+    let answer = engine.execute(Request::Advance(request))?;
     if answer.gate_failed { Ok(held(&answer)) } else { Ok(passed(&answer)) }
 }
 

@@ -5,7 +5,7 @@ use super::{Call, Effect, Entry, paths};
 use crate::answer::Answer;
 use crate::mishap::Mishap;
 use engine::words::one_line;
-use engine::{Intent, OnDiscrepancy, RevisitPreview, RevisitRequest, Taking};
+use engine::{Intent, OnDiscrepancy, PauseRequest, Request, RevisitPreview, RevisitRequest, Taking};
 use model::revision::Impact;
 
 const ACTIONS: &[&str] = &["pause", "resume", "switch", "close", "rollback", "revisit"];
@@ -49,13 +49,14 @@ fn run(call: &mut Call) -> Result<Answer, Mishap> {
         "resume" => resume(call),
         "switch" => switch(call),
         "close" => {
-            let answer = call.open(Intent::Command)?.close(call.arguments.flag("force")?)?;
+            let request = Request::Close { force: call.arguments.flag("force")? };
+            let answer = call.open(Intent::Command)?.execute(request)?;
             Ok(Answer::of_command("closed", &answer))
         }
         "rollback" => {
             let phase = call.arguments.required_name("phase", "\"plan\"")?;
             let reason = call.arguments.text("reason")?;
-            let answer = call.open(Intent::Command)?.roll_back(&phase, reason.as_deref())?;
+            let answer = call.open(Intent::Command)?.execute(Request::RollBack { phase, reason })?;
             Ok(Answer::of_command("back in an earlier phase", &answer))
         }
         _ => revisit(call),
@@ -66,8 +67,8 @@ fn pause(call: &Call) -> Result<Answer, Mishap> {
     let (reason, context) = (call.arguments.text("reason")?, call.arguments.text("context")?);
     let saved = call.arguments.list("save")?;
     let mut engine = call.open(Intent::Command)?;
-    let saved = paths(&engine, &saved);
-    let answer = engine.pause(reason.as_deref(), context.as_deref(), &saved)?;
+    let drafts = paths(&engine, &saved);
+    let answer = engine.execute(Request::Pause(PauseRequest { reason, context, drafts }))?;
     Ok(Answer::of_command("paused", &answer))
 }
 
@@ -77,7 +78,9 @@ fn resume(call: &Call) -> Result<Answer, Mishap> {
         Some("go_back") => OnDiscrepancy::GoBack,
         Some(_) => OnDiscrepancy::GoOn,
     };
-    let resumed = call.open(Intent::Command)?.resume(call.session(), on, Taking::Refused);
+    let session = call.session().map(ToOwned::to_owned);
+    let request = Request::Resume { session, on, taking: Taking::Refused };
+    let resumed = call.open(Intent::Command)?.execute(request);
     let answer = resumed.map_err(|error| match error {
         engine::Error::NeedsAnswer { .. } => {
             let mut mishap = Mishap::from(error);
@@ -96,7 +99,8 @@ fn switch(call: &Call) -> Result<Answer, Mishap> {
         let hint = "give the id of the session to switch to; resource leftoff://sessions lists them";
         return Err(Mishap::wrong_usage("'session' is missing", hint));
     };
-    let answer = call.open(Intent::Command)?.switch(session)?;
+    let request = Request::Switch { session: session.to_owned() };
+    let answer = call.open(Intent::Command)?.execute(request)?;
     Ok(Answer::of_command("is the active one", &answer))
 }
 
@@ -114,8 +118,8 @@ fn revisit(call: &Call) -> Result<Answer, Mishap> {
     }
     let mut engine = call.open(Intent::Command)?;
     let preview = engine.preview_revisit(&request)?;
-    let answer = engine.revisit(&request, &preview)?;
     let done = format!("back in phase {}, {} impact", preview.phase, preview.impact.name());
+    let answer = engine.execute(Request::Revisit { request, seen: Box::new(preview.clone()) })?;
     Ok(Answer::of_command(&done, &answer).with("preview", &preview))
 }
 

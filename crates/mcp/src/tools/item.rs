@@ -5,7 +5,7 @@ use super::{Call, Effect, Entry};
 use crate::answer::Answer;
 use crate::mishap::Mishap;
 use engine::words::one_line;
-use engine::{Intent, ItemAdd, ItemListRequest, ItemSetting};
+use engine::{Intent, ItemAdd, ItemListRequest, ItemRequest, ItemSetting, Request};
 
 const ACTIONS: &[&str] =
     &["list", "add", "claim", "start", "done", "block", "unblock", "release", "split", "set"];
@@ -36,9 +36,9 @@ pub(super) const ENTRY: Entry = Entry {
 
 fn run(call: &mut Call) -> Result<Answer, Mishap> {
     let action = call.arguments.required_choice("action", ACTIONS)?;
-    let done = match action {
+    let request = match action {
         "list" => return list(call),
-        "add" => add(call)?,
+        "add" => ItemRequest::Add(new_item(call)?),
         "claim" => claim(call)?,
         "set" => set(call)?,
         "split" => {
@@ -46,17 +46,18 @@ fn run(call: &mut Call) -> Result<Answer, Mishap> {
             if titles.is_empty() {
                 return Err(Mishap::wrong_usage("'titles' is missing", "give the titles of its parts"));
             }
-            call.open(Intent::Command)?.item_split(&id, &titles)?
+            ItemRequest::Split { id, titles }
         }
         "block" => {
             let reason = call.arguments.required_text("reason", "\"waits for the certificate\"")?;
-            call.open(Intent::Command)?.item_block(&the_item(call)?, &reason)?
+            ItemRequest::Block { id: the_item(call)?, reason }
         }
-        "start" => call.open(Intent::Command)?.item_start(&the_item(call)?)?,
-        "done" => call.open(Intent::Command)?.item_done(&the_item(call)?)?,
-        "unblock" => call.open(Intent::Command)?.item_unblock(&the_item(call)?)?,
-        _ => call.open(Intent::Command)?.item_release(&the_item(call)?)?,
+        "start" => ItemRequest::Start { id: the_item(call)? },
+        "done" => ItemRequest::Done { id: the_item(call)? },
+        "unblock" => ItemRequest::Unblock { id: the_item(call)? },
+        _ => ItemRequest::Release { id: the_item(call)? },
     };
+    let done = call.open(Intent::Command)?.execute(Request::Item(request))?;
     let item = done.view.item.as_ref();
     let told =
         item.map(|item| format!("{action}: {} {}", item.id(), one_line(&item.item.title, LONGEST_TITLE)));
@@ -71,9 +72,9 @@ fn the_item(call: &Call) -> Result<String, Mishap> {
     call.arguments.required_name("id", "\"impl-1\"; action list shows them")
 }
 
-fn add(call: &Call) -> Result<engine::Answer, Mishap> {
+fn new_item(call: &Call) -> Result<ItemAdd, Mishap> {
     let arguments = &call.arguments;
-    let request = ItemAdd {
+    Ok(ItemAdd {
         title: arguments.required_text("title", "\"Rotate refresh tokens\"")?,
         id: arguments.name("id")?,
         kind: arguments.name("kind")?,
@@ -81,11 +82,10 @@ fn add(call: &Call) -> Result<engine::Answer, Mishap> {
         parent: arguments.name("parent")?,
         needs: arguments.list("needs")?,
         fields: arguments.values("fields")?,
-    };
-    Ok(call.open(Intent::Command)?.item_add(&request)?)
+    })
 }
 
-fn claim(call: &Call) -> Result<engine::Answer, Mishap> {
+fn claim(call: &Call) -> Result<ItemRequest, Mishap> {
     const MOST_MINUTES: u64 = 30 * 24 * 60;
     let minutes = call.arguments.number("minutes")?;
     if minutes.is_some_and(|minutes| minutes == 0 || minutes > MOST_MINUTES) {
@@ -93,11 +93,10 @@ fn claim(call: &Call) -> Result<engine::Answer, Mishap> {
         return Err(Mishap::wrong_usage(message, "leave it out for 30 minutes"));
     }
     let id = call.arguments.name("id")?;
-    let seconds = minutes.map(|minutes| minutes * 60);
-    Ok(call.open(Intent::Command)?.item_claim(id.as_deref(), seconds)?)
+    Ok(ItemRequest::Claim { id, seconds: minutes.map(|minutes| minutes * 60) })
 }
 
-fn set(call: &Call) -> Result<engine::Answer, Mishap> {
+fn set(call: &Call) -> Result<ItemRequest, Mishap> {
     let arguments = &call.arguments;
     let setting = ItemSetting {
         title: arguments.text("title")?,
@@ -111,7 +110,7 @@ fn set(call: &Call) -> Result<engine::Answer, Mishap> {
             Mishap::wrong_usage("there is nothing to set", hint).with_valid(["title", "fields", "needs"])
         );
     }
-    Ok(call.open(Intent::Command)?.item_set(&the_item(call)?, &setting)?)
+    Ok(ItemRequest::Set { id: the_item(call)?, setting })
 }
 
 fn list(call: &Call) -> Result<Answer, Mishap> {

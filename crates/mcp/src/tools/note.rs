@@ -4,7 +4,7 @@ use super::schema::{Kind, optional};
 use super::{Call, Effect, Entry};
 use crate::answer::Answer;
 use crate::mishap::Mishap;
-use engine::Intent;
+use engine::{Intent, Request};
 use model::gate::guess;
 use model::note::NoteKind;
 
@@ -29,13 +29,14 @@ fn run(call: &mut Call) -> Result<Answer, Mishap> {
     let arguments = &call.arguments;
     if let Some(number) = arguments.number("resolve")? {
         let id = u32::try_from(number).unwrap_or(u32::MAX);
-        let answer = call.open(Intent::Command)?.resolve_note(id)?;
+        let answer = call.open(Intent::Command)?.execute(Request::ResolveNote { id })?;
         return Ok(noted(&format!("note {id} resolved"), &answer, Some(id)));
     }
     let kind = arguments.choice("kind", KINDS)?.and_then(NoteKind::parse).unwrap_or(NoteKind::Note);
     let text = arguments.required_text("text", "\"Rotate on every use: replay is then visible\"")?;
     let fields = arguments.values("fields")?.into_iter().map(|(name, value)| (name, guess(&value)));
-    let answer = call.open(Intent::Command)?.note(kind, &text, fields.collect())?;
+    let request = Request::Note { kind, text, fields: fields.collect() };
+    let answer = call.open(Intent::Command)?.execute(request)?;
     Ok(noted(&format!("{} noted", kind.name()), &answer, None))
 }
 

@@ -4,7 +4,7 @@ use super::schema::{Kind, optional};
 use super::{Call, Effect, Entry};
 use crate::answer::Answer;
 use crate::mishap::Mishap;
-use engine::{Intent, StartRequest};
+use engine::{Intent, Request, StartRequest};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "start",
@@ -35,6 +35,6 @@ fn run(call: &mut Call) -> Result<Answer, Mishap> {
         layout: arguments.name("layout")?,
         ..StartRequest::default()
     };
-    let answer = call.open(Intent::Create)?.start(&request)?;
+    let answer = call.open(Intent::Create)?.execute(Request::Start(request))?;
     Ok(Answer::of_command(&format!("started {}", answer.view.session_id), &answer))
 }

@@ -38,7 +38,7 @@ struct Addition {
 
 impl Engine {
     /// Takes a bundle's session: as a new one, or as a continuation of this project's copy.
-    pub fn bundle_take(&mut self, from: &Path) -> Result<Answer> {
+    pub(crate) fn bundle_take(&mut self, from: &Path) -> Result<Answer> {
         let (bundle, hash) = read(from)?;
         let fingerprint = self.fingerprint("bundle take", &hash);
         let incoming = check(from, &bundle)?;

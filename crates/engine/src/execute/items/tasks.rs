@@ -131,9 +131,9 @@ impl Engine {
 
     /// Imports a list: new tasks become items, titles and dependencies follow the list, ticked boxes count as
     /// done. Items completed here are never reopened.
-    pub fn import_tasks(&mut self, found: &FoundList) -> Result<Answer> {
+    pub(crate) fn import_tasks(&mut self, found: &FoundList) -> Result<Answer> {
         let order = self.fingerprint("import", &found.path);
-        self.execute(&order, |engine| {
+        self.in_turn(&order, |engine| {
             let id = engine.select(Want::Unfinished).map_err(|error| no_session(error, &found.path))?;
             let subject = engine.take_up(&id)?;
             let before = engine.all_items(&id)?;

@@ -225,7 +225,7 @@ impl Engine {
         let fingerprint = self.fingerprint("pause", id.as_str());
         // The key belongs to the command for which this is done.
         let key = self.options.key.take();
-        let done = self.execute(&fingerprint, |engine| {
+        let done = self.in_turn(&fingerprint, |engine| {
             let mut plan = Plan::of(Change { number: 0, before: None, events: Vec::new() });
             plan.subject = engine.paused(&mut plan, id)?;
             Ok(plan)

@@ -47,11 +47,11 @@ const MEND_FIRST: &str = "mend it, or put the version before (.bak) in its place
 
 impl Engine {
     /// Imports a session: at a path or by id, or else the selected one. Safe to repeat.
-    pub fn import(&mut self, asked: Option<&str>, layout: Option<&str>) -> Result<Answer> {
+    pub(crate) fn import(&mut self, asked: Option<&str>, layout: Option<&str>) -> Result<Answer> {
         let into = layout.unwrap_or(NATIVE).to_owned();
         let fingerprint = self.fingerprint("import", &format!("{asked:?} {into}"));
         let mut lost = BTreeSet::new();
-        let mut answer = self.execute(&fingerprint, |engine| {
+        let mut answer = self.in_turn(&fingerprint, |engine| {
             let meant = engine.to_import(asked, &into)?;
             let subject = engine.take_up(&meant.id).map_err(no_session_in)?;
             lost = engine.lost_of(&meant.id);

@@ -1,0 +1,158 @@
+//! The door for every change of a session: a request in, one answer out. Decides nothing.
+
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::execute::{
+    AdvanceRequest, Answer, ApproveRequest, FoundList, ItemRequest, PauseRequest, PurgeRequest,
+    RevisitPreview, RevisitRequest, StartRequest, Taking,
+};
+use crate::validation::OnDiscrepancy;
+use model::gate::Given;
+use model::note::NoteKind;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// A change of a session, as a caller asks for it. It applies to the selected session unless it names one.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Request {
+    Start(StartRequest),
+    /// Completes the current phase if its gate passes.
+    Advance(AdvanceRequest),
+    /// Retries a failed phase with its evidence, and anything given now.
+    Retry {
+        evidence: BTreeMap<String, Given>,
+    },
+    Skip {
+        reason: String,
+    },
+    RollBack {
+        phase: String,
+        reason: Option<String>,
+    },
+    Fail {
+        error: String,
+    },
+    Approve(ApproveRequest),
+    /// Goes back to an earlier phase as previewed. Refused if the preview no longer applies.
+    Revisit {
+        request: RevisitRequest,
+        seen: Box<RevisitPreview>,
+    },
+    Pause(PauseRequest),
+    /// Resumes the named session, or else the one paused last.
+    Resume {
+        session: Option<String>,
+        on: OnDiscrepancy,
+        taking: Taking,
+    },
+    /// Makes the named session active.
+    Switch {
+        session: String,
+    },
+    Close {
+        force: bool,
+    },
+    Abandon {
+        session: Option<String>,
+        reason: Option<String>,
+    },
+    /// Reopens the named session, or else the last one finished here.
+    Reopen {
+        session: Option<String>,
+    },
+    /// Starts the next run of a workflow, by default the current one.
+    StartRun {
+        workflow: Option<String>,
+    },
+    /// Moves the current run to its workflow's current definition.
+    UpdateDefinition,
+    Note {
+        kind: NoteKind,
+        text: String,
+        fields: BTreeMap<String, Value>,
+    },
+    ResolveNote {
+        id: u32,
+    },
+    /// Sets fields of the session, or of a phase.
+    SetFields {
+        phase: Option<String>,
+        fields: BTreeMap<String, Given>,
+    },
+    /// Records files as they are now, for the named phase, or else the current one.
+    AddArtifacts {
+        paths: Vec<PathBuf>,
+        phase: Option<String>,
+    },
+    /// Restores this version of a file, or else the newest that differs from the current file.
+    RestoreArtifact {
+        path: PathBuf,
+        version: Option<u32>,
+    },
+    Item(ItemRequest),
+    /// Names a point in the session's history.
+    Checkpoint {
+        name: Option<String>,
+    },
+    /// Goes back to before the caller's last command, or to a version or checkpoint.
+    Undo {
+        to: Option<String>,
+    },
+    Redo,
+    Purge(PurgeRequest),
+    /// Imports another tool's session: at a path or by id, or else the selected one.
+    Import {
+        session: Option<String>,
+        layout: Option<String>,
+    },
+    /// Imports a task list as items.
+    ImportTasks(FoundList),
+    TakeBundle {
+        path: PathBuf,
+    },
+}
+
+impl Request {
+    /// A plain note.
+    pub fn note(text: &str) -> Self {
+        Self::Note { kind: NoteKind::Note, text: text.to_owned(), fields: BTreeMap::new() }
+    }
+}
+
+impl Engine {
+    /// Carries out a change. A refused or failed one changes nothing.
+    pub fn execute(&mut self, request: Request) -> Result<Answer> {
+        match request {
+            Request::Start(request) => self.start(&request),
+            Request::Advance(request) => self.advance(&request),
+            Request::Retry { evidence } => self.retry(evidence),
+            Request::Skip { reason } => self.skip(&reason),
+            Request::RollBack { phase, reason } => self.roll_back(&phase, reason.as_deref()),
+            Request::Fail { error } => self.fail(&error),
+            Request::Approve(request) => self.approve(&request),
+            Request::Revisit { request, seen } => self.revisit(&request, &seen),
+            Request::Pause(request) => self.pause(&request),
+            Request::Resume { session, on, taking } => self.resume(session.as_deref(), on, taking),
+            Request::Switch { session } => self.switch(&session),
+            Request::Close { force } => self.close(force),
+            Request::Abandon { session, reason } => self.abandon(session.as_deref(), reason.as_deref()),
+            Request::Reopen { session } => self.reopen(session.as_deref()),
+            Request::StartRun { workflow } => self.start_run(workflow.as_deref()),
+            Request::UpdateDefinition => self.update_definition(),
+            Request::Note { kind, text, fields } => self.note(kind, &text, fields),
+            Request::ResolveNote { id } => self.resolve_note(id),
+            Request::SetFields { phase, fields } => self.set_fields(phase.as_deref(), &fields),
+            Request::AddArtifacts { paths, phase } => self.add_artifacts(&paths, phase.as_deref()),
+            Request::RestoreArtifact { path, version } => self.restore_artifact(&path, version),
+            Request::Item(request) => self.change_item(request),
+            Request::Checkpoint { name } => self.checkpoint(name.as_deref()),
+            Request::Undo { to } => self.undo(to.as_deref()),
+            Request::Redo => self.redo(),
+            Request::Purge(request) => self.purge(&request),
+            Request::Import { session, layout } => self.import(session.as_deref(), layout.as_deref()),
+            Request::ImportTasks(list) => self.import_tasks(&list),
+            Request::TakeBundle { path } => self.bundle_take(&path),
+        }
+    }
+}
