@@ -50,7 +50,7 @@ pub fn many_items(programs: &Programs, effort: Effort, table: &mut Table) -> Res
 
 /// The phase whose items are read for every answer; those of other phases cost nothing.
 fn current_phase(project: &Project) -> Result<String> {
-    match project.engine()?.status()? {
+    match project.engine()?.sessions().status()? {
         Current::Session(view) => Ok(view.current_phase.id.to_string()),
         Current::Nothing(_) => Err("no session is going on".into()),
     }

@@ -129,18 +129,18 @@ fn named(names: Names) -> Option<Vec<String>> {
     let found = match names {
         Names::Sessions => {
             let request = ListRequest { limit: Some(MOST), ..ListRequest::default() };
-            let listing = engine.list(&request).ok()?;
+            let listing = engine.sessions().list(&request).ok()?;
             listing.sessions.into_iter().map(|line| line.session_id).collect()
         }
         Names::Phases => phases(&engine)?,
         Names::Items => {
             let request = ItemListRequest { all: true, limit: MOST, ..ItemListRequest::default() };
-            engine.item_list(&request).ok()?.items.iter().map(|item| item.id().to_string()).collect()
+            engine.items(&request).ok()?.items.iter().map(|item| item.id().to_string()).collect()
         }
         Names::Workflows => engine.workflow_names().into_iter().map(|(name, _)| name).collect(),
         Names::Checks => checks(&engine)?,
         Names::Checkpoints => {
-            let history = engine.session_history(None).ok()?;
+            let history = engine.sessions().log(None, 0).ok()?.history(engine.now()).ok()?;
             history.checkpoints.into_iter().map(|made| made.name).collect()
         }
         Names::Layouts => {
@@ -152,7 +152,7 @@ fn named(names: Names) -> Option<Vec<String>> {
 }
 
 fn phases(engine: &Engine) -> Option<Vec<String>> {
-    match engine.status().ok()? {
+    match engine.sessions().status().ok()? {
         Current::Session(view) => Some(view.phases.iter().map(|phase| phase.id.to_string()).collect()),
         Current::Nothing(_) => None,
     }
@@ -160,7 +160,7 @@ fn phases(engine: &Engine) -> Option<Vec<String>> {
 
 /// Checks that wait for approval.
 fn checks(engine: &Engine) -> Option<Vec<String>> {
-    let Current::Session(view) = engine.status().ok()? else { return None };
+    let Current::Session(view) = engine.sessions().status().ok()? else { return None };
     let all = view.phases.iter().flat_map(|phase| &phase.gate.checks);
     Some(all.filter(|check| check.kind == "approval").map(|check| check.id.clone()).collect())
 }

@@ -111,13 +111,12 @@ pub fn report(failure: &Failure, globals: &Globals) -> ExitCode {
 
 /// A hint whose commands name the session if they would otherwise mean another.
 fn about_the_named(hint: Hint, globals: &Globals) -> Hint {
-    let naming = globals.named_session().filter(|_| hint.needs_naming()).and_then(|asked| {
-        let engine = globals.query().ok()?;
-        Some(engine.naming_of(asked))
-    });
-    match naming {
-        Some(naming) => hint.naming(&naming),
-        None => hint,
+    if globals.named_session().is_none() || !hint.needs_naming() {
+        return hint;
+    }
+    match globals.query() {
+        Ok(engine) => hint.naming(&globals.naming_words(&engine)),
+        Err(_) => hint,
     }
 }
 

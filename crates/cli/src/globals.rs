@@ -2,7 +2,7 @@
 
 use crate::ui::{Colour, Out};
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint};
-use engine::{Engine, Intent, Options, Result};
+use engine::{Detail, Engine, Intent, Options, Result};
 use std::io::IsTerminal;
 use std::mem::ManuallyDrop;
 use std::path::PathBuf;
@@ -73,6 +73,13 @@ impl Globals {
     pub fn named_session(&self) -> Option<&str> {
         let asked = self.options.session.as_deref()?;
         (std::env::var("LEFTOFF_SESSION").ok().as_deref() != Some(asked)).then_some(asked)
+    }
+
+    /// The words that make a printed command mean the typed session; none if it is meant anyway.
+    pub fn naming_words(&self, engine: &Engine) -> Vec<String> {
+        let view =
+            self.named_session().and_then(|asked| engine.sessions().show(Some(asked), Detail::Recent).ok());
+        view.map(|view| view.naming_words()).unwrap_or_default()
     }
 
     pub fn out(&self) -> Out {

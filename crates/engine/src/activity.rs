@@ -1,7 +1,7 @@
 //! Touched files and executed commands, recorded outside the log, so that recording them never gets in the
 //! way.
 
-use crate::engine::{Engine, Want};
+use crate::engine::Engine;
 use crate::error::Result;
 use crate::redact::cleaned;
 use crate::words::one_line;
@@ -12,12 +12,6 @@ use store::{ActivityKind, ActivityRow};
 const LONGEST: usize = 500;
 
 impl Engine {
-    /// Records an activity in the selected session. No version changes.
-    pub fn record_activity(&mut self, kind: ActivityKind, what: &str, detail: Option<&str>) -> Result<()> {
-        let session = self.select(Want::Unfinished)?;
-        self.record_activity_of(&session, kind, &[what], detail)
-    }
-
     pub(crate) fn record_activity_of(
         &mut self,
         session: &SessionId,

@@ -6,6 +6,7 @@ pub use differences::FileDifference;
 
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
+use crate::facades::Sessions;
 use crate::files::{self, Looked, Seen};
 use crate::view::{View, Warning};
 use jiff::Timestamp;
@@ -86,35 +87,31 @@ pub(crate) struct Recording {
     pub(crate) contents: Vec<ContentRow>,
 }
 
-impl Engine {
-    /// The session's known files, by path.
-    pub fn artifacts(&self) -> Result<(String, Vec<Artifact>)> {
-        let (_, session) = self.load(&self.select(Want::Latest)?)?;
-        Ok((session.id.to_string(), session.artifacts.into_values().collect()))
-    }
-
+impl Sessions<'_> {
     /// Checks every recorded file, and looks for declared files that nobody recorded.
     pub fn verify_artifacts(&self) -> Result<Verification> {
-        let (_, session) = self.load(&self.select(Want::Latest)?)?;
-        let root = self.root_of(&session);
+        let engine = self.engine;
+        let (_, session) = engine.load(&engine.select(Want::Latest)?)?;
+        let root = engine.root_of(&session);
         let mut findings = Vec::new();
         for known in session.artifacts.values() {
             if let Some(difference) = difference(&root, known, Reading::Everything) {
                 findings.push(finding(known, difference));
             }
         }
-        findings.extend(self.unrecorded(&session)?);
+        findings.extend(engine.unrecorded(&session)?);
         Ok(Verification { session_id: session.id.to_string(), checked: session.artifacts.len(), findings })
     }
 
     /// Every version of a file, or of all files, oldest first.
     pub fn artifact_history(&self, path: Option<&Path>) -> Result<(String, Vec<VersionMade>)> {
-        let id = self.select(Want::Latest)?;
-        let session = self.replay(&id)?;
-        let path = path.map(|path| self.kept_path(&session, path)).transpose()?;
+        let engine = self.engine;
+        let id = engine.select(Want::Latest)?;
+        let session = engine.replay(&id)?;
+        let path = path.map(|path| engine.kept_path(&session, path)).transpose()?;
         let mut versions: Vec<VersionMade> = Vec::new();
         let mut place: Option<String> = None;
-        for recorded in self.history(&id)? {
+        for recorded in engine.history(&id)? {
             match recorded.event {
                 Event::SessionStarted { path, .. } => place = path,
                 Event::Adopted { path, .. } => place = Some(path),
@@ -145,9 +142,11 @@ impl Engine {
         versions.retain(|made| path.as_ref().is_none_or(|path| made.version.path == *path));
         Ok((id.to_string(), versions))
     }
+}
 
+impl Engine {
     /// Warnings about files of finished phases. Reads them: not for the hot path.
-    pub fn artifact_warnings(&self, view: &View) -> Vec<Warning> {
+    pub(crate) fn artifact_warnings(&self, view: &View) -> Vec<Warning> {
         let root = PathBuf::from(&view.worktree);
         let is_finished = |phase: &Name| {
             let status =

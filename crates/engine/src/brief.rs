@@ -9,6 +9,7 @@ mod repository;
 
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
+use crate::facades::Sessions;
 use crate::items::ItemView;
 use crate::presence::AgentIdentity;
 use crate::query::Current;
@@ -168,15 +169,17 @@ impl Brief {
     }
 }
 
-impl Engine {
+impl Sessions<'_> {
     /// The brief of the selected session; `None` if there is none.
     pub fn brief(&self) -> Result<Option<Brief>> {
         match self.status()? {
             Current::Nothing(_) => Ok(None),
-            Current::Session(view) => Ok(Some(self.brief_of(*view)?)),
+            Current::Session(view) => Ok(Some(self.engine.brief_of(*view)?)),
         }
     }
+}
 
+impl Engine {
     /// The session to show a newcomer: the active one, or else one waiting to be resumed.
     pub(crate) fn unfinished(&self) -> Result<Option<SessionId>> {
         match self.select(Want::Unfinished) {
@@ -209,7 +212,7 @@ impl Engine {
         view.warnings.extend(self.artifact_warnings(&view));
         let id = self.resolve(&view.session_id)?;
         let (_, session) = self.load(&id)?;
-        let log = || Ok(self.log(Some(&view.session_id), 0)?.1);
+        let log = || Ok(self.sessions().log(Some(&view.session_id), 0)?.events);
         let may_be_moved = view.claimed().next().is_some() || session.went_back_at.is_some();
         let moved = if may_be_moved { moved::last_move(&log()?) } else { None };
         let definition = session.run().map(|run| self.definition(&run.workflow.hash)).transpose()?.flatten();

@@ -2,8 +2,9 @@
 
 use crate::config::Config;
 use crate::definitions;
-use crate::engine::{Engine, Options};
+use crate::engine::Options;
 use crate::error::Result;
+use crate::facades::Sessions;
 use crate::place::Project;
 use crate::team::Team;
 use crate::watch::log_of;
@@ -32,18 +33,17 @@ pub struct Stamp {
 
 type Seen = Option<(SystemTime, u64)>;
 
-impl Engine {
-    /// The current end of the log of all sessions.
-    pub fn cursor(&self) -> Result<u64> {
-        Ok(self.store.cursor()?)
-    }
-
-    /// Sessions with events after this cursor.
-    pub fn changes(&self, after: u64) -> Result<Changes> {
+impl Sessions<'_> {
+    /// Sessions with events after this cursor; without one, only the current end of all logs.
+    pub fn changes(&self, after: Option<u64>) -> Result<Changes> {
         const AT_ONCE: usize = 1_000;
-        let mut changes = Changes { cursor: after, ..Changes::default() };
+        let store = &self.engine.store;
+        let Some(cursor) = after else {
+            return Ok(Changes { cursor: store.cursor()?, ..Changes::default() });
+        };
+        let mut changes = Changes { cursor, ..Changes::default() };
         loop {
-            let found = self.store.changes(changes.cursor, AT_ONCE)?;
+            let found = store.changes(changes.cursor, AT_ONCE)?;
             let is_last = found.len() < AT_ONCE;
             for change in found {
                 changes.cursor = change.cursor;

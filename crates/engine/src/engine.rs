@@ -261,7 +261,7 @@ impl Engine {
     }
 
     /// Limits the wait for a turn to write: a hook has little time.
-    pub fn set_patience(&mut self, patience: Duration) {
+    pub(crate) fn set_patience(&mut self, patience: Duration) {
         self.patience = Patience::Each(patience);
     }
 

@@ -1,10 +1,10 @@
 //! Events in plain words: for logs on a terminal, a screen or a page. Foreign text appears as one harmless
-//! line.
+//! line. Also as JSON, for programs.
 
 mod items;
 
 use crate::words::{one_line, version};
-use model::event::Event;
+use model::event::{Event, Recorded};
 use model::gate::{AttemptReport, shown};
 use model::id::Name;
 use model::revision::Revision;
@@ -12,6 +12,18 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 const LONGEST: usize = 300;
+
+/// The event, for a program.
+pub fn json(recorded: &Recorded) -> Value {
+    let mut event = serde_json::to_value(&recorded.event)
+        .unwrap_or_else(|_| serde_json::json!({ "type": recorded.event.kind() }));
+    if let Value::Object(fields) = &mut event {
+        fields.insert("version".to_owned(), recorded.version.into());
+        fields.insert("at".to_owned(), recorded.at.to_string().into());
+        fields.insert("actor".to_owned(), serde_json::to_value(&recorded.actor).unwrap_or(Value::Null));
+    }
+    event
+}
 
 /// The event, for a person.
 pub fn words(event: &Event) -> String {

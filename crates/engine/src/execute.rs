@@ -40,7 +40,6 @@ pub use purge::PurgeRequest;
 pub(crate) use purge::evidence as purge_evidence;
 pub use request::Request;
 pub use revisit::{FieldChange, FileChange, RevisitPreview, RevisitRequest};
-pub use undo::Undone;
 
 pub(crate) use bundle::{EventLine, PackedFile, put_back};
 pub(crate) use plan::{Plan, session_row, to_json};

@@ -7,6 +7,9 @@ mod shared;
 use crate::disk::below;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
+use crate::event_words;
+use crate::facades::Sessions;
+use crate::query::Detail;
 use model::event::{Event, Recorded};
 use model::id::SessionId;
 use serde::Serialize;
@@ -52,33 +55,37 @@ enum Content {
     Share(Share),
 }
 
-impl Engine {
+impl Sessions<'_> {
     /// The selected session as one document.
     pub fn export(&self) -> Result<Export> {
-        let id = self.select(Want::Latest)?;
-        let mut view = self.show(Some(id.as_str()))?;
+        let engine = self.engine;
+        let id = engine.select(Want::Latest)?;
+        let mut view = self.show(Some(id.as_str()), Detail::Whole)?;
         // The next step and local warnings are not part of the session.
         view.warnings.clear();
-        let (_, history) = self.log(Some(id.as_str()), 0)?;
+        let history = self.log(Some(id.as_str()), 0)?.events;
         Ok(Export {
             leftoff_export: VERSION,
             session: value(&view)?,
-            workflows: self.workflows_of(&history)?,
-            items: self.all_items(&id)?.iter().map(value).collect::<Result<_>>()?,
-            files: self.state_as_text(&id)?,
-            events: history.iter().map(Self::event_json).collect(),
+            workflows: engine.workflows_of(&history)?,
+            items: engine.all_items(&id)?.iter().map(value).collect::<Result<_>>()?,
+            files: engine.state_as_text(&id)?,
+            events: history.iter().map(event_words::json).collect(),
         })
     }
+}
 
-    /// The document, in a new file of a folder.
-    pub fn export_to(&self, folder: &Path) -> Result<Vec<PathBuf>> {
-        let export = self.export()?;
-        let id = export.session["session_id"].as_str().unwrap_or("session").to_owned();
-        let mut content = serde_json::to_vec_pretty(&export).map_err(|error| broken(&id, &error))?;
+impl Export {
+    /// Writes the document to a new file in a folder. Returns its path.
+    pub fn write(&self, folder: &Path) -> Result<Vec<PathBuf>> {
+        let id = self.session["session_id"].as_str().unwrap_or("session").to_owned();
+        let mut content = serde_json::to_vec_pretty(self).map_err(|error| broken(&id, &error))?;
         content.push(b'\n');
         put_all(folder, vec![Piece { path: format!("{id}.json"), content: Content::Bytes(content) }])
     }
+}
 
+impl Engine {
     fn state_as_text(&self, id: &SessionId) -> Result<Vec<Value>> {
         let text = |(path, content): (String, Vec<u8>)| json!({ "path": path, "text": String::from_utf8_lossy(&content) });
         Ok(self.state_of(id)?.into_iter().map(text).collect())

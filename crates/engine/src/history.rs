@@ -1,6 +1,5 @@
 //! A session's history, grouped for a person, and differences between two of its versions. Writes nothing.
 
-use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use jiff::Timestamp;
 use model::actor::Actor;
@@ -10,7 +9,7 @@ use model::gate::{AttemptOutcome, CheckResult};
 use model::hint::Hint;
 use model::id::{Name, SessionId};
 use model::lifecycle::Lifecycle;
-use model::lineage::lineage;
+use model::lineage::{lineage, step};
 use model::phase::Phase;
 use model::revision::Impact;
 use model::run::Run;
@@ -19,6 +18,14 @@ use model::time::seconds_between;
 use model::undo::point;
 use model::words;
 use serde::Serialize;
+
+/// A session's events, oldest first. What follows from them is computed here; `history`, `diff` and `undone` need all of
+/// them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Log {
+    pub session: SessionId,
+    pub events: Vec<Recorded>,
+}
 
 /// A session's complete history.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -125,6 +132,14 @@ pub struct WhoLine {
     pub events: usize,
 }
 
+/// The effect of an undo: the events that no longer count, and those that count again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Undone {
+    pub to_version: u64,
+    pub gone: Vec<Recorded>,
+    pub back: Vec<Recorded>,
+}
+
 /// Differences between two versions of a session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DiffReport {
@@ -134,14 +149,13 @@ pub struct DiffReport {
     pub differences: Vec<Difference>,
 }
 
-impl Engine {
-    pub fn session_history(&self, asked: Option<&str>) -> Result<History> {
-        let id = self.history_subject(asked)?;
-        let events = self.history(&id)?;
-        let session = self.at_version(&id, &events, u64::MAX)?;
-        let now = self.clock.now();
+impl Log {
+    /// The whole log, grouped for a person.
+    pub fn history(&self, now: Timestamp) -> Result<History> {
+        let events = &self.events;
+        let session = self.at_version(u64::MAX)?;
         Ok(History {
-            session_id: id.to_string(),
+            session_id: self.session.to_string(),
             title: session.title.clone(),
             goal: session.goal.clone(),
             lifecycle: session.lifecycle.clone(),
@@ -149,45 +163,44 @@ impl Engine {
             updated_at: session.updated_at,
             version: session.version,
             runs: session.runs.iter().map(RunLine::from).collect(),
-            pauses: pauses(&lineage(&events, session.version), now),
-            errors: lineage(&events, session.version).into_iter().filter_map(error).collect(),
+            pauses: pauses(&lineage(events, session.version), now),
+            errors: lineage(events, session.version).into_iter().filter_map(error).collect(),
             revisions: revisions(&session),
             checkpoints: events.iter().filter_map(checkpoint).collect(),
             undone: events.iter().filter_map(undone).collect(),
-            who: who(&events),
+            who: who(events),
             now,
         })
     }
 
     /// Changes from one version or checkpoint to another, by default the newest.
     pub fn diff(&self, from: &str, to: Option<&str>) -> Result<DiffReport> {
-        let session = self.select(Want::Latest)?;
-        let events = self.history(&session)?;
-        let newest = events.last().map_or(0, |recorded| recorded.version);
-        let from = point(&events, from)?;
-        let to = to.map_or(Ok(newest), |to| point(&events, to))?;
-        let before = self.at_version(&session, &events, from)?;
-        let after = self.at_version(&session, &events, to)?;
-        Ok(DiffReport { session, from, to, differences: between(&before, &after) })
+        let newest = self.events.last().map_or(0, |recorded| recorded.version);
+        let from = point(&self.events, from)?;
+        let to = to.map_or(Ok(newest), |to| point(&self.events, to))?;
+        let differences = between(&self.at_version(from)?, &self.at_version(to)?);
+        Ok(DiffReport { session: self.session.clone(), from, to, differences })
     }
 
-    fn history_subject(&self, asked: Option<&str>) -> Result<SessionId> {
-        match asked {
-            Some(text) => self.resolve(text),
-            None => self.select(Want::Latest),
-        }
+    /// The effect of the undo that made this version; `None` if it was something else.
+    pub fn undone(&self, version: u64) -> Option<Undone> {
+        let made = self.events.iter().find(|recorded| recorded.version == version)?;
+        let Event::Restored { to_version } = made.event else { return None };
+        let (gone, back) = step(&self.events, version - 1, to_version);
+        let cloned = |events: Vec<&Recorded>| events.into_iter().cloned().collect();
+        Some(Undone { to_version, gone: cloned(gone), back: cloned(back) })
     }
 
-    fn at_version(&self, id: &SessionId, events: &[Recorded], version: u64) -> Result<Session> {
+    fn at_version(&self, version: u64) -> Result<Session> {
         if version == 0 {
             return Err(Error::WrongUsage {
                 message: "version 0 is before the session began".to_owned(),
-                hint: Hint::new("see the versions: ").run(words!["log", id]),
+                hint: Hint::new("see the versions: ").run(words!["log", self.session]),
             });
         }
-        let kept = usize::try_from(version).unwrap_or(usize::MAX).min(events.len());
-        Session::fold(&events[..kept]).ok_or_else(|| Error::BrokenLog {
-            session: id.to_string(),
+        let kept = usize::try_from(version).unwrap_or(usize::MAX).min(self.events.len());
+        Session::fold(&self.events[..kept]).ok_or_else(|| Error::BrokenLog {
+            session: self.session.to_string(),
             why: "it does not begin with the session's start".to_owned(),
         })
     }

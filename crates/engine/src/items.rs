@@ -21,7 +21,7 @@ use model::run::Run;
 use model::session::Session;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use store::{Batch, ItemFilter, ItemRow, ItemsReplaced, ReadyQuery};
+use store::{Batch, ItemFilter, ItemRow, ReadyQuery};
 
 /// How many open items a view has; `leftoff item list` shows more.
 const SHOWN: usize = 50;
@@ -241,7 +241,7 @@ impl Engine {
     }
 
     /// Items of the current run, in order.
-    pub fn item_list(&self, request: &ItemListRequest) -> Result<ItemListing> {
+    pub fn items(&self, request: &ItemListRequest) -> Result<ItemListing> {
         let (_, session) = self.load(&self.select(Want::Latest)?)?;
         let phase = phase_named(&session, request.phase.as_deref())?;
         let Some(run) = session.run() else {
@@ -285,25 +285,6 @@ impl Engine {
         })
     }
 
-    /// Rebuilds a session's item rows from its log. Returns their number.
-    pub fn rebuild_items(&mut self, asked: Option<&str>) -> Result<usize> {
-        let id = match asked {
-            Some(text) => self.resolve(text)?,
-            None => self.select(Want::Latest)?,
-        };
-        self.store.take_turn(self.patience.left())?;
-        let batch = self.items_from_log(&id).map(|rows| Batch {
-            replace_items: vec![ItemsReplaced { session: id.clone(), rows }],
-            ..Batch::default()
-        });
-        let kept = batch.and_then(|batch| {
-            self.store.append(&batch)?;
-            Ok(batch.replace_items.iter().map(|replaced| replaced.rows.len()).sum())
-        });
-        self.store.give_turn_back();
-        kept
-    }
-
     /// True if the rows match the log, which is authoritative.
     pub(crate) fn items_agree(&self, id: &SessionId, from_log: ItemBook) -> Result<bool> {
         let mut count = 0;
@@ -322,10 +303,6 @@ impl Engine {
     pub(crate) fn asking_actor(&self) -> Result<Actor> {
         let agent = self.asking_agent()?;
         Ok(self.actor(agent.as_ref()))
-    }
-
-    fn items_from_log(&self, id: &SessionId) -> Result<Vec<ItemRow>> {
-        item_rows(id, &self.history(id)?)
     }
 
     /// The first open items of a phase, and some of the next.

@@ -21,6 +21,7 @@ mod exec;
 mod execute;
 mod expiry;
 mod export;
+mod facades;
 mod failpoint;
 mod files;
 mod foreign;
@@ -70,13 +71,14 @@ pub use exec::{Context, Ran};
 pub use execute::{
     AdvanceRequest, Answer, ApproveRequest, BundleMade, FROM, FieldChange, FileChange, FoundList, GateTried,
     ItemAdd, ItemRequest, ItemSetting, PauseRequest, PurgeRequest, Request, RevisitPreview, RevisitRequest,
-    StartRequest, Taking, TrustedCommand, Undone, placeholder,
+    StartRequest, Taking, TrustedCommand, placeholder,
 };
 pub use export::Export;
+pub use facades::Sessions;
 pub use foreign::{Repaired, Rung, layout_names, repair};
 pub use history::{
-    AttemptLine, CheckpointLine, DiffReport, ErrorLine, History, PauseLine, PhaseLine, RevisionLine, RunLine,
-    UndoLine, WhoLine,
+    AttemptLine, CheckpointLine, DiffReport, ErrorLine, History, Log, PauseLine, PhaseLine, RevisionLine,
+    RunLine, UndoLine, Undone, WhoLine,
 };
 pub use items::{ItemListRequest, ItemListing, ItemView, PhaseItems};
 pub use layouts::requirements::preset as requirements_preset;
@@ -86,7 +88,7 @@ pub use next::Next;
 pub use place::Project;
 pub use policy::{Policy, PolicyLine, Who};
 pub use presence::AgentIdentity;
-pub use query::{AgentView, Current};
+pub use query::{AgentView, Current, Detail};
 pub use registry::{projects_outside_git, state_folder};
 pub use requirements::{
     Clearing, Gated, LiveAgent, OpenRequirement, Opening, RecordView, RequirementAnswer, RequirementList,

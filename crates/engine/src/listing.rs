@@ -5,6 +5,8 @@ mod in_files;
 
 use crate::engine::{Engine, Want, is_unfinished};
 use crate::error::Result;
+use crate::execute::FROM;
+use crate::facades::Sessions;
 use crate::foreign::LONGEST_WARNING;
 use crate::query::MOST_IDLE_TOLD;
 use crate::view::{ShortView, Warning};
@@ -15,6 +17,7 @@ use model::lifecycle::Lifecycle;
 use model::progress::Status;
 use model::session::Session;
 use serde::Serialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -43,6 +46,8 @@ pub struct ListRequest {
     pub limit: Option<usize>,
     /// A closer condition for active sessions.
     pub standing: Option<Status>,
+    /// Only sessions of this worktree that were started from this task list.
+    pub started_from: Option<String>,
 }
 
 impl ListRequest {
@@ -72,23 +77,36 @@ impl ListRequest {
     }
 }
 
-impl Engine {
+impl Sessions<'_> {
     /// Sessions, one line each; marks the one that commands use here.
     pub fn list(&self, request: &ListRequest) -> Result<Listing> {
-        let mut listing = self.lines(request)?;
+        let engine = self.engine;
+        let mut listing = engine.lines(request)?;
         if let Some(standing) = request.standing {
-            listing.sessions.retain(|line| self.has_status(line, standing));
+            listing.sessions.retain(|line| engine.has_status(line, standing));
+        }
+        if let Some(list) = &request.started_from {
+            listing.sessions.retain(|line| engine.is_started_from(line, list));
         }
         // If nothing is unfinished there is none, and a thousand files need not be read.
         let may_be = listing.sessions.iter().any(|line| is_unfinished(&line.lifecycle));
-        let current = if may_be { self.select(Want::Unfinished).ok() } else { None };
-        let here = self.project.worktree();
+        let current = if may_be { engine.select(Want::Unfinished).ok() } else { None };
+        let here = engine.project.worktree();
         for line in &mut listing.sessions {
             let is_it = current.as_ref().is_some_and(|id| line.session_id == id.as_str());
             // A session outside this project may have the same name.
-            line.current = is_it && (line.worktree == here || self.options.session.is_some());
+            line.current = is_it && (line.worktree == here || engine.options.session.is_some());
         }
         Ok(listing)
+    }
+}
+
+impl Engine {
+    /// True for a session of this worktree that was started from this task list.
+    fn is_started_from(&self, line: &ShortView, list: &str) -> bool {
+        let id = SessionId::parse(&line.session_id).ok().filter(|_| line.worktree == self.project.worktree());
+        let session = id.and_then(|id| self.load(&id).ok());
+        session.is_some_and(|(_, session)| session.fields.get(FROM).and_then(Value::as_str) == Some(list))
     }
 
     fn has_status(&self, line: &ShortView, standing: Status) -> bool {

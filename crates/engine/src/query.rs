@@ -7,6 +7,8 @@ use crate::definitions::{self, Checked, Source, WorkflowLine};
 use crate::doctor::damaged;
 use crate::engine::{Engine, Reading, Want, read_event};
 use crate::error::{Error, Result};
+use crate::facades::Sessions;
+use crate::history::Log;
 use crate::listing::ListRequest;
 use crate::next::Next;
 use crate::requirements::is_same_agent;
@@ -22,7 +24,6 @@ use model::run::Run;
 use model::session::Session;
 use model::words;
 use serde::Serialize;
-use serde_json::Value;
 use store::chain::{Broken, changed_events};
 use store::{Access, AgentRow, Filter, Info, SessionRow, SqliteStore, Store};
 
@@ -61,21 +62,64 @@ pub struct AgentView {
     pub alive: bool,
 }
 
-impl Engine {
+/// How much of its history a session's view has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// The last attempts and notes, as `status` shows them.
+    Recent,
+    /// Every attempt, every note.
+    Whole,
+}
+
+impl Sessions<'_> {
+    /// The selected session, or a note that there is none.
     pub fn status(&self) -> Result<Current> {
-        let mut current = self.current()?;
+        let engine = self.engine;
+        let mut current = engine.current()?;
         if let Current::Session(view) = &mut current {
-            self.add_health(view);
-            self.add_rounds(view);
+            engine.add_health(view);
+            engine.add_rounds(view);
         }
         let warnings = match &mut current {
             Current::Session(view) => &mut view.warnings,
             Current::Nothing(nothing) => &mut nothing.warnings,
         };
-        warnings.extend(self.policy_warnings());
+        warnings.extend(engine.policy_warnings());
         Ok(current)
     }
 
+    /// The named session, or else the selected one.
+    pub fn show(&self, asked: Option<&str>, detail: Detail) -> Result<View> {
+        let engine = self.engine;
+        let id = engine.named_or_current(asked)?;
+        match detail {
+            Detail::Recent => engine.look_at(&id),
+            Detail::Whole => engine.look_at_everything(&id),
+        }
+    }
+
+    /// A session's events after this version, with edits found in its files.
+    pub fn log(&self, asked: Option<&str>, after: u64) -> Result<Log> {
+        let session = self.engine.log_subject(asked)?;
+        let events = self.engine.store.events(&session, after, None)?;
+        let events = events.iter().map(|row| read_event(&session, row)).collect::<Result<_>>()?;
+        Ok(Log { session, events })
+    }
+
+    /// Hands over all that happened in a session, oldest first, some events at a time. Gives a warning about events that
+    /// are not what was written.
+    pub fn log_in_pages(
+        &self,
+        asked: Option<&str>,
+        mut show: impl FnMut(&SessionId, &[Recorded]) -> Result<Reading>,
+    ) -> Result<(SessionId, Option<Warning>)> {
+        let id = self.engine.log_subject(asked)?;
+        let warning = self.engine.read_log(&id, |events| show(&id, events))?;
+        Ok((id, warning))
+    }
+}
+
+impl Engine {
     /// The health of a layout's session, and alternatives if it is not active.
     fn add_health(&self, view: &mut View) {
         let Ok(id) = SessionId::parse(&view.session_id) else { return };
@@ -135,7 +179,7 @@ impl Engine {
     }
 
     /// Sessions at work in other worktrees, and open ones on other machines, for somebody who looks for one here.
-    pub fn sessions_elsewhere(&self) -> Result<Vec<Warning>> {
+    pub(crate) fn sessions_elsewhere(&self) -> Result<Vec<Warning>> {
         const MOST_TOLD: usize = 3;
         const LOOKED_AT: usize = 50;
         let lifecycles = vec!["active".to_owned(), "paused".to_owned()];
@@ -174,40 +218,23 @@ impl Engine {
         self.view_of(&session, loaded.number, false)
     }
 
-    /// A named session, as `status` shows it.
-    pub fn look(&self, asked: &str) -> Result<View> {
-        self.look_at(&self.resolve(asked)?)
-    }
-
-    /// A session with its whole history: every attempt, every note.
-    pub fn show(&self, asked: Option<&str>) -> Result<View> {
-        let id = self.named_or_current(asked)?;
-        let (loaded, _) = self.load(&id)?;
-        let mut view = self.view_of(&self.replay(&id)?, loaded.number, false)?;
-        view.warnings.extend(self.log_in_pages(&id, |_| Ok(Reading::Continue))?);
+    fn look_at_everything(&self, id: &SessionId) -> Result<View> {
+        let (loaded, _) = self.load(id)?;
+        let mut view = self.view_of(&self.replay(id)?, loaded.number, false)?;
+        view.warnings.extend(self.read_log(id, |_| Ok(Reading::Continue))?);
         view.warnings.extend(self.artifact_warnings(&view));
-        view.own_words = self.own_words(&id, Moment::Shown);
+        view.own_words = self.own_words(id, Moment::Shown);
         Ok(view)
     }
 
-    /// A session's events after this version, oldest first.
-    pub fn log(&self, asked: Option<&str>, after: u64) -> Result<(SessionId, Vec<Recorded>)> {
-        let id = self.log_named(asked)?;
-        let events = self.store.events(&id, after, None)?;
-        let events = events.iter().map(|row| read_event(&id, row)).collect::<Result<_>>()?;
-        Ok((id, events))
-    }
-
     /// The session whose log is asked for, with edits found in its files.
-    pub fn log_named(&self, asked: Option<&str>) -> Result<SessionId> {
+    fn log_subject(&self, asked: Option<&str>) -> Result<SessionId> {
         let id = self.named_or_current(asked)?;
         self.observe(&id)?;
         Ok(id)
     }
 
-    /// Hands over all that happened in a session, oldest first, some events at a time. Gives a warning about events that
-    /// are not what was written.
-    pub fn log_in_pages(
+    fn read_log(
         &self,
         id: &SessionId,
         mut show: impl FnMut(&[Recorded]) -> Result<Reading>,
@@ -224,18 +251,6 @@ impl Engine {
             Warning { hint: Some(hint), ..Warning::new("chain", damaged(id, broken)) }
         };
         Ok(changed.first().map(warning))
-    }
-
-    /// An event as programs read it.
-    pub fn event_json(recorded: &Recorded) -> Value {
-        let mut event = serde_json::to_value(&recorded.event)
-            .unwrap_or_else(|_| serde_json::json!({ "type": recorded.event.kind() }));
-        if let Value::Object(fields) = &mut event {
-            fields.insert("version".to_owned(), recorded.version.into());
-            fields.insert("at".to_owned(), recorded.at.to_string().into());
-            fields.insert("actor".to_owned(), serde_json::to_value(&recorded.actor).unwrap_or(Value::Null));
-        }
-        event
     }
 
     /// Agent sessions seen in this project, and whether each is alive.

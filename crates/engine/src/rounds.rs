@@ -18,7 +18,7 @@ impl Engine {
         if !crate::voice::has_own_screen(&view.layout) {
             return;
         }
-        let Some(screen) = self.screen(&id) else { return };
+        let Some(screen) = self.sessions().screen(&id) else { return };
         let now = self.clock.now();
         view.elapsed_seconds = screen.tracks.first().and_then(|track| {
             // A time written by hand may lie in the future.

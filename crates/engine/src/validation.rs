@@ -43,7 +43,7 @@ pub enum OnDiscrepancy {
 
 impl Engine {
     /// All differences from what the session says, in order of phases.
-    pub fn discrepancies(&self, session: &Session) -> Result<Vec<Discrepancy>> {
+    pub(crate) fn discrepancies(&self, session: &Session) -> Result<Vec<Discrepancy>> {
         let mut found = self.changed_artifacts(session)?;
         found.extend(self.missing_references(session));
         found.extend(self.unmet_needs(session)?);

@@ -17,6 +17,7 @@ pub use report::{ApprovalReport, CheckReport, PhaseReport, Report, RunReport};
 
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
+use crate::facades::Sessions;
 use judge::Judge;
 use material::Material;
 use model::event::Event;
@@ -68,21 +69,24 @@ impl Allowed {
     }
 }
 
-impl Engine {
+impl Sessions<'_> {
     /// One report per selected session; at least one.
     pub fn verify(&self, request: &VerifyRequest) -> Result<Vec<Report>> {
+        let engine = self.engine;
         if let Some(path) = &request.bundle {
-            let material = Material::of_bundle(self, path)?;
-            self.refuse_other_session(&material.session)?;
-            return Ok(vec![self.verified(&material, request)?]);
+            let material = Material::of_bundle(engine, path)?;
+            engine.refuse_other_session(&material.session)?;
+            return Ok(vec![engine.verified(&material, request)?]);
         }
         let sessions = match &request.branch {
-            Some(branch) => self.sessions_of_branch(branch)?,
-            None => vec![self.select(Want::Latest)?],
+            Some(branch) => engine.sessions_of_branch(branch)?,
+            None => vec![engine.select(Want::Latest)?],
         };
-        sessions.iter().map(|id| self.verified(&Material::of_store(self, id)?, request)).collect()
+        sessions.iter().map(|id| engine.verified(&Material::of_store(engine, id)?, request)).collect()
     }
+}
 
+impl Engine {
     fn verified(&self, material: &Material<'_>, request: &VerifyRequest) -> Result<Report> {
         let replay = Replay::of(&material.session, &material.rows)?;
         Judge { engine: self, material, replay: &replay, request }.report()

@@ -3,6 +3,7 @@
 use crate::NATIVE;
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::facades::Sessions;
 use crate::foreign::discover::Located;
 use crate::validation::Discrepancy;
 use crate::view::HealthView;
@@ -17,24 +18,27 @@ use model::session::Session;
 use std::collections::BTreeSet;
 use store::Batch;
 
-impl Engine {
+impl Sessions<'_> {
     /// A session on its own tool's screen, adopted or not; `None` if its tool has none.
     pub fn screen(&self, id: &SessionId) -> Option<Screen> {
-        let (_, session) = self.load(id).ok()?;
-        let located = self.located(&session)?;
+        let engine = self.engine;
+        let (_, session) = engine.load(id).ok()?;
+        let located = engine.located(&session)?;
         let own = located.layout.capabilities().own_screen?;
-        let mut tree = walk::read(located.layout, &located.spot, &self.root_of(&session), Depth::Whole);
+        let mut tree = walk::read(located.layout, &located.spot, &engine.root_of(&session), Depth::Whole);
         // A missing or damaged state file is replaced here as in the session.
-        if let Some(observation) = self.observed(id) {
+        if let Some(observation) = engine.observed(id) {
             for path in observation.verdicts.keys() {
                 if let Some(content) = observation.documents.content(path) {
                     tree.insert(path.clone(), Entry::File(content.to_vec()));
                 }
             }
         }
-        Some(own.screen(&session, &self.folder(&located, &session, &tree)))
+        Some(own.screen(&session, &engine.folder(&located, &session, &tree)))
     }
+}
 
+impl Engine {
     /// The layout's checks of a session's files, adopted or not.
     pub(crate) fn health(&self, id: &SessionId) -> Vec<Health> {
         let Ok((_, session)) = self.load(id) else { return Vec::new() };

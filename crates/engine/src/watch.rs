@@ -268,7 +268,9 @@ mod tests {
         fs::write(session.join("state.json"), state).expect("its state");
         assert!(watch.changed());
         let engine = Engine::open(options.clone(), Intent::Query).expect("the engine");
-        let Current::Session(view) = engine.status().expect("a status") else { panic!("no session") };
+        let Current::Session(view) = engine.sessions().status().expect("a status") else {
+            panic!("no session")
+        };
         watch.show(&engine, Some(&view));
         assert!(watch.changed(), "another session is shown");
         assert!(!watch.changed());

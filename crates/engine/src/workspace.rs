@@ -25,17 +25,17 @@ pub(crate) fn journal_for(id: &SessionId) -> String {
 
 impl Engine {
     /// The folder to which a session's paths are relative.
-    pub fn root_of(&self, session: &Session) -> PathBuf {
+    pub(crate) fn root_of(&self, session: &Session) -> PathBuf {
         PathBuf::from(&session.worktree)
     }
 
     /// A session's own folder, existing or not.
-    pub fn workspace(&self, session: &Session) -> PathBuf {
+    pub(crate) fn workspace(&self, session: &Session) -> PathBuf {
         self.root_of(session).join(workspace_path(session))
     }
 
     /// The workspace, created if missing.
-    pub fn make_workspace(&self, session: &Session) -> Result<PathBuf> {
+    pub(crate) fn make_workspace(&self, session: &Session) -> Result<PathBuf> {
         if session.layout == NATIVE {
             return make(&self.root_of(session), &session.id);
         }

@@ -135,8 +135,9 @@ impl Watch {
     /// File times first: a change in between is then seen twice, but never missed.
     fn begin(options: Options) -> Self {
         let stamp = engine::stamp(&options);
-        let cursor = Engine::open(options.clone(), Intent::Query).and_then(|engine| engine.cursor());
-        Self { options, stamp, cursor: cursor.unwrap_or_default() }
+        let cursor =
+            Engine::open(options.clone(), Intent::Query).and_then(|engine| engine.sessions().changes(None));
+        Self { options, stamp, cursor: cursor.unwrap_or_default().cursor }
     }
 
     async fn look(&mut self) -> Option<News> {
@@ -146,7 +147,7 @@ impl Watch {
         }
         let (options, cursor) = (self.options.clone(), self.cursor);
         let changes = tokio::task::spawn_blocking(move || {
-            Engine::open(options, Intent::Query).and_then(|engine| engine.changes(cursor))
+            Engine::open(options, Intent::Query).and_then(|engine| engine.sessions().changes(Some(cursor)))
         });
         // Unreadable data is checked again: the old times stay.
         let changes = changes.await.ok()?.ok()?;

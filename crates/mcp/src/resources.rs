@@ -3,7 +3,7 @@
 use crate::answer::json;
 use crate::mishap::Mishap;
 use engine::words::one_line;
-use engine::{Engine, Intent, ListRequest, Options};
+use engine::{Detail, Engine, Intent, ListRequest, Log, Options, event_words};
 use model::id::SessionId;
 use rmcp::model::{
     ErrorData, ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
@@ -107,7 +107,7 @@ fn all(options: Options) -> Result<Vec<Resource>, ErrorData> {
         Err(engine::Error::NoProject { .. }) => return Ok(all),
         Err(error) => return Err(failed(error)),
     };
-    let sessions = engine.list(&ListRequest::default()).map_err(failed)?.sessions;
+    let sessions = engine.sessions().list(&ListRequest::default()).map_err(failed)?.sessions;
     for session in &sessions {
         let title = one_line(&session.title, 120);
         let uri = format!("leftoff://session/{}", session.session_id);
@@ -146,16 +146,16 @@ pub(crate) fn read(mut options: Options, uri: &str) -> Result<ReadResourceResult
 
 fn text_of(engine: &Engine, address: &Address) -> engine::Result<(String, &'static str)> {
     Ok(match address {
-        Address::Sessions => (pretty(&json(engine.list(&ListRequest::default())?)), JSON),
-        Address::Brief | Address::SessionBrief(_) => match engine.brief()? {
+        Address::Sessions => (pretty(&json(engine.sessions().list(&ListRequest::default())?)), JSON),
+        Address::Brief | Address::SessionBrief(_) => match engine.sessions().brief()? {
             Some(brief) => (engine::brief::markdown(&brief, engine::brief::USUAL_BUDGET), MARKDOWN),
             None => ("No session is going on here.\n".to_owned(), MARKDOWN),
         },
-        Address::Session(id) => (pretty(&json(engine.show(Some(id))?)), JSON),
+        Address::Session(id) => (pretty(&json(engine.sessions().show(Some(id), Detail::Whole)?)), JSON),
         Address::Log(id) => {
-            let (session, events) = engine.log(Some(id), 0)?;
+            let Log { session, events } = engine.sessions().log(Some(id), 0)?;
             let left_out = events.len().saturating_sub(MOST_EVENTS);
-            let shown: Vec<_> = events.iter().skip(left_out).map(Engine::event_json).collect();
+            let shown: Vec<_> = events.iter().skip(left_out).map(event_words::json).collect();
             (
                 pretty(&json!({ "session_id": session.to_string(), "earlier": left_out, "events": shown })),
                 JSON,

@@ -96,7 +96,8 @@ fn with_sessions(mut mishap: Mishap, options: &Options) -> Mishap {
         return mishap;
     }
     let options = Options { session: None, ..options.clone() };
-    let listed = Engine::open(options, Intent::Query).and_then(|engine| engine.list(&ListRequest::default()));
+    let listed = Engine::open(options, Intent::Query)
+        .and_then(|engine| engine.sessions().list(&ListRequest::default()));
     let ids =
         listed.map(|listing| listing.sessions).unwrap_or_default().into_iter().map(|line| line.session_id);
     let others: Vec<String> = ids.filter(|id| !mishap.valid.contains(id)).take(MOST_TOLD).collect();

@@ -58,7 +58,7 @@ pub fn copy(options: &Options, state: &State, copied: &Copied) -> Message {
 
 fn brief(options: &Options, state: &State) -> Result<String> {
     let id = state.view().map(|view| view.session_id.clone()).unwrap_or_default();
-    let brief = Engine::open(naming(options, &id), Intent::Query)?.brief()?;
+    let brief = Engine::open(naming(options, &id), Intent::Query)?.sessions().brief()?;
     Ok(brief.map(|brief| engine::brief::markdown(&brief, usize::MAX)).unwrap_or_default())
 }
 

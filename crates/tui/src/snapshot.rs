@@ -7,8 +7,8 @@ use engine::screen::Screen;
 use engine::view::{ShortView, View};
 use engine::words::moment;
 use engine::{
-    AgentView, ArtifactFinding, Current, Engine, Intent, ItemListRequest, ItemListing, ListRequest, Next,
-    Options, Result, Watch,
+    AgentView, ArtifactFinding, Current, Detail, Engine, Intent, ItemListRequest, ItemListing, ListRequest,
+    Next, Options, Result, Watch,
 };
 use jiff::Timestamp;
 use model::hint::CommandLine;
@@ -68,7 +68,9 @@ pub struct Wanted {
 impl Snapshot {
     pub fn load(options: &Options, wanted: &Wanted, watch: Option<&mut Watch>) -> Result<Self> {
         let here = Engine::open(options.clone(), Intent::Query)?;
-        let listing = here.list(&ListRequest { limit: Some(MOST_SESSIONS + 1), ..ListRequest::default() })?;
+        let listing = here
+            .sessions()
+            .list(&ListRequest { limit: Some(MOST_SESSIONS + 1), ..ListRequest::default() })?;
         let mut sessions = listing.sessions;
         let more = sessions.len() > MOST_SESSIONS;
         sessions.truncate(MOST_SESSIONS);
@@ -79,7 +81,7 @@ impl Snapshot {
         named.session = wanted.session.clone().or(named.session);
         let engine =
             if named.session == options.session { here } else { Engine::open(named, Intent::Query)? };
-        let (shown, next) = match engine.status()? {
+        let (shown, next) = match engine.sessions().status()? {
             Current::Session(view) => (Some(Shown::load(&engine, view, wanted.tab)?), None),
             Current::Nothing(nothing) => (None, Some(nothing.next)),
         };
@@ -102,7 +104,7 @@ impl Snapshot {
 impl Shown {
     fn load(engine: &Engine, view: Box<View>, tab: Tab) -> Result<Self> {
         let id = view.session_id.clone();
-        let screen = SessionId::parse(&id).ok().and_then(|id| engine.screen(&id));
+        let screen = SessionId::parse(&id).ok().and_then(|id| engine.sessions().screen(&id));
         let agents = engine.agents()?;
         let is_in = |agent: &AgentView| agent.alive && agent.session_id.as_deref() == Some(&id);
         let command = view.next.command.clone().or_else(|| resuming(&view));
@@ -118,13 +120,13 @@ impl Shown {
         match tab {
             Tab::Now => {}
             // Every attempt; a status has only the last few.
-            Tab::Phases => shown.view.phases = engine.show(Some(&id))?.phases,
+            Tab::Phases => shown.view.phases = engine.sessions().show(Some(&id), Detail::Whole)?.phases,
             Tab::Items => {
                 let request = ItemListRequest { all: true, limit: MOST_ITEMS, ..ItemListRequest::default() };
-                shown.items = Some(engine.item_list(&request)?);
+                shown.items = Some(engine.items(&request)?);
             }
             Tab::Log => shown.log = log(engine, &shown.view)?,
-            Tab::Files => shown.findings = engine.verify_artifacts()?.findings,
+            Tab::Files => shown.findings = engine.sessions().verify_artifacts()?.findings,
         }
         Ok(shown)
     }
@@ -136,7 +138,7 @@ fn resuming(view: &View) -> Option<CommandLine> {
 
 fn log(engine: &Engine, view: &View) -> Result<Vec<LogLine>> {
     let after = view.version.saturating_sub(MOST_EVENTS);
-    let (_, events) = engine.log(Some(&view.session_id), after)?;
+    let log = engine.sessions().log(Some(&view.session_id), after)?;
     let now = engine.now();
     let line = |event: &model::Recorded| LogLine {
         version: event.version,
@@ -144,5 +146,5 @@ fn log(engine: &Engine, view: &View) -> Result<Vec<LogLine>> {
         who: outside(&event.actor.to_string()),
         what: words(&event.event),
     };
-    Ok(events.iter().map(line).collect())
+    Ok(log.events.iter().map(line).collect())
 }

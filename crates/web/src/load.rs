@@ -3,7 +3,7 @@
 
 use engine::view::{CheckView, GateOutcome, ShortView, View};
 use engine::{
-    AgentView, ArtifactFinding, Current, Engine, FileDifference, History, Intent, ItemListRequest,
+    AgentView, ArtifactFinding, Current, Detail, Engine, FileDifference, History, Intent, ItemListRequest,
     ItemListing, ListRequest, Next, Options, Result, VersionMade,
 };
 use jiff::Timestamp;
@@ -15,7 +15,7 @@ const LAST_PAGE: usize = 40;
 /// How many unfinished sessions are shown in detail.
 const MOST_LOOKED_AT: usize = 20;
 const MOST_FINISHED: usize = 3;
-const MOST_EVENTS: u64 = 200;
+const MOST_EVENTS: usize = 200;
 const MOST_ITEMS: usize = 500;
 
 /// A filter for the overview.
@@ -69,7 +69,7 @@ impl Overview {
             limit: Some((page + 1) * PAGE + 1),
             ..ListRequest::default()
         };
-        let mut sessions = engine.list(&request)?.sessions;
+        let mut sessions = engine.sessions().list(&request)?.sessions;
         let is_by_agent = |line: &ShortView| {
             let is_it = |agent: &AgentView| {
                 agent.agent == query.agent && agent.session_id.as_deref() == Some(&line.session_id)
@@ -81,7 +81,7 @@ impl Overview {
         let sessions = sessions.into_iter().skip(page * PAGE).take(PAGE).collect();
         let open = looked_at(&engine, &["active", "paused", "failed"], MOST_LOOKED_AT)?;
         let finished = looked_at(&engine, &["completed", "abandoned"], MOST_FINISHED)?;
-        let next = match engine.status()? {
+        let next = match engine.sessions().status()? {
             Current::Nothing(nothing) => Some(nothing.next),
             Current::Session(_) => None,
         };
@@ -103,39 +103,47 @@ impl Overview {
 fn looked_at(engine: &Engine, lifecycles: &[&str], most: usize) -> Result<Vec<View>> {
     let lifecycles = lifecycles.iter().map(ToString::to_string).collect();
     let request = ListRequest { lifecycles, limit: Some(most), ..ListRequest::default() };
-    let lines = engine.list(&request)?.sessions;
+    let lines = engine.sessions().list(&request)?.sessions;
     // An unreadable session hides no other.
-    Ok(lines.iter().filter_map(|line| engine.look(&line.session_id).ok()).collect())
+    Ok(lines
+        .iter()
+        .filter_map(|line| engine.sessions().show(Some(&line.session_id), Detail::Recent).ok())
+        .collect())
 }
 
 impl SessionPage {
     pub fn load(options: &Options, id: &str) -> Result<Self> {
         let named = Options { session: Some(id.to_owned()), ..options.clone() };
         let engine = Engine::open(named, Intent::Query)?;
-        let mut view = engine.show(Some(id))?;
+        let mut view = engine.sessions().show(Some(id), Detail::Whole)?;
         // Only a status includes agents and rounds.
-        if let Current::Session(status) = engine.status()? {
+        if let Current::Session(status) = engine.sessions().status()? {
             view.rounds = status.rounds;
         }
         let id = view.session_id.clone();
         let is_in = |agent: &AgentView| agent.alive && agent.session_id.as_deref() == Some(&id);
         let items = ItemListRequest { all: true, limit: MOST_ITEMS, ..ItemListRequest::default() };
-        let brief = engine.brief()?.map(|brief| engine::brief::markdown(&brief, usize::MAX));
-        let versions = engine.artifact_history(None)?.1;
+        let brief = engine.sessions().brief()?.map(|brief| engine::brief::markdown(&brief, usize::MAX));
+        let versions = engine.sessions().artifact_history(None)?.1;
+        let log = engine.sessions().log(Some(&id), 0)?;
         Ok(Self {
             now: engine.now(),
             project: project(&engine),
-            differences: engine.file_differences(&versions)?,
-            history: engine.session_history(Some(&id))?,
+            differences: engine.sessions().file_differences(&versions)?,
+            history: log.history(engine.now())?,
             agents: engine.agents()?.into_iter().filter(is_in).collect(),
-            items: engine.item_list(&items)?,
-            log: engine.log(Some(&id), view.version.saturating_sub(MOST_EVENTS))?.1,
+            items: engine.items(&items)?,
+            log: newest(log.events),
             versions,
-            findings: engine.verify_artifacts()?.findings,
+            findings: engine.sessions().verify_artifacts()?.findings,
             brief: brief.unwrap_or_default(),
             view,
         })
     }
+}
+
+fn newest(mut events: Vec<Recorded>) -> Vec<Recorded> {
+    events.split_off(events.len().saturating_sub(MOST_EVENTS))
 }
 
 /// Sessions that wait for a person, with the pending approvals.

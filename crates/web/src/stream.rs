@@ -61,7 +61,7 @@ impl Looking {
         let Some(session) = &self.session else { return };
         let options = Options { session: Some(session.clone()), ..self.options.clone() };
         let Ok(engine) = Engine::open(options, Intent::Query) else { return };
-        if let Ok(Current::Session(view)) = engine.status() {
+        if let Ok(Current::Session(view)) = engine.sessions().status() {
             self.watch.show(&engine, Some(&view));
         }
     }

@@ -5,7 +5,8 @@ use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui::session::{artifact_line, line};
 use crate::ui::{Out, Tone};
-use engine::{Request, Verification, VersionMade};
+use engine::view::View;
+use engine::{Detail, Request, Verification, VersionMade};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -72,7 +73,7 @@ impl Run for ArtifactCommand {
 }
 
 fn list(globals: &Globals) -> Outcome {
-    let (id, artifacts) = globals.query()?.artifacts()?;
+    let View { session_id: id, artifacts, .. } = globals.query()?.sessions().show(None, Detail::Recent)?;
     let out = globals.out();
     if globals.json {
         out.json(&serde_json::json!({ "session_id": id, "artifacts": artifacts }))?;
@@ -87,7 +88,7 @@ fn list(globals: &Globals) -> Outcome {
 }
 
 fn verify(globals: &Globals) -> Outcome {
-    let verification = globals.query()?.verify_artifacts()?;
+    let verification = globals.query()?.sessions().verify_artifacts()?;
     let out = globals.out();
     if globals.json {
         out.json(&verification)?;
@@ -113,7 +114,7 @@ fn tell(verification: &Verification, out: &Out) -> Result<(), Failure> {
 }
 
 fn history(path: Option<&Path>, globals: &Globals) -> Outcome {
-    let (id, versions) = globals.query()?.artifact_history(path)?;
+    let (id, versions) = globals.query()?.sessions().artifact_history(path)?;
     let out = globals.out();
     if globals.json {
         out.json(&serde_json::json!({ "session_id": id, "versions": versions }))?;

@@ -3,6 +3,8 @@
 use crate::commands::{Outcome, Run};
 use crate::globals::Globals;
 use crate::ui;
+use engine::view::{Nothing, Warning};
+use engine::{Current, Engine};
 use std::process::ExitCode;
 
 /// Everything that the next agent or person must know to continue
@@ -30,8 +32,8 @@ impl Run for Brief {
     fn run(self, globals: &Globals) -> Outcome {
         let globals = &globals.naming(self.id);
         let engine = globals.query()?;
-        let brief = engine.brief()?;
-        let elsewhere = if brief.is_none() { engine.sessions_elsewhere()? } else { Vec::new() };
+        let brief = engine.sessions().brief()?;
+        let elsewhere = if brief.is_none() { elsewhere(&engine)? } else { Vec::new() };
         let out = globals.out();
         let format = self.format.as_deref().unwrap_or(match (globals.json, self.budget) {
             (true, _) => "json",
@@ -53,4 +55,15 @@ impl Run for Brief {
         };
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Sessions at work elsewhere, for somebody who looks for one here.
+fn elsewhere(engine: &Engine) -> engine::Result<Vec<Warning>> {
+    Ok(match engine.sessions().status()? {
+        Current::Session(_) => Vec::new(),
+        Current::Nothing(Nothing { mut warnings, .. }) => {
+            warnings.retain(|warning| warning.kind == "active_elsewhere");
+            warnings
+        }
+    })
 }

@@ -41,7 +41,7 @@ enum Action {
 impl Run for BundleCommand {
     fn run(self, globals: &Globals) -> Outcome {
         match self.action {
-            Action::Create { file } => made(&globals.query()?.bundle_create(&file)?, globals),
+            Action::Create { file } => made(&globals.query()?.sessions().bundle(&file)?, globals),
             Action::Take { file } => {
                 let answer = globals.open(Intent::Create)?.execute(Request::TakeBundle { path: file })?;
                 let done = format!(

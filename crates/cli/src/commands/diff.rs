@@ -25,7 +25,7 @@ pub struct Diff {
 
 impl Run for Diff {
     fn run(self, globals: &Globals) -> Outcome {
-        let report = globals.query()?.diff(&self.from, self.to.as_deref())?;
+        let report = globals.query()?.sessions().log(None, 0)?.diff(&self.from, self.to.as_deref())?;
         let out = globals.out();
         if globals.json {
             let changes: Vec<Value> = report

@@ -31,10 +31,10 @@ impl Run for Export {
         let engine = globals.query()?;
         let out = globals.out();
         let written = match (&self.layout, &self.dir) {
-            (Some(layout), Some(folder)) => engine.export_as(layout, folder)?,
-            (None, Some(folder)) => engine.export_to(folder)?,
+            (Some(layout), Some(folder)) => engine.sessions().export_as(layout, folder)?,
+            (None, Some(folder)) => engine.sessions().export()?.write(folder)?,
             (None, None) => {
-                out.json(&engine.export()?)?;
+                out.json(&engine.sessions().export()?)?;
                 return Ok(ExitCode::SUCCESS);
             }
             (Some(layout), None) => {

@@ -39,7 +39,7 @@ impl Run for Gate {
         let mut engine = globals.query()?;
         ui::progress::show(&mut engine, globals);
         let phase = one_phase(self.named, self.phase)?;
-        let tried = engine.gate(phase.as_deref(), given("evidence", self.evidence)?)?;
+        let tried = engine.sessions().try_gate(phase.as_deref(), given("evidence", self.evidence)?)?;
         let out = globals.out();
         if globals.json {
             out.json(&tried)?;

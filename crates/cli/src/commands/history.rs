@@ -17,7 +17,8 @@ pub struct HistoryCommand {
 
 impl Run for HistoryCommand {
     fn run(self, globals: &Globals) -> Outcome {
-        let history = globals.query()?.session_history(self.id.as_deref())?;
+        let engine = globals.query()?;
+        let history = engine.sessions().log(self.id.as_deref(), 0)?.history(engine.now())?;
         let out = globals.out();
         if globals.json {
             out.json(&history)?;

@@ -2,7 +2,7 @@
 
 use crate::commands::{Outcome, Run, answered, answered_briefly};
 use crate::globals::Globals;
-use engine::{Intent, Request};
+use engine::{FoundList, Intent, Request};
 
 /// Import a task list or another tool's session into leftoff, or upgrade its file to the current format
 ///
@@ -34,7 +34,7 @@ impl Run for Import {
     fn run(self, globals: &Globals) -> Outcome {
         let mut engine = globals.open(Intent::Create)?;
         if let Some(path) = self.path.as_deref().filter(|_| self.layout.is_none())
-            && let Some(list) = engine.task_list(path)?
+            && let Some(list) = FoundList::at(path, engine.project())?
         {
             let done = format!("imported {}", list.path);
             let answer = engine.execute(Request::ImportTasks(list))?;

@@ -225,14 +225,14 @@ impl List {
         let status = self.status.as_deref().map(known).transpose()?;
         let request = ItemListRequest { phase: self.phase, status, all: self.all, limit: self.limit };
         let engine = globals.query()?;
-        let listing = engine.item_list(&request)?;
+        let listing = engine.items(&request)?;
         let out = globals.out();
         if globals.json {
             out.json(&listing)?;
             return Ok(ExitCode::SUCCESS);
         }
         if listing.phases.is_empty() {
-            let naming = globals.named_session().map(|asked| engine.naming_of(asked)).unwrap_or_default();
+            let naming = globals.naming_words(&engine);
             let hint = Hint::new("no items here; see all of them: ")
                 .run_here(words!["item", "list", "--all"])
                 .then(", or add one: ")

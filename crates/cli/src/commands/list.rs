@@ -53,7 +53,7 @@ impl Run for List {
             None => request,
         };
         let engine = globals.query()?;
-        let listing = engine.list(&request)?;
+        let listing = engine.sessions().list(&request)?;
         let out = globals.out();
         if globals.json {
             out.json(&listing)?;

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::live::{Live, Woken};
 use crate::ui::{self, Out, Reader};
-use engine::event_words::words;
+use engine::event_words::{json, words};
 use engine::view::Warning;
 use engine::{Current, Engine, Reading};
 use jiff::Timestamp;
@@ -36,13 +36,13 @@ impl Run for Log {
         let mut live = self.follow.then(|| Live::begin(globals));
         let engine = globals.query()?;
         let out = globals.out();
-        let id = engine.log_named(self.id.as_deref())?;
+        let asked = self.id.as_deref();
         if globals.json && !self.follow {
-            document(&engine, &id, &out)?;
+            document(&engine, asked, &out)?;
             return Ok(ExitCode::SUCCESS);
         }
         let mut shown = Shown::default();
-        let (mut reader, damage) = in_pages(&engine, &id, |events| {
+        let (id, mut reader, damage) = in_pages(&engine, asked, |_, events| {
             shown.remember(events);
             show(events, engine.now(), globals)
         })?;
@@ -52,10 +52,11 @@ impl Run for Log {
         let followed = globals.naming(Some(id.to_string()));
         while let Some(live) = live.as_mut().filter(|_| reader == Reader::There) {
             let engine = followed.open(engine::Intent::Query)?;
-            if let Current::Session(view) = engine.status()? {
+            if let Current::Session(view) = engine.sessions().status()? {
                 live.watch.show(&engine, Some(&view));
             }
-            let (_, mut events) = engine.log(Some(id.as_str()), shown.last().saturating_sub(COMPARED))?;
+            let after = shown.last().saturating_sub(COMPARED);
+            let mut events = engine.sessions().log(Some(id.as_str()), after)?.events;
             events.retain(|event| shown.is_new(event));
             reader = show(&events, engine.now(), globals)?;
             shown.remember(&events);
@@ -68,26 +69,29 @@ impl Run for Log {
 /// Shows a log as long as somebody reads it, never more than a part of it at once.
 fn in_pages(
     engine: &Engine,
-    id: &SessionId,
-    mut show: impl FnMut(&[Recorded]) -> Result<Reader, Failure>,
-) -> Result<(Reader, Option<Warning>), Failure> {
+    asked: Option<&str>,
+    mut show: impl FnMut(&SessionId, &[Recorded]) -> Result<Reader, Failure>,
+) -> Result<(SessionId, Reader, Option<Warning>), Failure> {
     let mut last = Ok(Reader::There);
-    let damage = engine.log_in_pages(id, |events| {
-        last = show(events);
+    let (id, damage) = engine.sessions().log_in_pages(asked, |id, events| {
+        last = show(id, events);
         Ok(if matches!(last, Ok(Reader::There)) { Reading::Continue } else { Reading::Stop })
     })?;
-    Ok((last?, damage))
+    Ok((id, last?, damage))
 }
 
 /// One JSON document, written while it is read: all events of a long history need not fit into memory.
-fn document(engine: &Engine, id: &SessionId, out: &Out) -> Result<(), Failure> {
-    let mut before = format!("{{\n  \"session_id\": {},\n  \"events\": [\n", serde_json::json!(id));
-    let (_, damage) = in_pages(engine, id, |events| {
+fn document(engine: &Engine, asked: Option<&str>, out: &Out) -> Result<(), Failure> {
+    let mut before = String::new();
+    let (_, _, damage) = in_pages(engine, asked, |id, events| {
+        if before.is_empty() {
+            before = format!("{{\n  \"session_id\": {},\n  \"events\": [\n", serde_json::json!(id));
+        }
         let mut reader = Reader::There;
         for event in events {
             reader = out.json_part(&before)?;
             before = String::from(",\n");
-            out.json_part(&indented(&Engine::event_json(event), "    "))?;
+            out.json_part(&indented(&json(event), "    "))?;
         }
         Ok(reader)
     })?;
@@ -108,7 +112,7 @@ fn show(events: &[Recorded], now: Timestamp, globals: &Globals) -> Result<Reader
     let mut reader = Reader::There;
     for event in events {
         reader = if globals.json {
-            out.json_line(&Engine::event_json(event))?
+            out.json_line(&json(event))?
         } else {
             out.text(&ui::log::line(event, now, &out))?
         };

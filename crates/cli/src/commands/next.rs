@@ -16,7 +16,7 @@ pub struct Next {
 impl Run for Next {
     fn run(self, globals: &Globals) -> Outcome {
         let globals = &globals.naming(self.id);
-        let (id, next) = match globals.query()?.status()? {
+        let (id, next) = match globals.query()?.sessions().status()? {
             Current::Session(view) => (Some(view.session_id), view.next),
             Current::Nothing(nothing) => (None, nothing.next),
         };

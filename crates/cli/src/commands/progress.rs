@@ -70,7 +70,7 @@ impl Run for Progress {
 
 fn once(only: Option<&str>, globals: &Globals, out: &Out) -> Outcome {
     let engine = globals.query()?;
-    let current = engine.status()?;
+    let current = engine.sessions().status()?;
     if globals.json {
         out.json(&current)?;
         return Ok(ExitCode::SUCCESS);
@@ -105,7 +105,7 @@ fn session(
     out: &Out,
 ) -> Result<String, Failure> {
     let look = tui::look(true);
-    let screen = SessionId::parse(&view.session_id).ok().and_then(|id| engine.screen(&id));
+    let screen = SessionId::parse(&view.session_id).ok().and_then(|id| engine.sessions().screen(&id));
     let Some(screen) = screen else {
         return Ok(text(&tui::now(&globals.options, out.width, look)?, out));
     };

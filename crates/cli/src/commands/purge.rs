@@ -72,8 +72,8 @@ fn purged(engine: &Engine, answer: &Answer) -> Result<(u64, usize), Failure> {
     if view.already {
         return Ok((0, 0));
     }
-    let (_, events) = engine.log(Some(&view.session_id), view.version.saturating_sub(1))?;
-    let numbers = events.iter().find_map(|recorded| match &recorded.event {
+    let log = engine.sessions().log(Some(&view.session_id), view.version.saturating_sub(1))?;
+    let numbers = log.events.iter().find_map(|recorded| match &recorded.event {
         Event::Purged { replaced, rewritten } => Some((*replaced, rewritten.len())),
         _ => None,
     });

@@ -47,7 +47,7 @@ impl Run for Revisit {
         };
         let out = globals.out();
         if self.dry_run {
-            let preview = globals.query()?.preview_revisit(&request)?;
+            let preview = globals.query()?.sessions().preview_revisit(&request)?;
             if globals.json {
                 out.json(&preview)?;
             } else {
@@ -56,7 +56,7 @@ impl Run for Revisit {
             return Ok(ExitCode::SUCCESS);
         }
         let mut engine = globals.command()?;
-        let preview = engine.preview_revisit(&request)?;
+        let preview = engine.sessions().preview_revisit(&request)?;
         out.say(&ui::revisit::preview(&preview, &out));
         confirm(&preview, globals)?;
         let done = format!("back in phase {}, {} impact", preview.phase, preview.impact.name());

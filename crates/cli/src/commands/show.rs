@@ -3,6 +3,7 @@
 use crate::commands::{Outcome, Run};
 use crate::globals::Globals;
 use crate::ui;
+use engine::Detail;
 use std::process::ExitCode;
 
 /// A session with its whole history: every attempt, every note
@@ -24,7 +25,7 @@ impl Run for Show {
         let mut globals = globals.clone();
         globals.options.session = self.id.or(globals.options.session);
         globals.json |= self.format.as_deref() == Some("json");
-        let view = globals.query()?.show(None)?;
+        let view = globals.query()?.sessions().show(None, Detail::Whole)?;
         let out = globals.out();
         if globals.json {
             out.json(&view)?;

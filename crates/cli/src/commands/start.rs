@@ -4,8 +4,9 @@ use crate::arguments::pair;
 use crate::commands::{Outcome, Run, answered};
 use crate::failure::Failure;
 use crate::globals::Globals;
-use engine::{Answer, Engine, Intent, OnDiscrepancy, Request, StartRequest, Taking};
+use engine::{Answer, Engine, FoundList, Intent, ListRequest, OnDiscrepancy, Request, StartRequest, Taking};
 use model::gate::Given;
+use model::lifecycle::Lifecycle;
 
 /// Start a session here, and print the next step
 ///
@@ -66,16 +67,16 @@ impl Start {
     /// A session of a list: the one that was started from it, else a new one; with the list's tasks as items.
     fn start_from_list(&self, path: &str, globals: &Globals) -> Outcome {
         let engine = globals.open(Intent::Create)?;
-        let list = engine.task_list(path)?.ok_or_else(|| {
+        let list = FoundList::at(path, engine.project())?.ok_or_else(|| {
             let message = format!("{path} is no task list");
             Failure::wrong_usage(
                 message,
                 "name a Markdown file with check boxes, a tasks.json, or a folder that holds one",
             )
         })?;
-        let known = engine.session_from(&list)?;
+        let known = started_from(&engine, &list.path)?;
         let (done, session) = if let Some(id) = known {
-            let named = globals.naming(Some(id.to_string()));
+            let named = globals.naming(Some(id));
             let (on, taking) = (OnDiscrepancy::GoOn, Taking::Refused);
             let answer = named.command()?.execute(Request::Resume { session: None, on, taking })?;
             (format!("continues from {}", list.path), answer.view.session_id)
@@ -113,4 +114,12 @@ impl Start {
         let done = format!("{verb}: {} ({})", engine::words::one_line(&view.title, 80), view.workflow.name);
         Ok((done, answer))
     }
+}
+
+/// The unfinished session here that was started from this list.
+fn started_from(engine: &Engine, list: &str) -> engine::Result<Option<String>> {
+    let lifecycles = Lifecycle::UNFINISHED.map(ToOwned::to_owned).to_vec();
+    let started_from = Some(list.to_owned());
+    let request = ListRequest { lifecycles, started_from, ..ListRequest::default() };
+    Ok(engine.sessions().list(&request)?.sessions.into_iter().next().map(|line| line.session_id))
 }

@@ -28,7 +28,7 @@ impl Run for Status {
         if self.watch {
             return watch(globals);
         }
-        let current = globals.query()?.status()?;
+        let current = globals.query()?.sessions().status()?;
         let out = globals.out();
         if globals.json {
             out.json(&current)?;
@@ -46,7 +46,7 @@ fn watch(globals: &Globals) -> Outcome {
     let mut before = String::new();
     loop {
         let engine = globals.open(engine::Intent::Query)?;
-        let current = engine.status()?;
+        let current = engine.sessions().status()?;
         live.watch.show(&engine, view(&current));
         let now = text(&current, &out);
         if now != before {

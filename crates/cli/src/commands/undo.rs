@@ -3,7 +3,7 @@
 use crate::commands::{Outcome, Run, answered, with_talk};
 use crate::failure::Failure;
 use crate::globals::Globals;
-use engine::event_words::words;
+use engine::event_words::{json, words};
 use engine::{Answer, Engine, Request, Undone};
 use model::event::{Event, Recorded};
 use std::process::ExitCode;
@@ -61,7 +61,7 @@ impl Run for Redo {
 
 /// Shows the state that a session was brought to, and which events that took back and brought back.
 fn restored(engine: &Engine, answer: &Answer, back: &str, globals: &Globals) -> Outcome {
-    let undone = engine.undone(&answer.view.session_id, answer.view.version)?;
+    let undone = engine.sessions().log(Some(&answer.view.session_id), 0)?.undone(answer.view.version);
     if globals.json {
         return as_json(answer, undone.as_ref(), globals);
     }
@@ -89,7 +89,7 @@ fn tell(word: &str, events: &[Recorded], out: &crate::ui::Out) {
 
 fn as_json(answer: &Answer, undone: Option<&Undone>, globals: &Globals) -> Outcome {
     let mut value = with_talk(answer);
-    let events = |events: &[Recorded]| events.iter().map(Engine::event_json).collect::<Vec<_>>();
+    let events = |events: &[Recorded]| events.iter().map(json).collect::<Vec<_>>();
     if let (serde_json::Value::Object(fields), Some(undone)) = (&mut value, undone) {
         let told = serde_json::json!({
             "to_version": undone.to_version,

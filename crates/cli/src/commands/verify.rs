@@ -47,7 +47,7 @@ impl Run for Verify {
             head: self.head,
             allow: self.allow.iter().filter_map(|name| Allowed::parse(name)).collect(),
         };
-        let reports = globals.query()?.verify(&request)?;
+        let reports = globals.query()?.sessions().verify(&request)?;
         let out = globals.out();
         match self.format.as_deref().unwrap_or(if globals.json { "json" } else { "text" }) {
             "json" => {

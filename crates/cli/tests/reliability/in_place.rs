@@ -204,7 +204,7 @@ fn f1_edits_in_place_are_in_the_file_the_backup_or_quarantine() {
 fn ask_until(options: &Options, stop: &AtomicBool) -> (u64, Vec<String>) {
     let (mut asked, mut failed) = (0, Vec::new());
     while !stop.load(Ordering::Relaxed) {
-        let view = Engine::open(options.clone(), Intent::Query).and_then(|engine| engine.status());
+        let view = Engine::open(options.clone(), Intent::Query).and_then(|engine| engine.sessions().status());
         failed.extend(view.err().map(|error| error.to_string()));
         asked += 1;
     }

@@ -4,6 +4,7 @@ use super::{LARGEST_KEPT, VersionMade};
 use crate::difference::between;
 use crate::engine::{Engine, Want};
 use crate::error::Result;
+use crate::facades::Sessions;
 use crate::files::{self, Seen};
 
 /// The maximum number of files whose differences are shown.
@@ -20,21 +21,22 @@ pub struct FileDifference {
     pub text: String,
 }
 
-impl Engine {
+impl Sessions<'_> {
     /// Differences between the last two versions of each file of the selected session, and between the last
     /// one and the current file. A version whose text was not stored has none.
     pub fn file_differences(&self, versions: &[VersionMade]) -> Result<Vec<FileDifference>> {
-        let (_, session) = self.load(&self.select(Want::Latest)?)?;
-        let root = self.root_of(&session);
+        let engine = self.engine;
+        let (_, session) = engine.load(&engine.select(Want::Latest)?)?;
+        let root = engine.root_of(&session);
         let mut found = Vec::new();
         for known in session.artifacts.values() {
             let newest = &known.newest;
-            let Some(text) = self.kept_text(&newest.hash)? else { continue };
+            let Some(text) = engine.kept_text(&newest.hash)? else { continue };
             let is_before = |made: &&VersionMade| {
                 made.version.path == newest.path && made.version.version + 1 == newest.version
             };
             if let Some(before) = versions.iter().find(is_before)
-                && let Some(old) = self.kept_text(&before.version.hash)?
+                && let Some(old) = engine.kept_text(&before.version.hash)?
             {
                 let (from, to) = (before.version.version, Some(newest.version));
                 found.push(FileDifference {
@@ -58,7 +60,9 @@ impl Engine {
         found.retain(|difference| !difference.text.is_empty());
         Ok(found)
     }
+}
 
+impl Engine {
     fn kept_text(&self, hash: &str) -> Result<Option<String>> {
         Ok(self.store.content(hash)?.and_then(|bytes| String::from_utf8(bytes).ok()))
     }

@@ -11,6 +11,7 @@ use crate::execute::Taking;
 use crate::execute::placeholder::refuse_placeholders;
 use crate::execute::plan::{Order, Plan};
 use crate::execute::{Answer, bounded};
+use crate::facades::Sessions;
 use crate::policy::{Act, Restricted, Signature};
 use crate::validation::OnDiscrepancy;
 use crate::view::{CheckView, GateOutcome, GateView, Warning};
@@ -104,6 +105,31 @@ fn let_pass(tried: &Tried) -> Vec<String> {
     failed.map(line).collect()
 }
 
+impl Sessions<'_> {
+    /// Runs the checks of a phase, by default the current one, and changes nothing.
+    pub fn try_gate(&self, phase: Option<&str>, evidence: BTreeMap<String, Given>) -> Result<GateTried> {
+        let engine = self.engine;
+        let subject = engine.select(Want::Latest)?;
+        // Looking is allowed in a session that expired: uses its stored state.
+        let (loaded, session) = engine.load(&subject)?;
+        let request = AdvanceRequest { evidence, ..AdvanceRequest::default() };
+        let phase = match standing(&session, phase)? {
+            Standing::Current(phase) | Standing::Claimed(phase) | Standing::AlreadyDone(phase) => phase,
+        };
+        let submission = with_what_is_told(phase, &read(&request)?);
+        let phase = phase.id().clone();
+        let report = engine.run_gate(&session, &phase, &submission)?.report;
+        let outcome = if report.passes() { GateOutcome::Passed } else { GateOutcome::Failed };
+        let checks = report.checks.iter().map(CheckView::from).collect();
+        let view = engine.view_of(&session, loaded.number, false)?;
+        let warnings = engine.artifact_warnings(&view);
+        let claimed = view.claimed().map(|phase| phase.id.clone()).collect();
+        let gate = GateView { outcome, checks };
+        let naming = view.naming_words();
+        Ok(GateTried { session_id: subject.to_string(), phase, gate, claimed, warnings, naming })
+    }
+}
+
 impl Engine {
     pub(crate) fn advance(&mut self, request: &AdvanceRequest) -> Result<Answer> {
         let submission = read(request)?;
@@ -195,28 +221,6 @@ impl Engine {
             });
         }
         self.in_turn(order, |engine| engine.activate(subject, OnDiscrepancy::GoOn, Taking::Refused))
-    }
-
-    /// Runs the checks of a phase, by default the current one, and changes nothing.
-    pub fn gate(&self, phase: Option<&str>, evidence: BTreeMap<String, Given>) -> Result<GateTried> {
-        let subject = self.select(Want::Latest)?;
-        // Looking is allowed in a session that expired: uses its stored state.
-        let (loaded, session) = self.load(&subject)?;
-        let request = AdvanceRequest { evidence, ..AdvanceRequest::default() };
-        let phase = match standing(&session, phase)? {
-            Standing::Current(phase) | Standing::Claimed(phase) | Standing::AlreadyDone(phase) => phase,
-        };
-        let submission = with_what_is_told(phase, &read(&request)?);
-        let phase = phase.id().clone();
-        let report = self.run_gate(&session, &phase, &submission)?.report;
-        let outcome = if report.passes() { GateOutcome::Passed } else { GateOutcome::Failed };
-        let checks = report.checks.iter().map(CheckView::from).collect();
-        let view = self.view_of(&session, loaded.number, false)?;
-        let warnings = self.artifact_warnings(&view);
-        let claimed = view.claimed().map(|phase| phase.id.clone()).collect();
-        let gate = GateView { outcome, checks };
-        let naming = view.naming_words();
-        Ok(GateTried { session_id: subject.to_string(), phase, gate, claimed, warnings, naming })
     }
 
     fn complete(

@@ -56,7 +56,7 @@ impl Engine {
     pub(crate) fn restore_artifact(&mut self, path: &Path, version: Option<u32>) -> Result<Answer> {
         let (_, session) = self.load(&self.select(Want::Latest)?)?;
         let kept_path = self.kept_path(&session, path)?;
-        let (_, made) = self.artifact_history(Some(path))?;
+        let (_, made) = self.sessions().artifact_history(Some(path))?;
         let versions: Vec<ArtifactVersion> = made.into_iter().map(|made| made.version).collect();
         let root = self.root_of(&session);
         let place = below(&root, &kept_path)?;

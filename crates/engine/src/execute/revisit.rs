@@ -10,6 +10,7 @@ use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::execute::plan::Plan;
 use crate::execute::{Answer, bounded};
+use crate::facades::Sessions;
 use affected::affected;
 use archive::Archive;
 use layouts::layout::Standing;
@@ -86,14 +87,16 @@ pub(super) struct WorkedOut {
     pub(super) operation: Option<Operation>,
 }
 
-impl Engine {
+impl Sessions<'_> {
     /// The effects of revisiting a phase. Changes nothing.
     pub fn preview_revisit(&self, request: &RevisitRequest) -> Result<RevisitPreview> {
-        let id = self.select(Want::Latest)?;
-        let (_, session) = self.load(&id)?;
-        Ok(self.work_out(&self.laid_over(session), request)?.preview)
+        let engine = self.engine;
+        let (_, session) = engine.load(&engine.select(Want::Latest)?)?;
+        Ok(engine.work_out(&engine.laid_over(session), request)?.preview)
     }
+}
 
+impl Engine {
     /// Revisits a phase as previewed. Refused if the preview no longer applies.
     pub(super) fn revisit(&mut self, request: &RevisitRequest, seen: &RevisitPreview) -> Result<Answer> {
         let fingerprint = self.fingerprint("revisit", &format!("{request:?}"));

@@ -15,7 +15,6 @@ use model::event::{Event, Recorded};
 use model::hint::Hint;
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
-use model::lineage::step;
 use model::session::Session;
 use model::undo::{Commands, redo, undo};
 use model::words;
@@ -32,14 +31,6 @@ struct Finished {
     id: SessionId,
     title: String,
     at: Timestamp,
-}
-
-/// The effect of an undo: the events that no longer count, and those that count again.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Undone {
-    pub to_version: u64,
-    pub gone: Vec<Recorded>,
-    pub back: Vec<Recorded>,
 }
 
 impl Engine {
@@ -105,18 +96,6 @@ impl Engine {
         let rows = self.store.events(id, 0, None)?;
         let ordinal = |row: &EventRow| row.command.as_ref().map(|command| (row.version, command.ordinal));
         Ok(rows.iter().filter_map(ordinal).collect())
-    }
-
-    /// The effect of the undo that made this version; `None` if it was something else.
-    pub fn undone(&self, session: &str, version: u64) -> Result<Option<Undone>> {
-        let events = self.history(&self.resolve(session)?)?;
-        let made = events.iter().find(|recorded| recorded.version == version);
-        let Some(Event::Restored { to_version }) = made.map(|recorded| &recorded.event) else {
-            return Ok(None);
-        };
-        let (gone, back) = step(&events, version - 1, *to_version);
-        let cloned = |events: Vec<&Recorded>| events.into_iter().cloned().collect();
-        Ok(Some(Undone { to_version: *to_version, gone: cloned(gone), back: cloned(back) }))
     }
 
     /// Reopens a finished session: the named one, or else the last one finished here.

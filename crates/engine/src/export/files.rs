@@ -4,6 +4,7 @@
 use super::{Content, Piece, Share, put_all};
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
+use crate::facades::Sessions;
 use crate::foreign::{self, layout_names};
 use crate::{NATIVE, walk};
 use layouts::capabilities::is_shared;
@@ -33,24 +34,27 @@ struct Ground {
     documents: Vec<PathBuf>,
 }
 
-impl Engine {
-    /// The selected session as a layout's files below a folder, where a project of that tool has them.
+impl Sessions<'_> {
+    /// Writes the selected session as a layout's files below a folder, where a project of that tool has them.
     pub fn export_as(&self, layout: &str, folder: &Path) -> Result<Vec<PathBuf>> {
         let names: Vec<&str> = layout_names();
         let layout = layout::by_name(layout).ok_or_else(|| Error::WrongUsage {
             message: format!("there is no layout '{layout}' that has files"),
             hint: format!("one of: {}", names.join(", ")).into(),
         })?;
-        let id = self.select(Want::Latest)?;
-        let (_, history) = self.log(Some(id.as_str()), 0)?;
-        let session = self.replay(&id)?;
-        self.check_words_for(layout, &session, folder)?;
-        let ground = self.ground_for(layout, &session, folder)?;
-        let (session, history) = self.without_the_pause_of_its_import(layout, session, history, &ground);
-        let pieces = self.pieces(layout, &session, &history, &ground, folder)?;
+        let engine = self.engine;
+        let id = engine.select(Want::Latest)?;
+        let history = self.log(Some(id.as_str()), 0)?.events;
+        let session = engine.replay(&id)?;
+        engine.check_words_for(layout, &session, folder)?;
+        let ground = engine.ground_for(layout, &session, folder)?;
+        let (session, history) = engine.without_the_pause_of_its_import(layout, session, history, &ground);
+        let pieces = engine.pieces(layout, &session, &history, &ground, folder)?;
         put_all(folder, pieces)
     }
+}
 
+impl Engine {
     /// The session's state files now, or at its import; empty otherwise.
     pub(super) fn state_of(&self, id: &SessionId) -> Result<BTreeMap<String, Vec<u8>>> {
         let (_, session) = self.load(id)?;

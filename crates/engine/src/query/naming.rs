@@ -55,10 +55,4 @@ impl Engine {
         let must_be_named = self.must_be_named(session, follows)?;
         Ok(if must_be_named { words!["--session", session.id] } else { Vec::new() })
     }
-
-    /// Such words for a session as people name it; empty if there is none.
-    pub fn naming_of(&self, asked: &str) -> Vec<String> {
-        let found = self.resolve(asked).and_then(|id| self.load(&id));
-        found.and_then(|(_, session)| self.naming(&session)).unwrap_or_default()
-    }
 }

@@ -46,7 +46,7 @@ impl<T> Gated<T> {
 
 impl Engine {
     /// Decides whether a tool may be used now. The trigger is marked only if it may.
-    pub fn before_tool(&mut self, call: &ToolCall<'_>) -> Gated<Verdict> {
+    pub(crate) fn before_tool(&mut self, call: &ToolCall<'_>) -> Gated<Verdict> {
         self.asked_by(call.agent);
         if self.is_never_held(call) {
             return Gated::fine(Verdict::Allow);
@@ -97,7 +97,11 @@ impl Engine {
     }
 
     /// Why the agent may not stop yet, if it may not. Never twice in a row.
-    pub fn at_stop(&mut self, identity: &AgentIdentity, stop_hook_active: bool) -> Gated<Option<String>> {
+    pub(crate) fn at_stop(
+        &mut self,
+        identity: &AgentIdentity,
+        stop_hook_active: bool,
+    ) -> Gated<Option<String>> {
         self.asked_by(identity);
         let (false, Some(ground), Some(agent)) =
             (stop_hook_active, self.hook_ground(), AgentKey::new(&identity.id))

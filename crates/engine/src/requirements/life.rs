@@ -38,7 +38,7 @@ pub struct OpenRequirement {
 impl Engine {
     /// An agent session started, or returned. `source` is the agent's word for how: `startup`, `clear`,
     /// `resume`, `compact`.
-    pub fn at_start(&mut self, identity: &AgentIdentity, source: &str) -> Gated<Opening> {
+    pub(crate) fn at_start(&mut self, identity: &AgentIdentity, source: &str) -> Gated<Opening> {
         self.asked_by(identity);
         let (Some(ground), Some(agent)) = (self.hook_ground(), AgentKey::new(&identity.id)) else {
             return Gated::fine(Opening::default());
@@ -82,7 +82,7 @@ impl Engine {
     }
 
     /// The agent's context will be compacted. A repeated delivery counts once.
-    pub fn compacted(&mut self, identity: &AgentIdentity, delivery: Option<&str>) -> Gated<()> {
+    pub(crate) fn compacted(&mut self, identity: &AgentIdentity, delivery: Option<&str>) -> Gated<()> {
         self.asked_by(identity);
         let (Some(ground), Some(agent)) = (self.hook_ground(), AgentKey::new(&identity.id)) else {
             return Gated::fine(());
@@ -101,7 +101,7 @@ impl Engine {
 
     /// An agent session ended: it leaves the lists of live ones and is no longer paused. Its satisfactions
     /// stay, unless the configuration says otherwise.
-    pub fn at_end(&mut self, identity: &AgentIdentity) -> Gated<()> {
+    pub(crate) fn at_end(&mut self, identity: &AgentIdentity) -> Gated<()> {
         self.asked_by(identity);
         let mut problems = Vec::new();
         problems.extend(self.say_farewell(identity).err().map(|error| error.to_string()));

@@ -18,7 +18,7 @@ const LONGEST: usize = 500;
 impl Engine {
     /// A tool was used: records satisfactions, single uses and counts. Returns the names of satisfied
     /// requirements.
-    pub fn after_tool(&mut self, call: &ToolCall<'_>) -> Gated<Vec<String>> {
+    pub(crate) fn after_tool(&mut self, call: &ToolCall<'_>) -> Gated<Vec<String>> {
         self.asked_by(call.agent);
         let (Some(ground), Some(agent)) = (self.hook_ground(), AgentKey::new(&call.agent.id)) else {
             return Gated::fine(Vec::new());
@@ -47,7 +47,7 @@ impl Engine {
     }
 
     /// A tool failed: counted, and nothing is used up.
-    pub fn tool_failed(&mut self, call: &ToolCall<'_>, error: &str) -> Gated<()> {
+    pub(crate) fn tool_failed(&mut self, call: &ToolCall<'_>, error: &str) -> Gated<()> {
         self.asked_by(call.agent);
         let (Some(ground), Some(agent)) = (self.hook_ground(), AgentKey::new(&call.agent.id)) else {
             return Gated::fine(());

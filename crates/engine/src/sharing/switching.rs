@@ -12,7 +12,7 @@ use model::words;
 
 impl Engine {
     /// True if sessions of this store are shared.
-    pub fn is_shared(&self) -> bool {
+    pub(crate) fn is_shared(&self) -> bool {
         self.sharing_folder().is_ok_and(|folder| Settings::exist(&folder))
     }
 

@@ -35,7 +35,7 @@ fn run(call: &mut Call) -> Result<Answer, Mishap> {
     };
     let artifacts = arguments.list("artifacts")?;
     if arguments.flag("dry_run")? {
-        let tried = call.open_for_checks(Intent::Query)?.gate(None, request.evidence)?;
+        let tried = call.open_for_checks(Intent::Query)?.sessions().try_gate(None, request.evidence)?;
         return Ok(tried_only(&tried));
     }
     let mut engine = call.open_for_checks(Intent::Command)?;

@@ -17,7 +17,7 @@ pub(super) const ENTRY: Entry = Entry {
 
 fn run(call: &mut Call) -> Result<Answer, Mishap> {
     let budget = call.arguments.number("budget")?.map(|tokens| usize::try_from(tokens).unwrap_or(usize::MAX));
-    let Some(brief) = call.open(Intent::Query)?.brief()? else {
+    let Some(brief) = call.open(Intent::Query)?.sessions().brief()? else {
         let text = "No session is going on here. Begin one with the tool start.";
         return Ok(Answer::new("no_session", text).with("brief", text));
     };

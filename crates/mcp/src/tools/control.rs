@@ -113,11 +113,11 @@ fn revisit(call: &Call) -> Result<Answer, Mishap> {
         affects: arguments.list("affects")?,
     };
     if !arguments.flag("confirm")? {
-        let preview = call.open(Intent::Query)?.preview_revisit(&request)?;
+        let preview = call.open(Intent::Query)?.sessions().preview_revisit(&request)?;
         return Ok(previewed(&preview));
     }
     let mut engine = call.open(Intent::Command)?;
-    let preview = engine.preview_revisit(&request)?;
+    let preview = engine.sessions().preview_revisit(&request)?;
     let done = format!("back in phase {}, {} impact", preview.phase, preview.impact.name());
     let answer = engine.execute(Request::Revisit { request, seen: Box::new(preview.clone()) })?;
     Ok(Answer::of_command(&done, &answer).with("preview", &preview))

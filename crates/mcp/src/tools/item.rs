@@ -121,7 +121,7 @@ fn list(call: &Call) -> Result<Answer, Mishap> {
         limit: MOST_LISTED,
         ..ItemListRequest::default()
     };
-    let listing = call.open(Intent::Query)?.item_list(&request)?;
+    let listing = call.open(Intent::Query)?.items(&request)?;
     let mut text = format!("{} items", listing.items.len());
     for item in &listing.items {
         let title = one_line(&item.item.title, LONGEST_TITLE);

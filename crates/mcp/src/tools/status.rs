@@ -23,7 +23,7 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 fn run(call: &mut Call) -> Result<Answer, Mishap> {
-    match call.open(Intent::Query)?.status()? {
+    match call.open(Intent::Query)?.sessions().status()? {
         Current::Session(view) => {
             let mut answer = Answer::new("session", standing(&view)).with_fields(&view);
             // Missing values are omitted: a schema would need two types for them.

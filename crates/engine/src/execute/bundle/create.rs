@@ -3,6 +3,7 @@
 use super::format::{self, Bundle, Definition, Header, LARGEST_FILE, PackedFile, VERSION};
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
+use crate::facades::Sessions;
 use crate::files::{Seen, look};
 use model::event::Event;
 use model::id::SessionId;
@@ -27,12 +28,12 @@ pub struct BundleMade {
     pub said: Vec<String>,
 }
 
-impl Engine {
+impl Sessions<'_> {
     /// Writes the selected session to a new file.
-    pub fn bundle_create(&self, to: &Path) -> Result<BundleMade> {
-        let id = self.select(Want::Latest)?;
+    pub fn bundle(&self, to: &Path) -> Result<BundleMade> {
+        let id = self.engine.select(Want::Latest)?;
         let mut said = Vec::new();
-        let bundle = self.packed(&id, &mut said)?;
+        let bundle = self.engine.packed(&id, &mut said)?;
         let io = |source| Error::io(format!("writing {}", to.display()), source);
         // A bundle contains everything about a session: private, and never over another file.
         let file = match OpenOptions::new().write(true).create_new(true).mode(0o600).open(to) {
@@ -55,7 +56,9 @@ impl Engine {
             said,
         })
     }
+}
 
+impl Engine {
     fn packed(&self, id: &SessionId, said: &mut Vec<String>) -> Result<Bundle> {
         let session = self.replay(id)?;
         let events = self.store.events(id, 0, None)?;

@@ -6,19 +6,19 @@ use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::execute::Answer;
 use crate::execute::plan::Plan;
+use crate::place::Project;
 use layouts::task_list::{self, PLACES, Task, TaskList};
 use model::actor::Actor;
 use model::command::items::{AddItem, Context, ItemCommand, ItemEdit, decide};
 use model::event::{Event, Recorded};
 use model::hint::Hint;
-use model::id::{ItemId, Name, SessionId};
+use model::id::{ItemId, Name};
 use model::item::ItemBook;
 use model::session::Session;
 use model::words;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use store::Filter;
 
 /// Far more than any list written by people.
 const LARGEST_LIST: u64 = 4 * 1024 * 1024;
@@ -26,8 +26,6 @@ const LARGEST_LIST: u64 = 4 * 1024 * 1024;
 pub(crate) const CLAIMED: &str = "claimed_in";
 /// The field of a session started from a list.
 pub const FROM: &str = "from";
-/// The number of sessions searched for one started from a list.
-const MOST_LOOKED_AT: usize = 100;
 
 /// A list that was found and read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +37,30 @@ pub struct FoundList {
 }
 
 impl FoundList {
+    /// The task list at this path, if it is one: a Markdown file with check boxes, task-master's JSON, or a folder with
+    /// either.
+    pub fn at(asked: &str, project: &Project) -> Result<Option<Self>> {
+        let here =
+            std::env::current_dir().map_err(|source| Error::io("finding the current folder", source))?;
+        let Some(path) = list_at(&here.join(asked)) else { return Ok(None) };
+        let failed = |why: String| Error::BrokenFile { path: path.clone(), why };
+        if std::fs::metadata(&path).is_ok_and(|found| found.len() > LARGEST_LIST) {
+            return Err(failed("it is larger than 4 MB".to_owned()));
+        }
+        let text = std::fs::read_to_string(&path).map_err(|error| failed(error.to_string()))?;
+        let is_json = path.extension().is_some_and(|end| end == "json");
+        let list = match task_list::read(&text, is_json) {
+            Ok(list) => list,
+            // Any other Markdown file is somebody's text.
+            Err(_) if !is_json && path.file_name().is_some_and(|name| name != "tasks.md") => return Ok(None),
+            Err(why) => return Err(failed(why)),
+        };
+        let whole = path.canonicalize().unwrap_or_else(|_| path.clone());
+        let shown = whole.strip_prefix(&project.root).unwrap_or(&whole).to_string_lossy().into_owned();
+        let title = list.title.clone().filter(|title| !is_plain(title)).or_else(|| folder_name(&whole));
+        Ok(Some(Self { path: shown, title, list }))
+    }
+
     pub fn tasks(&self) -> usize {
         self.list.tasks.len()
     }
@@ -88,47 +110,6 @@ impl Deciding {
 }
 
 impl Engine {
-    /// The task list at this path, if it is one: a Markdown file with check boxes, task-master's JSON, or a folder with
-    /// either.
-    pub fn task_list(&self, asked: &str) -> Result<Option<FoundList>> {
-        let here =
-            std::env::current_dir().map_err(|source| Error::io("finding the current folder", source))?;
-        let Some(path) = list_at(&here.join(asked)) else { return Ok(None) };
-        let failed = |why: String| Error::BrokenFile { path: path.clone(), why };
-        if std::fs::metadata(&path).is_ok_and(|found| found.len() > LARGEST_LIST) {
-            return Err(failed("it is larger than 4 MB".to_owned()));
-        }
-        let text = std::fs::read_to_string(&path).map_err(|error| failed(error.to_string()))?;
-        let is_json = path.extension().is_some_and(|end| end == "json");
-        let list = match task_list::read(&text, is_json) {
-            Ok(list) => list,
-            // Any other Markdown file is somebody's text.
-            Err(_) if !is_json && path.file_name().is_some_and(|name| name != "tasks.md") => return Ok(None),
-            Err(why) => return Err(failed(why)),
-        };
-        let whole = path.canonicalize().unwrap_or_else(|_| path.clone());
-        let shown = whole.strip_prefix(&self.project.root).unwrap_or(&whole).to_string_lossy().into_owned();
-        let title = list.title.clone().filter(|title| !is_plain(title)).or_else(|| folder_name(&whole));
-        Ok(Some(FoundList { path: shown, title, list }))
-    }
-
-    /// The unfinished session here that was started from this list.
-    pub fn session_from(&self, found: &FoundList) -> Result<Option<SessionId>> {
-        let filter = Filter {
-            lifecycles: model::lifecycle::Lifecycle::UNFINISHED.map(ToOwned::to_owned).to_vec(),
-            worktree: Some(self.project.worktree()),
-            limit: Some(MOST_LOOKED_AT),
-            ..Filter::default()
-        };
-        for listed in self.store.list(&filter)? {
-            let (_, session) = self.load(&listed.row.id)?;
-            if session.fields.get(FROM).and_then(Value::as_str) == Some(found.path.as_str()) {
-                return Ok(Some(session.id));
-            }
-        }
-        Ok(None)
-    }
-
     /// Imports a list: new tasks become items, titles and dependencies follow the list, ticked boxes count as
     /// done. Items completed here are never reopened.
     pub(crate) fn import_tasks(&mut self, found: &FoundList) -> Result<Answer> {

@@ -54,10 +54,10 @@ fn a_skill_satisfies_what_a_workflow_declares_and_the_log_tells_it() {
     assert_eq!(place.skill(ANNA, "my-review"), ["commit_plan"]);
     assert_eq!(place.edit(ANNA), Verdict::Allow);
     place.clear(Some(ANNA), "commit_plan");
-    let (_, events) = place.engine().log(None, 0).expect("a log");
+    let events = place.engine().sessions().log(None, 0).expect("a log").events;
     let kinds: Vec<&str> = events.iter().map(|recorded| recorded.event.kind()).collect();
     assert!(kinds.ends_with(&["requirement_satisfied", "requirement_cleared"]), "{kinds:?}");
-    let satisfied = Engine::event_json(&events[events.len() - 2]);
+    let satisfied = crate::event_words::json(&events[events.len() - 2]);
     assert_eq!(
         (&satisfied["requirement"], &satisfied["by"], &satisfied["branch"], &satisfied["agent_session"]),
         (&"commit_plan".into(), &"skill".into(), &"feature/auth".into(), &ANNA.into())
@@ -93,7 +93,7 @@ fn who_configures_it_decides_and_the_phase_still_satisfies() {
 #[test]
 fn a_session_shows_what_is_required() {
     let place = started();
-    let view = place.engine().show(None).expect("a view");
+    let view = place.engine().sessions().show(None, crate::Detail::Whole).expect("a view");
     assert_eq!(view.requirements.len(), 1);
     assert_eq!((view.requirements[0].name.as_str(), view.requirements[0].satisfied), ("commit_plan", false));
 }
@@ -101,7 +101,7 @@ fn a_session_shows_what_is_required() {
 #[test]
 fn t7_what_satisfies_a_requirement_is_never_held_by_it() {
     let place = started();
-    let session = place.engine().show(None).expect("a view").session_id;
+    let session = place.engine().sessions().show(None, crate::Detail::Whole).expect("a view").session_id;
     let workspace = format!(".leftoff/sessions/{session}");
     let writes = |files: &[&str]| {
         place.pass(10);
