@@ -137,7 +137,7 @@ fn named(names: Names) -> Option<Vec<String>> {
             let request = ItemListRequest { all: true, limit: MOST, ..ItemListRequest::default() };
             engine.items(&request).ok()?.items.iter().map(|item| item.id().to_string()).collect()
         }
-        Names::Workflows => engine.workflow_names().into_iter().map(|(name, _)| name).collect(),
+        Names::Workflows => engine.project().workflow_names().into_iter().map(|(name, _)| name).collect(),
         Names::Checks => checks(&engine)?,
         Names::Checkpoints => {
             let history = engine.sessions().log(None, 0).ok()?.history(engine.now()).ok()?;

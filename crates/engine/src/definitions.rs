@@ -226,12 +226,14 @@ fn from_builtin(name: &str, text: &str) -> Source {
     }
 }
 
-/// All names, without reading the definitions; each with the layout that defines it.
-pub(crate) fn all_names(project: &Project) -> Vec<(String, Option<&'static str>)> {
-    let own = names(project);
-    let theirs = theirs::names(project).filter(|(name, _)| !own.contains(name));
-    let theirs: Vec<_> = theirs.map(|(name, layout)| (name, Some(layout))).collect();
-    own.into_iter().map(|name| (name, None)).chain(theirs).collect()
+impl Project {
+    /// All names of workflows, without reading the definitions; each with the layout that defines it.
+    pub fn workflow_names(&self) -> Vec<(String, Option<&'static str>)> {
+        let own = names(self);
+        let theirs = theirs::names(self).filter(|(name, _)| !own.contains(name));
+        let theirs: Vec<_> = theirs.map(|(name, layout)| (name, Some(layout))).collect();
+        own.into_iter().map(|name| (name, None)).chain(theirs).collect()
+    }
 }
 
 fn names(project: &Project) -> Vec<String> {

@@ -29,7 +29,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
-use store::{Filter, LaidOver, MemoryStore, SessionRow, Store};
+use store::{Filter, LaidOver, SessionRow, Store};
 
 /// How long a command waits for its turn to write.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -69,6 +69,8 @@ pub enum Intent {
     Create,
     /// Answers an agent's hook: waits for nobody, ignores a broken setting, and falls back to reading.
     Hook(HookNeeds),
+    /// The store cannot be opened, and everything that needs no session still works. Changes none.
+    WithoutStore,
 }
 
 /// The access to the store that a hook needs.
@@ -163,7 +165,10 @@ impl Engine {
         }
         let project = match (found, intent) {
             (Err(_), Intent::Create) => Project::find_or_here(&from)?,
-            (found, Intent::Create | Intent::Query | Intent::Command | Intent::Hook(_)) => found?,
+            (
+                found,
+                Intent::Create | Intent::Query | Intent::Command | Intent::Hook(_) | Intent::WithoutStore,
+            ) => found?,
         };
         Self::open_at(project, options, intent)
     }
@@ -172,6 +177,7 @@ impl Engine {
     pub(crate) fn open_at(project: Project, options: Options, intent: Intent) -> Result<Self> {
         let mut warnings = Vec::new();
         let config = match Config::read(&project) {
+            _ if intent == Intent::WithoutStore => Config::default(),
             Ok(config) => config,
             // A mistake in a setting must not hide the state of the work.
             Err(error) if matches!(intent, Intent::Query | Intent::Hook(_)) => {
@@ -181,10 +187,10 @@ impl Engine {
             Err(error) => return Err(error),
         };
         let caller = match intent {
-            Intent::Hook(_) => Caller::of_hook(),
+            Intent::Hook(_) | Intent::WithoutStore => Caller::of_hook(),
             Intent::Query | Intent::Command | Intent::Create => Caller::of_this_process()?,
         };
-        let team = Team::of(&project, &config)?;
+        let team = if intent == Intent::WithoutStore { None } else { Team::of(&project, &config)? };
         let store = match &team {
             Some(team) => open_on_server(&project, team, intent)?,
             None => open_store(&project, intent, &mut warnings)?,
@@ -197,10 +203,10 @@ impl Engine {
             team,
             store,
             scope: Scope::of(match intent {
-                Intent::Query | Intent::Hook(_) => Aim::Look,
+                Intent::Query | Intent::Hook(_) | Intent::WithoutStore => Aim::Look,
                 Intent::Command | Intent::Create => Aim::Change,
             }),
-            looks_around: !matches!(intent, Intent::Hook(_)),
+            looks_around: !matches!(intent, Intent::Hook(_) | Intent::WithoutStore),
             clock,
             processes: Box::new(SystemProcesses::default()),
             caller,
@@ -215,35 +221,6 @@ impl Engine {
             engine.send_queue();
         }
         Ok(engine)
-    }
-
-    /// For hooks if the store cannot be opened: everything that needs no session still works. Never used to
-    /// change one.
-    pub fn without_store(options: Options) -> Result<Self> {
-        let from = match &options.project {
-            Some(folder) => folder.clone(),
-            None => {
-                std::env::current_dir().map_err(|source| Error::io("finding the current folder", source))?
-            }
-        };
-        Ok(Self {
-            project: Project::find(&from)?,
-            config: Config::default(),
-            team: None,
-            queues: false,
-            store: LaidOver::new(Box::new(MemoryStore::default())),
-            scope: Scope::of(Aim::Look),
-            looks_around: false,
-            clock: Box::new(SystemClock),
-            processes: Box::new(SystemProcesses::default()),
-            caller: Caller::of_hook(),
-            options,
-            person_name: OnceCell::new(),
-            warnings: Vec::new(),
-            patience: Patience::Each(PATIENCE),
-            progress: None,
-            definitions: RefCell::default(),
-        })
     }
 
     pub fn project(&self) -> &Project {
@@ -364,7 +341,9 @@ impl Engine {
 fn writes_to_server(intent: Intent) -> bool {
     match intent {
         Intent::Command | Intent::Create | Intent::Hook(HookNeeds::Writes | HookNeeds::Arrives) => true,
-        Intent::Query | Intent::Hook(HookNeeds::Reads | HookNeeds::WritesDown) => false,
+        Intent::Query | Intent::Hook(HookNeeds::Reads | HookNeeds::WritesDown) | Intent::WithoutStore => {
+            false
+        }
     }
 }
 

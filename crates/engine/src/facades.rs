@@ -9,8 +9,38 @@ pub struct Sessions<'a> {
     pub(crate) engine: &'a Engine,
 }
 
+/// Requirements of this branch, and their configuration.
+#[derive(Clone, Copy)]
+pub struct Requirements<'a> {
+    pub(crate) engine: &'a Engine,
+}
+
+/// Workflow definitions, and what a person trusts on this machine: commands and the policy.
+#[derive(Clone, Copy)]
+pub struct Workflows<'a> {
+    pub(crate) engine: &'a Engine,
+}
+
+/// The project's store: where it is, copies of it, with whom it is shared.
+#[derive(Clone, Copy)]
+pub struct ProjectStore<'a> {
+    pub(crate) engine: &'a Engine,
+}
+
 impl Engine {
     pub fn sessions(&self) -> Sessions<'_> {
         Sessions { engine: self }
+    }
+
+    pub fn requirements(&self) -> Requirements<'_> {
+        Requirements { engine: self }
+    }
+
+    pub fn workflows(&self) -> Workflows<'_> {
+        Workflows { engine: self }
+    }
+
+    pub fn store(&self) -> ProjectStore<'_> {
+        ProjectStore { engine: self }
     }
 }

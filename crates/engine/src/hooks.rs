@@ -91,7 +91,7 @@ pub fn respond(event: &HookEvent) -> Result<Reply> {
         // Not a leftoff project, so there is nothing to say.
         Err(Error::NoProject { .. }) => return Ok(Reply::default()),
         // The project's requirements do not depend on our store.
-        Err(error) => (Engine::without_store(options)?, Some(error.to_string())),
+        Err(error) => (Engine::open(options, Intent::WithoutStore)?, Some(error.to_string())),
     };
     engine.caller.agent = Some(event.agent.clone());
     engine.patience = Patience::Until(Instant::now() + PATIENCE);

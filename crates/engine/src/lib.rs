@@ -74,7 +74,7 @@ pub use execute::{
     StartRequest, Taking, TrustedCommand, placeholder,
 };
 pub use export::Export;
-pub use facades::Sessions;
+pub use facades::{ProjectStore, Requirements, Sessions, Workflows};
 pub use foreign::{Repaired, Rung, layout_names, repair};
 pub use history::{
     AttemptLine, CheckpointLine, DiffReport, ErrorLine, History, Log, PauseLine, PhaseLine, RevisionLine,
@@ -86,13 +86,14 @@ pub use layouts::screen;
 pub use listing::{ListRequest, Listing};
 pub use next::Next;
 pub use place::Project;
-pub use policy::{Policy, PolicyLine, Who};
+pub use policy::{Policy, PolicyLine, PolicyReport, TrustRequest, Who};
 pub use presence::AgentIdentity;
 pub use query::{AgentView, Current, Detail};
 pub use registry::{projects_outside_git, state_folder};
 pub use requirements::{
-    Clearing, Gated, LiveAgent, OpenRequirement, Opening, RecordView, RequirementAnswer, RequirementList,
-    RequirementView, SatisfyRequest, SessionRecord, SettingsFile, ToolCall, TrackedBranch, Verdict,
+    Clearing, RecordView, RequirementAnswer, RequirementList, RequirementRecords, RequirementRequest,
+    RequirementSettings, RequirementView, SatisfyRequest, SessionRecord, SettingsChange, SettingsFile,
+    SettingsWritten, TrackedBranch,
 };
 pub use setup::{Setup, StorePlace, set_up, take_down};
 pub use sharing::{Fork, HeldBack, Replica, Resolved, SyncRequest, SyncStatus, Synced, sync_in_background};

@@ -15,16 +15,20 @@ use std::time::Duration;
 use store::{Access, LaidOver, MemoryStore, SqliteStore, Store};
 
 pub(crate) fn open_store(project: &Project, intent: Intent, warnings: &mut Vec<Warning>) -> Result<LaidOver> {
-    let database = project.database()?;
+    let database = || project.database();
     match intent {
-        Intent::Create => create_store(project, &database, warnings),
-        Intent::Query => open_to_ask(project, &database, warnings),
-        // A command may adopt another tool's session here, which must be stored.
-        Intent::Command if !database.exists() && foreign::has_foreign(project) => {
-            create_store(project, &database, warnings)
+        Intent::Create => create_store(project, &database()?, warnings),
+        Intent::Query => open_to_ask(project, &database()?, warnings),
+        Intent::Command => {
+            let database = database()?;
+            // A command may adopt another tool's session here, which must be stored.
+            if !database.exists() && foreign::has_foreign(project) {
+                return create_store(project, &database, warnings);
+            }
+            open_or_empty(&database, Access::Write)
         }
-        Intent::Command => open_or_empty(&database, Access::Write),
-        Intent::Hook(needs) => open_for_hook(&database, needs != HookNeeds::Reads),
+        Intent::Hook(needs) => open_for_hook(&database()?, needs != HookNeeds::Reads),
+        Intent::WithoutStore => Ok(LaidOver::new(Box::new(MemoryStore::default()))),
     }
 }
 
@@ -33,7 +37,9 @@ pub(crate) fn open_on_server(project: &Project, team: &Team, intent: Intent) -> 
     let opened = match intent {
         Intent::Query => team.open(Access::Read, None),
         Intent::Command | Intent::Create => team.open(Access::Write, None),
-        Intent::Hook(HookNeeds::WritesDown) => return Ok(LaidOver::new(Box::new(MemoryStore::default()))),
+        Intent::Hook(HookNeeds::WritesDown) | Intent::WithoutStore => {
+            return Ok(LaidOver::new(Box::new(MemoryStore::default())));
+        }
         Intent::Hook(HookNeeds::Reads) => team.open(Access::Read, Some(hook_budget(HOOK_SERVER_WAIT))),
         Intent::Hook(HookNeeds::Writes) => team.open(Access::Write, Some(hook_budget(HOOK_SERVER_WAIT))),
         Intent::Hook(HookNeeds::Arrives) => team.open(Access::Write, Some(hook_budget(ARRIVAL_SERVER_WAIT))),

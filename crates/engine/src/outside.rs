@@ -230,20 +230,24 @@ fn name_of(path: &Path) -> Option<&str> {
     path.file_name()?.to_str()
 }
 
-impl Engine {
+impl StartRequest {
     /// The engine in which to start a session: of the project here or, for a session that needs none, of a
     /// new temporary folder. Creates nothing yet.
-    pub fn open_to_start(options: Options, request: &StartRequest) -> Result<Self> {
-        let layout = request.layout.as_deref().and_then(layout::by_name);
+    pub fn open(&self, options: Options) -> Result<Engine> {
+        let layout = self.layout.as_deref().and_then(layout::by_name);
         let layout =
             layout.filter(|layout| with_places().any(|(known, _)| known.facts().name == layout.facts().name));
         let has_project = options.project.is_some()
             || std::env::current_dir().is_ok_and(|here| Project::find(&here).is_ok());
-        let (Some(layout), false) = (layout, has_project) else { return Self::open(options, Intent::Create) };
-        let folder = new_folder(layout, request)?;
-        Self::open_at(Project::outside(&folder), options, Intent::Create)
+        let (Some(layout), false) = (layout, has_project) else {
+            return Engine::open(options, Intent::Create);
+        };
+        let folder = new_folder(layout, self)?;
+        Engine::open_at(Project::outside(&folder), options, Intent::Create)
     }
+}
 
+impl Engine {
     /// The unfinished session outside projects that was resumed last, and when.
     fn taken_up_last(&self) -> Option<(PathBuf, Timestamp)> {
         let folders = folders(&[]);

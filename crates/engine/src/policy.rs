@@ -11,6 +11,8 @@ use crate::checks::trust;
 use crate::config::Config;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::execute::TrustedCommand;
+use crate::facades::Workflows;
 use crate::view::Warning;
 use model::hint::Hint;
 use model::words;
@@ -176,6 +178,51 @@ impl PolicyLine {
     }
 }
 
+/// The project's policy and its signers, accepted or not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicyReport {
+    /// Rule by rule.
+    pub lines: Vec<PolicyLine>,
+    /// The project's own file of allowed signers.
+    pub signers: Option<String>,
+    /// The entry for `LEFTOFF_TRUST` that makes the project's signers count for automation.
+    pub signers_hash: Option<String>,
+}
+
+/// What a person trusts on this machine.
+#[derive(Debug, Clone, Copy)]
+pub enum TrustRequest<'a> {
+    /// Exactly these commands may run for this user.
+    Commands(&'a [TrustedCommand]),
+    /// The project's current policy and signers count.
+    Policy,
+}
+
+impl Workflows<'_> {
+    pub fn policy(&self) -> PolicyReport {
+        let signers = self.engine.own_signers();
+        let signers_hash = signers.as_deref().map(trust::hash_of);
+        PolicyReport { lines: self.engine.policy_lines(), signers, signers_hash }
+    }
+
+    /// Records a person's trust.
+    pub fn trust(&self, what: TrustRequest<'_>) -> Result<()> {
+        let engine = self.engine;
+        let root = &engine.project.root;
+        engine.require_person(Restricted::Trust)?;
+        match what {
+            TrustRequest::Commands(commands) => {
+                commands.iter().try_for_each(|entry| trust::trust(root, &entry.command))
+            }
+            TrustRequest::Policy => {
+                let text = serde_json::to_string(&engine.config.policy).unwrap_or_default();
+                trust::accept_policy(root, &text)?;
+                engine.own_signers().map_or(Ok(()), |signers| trust::accept_signers(root, &signers))
+            }
+        }
+    }
+}
+
 impl Engine {
     /// Refuses an action that needs a person if none is present, unless the accepted policy allows it to
     /// anyone.
@@ -204,8 +251,7 @@ impl Engine {
             .unwrap_or_default()
     }
 
-    /// The project's policy, rule by rule.
-    pub fn policy_lines(&self) -> Vec<PolicyLine> {
+    fn policy_lines(&self) -> Vec<PolicyLine> {
         let accepted = self.accepted_policy();
         let policy = self.config.policy;
         let weaker = policy.weaker_than(accepted);
@@ -219,17 +265,6 @@ impl Engine {
                 allows: rule.verb(),
             })
             .collect()
-    }
-
-    /// Accepts the project's current policy on this machine.
-    pub fn accept_policy(&self) -> Result<()> {
-        self.require_person(Restricted::Trust)?;
-        let text = serde_json::to_string(&self.config.policy).unwrap_or_default();
-        trust::accept_policy(&self.project.root, &text)?;
-        match self.own_signers() {
-            Some(signers) => trust::accept_signers(&self.project.root, &signers),
-            None => Ok(()),
-        }
     }
 
     /// Warnings if the project lets agents do what otherwise needs a person, or if its policy or list of

@@ -7,7 +7,7 @@ use crate::definitions::{self, Checked, Source, WorkflowLine};
 use crate::doctor::damaged;
 use crate::engine::{Engine, Reading, Want, read_event};
 use crate::error::{Error, Result};
-use crate::facades::Sessions;
+use crate::facades::{ProjectStore, Sessions, Workflows};
 use crate::history::Log;
 use crate::listing::ListRequest;
 use crate::next::Next;
@@ -24,6 +24,7 @@ use model::run::Run;
 use model::session::Session;
 use model::words;
 use serde::Serialize;
+use std::path::Path;
 use store::chain::{Broken, changed_events};
 use store::{Access, AgentRow, Filter, Info, SessionRow, SqliteStore, Store};
 
@@ -116,6 +117,30 @@ impl Sessions<'_> {
         let id = self.engine.log_subject(asked)?;
         let warning = self.engine.read_log(&id, |events| show(&id, events))?;
         Ok((id, warning))
+    }
+}
+
+impl Workflows<'_> {
+    /// Every definition and its state.
+    pub fn list(&self) -> Vec<WorkflowLine> {
+        definitions::lines(&self.engine.project)
+    }
+
+    /// A definition's text, origin and state; by default the one that `start` uses.
+    pub fn source(&self, name: Option<&str>) -> Result<(Source, Checked)> {
+        let engine = self.engine;
+        definitions::find_any(&engine.project, name.unwrap_or_else(|| engine.config.workflow()))
+    }
+}
+
+impl ProjectStore<'_> {
+    pub fn info(&self) -> Result<Info> {
+        Ok(self.engine.store_itself()?.info()?)
+    }
+
+    /// Writes a consistent copy, even while others write to the store.
+    pub fn backup(&self, to: &Path) -> Result<()> {
+        Ok(self.engine.store_itself()?.backup(to)?)
     }
 }
 
@@ -276,28 +301,6 @@ impl Engine {
             }
         }
         Ok(agents)
-    }
-
-    /// Names of workflows, without reading them; each with the layout that defines it.
-    pub fn workflow_names(&self) -> Vec<(String, Option<&'static str>)> {
-        definitions::all_names(&self.project)
-    }
-
-    pub fn workflows(&self) -> Vec<WorkflowLine> {
-        definitions::lines(&self.project)
-    }
-
-    /// A definition's text, origin and state; by default the one that `start` uses.
-    pub fn workflow_source(&self, name: Option<&str>) -> Result<(Source, Checked)> {
-        definitions::find_any(&self.project, name.unwrap_or_else(|| self.config.workflow()))
-    }
-
-    pub fn store_info(&self) -> Result<Info> {
-        Ok(self.store_itself()?.info()?)
-    }
-
-    pub fn store_backup(&self, to: &std::path::Path) -> Result<()> {
-        Ok(self.store_itself()?.backup(to)?)
     }
 
     /// The actual store, not a substitute for a missing or unreadable one.

@@ -14,7 +14,7 @@
 //! | a session ends | [`Engine::at_end`] | |
 //!
 //! All of them read only the agent's session and the branch's file; a process is started only to count a
-//! branch's lines. None of them fails: [`Gated::problems`] is for stderr. `Engine::without_store` is for a
+//! branch's lines. None of them fails: [`Gated::problems`] is for stderr. `Intent::WithoutStore` is for a
 //! store that cannot be opened: the configuration still applies.
 //!
 //! The branch's file is authoritative. It is read and written under its own lock, which is never held
@@ -42,12 +42,11 @@ mod used;
 mod wording;
 
 pub use branches::TrackedBranch;
-pub use command::{Clearing, RequirementAnswer, SatisfyRequest};
-pub use configure::SettingsFile;
-pub use life::{OpenRequirement, Opening};
-pub use live::LiveAgent;
+use command::nowhere;
+pub use command::{Clearing, RequirementAnswer, RequirementRequest, SatisfyRequest};
+pub use configure::{RequirementSettings, SettingsChange, SettingsFile, SettingsWritten};
 pub(crate) use live::is_same as is_same_agent;
-pub use sessions::{RecordView, SessionRecord};
+pub use sessions::{RecordView, RequirementRecords, SessionRecord};
 pub(crate) use status::warning;
 pub use status::{RequirementList, RequirementView};
 

@@ -4,6 +4,7 @@
 use crate::config::{Config, TEMPLATE};
 use crate::definitions;
 use crate::error::{Error, Result};
+use crate::facades::Workflows;
 use crate::place::Project;
 use crate::team::Team;
 use crate::{Engine, Intent, Options};
@@ -168,12 +169,12 @@ fn files(project: &Project) -> [(PathBuf, &'static str); 2] {
     [(Config::path(project), TEMPLATE), (project.folder().join(".gitignore"), IGNORED)]
 }
 
-impl Engine {
+impl Workflows<'_> {
     /// Writes a commented starter definition; never over an existing one.
-    pub fn new_workflow(&self, name: &str) -> Result<PathBuf> {
+    pub fn create(&self, name: &str) -> Result<PathBuf> {
         let name =
             Name::parse(name).map_err(|why| Error::InvalidWorkflowName { asked: name.to_owned(), why })?;
-        let folder = definitions::folder(&self.project);
+        let folder = definitions::folder(&self.engine.project);
         let path = folder.join(format!("{name}.toml"));
         fs::create_dir_all(&folder)
             .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;

@@ -44,13 +44,22 @@ const SECONDS_BETWEEN: u64 = 60;
 /// So many refusals are named, however many somebody provokes.
 const MOST_REFUSED: usize = 50;
 
-/// Options of a sync.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct SyncRequest {
-    /// Takes without sending.
-    pub fetch_only: bool,
-    /// Started by a hook: nobody can answer a question, and not too often.
-    pub unattended: bool,
+/// A sync, or a change of sharing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SyncRequest {
+    /// Fetches, takes, writes, pushes.
+    Now {
+        /// Takes without sending.
+        fetch_only: bool,
+        /// Started by a hook: nobody can answer a question, and not too often.
+        unattended: bool,
+    },
+    /// Switches sharing on: the next sync sends this store's sessions to the remote.
+    On { remote: Option<String>, branches: bool },
+    /// Switches sharing off here; `erase` also removes this replica from the remote.
+    Off { erase: bool },
+    /// Removes an unused replica from the remote, by a prefix of its id.
+    Forget { replica: String },
 }
 
 /// The result of a sync.
@@ -98,16 +107,29 @@ impl Shared {
 }
 
 impl Engine {
-    /// Fetches, takes, writes, pushes.
+    /// Shares sessions through the project's git remote, or changes whether and how.
     pub fn sync(&mut self, request: SyncRequest) -> Result<Synced> {
-        let mut shared = self.shared(request.unattended)?;
+        let said = match request {
+            SyncRequest::Now { fetch_only, unattended } => return self.sync_if_due(fetch_only, unattended),
+            SyncRequest::On { remote, branches } => {
+                self.share(remote.as_deref(), branches)?;
+                Vec::new()
+            }
+            SyncRequest::Off { erase } => self.stop_sharing(erase)?,
+            SyncRequest::Forget { replica } => vec![self.forget_replica(&replica)?],
+        };
+        Ok(Synced { said, ..Synced::default() })
+    }
+
+    fn sync_if_due(&mut self, fetch_only: bool, unattended: bool) -> Result<Synced> {
+        let mut shared = self.shared(unattended)?;
         let now = self.clock.now();
         let last = shared.settings.tried.map(|tried| model::time::seconds_between(tried, now));
-        if request.unattended && last.is_some_and(|seconds| seconds < SECONDS_BETWEEN) {
+        if unattended && last.is_some_and(|seconds| seconds < SECONDS_BETWEEN) {
             return Ok(Synced { too_soon: true, ..Synced::default() });
         }
         shared.settings.tried = Some(now);
-        let synced = self.sync_now(&mut shared, request);
+        let synced = self.sync_now(&mut shared, fetch_only);
         match &synced {
             Ok(_) => {
                 shared.settings.done = Some(now);
@@ -119,7 +141,7 @@ impl Engine {
         synced
     }
 
-    fn sync_now(&mut self, shared: &mut Shared, request: SyncRequest) -> Result<Synced> {
+    fn sync_now(&mut self, shared: &mut Shared, fetch_only: bool) -> Result<Synced> {
         shared.sidecar.fetch()?;
         shared.refs = shared.sidecar.refs()?;
         let refused_refs = std::mem::take(&mut shared.refs.refused);
@@ -130,8 +152,7 @@ impl Engine {
         let mut done = TakenIn::default();
         let is_new = self.take_in_all(shared, &mut done)?;
         let mut synced = Synced { taken: done.sessions, forks: done.forks, ..Synced::default() };
-        let is_automation = request.fetch_only;
-        if !is_automation {
+        if !fetch_only {
             synced.sent = self.send(shared, is_new)?;
         }
         let held = shared.settings.held.iter();

@@ -3,7 +3,7 @@
 
 use crate::checks::trust;
 use crate::config::Config;
-use crate::engine::{Engine, Options};
+use crate::engine::{Engine, Intent, Options};
 use crate::error::{Error, FileMistake, Result};
 use crate::place::Project;
 use crate::policy::Restricted;
@@ -105,7 +105,7 @@ fn setting(project: &Project, config: &Config) -> Result<Option<String>> {
 
 /// Accepts the server that the project's configuration names, and returns its URL. Only a person can.
 pub fn accept_store(options: Options) -> Result<String> {
-    let engine = Engine::without_store(options)?;
+    let engine = Engine::open(options, Intent::WithoutStore)?;
     engine.require_person(Restricted::Trust)?;
     let url = Config::read(&engine.project)?.store.filter(|url| url != "sqlite");
     let Some(url) = url else {

@@ -119,7 +119,7 @@ fn all(options: Options) -> Result<Vec<Resource>, ErrorData> {
         all.push(of_session(format!("{uri}/brief"), format!("brief {}", session.session_id), MARKDOWN));
         all.push(of_session(format!("{uri}/log"), format!("log {}", session.session_id), JSON));
     }
-    for (name, layout) in engine.workflow_names() {
+    for (name, layout) in engine.project().workflow_names() {
         let about = "A workflow's definition";
         all.push(resource(&of_workflow(&name), &format!("workflow {name}"), about, definition_kind(layout)));
     }
@@ -162,7 +162,7 @@ fn text_of(engine: &Engine, address: &Address) -> engine::Result<(String, &'stat
             )
         }
         Address::Workflow(name) => {
-            let (source, _) = engine.workflow_source(Some(name))?;
+            let (source, _) = engine.workflows().source(Some(name))?;
             let kind = definition_kind(source.layout);
             (source.text, kind)
         }

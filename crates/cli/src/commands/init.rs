@@ -6,7 +6,7 @@ use crate::globals::Globals;
 use crate::install::agents::{Agent, Places};
 use crate::install::{self, Change, Task, Touched};
 use crate::ui::{self, Out};
-use engine::{Intent, StorePlace};
+use engine::{Intent, StorePlace, SyncRequest};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -82,7 +82,9 @@ impl Run for Init {
         out.text(&self.text(&done))?;
         self.say(&done, &out);
         if self.sync && !self.remove && !self.dry_run {
-            let shared = globals.open(Intent::Create)?.share(self.remote.as_deref(), self.branches)?;
+            let mut engine = globals.open(Intent::Create)?;
+            engine.sync(SyncRequest::On { remote: self.remote.clone(), branches: self.branches })?;
+            let shared = engine.store().sync_status()?;
             out.text(&format!(
                 "sharing through {}: sessions leave this machine with the next `leftoff sync`, whole, with notes, \
                  evidence and kept files",

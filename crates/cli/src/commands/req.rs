@@ -10,7 +10,9 @@ use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui;
 use configure::{Config, InitRequirements};
-use engine::{Clearing, Engine, Error, Intent, RequirementAnswer, SatisfyRequest};
+use engine::{
+    Clearing, Engine, Error, Intent, RequirementAnswer, RequirementRequest, SatisfyRequest, TrackedBranch,
+};
 use model::gate::{Given, guess};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -231,12 +233,13 @@ impl Run for ReqCommand {
         let (done, in_original_words, answer) = match action {
             Action::List { who } => return look::list(&engine, named(who).as_deref(), globals),
             Action::Status { summary, on, who } => {
-                let list = engine.requirement_status(on.branch.as_deref(), named(who).as_deref())?;
+                let list = engine.requirements().list(on.branch.as_deref(), named(who).as_deref())?;
+                let list = list.of_a_branch(engine.project())?;
                 return look::status(&list, summary, &engine, speaker);
             }
             Action::Sessions { here } => return look::sessions(&engine, here, speaker),
             Action::Branches => return look::branches(&engine, speaker),
-            Action::Prune => return look::pruned(&engine.prune_requirements()?, speaker),
+            Action::Prune => return look::pruned(&TrackedBranch::prune(engine.project())?, speaker),
             Action::Config(config) => return config.run(&engine, speaker),
             Action::Init(init) => return init.run(&engine, speaker),
             Action::Enable { name } => return configure::switch(&engine, name.as_deref(), true, speaker),
@@ -255,25 +258,34 @@ impl Run for ReqCommand {
                     bypass,
                     names,
                 };
-                let answer = engine.satisfy_requirements(&request)?;
-                let words = original::satisfied(&request.names, request.for_the_branch, &answer.list);
+                let (names, for_the_branch) = (request.names.clone(), request.for_the_branch);
+                let answer = engine.change_requirements(RequirementRequest::Satisfy(request))?;
+                let words = original::satisfied(&names, for_the_branch, &answer.list);
                 ("satisfied", Some(words), answer)
             }
             Action::Clear { names, all, on, who } => {
                 refuse_clearing_nothing(&names, all, speaker)?;
-                let clearing = if all { Clearing::All } else { Clearing::Named(&names) };
-                let who = named(who);
-                let answer = engine.clear_requirements(clearing, on.branch.as_deref(), who.as_deref())?;
+                let clearing = if all { Clearing::All } else { Clearing::Named(names.clone()) };
+                let (branch, agent_session) = (on.branch, named(who));
+                let request = RequirementRequest::Clear { clearing, branch, agent_session };
+                let answer = engine.change_requirements(request)?;
                 ("cleared", Some(original::cleared(&names, &answer.list)), answer)
             }
             Action::Approve { names, ttl, who } => {
-                let answer = engine.approve_requirements(&names, named(who).as_deref(), ttl)?;
+                let (agent_session, ttl_seconds) = (named(who), ttl);
+                let request =
+                    RequirementRequest::Approve { names: names.clone(), agent_session, ttl_seconds };
+                let answer = engine.change_requirements(request)?;
                 ("approved", Some(original::satisfied(&names, false, &answer.list)), answer)
             }
             Action::Pause { reason, who } => {
-                ("paused", None, engine.pause_requirements(named(who).as_deref(), &reason)?)
+                let request = RequirementRequest::Pause { agent_session: named(who), reason };
+                ("paused", None, engine.change_requirements(request)?)
             }
-            Action::Resume { who } => ("resumed", None, engine.resume_requirements(named(who).as_deref())?),
+            Action::Resume { who } => {
+                let request = RequirementRequest::Resume { agent_session: named(who) };
+                ("resumed", None, engine.change_requirements(request)?)
+            }
         };
         if let Some(words) = in_original_words.filter(|_| speaker.has_original_words()) {
             globals.out().text(&words)?;
@@ -329,7 +341,7 @@ fn open(globals: &Globals, intent: Intent) -> engine::Result<Engine> {
     match globals.open(intent) {
         Err(Error::Store(error)) => {
             globals.out().warn(&format!("{error}; what is done is not told in a session's log"));
-            Engine::without_store(globals.options.clone())
+            Engine::open(globals.options.clone(), Intent::WithoutStore)
         }
         opened => opened,
     }

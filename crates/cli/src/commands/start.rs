@@ -107,7 +107,7 @@ impl Start {
             parallel: self.parallel,
             paused: self.paused,
         };
-        let mut engine = Engine::open_to_start(globals.options.clone(), &request)?;
+        let mut engine = request.open(globals.options.clone())?;
         let answer = engine.execute(Request::Start(request))?;
         let view = &answer.view;
         let verb = if self.paused { "created, paused" } else { "started" };

@@ -92,7 +92,7 @@ fn copy(from: &str, to: &str, globals: &Globals) -> Outcome {
 }
 
 fn info(globals: &Globals) -> Outcome {
-    let info = globals.query()?.store_info()?;
+    let info = globals.query()?.store().info()?;
     let out = globals.out();
     if globals.json {
         out.json(&info)?;
@@ -112,7 +112,7 @@ fn info(globals: &Globals) -> Outcome {
 }
 
 fn backup(file: &Path, globals: &Globals) -> Outcome {
-    globals.query()?.store_backup(file)?;
+    globals.query()?.store().backup(file)?;
     let out = globals.out();
     if globals.json {
         out.json(&json!({ "path": file }))?;

@@ -60,9 +60,9 @@ impl Run for SyncCommand {
     fn run(self, globals: &Globals) -> Outcome {
         match self.action {
             None => self.sync(globals),
-            Some(Action::Status) => status(&globals.query()?.sync_status()?, globals),
+            Some(Action::Status) => status(&globals.query()?.store().sync_status()?, globals),
             Some(Action::Resolve { session }) => {
-                let (answer, resolved) = globals.open(Intent::Command)?.sync_resolve(&session)?;
+                let (answer, resolved) = globals.open(Intent::Command)?.resolve_fork(&session)?;
                 let done = format!(
                     "{} brought over: {}, {}, {}",
                     resolved.fork,
@@ -73,12 +73,12 @@ impl Run for SyncCommand {
                 answered(&done, &answer, globals)
             }
             Some(Action::Forget { replica }) => {
-                let forgotten = globals.open(Intent::Command)?.sync_forget(&replica)?;
-                globals.out().text(&format!("forgot replica {forgotten}"))?;
+                let forgotten = globals.open(Intent::Command)?.sync(SyncRequest::Forget { replica })?;
+                globals.out().text(&forgotten.said.join("\n"))?;
                 Ok(ExitCode::SUCCESS)
             }
             Some(Action::Off { erase }) => {
-                let said = globals.open(Intent::Command)?.stop_sharing(erase)?;
+                let said = globals.open(Intent::Command)?.sync(SyncRequest::Off { erase })?.said;
                 let out = globals.out();
                 for line in &said {
                     out.say(line);
@@ -92,7 +92,7 @@ impl Run for SyncCommand {
 
 impl SyncCommand {
     fn sync(&self, globals: &Globals) -> Outcome {
-        let request = SyncRequest { fetch_only: self.fetch_only, unattended: self.unattended };
+        let request = SyncRequest::Now { fetch_only: self.fetch_only, unattended: self.unattended };
         let done = globals.open(Intent::Create)?.sync(request);
         if self.unattended {
             // `sync status` shows the error.

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui;
 use engine::words::exact_lines;
-use engine::{Engine, PolicyLine, TrustedCommand, Who};
+use engine::{Engine, PolicyLine, PolicyReport, TrustRequest, TrustedCommand, Who};
 use std::process::ExitCode;
 
 /// Let a workflow's commands run here, or accept the project's policy or server
@@ -46,13 +46,13 @@ impl Run for Trust {
         let engine = globals.query()?;
         match &self.workflow {
             None if self.print => {
-                globals.out().text(&engine.signers_hash().unwrap_or_default())?;
+                globals.out().text(&engine.workflows().policy().signers_hash.unwrap_or_default())?;
                 Ok(ExitCode::SUCCESS)
             }
             None => accept_policy(&engine, globals),
             Some(workflow) if self.print => {
                 let hashes: Vec<String> =
-                    engine.commands_of(workflow)?.into_iter().map(|entry| entry.hash).collect();
+                    engine.workflows().commands(workflow)?.into_iter().map(|entry| entry.hash).collect();
                 globals.out().text(&hashes.join(","))?;
                 Ok(ExitCode::SUCCESS)
             }
@@ -62,7 +62,7 @@ impl Run for Trust {
 }
 
 fn trust_commands(engine: &Engine, workflow: &str, globals: &Globals) -> Outcome {
-    let commands = engine.commands_of(workflow)?;
+    let commands = engine.workflows().commands(workflow)?;
     let out = globals.out();
     let is_new = commands.iter().any(|entry| !entry.trusted);
     let asks = is_new && globals.options.person_present && !globals.yes;
@@ -77,9 +77,9 @@ fn trust_commands(engine: &Engine, workflow: &str, globals: &Globals) -> Outcome
                 "look at the workflow: leftoff workflow show",
             ));
         }
-        engine.trust(&commands)?;
+        engine.workflows().trust(TrustRequest::Commands(&commands))?;
     }
-    let commands = engine.commands_of(workflow)?;
+    let commands = engine.workflows().commands(workflow)?;
     if globals.json {
         out.json(&serde_json::json!({ "commands": commands }))?;
     } else {
@@ -93,9 +93,8 @@ fn trust_commands(engine: &Engine, workflow: &str, globals: &Globals) -> Outcome
 }
 
 fn accept_policy(engine: &Engine, globals: &Globals) -> Outcome {
-    let lines = engine.policy_lines();
+    let PolicyReport { lines, signers, .. } = engine.workflows().policy();
     let out = globals.out();
-    let signers = engine.own_signers();
     let is_new = lines.iter().any(|line| !line.counts) || signers.is_some();
     let asks = is_new && globals.options.person_present && !globals.yes;
     let signers = signers.iter().flat_map(|text| exact_lines(text)).map(|line| format!("may sign: {line}"));
@@ -108,9 +107,9 @@ fn accept_policy(engine: &Engine, globals: &Globals) -> Outcome {
             "it is [policy] in .leftoff/config.toml",
         ));
     }
-    engine.accept_policy()?;
+    engine.workflows().trust(TrustRequest::Policy)?;
     if globals.json {
-        out.json(&serde_json::json!({ "policy": engine.policy_lines() }))?;
+        out.json(&serde_json::json!({ "policy": engine.workflows().policy().lines }))?;
     } else {
         out.text("the policy of this project counts on this machine")?;
     }

@@ -74,7 +74,7 @@ fn opened(globals: &Globals) -> Result<Engine, Failure> {
 }
 
 fn list(globals: &Globals) -> Outcome {
-    let lines = opened(globals)?.workflows();
+    let lines = opened(globals)?.workflows().list();
     let out = globals.out();
     if globals.json {
         let workflows: Vec<_> = lines.iter().map(as_json).collect();
@@ -97,7 +97,7 @@ fn list(globals: &Globals) -> Outcome {
 
 fn show(name: Option<&str>, globals: &Globals) -> Outcome {
     let engine = opened(globals)?;
-    let (source, checked) = engine.workflow_source(name)?;
+    let (source, checked) = engine.workflows().source(name)?;
     if globals.json {
         globals.out().json(&as_json(&WorkflowLine::from((source, checked))))?;
     } else {
@@ -110,10 +110,10 @@ fn show(name: Option<&str>, globals: &Globals) -> Outcome {
 fn check(names: &[String], globals: &Globals) -> Outcome {
     let engine = globals.open(Intent::Query)?;
     let lines: Vec<WorkflowLine> = if names.is_empty() {
-        engine.workflows()
+        engine.workflows().list()
     } else {
         let sources: Result<Vec<_>, _> =
-            names.iter().map(|name| engine.workflow_source(Some(name))).collect();
+            names.iter().map(|name| engine.workflows().source(Some(name))).collect();
         sources?.into_iter().map(WorkflowLine::from).collect()
     };
     let out = globals.out();
@@ -142,8 +142,8 @@ fn counted(count: usize, what: &str) -> String {
 
 fn new(name: &str, globals: &Globals) -> Outcome {
     let engine = globals.open(Intent::Create)?;
-    let shadows = engine.workflow_source(Some(name)).is_ok_and(|(source, _)| source.is_builtin);
-    let path = engine.new_workflow(name)?;
+    let shadows = engine.workflows().source(Some(name)).is_ok_and(|(source, _)| source.is_builtin);
+    let path = engine.workflows().create(name)?;
     let out = globals.out();
     if shadows {
         out.warn(&format!("in this project it takes the place of the built-in workflow '{name}'"));
@@ -160,7 +160,7 @@ fn new(name: &str, globals: &Globals) -> Outcome {
 /// Shows what the newer definition changes, then asks.
 fn update(globals: &Globals) -> Outcome {
     let mut engine = globals.command()?;
-    let changes = engine.definition_changes()?;
+    let changes = engine.workflows().definition_changes()?;
     let asks = !changes.is_empty() && globals.options.person_present && !globals.yes;
     let out = globals.out();
     for change in &changes {

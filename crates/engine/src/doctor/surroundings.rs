@@ -81,7 +81,7 @@ impl Engine {
             return Ok(None);
         }
         let Some(newest) = backups::newest(database)? else { return Ok(None) };
-        let (Ok(copy), Ok(now)) = (SqliteStore::info_of_backup(&newest.path), self.store_info()) else {
+        let (Ok(copy), Ok(now)) = (SqliteStore::info_of_backup(&newest.path), self.store().info()) else {
             return Ok(None);
         };
         if copy.id == now.id {

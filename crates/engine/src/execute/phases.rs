@@ -6,6 +6,7 @@ use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::execute::plan::{self, Plan};
 use crate::execute::{Answer, bounded};
+use crate::facades::Workflows;
 use crate::policy::{Act, Restricted, Signature};
 use model::approval::Approval;
 use model::command::{Command, decide, resolve_phase};
@@ -44,6 +45,37 @@ pub struct TrustedCommand {
     pub hash: String,
 }
 
+impl Workflows<'_> {
+    /// The changes from moving the current run to its workflow's current definition, one line each.
+    pub fn definition_changes(&self) -> Result<Vec<String>> {
+        let engine = self.engine;
+        let (_, session) = engine.load(&engine.select(Want::Unfinished)?)?;
+        let before = engine.definition_of(&session)?;
+        let now = definitions::load(&engine.project, before.name.as_str())?;
+        Ok(definitions::differences(&before, &now))
+    }
+
+    /// The commands in a workflow's checks: of its current definition, and of the one with which the selected
+    /// session started. The file may have changed since, or never have been here.
+    pub fn commands(&self, workflow: &str) -> Result<Vec<TrustedCommand>> {
+        let engine = self.engine;
+        let of_session = engine.definition_in_use(workflow)?;
+        let mut found = match definitions::load(&engine.project, workflow) {
+            Ok(current) => engine.commands_in(&current, None),
+            Err(_) if of_session.is_some() => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        if let Some((session, definition)) = of_session {
+            for entry in engine.commands_in(&definition, Some(&session)) {
+                if !found.iter().any(|known| known.command == entry.command) {
+                    found.push(entry);
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
 impl Engine {
     pub(super) fn skip(&mut self, reason: &str) -> Result<Answer> {
         let reason = bounded("the reason", reason)?;
@@ -70,14 +102,6 @@ impl Engine {
             return Ok(None);
         }
         self.authorise(&Act { phase: Some(phase), ..Act::new(Restricted::Skip, &session.id) }, signature)
-    }
-
-    /// The changes from moving the current run to its workflow's current definition, one line each.
-    pub fn definition_changes(&self) -> Result<Vec<String>> {
-        let (_, session) = self.load(&self.select(Want::Unfinished)?)?;
-        let before = self.definition_of(&session)?;
-        let now = definitions::load(&self.project, before.name.as_str())?;
-        Ok(definitions::differences(&before, &now))
     }
 
     /// Moves the current run to its workflow's current definition.
@@ -141,25 +165,6 @@ impl Engine {
         })
     }
 
-    /// The commands in a workflow's checks: of its current definition, and of the one with which the selected
-    /// session started. The file may have changed since, or never have been here.
-    pub fn commands_of(&self, workflow: &str) -> Result<Vec<TrustedCommand>> {
-        let of_session = self.definition_in_use(workflow)?;
-        let mut found = match definitions::load(&self.project, workflow) {
-            Ok(current) => self.commands_in(&current, None),
-            Err(_) if of_session.is_some() => Vec::new(),
-            Err(error) => return Err(error),
-        };
-        if let Some((session, definition)) = of_session {
-            for entry in self.commands_in(&definition, Some(&session)) {
-                if !found.iter().any(|known| known.command == entry.command) {
-                    found.push(entry);
-                }
-            }
-        }
-        Ok(found)
-    }
-
     /// The definition of this name with which the selected session started.
     fn definition_in_use(&self, workflow: &str) -> Result<Option<(SessionId, Rc<Workflow>)>> {
         let id = match self.select(Want::Latest) {
@@ -185,12 +190,6 @@ impl Engine {
                 hash: trust::hash_of(command),
             })
             .collect()
-    }
-
-    /// Lets exactly these commands run for this user on this machine.
-    pub fn trust(&self, commands: &[TrustedCommand]) -> Result<()> {
-        self.require_person(Restricted::Trust)?;
-        commands.iter().try_for_each(|entry| trust::trust(&self.project.root, &entry.command))
     }
 
     fn approval(&self, session: &Session, request: &ApproveRequest, by: &str) -> Result<Approval> {

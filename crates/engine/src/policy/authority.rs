@@ -102,13 +102,8 @@ impl Engine {
     }
 
     /// The project's own file of allowed signers, accepted or not.
-    pub fn own_signers(&self) -> Option<String> {
+    pub(super) fn own_signers(&self) -> Option<String> {
         std::fs::read_to_string(self.signers_path()).ok()
-    }
-
-    /// The entry for `LEFTOFF_TRUST` that makes the project's signers count for automation.
-    pub fn signers_hash(&self) -> Option<String> {
-        self.own_signers().map(|text| trust::hash_of(&text))
     }
 
     /// True if the project's list of signers is not the accepted one.

@@ -1,9 +1,10 @@
 //! Branches with a file of their own here, and removal of those whose branch is gone.
 
-use super::OUR_FOLDER;
 use super::file::{self, SharedFile};
-use crate::engine::Engine;
+use super::{OUR_FOLDER, nowhere};
+use crate::engine::PATIENCE;
 use crate::error::{Error, Result};
+use crate::place::Project;
 use layouts::requirements::Document;
 use serde::Serialize;
 use std::fs;
@@ -19,25 +20,25 @@ pub struct TrackedBranch {
     pub path: PathBuf,
 }
 
-impl Engine {
+impl TrackedBranch {
     /// Every branch with a readable file, by name.
-    pub fn requirement_branches(&self) -> Result<Vec<TrackedBranch>> {
-        let Some(git) = &self.project.git else { return self.required_ground(None).map(|_| Vec::new()) };
+    pub fn all(project: &Project) -> Result<Vec<Self>> {
+        let Some(git) = &project.git else { return Err(nowhere(project)) };
         let folder = git.common.join("requirements");
-        let mut tracked: Vec<TrackedBranch> =
+        let mut tracked: Vec<Self> =
             [folder.join(OUR_FOLDER), folder].iter().flat_map(|folder| tracked_in(folder)).collect();
         tracked.sort_by(|one, other| one.branch.cmp(&other.branch));
         Ok(tracked)
     }
 
     /// Removes the files of branches that git no longer has. Files that name no branch stay.
-    pub fn prune_requirements(&mut self) -> Result<Vec<TrackedBranch>> {
-        let existing = branches_of_git(&self.project.root)?;
-        let mut gone = self.requirement_branches()?;
-        let current = self.project.branch();
+    pub fn prune(project: &Project) -> Result<Vec<Self>> {
+        let existing = branches_of_git(&project.root)?;
+        let mut gone = Self::all(project)?;
+        let current = project.branch();
         gone.retain(|one| !existing.contains(&one.branch) && current.as_ref() != Some(&one.branch));
         for one in &gone {
-            SharedFile::new(one.path.clone()).remove(self.patience.left())?;
+            SharedFile::new(one.path.clone()).remove(PATIENCE)?;
         }
         Ok(gone)
     }

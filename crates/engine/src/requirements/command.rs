@@ -5,6 +5,7 @@ use super::live::{LiveAgent, is_same};
 use super::status::RequirementList;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::place::Project;
 use crate::policy::Restricted;
 use crate::presence::AgentIdentity;
 use crate::redact::cleaned;
@@ -36,10 +37,36 @@ pub struct SatisfyRequest {
 }
 
 /// The part to clear.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Clearing<'a> {
-    Named(&'a [String]),
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Clearing {
+    Named(Vec<String>),
     All,
+}
+
+/// A change of what is on record about requirements. An agent session is named as typed; without one, the asking or
+/// the only live one is meant.
+#[derive(Debug, Clone)]
+pub enum RequirementRequest {
+    Satisfy(SatisfyRequest),
+    Approve {
+        names: Vec<String>,
+        agent_session: Option<String>,
+        ttl_seconds: Option<u64>,
+    },
+    /// For every agent session, unless one is named.
+    Clear {
+        clearing: Clearing,
+        branch: Option<String>,
+        agent_session: Option<String>,
+    },
+    /// Suspends requirements for an agent session, until it is resumed or ends.
+    Pause {
+        agent_session: Option<String>,
+        reason: String,
+    },
+    Resume {
+        agent_session: Option<String>,
+    },
 }
 
 /// The requirements after a command, with messages.
@@ -53,7 +80,25 @@ pub struct RequirementAnswer {
 }
 
 impl Engine {
-    pub fn satisfy_requirements(&mut self, request: &SatisfyRequest) -> Result<RequirementAnswer> {
+    pub fn change_requirements(&mut self, request: RequirementRequest) -> Result<RequirementAnswer> {
+        match request {
+            RequirementRequest::Satisfy(request) => self.satisfy_requirements(&request),
+            RequirementRequest::Approve { names, agent_session, ttl_seconds } => {
+                self.approve_requirements(&names, agent_session.as_deref(), ttl_seconds)
+            }
+            RequirementRequest::Clear { clearing, branch, agent_session } => {
+                self.clear_requirements(clearing, branch.as_deref(), agent_session.as_deref())
+            }
+            RequirementRequest::Pause { agent_session, reason } => {
+                self.pause_requirements(agent_session.as_deref(), &reason)
+            }
+            RequirementRequest::Resume { agent_session } => {
+                self.resume_requirements(agent_session.as_deref())
+            }
+        }
+    }
+
+    pub(super) fn satisfy_requirements(&mut self, request: &SatisfyRequest) -> Result<RequirementAnswer> {
         let metadata = without_secrets(request.metadata.clone());
         self.satisfy_named(request, |requirement| {
             // A measurement is accepted for a while.
@@ -74,7 +119,7 @@ impl Engine {
 
     /// An approval, never by an agent itself: for as long as the requirement says if it is measured,
     /// otherwise for good, unless specified.
-    pub fn approve_requirements(
+    pub(super) fn approve_requirements(
         &mut self,
         names: &[String],
         asked: Option<&str>,
@@ -97,10 +142,10 @@ impl Engine {
         })
     }
 
-    /// Clears satisfactions and triggers: for every agent session, unless one is named.
-    pub fn clear_requirements(
+    /// Clears satisfactions and triggers.
+    pub(super) fn clear_requirements(
         &mut self,
-        clearing: Clearing<'_>,
+        clearing: Clearing,
         branch: Option<&str>,
         asked: Option<&str>,
     ) -> Result<RequirementAnswer> {
@@ -115,7 +160,7 @@ impl Engine {
                 let unknown: Vec<String> =
                     names.iter().filter(|name| !on_record.contains(name)).cloned().collect();
                 self.named_requirements(&ground, &unknown, false)?;
-                names.to_vec()
+                names
             }
         };
         let identity = asked.map(|asked| self.agent_named(asked)).transpose()?;
@@ -131,8 +176,11 @@ impl Engine {
         self.answered(&ground, shown, already, said)
     }
 
-    /// Suspends requirements for this agent session, until it is resumed or ends.
-    pub fn pause_requirements(&mut self, asked: Option<&str>, reason: &str) -> Result<RequirementAnswer> {
+    pub(super) fn pause_requirements(
+        &mut self,
+        asked: Option<&str>,
+        reason: &str,
+    ) -> Result<RequirementAnswer> {
         let asking = self.asking_agent()?;
         let by = self.actor(asking.as_ref()).to_string();
         let (ground, identity, agent) = self.agent_to_pause(asked)?;
@@ -140,7 +188,7 @@ impl Engine {
         self.answered(&ground, Some(identity), !paused, Vec::new())
     }
 
-    pub fn resume_requirements(&mut self, asked: Option<&str>) -> Result<RequirementAnswer> {
+    pub(super) fn resume_requirements(&mut self, asked: Option<&str>) -> Result<RequirementAnswer> {
         let (ground, identity, agent) = self.agent_to_pause(asked)?;
         let resumed = ground.resume(&agent)?;
         self.answered(&ground, Some(identity), !resumed, Vec::new())
@@ -276,12 +324,7 @@ impl Engine {
     }
 
     pub(super) fn required_ground(&self, branch: Option<&str>) -> Result<Ground> {
-        self.ground_on(branch).ok_or_else(|| Error::NoRequirementsHere {
-            reason: match &self.project.git {
-                Some(_) => "no branch is checked out here".to_owned(),
-                None => "this is no git repository".to_owned(),
-            },
-        })
+        self.ground_on(branch).ok_or_else(|| nowhere(&self.project))
     }
 
     fn named_requirements(
@@ -382,6 +425,16 @@ impl Engine {
             same.next().filter(|_| same.next().is_none())
         });
         Ok(found.map_or(typed, |(agent, id)| AgentIdentity { agent: agent.clone(), id: id.clone() }))
+    }
+}
+
+/// Nothing can be required here, and why.
+pub(super) fn nowhere(project: &Project) -> Error {
+    Error::NoRequirementsHere {
+        reason: match &project.git {
+            Some(_) => "no branch is checked out here".to_owned(),
+            None => "this is no git repository".to_owned(),
+        },
     }
 }
 

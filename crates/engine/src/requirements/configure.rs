@@ -3,6 +3,7 @@
 use super::setting::{LOCAL, SHARED, texts_of};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::facades::Requirements;
 use layouts::requirements as layout;
 use layouts::yaml::{Document, Step};
 use serde_json::{Map, Value};
@@ -22,43 +23,85 @@ pub enum SettingsFile {
     Local,
 }
 
-impl Engine {
-    /// The merged settings of one requirement.
-    pub fn requirement_settings(&self, name: &str) -> Result<Map<String, Value>> {
-        let ground = self.required_ground(None)?;
-        let texts = texts_of(&ground, &mut Vec::new());
-        let sources: Vec<layout::Source<'_>> =
-            texts.iter().map(|(path, text)| layout::Source { path, text }).collect();
-        let mut all = layout::merged(&sources);
-        let requirements = all.get_mut("requirements").and_then(Value::as_object_mut);
-        let known: Vec<String> = requirements.iter().flat_map(|all| all.keys().cloned()).collect();
-        match requirements.and_then(|all| all.shift_remove(name)) {
+/// A change of the configuration.
+#[derive(Debug, Clone, Copy)]
+pub enum SettingsChange<'a> {
+    /// Sets keys of one requirement.
+    Set { name: &'a str, values: &'a [(String, Value)], file: SettingsFile },
+    /// Switches all requirements of this project on or off for this person.
+    Enable(bool),
+    /// Writes a starter configuration. An existing one stays, unless it is to be replaced.
+    Create { text: &'a str, file: SettingsFile, replace: bool },
+}
+
+/// The file of a change, and whether it was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingsWritten {
+    pub path: PathBuf,
+    pub written: bool,
+}
+
+/// The merged settings, with mistakes in them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RequirementSettings {
+    requirements: Map<String, Value>,
+    pub problems: Vec<String>,
+}
+
+impl RequirementSettings {
+    /// The settings of one requirement.
+    pub fn of(&self, name: &str) -> Result<&Map<String, Value>> {
+        match self.requirements.get(name) {
             Some(Value::Object(fields)) => Ok(fields),
             Some(_) | None => Err(Error::UnknownRequirement {
                 asked: name.to_owned(),
-                nearest: model::nearest::nearest(name, known.iter().map(String::as_str))
+                nearest: model::nearest::nearest(name, self.requirements.keys().map(String::as_str))
                     .map(ToOwned::to_owned),
-                known,
+                known: self.requirements.keys().cloned().collect(),
             }),
         }
     }
+}
 
-    /// Sets keys of one requirement; returns the changed file.
-    pub fn configure_requirement(
-        &self,
-        name: &str,
-        values: &[(String, Value)],
-        file: SettingsFile,
-    ) -> Result<PathBuf> {
-        self.change_settings(file, |document| {
-            values.iter().try_for_each(|(key, value)| {
-                document.set(&[Step::Key("requirements"), Step::Key(name), Step::Key(key)], value)
-            })
-        })
+impl Requirements<'_> {
+    /// The configuration of this project. Fails outside git.
+    pub fn settings(&self) -> Result<RequirementSettings> {
+        let ground = self.engine.required_ground(None)?;
+        let texts = texts_of(&ground, &mut Vec::new());
+        let sources: Vec<layout::Source<'_>> =
+            texts.iter().map(|(path, text)| layout::Source { path, text }).collect();
+        let requirements = match layout::merged(&sources).shift_remove("requirements") {
+            Some(Value::Object(all)) => all,
+            Some(_) | None => Map::new(),
+        };
+        Ok(RequirementSettings { requirements, problems: self.engine.requirement_problems() })
     }
 
-    /// Switches all requirements of this project on or off for this person. Returns the changed file.
-    pub fn switch_requirements(&self, on: bool) -> Result<PathBuf> {
+    /// Changes the configuration.
+    pub fn configure(&self, change: SettingsChange<'_>) -> Result<SettingsWritten> {
+        let engine = self.engine;
+        let path = match change {
+            SettingsChange::Set { name, values, file } => engine.change_settings(file, |document| {
+                values.iter().try_for_each(|(key, value)| {
+                    document.set(&[Step::Key("requirements"), Step::Key(name), Step::Key(key)], value)
+                })
+            })?,
+            SettingsChange::Enable(on) => engine.enable_requirements(on)?,
+            SettingsChange::Create { text, file, replace } => {
+                let path = engine.settings_path(file)?;
+                if path.exists() && !replace {
+                    return Ok(SettingsWritten { path, written: false });
+                }
+                write_whole(&path, text.as_bytes())?;
+                path
+            }
+        };
+        Ok(SettingsWritten { path, written: true })
+    }
+}
+
+impl Engine {
+    fn enable_requirements(&self, on: bool) -> Result<PathBuf> {
         let ground = self.required_ground(None)?;
         if on && !ground.root.join(".claude").join(SHARED).exists() {
             return Err(Error::NoRequirementsHere {
@@ -71,23 +114,8 @@ impl Engine {
         })
     }
 
-    /// Writes a starter configuration. `None` if one exists and must not be replaced.
-    pub fn begin_requirements(
-        &self,
-        text: &str,
-        file: SettingsFile,
-        replace: bool,
-    ) -> Result<Option<PathBuf>> {
-        let path = self.settings_path(file)?;
-        if path.exists() && !replace {
-            return Ok(None);
-        }
-        write_whole(&path, text.as_bytes())?;
-        Ok(Some(path))
-    }
-
     /// The actual or potential path of one of the project's two files.
-    pub fn settings_path(&self, file: SettingsFile) -> Result<PathBuf> {
+    fn settings_path(&self, file: SettingsFile) -> Result<PathBuf> {
         let ground = self.required_ground(None)?;
         let name = match file {
             SettingsFile::Shared => SHARED,

@@ -2,8 +2,8 @@
 //! nothing.
 
 use super::live::{LiveAgent, is_same};
-use crate::engine::Engine;
 use crate::error::Result;
+use crate::facades::Requirements;
 use jiff::Timestamp;
 use layouts::requirements::Record;
 use serde::Serialize;
@@ -32,15 +32,24 @@ pub struct RecordView {
     pub triggered_at: Option<Timestamp>,
 }
 
-impl Engine {
-    /// Live ones, of this worktree or of all the user's projects, and those with records on this branch.
-    pub fn requirement_sessions(&self, only_here: bool) -> Result<Vec<SessionRecord>> {
-        let mut live = self.other_agents(None)?;
+/// Who is alive, and what is on record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RequirementRecords {
+    pub sessions: Vec<SessionRecord>,
+    /// Satisfactions for every agent session of this branch.
+    pub branch: Vec<RecordView>,
+}
+
+impl Requirements<'_> {
+    /// Live agent sessions, of this worktree or of all the user's projects, and records of this branch.
+    pub fn records(&self, only_here: bool) -> Result<RequirementRecords> {
+        let engine = self.engine;
+        let mut live = engine.other_agents(None)?;
         if only_here {
-            let worktree = self.project.worktree();
+            let worktree = engine.project.worktree();
             live.retain(|agent| agent.worktree == worktree);
         } else {
-            let elsewhere = self.listed_anywhere();
+            let elsewhere = engine.listed_anywhere();
             live.extend(elsewhere);
         }
         let mut sessions: Vec<SessionRecord> = Vec::new();
@@ -49,9 +58,13 @@ impl Engine {
                 sessions.push(alive(agent));
             }
         }
-        let Some(ground) = self.ground() else { return Ok(sessions) };
-        for record in ground.file().read(self.seconds())?.records(self.seconds()) {
-            let Some(id) = record.agent_session.clone() else { continue };
+        let mut branch = Vec::new();
+        let Some(ground) = engine.ground() else { return Ok(RequirementRecords { sessions, branch }) };
+        for record in ground.file().read(engine.seconds())?.records(engine.seconds()) {
+            let Some(id) = record.agent_session.clone() else {
+                branch.push(view(record));
+                continue;
+            };
             let at = sessions.iter().position(|known| is_same(&known.agent_session, &id));
             let at = at.unwrap_or_else(|| {
                 sessions.push(gone(&id, &ground.branch));
@@ -63,14 +76,7 @@ impl Engine {
             let agent = layouts::requirements::AgentKey::new(&session.agent_session);
             session.paused = agent.is_some_and(|agent| ground.is_paused(&agent));
         }
-        Ok(sessions)
-    }
-
-    /// Satisfactions for every agent session of this branch.
-    pub fn requirements_of_the_branch(&self) -> Result<Vec<RecordView>> {
-        let Some(ground) = self.ground() else { return Ok(Vec::new()) };
-        let records = ground.file().read(self.seconds())?.records(self.seconds());
-        Ok(records.into_iter().filter(|record| record.agent_session.is_none()).map(view).collect())
+        Ok(RequirementRecords { sessions, branch })
     }
 }
 

@@ -2,10 +2,12 @@
 
 use super::gate::{Asking, Standing, on_record};
 use super::setting::Rules;
-use super::wording;
 use super::{Gated, Ground};
+use super::{nowhere, wording};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::facades::Requirements;
+use crate::place::Project;
 use crate::presence::AgentIdentity;
 use crate::view::Warning;
 use jiff::Timestamp;
@@ -48,22 +50,29 @@ pub struct RequirementList {
     pub warnings: Vec<Warning>,
 }
 
-impl Engine {
-    /// The requirements here and their state for this agent session; without one, for the branch only.
-    pub fn requirement_list(&self, asked: Option<&str>) -> Result<RequirementList> {
-        self.requirement_list_on(None, asked)
-    }
-
-    /// As `requirement_list`, for a named branch, checked out or not.
-    pub fn requirement_list_on(&self, branch: Option<&str>, asked: Option<&str>) -> Result<RequirementList> {
-        let identity = match self.ground_on(branch).map(|ground| self.agent_meant(&ground, asked)) {
+impl Requirements<'_> {
+    /// The requirements of the named branch, or else of the checked-out one, and their state for an agent
+    /// session; without one, for the branch only. Outside git nothing is required.
+    pub fn list(&self, branch: Option<&str>, agent_session: Option<&str>) -> Result<RequirementList> {
+        let engine = self.engine;
+        let meant = engine.ground_on(branch).map(|ground| engine.agent_meant(&ground, agent_session));
+        let identity = match meant {
             None | Some(Err(Error::NoAgentSession)) => None,
             Some(Ok(identity)) => Some(identity),
             Some(Err(error)) => return Err(error),
         };
-        Ok(self.requirements_for(branch, identity))
+        Ok(engine.requirements_for(branch, identity))
     }
+}
 
+impl RequirementList {
+    /// Fails outside git, and without a checked-out or named branch.
+    pub fn of_a_branch(self, project: &Project) -> Result<Self> {
+        if self.branch.is_some() { Ok(self) } else { Err(nowhere(project)) }
+    }
+}
+
+impl Engine {
     pub(super) fn requirements_for(
         &self,
         branch: Option<&str>,
@@ -91,14 +100,8 @@ impl Engine {
         }
     }
 
-    /// Like `requirement_list_on`; fails outside git, and without a checked-out or named branch.
-    pub fn requirement_status(&self, branch: Option<&str>, asked: Option<&str>) -> Result<RequirementList> {
-        self.required_ground(branch)?;
-        self.requirement_list_on(branch, asked)
-    }
-
     /// Mistakes in the requirements' configuration here.
-    pub fn requirement_problems(&self) -> Vec<String> {
+    pub(crate) fn requirement_problems(&self) -> Vec<String> {
         let Some(ground) = self.ground() else { return Vec::new() };
         let rules = self.rules(&ground);
         let triggers = rules.enabled().flat_map(Requirement::wrong_triggers);
@@ -106,7 +109,7 @@ impl Engine {
         rules.problems.iter().cloned().chain(triggers).chain(state).collect()
     }
 
-    /// As `requirement_list`, for a session's view: unknown states are omitted there.
+    /// As `Requirements::list`, for a session's view: unknown states are omitted there.
     pub(crate) fn requirement_views(&self, session: &Session) -> Gated<Vec<RequirementView>> {
         // Every command builds a view: without requirements this is the only cost.
         if session.worktree != self.project.worktree() || !self.may_require(session) {

@@ -7,6 +7,7 @@ mod parallel;
 mod sizes;
 mod workflows;
 
+use super::life::Opening;
 use super::*;
 use crate::clock::Clock;
 use crate::engine::{Intent, Options};
@@ -149,7 +150,7 @@ impl Place {
 
     fn clear(&self, id: Option<&str>, name: &str) {
         let names = [name.to_owned()];
-        self.engine().clear_requirements(Clearing::Named(&names), None, id).expect("cleared");
+        self.engine().clear_requirements(Clearing::Named(names.to_vec()), None, id).expect("cleared");
     }
 
     fn state(&self, stem: &str) -> Value {

@@ -27,7 +27,7 @@ pub struct Resolved {
 
 impl Engine {
     /// Merges a session's only fork, or the named one.
-    pub fn sync_resolve(&mut self, asked: &str) -> Result<(Answer, Resolved)> {
+    pub fn resolve_fork(&mut self, asked: &str) -> Result<(Answer, Resolved)> {
         let named = self.resolve(asked)?;
         let (main, fork) = if let Some(main) = fork_of(&named) {
             (main, named)

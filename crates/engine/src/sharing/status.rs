@@ -6,6 +6,7 @@ use super::sidecar::{Refs, Sidecar};
 use super::taking::{fork_of, is_fork};
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::facades::ProjectStore;
 use crate::view::{SharedView, Warning};
 use crate::words::ago;
 use jiff::Timestamp;
@@ -72,11 +73,13 @@ pub struct HeldBack {
     pub why: String,
 }
 
-impl Engine {
+impl ProjectStore<'_> {
+    /// The state of sharing, without contacting the remote.
     pub fn sync_status(&self) -> Result<SyncStatus> {
-        let folder = self.sharing_folder()?;
+        let engine = self.engine;
+        let folder = engine.sharing_folder()?;
         let Some(settings) = Settings::read(&folder)? else { return Ok(SyncStatus::off()) };
-        let sidecar = Sidecar::open(&folder, &self.project.root, &settings.remote, settings.branches, true);
+        let sidecar = Sidecar::open(&folder, &engine.project.root, &settings.remote, settings.branches, true);
         let (address, refs, names) = match &sidecar {
             Ok(sidecar) => {
                 let refs = sidecar.refs()?;
@@ -85,7 +88,7 @@ impl Engine {
             }
             Err(_) => (None, Refs::default(), BTreeMap::new()),
         };
-        let (changed, _) = self.changed_after(settings.mark.cursor)?;
+        let (changed, _) = engine.changed_after(settings.mark.cursor)?;
         let is_behind = |(replica, (commit, _)): &(&String, &(String, i64))| {
             **replica != settings.replica && settings.taken.get(*replica) != Some(commit)
         };
@@ -106,14 +109,16 @@ impl Engine {
                     id: id.clone(),
                 })
                 .collect(),
-            forks: self.forks()?,
+            forks: engine.forks()?,
             held: settings.held.into_iter().map(|(session, why)| HeldBack { session, why }).collect(),
             last_sync: settings.done,
             last_error: sidecar.err().map(|error| error.to_string()).or(settings.error),
             refused: settings.refused,
         })
     }
+}
 
+impl Engine {
     /// All forks.
     pub(crate) fn forks(&self) -> Result<Vec<Fork>> {
         let mut forks = Vec::new();

@@ -1,6 +1,5 @@
 //! Switches sharing on and off, and retires replicas.
 
-use super::SyncStatus;
 use super::remote::usual_remote;
 use super::settings::Settings;
 use super::sidecar::Sidecar;
@@ -16,8 +15,7 @@ impl Engine {
         self.sharing_folder().is_ok_and(|folder| Settings::exist(&folder))
     }
 
-    /// Switches sharing on: the next sync sends this store's sessions to the remote.
-    pub fn share(&mut self, remote: Option<&str>, branches: bool) -> Result<SyncStatus> {
+    pub(super) fn share(&mut self, remote: Option<&str>, branches: bool) -> Result<()> {
         let folder = self.sharing_folder()?;
         if self.project.git.is_none() {
             return Err(Error::Sharing {
@@ -45,12 +43,11 @@ impl Engine {
             None => Settings::new(remote.clone(), branches, place)?,
         };
         Sidecar::open(&folder, &self.project.root, &remote, branches, true)?;
-        settings.write(&folder)?;
-        self.sync_status()
+        settings.write(&folder)
     }
 
-    /// Switches sharing off here, and removes this replica from the remote if it can be reached.
-    pub fn stop_sharing(&mut self, erase: bool) -> Result<Vec<String>> {
+    /// Returns messages for people.
+    pub(super) fn stop_sharing(&mut self, erase: bool) -> Result<Vec<String>> {
         let shared = self.shared(true)?;
         let mut said = Vec::new();
         if erase {
@@ -65,8 +62,8 @@ impl Engine {
         Ok(said)
     }
 
-    /// Removes an unused replica from the remote.
-    pub fn sync_forget(&mut self, asked: &str) -> Result<String> {
+    /// Returns a message for people.
+    pub(super) fn forget_replica(&mut self, asked: &str) -> Result<String> {
         let mut shared = self.shared(false)?;
         shared.sidecar.fetch()?;
         let refs = shared.sidecar.refs()?;
@@ -90,7 +87,7 @@ impl Engine {
         shared.sidecar.forget(&replica)?;
         shared.settings.taken.remove(&replica);
         shared.keep_settings()?;
-        Ok(replica)
+        Ok(format!("forgot replica {replica}"))
     }
 
     /// Problems with sharing: a remote out of reach, or a host that refuses the refs. Asks the remote only if the last

@@ -5,7 +5,7 @@ use super::{Call, Effect, Entry};
 use crate::answer::{Answer, warned};
 use crate::mishap::Mishap;
 use engine::words::one_line;
-use engine::{Clearing, Engine, Intent, RequirementList, SatisfyRequest};
+use engine::{Clearing, Engine, Intent, RequirementList, RequirementRequest, SatisfyRequest};
 use model::gate::guess;
 
 const ACTIONS: &[&str] = &["list", "satisfy", "clear"];
@@ -35,18 +35,19 @@ fn run(call: &mut Call) -> Result<Answer, Mishap> {
     }
     let action = call.arguments.required_choice("action", ACTIONS)?;
     if action == "list" {
-        return Ok(listed("listed", &call.open(Intent::Query)?.requirement_list(None)?));
+        return Ok(listed("listed", &call.open(Intent::Query)?.requirements().list(None, None)?));
     }
     let names = call.arguments.list("names")?;
     if names.is_empty() {
         return Err(Mishap::wrong_usage("'names' is missing", "action list shows what is required"));
     }
-    let mut engine = open(call)?;
-    let answer = if action == "satisfy" {
-        engine.satisfy_requirements(&satisfying(call, names)?)?
+    let request = if action == "satisfy" {
+        RequirementRequest::Satisfy(satisfying(call, names)?)
     } else {
-        engine.clear_requirements(Clearing::Named(&names), None, None)?
+        let clearing = Clearing::Named(names);
+        RequirementRequest::Clear { clearing, branch: None, agent_session: None }
     };
+    let answer = open(call)?.change_requirements(request)?;
     let outcome = if answer.already { "already" } else { "done" };
     Ok(listed(outcome, &answer.list).with_said(&answer.said))
 }
@@ -64,7 +65,7 @@ fn satisfying(call: &Call, names: Vec<String>) -> Result<SatisfyRequest, Mishap>
 /// Requirements are in the branch's file: a store that cannot be opened does not prevent changing them.
 fn open(call: &Call) -> Result<Engine, Mishap> {
     match Engine::open(call.options.clone(), Intent::Command) {
-        Err(engine::Error::Store(_)) => Ok(Engine::without_store(call.options.clone())?),
+        Err(engine::Error::Store(_)) => Ok(Engine::open(call.options.clone(), Intent::WithoutStore)?),
         opened => Ok(opened?),
     }
 }

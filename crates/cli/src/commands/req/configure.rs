@@ -4,7 +4,7 @@ use super::{Speaker, original};
 use crate::commands::Outcome;
 use crate::failure::Failure;
 use crate::globals::Globals;
-use engine::{Engine, SettingsFile};
+use engine::{Engine, SettingsChange, SettingsFile, SettingsWritten};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::process::ExitCode;
@@ -60,9 +60,10 @@ impl Config {
         let file = if self.shared { SettingsFile::Shared } else { SettingsFile::Local };
         let values = self.values();
         if values.is_empty() {
-            return show(&self.name, &engine.requirement_settings(&self.name)?, speaker.globals);
+            return show(&self.name, engine.requirements().settings()?.of(&self.name)?, speaker.globals);
         }
-        let path = engine.configure_requirement(&self.name, &values, file)?;
+        let change = SettingsChange::Set { name: &self.name, values: &values, file };
+        let path = engine.requirements().configure(change)?.path;
         wrote(&path, |path| original::configured(&self.name, path), speaker)
     }
 
@@ -94,10 +95,11 @@ impl InitRequirements {
             globals.out().text(text)?;
             return Ok(ExitCode::SUCCESS);
         }
-        if let Some(path) = engine.begin_requirements(text, file, self.force)? {
+        let change = SettingsChange::Create { text, file, replace: self.force };
+        let SettingsWritten { path, written } = engine.requirements().configure(change)?;
+        if written {
             return wrote(&path, |path| original::created(name, path), speaker);
         }
-        let path = engine.settings_path(file)?;
         globals
             .out()
             .warn(&format!("{} is there already; nothing changed. Replace it with --force", path.display()));
@@ -107,14 +109,16 @@ impl InitRequirements {
 
 /// All of the project's requirements, or the named one.
 pub fn switch(engine: &Engine, name: Option<&str>, on: bool, speaker: Speaker<'_>) -> Outcome {
-    let path = match name {
-        None => engine.switch_requirements(on)?,
+    let requirements = engine.requirements();
+    let values = [("enabled".to_owned(), json!(on))];
+    let change = match name {
+        None => SettingsChange::Enable(on),
         Some(name) => {
-            engine.requirement_settings(name)?;
-            let enabled = [("enabled".to_owned(), json!(on))];
-            engine.configure_requirement(name, &enabled, SettingsFile::Local)?
+            requirements.settings()?.of(name)?;
+            SettingsChange::Set { name, values: &values, file: SettingsFile::Local }
         }
     };
+    let path = requirements.configure(change)?.path;
     wrote(&path, |path| original::switched(name, on, path), speaker)
 }
 

@@ -8,12 +8,12 @@ use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::install::wiring;
 use crate::ui::{self, counted};
-use engine::{Engine, RequirementList, TrackedBranch};
+use engine::{Engine, RequirementList, RequirementRecords, TrackedBranch};
 use serde_json::json;
 use std::process::ExitCode;
 
 pub fn list(engine: &Engine, asked: Option<&str>, globals: &Globals) -> Outcome {
-    show(&engine.requirement_list(asked)?, engine, globals)
+    show(&engine.requirements().list(None, asked)?, engine, globals)
 }
 
 pub fn status(list: &RequirementList, summary: bool, engine: &Engine, speaker: Speaker<'_>) -> Outcome {
@@ -62,25 +62,25 @@ fn show(list: &RequirementList, engine: &Engine, globals: &Globals) -> Outcome {
 
 pub fn sessions(engine: &Engine, only_here: bool, speaker: Speaker<'_>) -> Outcome {
     let globals = speaker.globals;
-    let sessions = engine.requirement_sessions(only_here)?;
-    let branch = engine.requirements_of_the_branch()?;
+    let records = engine.requirements().records(only_here)?;
+    let RequirementRecords { sessions, branch } = &records;
     let out = globals.out();
     if speaker.has_original_words() {
-        let on_record = ui::requirements::sessions(&sessions, &branch, engine.now(), &out);
-        out.text(&original::sessions(&sessions, &on_record))?;
+        let on_record = ui::requirements::sessions(sessions, branch, engine.now(), &out);
+        out.text(&original::sessions(sessions, &on_record))?;
     } else if globals.json {
-        out.json(&json!({ "sessions": sessions, "branch": branch }))?;
+        out.json(&records)?;
     } else if sessions.is_empty() && branch.is_empty() {
         out.say("no agent session is alive, and none is on record on this branch");
     } else {
-        out.text(&ui::requirements::sessions(&sessions, &branch, engine.now(), &out))?;
+        out.text(&ui::requirements::sessions(sessions, branch, engine.now(), &out))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 pub fn branches(engine: &Engine, speaker: Speaker<'_>) -> Outcome {
     let globals = speaker.globals;
-    let tracked = engine.requirement_branches()?;
+    let tracked = TrackedBranch::all(engine.project())?;
     let out = globals.out();
     if speaker.has_original_words() {
         out.text(&original::branches(&tracked))?;
@@ -125,7 +125,8 @@ fn lines(branches: &[TrackedBranch]) -> String {
 pub fn verify(engine: &Engine, speaker: Speaker<'_>) -> Outcome {
     let globals = speaker.globals;
     let (wired, findings) = wiring(&places(globals, false), &places(globals, true));
-    let mut wrong: Vec<String> = engine.requirement_problems();
+    let settings = engine.requirements().settings();
+    let mut wrong = settings.map(|settings| settings.problems).unwrap_or_default();
     wrong.extend(findings.into_iter().map(|finding| finding.message));
     if wired.is_empty() {
         wrong.push("no agent is wired here: leftoff init --agent claude".to_owned());

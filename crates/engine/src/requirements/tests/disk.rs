@@ -196,7 +196,7 @@ fn without_a_store_the_configuration_still_holds() {
         .expect("a file");
     let options = Options { project: Some(place.root()), ..Options::default() };
     assert!(Engine::open(options.clone(), Intent::Query).is_err());
-    let mut engine = place.prepared(Engine::without_store(options).expect("it opens"));
+    let mut engine = place.prepared(Engine::open(options, Intent::WithoutStore).expect("it opens"));
     let agent = claude(ANNA);
     let call =
         ToolCall { agent: &agent, tool: "Edit", command: None, files: &[], skill: None, tool_use_id: None };
@@ -221,7 +221,7 @@ fn r3_only_the_projects_own_configuration_switches_requirements_on() {
     fs::remove_file(place.root().join(".claude/requirements.yaml")).expect("removed");
     assert_eq!(place.edit(ANNA), Verdict::Allow);
     assert_eq!(place.stops(ANNA), None);
-    assert_eq!(place.engine().requirement_list(Some(ANNA)).expect("a list").requirements, []);
+    assert_eq!(place.engine().requirements().list(None, Some(ANNA)).expect("a list").requirements, []);
     place.write(".claude/requirements.yaml", "inherit: true");
     denied(place.edit(ANNA));
 }

@@ -291,7 +291,7 @@ fn r11_what_only_reminds_warns_and_never_holds() {
     let Verdict::Warn(warning) = place.edit(ANNA) else { panic!("it reminds") };
     assert!(warning.contains("changelog: Say it in the changelog. It holds nothing."), "{warning}");
     assert_eq!(place.stops(ANNA), None);
-    assert!(place.engine().requirement_list(Some(ANNA)).expect("a list").requirements[0].advisory);
+    assert!(place.engine().requirements().list(None, Some(ANNA)).expect("a list").requirements[0].advisory);
     place.satisfy(ANNA, &["changelog"]);
     assert_eq!(place.edit(ANNA), Verdict::Allow);
 }
@@ -302,7 +302,7 @@ fn r11_a_view_across_agent_sessions_says_who_satisfied_what_when() {
     place.satisfy(ANNA, &["commit_plan"]);
     place.pass(10);
     place.satisfy(BEN, &["adr_reviewed"]);
-    let sessions = place.engine().requirement_sessions(true).expect("sessions");
+    let sessions = place.engine().requirements().records(true).expect("records").sessions;
     let told: Vec<(&str, &str, Option<i64>)> = sessions
         .iter()
         .map(|one| {
@@ -359,7 +359,7 @@ fn behaviour_17_a_pause_of_one_leaves_the_other_gated_and_ends_with_the_session(
     assert_eq!(place.edit(ANNA), Verdict::Allow);
     assert_eq!(place.stops(ANNA), None);
     denied(place.edit(BEN));
-    assert!(place.engine().requirement_list(Some(ANNA)).expect("a list").paused);
+    assert!(place.engine().requirements().list(None, Some(ANNA)).expect("a list").paused);
     place.engine().at_end(&claude(ANNA));
     denied(place.edit(ANNA));
     place.engine().pause_requirements(Some(ANNA), "manual").expect("paused");

@@ -41,7 +41,7 @@ fn a_phase_satisfies_while_it_is_done_and_nothing_is_stored() {
     assert_eq!(place.edit(ANNA), Verdict::Allow);
     let sessions = &place.state("feature-auth")["requirements"]["commit_plan"]["sessions"];
     assert_eq!(sessions["a4326893"]["satisfied"], Value::Null, "it is computed each time");
-    let list = place.engine().requirement_list(Some(ANNA)).expect("a list");
+    let list = place.engine().requirements().list(None, Some(ANNA)).expect("a list");
     assert_eq!(list.requirements[0].satisfied_by.as_deref(), Some("phase:plan"));
     place.pass(10);
     place.engine().roll_back("plan", None).expect("back");
@@ -137,6 +137,6 @@ fn t7_what_a_phase_satisfies_is_not_satisfied_by_hand() {
     place.write(".git/requirements/feature-auth.json", state);
     place.pass(10);
     denied(place.edit(ANNA));
-    let list = place.engine().requirement_list(Some(ANNA)).expect("a list");
+    let list = place.engine().requirements().list(None, Some(ANNA)).expect("a list");
     assert!(!list.requirements[0].satisfied);
 }
