@@ -1,4 +1,4 @@
-//! What front ends ask, by concept. A facade borrows the engine; every change of a session goes through
+//! Questions of front ends, by concept. A facade borrows the engine; every change of a session goes through
 //! `Engine::execute` instead.
 
 use crate::engine::Engine;

@@ -189,7 +189,7 @@ pub struct PolicyReport {
     pub signers_hash: Option<String>,
 }
 
-/// What a person trusts on this machine.
+/// Something for a person to trust on this machine.
 #[derive(Debug, Clone, Copy)]
 pub enum TrustRequest<'a> {
     /// Exactly these commands may run for this user.

@@ -31,6 +31,7 @@ mod live;
 mod pause;
 mod produced;
 mod record;
+mod request;
 mod sessions;
 mod setting;
 mod size;
@@ -43,9 +44,9 @@ mod wording;
 
 pub use branches::TrackedBranch;
 use command::nowhere;
-pub use command::{Clearing, RequirementAnswer, RequirementRequest, SatisfyRequest};
 pub use configure::{RequirementSettings, SettingsChange, SettingsFile, SettingsWritten};
 pub(crate) use live::is_same as is_same_agent;
+pub use request::{Clearing, RequirementAnswer, RequirementRequest, SatisfyRequest};
 pub use sessions::{RecordView, RequirementRecords, SessionRecord};
 pub(crate) use status::warning;
 pub use status::{RequirementList, RequirementView};

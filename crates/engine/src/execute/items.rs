@@ -2,9 +2,11 @@
 
 mod around;
 mod load;
+mod request;
 mod spelling;
 mod tasks;
 
+pub use request::{ItemAdd, ItemRequest, ItemSetting};
 pub(crate) use tasks::CLAIMED;
 pub use tasks::{FROM, FoundList};
 
@@ -20,12 +22,12 @@ use layouts::capabilities::{FieldOf, ItemHome};
 use layouts::layout;
 use load::Loading;
 use model::actor::Actor;
-use model::command::items::{AddItem, Context, Count, ItemCommand, ItemEdit, decide, renewals};
+use model::command::items::{AddItem, Context, ItemCommand, ItemEdit, decide, renewals};
 use model::event::{Event, Recorded};
 use model::gate::Given;
 use model::hint::Hint;
 use model::id::{InvalidId, ItemId, Name};
-use model::item::{ItemBook, LEASE_SECONDS};
+use model::item::ItemBook;
 use model::refusal::{ItemRefusal, Refusal};
 use model::session::Session;
 use model::words;
@@ -37,64 +39,6 @@ const LONGEST_TITLE: usize = 500;
 /// The default kind of an item.
 const USUAL_KIND: &str = "task";
 
-/// Input for a new item.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ItemAdd {
-    pub title: String,
-    pub id: Option<String>,
-    pub kind: Option<String>,
-    pub phase: Option<String>,
-    pub parent: Option<String>,
-    pub needs: Vec<String>,
-    pub fields: BTreeMap<String, Given>,
-}
-
-/// Changes to an item.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ItemSetting {
-    pub title: Option<String>,
-    pub order: Option<u64>,
-    pub fields: BTreeMap<String, Given>,
-    pub counters: BTreeMap<String, Count>,
-    pub needs: Vec<String>,
-    pub no_longer: Vec<String>,
-}
-
-/// A change of an item, as a caller asks for it.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ItemRequest {
-    Add(ItemAdd),
-    Start {
-        id: String,
-    },
-    Done {
-        id: String,
-    },
-    Block {
-        id: String,
-        reason: String,
-    },
-    Unblock {
-        id: String,
-    },
-    /// For this long: the named item, or else the first ready one. Exactly one of several callers gets it.
-    Claim {
-        id: Option<String>,
-        seconds: Option<u64>,
-    },
-    Release {
-        id: String,
-    },
-    Split {
-        id: String,
-        titles: Vec<String>,
-    },
-    Set {
-        id: String,
-        setting: ItemSetting,
-    },
-}
-
 /// An item command before the items are loaded.
 enum Asked {
     Add(ItemAdd),
@@ -104,49 +48,6 @@ enum Asked {
 }
 
 impl Engine {
-    pub(crate) fn change_item(&mut self, request: ItemRequest) -> Result<Answer> {
-        match request {
-            ItemRequest::Add(request) => {
-                titled(&request.title)?;
-                bounded_fields(&request.fields)?;
-                let arguments = format!("{request:?}");
-                self.item_change("item add", &arguments, &Asked::Add(request))
-            }
-            ItemRequest::Claim { id, seconds } => {
-                let id = id.as_deref().map(parse).transpose()?;
-                let seconds = seconds.unwrap_or(LEASE_SECONDS);
-                let arguments = format!("{id:?} {seconds}");
-                self.item_change("item claim", &arguments, &Asked::Claim { id, seconds })
-            }
-            ItemRequest::Set { id, setting } => {
-                bounded_fields(&setting.fields)?;
-                let id = parse(&id)?;
-                let arguments = format!("{id} {setting:?}");
-                self.item_change("item set", &arguments, &Asked::Set { id, setting })
-            }
-            ItemRequest::Start { id } => {
-                self.item_command("item start", ItemCommand::Start { id: parse(&id)? })
-            }
-            ItemRequest::Done { id } => {
-                self.item_command("item done", ItemCommand::Complete { id: parse(&id)? })
-            }
-            ItemRequest::Block { id, reason } => {
-                let reason = bounded("the reason", reason.trim())?;
-                self.item_command("item block", ItemCommand::Block { id: parse(&id)?, reason })
-            }
-            ItemRequest::Unblock { id } => {
-                self.item_command("item unblock", ItemCommand::Unblock { id: parse(&id)? })
-            }
-            ItemRequest::Release { id } => {
-                self.item_command("item release", ItemCommand::Release { id: parse(&id)? })
-            }
-            ItemRequest::Split { id, titles } => {
-                let titles = titles.iter().map(|title| titled(title)).collect::<Result<_>>()?;
-                self.item_command("item split", ItemCommand::Split { id: parse(&id)?, titles })
-            }
-        }
-    }
-
     fn item_command(&mut self, name: &'static str, command: ItemCommand) -> Result<Answer> {
         let arguments = format!("{command:?}");
         self.item_change(name, &arguments, &Asked::Known(command))

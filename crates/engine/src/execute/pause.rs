@@ -15,7 +15,7 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PauseRequest {
     pub reason: Option<String>,
-    /// What the caller was in the middle of.
+    /// The work in progress.
     pub context: Option<String>,
     /// Files to record as they are now.
     pub drafts: Vec<PathBuf>,
