@@ -117,6 +117,8 @@ pub struct Engine {
     pub(crate) warnings: Vec<Warning>,
     pub(crate) patience: Patience,
     progress: Option<Box<Tell>>,
+    /// When the store is to be copied next, once that was looked up.
+    pub(crate) next_copy: Option<jiff::Timestamp>,
     /// A definition never changes under its hash, and a command needs the same one for its gate and its view.
     definitions: RefCell<BTreeMap<String, Rc<Workflow>>>,
 }
@@ -215,6 +217,7 @@ impl Engine {
             warnings,
             patience: Patience::Each(PATIENCE),
             progress: None,
+            next_copy: None,
             definitions: RefCell::default(),
         };
         if engine.team.is_some() && writes_to_server(intent) {

@@ -116,7 +116,8 @@ impl SqliteStore {
     /// Runs work within this process's turn, and keeps a turn that the caller already took.
     fn in_turn<T>(&mut self, patience: Duration, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let taken_before = self.turn.is_some();
-        self.take_turn(patience)?;
+        self.queue(patience)?;
+        self.end_reading()?;
         let done = work(self);
         if done.is_ok() {
             self.shorten_log();
@@ -128,8 +129,9 @@ impl SqliteStore {
     }
 }
 
-impl Store for SqliteStore {
-    fn take_turn(&mut self, patience: Duration) -> Result<()> {
+impl SqliteStore {
+    /// Waits for this process's turn, unless it has it.
+    fn queue(&mut self, patience: Duration) -> Result<()> {
         if !self.writable {
             return Err(Error::ReadOnly { path: self.path.clone() });
         }
@@ -148,7 +150,31 @@ impl Store for SqliteStore {
         Ok(())
     }
 
+    /// Queries of one turn share a transaction, otherwise each takes and releases its own locks.
+    fn read_together(&self) -> Result<()> {
+        if self.connection.is_autocommit() { self.control("BEGIN") } else { Ok(()) }
+    }
+
+    /// Before a change, which is a transaction of its own.
+    fn end_reading(&self) -> Result<()> {
+        if self.connection.is_autocommit() { Ok(()) } else { self.control("COMMIT") }
+    }
+
+    fn control(&self, statement: &str) -> Result<()> {
+        let run = self.connection.prepare_cached(statement).and_then(|mut prepared| prepared.execute([]));
+        run.map(drop).map_err(self.fail("reading"))
+    }
+}
+
+impl Store for SqliteStore {
+    fn take_turn(&mut self, patience: Duration) -> Result<()> {
+        self.queue(patience)?;
+        self.read_together()
+    }
+
     fn give_turn_back(&mut self) {
+        // A transaction that only read has nothing to keep.
+        let _ = self.end_reading();
         self.turn = None;
     }
 

@@ -21,16 +21,23 @@ pub enum Reading {
 impl Engine {
     /// A session and its row, with external edits applied in memory.
     pub(crate) fn load(&self, id: &SessionId) -> Result<(Loaded, Session)> {
-        self.observe_if_it_has_files(id)?;
+        if let Some(native) = self.native(id)? {
+            let session = self.folded(&native)?;
+            return Ok((native, session));
+        }
         self.load_kept(id)
     }
 
-    fn observe_if_it_has_files(&self, id: &SessionId) -> Result<()> {
+    /// A native session's row. Any other session is observed.
+    fn native(&self, id: &SessionId) -> Result<Option<Loaded>> {
         if self.observed(id).is_some() {
-            return Ok(());
+            return Ok(None);
         }
-        let is_native = |loaded: &Loaded| loaded.row.layout == NATIVE;
-        if self.store.load(id)?.as_ref().is_some_and(is_native) { Ok(()) } else { self.observe(id).map(drop) }
+        let native = self.store.load(id)?.filter(|loaded| loaded.row.layout == NATIVE);
+        if native.is_none() {
+            self.observe(id)?;
+        }
+        Ok(native)
     }
 
     /// A session and its row as stored, including changes already applied in memory.
@@ -59,7 +66,7 @@ impl Engine {
 
     /// A session folded from its whole log.
     pub(crate) fn replay(&self, id: &SessionId) -> Result<Session> {
-        self.observe_if_it_has_files(id)?;
+        self.native(id)?;
         self.replay_kept(id)
     }
 
@@ -84,7 +91,7 @@ impl Engine {
     }
 
     pub(crate) fn history(&self, id: &SessionId) -> Result<Vec<Recorded>> {
-        self.observe_if_it_has_files(id)?;
+        self.native(id)?;
         self.history_kept(id)
     }
 

@@ -1,11 +1,13 @@
 //! Trims a snapshot to what commands need. The log keeps the long history.
 
 use super::Session;
-use crate::note::Note;
+use crate::note::{Note, NoteKind};
 use std::collections::BTreeMap;
 
 const KEPT_ATTEMPTS: usize = 5;
 const KEPT_NOTES_OF_A_KIND: usize = 50;
+/// Notes without a kind are the most frequent, and every command writes the snapshot.
+const KEPT_PLAIN_NOTES: usize = 10;
 const KEPT_RUNS: usize = 4;
 const KEPT_REVISIONS: usize = 20;
 const KEPT_CHECKPOINTS: usize = 50;
@@ -52,7 +54,8 @@ impl Session {
             }
             let rank = seen.entry(note.kind).or_default();
             *rank += 1;
-            if *rank <= KEPT_NOTES_OF_A_KIND {
+            let most = if note.kind == NoteKind::Note { KEPT_PLAIN_NOTES } else { KEPT_NOTES_OF_A_KIND };
+            if *rank <= most {
                 kept.push(note);
             }
         }

@@ -43,9 +43,9 @@ pub(super) fn load(connection: &Connection, id: &SessionId) -> Result<Option<Loa
 
 /// One transaction: otherwise every query takes and releases its own lock.
 pub(super) fn which_exist(connection: &Connection, ids: &[&SessionId]) -> Result<Vec<bool>> {
-    let transaction = connection.unchecked_transaction()?;
+    let _transaction = connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose()?;
     let mut statement =
-        transaction.prepare_cached("SELECT 1 FROM sessions WHERE id=?1 AND id=?1 COLLATE BINARY")?;
+        connection.prepare_cached("SELECT 1 FROM sessions WHERE id=?1 AND id=?1 COLLATE BINARY")?;
     ids.iter().map(|id| statement.exists([id.as_str()])).collect()
 }
 
