@@ -20,6 +20,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::files::Looked;
 use crate::redact;
+use crate::view::at_work;
 use jiff::Timestamp;
 use layouts::capabilities::Saying;
 use layouts::layout::{self, Refused};
@@ -187,7 +188,7 @@ impl Engine {
         run: &Run,
         changed: &[ItemRow],
     ) -> BTreeSet<String> {
-        let phase = run.current();
+        let phase = at_work(session, run);
         let Some(attempt) = phase.last_attempt().filter(|_| phase.last_attempt_failed()) else {
             return BTreeSet::new();
         };
@@ -206,6 +207,40 @@ impl Engine {
             settled.extend(then.difference(&failed(&now)).cloned());
         }
         settled
+    }
+
+    /// Command checks of the phase at work that failed and whose text nobody trusts here: only a person can
+    /// settle them.
+    pub(crate) fn untrusted(&self, session: &Session, run: &Run) -> BTreeSet<String> {
+        let phase = at_work(session, run);
+        let failed: BTreeSet<&str> = phase
+            .last_attempt()
+            .filter(|_| phase.last_attempt_failed())
+            .iter()
+            .flat_map(|attempt| &attempt.report.checks)
+            .filter(|check| check.failed() && check.kind == "command")
+            .map(|check| check.id.as_str())
+            .collect();
+        if failed.is_empty() {
+            return BTreeSet::new();
+        }
+        let Ok(definition) = self.definition_of(session) else { return BTreeSet::new() };
+        let checks = definition.phase(phase.id().as_str()).into_iter().flat_map(|defined| &defined.checks);
+        let named = checks.filter_map(|check| match &check.kind {
+            CheckKind::Command { run, .. } if !self.may_run(run) => Some(check.id.to_string()),
+            _ => None,
+        });
+        named.filter(|id| failed.contains(id.as_str())).collect()
+    }
+
+    /// True if a person trusted this exact text here, or automation was told its hash.
+    fn may_run(&self, command: &str) -> bool {
+        trust::is_trusted(&self.project.root, command) || self.is_trusted_by_hash(command)
+    }
+
+    /// An agent could name any hash: only automation is trusted.
+    fn is_trusted_by_hash(&self, command: &str) -> bool {
+        trust::is_trusted_by_hash(command) && self.known_agent().is_ok_and(|agent| agent.is_none())
     }
 
     /// Commands that failed in an attempt and were trusted afterwards: they must be tried again.

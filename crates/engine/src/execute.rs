@@ -47,7 +47,6 @@ use crate::disk::Operation;
 use crate::engine::{Engine, Want, is_unfinished};
 use crate::error::{Error, Result};
 use crate::failpoint;
-use crate::next::Next;
 use crate::query::Follows;
 use crate::view::{self, Material, View};
 use crate::workspace::ensure_ignored;
@@ -294,10 +293,12 @@ impl Engine {
             already,
             items: self.items_seen(session, run, batch)?,
             settled: self.settled_since(session, run, &batch.items),
+            untrusted: self.untrusted(session, run),
+            closed_over: self.closed_over(session).map(|phase| phase.id().clone()),
             requirements: required.answer,
         });
-        if let Some(paused) = paused {
-            view.next = Next::finished_beside(&paused);
+        if let Some(paused) = paused.filter(|_| !view.is_closed_in_doubt()) {
+            view.next = view.next.beside(&paused);
         }
         Ok(view)
     }

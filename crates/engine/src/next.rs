@@ -1,7 +1,5 @@
 //! The next step: one sentence and its command, which runs as printed. Callers' text is quoted.
 
-mod doubt;
-
 use crate::execute::placeholder;
 use crate::items::ItemsSeen;
 use crate::view::{Material, produced};
@@ -68,7 +66,9 @@ impl Next {
         let name = &run.workflow.name;
         let resume = CommandLine::new(words!["resume", id]);
         match &session.lifecycle {
-            Lifecycle::Active if run.is_open() => advance(material).after_blockers(session),
+            Lifecycle::Active if run.is_open() || is_not_done(material) => {
+                advance(material).after_blockers(session)
+            }
             Lifecycle::Active if let Some(open) = other_open(session) => Self::new(
                 format!(
                     "Run {} of {name} is finished. Run {} of {} goes on.",
@@ -87,35 +87,46 @@ impl Next {
             Lifecycle::Paused { .. } => Self::new(
                 format!("Go on with {}.", phase_titled(run.current_number(), &run.current().stub.title)),
                 Some(resume),
-            ),
+            )
+            .after_blockers(session),
             Lifecycle::Failed { error, .. } => Self::new(
                 format!("It failed: {}. Mend that, then go on with it.", quoted(error, LONGEST_QUOTATION)),
                 Some(resume),
-            ),
+            )
+            .after_blockers(session),
             // A finished session suggests nothing: another run is not its next step.
-            Lifecycle::Completed { forced: false, .. }
-                if let Some(phase) = doubt::contested(session, run) =>
-            {
-                Self::new(doubt::closed_by_file(material, phase), None)
+            Lifecycle::Completed { .. } if let Some(phase) = &material.closed_over => {
+                Self::new(closed_by_file(material, phase), None)
             }
-            Lifecycle::Completed { .. } => Self::new("Finished; nothing remaining.", None),
+            Lifecycle::Completed { .. } => Self::new(finished(session), None),
             Lifecycle::Abandoned { .. } => Self::new("Given up; nothing remaining.", None),
         }
     }
 
-    /// A session is over, and another one waits.
-    pub(crate) fn finished_beside(paused: &str) -> Self {
-        let summary = format!("This session is finished. Session {paused} is paused: continue it.");
-        Self::new(summary, Some(CommandLine::new(words!["resume", paused])))
+    /// If only a person can supply what is missing, the command is theirs: trusting commands, or approving a
+    /// check. Trying the gate once more would only fail once more.
+    fn by_a_person(self, material: &Material<'_>, missing: &[&CheckResult]) -> Self {
+        let is_untrusted = |check: &&&CheckResult| material.untrusted.contains(&check.id);
+        let needs_a_person = |check: &&CheckResult| check.kind == "approval" || is_untrusted(&check);
+        let Some(first) = missing.first().filter(|_| missing.iter().all(needs_a_person)) else {
+            return self;
+        };
+        let words = match missing.iter().find(is_untrusted) {
+            Some(_) => words!["trust", material.run.workflow.name],
+            None => words!["approve", first.id],
+        };
+        Self { command: Some(about(material, words)), waits: Waits::Person, ..self }
+    }
+
+    /// Another session waits beside one that is over, which is no next step of this one.
+    pub(crate) fn beside(mut self, paused: &str) -> Self {
+        self.summary = self.summary.then(format!(" Session {paused} is paused."));
+        self
     }
 
     /// An open blocker precedes the step itself.
     fn after_blockers(mut self, session: &Session) -> Self {
-        let blockers: Vec<String> = session
-            .open_notes()
-            .filter(|note| note.kind == NoteKind::Blocker)
-            .map(|note| note.id.to_string())
-            .collect();
+        let blockers = open_blockers(session);
         let (notes, them) = match blockers.as_slice() {
             [] => return self,
             [one] => (format!("Note {one} blocks"), "it"),
@@ -132,6 +143,33 @@ impl Next {
         self.summary = summary;
         self
     }
+}
+
+/// The numbers of open blockers.
+fn open_blockers(session: &Session) -> Vec<String> {
+    let blockers = session.open_notes().filter(|note| note.kind == NoteKind::Blocker);
+    blockers.map(|note| note.id.to_string()).collect()
+}
+
+fn finished(session: &Session) -> String {
+    match open_blockers(session).as_slice() {
+        [] => "Finished; nothing remaining.".to_owned(),
+        [one] => format!("Finished; note {one} is still an open blocker."),
+        several => format!("Finished; notes {} are still open blockers.", several.join(", ")),
+    }
+}
+
+/// True if a finished run has work left: a phase that only a file calls done, or open items.
+fn is_not_done(material: &Material<'_>) -> bool {
+    material.session.has_contested() || material.items.block_the_end
+}
+
+/// A file ended the session over a phase that nothing here shows to be done. Nobody is sent back to work for that.
+fn closed_by_file(material: &Material<'_>, phase: &Name) -> Hint {
+    let number = material.run.position(phase.as_str()).map_or(0, |at| material.run.number_at(at));
+    let called = phase_called(number, phase);
+    Hint::new(format!("A file calls the session finished, and {called} is not done here. To continue it: "))
+        .command(CommandLine::new(words!["reopen", &material.session.id]))
 }
 
 /// The most recently started unfinished run.
@@ -180,12 +218,7 @@ fn advance(material: &Material<'_>) -> Next {
     if missing.is_empty() {
         command = submitting(material, phase, defined, &|name| said(attempt, name));
     }
-    let mut waits = Waits::Nobody;
-    if let Some(check) = waits_for_a_person(&missing) {
-        command = about(material, words!["approve", check]);
-        waits = Waits::Person;
-    }
-    Next { waits, ..Next::new(mend(run, &missing), Some(command)) }
+    Next::new(mend(run, &missing), Some(command)).by_a_person(material, &missing)
 }
 
 /// A file calls a phase done, against our records: that comes first.
@@ -195,11 +228,15 @@ fn prove(material: &Material<'_>, position: usize) -> Next {
     let called = phase_called(run.number_at(position), phase.id());
     let defined = material.definition.and_then(|workflow| workflow.phase(phase.id().as_str()));
     let mut summary = Hint::new(format!("A file calls {called} done; nothing here shows it."));
+    let mut missing: Vec<&CheckResult> = Vec::new();
     if session.failed_here(phase) {
         let failed = phase.attempts_since_opened().rfind(|attempt| !attempt.report.passes());
-        let checks = failed.iter().flat_map(|attempt| &attempt.report.checks);
-        let missing: Vec<&CheckResult> = checks.filter(|check| check.failed()).collect();
-        summary = summary.then(format!(" {}", remedies(&missing).join(" ")));
+        let checks = failed.into_iter().flat_map(|attempt| &attempt.report.checks);
+        let is_missing =
+            |check: &&CheckResult| check.failed() && !material.is_settled(&check.id, &check.kind);
+        missing = checks.filter(is_missing).collect();
+        summary =
+            remedies(&missing).into_iter().fold(summary, |summary, one| summary.then(format!(" {one}")));
     }
     if phase.items.open() > 0 {
         let open = phase.items.open();
@@ -208,7 +245,8 @@ fn prove(material: &Material<'_>, position: usize) -> Next {
             .command(about(material, words!["item", "list", "--phase", phase.id()]))
             .then(".");
     }
-    Next::new(summary.then(" Then:"), Some(submitting(material, phase, defined, &|_| None)))
+    let command = submitting(material, phase, defined, &|_| None);
+    Next::new(summary.then(" Then:"), Some(command)).by_a_person(material, &missing)
 }
 
 fn is_about_items(check: &CheckResult, defined: Option<&PhaseDefinition>) -> bool {
@@ -294,12 +332,6 @@ pub(crate) fn file_of_item(session: &Session, definition: Option<&Workflow>, ite
     let stem = &id[..id.len() - number.len()];
     let is_short = !number.is_empty() && !stem.is_empty() && before.ends_with(stem);
     Some(format!("{before}{}{after}", if is_short { number } else { id }))
-}
-
-/// The check to approve, if nothing else is missing.
-fn waits_for_a_person<'a>(missing: &[&'a CheckResult]) -> Option<&'a str> {
-    let first = missing.first()?;
-    missing.iter().all(|check| check.kind == "approval").then_some(first.id.as_str())
 }
 
 /// Another tool reports a failure without its cause.

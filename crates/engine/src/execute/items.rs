@@ -2,6 +2,7 @@
 
 mod around;
 mod load;
+mod renamed;
 mod spelling;
 mod tasks;
 

@@ -47,7 +47,9 @@ impl Session {
             Event::PhaseClaimed { phase, attempt } => self.claim(phase, attempt.as_ref(), recorded),
             Event::PhaseFlagged { phase } => self.on_phase(phase, Phase::flag),
             Event::RunStarted { workflow, ordinal, phases, .. } => {
+                let begun_by_file = self.is_its_tool(&recorded.actor);
                 self.start_run(workflow, *ordinal, phases, at);
+                self.on_run(|run| run.begun_by_file = begun_by_file);
             }
             Event::PhasesAdded { phases } => self.on_run(|run| run.add(phases)),
             Event::DefinitionUpdated { workflow, phases, .. } => self.redefine(workflow, phases),
@@ -105,10 +107,15 @@ impl Session {
                 self.activate(worktree, machine.as_ref(), *parallel, at);
             }
             Event::SessionReopened { worktree, parallel, machine } => {
+                // Somebody continues what only a file had ended.
+                if let Some(position) = self.closed_over().filter(|_| !self.is_its_tool(&recorded.actor)) {
+                    self.on_run(|run| run.drop_claims_from(position));
+                }
                 self.activate(worktree, machine.as_ref(), *parallel, at);
             }
             Event::SessionCompleted { forced } => {
                 self.enter(Lifecycle::Completed { at, forced: *forced }, at);
+                self.ended_by_file = self.is_its_tool(&recorded.actor);
             }
             Event::SessionFailed { error } => self.enter(Lifecycle::Failed { at, error: error.clone() }, at),
             Event::SessionAbandoned { reason, .. } => {
@@ -136,6 +143,7 @@ impl Session {
         let Some(run) = Run::new(workflow.clone(), ordinal, phases.to_vec(), at) else { return };
         self.settle_pause(at);
         self.lifecycle = Lifecycle::Active;
+        self.ended_by_file = false;
         self.approvals.clear();
         self.run_counts.insert(workflow.name.to_string(), ordinal);
         self.runs.push(run);

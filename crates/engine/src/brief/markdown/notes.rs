@@ -3,6 +3,7 @@
 use super::{Detail, pairs, when};
 use crate::brief::Brief;
 use crate::words::{defused, quoted};
+use model::lifecycle::Lifecycle;
 use model::note::{Note, NoteKind};
 use model::session::RevisionMade;
 use std::fmt::Write;
@@ -44,10 +45,15 @@ fn line(note: &Note, brief: &Brief, detail: Detail) -> String {
         Detail::Line | Detail::Tight => String::new(),
     };
     let at = when(note.at, brief.now);
-    if note.is_open() {
-        let (kind, naming) = (note.kind.name(), brief.session.naming());
-        let _ =
-            write!(line, " ({kind}, {at}{actor}; once settled: `leftoff note resolve {}{naming}`)", note.id);
+    let view = &brief.session;
+    let is_over = matches!(view.lifecycle, Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. });
+    if note.is_open() && is_over {
+        let _ = write!(line, " ({}, {at}{actor})", note.kind.name());
+    } else if note.is_open() {
+        // Notes are numbered in each session: the command must never mean another one's.
+        let (kind, id) = (note.kind.name(), &view.session_id);
+        let command = format!("leftoff note resolve {} --session {id}", note.id);
+        let _ = write!(line, " ({kind}, {at}{actor}; once settled: `{command}`)");
     } else {
         let _ = write!(line, " ({at}{actor})");
     }
