@@ -47,6 +47,7 @@ use crate::disk::Operation;
 use crate::engine::{Engine, Want, is_unfinished};
 use crate::error::{Error, Result};
 use crate::failpoint;
+use crate::next::Next;
 use crate::query::Follows;
 use crate::view::{self, Material, View};
 use crate::workspace::ensure_ignored;
@@ -298,7 +299,7 @@ impl Engine {
             requirements: required.answer,
         });
         if let Some(paused) = paused.filter(|_| !view.is_closed_in_doubt()) {
-            view.next = view.next.beside(&paused);
+            view.next = Next::beside(session, &paused);
         }
         Ok(view)
     }

@@ -98,8 +98,9 @@ impl Next {
             Lifecycle::Completed { .. } if let Some(phase) = &material.closed_over => {
                 Self::new(closed_by_file(material, phase), None)
             }
-            Lifecycle::Completed { .. } => Self::new(finished(session), None),
-            Lifecycle::Abandoned { .. } => Self::new("Given up; nothing remaining.", None),
+            Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => {
+                Self::new(format!("{}.", over(session, "; nothing remaining")), None)
+            }
         }
     }
 
@@ -119,9 +120,8 @@ impl Next {
     }
 
     /// Another session waits beside one that is over, which is no next step of this one.
-    pub(crate) fn beside(mut self, paused: &str) -> Self {
-        self.summary = self.summary.then(format!(" Session {paused} is paused."));
-        self
+    pub(crate) fn beside(session: &Session, paused: &str) -> Self {
+        Self::new(format!("{}. Session {paused} is paused.", over(session, "")), None)
     }
 
     /// An open blocker precedes the step itself.
@@ -151,11 +151,15 @@ fn open_blockers(session: &Session) -> Vec<String> {
     blockers.map(|note| note.id.to_string()).collect()
 }
 
-fn finished(session: &Session) -> String {
+/// How a session that is over ended, and what it left: a blocker, or nothing.
+fn over(session: &Session, nothing: &str) -> String {
+    if matches!(session.lifecycle, Lifecycle::Abandoned { .. }) {
+        return format!("Given up{nothing}");
+    }
     match open_blockers(session).as_slice() {
-        [] => "Finished; nothing remaining.".to_owned(),
-        [one] => format!("Finished; note {one} is still an open blocker."),
-        several => format!("Finished; notes {} are still open blockers.", several.join(", ")),
+        [] => format!("Finished{nothing}"),
+        [one] => format!("Finished; note {one} is still an open blocker"),
+        several => format!("Finished; notes {} are still open blockers", several.join(", ")),
     }
 }
 

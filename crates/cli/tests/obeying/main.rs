@@ -7,6 +7,7 @@
     reason = "a test that cannot go on should say where, and how often each walk ended how"
 )]
 
+#[allow(dead_code, reason = "a walker needs only its hooks")]
 #[path = "../cli/agent.rs"]
 mod agent;
 mod doors;

@@ -52,7 +52,7 @@ fn b1_reopening_goes_on_at_the_failed_gate_and_closing_needs_a_person() {
     as_agent(&sandbox, &format!("reopen {ID}")).ok();
     let view = as_agent(&sandbox, "status --json").ok().json();
     assert_eq!((&view["status"], phase(&view)), (&"checkpoint_failed".into(), "reviews"), "{view:#}");
-    assert_eq!(view["next"]["command"], "leftoff item claim testing-1");
+    assert_eq!(view["next"]["command"], "leftoff advance --phase reviews");
     assert_eq!(state(&sandbox)["current_phase"], "reviews", "its file says so, too");
     as_agent(&sandbox, "close").code(4);
     as_agent(&sandbox, "close --force").code(6);
@@ -157,7 +157,7 @@ fn b1_every_reviewer_of_a_round_has_a_review_of_its_own() {
     for file in ["security-1", "somebody-else"] {
         artifact(&sandbox, &format!("rounds/round-2/reviews/{file}.md"), "## Finding 1\n");
     }
-    let failed = as_agent(&sandbox, "advance --phase reviews").code(5).stdout;
+    let failed = as_agent(&sandbox, "advance --phase reviews").code(5).stderr;
     assert!(failed.contains("a11y-1.md"), "{failed}");
     as_agent(&sandbox, "item block a11y-1 --reason 'no licence'").ok();
     as_agent(&sandbox, "advance --phase reviews").code(5);

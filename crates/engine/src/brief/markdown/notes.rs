@@ -50,10 +50,9 @@ fn line(note: &Note, brief: &Brief, detail: Detail) -> String {
     if note.is_open() && is_over {
         let _ = write!(line, " ({}, {at}{actor})", note.kind.name());
     } else if note.is_open() {
-        // Notes are numbered in each session: the command must never mean another one's.
-        let (kind, id) = (note.kind.name(), &view.session_id);
-        let command = format!("leftoff note resolve {} --session {id}", note.id);
-        let _ = write!(line, " ({kind}, {at}{actor}; once settled: `{command}`)");
+        let (kind, naming) = (note.kind.name(), view.naming());
+        let _ =
+            write!(line, " ({kind}, {at}{actor}; once settled: `leftoff note resolve {}{naming}`)", note.id);
     } else {
         let _ = write!(line, " ({at}{actor})");
     }
