@@ -27,7 +27,7 @@ use layouts::layout::{self, Refused};
 use model::actor::Actor;
 use model::artifact::ArtifactVersion;
 
-use model::gate::{Attempt, AttemptReport, CheckOutcome, CheckResult, EVIDENCE, Given, read_evidence};
+use model::gate::{AttemptReport, CheckOutcome, CheckResult, EVIDENCE, Given, read_evidence};
 use model::id::Name;
 use model::phase::Phase;
 use model::run::{Run, Skip};
@@ -207,58 +207,6 @@ impl Engine {
             settled.extend(then.difference(&failed(&now)).cloned());
         }
         settled
-    }
-
-    /// Command checks of the phase at work that failed and whose text nobody trusts here: only a person can
-    /// settle them.
-    pub(crate) fn untrusted(&self, session: &Session, run: &Run) -> BTreeSet<String> {
-        let phase = at_work(session, run);
-        let failed: BTreeSet<&str> = phase
-            .last_attempt()
-            .filter(|_| phase.last_attempt_failed())
-            .iter()
-            .flat_map(|attempt| &attempt.report.checks)
-            .filter(|check| check.failed() && check.kind == "command")
-            .map(|check| check.id.as_str())
-            .collect();
-        if failed.is_empty() {
-            return BTreeSet::new();
-        }
-        let Ok(definition) = self.definition_of(session) else { return BTreeSet::new() };
-        let checks = definition.phase(phase.id().as_str()).into_iter().flat_map(|defined| &defined.checks);
-        let named = checks.filter_map(|check| match &check.kind {
-            CheckKind::Command { run, .. } if !self.may_run(run) => Some(check.id.to_string()),
-            _ => None,
-        });
-        named.filter(|id| failed.contains(id.as_str())).collect()
-    }
-
-    /// True if a person trusted this exact text here, or automation was told its hash.
-    fn may_run(&self, command: &str) -> bool {
-        trust::is_trusted(&self.project.root, command) || self.is_trusted_by_hash(command)
-    }
-
-    /// An agent could name any hash: only automation is trusted.
-    fn is_trusted_by_hash(&self, command: &str) -> bool {
-        trust::is_trusted_by_hash(command) && self.known_agent().is_ok_and(|agent| agent.is_none())
-    }
-
-    /// Commands that failed in an attempt and were trusted afterwards: they must be tried again.
-    fn trusted_since(&self, session: &Session, attempt: &Attempt) -> BTreeSet<String> {
-        let failed =
-            |kind: &str| attempt.report.checks.iter().any(|check| check.failed() && check.kind == kind);
-        if !failed("command") {
-            return BTreeSet::new();
-        }
-        let Ok(definition) = self.definition_of(session) else { return BTreeSet::new() };
-        let checks = definition.phases.iter().flat_map(|phase| &phase.checks);
-        let is_trusted_since =
-            |command: &str| trust::trusted_at(&self.project.root, command).is_some_and(|at| at > attempt.at);
-        let named = checks.filter_map(|check| match &check.kind {
-            CheckKind::Command { run, .. } if is_trusted_since(run) => Some(check.id.to_string()),
-            _ => None,
-        });
-        named.collect()
     }
 
     /// Phases whose `when` is false now.

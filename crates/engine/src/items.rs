@@ -206,8 +206,9 @@ impl Engine {
             .map(|row| Ok(self.item_view(read_item(row)?, &actor, now)))
             .collect::<Result<Vec<_>>>()?;
         // Nobody can take an item of a session that is over.
-        if !is_unfinished(session.lifecycle.name()) {
-            open.iter_mut().for_each(|item| item.ready = false);
+        let is_open = is_unfinished(session.lifecycle.name());
+        for item in &mut open {
+            item.ready &= is_open;
         }
         Ok(ItemsSeen { counts: phase.items, open, next, ..ItemsSeen::default() })
     }

@@ -18,7 +18,7 @@ pub struct Standing {
     missing_reviews: Vec<String>,
 }
 
-/// What must change for a step to be worth repeating: not attempts that failed once more.
+/// A step is worth repeating only if this changed: one more failed attempt is no progress.
 pub type Progress = (BTreeSet<String>, BTreeMap<String, bool>, String, bool);
 
 impl Standing {

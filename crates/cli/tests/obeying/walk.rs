@@ -140,7 +140,7 @@ fn step(ground: &Ground, door: &dyn Door, dice: &mut Dice) -> Option<Said> {
 /// Types one command, and checks that it did no harm.
 fn typed(ground: &Ground, door: &dyn Door, command: &str) -> Option<Said> {
     let before = Standing::of(ground);
-    // Whoever has no tool for it has a shell.
+    // An agent without a tool for it has a shell.
     let said = door.enter(&ground.sandbox, command).or_else(|| CommandLine.enter(&ground.sandbox, command));
     let is_persons = ["leftoff approve ", "leftoff trust "].iter().any(|own| command.starts_with(own));
     assert!(!is_persons || said == Some(Said::NeedsAPerson), "{command}: {said:?}");

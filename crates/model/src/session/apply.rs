@@ -1,6 +1,7 @@
 //! Applies one event to a session. Never refuses one and never reads the clock.
 
 use super::{Checkpoint, RevisionMade, Session};
+use crate::actor::Actor;
 use crate::approval::Approval;
 use crate::artifact::{Artifact, ArtifactVersion, moved_path};
 use crate::event::{Event, ItemEvent, Recorded};
@@ -47,9 +48,7 @@ impl Session {
             Event::PhaseClaimed { phase, attempt } => self.claim(phase, attempt.as_ref(), recorded),
             Event::PhaseFlagged { phase } => self.on_phase(phase, Phase::flag),
             Event::RunStarted { workflow, ordinal, phases, .. } => {
-                let begun_by_file = self.is_its_tool(&recorded.actor);
-                self.start_run(workflow, *ordinal, phases, at);
-                self.on_run(|run| run.begun_by_file = begun_by_file);
+                self.start_run(workflow, *ordinal, phases, recorded);
             }
             Event::PhasesAdded { phases } => self.on_run(|run| run.add(phases)),
             Event::DefinitionUpdated { workflow, phases, .. } => self.redefine(workflow, phases),
@@ -107,10 +106,7 @@ impl Session {
                 self.activate(worktree, machine.as_ref(), *parallel, at);
             }
             Event::SessionReopened { worktree, parallel, machine } => {
-                // Somebody continues what only a file had ended.
-                if let Some(position) = self.closed_over().filter(|_| !self.is_its_tool(&recorded.actor)) {
-                    self.on_run(|run| run.drop_claims_from(position));
-                }
+                self.drop_claims(&recorded.actor);
                 self.activate(worktree, machine.as_ref(), *parallel, at);
             }
             Event::SessionCompleted { forced } => {
@@ -139,8 +135,10 @@ impl Session {
         }
     }
 
-    fn start_run(&mut self, workflow: &WorkflowRef, ordinal: u32, phases: &[PhaseStub], at: Timestamp) {
-        let Some(run) = Run::new(workflow.clone(), ordinal, phases.to_vec(), at) else { return };
+    fn start_run(&mut self, workflow: &WorkflowRef, ordinal: u32, phases: &[PhaseStub], recorded: &Recorded) {
+        let at = recorded.at;
+        let Some(mut run) = Run::new(workflow.clone(), ordinal, phases.to_vec(), at) else { return };
+        run.begun_by_file = self.is_its_tool(&recorded.actor);
         self.settle_pause(at);
         self.lifecycle = Lifecycle::Active;
         self.ended_by_file = false;
@@ -148,6 +146,13 @@ impl Session {
         self.run_counts.insert(workflow.name.to_string(), ordinal);
         self.runs.push(run);
         self.current_run = self.runs.len() - 1;
+    }
+
+    /// Somebody continues a session that only a file had ended, where our records end.
+    fn drop_claims(&mut self, actor: &Actor) {
+        if let Some(position) = self.closed_over().filter(|_| !self.is_its_tool(actor)) {
+            self.on_run(|run| run.drop_claims_from(position));
+        }
     }
 
     fn complete(&mut self, phase: &Name, attempt: &AttemptReport, recorded: &Recorded) {

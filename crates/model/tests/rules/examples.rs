@@ -306,7 +306,7 @@ fn b1_a_run_does_not_end_over_a_phase_that_only_a_file_calls_done_against_a_gate
     contested.after([advance(Some("implement"))]).when(advance(None)).then(ended);
 }
 
-/// What a file says, as the tool that keeps it.
+/// Events that a file reports, recorded as its tool's.
 fn said_by_its_file(before: Given, events: impl IntoIterator<Item = Event>) -> Given {
     let mut history = before.history;
     for event in events {
@@ -399,6 +399,8 @@ fn b1_a_claimed_phase_is_not_proven_before_an_earlier_one_that_failed_here() {
 
 fn passed_checks() -> Vec<CheckResult> {
     let mut checks = failing_attempt().checks;
-    checks.iter_mut().for_each(|check| check.outcome = CheckOutcome::Passed);
+    for check in &mut checks {
+        check.outcome = CheckOutcome::Passed;
+    }
     checks
 }

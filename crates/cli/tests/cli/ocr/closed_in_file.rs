@@ -92,7 +92,7 @@ fn b1_a_session_closed_over_mere_claims_is_not_called_finished() {
     assert_eq!(view["closed_over"], "aggregation");
     as_agent(&sandbox, &format!("reopen {ID}")).ok();
     assert_eq!(next(&sandbox)["command"], "leftoff advance --phase aggregation");
-    // The same with an item of ours that a finished phase left open.
+    // An item of ours that a finished phase left open counts, too.
     let sandbox = at_reviews();
     artifact(&sandbox, "rounds/round-1/reviews/security-1.md", "## Finding 1\n");
     as_agent(&sandbox, "item add security-1 --id security-1").ok();
