@@ -15,6 +15,7 @@ use model::artifact::{Artifact, ArtifactVersion, moved_path};
 use model::event::Event;
 use model::hint::Hint;
 use model::id::Name;
+use model::lifecycle::Lifecycle;
 use model::session::Session;
 use model::words;
 use serde::Serialize;
@@ -147,6 +148,11 @@ impl Sessions<'_> {
 impl Engine {
     /// Warnings about files of finished phases. Reads them: not for the hot path.
     pub(crate) fn artifact_warnings(&self, view: &View) -> Vec<Warning> {
+        // Giving a session up archives its files.
+        if matches!(view.lifecycle, Lifecycle::Abandoned { .. }) {
+            return Vec::new();
+        }
+        let is_over = matches!(view.lifecycle, Lifecycle::Completed { .. });
         let root = PathBuf::from(&view.worktree);
         let is_finished = |phase: &Name| {
             let status =
@@ -162,7 +168,8 @@ impl Engine {
                 Some(Warning {
                     kind: format!("artifact_{}", difference.name()),
                     message: found.message,
-                    hint: Some(found.hint),
+                    // A finished session suggests nothing.
+                    hint: Some(found.hint).filter(|_| !is_over),
                     path: Some(found.path),
                     problem: None,
                 })

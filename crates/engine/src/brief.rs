@@ -199,8 +199,7 @@ impl Engine {
             other => other?,
         };
         let (_, session) = self.load(&id)?;
-        let is_closed = matches!(session.lifecycle, Lifecycle::Completed { forced: false, .. });
-        Ok((is_closed && session.has_contested()).then_some(id))
+        Ok(self.closed_over(&session).map(|_| id))
     }
 
     pub(crate) fn view_by_id(&self, id: &SessionId) -> Result<View> {

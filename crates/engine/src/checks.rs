@@ -20,13 +20,14 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::files::Looked;
 use crate::redact;
+use crate::view::at_work;
 use jiff::Timestamp;
 use layouts::capabilities::Saying;
 use layouts::layout::{self, Refused};
 use model::actor::Actor;
 use model::artifact::ArtifactVersion;
 
-use model::gate::{Attempt, AttemptReport, CheckOutcome, CheckResult, EVIDENCE, Given, read_evidence};
+use model::gate::{AttemptReport, CheckOutcome, CheckResult, EVIDENCE, Given, read_evidence};
 use model::id::Name;
 use model::phase::Phase;
 use model::run::{Run, Skip};
@@ -187,7 +188,7 @@ impl Engine {
         run: &Run,
         changed: &[ItemRow],
     ) -> BTreeSet<String> {
-        let phase = run.current();
+        let phase = at_work(session, run);
         let Some(attempt) = phase.last_attempt().filter(|_| phase.last_attempt_failed()) else {
             return BTreeSet::new();
         };
@@ -206,24 +207,6 @@ impl Engine {
             settled.extend(then.difference(&failed(&now)).cloned());
         }
         settled
-    }
-
-    /// Commands that failed in an attempt and were trusted afterwards: they must be tried again.
-    fn trusted_since(&self, session: &Session, attempt: &Attempt) -> BTreeSet<String> {
-        let failed =
-            |kind: &str| attempt.report.checks.iter().any(|check| check.failed() && check.kind == kind);
-        if !failed("command") {
-            return BTreeSet::new();
-        }
-        let Ok(definition) = self.definition_of(session) else { return BTreeSet::new() };
-        let checks = definition.phases.iter().flat_map(|phase| &phase.checks);
-        let is_trusted_since =
-            |command: &str| trust::trusted_at(&self.project.root, command).is_some_and(|at| at > attempt.at);
-        let named = checks.filter_map(|check| match &check.kind {
-            CheckKind::Command { run, .. } if is_trusted_since(run) => Some(check.id.to_string()),
-            _ => None,
-        });
-        named.collect()
     }
 
     /// Phases whose `when` is false now.

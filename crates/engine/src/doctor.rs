@@ -180,7 +180,9 @@ fn session_findings(engine: &Engine) -> Result<Vec<Finding>> {
 
 /// Rows changed, removed or inserted behind leftoff's back.
 fn chain_findings(engine: &Engine, id: &SessionId) -> Result<Vec<Finding>> {
-    let (chain, events) = (engine.store.chain(id)?, engine.store.events(id, 0, None)?);
+    // Edits found in files are not in the log yet, so the chain does not cover them.
+    let stored = engine.store.base();
+    let (chain, events) = (stored.chain(id)?, stored.events(id, 0, None)?);
     let broken = check(&chain, &events, &purged_hashes(&events));
     let finding = |broken: &Broken| {
         Finding::new(

@@ -296,10 +296,12 @@ impl Engine {
             already,
             items: self.items_seen(session, run, batch)?,
             settled: self.settled_since(session, run, &batch.items),
+            untrusted: self.untrusted(session, run),
+            closed_over: self.closed_over(session).map(|phase| phase.id().clone()),
             requirements: required.answer,
         });
-        if let Some(paused) = paused {
-            view.next = Next::finished_beside(&paused);
+        if let Some(paused) = paused.filter(|_| !view.is_closed_in_doubt()) {
+            view.next = Next::beside(session, &paused);
         }
         Ok(view)
     }

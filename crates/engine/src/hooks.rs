@@ -4,6 +4,7 @@ mod arriving;
 mod event;
 mod memory;
 mod queue;
+mod renamed;
 mod statusline;
 mod stopping;
 mod tool;

@@ -9,7 +9,7 @@ mod words;
 pub(crate) use rows::{item_row, item_rows, read_item};
 pub(crate) use words::text_of;
 
-use crate::engine::{Engine, Want};
+use crate::engine::{Engine, Want, is_unfinished};
 use crate::error::Result;
 use jiff::Timestamp;
 use model::actor::Actor;
@@ -85,6 +85,8 @@ pub(crate) struct ItemsSeen {
     /// Open items of another phase that come first: a file calls the phase done against them, or they block
     /// the end of the run.
     pub(crate) behind: Option<Behind>,
+    /// Open items block the end of the run.
+    pub(crate) block_the_end: bool,
 }
 
 /// Open items of an earlier phase.
@@ -185,7 +187,8 @@ impl Engine {
             let items = Box::new(self.items_seen_in(session, run, phase, batch)?);
             Ok(Behind { phase: phase.id().clone(), items })
         });
-        Ok(ItemsSeen { behind: behind.transpose()?, ..seen })
+        let block_the_end = self.left_open_before_the_end(session, run).is_some();
+        Ok(ItemsSeen { behind: behind.transpose()?, block_the_end, ..seen })
     }
 
     fn items_seen_in(&self, session: &Session, run: &Run, phase: &Phase, batch: &Batch) -> Result<ItemsSeen> {
@@ -198,11 +201,16 @@ impl Engine {
             Some(row) => Some(self.item_view(read_item(&row)?, &actor, now)),
             None => None,
         };
-        let open = open
+        let mut open = open
             .iter()
             .map(|row| Ok(self.item_view(read_item(row)?, &actor, now)))
             .collect::<Result<Vec<_>>>()?;
-        Ok(ItemsSeen { counts: phase.items, open, next, behind: None })
+        // Nobody can take an item of a session that is over.
+        let is_open = is_unfinished(session.lifecycle.name());
+        for item in &mut open {
+            item.ready &= is_open;
+        }
+        Ok(ItemsSeen { counts: phase.items, open, next, ..ItemsSeen::default() })
     }
 
     /// The first item that this actor can take, its own first.

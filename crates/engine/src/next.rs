@@ -1,17 +1,17 @@
 //! The next step: one sentence and its command, which runs as printed. Callers' text is quoted.
 
-mod doubt;
+mod ending;
 
 use crate::execute::placeholder;
 use crate::items::ItemsSeen;
 use crate::view::{Material, produced};
 use crate::words::{moment, phase_called, phase_titled, quoted};
+use ending::{closed_by_file, is_not_done, open_blockers, over};
 use model::gate::{Attempt, CheckResult};
 use model::hint::{CommandLine, Hint, Piece};
 use model::id::Name;
 use model::item::Item;
 use model::lifecycle::Lifecycle;
-use model::note::NoteKind;
 use model::phase::Phase;
 use model::run::Run;
 use model::session::{RevisionMade, Session};
@@ -68,7 +68,9 @@ impl Next {
         let name = &run.workflow.name;
         let resume = CommandLine::new(words!["resume", id]);
         match &session.lifecycle {
-            Lifecycle::Active if run.is_open() => advance(material).after_blockers(session),
+            Lifecycle::Active if run.is_open() || is_not_done(material) => {
+                advance(material).after_blockers(session)
+            }
             Lifecycle::Active if let Some(open) = other_open(session) => Self::new(
                 format!(
                     "Run {} of {name} is finished. Run {} of {} goes on.",
@@ -87,35 +89,26 @@ impl Next {
             Lifecycle::Paused { .. } => Self::new(
                 format!("Go on with {}.", phase_titled(run.current_number(), &run.current().stub.title)),
                 Some(resume),
-            ),
+            )
+            .after_blockers(session),
             Lifecycle::Failed { error, .. } => Self::new(
                 format!("It failed: {}. Mend that, then go on with it.", quoted(error, LONGEST_QUOTATION)),
                 Some(resume),
-            ),
+            )
+            .after_blockers(session),
             // A finished session suggests nothing: another run is not its next step.
-            Lifecycle::Completed { forced: false, .. }
-                if let Some(phase) = doubt::contested(session, run) =>
-            {
-                Self::new(doubt::closed_by_file(material, phase), None)
+            Lifecycle::Completed { .. } if let Some(phase) = &material.closed_over => {
+                Self::new(closed_by_file(material, phase), None)
             }
-            Lifecycle::Completed { .. } => Self::new("Finished; nothing remaining.", None),
-            Lifecycle::Abandoned { .. } => Self::new("Given up; nothing remaining.", None),
+            Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => {
+                Self::new(format!("{}.", over(session, "; nothing remaining")), None)
+            }
         }
-    }
-
-    /// A session is over, and another one waits.
-    pub(crate) fn finished_beside(paused: &str) -> Self {
-        let summary = format!("This session is finished. Session {paused} is paused: continue it.");
-        Self::new(summary, Some(CommandLine::new(words!["resume", paused])))
     }
 
     /// An open blocker precedes the step itself.
     fn after_blockers(mut self, session: &Session) -> Self {
-        let blockers: Vec<String> = session
-            .open_notes()
-            .filter(|note| note.kind == NoteKind::Blocker)
-            .map(|note| note.id.to_string())
-            .collect();
+        let blockers = open_blockers(session);
         let (notes, them) = match blockers.as_slice() {
             [] => return self,
             [one] => (format!("Note {one} blocks"), "it"),
@@ -180,12 +173,7 @@ fn advance(material: &Material<'_>) -> Next {
     if missing.is_empty() {
         command = submitting(material, phase, defined, &|name| said(attempt, name));
     }
-    let mut waits = Waits::Nobody;
-    if let Some(check) = waits_for_a_person(&missing) {
-        command = about(material, words!["approve", check]);
-        waits = Waits::Person;
-    }
-    Next { waits, ..Next::new(mend(run, &missing), Some(command)) }
+    Next::new(mend(run, &missing), Some(command)).by_a_person(material, &missing)
 }
 
 /// A file calls a phase done, against our records: that comes first.
@@ -195,11 +183,15 @@ fn prove(material: &Material<'_>, position: usize) -> Next {
     let called = phase_called(run.number_at(position), phase.id());
     let defined = material.definition.and_then(|workflow| workflow.phase(phase.id().as_str()));
     let mut summary = Hint::new(format!("A file calls {called} done; nothing here shows it."));
+    let mut missing: Vec<&CheckResult> = Vec::new();
     if session.failed_here(phase) {
         let failed = phase.attempts_since_opened().rfind(|attempt| !attempt.report.passes());
-        let checks = failed.iter().flat_map(|attempt| &attempt.report.checks);
-        let missing: Vec<&CheckResult> = checks.filter(|check| check.failed()).collect();
-        summary = summary.then(format!(" {}", remedies(&missing).join(" ")));
+        let checks = failed.into_iter().flat_map(|attempt| &attempt.report.checks);
+        let is_missing =
+            |check: &&CheckResult| check.failed() && !material.is_settled(&check.id, &check.kind);
+        missing = checks.filter(is_missing).collect();
+        summary =
+            remedies(&missing).into_iter().fold(summary, |summary, one| summary.then(format!(" {one}")));
     }
     if phase.items.open() > 0 {
         let open = phase.items.open();
@@ -208,7 +200,8 @@ fn prove(material: &Material<'_>, position: usize) -> Next {
             .command(about(material, words!["item", "list", "--phase", phase.id()]))
             .then(".");
     }
-    Next::new(summary.then(" Then:"), Some(submitting(material, phase, defined, &|_| None)))
+    let command = submitting(material, phase, defined, &|_| None);
+    Next::new(summary.then(" Then:"), Some(command)).by_a_person(material, &missing)
 }
 
 fn is_about_items(check: &CheckResult, defined: Option<&PhaseDefinition>) -> bool {
@@ -294,12 +287,6 @@ pub(crate) fn file_of_item(session: &Session, definition: Option<&Workflow>, ite
     let stem = &id[..id.len() - number.len()];
     let is_short = !number.is_empty() && !stem.is_empty() && before.ends_with(stem);
     Some(format!("{before}{}{after}", if is_short { number } else { id }))
-}
-
-/// The check to approve, if nothing else is missing.
-fn waits_for_a_person<'a>(missing: &[&'a CheckResult]) -> Option<&'a str> {
-    let first = missing.first()?;
-    missing.iter().all(|check| check.kind == "approval").then_some(first.id.as_str())
 }
 
 /// Another tool reports a failure without its cause.

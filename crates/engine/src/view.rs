@@ -3,7 +3,7 @@
 mod answers;
 mod build;
 
-pub(crate) use build::{Material, build, produced};
+pub(crate) use build::{Material, at_work, build, produced};
 
 use crate::error::Error;
 use crate::items::ItemView;
@@ -91,6 +91,9 @@ pub struct View {
     /// Commands must name this session: otherwise they would mean another.
     #[serde(skip)]
     pub name_session: bool,
+    /// The phase over which only a file closed the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closed_over: Option<Name>,
 }
 
 /// A session that is shared with other clones.

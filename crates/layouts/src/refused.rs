@@ -19,6 +19,7 @@ impl<'a> Refused<'a> {
         match refusal {
             Refusal::PhaseNotCurrent { asked, current, .. } => Some(Self::PhaseNotCurrent { asked, current }),
             Refusal::UnknownPhase { .. }
+            | Refusal::EarlierUnproven { .. }
             | Refusal::PhaseNotReached { .. }
             | Refusal::NotEarlier { .. }
             | Refusal::CheckpointExists { .. }

@@ -219,6 +219,18 @@ impl Phase {
         self.claimed = true;
     }
 
+    /// Nobody calls the phase done any longer. One that goes on keeps its attempts and its start, so that
+    /// files written since still count.
+    pub(crate) fn drop_claim(&mut self, goes_on: bool) {
+        match self.started_at().filter(|_| goes_on) {
+            Some(started_at) => {
+                self.claimed = false;
+                self.state = PhaseState::InProgress { started_at };
+            }
+            None => self.reopen(),
+        }
+    }
+
     pub(crate) fn complete(&mut self, at: Timestamp) {
         self.claimed = false;
         self.state = PhaseState::Completed { started_at: self.started_at().unwrap_or(at), at };

@@ -13,6 +13,8 @@ use crate::words;
 pub enum Refusal {
     #[error("cannot complete phase '{asked}': the current phase is '{current}'")]
     PhaseNotCurrent { session: SessionId, asked: Name, current: Name },
+    #[error("cannot complete phase '{asked}': phase '{earlier}' comes first, and only a file calls it done")]
+    EarlierUnproven { session: SessionId, asked: Name, earlier: Name },
     #[error("there is no phase '{asked}' in workflow '{workflow}'")]
     UnknownPhase { asked: String, workflow: Name, known: Vec<Name>, nearest: Option<Name> },
     #[error("cannot go back to phase '{asked}': it has not begun yet, the current phase is '{current}'")]
@@ -82,6 +84,7 @@ impl Refusal {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::PhaseNotCurrent { .. } => "phase_not_current",
+            Self::EarlierUnproven { .. } => "earlier_unproven",
             Self::PhaseNotReached { .. } => "phase_not_reached",
             Self::NotEarlier { .. } => "not_earlier",
             Self::CheckpointExists { .. } => "checkpoint_exists",
@@ -112,6 +115,7 @@ impl Refusal {
             | Self::UnknownVersion { .. } => true,
             Self::Item(refusal) => refusal.is_unknown_name(),
             Self::PhaseNotCurrent { .. }
+            | Self::EarlierUnproven { .. }
             | Self::PhaseNotReached { .. }
             | Self::NotEarlier { .. }
             | Self::CheckpointExists { .. }
@@ -131,7 +135,8 @@ impl Refusal {
     /// The next step.
     pub fn hint(&self) -> Hint {
         match self {
-            Self::PhaseNotCurrent { session, current, .. } => {
+            Self::PhaseNotCurrent { session, current, .. }
+            | Self::EarlierUnproven { session, earlier: current, .. } => {
                 Hint::new(format!("complete '{current}' first: ")).run(words![
                     "advance",
                     "--phase",

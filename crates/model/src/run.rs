@@ -73,6 +73,9 @@ pub struct Run {
     pub started_at: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completed_at: Option<Timestamp>,
+    /// A file, and no command, began it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub begun_by_file: bool,
     pub phases: Phases,
     /// Index into `phases`; always valid, and the last phase when all are done.
     current: usize,
@@ -87,7 +90,16 @@ impl Run {
         at: Timestamp,
     ) -> Option<Self> {
         let phases = Phases::new(phases.into_iter().map(Phase::new).collect())?;
-        Some(Self { workflow, ordinal, started_at: at, completed_at: None, phases, current: 0 })
+        let begun_by_file = false;
+        Some(Self {
+            workflow,
+            ordinal,
+            started_at: at,
+            completed_at: None,
+            begun_by_file,
+            phases,
+            current: 0,
+        })
     }
 
     pub fn is_open(&self) -> bool {
@@ -164,6 +176,28 @@ impl Run {
     /// True if the only open phase is one that may not exist.
     pub fn may_be_whole(&self) -> bool {
         self.workflow.on_complete == OnComplete::Grow && self.over() + 1 >= self.phases.len()
+    }
+
+    /// The first phase after those proven here that only a file calls done.
+    pub(crate) fn first_claim_after_proof(&self) -> Option<usize> {
+        let is_proven = |phase: &Phase| phase.is_completed() && !phase.claimed;
+        let from = match self.phases.iter().rposition(is_proven) {
+            Some(proven) => proven + 1,
+            None if self.begun_by_file => return None,
+            None => 0,
+        };
+        (from..self.phases.len()).find(|at| self.phases.at(*at).claimed)
+    }
+
+    /// Takes the run up again at this position, where nothing but a file called it and later phases done.
+    pub(crate) fn drop_claims_from(&mut self, position: usize) {
+        for (at, phase) in self.phases.iter_mut().enumerate().skip(position) {
+            if phase.claimed {
+                phase.drop_claim(at == position);
+            }
+        }
+        self.completed_at = None;
+        self.current = position;
     }
 
     pub(crate) fn phase_mut(&mut self, id: &Name) -> Option<&mut Phase> {

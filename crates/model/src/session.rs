@@ -13,7 +13,7 @@ use crate::id::{Name, SessionId};
 use crate::lifecycle::{Interruption, Lifecycle};
 use crate::lineage::lineage;
 use crate::note::Note;
-use crate::phase::Phase;
+use crate::phase::{Phase, PhaseState};
 use crate::revision::Revision;
 use crate::run::Run;
 use jiff::Timestamp;
@@ -50,6 +50,9 @@ pub struct Session {
     /// Runs beside the active session of its worktree.
     pub parallel: bool,
     pub lifecycle: Lifecycle,
+    /// A file, and no command, called the session finished.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ended_by_file: bool,
     /// Never empty once a run has started; the newest last.
     pub runs: Vec<Run>,
     current_run: usize,
@@ -158,6 +161,7 @@ impl Session {
             machine: machine.clone(),
             parallel: *parallel,
             lifecycle: Lifecycle::Active,
+            ended_by_file: false,
             runs: Vec::new(),
             current_run: 0,
             run_counts: BTreeMap::new(),
@@ -209,14 +213,51 @@ impl Session {
     /// True if the gate failed when last tried here; attempts reported by the session's own tool do not
     /// count.
     pub fn failed_here(&self, phase: &Phase) -> bool {
-        let is_of_tool = |attempt: &Attempt| match &attempt.actor {
+        let is_ours = |attempt: &&Attempt| !self.is_its_tool(&attempt.actor);
+        let last = phase.attempts_since_opened().rfind(is_ours);
+        last.is_some_and(|attempt| attempt.outcome == AttemptOutcome::Failed)
+    }
+
+    /// True for the tool whose files describe the session, and so for every edit of them.
+    pub fn is_its_tool(&self, actor: &Actor) -> bool {
+        match actor {
             Actor::Tool { .. } => true,
             // Older logs name the tool as a person.
             Actor::Person { name, .. } => *name == self.layout,
             Actor::Agent { .. } | Actor::Automation { .. } | Actor::Unknown(_) => false,
-        };
-        let last = phase.attempts_since_opened().rfind(|attempt| !is_of_tool(attempt));
-        last.is_some_and(|attempt| attempt.outcome == AttemptOutcome::Failed)
+        }
+    }
+
+    /// The position of the phase over which the session was closed without a person: a gate failed here or
+    /// items are open here, or only a file calls this phase and the session finished. A run that a file began
+    /// and described alone is the file's to end.
+    pub fn closed_over(&self) -> Option<usize> {
+        let run = self.run()?;
+        match self.lifecycle {
+            Lifecycle::Completed { .. } if self.ended_by_file => {
+                let overruled = run.phases.iter().position(|phase| self.is_overruled(phase));
+                overruled.or_else(|| run.first_claim_after_proof())
+            }
+            Lifecycle::Completed { forced: false, .. } => {
+                run.phases.iter().position(|phase| self.is_contested(phase))
+            }
+            Lifecycle::Completed { forced: true, .. }
+            | Lifecycle::Active
+            | Lifecycle::Paused { .. }
+            | Lifecycle::Failed { .. }
+            | Lifecycle::Abandoned { .. } => None,
+        }
+    }
+
+    /// A file ended the session against this phase's records: it is claimed, or was left in the middle.
+    fn is_overruled(&self, phase: &Phase) -> bool {
+        match phase.state {
+            PhaseState::InProgress { .. } => self.failed_here(phase) || phase.items.open() > 0,
+            PhaseState::NotStarted
+            | PhaseState::Completed { .. }
+            | PhaseState::NeedsReview { .. }
+            | PhaseState::Skipped { .. } => self.is_contested(phase),
+        }
     }
 
     pub fn open_notes(&self) -> impl Iterator<Item = &Note> {

@@ -11,6 +11,7 @@ pub struct Agent {
     orders: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
     identity: Option<String>,
+    marker: Option<&'static str>,
 }
 
 impl Agent {
@@ -28,12 +29,17 @@ impl Agent {
             .expect("the agent starts");
         let orders = process.stdin.take();
         let answers = BufReader::new(process.stdout.take().expect("a pipe"));
-        Self { process, orders, answers, identity: None }
+        Self { process, orders, answers, identity: None, marker: None }
     }
 
     /// Its later commands carry the agent's variable.
     pub fn export(&mut self, identity: &str) {
         self.identity = Some(identity.to_owned());
+    }
+
+    /// Its later commands carry only the variable by which such agents are known.
+    pub fn mark(&mut self, variable: &'static str) {
+        self.marker = Some(variable);
     }
 
     pub fn run(&mut self, sandbox: &Sandbox, arguments: &[&str]) -> Ran {
@@ -48,6 +54,9 @@ impl Agent {
         let mut command = sandbox.command(arguments);
         if let Some(identity) = &self.identity {
             command.env("LEFTOFF_AGENT_SESSION", identity);
+        }
+        if let Some(marker) = self.marker {
+            command.env(marker, "1");
         }
         let mut line = String::new();
         for (name, value) in command.get_envs() {

@@ -183,3 +183,32 @@ fn b9_git_that_takes_too_long_is_left_out() {
     assert_eq!(told["git"], Value::Null, "{told}");
     assert_eq!(told["session"]["status"], "active");
 }
+
+#[test]
+fn b8_a_blocker_is_named_also_while_the_session_is_paused_and_when_it_is_finished() {
+    let sandbox = git();
+    sandbox.run(["start", "--id", "s"]).ok();
+    sandbox.run(["note", "No certificate", "--kind", "blocker"]).ok();
+    sandbox.run(["pause", "--reason", "lunch"]).ok();
+    let next = sandbox.run(["next", "--session", "s"]).ok().stdout;
+    assert!(next.starts_with("Note 1 blocks: settle it first"), "{next}");
+    sandbox.run(["resume"]).ok();
+    for phase in ["plan", "implement", "review"] {
+        sandbox.run(["advance", "--phase", phase]).ok();
+    }
+    let next = sandbox.run(["next", "--session", "s"]).ok().stdout;
+    assert!(next.contains("Finished; note 1 is still an open blocker."), "{next}");
+}
+
+#[test]
+fn b8_an_abandoned_session_suggests_nothing_and_misses_no_file_that_it_archived() {
+    let sandbox = git();
+    sandbox.run(["start", "--id", "s"]).ok();
+    sandbox.write(".leftoff/sessions/s/PLAN.md", "# Plan\n");
+    sandbox.run(["advance", "--phase", "plan", "--artifact", ".leftoff/sessions/s/PLAN.md"]).ok();
+    sandbox.run(["item", "add", "Write it", "--id", "a1"]).ok();
+    sandbox.run(["abandon", "--reason", "no gain"]).ok();
+    let text = brief(&sandbox);
+    assert!(text.contains("a1 Write it: left open") && !text.contains("ready"), "{text}");
+    assert!(!text.contains("is missing") && !text.contains("`leftoff "), "{text}");
+}

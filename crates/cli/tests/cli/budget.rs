@@ -271,7 +271,9 @@ fn nobodys_text_becomes_markup_in_the_form_for_agents() {
         }
         assert!(!brief.contains("</") && !brief.contains("<system"), "{brief}");
         // The next step is ours, whatever somebody wrote.
-        assert!(brief.contains("## Next\nGo on with Phase 2, Build.\n`leftoff resume login`\n"), "{brief}");
+        let next = "## Next\nNotes 2, 7 block: settle them first, or do what does not depend on them. \
+                    Go on with Phase 2, Build.\n`leftoff resume login`\n";
+        assert!(brief.contains(next), "{brief}");
     }
 }
 

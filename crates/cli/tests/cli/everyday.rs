@@ -113,7 +113,9 @@ fn u7_a_finished_session_points_to_a_paused_one() {
     sandbox.run(["start", "--id", "second"]).ok();
     sandbox.run(["close", "--force"]).ok();
     let next = sandbox.run(["next", "--json"]).ok().json();
-    assert_eq!(next["command"], "leftoff resume first", "{next}");
+    // It is named, and not a next step of the finished one.
+    assert_eq!(next["summary"], "Finished. Session first is paused.");
+    assert_eq!(next["command"], Value::Null, "{next}");
     sandbox.run(["resume", "first"]).ok();
     sandbox.run(["close", "--force"]).ok();
     assert_eq!(sandbox.run(["next", "--json"]).ok().json()["command"], Value::Null);

@@ -502,3 +502,15 @@ fn b8_a_placeholder_given_as_a_value_is_refused_and_no_attempt() {
     assert_eq!(after["phases"], before["phases"], "the real failure still stands");
     assert_eq!((&after["version"], &after["next"]), (&before["version"], &before["next"]));
 }
+
+#[test]
+fn b8_a_command_that_nobody_trusts_yet_waits_for_a_person_and_is_not_tried_again() {
+    let sandbox = started(&command_phase("true", "10s"));
+    let failed = sandbox.run(["advance", "--phase", "p", "--json"]).code(5).json();
+    assert_eq!(failed["next"]["command"], "leftoff trust w", "{failed}");
+    let next = sandbox.run(["next", "--json"]).ok().json();
+    sandbox.run_printed(next["command"].as_str().unwrap()).code(6);
+    trust(&sandbox);
+    let next = sandbox.run(["next", "--json"]).ok().json();
+    assert_eq!(next["command"], "leftoff advance --phase p", "{next}");
+}

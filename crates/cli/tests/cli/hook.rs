@@ -377,3 +377,60 @@ pub fn with_input(mut command: Command, input: &str) -> Ran {
     drop(stdin);
     Ran::from(child.wait_with_output().unwrap())
 }
+
+/// Its first hook came before there was a store, and its commands were known by a marker alone.
+#[test]
+fn t1_an_agent_is_the_same_one_before_and_after_its_hook_names_it() {
+    for hook in ["compact", "tool"] {
+        let sandbox = git();
+        let mut agent = Agent::new(&sandbox, "agent-a");
+        agent.mark("CLAUDECODE");
+        agent.hook(&sandbox, ID, "startup").ok();
+        agent.run(&sandbox, &["start", "--id", "login"]).ok();
+        agent.run(&sandbox, &["item", "add", "One", "--id", "one"]).ok();
+        let claimed = agent.run(&sandbox, &["item", "claim", "one", "--for", "2h", "--json"]).ok().json();
+        let until = claimed["item"]["lease"]["until"].clone();
+        assert_ne!(claimed["last_actor"]["id"], ID, "{claimed}");
+        if hook == "compact" {
+            agent.hook(&sandbox, ID, "compact").ok();
+        } else {
+            let used = json!({ "hook_event_name": "PostToolUse", "tool_name": "Bash",
+                "tool_input": { "command": "leftoff item claim one" }, "tool_response": {}, "tool_use_id": "t1" });
+            let input = crate::agent::event(&sandbox, ID, &used);
+            agent.run_with_input(&sandbox, &["hook", "claude"], &input).ok();
+        }
+        let listed = agent.run(&sandbox, &["item", "list", "--json"]).ok().json();
+        let item = &listed["items"][0];
+        assert_eq!((&item["mine"], &item["lease"]["until"]), (&json!(true), &until), "{hook}: {listed}");
+        let done = agent.run(&sandbox, &["item", "done", "one", "--json"]).ok().json();
+        assert_eq!(done["last_actor"]["id"], ID, "{hook}");
+        let agents = sandbox.run(["list", "--agents", "--json"]).ok().json()["agents"].clone();
+        assert_eq!(agents.as_array().unwrap().len(), 1, "{hook}: {agents}");
+        assert_eq!(agents[0]["session_id"], "login");
+    }
+}
+
+/// A paused session waits beside the one that the agent finished.
+#[test]
+fn b8_after_a_compaction_an_agent_is_told_of_the_session_it_finished_and_of_no_other() {
+    let sandbox = git();
+    sandbox.run(["start", "--id", "older"]).ok();
+    sandbox.run(["note", "The certificate has expired", "--kind", "blocker"]).ok();
+    sandbox.run(["pause"]).ok();
+    let mut agent = Agent::new(&sandbox, "agent-a");
+    agent.hook(&sandbox, ID, "startup").ok();
+    agent.run(&sandbox, &["start", "--id", "quick"]).ok();
+    agent.run(&sandbox, &["note", "Is the refund job affected?", "--kind", "question"]).ok();
+    for phase in ["plan", "implement", "review"] {
+        agent.run(&sandbox, &["advance", "--phase", phase]).ok();
+    }
+    let finished = agent.run(&sandbox, &["status", "--json"]).ok().json();
+    assert_eq!(finished["next"]["command"], json!(null), "a finished session suggests nothing");
+    let text = context(&agent.hook(&sandbox, ID, "compact").ok());
+    assert!(text.contains("(session quick)") && text.contains("Paused here: older."), "{text}");
+    assert!(!text.contains("`leftoff "), "a finished session suggests nothing: {text}");
+    // A command as an older brief had it does not reach the other session.
+    agent.run(&sandbox, &["note", "resolve", "1"]).code(3);
+    let older = sandbox.run(["show", "older", "--json"]).ok().json();
+    assert_eq!(older["notes"][0]["resolved_at"], json!(null), "{older}");
+}

@@ -4,6 +4,7 @@
 mod bad_input;
 mod beside;
 mod choice;
+mod closed_in_file;
 mod edits;
 mod gone_on;
 mod limits;

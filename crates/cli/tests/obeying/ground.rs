@@ -1,6 +1,7 @@
 //! A project for a walk: how a session of each kind is started, how its work is done, and what may happen to
 //! it from outside.
 
+use crate::agent::Agent;
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -10,15 +11,36 @@ use testkit::{Ran, Sandbox};
 pub struct Kind {
     pub workflow: &'static str,
     pub layout: Option<&'static str>,
+    /// Its definition, if it is not built in.
+    pub definition: Option<&'static str>,
 }
 
 const fn native(workflow: &'static str) -> Kind {
-    Kind { workflow, layout: None }
+    Kind { workflow, layout: None, definition: None }
 }
 
 const fn of(layout: &'static str, workflow: &'static str) -> Kind {
-    Kind { workflow, layout: Some(layout) }
+    Kind { workflow, layout: Some(layout), definition: None }
 }
+
+/// A gate whose command nobody trusted yet.
+const ROLLOUT: &str = r#"
+name = "rollout"
+version = "1"
+title = "Rollout"
+
+[[phase]]
+id = "canary"
+title = "Canary"
+  [[phase.check]]
+  id = "healthy"
+  kind = "command"
+  run = "true"
+
+[[phase]]
+id = "all"
+title = "All"
+"#;
 
 pub const KINDS: &[Kind] = &[
     native("plan-implement-review"),
@@ -32,7 +54,11 @@ pub const KINDS: &[Kind] = &[
     of("ccw", "ccw"),
     of("praxis", "ship_v1"),
     of("essay", "essay"),
+    Kind { workflow: "rollout", layout: None, definition: Some(ROLLOUT) },
 ];
+
+/// A paused session with a blocker of its own, which no step of a walk concerns.
+const OLDER: &str = "older-idea";
 
 /// Values with which these workflows' gates pass.
 const VALUES: &[(&str, &str)] = &[("word_targets", "[500,500]"), ("tests", "3"), ("failed", "0")];
@@ -41,11 +67,14 @@ pub struct Ground {
     pub sandbox: Sandbox,
     pub session: String,
     is_essay: bool,
+    is_review: bool,
     layout: Option<&'static str>,
     /// The walker's files: they must survive byte for byte.
     files: RefCell<BTreeMap<PathBuf, String>>,
     minute: RefCell<u32>,
     written: RefCell<u32>,
+    /// The walker's own process, whose hooks leftoff hears. It is not the test's, or no step could be a person's.
+    agent: RefCell<Agent>,
 }
 
 impl Ground {
@@ -56,15 +85,26 @@ impl Ground {
         if kind.layout == Some("praxis") {
             define_praxis(&sandbox);
         }
+        if let Some(definition) = kind.definition {
+            sandbox.write(&format!(".leftoff/workflows/{}.toml", kind.workflow), definition);
+        }
+        sandbox.run(["start", "--id", OLDER, "--goal", "An older idea"]).ok();
+        for _ in 0..3 {
+            sandbox.run(["note", "No licence", "--kind", "blocker", "--session", OLDER]).ok();
+        }
+        sandbox.run(["pause", "--session", OLDER]).ok();
         let mut words = vec!["start", kind.workflow, "--goal", "No log-out while a tab is open", "--json"];
         if let Some(layout) = kind.layout {
             words.extend(["--layout", layout]);
         }
         let view = sandbox.run_as(super::doors::AGENT, words).ok().json();
+        let agent = RefCell::new(Agent::new(&sandbox, "walker"));
         Self {
+            agent,
             sandbox,
             session: view["session_id"].as_str().unwrap().to_owned(),
             is_essay: kind.workflow == "essay",
+            is_review: kind.workflow == "review",
             layout: kind.layout,
             files: RefCell::default(),
             minute: RefCell::new(0),
@@ -80,6 +120,39 @@ impl Ground {
 
     pub fn view(&self) -> Value {
         self.as_agent(&["status", "--json"]).ok().json()
+    }
+
+    /// The version of the session that the walk does not concern.
+    pub fn older_version(&self) -> u64 {
+        self.sandbox.run(["show", OLDER, "--json"]).ok().json()["version"].as_u64().unwrap()
+    }
+
+    /// Reviewers without a review, of a round whose reviews are said to be complete.
+    pub fn missing_reviews(&self, view: &Value) -> Vec<String> {
+        let phases = view["phases"].as_array().unwrap();
+        let reviews = phases.iter().find(|phase| phase["id"] == "reviews").filter(|_| self.is_review);
+        let produces = reviews.into_iter().flat_map(|phase| phase["produces"].as_array().unwrap());
+        let items = self.items();
+        if !items.iter().any(|item| item["phase"] == "reviews") {
+            return Vec::new();
+        }
+        let paths = produces.filter_map(Value::as_str).flat_map(|path| for_items(path, "reviews", &items));
+        paths.filter(|path| !self.sandbox.path(path).exists()).collect()
+    }
+
+    /// A reviewer joins, as in every round, and somebody who is none writes a review.
+    pub fn invite_reviewer(&self) {
+        if self.is_review {
+            self.as_agent(&["item", "add", "Security", "--id", "security-1", "--phase", "reviews"]);
+            let view = self.view();
+            let path = view["phases"][3]["produces"][0].as_str().unwrap().replace("<reviewer>", "somebody");
+            self.write(&path);
+        }
+    }
+
+    /// Another round of a finished review; true if there is one.
+    pub fn another_round(&self) -> bool {
+        self.is_review && self.as_agent(&["run", "start", "review"]).code == 0
     }
 
     pub fn items(&self) -> Vec<Value> {
@@ -228,13 +301,24 @@ impl Ground {
 
     /// Somebody else calls the session finished in its own file.
     pub fn close_in_file(&self) {
-        if self.layout == Some("ocr") {
-            self.edit_json(".ocr/sessions", "state.json", |state| {
+        match self.layout {
+            Some("ocr") => self.edit_json(".ocr/sessions", "state.json", |state| {
                 state["status"] = json!("closed");
                 state["current_phase"] = json!("complete");
                 state["phase_number"] = json!(8);
                 Some(())
-            });
+            }),
+            Some("ccw") => self.edit_json(".workflow", "workflow-session.json", |state| {
+                state["status"] = json!("completed");
+                Some(())
+            }),
+            Some("essay") => {
+                let path = self.sandbox.path(&self.session).join("session-state.yaml");
+                let Ok(text) = std::fs::read_to_string(&path) else { return };
+                std::fs::write(&path, text.replace("status: \"in_progress\"", "status: \"completed\""))
+                    .unwrap();
+            }
+            _ => {}
         }
     }
 
@@ -263,10 +347,14 @@ impl Ground {
         Some(self.sandbox.path(&path))
     }
 
-    /// The brief for an agent of which nothing is known here: the walker after a compaction. Not through the hook, which
-    /// would take this very process for the agent's, and then no step of the walk could be a person's.
+    /// The hook's text for the walker after a compaction; empty if it says nothing.
     pub fn after_compaction(&self) -> String {
-        self.sandbox.run(["brief", "--format", "markdown", "--session", &self.session]).ok().stdout
+        let id = super::doors::AGENT.split_once(':').unwrap().1;
+        let ran = self.agent.borrow_mut().hook(&self.sandbox, id, "compact").ok();
+        if ran.stdout.is_empty() {
+            return String::new();
+        }
+        ran.json()["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default().to_owned()
     }
 
     /// The session's JSON file, wherever below this folder it is.

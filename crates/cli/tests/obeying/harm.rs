@@ -13,7 +13,13 @@ pub struct Standing {
     items: BTreeMap<String, bool>,
     done: BTreeSet<String>,
     pub is_over: bool,
+    /// The version of another session, which waits.
+    older: u64,
+    missing_reviews: Vec<String>,
 }
+
+/// A step is worth repeating only if this changed: one more failed attempt is no progress.
+pub type Progress = (BTreeSet<String>, BTreeMap<String, bool>, String, bool);
 
 impl Standing {
     pub fn of(ground: &Ground) -> Self {
@@ -29,15 +35,40 @@ impl Standing {
             notes: list("notes").iter().filter_map(|note| note["id"].as_u64()).collect(),
             items: items.iter().map(|item| (ids(item), item["status"] == "completed")).collect(),
             done: phases.iter().filter(is_done).map(ids).collect(),
+            older: ground.older_version(),
+            missing_reviews: ground.missing_reviews(&view),
             is_over: ["completed", "abandoned"].contains(&view["lifecycle"]["state"].as_str().unwrap()),
             view,
         }
+    }
+
+    pub fn progress(&self) -> Progress {
+        let settled = self.view["phases"].as_array().unwrap().iter().any(|phase| {
+            phase["gate"]["checks"]
+                .as_array()
+                .is_some_and(|all| all.iter().any(|check| check["settled"] == true))
+        });
+        let state = self.view["lifecycle"]["state"].as_str().unwrap().to_owned();
+        (self.done.clone(), self.items.clone(), state, settled)
+    }
+
+    /// True if only its files call it finished, which nobody is to believe.
+    pub fn is_closed_in_doubt(&self) -> bool {
+        self.view["closed_over"].is_string()
     }
 
     /// Everything that existed before an obeyed command exists after it.
     #[track_caller]
     pub fn keeps(&self, before: &Self, ground: &Ground, command: &str) {
         let said = || format!("after {command}\nbefore: {:#}\nafter: {:#}", before.view, self.view);
+        assert_eq!(self.older, before.older, "another session was changed {}", said());
+        let is_new = self.done.contains("reviews") && !before.done.contains("reviews");
+        assert!(
+            !is_new || self.missing_reviews.is_empty(),
+            "{:?} is missing {}",
+            self.missing_reviews,
+            said()
+        );
         assert!(self.version >= before.version, "history was lost {}", said());
         assert!(before.notes.is_subset(&self.notes), "a note was lost {}", said());
         assert!(before.done.is_subset(&self.done), "a finished phase is open again {}", said());

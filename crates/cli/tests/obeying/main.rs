@@ -7,6 +7,9 @@
     reason = "a test that cannot go on should say where, and how often each walk ended how"
 )]
 
+#[allow(dead_code, reason = "a walker needs only its hooks")]
+#[path = "../cli/agent.rs"]
+mod agent;
 mod doors;
 mod ground;
 mod harm;
@@ -63,7 +66,7 @@ fn every_built_in_workflow_is_walked() {
         .iter()
         .filter_map(|workflow| workflow["name"].as_str())
         .collect();
-    let natives = KINDS.iter().filter(|kind| kind.layout.is_none());
+    let natives = KINDS.iter().filter(|kind| kind.layout.is_none() && kind.definition.is_none());
     let mut walked: Vec<&str> = natives.map(|kind| kind.workflow).collect();
     known.sort_unstable();
     walked.sort_unstable();

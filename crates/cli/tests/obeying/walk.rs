@@ -1,8 +1,8 @@
 //! One walk: a random history, then only what the brief says, with disturbances.
 
-use crate::doors::{Door, Said};
+use crate::doors::{CommandLine, Door, Said};
 use crate::ground::Ground;
-use crate::harm::{Standing, printed};
+use crate::harm::{Progress, Standing, printed};
 use std::collections::BTreeMap;
 
 /// How a walk ended.
@@ -14,12 +14,14 @@ pub enum End {
     PersonsQuestion,
     /// Others hold the remaining work.
     WaitsForOthers,
+    /// Only its files call it finished, and it is left so.
+    ClosedInDoubt,
 }
 
 /// No workflow has nearly as many steps, disturbed or not.
-const MOST_STEPS: usize = 90;
-/// A step may be tried before its work is done, and once more after it.
-const MOST_TIMES: u32 = 4;
+const MOST_STEPS: usize = 120;
+/// A step may be tried before its work is done, once more after it, and again after a disturbance.
+const MOST_TIMES: u32 = 6;
 const OTHER: &str = "codex:bbbb0000-other";
 
 /// Deterministic pseudo-random numbers.
@@ -41,15 +43,28 @@ pub fn obey(ground: &Ground, door: &dyn Fn(&Ground) -> Box<dyn Door>, seed: u64)
             step(ground, &*door, &mut dice);
         }
     }
-    let mut seen: BTreeMap<(u64, String), u32> = BTreeMap::new();
+    let mut seen: BTreeMap<(Progress, String), u32> = BTreeMap::new();
+    let mut rounds = 1;
     for number in 0..MOST_STEPS {
         ground.later();
         if number < MOST_STEPS / 2 && dice.roll(8) == 0 {
             disturb(ground, &mut dice);
         }
         let standing = Standing::of(ground);
-        let Some(next) = standing.view["next"]["command"].as_str() else { return ended(&standing) };
-        let times = seen.entry((standing.version, next.to_owned())).or_insert(0);
+        let Some(next) = standing.view["next"]["command"].as_str() else {
+            if standing.is_closed_in_doubt() && dice.roll(4) > 0 {
+                reopen(ground, &standing);
+                continue;
+            }
+            let end = ended(&standing);
+            if end == End::Finished && rounds == 1 && dice.roll(2) == 0 && ground.another_round() {
+                rounds += 1;
+                ground.invite_reviewer();
+                continue;
+            }
+            return end;
+        };
+        let times = seen.entry((standing.progress(), next.to_owned())).or_insert(0);
         *times += 1;
         let brief = || door.brief(&ground.sandbox);
         assert!(*times <= MOST_TIMES, "seed {seed}: {next} changes nothing, again and again\n{}", brief());
@@ -60,7 +75,23 @@ pub fn obey(ground: &Ground, door: &dyn Fn(&Ground) -> Box<dyn Door>, seed: u64)
     panic!("seed {seed}: it never ends\n{}", door.brief(&ground.sandbox));
 }
 
+/// Does what the summary of a session says that only its files call finished.
+fn reopen(ground: &Ground, before: &Standing) {
+    let summary = before.view["next"]["summary"].as_str().unwrap();
+    let command = summary.split_once(": leftoff ").map(|(_, words)| format!("leftoff {words}"));
+    let command = command.unwrap_or_else(|| panic!("no way to continue: {summary}"));
+    assert_eq!(typed(ground, &CommandLine, &command), Some(Said::Done), "{command}");
+    let after = Standing::of(ground);
+    let is_open = !after.is_over && !after.view["next"]["command"].is_null();
+    let waits = after.view["next"]["summary"].as_str().unwrap().contains("No item is ready");
+    assert!(is_open || waits, "{command} leads nowhere: {:#}", after.view);
+    assert_ne!(after.view["next"]["command"], "leftoff close", "{:#}", after.view);
+}
+
 fn ended(standing: &Standing) -> End {
+    if standing.is_closed_in_doubt() {
+        return End::ClosedInDoubt;
+    }
     if standing.is_over {
         return End::Finished;
     }
@@ -73,7 +104,8 @@ fn ended(standing: &Standing) -> End {
 fn step(ground: &Ground, door: &dyn Door, dice: &mut Dice) -> Option<Said> {
     let before = Standing::of(ground);
     let next = before.view["next"]["command"].as_str()?.to_owned();
-    let commands = printed(&door.brief(&ground.sandbox));
+    let text = if dice.roll(4) == 0 { ground.after_compaction() } else { door.brief(&ground.sandbox) };
+    let commands = printed(&text);
     // A finished session suggests nothing; otherwise the next step is in the brief.
     let is_meant = commands.contains(&next);
     let others: Vec<&String> = commands.iter().filter(|command| **command != next).collect();
@@ -88,7 +120,9 @@ fn step(ground: &Ground, door: &dyn Door, dice: &mut Dice) -> Option<Said> {
     match said {
         Said::Done => Some(Said::Done),
         Said::NeedsAPerson if dice.roll(4) > 0 => {
-            let approved = ground.as_person(&next);
+            // A person who trusts commands is asked once more.
+            let sure = if next.starts_with("leftoff trust ") { " --yes" } else { "" };
+            let approved = ground.as_person(&format!("{next}{sure}"));
             assert_eq!(approved.code, 0, "{next}: {}{}", approved.stdout, approved.stderr);
             Some(Said::Done)
         }
@@ -106,11 +140,10 @@ fn step(ground: &Ground, door: &dyn Door, dice: &mut Dice) -> Option<Said> {
 /// Types one command, and checks that it did no harm.
 fn typed(ground: &Ground, door: &dyn Door, command: &str) -> Option<Said> {
     let before = Standing::of(ground);
-    let said = if command.starts_with("leftoff approve ") {
-        Some(Said::NeedsAPerson)
-    } else {
-        door.enter(&ground.sandbox, command)
-    };
+    // An agent without a tool for it has a shell.
+    let said = door.enter(&ground.sandbox, command).or_else(|| CommandLine.enter(&ground.sandbox, command));
+    let is_persons = ["leftoff approve ", "leftoff trust "].iter().any(|own| command.starts_with(own));
+    assert!(!is_persons || said == Some(Said::NeedsAPerson), "{command}: {said:?}");
     let after = Standing::of(ground);
     after.keeps(&before, ground, command);
     if said == Some(Said::Refused) {
@@ -126,7 +159,7 @@ fn disturb(ground: &Ground, dice: &mut Dice) {
     let named = |words: &[&str]| -> Vec<String> {
         words.iter().chain(&["--session", session]).map(|word| (*word).to_owned()).collect()
     };
-    match dice.roll(16) {
+    match dice.roll(18) {
         0 => drop(ground.as_agent(&["note", "The certificate expired", "--kind", "blocker"])),
         1 => drop(sandbox.run_as(OTHER, named(&["note", "Who signs?", "--kind", "question"]))),
         2 => drop(ground.as_agent(&["item", "add", "A task"])),
@@ -142,6 +175,8 @@ fn disturb(ground: &Ground, dice: &mut Dice) {
         12 => cheat(ground),
         13 => assert_compaction_tells_the_same(ground),
         14 => killed(ground, dice, &["advance"]),
+        15 => ground.invite_reviewer(),
+        16 => ground.close_in_file(),
         _ => killed(ground, dice, &["note", "Killed"]),
     }
 }
@@ -172,7 +207,9 @@ fn cheat(ground: &Ground) {
 /// After a compaction the agent reads the same next step as everywhere else.
 fn assert_compaction_tells_the_same(ground: &Ground) {
     let standing = Standing::of(ground);
-    let Some(next) = standing.view["next"]["command"].as_str() else { return };
     let told = ground.after_compaction();
+    let is_its = told.is_empty() || told.contains(&format!("(session {})", ground.session));
+    assert!(is_its, "another session is told of:\n{told}");
+    let Some(next) = standing.view["next"]["command"].as_str() else { return };
     assert!(printed(&told).iter().any(|command| command == next), "{next} is not in\n{told}");
 }

@@ -57,9 +57,8 @@ impl Surroundings<'_> {
         }
     }
 
-    /// With `{item}`, every item of this phase needs a file: returns the first item without one, and the
-    /// file. A name that matches no item counts for one of them. If another check requires finished items,
-    /// that check knows which items count.
+    /// With `{item}`, every item of this phase needs a file of its own: returns the first item without one, and
+    /// the file. If another check requires finished items, that check knows which items count.
     fn without_a_file(&self, wanted: &str, files: &[(String, Looked)]) -> Option<(String, ItemId)> {
         let (before, after) = wanted.split_once("{item}")?;
         let kind = self.phase.items.as_deref()?;
@@ -69,7 +68,7 @@ impl Surroundings<'_> {
             item.parent.is_none() && item.kind.as_str() == kind && (open_ones_count || item.is_done())
         };
         let items: Vec<ItemId> = items.iter().filter(is_meant).map(|item| item.id.clone()).collect();
-        if files.is_empty() || files.len() >= items.len() {
+        if files.is_empty() {
             return None;
         }
         let has_file = |item: &&ItemId| {

@@ -34,9 +34,7 @@ pub(super) fn run(
     let root = &around.engine.project.root;
     let needed = format!("`{}` ends with 0", one_line(text, 200));
     let is_trusted_here = trust::is_trusted(root, text);
-    // An agent could name any hash: only automation is trusted.
-    let by_hash =
-        !is_trusted_here && trust::is_trusted_by_hash(text) && around.engine.known_agent()?.is_none();
+    let by_hash = !is_trusted_here && around.engine.is_trusted_by_hash(text);
     if !is_trusted_here && !by_hash {
         let workflow = around.session.run().map(|run| run.workflow.name.to_string()).unwrap_or_default();
         let naming = around.engine.naming(around.session)?;

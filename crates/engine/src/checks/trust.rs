@@ -1,16 +1,77 @@
 //! Commands that this user trusts on this machine. Recorded outside the repository and the store: a cloned
 //! repository, or a teammate's database, runs nothing here.
 
+use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::hex;
 use crate::registry::state_folder;
+use crate::view::at_work;
 use jiff::Timestamp;
+use model::gate::Attempt;
+use model::run::Run;
+use model::session::Session;
+use model::workflow::CheckKind;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Hashes of commands that automation may run, separated by commas: `sha256:…`.
 const TRUSTED_BY_HASH: &str = "LEFTOFF_TRUST";
+
+impl Engine {
+    /// Command checks of the phase at work that failed and whose text nobody trusts here: only a person can
+    /// settle them.
+    pub(crate) fn untrusted(&self, session: &Session, run: &Run) -> BTreeSet<String> {
+        let phase = at_work(session, run);
+        let failed: BTreeSet<&str> = phase
+            .last_attempt()
+            .filter(|_| phase.last_attempt_failed())
+            .iter()
+            .flat_map(|attempt| &attempt.report.checks)
+            .filter(|check| check.failed() && check.kind == "command")
+            .map(|check| check.id.as_str())
+            .collect();
+        if failed.is_empty() {
+            return BTreeSet::new();
+        }
+        let Ok(definition) = self.definition_of(session) else { return BTreeSet::new() };
+        let checks = definition.phase(phase.id().as_str()).into_iter().flat_map(|defined| &defined.checks);
+        let named = checks.filter_map(|check| match &check.kind {
+            CheckKind::Command { run, .. } if !self.may_run(run) => Some(check.id.to_string()),
+            _ => None,
+        });
+        named.filter(|id| failed.contains(id.as_str())).collect()
+    }
+
+    /// True if a person trusted this exact text here, or automation was told its hash.
+    fn may_run(&self, command: &str) -> bool {
+        is_trusted(&self.project.root, command) || self.is_trusted_by_hash(command)
+    }
+
+    /// An agent could name any hash: only automation is trusted.
+    pub(super) fn is_trusted_by_hash(&self, command: &str) -> bool {
+        is_trusted_by_hash(command) && self.known_agent().is_ok_and(|agent| agent.is_none())
+    }
+
+    /// Commands that failed in an attempt and were trusted afterwards: they must be tried again.
+    pub(super) fn trusted_since(&self, session: &Session, attempt: &Attempt) -> BTreeSet<String> {
+        let failed =
+            |kind: &str| attempt.report.checks.iter().any(|check| check.failed() && check.kind == kind);
+        if !failed("command") {
+            return BTreeSet::new();
+        }
+        let Ok(definition) = self.definition_of(session) else { return BTreeSet::new() };
+        let checks = definition.phases.iter().flat_map(|phase| &phase.checks);
+        let is_trusted_since =
+            |command: &str| trusted_at(&self.project.root, command).is_some_and(|at| at > attempt.at);
+        let named = checks.filter_map(|check| match &check.kind {
+            CheckKind::Command { run, .. } if is_trusted_since(run) => Some(check.id.to_string()),
+            _ => None,
+        });
+        named.collect()
+    }
+}
 
 /// True if a person trusted this exact text for this project on this machine.
 pub(crate) fn is_trusted(root: &Path, command: &str) -> bool {

@@ -10,6 +10,7 @@ use model::command::{Command, decide};
 use model::event::Event;
 use model::id::SessionId;
 use model::item::Item;
+use model::session::Session;
 
 impl Engine {
     pub(crate) fn close(&mut self, force: bool) -> Result<Answer> {
@@ -20,6 +21,7 @@ impl Engine {
                 let id = engine.select(Want::Latest)?;
                 let subject = engine.take_up(&id)?;
                 let mut events = decide(&subject.session, command.clone())?;
+                engine.force_over_open_items(&subject.session, &mut events);
                 if events.iter().any(|event| matches!(event, Event::SessionCompleted { forced: true })) {
                     let signed = engine.authorise(&Act::new(Restricted::Close, &id), signature)?;
                     events.splice(0..0, signed);
@@ -32,6 +34,16 @@ impl Engine {
                 Ok(plan)
             })
         })
+    }
+
+    /// A session that ends with open items is closed as it is, like one with open phases.
+    fn force_over_open_items(&self, session: &Session, events: &mut [Event]) {
+        let Some(run) = session.run() else { return };
+        for event in events {
+            if let Event::SessionCompleted { forced } = event {
+                *forced |= self.left_open_before_the_end(session, run).is_some();
+            }
+        }
     }
 
     /// Open items in order; a container is represented by its parts.

@@ -2,6 +2,7 @@
 
 mod around;
 mod load;
+mod renamed;
 mod request;
 mod spelling;
 mod tasks;

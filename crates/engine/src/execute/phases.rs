@@ -88,6 +88,7 @@ impl Engine {
                 let signed = engine.authorise_skip(session, signature)?;
                 let skips = engine.skips_ahead(session)?;
                 let events = decide(session, Command::SkipPhase { reason: reason.clone(), skips })?;
+                engine.refuse_to_end_over_items(session, &events)?;
                 Ok(Plan::of(subject.change(signed.into_iter().chain(events).collect())))
             })
         })

@@ -32,6 +32,7 @@ impl Engine {
             let run = RunPlan::new(&workflow, engine.skips(session, &workflow));
             let is_next = engine.has_result(session, &workflow.name);
             let mut events = decide(session, Command::StartRun { run, is_next })?;
+            engine.refuse_to_end_over_items(session, &events)?;
             let items = engine.all_begun_again(session, &mut events)?;
             let was_active = session.lifecycle.name() == "active";
             let mut plan = Plan::of(subject.change(events));

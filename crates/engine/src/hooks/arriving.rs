@@ -6,12 +6,14 @@ use crate::hooks::memory::Memory;
 use crate::hooks::{HookEvent, Reply, Source, Told, one_problem};
 use crate::view::Warning;
 use crate::words::defused;
+use model::id::SessionId;
 
 const LONGEST: usize = 300;
 
 impl Engine {
     pub(super) fn arrived(&mut self, event: &HookEvent, source: Source) -> Result<Reply> {
-        let session = self.unfinished()?;
+        let mut problems: Vec<String> = self.recognise(&event.agent).into_iter().collect();
+        let session = self.to_tell_of(source)?;
         let memory = match &session {
             Some(id) => self.store.load(id)?.map(|found| Memory::of(id.as_str(), found.row.version)),
             None => None,
@@ -19,7 +21,7 @@ impl Engine {
         let memory = memory.unwrap_or_default();
         // Failing to record its presence is no reason to withhold the brief.
         let greeted = self.greet(&event.agent, session.clone(), Some(memory.text()), self.patience.left());
-        let mut problems: Vec<String> = greeted.err().map(|error| error.to_string()).into_iter().collect();
+        problems.extend(greeted.err().map(|error| error.to_string()));
         let opening = self.at_start(&event.agent, source.name());
         problems.extend(opening.problems);
         let mut told = Vec::new();
@@ -40,6 +42,18 @@ impl Engine {
         }
         Ok(Reply { told, problem: one_problem(&problems), ..Reply::default() })
     }
+
+    /// The session at work. After a compaction the agent still means the one that it finished; a newcomer is
+    /// told of one that waits.
+    fn to_tell_of(&self, source: Source) -> Result<Option<SessionId>> {
+        let goes_on = source == Source::Compact;
+        match (self.at_work()?, self.bound_session()?) {
+            (Some(session), _) => Ok(Some(session)),
+            (None, Some(bound)) if goes_on => Ok(self.store.load(&bound)?.map(|found| found.row.id)),
+            (None, _) => self.unfinished(),
+        }
+    }
+
     /// Open sessions that came from other machines, for an agent that has none here.
     fn told_of_other_machines(&self) -> Option<String> {
         if !self.is_shared() {

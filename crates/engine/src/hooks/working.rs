@@ -85,6 +85,10 @@ impl Engine {
         let files: Vec<&str> = call.files.iter().map(String::as_str).collect();
         let gated = self.after_tool(&asked(event, call, &files));
         let mut problems = gated.problems;
+        // Its arrival was never recorded: the store was made meanwhile, perhaps by this very call.
+        if self.known(event)?.is_none() {
+            problems.extend(self.recognise(&event.agent));
+        }
         problems.extend(self.write_down(event, call, None)?);
         let told = match gated.answer.as_slice() {
             [] => Vec::new(),

@@ -30,6 +30,14 @@ impl Engine {
         run.left_open_before_the_end(|phase| phase.claimed || !self.judges_items(session, phase))
     }
 
+    /// The phase over which only a file closed the session: one that nothing here shows to be done, or whose
+    /// open items block the end. `None` if the session is open, or rightly closed.
+    pub(crate) fn closed_over<'a>(&self, session: &'a Session) -> Option<&'a Phase> {
+        let run = session.run()?;
+        let phase = session.closed_over().and_then(|position| run.phases.get(position));
+        phase.or_else(|| self.left_open_before_the_end(session, run).filter(|_| session.ended_by_file))
+    }
+
     fn judges_items(&self, session: &Session, phase: &Phase) -> bool {
         let definition = self.definition_of(session).ok();
         let defined = definition.as_ref().and_then(|definition| definition.phase(phase.id().as_str()));

@@ -74,6 +74,7 @@ impl ItemView {
                 let where_from = if self.unconfirmed { " on another machine (unconfirmed)" } else { "" };
                 format!("held by {holder}{where_from} until {}", moment(lease.until, now))
             }
+            Some(_) | None if !self.ready => "left open".to_owned(),
             Some(_) | None if self.item.status == ItemStatus::Active => "begun, and free".to_owned(),
             Some(_) | None => "ready".to_owned(),
         }

@@ -63,7 +63,7 @@ impl Judge<'_> {
             branch: self.replay.branch.clone(),
             commit: self.replay.commit.clone(),
             head: self.head(),
-            events: self.material.rows.len(),
+            events: self.material.kept_rows().len(),
             holds,
             aside: self.request.branch.is_some() && matches!(session.lifecycle, Lifecycle::Abandoned { .. }),
             problems,

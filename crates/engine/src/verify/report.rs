@@ -21,6 +21,7 @@ pub struct Report {
     pub commit: Option<String>,
     /// The last link of the hash chain.
     pub head: Option<String>,
+    /// Stored events, up to the head; edits not taken in yet are none.
     pub events: usize,
     /// Every phase counts, every file is as recorded, and there is no other problem.
     pub holds: bool,

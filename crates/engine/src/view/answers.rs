@@ -6,7 +6,6 @@ use jiff::Timestamp;
 use model::actor::Actor;
 use model::gate::{Attempt, AttemptOutcome};
 use model::hint::CommandLine;
-use model::lifecycle::Lifecycle;
 use model::note::{Note, NoteKind};
 use model::session::RevisionMade;
 use model::words;
@@ -29,14 +28,15 @@ impl View {
             .collect()
     }
 
-    /// The first phase that a file calls done, against our records.
+    /// The first phase that a file calls done, against our records, or over which a file closed the session.
     pub fn contested(&self) -> Option<&PhaseView> {
-        self.phases.iter().find(|phase| phase.contested)
+        let closed_over = || self.phases.iter().find(|phase| Some(&phase.id) == self.closed_over.as_ref());
+        self.phases.iter().find(|phase| phase.contested).or_else(closed_over)
     }
 
     /// True if its files call the session finished over a phase that is not done here.
     pub fn is_closed_in_doubt(&self) -> bool {
-        matches!(self.lifecycle, Lifecycle::Completed { forced: false, .. }) && self.contested().is_some()
+        self.closed_over.is_some()
     }
 
     /// Phases that a file calls done, without proof.

@@ -9,7 +9,9 @@ use crate::next::{Next, submitting};
 use crate::place::in_workspace;
 use crate::requirements::RequirementView;
 use jiff::Timestamp;
+use model::command::to_prove_before;
 use model::gate::{AttemptOutcome, CheckOutcome, CheckResult};
+use model::id::Name;
 use model::lifecycle::Lifecycle;
 use model::outcome::Outcome;
 use model::phase::Phase;
@@ -35,21 +37,30 @@ pub(crate) struct Material<'a> {
     pub(crate) warnings: Vec<Warning>,
     pub(crate) already: bool,
     pub(crate) items: ItemsSeen,
-    /// Checks of the current phase that failed in its last attempt and pass by now.
+    /// Checks of the phase at work that failed in its last attempt and pass by now.
     pub(crate) settled: BTreeSet<String>,
+    /// Commands of the phase at work that nobody trusts here yet, by check.
+    pub(crate) untrusted: BTreeSet<String>,
+    /// The phase over which only a file closed the session.
+    pub(crate) closed_over: Option<Name>,
     pub(crate) requirements: Vec<RequirementView>,
 }
 
 impl Material<'_> {
-    /// True if a check of the current phase was approved or finished since the last attempt, or passes by
+    /// True if a check of the phase at work was approved or finished since the last attempt, or passes by
     /// now.
     pub(crate) fn is_settled(&self, check: &str, kind: &str) -> bool {
-        let items = &self.items.counts;
+        let items = &at_work(self.session, self.run).items;
         match kind {
             "items" => items.done == items.total || self.settled.contains(check),
             _ => self.settled.contains(check),
         }
     }
+}
+
+/// The phase whose gate is tried next: one that a file calls done against our records, or else the current one.
+pub(crate) fn at_work<'a>(session: &Session, run: &'a Run) -> &'a Phase {
+    run.phases.iter().find(|phase| session.is_contested(phase)).unwrap_or(run.current())
 }
 
 pub(crate) fn build(material: Material<'_>) -> View {
@@ -115,6 +126,7 @@ pub(crate) fn build(material: Material<'_>) -> View {
         version: session.version,
         own_words: None,
         name_session: material.name_session,
+        closed_over: material.closed_over,
     }
 }
 
@@ -133,10 +145,12 @@ fn phases(material: &Material<'_>) -> Vec<PhaseView> {
             let defined = definition.and_then(|workflow| workflow.phase(phase.id().as_str()));
             let contested = session.is_contested(phase);
             let produces = produced(session, run, defined);
-            let proving = phase.claimed.then(|| submitting(material, phase, defined, &|_| None));
+            let has_gate = defined.is_some_and(PhaseDefinition::has_gate);
+            let waits = to_prove_before(session, run, phase, has_gate).is_some();
+            let proving = (phase.claimed && !waits).then(|| submitting(material, phase, defined, &|_| None));
             let view = phase_view(run.number_at(position), phase, defined, produces);
             let mut view = PhaseView { contested, proving, ..view };
-            if phase.id() == run.current().id() {
+            if phase.id() == at_work(session, run).id() {
                 for check in &mut view.gate.checks {
                     check.settled =
                         check.outcome == GateOutcome::Failed && material.is_settled(&check.id, &check.kind);

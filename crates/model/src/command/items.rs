@@ -12,6 +12,7 @@ use crate::item::{
 };
 use crate::phase::Phase;
 use crate::refusal::{ItemRefusal, Refusal};
+use crate::run::Run;
 use crate::session::Session;
 use jiff::{SignedDuration, Timestamp};
 use refusals::{Takeover, refuse_container, refuse_finished};
@@ -115,9 +116,7 @@ type Decided = Result<Vec<ItemEvent>, Refusal>;
 
 impl Context<'_> {
     fn add(&self, new: AddItem) -> Decided {
-        if let Some(existing) = self.book.get(&new.id) {
-            return Err(ItemRefusal::Exists { existing: existing.id.clone() }.into());
-        }
+        self.refuse_taken(&new.id)?;
         let (run, phase, order) = match &new.parent {
             Some(parent) => self.place_in(self.item(parent)?, &new)?,
             None => self.place_in_phase(new.phase.as_deref())?,
@@ -147,6 +146,19 @@ impl Context<'_> {
             fields: new.fields,
         };
         Ok(vec![ItemEvent::ItemAdded { item }])
+    }
+
+    /// An id belongs to its run: the same reviewer has the same name in the next round.
+    fn refuse_taken(&self, id: &ItemId) -> Result<(), Refusal> {
+        let current = self.session.run();
+        let is_in_use = |item: &&Item| {
+            let is_open = |run: &Run| run.is_open() && item.run.is(run);
+            current.is_some_and(|run| item.run.is(run)) || self.session.runs.iter().any(is_open)
+        };
+        match self.book.get(id).filter(is_in_use) {
+            Some(existing) => Err(ItemRefusal::Exists { existing: existing.id.clone() }.into()),
+            None => Ok(()),
+        }
     }
 
     fn place_in_phase(&self, asked: Option<&str>) -> Result<(RunRef, Name, u32), Refusal> {
@@ -272,9 +284,7 @@ impl Context<'_> {
         let mut parts = Vec::new();
         for (number, title) in (1..).zip(titles) {
             let id = item.id.part(number).map_err(|why| ItemRefusal::NoName { id: item.id.clone(), why })?;
-            if let Some(existing) = self.book.get(&id) {
-                return Err(ItemRefusal::Exists { existing: existing.id.clone() }.into());
-            }
+            self.refuse_taken(&id)?;
             parts.push(NewItem {
                 id,
                 kind: item.kind.clone(),

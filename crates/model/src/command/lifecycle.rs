@@ -57,8 +57,12 @@ pub(super) fn close(session: &Session, force: bool) -> Result<Vec<Event>, Refusa
             total: run.phases.len(),
             current: run.current().id().clone(),
         }),
-        Some(run) => Ok(vec![Event::SessionCompleted { forced: !run.may_be_whole() }]),
-        None => Ok(vec![Event::SessionCompleted { forced: false }]),
+        // A phase that only a file calls done, against our records, is as good as open.
+        Some(run) => {
+            let forced = !run.may_be_whole() || session.has_contested();
+            Ok(vec![Event::SessionCompleted { forced }])
+        }
+        None => Ok(vec![Event::SessionCompleted { forced: session.has_contested() }]),
     }
 }
 
@@ -86,7 +90,8 @@ pub(super) fn fail(session: &Session, error: String) -> Result<Vec<Event>, Refus
     }
 }
 
-/// Reopens a finished session at the same phase. Completed phases stay completed.
+/// Reopens a finished session at the same phase. Completed phases stay completed; claims over which a file
+/// ended it do not.
 pub(super) fn reopen(session: &Session, worktree: String, parallel: bool) -> Result<Vec<Event>, Refusal> {
     match session.lifecycle {
         Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => {

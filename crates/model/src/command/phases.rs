@@ -32,7 +32,10 @@ pub fn standing<'a>(session: &'a Session, asked: Option<&str>) -> Result<Standin
         Some(text) => run.resolve(text).ok_or_else(|| unknown(run, text))?,
     };
     if asked.is_some() && phase.claimed {
-        return Ok(Standing::Claimed(phase));
+        return match contested_before(session, run, phase) {
+            Some(earlier) => Err(earlier_unproven(session, phase, earlier)),
+            None => Ok(Standing::Claimed(phase)),
+        };
     }
     if asked.is_some() && phase.is_done() {
         return Ok(Standing::AlreadyDone(phase));
@@ -56,6 +59,35 @@ pub fn standing<'a>(session: &'a Session, asked: Option<&str>) -> Result<Standin
     Ok(Standing::Current(phase))
 }
 
+/// The earlier phase to prove before this claimed one: what failed here comes first, and a phase without a
+/// gate is only proven by those before it.
+pub fn to_prove_before<'a>(
+    session: &Session,
+    run: &'a Run,
+    phase: &Phase,
+    has_gate: bool,
+) -> Option<&'a Phase> {
+    contested_before(session, run, phase)
+        .or_else(|| before(run, phase).find(|earlier| earlier.claimed).filter(|_| !has_gate))
+}
+
+fn contested_before<'a>(session: &Session, run: &'a Run, phase: &Phase) -> Option<&'a Phase> {
+    before(run, phase).find(|earlier| session.is_contested(earlier))
+}
+
+fn before<'a>(run: &'a Run, phase: &Phase) -> impl Iterator<Item = &'a Phase> {
+    let id = phase.id().clone();
+    run.phases.iter().take_while(move |earlier| *earlier.id() != id)
+}
+
+fn earlier_unproven(session: &Session, asked: &Phase, earlier: &Phase) -> Refusal {
+    Refusal::EarlierUnproven {
+        session: session.id.clone(),
+        asked: asked.id().clone(),
+        earlier: earlier.id().clone(),
+    }
+}
+
 pub(super) fn complete(
     session: &Session,
     asked: Option<&str>,
@@ -66,7 +98,12 @@ pub(super) fn complete(
     let (phase, following) = match standing(session, asked)? {
         Standing::AlreadyDone(_) => return Ok(Vec::new()),
         // The run is already past this phase; only its proof was missing.
-        Standing::Claimed(phase) => (phase.id().clone(), Vec::new()),
+        Standing::Claimed(phase) => {
+            if let Some(earlier) = to_prove_before(session, run, phase, !attempt.checks.is_empty()) {
+                return Err(earlier_unproven(session, phase, earlier));
+            }
+            (phase.id().clone(), Vec::new())
+        }
         Standing::Current(phase) => (phase.id().clone(), after(session, run, phase.id(), skips)),
     };
     if !attempt.passes() {

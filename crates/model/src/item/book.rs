@@ -129,6 +129,7 @@ impl ItemBook {
     }
 
     fn add(&mut self, new: &NewItem, at: Timestamp) {
+        self.make_room_for(new);
         let parent = new.parent.as_ref().and_then(|id| self.get(id));
         let mut place = parent.map(|parent| parent.place.clone()).unwrap_or_default();
         place.push(new.order);
@@ -170,6 +171,15 @@ impl ItemBook {
         }
         self.touched.insert(new.id.key());
         self.insert(item);
+    }
+
+    /// An item of an earlier run with this id gives way; the log has it, and its run's counts stay.
+    fn make_room_for(&mut self, new: &NewItem) {
+        let Some(earlier) = self.items.remove(&new.id.key()) else { return };
+        self.rewire(&new.id, &[]);
+        if let Some(parent) = &earlier.parent {
+            self.parts.entry(parent.key()).or_default().remove(&new.id.key());
+        }
     }
 
     fn complete(&mut self, id: &ItemId, at: Timestamp) {

@@ -132,6 +132,12 @@ impl Work {
         }
     }
 
+    #[track_caller]
+    fn refused_because_it_exists(&mut self, name: &str) {
+        let refused = self.try_to(&anna(), add(name));
+        assert!(matches!(refused, Err(Refusal::Item(ItemRefusal::Exists { .. }))), "{refused:?}");
+    }
+
     fn item(&self, name: &str) -> &Item {
         self.book.get(&id(name)).expect("the item exists")
     }
@@ -621,4 +627,24 @@ fn b3_a_lease_whose_holder_is_gone_holds_nothing() {
     work.gone = vec![agent("one")];
     work.did(&agent("two"), claim("a"));
     assert!(work.item("a").is_held_by(&agent("two"), work.now));
+}
+
+#[test]
+fn b1_an_id_is_free_again_in_the_next_round_and_not_before() {
+    let mut work = Work::with(&["security-1"]);
+    work.did(&anna(), add("dependent-1"));
+    let refused = work.refused(&anna(), add("Security-1"));
+    assert_eq!(refused, ItemRefusal::Exists { existing: id("security-1") });
+    work.keep(&anna(), &[Event::RunCompleted]);
+    work.refused_because_it_exists("security-1");
+    let run = work.session.run().expect("a run").clone();
+    let phases = run.phases.iter().map(|phase| phase.stub.clone()).collect();
+    let next = RunPlan { workflow: run.workflow, phases, skips: Vec::new() };
+    let begun = command::decide(&work.session, Command::StartRun { run: next, is_next: false });
+    work.keep(&anna(), &begun.expect("another run"));
+    work.did(&anna(), add("security-1"));
+    assert_eq!(work.counts(), (0, 1), "one in this round");
+    assert_eq!(work.item("security-1").run.ordinal, 2);
+    assert_eq!(work.session.runs[0].phases[0].items.total, 2, "the first round keeps its count");
+    assert_eq!(ItemBook::fold(&work.log).get(&id("security-1")), work.book.get(&id("security-1")));
 }

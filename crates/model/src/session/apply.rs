@@ -1,6 +1,7 @@
 //! Applies one event to a session. Never refuses one and never reads the clock.
 
 use super::{Checkpoint, RevisionMade, Session};
+use crate::actor::Actor;
 use crate::approval::Approval;
 use crate::artifact::{Artifact, ArtifactVersion, moved_path};
 use crate::event::{Event, ItemEvent, Recorded};
@@ -47,7 +48,7 @@ impl Session {
             Event::PhaseClaimed { phase, attempt } => self.claim(phase, attempt.as_ref(), recorded),
             Event::PhaseFlagged { phase } => self.on_phase(phase, Phase::flag),
             Event::RunStarted { workflow, ordinal, phases, .. } => {
-                self.start_run(workflow, *ordinal, phases, at);
+                self.start_run(workflow, *ordinal, phases, recorded);
             }
             Event::PhasesAdded { phases } => self.on_run(|run| run.add(phases)),
             Event::DefinitionUpdated { workflow, phases, .. } => self.redefine(workflow, phases),
@@ -105,10 +106,12 @@ impl Session {
                 self.activate(worktree, machine.as_ref(), *parallel, at);
             }
             Event::SessionReopened { worktree, parallel, machine } => {
+                self.drop_claims(&recorded.actor);
                 self.activate(worktree, machine.as_ref(), *parallel, at);
             }
             Event::SessionCompleted { forced } => {
                 self.enter(Lifecycle::Completed { at, forced: *forced }, at);
+                self.ended_by_file = self.is_its_tool(&recorded.actor);
             }
             Event::SessionFailed { error } => self.enter(Lifecycle::Failed { at, error: error.clone() }, at),
             Event::SessionAbandoned { reason, .. } => {
@@ -132,14 +135,24 @@ impl Session {
         }
     }
 
-    fn start_run(&mut self, workflow: &WorkflowRef, ordinal: u32, phases: &[PhaseStub], at: Timestamp) {
-        let Some(run) = Run::new(workflow.clone(), ordinal, phases.to_vec(), at) else { return };
+    fn start_run(&mut self, workflow: &WorkflowRef, ordinal: u32, phases: &[PhaseStub], recorded: &Recorded) {
+        let at = recorded.at;
+        let Some(mut run) = Run::new(workflow.clone(), ordinal, phases.to_vec(), at) else { return };
+        run.begun_by_file = self.is_its_tool(&recorded.actor);
         self.settle_pause(at);
         self.lifecycle = Lifecycle::Active;
+        self.ended_by_file = false;
         self.approvals.clear();
         self.run_counts.insert(workflow.name.to_string(), ordinal);
         self.runs.push(run);
         self.current_run = self.runs.len() - 1;
+    }
+
+    /// Somebody continues a session that only a file had ended, where our records end.
+    fn drop_claims(&mut self, actor: &Actor) {
+        if let Some(position) = self.closed_over().filter(|_| !self.is_its_tool(actor)) {
+            self.on_run(|run| run.drop_claims_from(position));
+        }
     }
 
     fn complete(&mut self, phase: &Name, attempt: &AttemptReport, recorded: &Recorded) {

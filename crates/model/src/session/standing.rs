@@ -11,6 +11,7 @@ impl Session {
     pub(super) fn enter(&mut self, lifecycle: Lifecycle, at: Timestamp) {
         self.settle_pause(at);
         self.lifecycle = lifecycle;
+        self.ended_by_file = false;
     }
 
     /// A new reason for a running pause does not restart it.
@@ -32,6 +33,7 @@ impl Session {
             }
         };
         self.lifecycle = Lifecycle::Paused { at, reason, context, saved };
+        self.ended_by_file = false;
     }
 
     /// A pause without a reason of its own keeps what an earlier pause interrupted. A failure counts as a pause.

@@ -1,13 +1,14 @@
 //! A few rules in full, event by event.
 
 use crate::given::{
-    Given, advance, advance_past, at, fail_the_gate, failing_attempt, given, name, note, pause, plan,
+    Given, HERE, advance, advance_past, at, fail_the_gate, failing_attempt, given, name, note, pause, plan,
     recorded, resume, skip, started,
 };
+use model::actor::Actor;
 use model::artifact::ArtifactVersion;
-use model::command::Command;
-use model::event::Event;
-use model::gate::AttemptReport;
+use model::command::{Command, decide};
+use model::event::{Event, Recorded};
+use model::gate::{AttemptReport, CheckOutcome, CheckResult};
 use model::lifecycle::Lifecycle;
 use model::note::NoteKind;
 use model::session::Session;
@@ -303,4 +304,103 @@ fn b1_a_run_does_not_end_over_a_phase_that_only_a_file_calls_done_against_a_gate
     let contested = tried.after([fail_the_gate()]).and([claimed, begun("review")]);
     contested.when(advance(None)).then([completed("review"), begun("implement")]);
     contested.after([advance(Some("implement"))]).when(advance(None)).then(ended);
+}
+
+/// Events that a file reports, recorded as its tool's.
+fn said_by_its_file(before: Given, events: impl IntoIterator<Item = Event>) -> Given {
+    let mut history = before.history;
+    for event in events {
+        let version = history.last().map_or(1, |last| last.version + 1);
+        let actor = Actor::Tool { name: "ocr".to_owned(), host: "desk".to_owned() };
+        history
+            .push(Recorded { actor, ..recorded(version, at(60 * i64::try_from(version).unwrap()), event) });
+    }
+    let session = Session::fold(&history).expect("it begins with a start");
+    Given { history, session }
+}
+
+/// Everything after the plan is done and the session finished, according to a file.
+fn closed_in_its_file(before: Given) -> Given {
+    let claimed = |phase: &str| Event::PhaseClaimed { phase: name(phase), attempt: None };
+    let events = [
+        claimed("implement"),
+        claimed("review"),
+        Event::RunCompleted,
+        Event::SessionCompleted { forced: false },
+    ];
+    said_by_its_file(before, events)
+}
+
+fn reopened() -> Command {
+    Command::Reopen { worktree: HERE.to_owned(), parallel: false }
+}
+
+#[test]
+fn b1_a_session_that_a_file_closed_over_a_failed_gate_goes_on_at_that_gate() {
+    let closed = closed_in_its_file(three_phases().after([advance(None), fail_the_gate()]));
+    assert_eq!(closed.session.closed_over(), Some(1));
+    let events = decide(&closed.session, reopened()).unwrap();
+    let version = closed.session.version + 1;
+    let open = closed.session.clone().apply(&recorded(version, at(900), events[0].clone()));
+    let run = open.run().unwrap();
+    assert!(run.is_open());
+    assert_eq!((run.current().id().as_str(), run.current().status()), ("implement", "in_progress"));
+    assert_eq!(run.phases[2].status(), "not_started", "what followed was claimed as well");
+    assert!(open.failed_here(run.current()), "its attempts are not forgotten");
+    let started = closed.session.run().unwrap().phases[1].started_at();
+    assert_eq!(run.current().started_at(), started, "files written since still count");
+}
+
+#[test]
+fn b1_only_a_person_closes_a_finished_run_over_a_phase_that_failed_here() {
+    let claimed = Event::PhaseClaimed { phase: name("implement"), attempt: None };
+    let ended = [claimed, completed("review"), Event::RunCompleted];
+    let contested = three_phases().after([advance(None), fail_the_gate()]).and(ended.clone());
+    // A forced end is what the engine lets only a person do.
+    contested.when(Command::Close { force: false }).then([Event::SessionCompleted { forced: true }]);
+    let uncontested = three_phases().after([advance(None)]).and(ended);
+    uncontested.when(Command::Close { force: false }).then([Event::SessionCompleted { forced: false }]);
+}
+
+#[test]
+fn b1_a_session_that_a_file_closed_over_mere_claims_goes_on_where_our_proof_ends() {
+    let closed = closed_in_its_file(three_phases().after([advance(None)]));
+    assert_eq!(closed.session.closed_over(), Some(1));
+    let of_ours = three_phases().after([advance(None), advance(None), advance(None)]);
+    assert_eq!(of_ours.session.closed_over(), None, "nothing was claimed");
+    let run = plan("build", Close, &["plan", "implement", "review"]);
+    let told =
+        said_by_its_file(given(started(run.clone()).into_iter().take(1)), started(run).into_iter().skip(1));
+    let told = closed_in_its_file(told);
+    assert_eq!(told.session.closed_over(), None, "a run that a file began and ended is the file's");
+}
+
+#[test]
+fn b1_a_claimed_phase_is_not_proven_before_an_earlier_one_that_failed_here() {
+    let closed = closed_in_its_file(three_phases().after([advance(None)]));
+    let message =
+        "cannot complete phase 'review': phase 'implement' comes first, and only a file calls it done";
+    // Without a gate, only the phases before it can prove it.
+    closed.when(advance(Some("review"))).then_refused("earlier_unproven", message);
+    let failing = Command::CompletePhase {
+        phase: Some("implement".to_owned()),
+        attempt: failing_attempt(),
+        skips: Vec::new(),
+    };
+    let failed = closed.clone().after([failing]);
+    let passing = Command::CompletePhase {
+        phase: Some("review".to_owned()),
+        attempt: AttemptReport { checks: passed_checks(), ..AttemptReport::default() },
+        skips: Vec::new(),
+    };
+    failed.when(passing.clone()).then_refused("earlier_unproven", message);
+    assert!(closed.when(passing).0.is_ok(), "a gate of its own proves it while nothing earlier failed");
+}
+
+fn passed_checks() -> Vec<CheckResult> {
+    let mut checks = failing_attempt().checks;
+    for check in &mut checks {
+        check.outcome = CheckOutcome::Passed;
+    }
+    checks
 }

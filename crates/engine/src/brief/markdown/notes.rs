@@ -3,6 +3,7 @@
 use super::{Detail, pairs, when};
 use crate::brief::Brief;
 use crate::words::{defused, quoted};
+use model::lifecycle::Lifecycle;
 use model::note::{Note, NoteKind};
 use model::session::RevisionMade;
 use std::fmt::Write;
@@ -44,8 +45,12 @@ fn line(note: &Note, brief: &Brief, detail: Detail) -> String {
         Detail::Line | Detail::Tight => String::new(),
     };
     let at = when(note.at, brief.now);
-    if note.is_open() {
-        let (kind, naming) = (note.kind.name(), brief.session.naming());
+    let view = &brief.session;
+    let is_over = matches!(view.lifecycle, Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. });
+    if note.is_open() && is_over {
+        let _ = write!(line, " ({}, {at}{actor})", note.kind.name());
+    } else if note.is_open() {
+        let (kind, naming) = (note.kind.name(), view.naming());
         let _ =
             write!(line, " ({kind}, {at}{actor}; once settled: `leftoff note resolve {}{naming}`)", note.id);
     } else {

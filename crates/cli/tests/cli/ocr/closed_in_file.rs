@@ -1,0 +1,183 @@
+//! A file that calls a review finished never overrules what is known here, and whoever obeys the brief never
+//! closes it over a failed gate or an open item.
+
+use super::*;
+use serde_json::json;
+use testkit::Ran;
+
+const AGENT: &str = "claude:a4326893-7dc8";
+
+fn as_agent(sandbox: &Sandbox, line: &str) -> Ran {
+    sandbox.run_as(AGENT, testkit::words_of(line))
+}
+
+fn next(sandbox: &Sandbox) -> Value {
+    as_agent(sandbox, "status --json").ok().json()["next"].clone()
+}
+
+fn close_in_file(sandbox: &Sandbox) {
+    edit(sandbox, &json!({ "status": "closed", "current_phase": "complete", "phase_number": 8 }));
+}
+
+/// The first three phases are verified.
+fn at_reviews() -> Sandbox {
+    let sandbox = begun();
+    artifact(&sandbox, "discovered-standards.md", "S\n");
+    artifact(&sandbox, "context.md", "C\n");
+    for phase in ["context", "change-context", "analysis"] {
+        as_agent(&sandbox, &format!("advance --phase {phase}")).ok();
+    }
+    sandbox
+}
+
+/// One reviewer is missing, the gate found that, and the file calls the session closed.
+fn closed_over_a_missing_reviewer() -> Sandbox {
+    let sandbox = at_reviews();
+    for reviewer in ["security-1", "testing-1"] {
+        as_agent(&sandbox, &format!("item add {reviewer} --id {reviewer}")).ok();
+    }
+    artifact(&sandbox, "rounds/round-1/reviews/security-1.md", "## Finding 1\n");
+    as_agent(&sandbox, "item done security-1").ok();
+    as_agent(&sandbox, "advance --phase reviews").code(5);
+    close_in_file(&sandbox);
+    sandbox
+}
+
+#[test]
+fn b1_reopening_goes_on_at_the_failed_gate_and_closing_needs_a_person() {
+    let sandbox = closed_over_a_missing_reviewer();
+    let said = next(&sandbox);
+    assert_eq!(said["command"], Value::Null);
+    assert!(said["summary"].as_str().unwrap().ends_with(&format!("leftoff reopen {ID}")), "{said}");
+    as_agent(&sandbox, &format!("reopen {ID}")).ok();
+    let view = as_agent(&sandbox, "status --json").ok().json();
+    assert_eq!((&view["status"], phase(&view)), (&"checkpoint_failed".into(), "reviews"), "{view:#}");
+    assert_eq!(view["next"]["command"], "leftoff advance --phase reviews");
+    assert_eq!(state(&sandbox)["current_phase"], "reviews", "its file says so, too");
+    as_agent(&sandbox, "close").code(4);
+    as_agent(&sandbox, "close --force").code(6);
+    // The work is done as anywhere else; what was reviewed before is not asked for again.
+    artifact(&sandbox, "rounds/round-1/reviews/testing-1.md", "## Finding 2\n");
+    as_agent(&sandbox, "item done testing-1").ok();
+    let view = as_agent(&sandbox, "advance --phase reviews --json").ok().json();
+    assert_eq!((phase(&view), &view["phases"][3]["outcome"]), ("aggregation", &"verified".into()));
+    assert_eq!(view["status"], "active", "what followed was claimed only");
+}
+
+#[test]
+fn b1_a_finished_run_is_not_closed_over_a_contested_phase_or_an_open_item_without_a_person() {
+    // A log of an earlier version: reopened with its claims.
+    let sandbox = at_reviews();
+    as_agent(&sandbox, "advance --phase reviews").code(5);
+    edit(&sandbox, &json!({ "current_phase": "complete", "phase_number": 8 }));
+    let said = next(&sandbox);
+    assert_eq!(said["command"], "leftoff advance --phase reviews", "{said}");
+    as_agent(&sandbox, "close").code(4);
+    as_agent(&sandbox, "skip --reason late").code(0);
+    let view = as_agent(&sandbox, "status --json").ok().json();
+    assert_eq!((&view["lifecycle"]["state"], phase(&view)), (&"active".into(), "reviews"), "{view:#}");
+}
+
+#[test]
+fn b1_a_session_closed_over_mere_claims_is_not_called_finished() {
+    let sandbox = at_reviews();
+    artifact(&sandbox, "rounds/round-1/reviews/security-1.md", "## Finding 1\n");
+    as_agent(&sandbox, "advance --phase reviews").ok();
+    close_in_file(&sandbox);
+    let brief = as_agent(&sandbox, "brief --format markdown").ok().stdout;
+    assert!(brief.contains("Phase 5 of 8, **Aggregate Findings**"), "{brief}");
+    assert!(brief.contains("(a file says 8 complete, unverified)"), "{brief}");
+    assert!(!brief.contains("**Finished**"), "{brief}");
+    let view = as_agent(&sandbox, "status --json").ok().json();
+    assert_eq!(view["closed_over"], "aggregation");
+    as_agent(&sandbox, &format!("reopen {ID}")).ok();
+    assert_eq!(next(&sandbox)["command"], "leftoff advance --phase aggregation");
+    // An item of ours that a finished phase left open counts, too.
+    let sandbox = at_reviews();
+    artifact(&sandbox, "rounds/round-1/reviews/security-1.md", "## Finding 1\n");
+    as_agent(&sandbox, "item add security-1 --id security-1").ok();
+    as_agent(&sandbox, "advance --phase reviews").ok();
+    for file in ["discourse", "final"] {
+        artifact(&sandbox, &format!("rounds/round-1/{file}.md"), "D\n");
+    }
+    for phase in ["aggregation", "discourse", "synthesis"] {
+        as_agent(&sandbox, &format!("advance --phase {phase}")).ok();
+    }
+    as_agent(&sandbox, "advance --phase complete").code(4);
+    close_in_file(&sandbox);
+    let brief = as_agent(&sandbox, "brief --format markdown").ok().stdout;
+    assert!(!brief.contains("**Finished**"), "{brief}");
+    as_agent(&sandbox, &format!("reopen {ID}")).ok();
+    assert_eq!(next(&sandbox)["command"], "leftoff item claim security-1");
+    as_agent(&sandbox, "close").code(4);
+}
+
+#[test]
+fn b1_a_claimed_last_phase_is_not_done_over_gates_that_failed() {
+    let sandbox = at_reviews();
+    artifact(&sandbox, "rounds/round-1/reviews/security-1.md", "## Finding 1\n");
+    as_agent(&sandbox, "advance --phase reviews").ok();
+    close_in_file(&sandbox);
+    as_agent(&sandbox, "advance --phase complete").code(4);
+    as_agent(&sandbox, "advance --phase aggregation").ok();
+    as_agent(&sandbox, "advance --phase discourse").code(5);
+    for phase in ["synthesis", "complete"] {
+        let refused = as_agent(&sandbox, &format!("advance --phase {phase}")).code(4).stderr;
+        assert!(refused.contains("phase 'discourse' comes first"), "{refused}");
+    }
+    // A command that would be refused is not offered.
+    let text = as_agent(&sandbox, "brief").ok().stdout;
+    assert!(text.contains("leftoff advance --phase discourse"), "{text}");
+    assert!(
+        !text.contains("advance --phase synthesis") && !text.contains("advance --phase complete"),
+        "{text}"
+    );
+}
+
+#[test]
+fn b1_every_reviewer_of_a_round_has_a_review_of_its_own() {
+    let sandbox = at_reviews();
+    artifact(&sandbox, "rounds/round-1/reviews/security-1.md", "## Finding 1\n");
+    as_agent(&sandbox, "item add security-1 --id security-1").ok();
+    as_agent(&sandbox, "item done security-1").ok();
+    as_agent(&sandbox, "advance --phase reviews").ok();
+    for file in ["discourse", "final"] {
+        artifact(&sandbox, &format!("rounds/round-1/{file}.md"), "D\n");
+    }
+    for phase in ["aggregation", "discourse", "synthesis", "complete"] {
+        as_agent(&sandbox, &format!("advance --phase {phase}")).ok();
+    }
+    as_agent(&sandbox, &format!("round --session {ID}")).ok();
+    for phase in ["context", "change-context", "analysis"] {
+        as_agent(&sandbox, &format!("advance --phase {phase}")).ok();
+    }
+    as_agent(&sandbox, "item add security-1 --id security-1").ok();
+    as_agent(&sandbox, "item done security-1").ok();
+    as_agent(&sandbox, "item add Accessibility --id a11y-1").ok();
+    for file in ["security-1", "somebody-else"] {
+        artifact(&sandbox, &format!("rounds/round-2/reviews/{file}.md"), "## Finding 1\n");
+    }
+    let failed = as_agent(&sandbox, "advance --phase reviews").code(5).stderr;
+    assert!(failed.contains("a11y-1.md"), "{failed}");
+    as_agent(&sandbox, "item block a11y-1 --reason 'no licence'").ok();
+    as_agent(&sandbox, "advance --phase reviews").code(5);
+    as_agent(&sandbox, "doctor").ok();
+}
+
+#[test]
+fn t3_an_edit_that_is_not_taken_in_yet_is_no_tampering() {
+    let sandbox = at_reviews();
+    let head = |sandbox: &Sandbox| {
+        let report = crate::verify::report(&as_agent(sandbox, "verify --json").code(5));
+        assert!(report["head"].is_string(), "{report:#}");
+        (report["head"].clone(), report["events"].clone())
+    };
+    let before = head(&sandbox);
+    edit(&sandbox, &json!({ "current_phase": "synthesis", "phase_number": 7 }));
+    let findings = as_agent(&sandbox, "doctor").stdout;
+    assert!(!findings.contains("is not what was written"), "{findings}");
+    assert_eq!(head(&sandbox), before, "the head is that of the stored events, and so is their number");
+    as_agent(&sandbox, "note 'taken in'").ok();
+    as_agent(&sandbox, "doctor").ok();
+    assert_ne!(head(&sandbox), before);
+}

@@ -1,0 +1,46 @@
+//! An agent that worked before a hook could name its conversation: commands knew its process by a marker
+//! alone. It is one agent, and keeps its session and its items.
+
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::hooks::memory::Memory;
+use crate::presence::AgentIdentity;
+use model::id::SessionId;
+
+impl Engine {
+    /// Gives the conversation what its process got before. Returns a problem, which stops nobody.
+    pub(super) fn recognise(&mut self, agent: &AgentIdentity) -> Option<String> {
+        self.take_over_from_marker(agent).err().map(|error| error.to_string())
+    }
+
+    fn take_over_from_marker(&mut self, agent: &AgentIdentity) -> Result<()> {
+        // A server is written to later, from the queue.
+        if self.queues() {
+            return Ok(());
+        }
+        let Some(marked) = AgentIdentity::of_parent(&agent.agent).filter(|marked| marked != agent) else {
+            return Ok(());
+        };
+        let row = self.store.agent(&marked.agent, &marked.id)?;
+        let bound = row.as_ref().and_then(|row| row.session.clone());
+        let session: Option<SessionId> = match bound {
+            Some(session) => Some(session),
+            None => self.at_work()?,
+        };
+        let Some(session) = session else { return Ok(()) };
+        let holds = !self.leases_of(&session, &marked)?.is_empty();
+        if row.is_none() && !holds {
+            return Ok(());
+        }
+        if holds {
+            self.claim_as_renamed(&session, &marked)?;
+        }
+        let known = self.store.agent(&agent.agent, &agent.id)?;
+        let memory = known.and_then(|row| row.memory).unwrap_or_else(|| Memory::default().text());
+        self.greet(agent, Some(session), Some(memory), self.patience.left())?;
+        if row.is_some() {
+            self.store.forget_agents(&[(marked.agent, marked.id)], self.patience.left())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,65 @@
+//! Sessions and runs that are over, or only said to be: what is left, and how to continue.
+
+use super::{Next, Waits, about};
+use crate::view::Material;
+use crate::words::phase_called;
+use model::gate::CheckResult;
+use model::hint::{CommandLine, Hint};
+use model::id::Name;
+use model::lifecycle::Lifecycle;
+use model::note::NoteKind;
+use model::session::Session;
+use model::words;
+
+impl Next {
+    /// If only a person can supply what is missing, the command is theirs: trusting commands, or approving a
+    /// check. Trying the gate once more would only fail once more.
+    pub(super) fn by_a_person(self, material: &Material<'_>, missing: &[&CheckResult]) -> Self {
+        let is_untrusted = |check: &&&CheckResult| material.untrusted.contains(&check.id);
+        let needs_a_person = |check: &&CheckResult| check.kind == "approval" || is_untrusted(&check);
+        let Some(first) = missing.first().filter(|_| missing.iter().all(needs_a_person)) else {
+            return self;
+        };
+        let words = match missing.iter().find(is_untrusted) {
+            Some(_) => words!["trust", material.run.workflow.name],
+            None => words!["approve", first.id],
+        };
+        Self { command: Some(about(material, words)), waits: Waits::Person, ..self }
+    }
+
+    /// Another session waits beside one that is over, which is no next step of this one.
+    pub(crate) fn beside(session: &Session, paused: &str) -> Self {
+        Self::new(format!("{}. Session {paused} is paused.", over(session, "")), None)
+    }
+}
+
+/// The numbers of open blockers.
+pub(super) fn open_blockers(session: &Session) -> Vec<String> {
+    let blockers = session.open_notes().filter(|note| note.kind == NoteKind::Blocker);
+    blockers.map(|note| note.id.to_string()).collect()
+}
+
+/// How a session that is over ended, and what it left: a blocker, or nothing.
+pub(super) fn over(session: &Session, nothing: &str) -> String {
+    if matches!(session.lifecycle, Lifecycle::Abandoned { .. }) {
+        return format!("Given up{nothing}");
+    }
+    match open_blockers(session).as_slice() {
+        [] => format!("Finished{nothing}"),
+        [one] => format!("Finished; note {one} is still an open blocker"),
+        several => format!("Finished; notes {} are still open blockers", several.join(", ")),
+    }
+}
+
+/// True if a finished run has work left: a phase that only a file calls done, or open items.
+pub(super) fn is_not_done(material: &Material<'_>) -> bool {
+    material.session.has_contested() || material.items.block_the_end
+}
+
+/// A file ended the session over a phase that nothing here shows to be done. Nobody is sent back to work for that.
+pub(super) fn closed_by_file(material: &Material<'_>, phase: &Name) -> Hint {
+    let number = material.run.position(phase.as_str()).map_or(0, |at| material.run.number_at(at));
+    let called = phase_called(number, phase);
+    Hint::new(format!("A file calls the session finished, and {called} is not done here. To continue it: "))
+        .command(CommandLine::new(words!["reopen", &material.session.id]))
+}
