@@ -139,13 +139,14 @@ impl Neighbour {
 }
 
 impl Brief {
-    /// The first open items of the phase: the reader's own, then started, blocked, ready and waiting ones.
+    /// The first open items of the phase: the reader's own, then held or started, blocked, ready and waiting
+    /// ones.
     pub fn items(&self, most: usize) -> Vec<&ItemView> {
         let mut items: Vec<&ItemView> = self.session.items.iter().collect();
         items.sort_by_key(|item| {
             let is_blocked = matches!(item.item.status, ItemStatus::Blocked { .. });
             let waits = item.container || !item.item.waits_for.is_empty();
-            (!item.mine, !item.is_begun(), !is_blocked, waits)
+            (!item.mine, !item.held && !item.is_begun(), !is_blocked, waits)
         });
         items.truncate(most);
         items

@@ -1,7 +1,7 @@
 //! Items through the whole program: a plan of work, several agents who share it, a gate that waits for all of
 //! it.
 
-use crate::{git, unbroken};
+use crate::git;
 use std::process::{Child, Stdio};
 use testkit::{Ran, Sandbox};
 

@@ -132,7 +132,7 @@ fn unbroken(text: &str) -> String {
 
 /// Text without line breaks and markup: a brief's form for people has the same words as that for agents.
 fn words_only(text: &str) -> String {
-    unbroken(&text.replace(['#', '*', '`', ':', '>'], " "))
+    unbroken(&text.replace(['#', '*', '`', ':', '>'], ""))
 }
 
 /// A project whose workflow declares files and a field, with a session `s` at ten o'clock.

@@ -97,7 +97,7 @@ enum Goes {
 }
 
 struct Section {
-    /// Its name in the list of omitted sections.
+    /// Its name, also in the list of omitted sections.
     name: &'static str,
     text: String,
     goes: Goes,
@@ -119,25 +119,39 @@ pub fn fitting(brief: &Brief, budget: usize, size: impl Fn(&str) -> usize) -> St
     }
     // From here on sections only go, never come back: a larger budget never has less than a smaller one.
     let mut left_out: Vec<&'static str> = Vec::new();
-    for (detail, may_go) in [
-        (Detail::Line, &[Goes::First][..]),
-        (Detail::Tight, &[Goes::First]),
-        (Detail::Least, &[Goes::First, Goes::Late]),
-    ] {
-        let mut kept = sections(brief, detail);
-        kept.retain(|section| section.goes == Goes::Never || !left_out.contains(&section.name));
-        loop {
-            let text = joined(brief, &kept, &left_out);
-            if size(&text) <= longest {
-                return text;
+    let mut kept = Vec::new();
+    for detail in [Detail::Line, Detail::Tight] {
+        kept = sections(brief, detail);
+        kept.retain(|section| !left_out.contains(&section.name));
+        while let Some(last) = kept.iter().rposition(|section| section.goes == Goes::First) {
+            if size(&joined(brief, &kept, &left_out)) <= longest {
+                break;
             }
-            let Some(last) = kept.iter().rposition(|section| may_go.contains(&section.goes)) else { break };
             left_out.push(kept.remove(last).name);
         }
+        let text = joined(brief, &kept, &left_out);
+        if size(&text) <= longest {
+            return text;
+        }
     }
-    let essential: Vec<Section> =
-        sections(brief, Detail::Least).into_iter().filter(|section| section.goes == Goes::Never).collect();
-    joined(brief, &essential, &left_out)
+    // Then one section after the other is cut to its least, from the end.
+    for least in sections(brief, Detail::Least).into_iter().rev() {
+        if let Some(section) = kept.iter_mut().find(|section| section.name == least.name) {
+            *section = least;
+        }
+        let text = joined(brief, &kept, &left_out);
+        if size(&text) <= longest {
+            return text;
+        }
+    }
+    while let Some(last) = kept.iter().rposition(|section| section.goes == Goes::Late) {
+        left_out.push(kept.remove(last).name);
+        let text = joined(brief, &kept, &left_out);
+        if size(&text) <= longest {
+            return text;
+        }
+    }
+    joined(brief, &kept, &left_out)
 }
 
 fn joined(brief: &Brief, sections: &[Section], left_out: &[&str]) -> String {
@@ -163,17 +177,17 @@ fn joined(brief: &Brief, sections: &[Section], left_out: &[&str]) -> String {
 /// In reading order: what to do, what not to redo, what is wrong, the rest.
 fn sections(brief: &Brief, detail: Detail) -> Vec<Section> {
     let made = |name, goes, text: String| (!text.is_empty()).then_some(Section { name, text, goes });
-    let essential = |text: String| made("", Goes::Never, text);
+    let essential = |name, text: String| made(name, Goes::Never, text);
     let optional = |name, text: String| made(name, Goes::Late, text);
     let of_kind = |name, title, kind| optional(name, notes::of_kind(title, kind, brief, detail));
     [
-        essential(head::head(brief, detail)),
-        essential(next(brief, detail)),
-        essential(done::done(brief, detail)),
-        essential(wrong::failed(brief, detail)),
-        essential(wrong::to_review(brief, detail)),
-        essential(wrong::unverified(brief, detail)),
-        essential(notes::open(brief, detail)),
+        essential("Head", head::head(brief, detail)),
+        essential("Next", next(brief, detail)),
+        essential("Done", done::done(brief, detail)),
+        essential("Failed", wrong::failed(brief, detail)),
+        essential("Waits for review", wrong::to_review(brief, detail)),
+        essential("Unverified", wrong::unverified(brief, detail)),
+        essential("Blocked or open", notes::open(brief, detail)),
         optional("Items", items::items(brief, detail)),
         optional("Required", around::required(brief, detail)),
         optional("Revised", notes::revised(brief, detail)),
@@ -182,9 +196,9 @@ fn sections(brief: &Brief, detail: Detail) -> Vec<Section> {
         of_kind("Assumed", "Assumed", NoteKind::Assumption),
         optional("Paused", around::paused(brief, detail)),
         optional("Overridden", notes::overridden(brief, detail)),
-        optional("Warnings", around::warnings(brief, detail)),
         optional("Here now", around::here_now(brief)),
         optional("Touched", around::touched(brief, detail)),
+        optional("Warnings", around::warnings(brief, detail)),
         optional("Last words", around::last_words(brief, detail)),
         made("Notes", Goes::First, notes::of_kind("Notes", NoteKind::Note, brief, detail)),
         made("Commands run", Goes::First, around::commands_run(brief, detail)),
@@ -225,7 +239,10 @@ fn advice(hint: &Hint, longest: usize) -> String {
             }
             Piece::Text(words) => {
                 let plain = uncut_commands(words, room);
-                room = room.saturating_sub(plain.chars().count());
+                if words.chars().count() > room {
+                    return text + &plain;
+                }
+                room -= words.chars().count();
                 // Defusing trims what separates the text from a command.
                 let space = |is_there| if is_there { " " } else { "" };
                 let (before, after) = (words.starts_with(' '), words.ends_with(' '));
@@ -236,11 +253,15 @@ fn advice(hint: &Hint, longest: usize) -> String {
     text
 }
 
-/// A definition's text, which may name commands: it is cut before a command rather than within it.
+/// A definition's text, which may name commands and paths: it is cut before one rather than within it.
 fn uncut_commands(text: &str, longest: usize) -> String {
     let short = defused_around_quotes(text, longest);
-    match short.rfind("leftoff ").filter(|_| short.contains('…') && !text.contains('…')) {
-        Some(at) => format!("{}…", short[..at].trim_end_matches([' ', ':', ',', ';', '(', '\''])),
+    if text.chars().count() <= longest {
+        return short;
+    }
+    let word = short.rfind(' ').filter(|at| short[*at..].contains('/'));
+    match short.rfind("leftoff ").or(word) {
+        Some(at) => format!("{}…", short[..at].trim_end_matches([' ', ':', ',', ';', '('])),
         None => short,
     }
 }
@@ -258,10 +279,11 @@ fn when(at: Timestamp, now: Timestamp) -> String {
 
 fn pairs(values: &Map<String, Value>, detail: Detail) -> String {
     let longest = detail.longest_text().min(90);
+    let most = if detail == Detail::Least { 3 } else { detail.longest_list().clamp(5, 20) };
     let told = |(name, value): (&String, &Value)| {
         format!("{}={}", defused(name, 60), defused_around_quotes(&gate::quoted(value), longest))
     };
-    let mut shown: Vec<String> = values.iter().take(detail.longest_list().clamp(3, 20)).map(told).collect();
+    let mut shown: Vec<String> = values.iter().take(most).map(told).collect();
     if values.len() > shown.len() {
         shown.push(format!("{} more", values.len() - shown.len()));
     }

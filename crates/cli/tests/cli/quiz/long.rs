@@ -43,7 +43,7 @@ fn a_long_workflow_with_many_items_answers_all_twelve() {
     let history = History::begin("release/9");
     let sandbox = &history.sandbox;
     sandbox.write(".leftoff/workflows/train.toml", &definition());
-    history.at("2026-11-10T08:00:00Z");
+    history.at("2026-11-12T08:30:00Z");
     let goal =
         format!("Ship 9.0 to all customers by 1 December. {}", "Every regression is listed. ".repeat(20));
     sandbox.run_as(READER, ["start", "train", "--id", "nine", "--goal", &goal, "--title", "Release 9"]).ok();

@@ -69,7 +69,7 @@ fn an_essay_that_was_just_revised_answers_all_twelve() {
             ],
             why_paused: &["- 4 Paragraph Writing (interrupted): 1 of 5 done (draft-1.1)"],
             failed_last: &[],
-            touched: &["…/stage-{2-outline,1-thesis"],
+            touched: &["## Touched\n…/stage-{1-thesis,2-outline}.md"],
             decided: &["\"Address councillors, not passengers: they pay\""],
             blocked_open_assumed: &[
                 "\"Which subsidy figures are from 2025?\" (question 4",

@@ -2,7 +2,7 @@
 
 use super::done::numbered;
 use super::notes::archived;
-use super::{Detail, pairs, uncut_commands};
+use super::{Detail, is_over, pairs, uncut_commands};
 use crate::brief::Brief;
 use crate::view::{CheckView, GateOutcome, PhaseView};
 use crate::words::{date, defused, defused_around_quotes, moment, phase_named, quoted, sentence};
@@ -32,8 +32,9 @@ pub(super) fn failed(brief: &Brief, detail: Detail) -> String {
         Detail::Tight | Detail::Least => Detail::Tight.longest_list(),
     };
     let has_items = !view.item_counts.is_empty();
-    for check in failed.iter().take(most) {
-        text.push_str(&failed_line(check, has_items, &next, detail));
+    for (at, check) in failed.iter().take(most).enumerate() {
+        let has_help = at == 0 || detail != Detail::Least;
+        text.push_str(&failed_line(check, has_items, has_help.then_some(&*next), detail));
     }
     if failed.len() > most {
         let _ = writeln!(text, "- and {} more: `leftoff show {}`", failed.len() - most, view.session_id);
@@ -51,8 +52,9 @@ fn not_said(evidence: &Map<String, Value>, failed: &[&CheckView]) -> Map<String,
     rest.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// The finding and the need; how to fix it, unless the next step says so. Open items have a section of their own.
-fn failed_line(check: &CheckView, has_items: bool, next: &str, detail: Detail) -> String {
+/// The finding and the need. How to fix it, unless the next step says so or there is no room. Open items have a
+/// section of their own.
+fn failed_line(check: &CheckView, has_items: bool, next: Option<&str>, detail: Detail) -> String {
     let longest = detail.longest_text();
     let mut line = format!("- {}", defused(&check.id, 80));
     let is_about_items = has_items && check.kind == "items";
@@ -73,8 +75,10 @@ fn failed_line(check: &CheckView, has_items: bool, next: &str, detail: Detail) -
     if let Some(needed) = check.needed.as_ref().filter(|needed| !is_about_items && !is_said(needed)) {
         let _ = write!(line, ", needs {}", defused(needed, longest));
     }
-    let is_next = |help: &&String| next.contains(&sentence(help.trim().trim_end_matches('.')));
-    if let Some(help) = check.help.as_ref().filter(|help| !is_about_items && !is_next(help)) {
+    let is_news = |help: &&String| {
+        next.is_some_and(|next| !next.contains(&sentence(help.trim().trim_end_matches('.'))))
+    };
+    if let Some(help) = check.help.as_ref().filter(|help| !is_about_items && is_news(help)) {
         let _ = write!(line, ". {}", uncut_commands(&sentence(help), longest));
     }
     line.push('\n');
@@ -122,9 +126,11 @@ pub(super) fn unverified(brief: &Brief, detail: Detail) -> String {
         Detail::Full | Detail::Short => {
             let line = |phase: &&PhaseView| {
                 let (called, why) = (numbered(phase), contested(phase, brief.now, detail));
-                // The next step is not printed twice.
-                let proving =
-                    phase.proving.as_ref().filter(|proving| view.next.command.as_ref() != Some(proving));
+                // Later ones have to wait for the first, and the next step is not printed twice.
+                let is_first = claimed.first().is_some_and(|first| first.number == phase.number);
+                let proving = phase.proving.as_ref().filter(|proving| {
+                    is_first && !is_over(brief) && view.next.command.as_ref() != Some(proving)
+                });
                 let how = proving.map(|proving| format!(" Verify it: `{proving}`")).unwrap_or_default();
                 format!("- {called}: claimed in a file, {why}.{how}\n")
             };
