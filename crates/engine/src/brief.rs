@@ -1,6 +1,7 @@
 //! The brief: the state of the work for a reader who knows nothing else. Facts only; empty parts are left
 //! out.
 
+mod bookkeeping;
 mod gathered;
 mod markdown;
 mod moved;
@@ -18,7 +19,8 @@ use jiff::Timestamp;
 use model::actor::Actor;
 use model::approval::Approval;
 use model::artifact::Artifact;
-use model::id::SessionId;
+use model::id::{Name, SessionId};
+use model::item::{ItemCounts, ItemStatus};
 use model::lifecycle::Lifecycle;
 use model::note::{Note, NoteKind};
 use model::outcome::Outcomes;
@@ -28,7 +30,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use store::{ActivityKind, ActivityRow, KEPT_ACTIVITIES};
 
-pub use markdown::{USUAL_BUDGET, markdown, tokens};
+pub use markdown::{USUAL_BUDGET, fitting, markdown, tokens};
 pub use moved::{Moved, PhaseName};
 pub use repository::Repository;
 
@@ -55,6 +57,9 @@ pub struct Brief {
     /// Open items of earlier phases.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_open: Vec<OpenItem>,
+    /// Items of later phases, where a revision or an edit took the session back.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub items_ahead: Vec<ItemsAhead>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub approvals: Vec<Approval>,
     /// Who skipped a phase, by phase id.
@@ -94,6 +99,15 @@ pub struct OpenItem {
     pub item: ItemView,
 }
 
+/// Items of a phase that is still to come.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ItemsAhead {
+    pub phase: Name,
+    pub counts: ItemCounts,
+    /// Ids of the first finished ones.
+    pub done: Vec<String>,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastWords<'a> {
     pub who: String,
@@ -126,10 +140,15 @@ impl Neighbour {
 }
 
 impl Brief {
-    /// The first open items of the phase: the reader's own, then started ones, then others.
+    /// The first open items of the phase: the reader's own, then held or started, blocked, ready and waiting
+    /// ones.
     pub fn items(&self, most: usize) -> Vec<&ItemView> {
         let mut items: Vec<&ItemView> = self.session.items.iter().collect();
-        items.sort_by_key(|item| (!item.mine, !item.is_begun()));
+        items.sort_by_key(|item| {
+            let is_blocked = matches!(item.item.status, ItemStatus::Blocked { .. });
+            let waits = item.container || !item.item.waits_for.is_empty();
+            (!item.mine, !item.held && !item.is_begun(), !is_blocked, waits)
+        });
         items.truncate(most);
         items
     }
@@ -214,17 +233,19 @@ impl Engine {
         let log = || Ok(self.sessions().log(Some(&view.session_id), 0)?.events);
         let may_be_moved = view.claimed().next().is_some() || session.went_back_at.is_some();
         let moved = if may_be_moved { moved::last_move(&log()?) } else { None };
+        let bookkeeping = self.bookkeeping(&session);
         let definition = session.run().map(|run| self.definition(&run.workflow.hash)).transpose()?.flatten();
         let mut brief = Brief {
             folder: crate::place::workspace_path(&session),
             // Another tool's session may belong to a branch that is not checked out here.
             branch: told_branch(&view).or_else(|| self.project.branch()),
-            repository: self.repository(&id, session.created_at),
+            repository: self.repository(&id, session.created_at, &bookkeeping),
             moved,
             set_fields: gathered::set_fields(&session, definition.as_deref()),
             earlier_runs: gathered::earlier_runs(&session),
             done_items: self.done_items(&session)?,
             left_open: self.left_open(&session)?,
+            items_ahead: self.items_ahead(&session)?,
             approvals: session.approvals.clone(),
             skipped_by: gathered::skipped_by(&session, log),
             paused_here: self.paused_beside(&session),
@@ -235,7 +256,7 @@ impl Engine {
             now: self.clock.now(),
             session: view,
         };
-        brief.touched = gathered::touched(&brief, &self.root_of(&session));
+        brief.touched = gathered::touched(&brief, &self.root_of(&session), &bookkeeping);
         Ok(brief)
     }
 

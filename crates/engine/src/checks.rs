@@ -180,8 +180,8 @@ impl Engine {
         Ok(report)
     }
 
-    /// Expressions and approvals that failed in the current phase's last attempt and pass by now: a field was
-    /// set, or a person approved.
+    /// Checks that failed in the current phase's last attempt and pass by now: a field was set, a person
+    /// approved, or a file was written.
     pub(crate) fn settled_since(
         &self,
         session: &Session,
@@ -199,6 +199,7 @@ impl Engine {
         };
         let then = failed(&attempt.report);
         let mut settled = self.trusted_since(session, attempt);
+        settled.extend(self.written_since(session, phase.id(), attempt));
         if then.is_empty() {
             return settled;
         }
@@ -207,6 +208,26 @@ impl Engine {
             settled.extend(then.difference(&failed(&now)).cloned());
         }
         settled
+    }
+
+    /// Checks of files that failed in an attempt and pass now.
+    fn written_since(&self, session: &Session, phase: &Name, attempt: &Attempt) -> BTreeSet<String> {
+        let failed = |id: &Name| {
+            let checks = attempt.report.checks.iter();
+            checks.filter(|check| check.failed()).any(|check| check.id == id.as_str())
+        };
+        let Ok(definition) = self.definition_of(session) else { return BTreeSet::new() };
+        let Some(defined) = definition.phase(phase.as_str()) else { return BTreeSet::new() };
+        let surroundings = self.surroundings(session, defined);
+        let scope = surroundings.scope(&attempt.report.evidence, &attempt.report.checks);
+        let passes = |check: &&CheckDefinition| {
+            matches!(check.kind, CheckKind::Artifact { .. })
+                && failed(&check.id)
+                && surroundings
+                    .run(check, &scope, &mut Vec::new())
+                    .is_ok_and(|verdict| verdict.outcome != CheckOutcome::Failed)
+        };
+        defined.checks.iter().filter(passes).map(|check| check.id.to_string()).collect()
     }
 
     /// Phases whose `when` is false now.

@@ -5,7 +5,7 @@ mod ending;
 use crate::execute::placeholder;
 use crate::items::ItemsSeen;
 use crate::view::{Material, produced};
-use crate::words::{moment, phase_called, phase_titled, quoted};
+use crate::words::{moment, phase_called, phase_titled, quoted, sentence};
 use ending::{closed_by_file, is_not_done, open_blockers, over};
 use model::gate::{Attempt, CheckResult};
 use model::hint::{CommandLine, Hint, Piece};
@@ -59,7 +59,7 @@ impl Next {
 impl Next {
     pub(crate) fn start(workflow: Option<&str>) -> Self {
         let words = std::iter::once("start").chain(workflow).map(ToOwned::to_owned).collect();
-        Self::new("No session is going on here. Begin one.", Some(CommandLine::new(words)))
+        Self::new("No active session. Start one:", Some(CommandLine::new(words)))
     }
 
     pub(crate) fn of(material: &Material<'_>) -> Self {
@@ -73,26 +73,24 @@ impl Next {
             }
             Lifecycle::Active if let Some(open) = other_open(session) => Self::new(
                 format!(
-                    "Run {} of {name} is finished. Run {} of {} goes on.",
+                    "Run {} of {name} is finished. Run {} of {} is still open.",
                     run.ordinal, open.ordinal, open.workflow.name
                 ),
                 Some(about(material, words!["run", "start", open.workflow.name])),
             ),
             Lifecycle::Active => Self::new(
                 Hint::new(format!(
-                    "Run {} of {name} is finished. End the session, or begin another run: ",
+                    "Run {} of {name} is finished. Close the session, or start another run: ",
                     run.ordinal
                 ))
                 .command(about(material, words!["run", "start", name])),
                 Some(about(material, words!["close"])),
             ),
-            Lifecycle::Paused { .. } => Self::new(
-                format!("Go on with {}.", phase_titled(run.current_number(), &run.current().stub.title)),
-                Some(resume),
-            )
-            .after_blockers(session),
+            Lifecycle::Paused { .. } => {
+                Self::new(format!("Continue with {}.", with_title(run)), Some(resume)).after_blockers(session)
+            }
             Lifecycle::Failed { error, .. } => Self::new(
-                format!("It failed: {}. Mend that, then go on with it.", quoted(error, LONGEST_QUOTATION)),
+                format!("It failed: {}. Fix that, then continue:", quoted(error, LONGEST_QUOTATION)),
                 Some(resume),
             )
             .after_blockers(session),
@@ -173,7 +171,7 @@ fn advance(material: &Material<'_>) -> Next {
     if missing.is_empty() {
         command = submitting(material, phase, defined, &|name| said(attempt, name));
     }
-    Next::new(mend(run, &missing), Some(command)).by_a_person(material, &missing)
+    Next::new(fix(run, &missing), Some(command)).by_a_person(material, &missing)
 }
 
 /// A file calls a phase done, against our records: that comes first.
@@ -237,7 +235,11 @@ fn said(attempt: &Attempt, name: &str) -> Option<String> {
 /// Items precede the phase's gate: the caller's own, or else the first free one.
 fn item(material: &Material<'_>, items: &ItemsSeen, left_by: Option<&Name>) -> Next {
     let counts = items.counts;
-    let of = left_by.map(|phase| format!(" in {phase}, which comes first")).unwrap_or_default();
+    let of = left_by.map(|phase| {
+        let number = material.run.position(phase.as_str()).map_or(0, |at| material.run.number_at(at));
+        format!(" in {}, which comes first", phase_called(number, phase))
+    });
+    let of = of.unwrap_or_default();
     let done = format!("{} of {} done{of}", counts.done, counts.total);
     let Some(next) = &items.next else { return nothing_ready(material, items, &done) };
     let (verb, held) = match next.item.lease.as_ref().filter(|_| next.mine) {
@@ -293,15 +295,13 @@ pub(crate) fn file_of_item(session: &Session, definition: Option<&Workflow>, ite
 fn untold(material: &Material<'_>) -> Hint {
     let run = material.run;
     let called = phase_called(run.current_number(), run.current().id());
-    Hint::new(format!(
-        "The gate of {called} failed, and what was missing is not recorded; what it asks for: "
-    ))
-    .command(about(material, words!["gate"]))
-    .then(format!(". Mend it, then try {called} again."))
+    Hint::new(format!("The gate of {called} failed; what was missing is not recorded. See what it needs: "))
+        .command(about(material, words!["gate"]))
+        .then(format!(". Then try {called} again."))
 }
 
 /// The remedies of a failed gate, as its definition words them.
-fn mend(run: &Run, missing: &[&CheckResult]) -> String {
+fn fix(run: &Run, missing: &[&CheckResult]) -> String {
     let remedies = remedies(missing);
     let again = format!("try {} again.", phase_called(run.current_number(), run.current().id()));
     if remedies.is_empty() {
@@ -315,10 +315,10 @@ fn remedies(missing: &[&CheckResult]) -> Vec<String> {
     let mut remedies: Vec<String> = missing
         .iter()
         .map(|check| match &check.help {
-            Some(help) => format!("{}{}.", help.trim().trim_end_matches('.'), in_full(check, help)),
+            Some(help) => format!("{}.", in_full(check, &sentence(help.trim().trim_end_matches('.')))),
             None => match &check.needed {
-                Some(needed) => format!("Make '{}' hold: {needed}.", check.id),
-                None => format!("Make '{}' hold.", check.id),
+                Some(needed) => format!("Make '{}' pass: it needs {needed}.", check.id),
+                None => format!("Make '{}' pass.", check.id),
             },
         })
         .collect();
@@ -328,10 +328,17 @@ fn remedies(missing: &[&CheckResult]) -> Vec<String> {
     remedies
 }
 
-/// The path of a missing file, if the help text does not contain it.
+/// The help text with the whole path of a missing file.
 fn in_full(check: &CheckResult, help: &str) -> String {
     let path = check.needed.as_deref().filter(|path| check.kind == "artifact" && !help.contains(*path));
-    path.map(|path| format!(": {path}")).unwrap_or_default()
+    let Some(path) = path else { return help.to_owned() };
+    let name = path.rsplit('/').next().unwrap_or(path);
+    if help.contains(name) { help.replacen(name, path, 1) } else { format!("{help}: {path}") }
+}
+
+/// `phase 3, Build`, within a sentence.
+fn with_title(run: &Run) -> String {
+    phase_titled(run.current_number(), &run.current().stub.title).replacen("Phase", "phase", 1)
 }
 
 /// The current phase's number, name and purpose.

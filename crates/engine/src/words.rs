@@ -151,6 +151,12 @@ pub fn is_steering(letter: char) -> bool {
     turns || (letter.is_control() && !matches!(letter, '\n' | '\t'))
 }
 
+/// With a capital letter: a definition's help may begin with a small one.
+pub fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
 /// Foreign text, quoted as data for an agent: it cannot open a heading, a fence, a tag or a quotation of its
 /// own.
 pub fn quoted(text: &str, longest: usize) -> String {

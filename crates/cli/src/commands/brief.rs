@@ -9,10 +9,10 @@ use std::process::ExitCode;
 
 /// Everything that the next agent or person must know to continue
 ///
-/// Goal, progress, timing, the proof of each finished phase, failed checks with how to fix them, decisions,
-/// blockers, the next step. `--format markdown` is for an agent; that form takes at most 600 tokens (3.2
-/// bytes each) unless `--budget` says otherwise: sections are dropped from the end, essential ones stay.
-/// `--format html` is one file that needs no server.
+/// Goal, progress, the proof of each finished phase, failed checks with how to fix them, decisions, blockers,
+/// the next step. `--format markdown` is the same text for an agent. Both take at most 600 tokens (3.2 bytes
+/// each) unless `--budget` says otherwise: lists and texts are shortened, then sections are dropped from the
+/// end; essential ones stay. `--format html` is one file that needs no server.
 #[derive(Debug, Default, clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff brief\n  leftoff brief --format markdown --budget 800\n  leftoff brief k3v9 --json\n  leftoff brief --format html > brief.html"
@@ -40,6 +40,7 @@ impl Run for Brief {
             (false, Some(_)) => "markdown",
             (false, None) => "text",
         });
+        let budget = self.budget.unwrap_or(engine::brief::USUAL_BUDGET);
         match (format, &brief) {
             ("json", Some(brief)) => out.json(brief)?,
             ("json", None) => out.json(&serde_json::json!({ "session": null, "warnings": elsewhere }))?,
@@ -48,10 +49,8 @@ impl Run for Brief {
                 out.text(&web::brief_file(&brief.session.title, &text))?
             }
             (_, None) => out.text(&ui::brief::nothing(&elsewhere, &out))?,
-            ("markdown", Some(brief)) => {
-                out.text(&engine::brief::markdown(brief, self.budget.unwrap_or(engine::brief::USUAL_BUDGET)))?
-            }
-            (_, Some(brief)) => out.text(&ui::brief::text(brief, &out))?,
+            ("markdown", Some(brief)) => out.text(&engine::brief::markdown(brief, budget))?,
+            (_, Some(brief)) => out.text(&ui::brief::text(brief, budget, &out))?,
         };
         Ok(ExitCode::SUCCESS)
     }

@@ -44,7 +44,8 @@ fn b3_items_that_an_earlier_phase_left_open_are_shown_and_come_before_the_end() 
     let text = brief(&sandbox);
     assert!(text.contains("- Left open in Build: [ ] task-2 Second: ready"), "{text}");
     assert!(
-        text.contains("in build, which comes first") && text.contains("`leftoff item claim task-2`"),
+        text.contains("in phase 1 (build), which comes first")
+            && text.contains("`leftoff item claim task-2`"),
         "{text}"
     );
     let refused = sandbox.run(["advance", "--phase", "ship"]).code(4).stderr;

@@ -318,7 +318,7 @@ fn an_override_is_a_persons_and_stays_in_sight() {
     assert_eq!(view["phases"][0]["attempts"][0]["overridden"], "because");
     assert_eq!(view["notes"][0]["kind"], "override");
     let brief = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
-    assert!(brief.contains("overridden by anna, \"because\"; failed: never"), "{brief}");
+    assert!(brief.contains("overridden by anna, \"because\"; failed check: never"), "{brief}");
 }
 
 #[test]

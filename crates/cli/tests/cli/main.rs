@@ -130,6 +130,11 @@ fn unbroken(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Text without line breaks and markup: a brief's form for people has the same words as that for agents.
+fn words_only(text: &str) -> String {
+    unbroken(&text.replace(['#', '*', '`', ':', '>'], ""))
+}
+
 /// A project whose workflow declares files and a field, with a session `s` at ten o'clock.
 fn essay() -> testkit::Sandbox {
     let sandbox = git();

@@ -1,15 +1,19 @@
-//! Twelve questions that a reader must be able to answer from the brief alone, on six histories: as printed,
-//! as the hook gives it after a compaction, and over MCP. At most 600 tokens each.
+//! Twelve questions that a reader must be able to answer from the brief alone, on nine histories: as printed
+//! for agents and for people, as the hook gives it after a compaction, and over MCP. At most 600 tokens each.
 
 mod essay;
+mod finished;
 mod hand_edits;
+mod long;
 mod native;
 mod praxis;
 mod review;
+mod revised;
 mod tasks;
 mod two_agents;
 
 use crate::agent::{Agent, session_start};
+use crate::words_only;
 use serde_json::{Value, json};
 use std::process::Command;
 use testkit::Sandbox;
@@ -53,20 +57,53 @@ impl Answers {
             ("12 What is claimed but unverified?", self.unverified),
         ]
     }
-}
 
-#[track_caller]
-fn check(sandbox: &Sandbox, answers: &Answers) {
-    let brief = sandbox.run_as(READER, ["brief", "--format", "markdown"]).ok().stdout;
-    for (form, text) in [("brief", &brief), ("MCP", &over_mcp(sandbox)), ("hook", &after_compaction(sandbox))]
-    {
-        for (question, facts) in answers.by_question() {
+    #[track_caller]
+    fn assert_in(&self, form: &str, text: &str) {
+        for (question, facts) in self.by_question() {
             for fact in facts {
                 assert!(text.contains(fact), "{form}: {question} {fact:?} is not in\n{text}");
             }
         }
         assert!(text.len() <= MOST_BYTES, "{form}: {} bytes\n{text}", text.len());
     }
+}
+
+#[track_caller]
+fn check(sandbox: &Sandbox, answers: &Answers) {
+    check_asked(sandbox, answers);
+    answers.assert_in("hook", &after_compaction(sandbox));
+}
+
+/// In the forms that a reader asks for.
+#[track_caller]
+fn check_asked(sandbox: &Sandbox, answers: &Answers) {
+    let brief = |format: &str| sandbox.run_as(READER, ["brief", "--format", format]).ok().stdout;
+    let (markdown, text) = (brief("markdown"), brief("text"));
+    answers.assert_in("markdown", &markdown);
+    answers.assert_in("MCP", &over_mcp(sandbox));
+    assert!(text.len() <= MOST_BYTES, "text: {} bytes\n{text}", text.len());
+    for (question, facts) in answers.by_question() {
+        for fact in facts {
+            assert!(
+                words_only(&text).contains(&words_only(fact)),
+                "text: {question} {fact:?} is not in\n{text}"
+            );
+        }
+    }
+    assert_commands_are_whole(&markdown);
+}
+
+/// Commands that the brief prints are not cut, and their paths are not abbreviated.
+#[track_caller]
+fn assert_commands_are_whole(markdown: &str) {
+    for command in markdown.split('`').skip(1).step_by(2) {
+        assert!(command.starts_with("leftoff ") && !command.contains('…'), "{command:?} in\n{markdown}");
+    }
+    let bare: String = markdown.split('`').step_by(2).collect();
+    let is_cut = |end: &str| end.ends_with('…') && !end.contains(". ") && !end.contains(", ");
+    let cut = bare.lines().find(|line| line.rsplit_once("leftoff ").is_some_and(|(_, end)| is_cut(end)));
+    assert_eq!(cut, None, "a command is cut in\n{markdown}");
 }
 
 /// The text after a compaction, without its introduction.
@@ -137,6 +174,11 @@ impl History {
     fn commit(&self, message: &str) {
         self.git(&["add", "-A"]);
         self.git(&["commit", "-q", "-m", message]);
+    }
+
+    /// A file, written at the history's time.
+    fn file(&self, path: &str, text: &str) {
+        crate::ocr::write_at(&self.sandbox, path, text, &self.now.borrow());
     }
 
     /// Command lines of the reader, split at spaces; `~` stands for a space within a word.

@@ -1,6 +1,7 @@
 //! Facts that only a brief needs: earlier runs, finished items, open items of earlier phases, who skipped.
 
-use crate::brief::{Brief, EarlierRun, OpenItem};
+use crate::brief::bookkeeping::Bookkeeping;
+use crate::brief::{Brief, EarlierRun, ItemsAhead, OpenItem};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::items::read_item;
@@ -56,6 +57,21 @@ impl Engine {
             }
         }
         Ok(open)
+    }
+
+    /// Items of phases after the current one.
+    pub(super) fn items_ahead(&self, session: &Session) -> Result<Vec<ItemsAhead>> {
+        let Some(run) = session.run() else { return Ok(Vec::new()) };
+        let current = run.current().id();
+        let later = run.phases.iter().skip_while(|phase| phase.id() != current).skip(1);
+        let mut ahead = Vec::new();
+        for phase in later.filter(|phase| !phase.items.is_empty()) {
+            let rows = self.items_in(session, run, phase.id().as_str(), ItemState::Done, MOST_DONE)?;
+            let items = rows.iter().map(read_item).collect::<Result<Vec<_>>>()?;
+            let done = items.into_iter().map(|item| item.id.to_string()).collect();
+            ahead.push(ItemsAhead { phase: phase.id().clone(), counts: phase.items, done });
+        }
+        Ok(ahead)
     }
 
     fn items_in(
@@ -142,12 +158,13 @@ pub(super) fn set_fields(session: &Session, workflow: Option<&Workflow>) -> Map<
 }
 
 /// Files that were worked on and still exist, newest first: from hooks and from git.
-pub(super) fn touched(brief: &Brief, root: &Path) -> Vec<String> {
+pub(super) fn touched(brief: &Brief, root: &Path, bookkeeping: &Bookkeeping) -> Vec<String> {
     let seen = brief.activity(ActivityKind::File).map(|row| row.what.as_str());
     let known = brief.repository.iter().flat_map(|git| git.uncommitted.iter().chain(&git.committed));
     let mut touched: Vec<String> = Vec::new();
     for path in seen.chain(known.map(String::as_str)) {
-        if !touched.iter().any(|other| other == path) && root.join(path).exists() {
+        let is_known = touched.iter().any(|other| other == path);
+        if !is_known && !bookkeeping.is_state(path) && root.join(path).exists() {
             touched.push(path.to_owned());
         }
     }

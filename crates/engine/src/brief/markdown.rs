@@ -1,4 +1,5 @@
-//! The brief in Markdown, for agents: the order of its sections, and what is dropped first to save room.
+//! The brief in Markdown: the order of its sections, how each is shortened, and what is dropped first to save
+//! room. Other forms render this text.
 
 mod around;
 mod done;
@@ -11,6 +12,7 @@ use crate::brief::{Brief, paths};
 use crate::words::{ago, date, defused, defused_around_quotes, duration};
 use jiff::Timestamp;
 use model::gate;
+use model::hint::{Hint, Piece};
 use model::lifecycle::Lifecycle;
 use model::note::NoteKind;
 use model::time::seconds_between;
@@ -28,8 +30,10 @@ enum Detail {
     Short,
     /// Finished work on one line; texts and lists shorter still.
     Line,
-    /// Everything at its shortest.
+    /// Short lists.
     Tight,
+    /// The newest line of every list.
+    Least,
 }
 
 impl Detail {
@@ -38,7 +42,7 @@ impl Detail {
             Self::Full => 500,
             Self::Short => 200,
             Self::Line => 140,
-            Self::Tight => 80,
+            Self::Tight | Self::Least => 80,
         }
     }
 
@@ -46,7 +50,7 @@ impl Detail {
     fn longest_found(self) -> usize {
         match self {
             Self::Full | Self::Short | Self::Line => self.longest_text(),
-            Self::Tight => Self::Line.longest_text(),
+            Self::Tight | Self::Least => Self::Line.longest_text(),
         }
     }
 
@@ -54,6 +58,7 @@ impl Detail {
         match self {
             Self::Full | Self::Short => self.longest_text(),
             Self::Line | Self::Tight => 80,
+            Self::Least => 60,
         }
     }
 
@@ -63,6 +68,15 @@ impl Detail {
             Self::Short => 10,
             Self::Line => 5,
             Self::Tight => 3,
+            Self::Least => 1,
+        }
+    }
+
+    /// Without details that answer none of a newcomer's questions.
+    fn is_brief(self) -> bool {
+        match self {
+            Self::Full | Self::Short => false,
+            Self::Line | Self::Tight | Self::Least => true,
         }
     }
 }
@@ -83,7 +97,7 @@ enum Goes {
 }
 
 struct Section {
-    /// Its name in the list of omitted sections.
+    /// Its name, also in the list of omitted sections.
     name: &'static str,
     text: String,
     goes: Goes,
@@ -91,31 +105,53 @@ struct Section {
 
 /// Markdown of at most `budget` tokens, each counted as 3.2 bytes.
 pub fn markdown(brief: &Brief, budget: usize) -> String {
+    fitting(brief, budget, str::len)
+}
+
+/// Markdown that takes at most `budget` tokens once it is rendered; `size` is the rendered size in bytes.
+pub fn fitting(brief: &Brief, budget: usize, size: impl Fn(&str) -> usize) -> String {
     let longest = budget.saturating_mul(16) / 5;
     for detail in [Detail::Full, Detail::Short] {
         let text = joined(brief, &sections(brief, detail), &[]);
-        if text.len() <= longest {
+        if size(&text) <= longest {
             return text;
         }
     }
     // From here on sections only go, never come back: a larger budget never has less than a smaller one.
     let mut left_out: Vec<&'static str> = Vec::new();
-    for (detail, may_go) in [(Detail::Line, &[Goes::First][..]), (Detail::Tight, &[Goes::First, Goes::Late])]
-    {
-        let mut kept = sections(brief, detail);
-        kept.retain(|section| section.goes == Goes::Never || !left_out.contains(&section.name));
-        loop {
-            let text = joined(brief, &kept, &left_out);
-            if text.len() <= longest {
-                return text;
+    let mut kept = Vec::new();
+    for detail in [Detail::Line, Detail::Tight] {
+        kept = sections(brief, detail);
+        kept.retain(|section| !left_out.contains(&section.name));
+        while let Some(last) = kept.iter().rposition(|section| section.goes == Goes::First) {
+            if size(&joined(brief, &kept, &left_out)) <= longest {
+                break;
             }
-            let Some(last) = kept.iter().rposition(|section| may_go.contains(&section.goes)) else { break };
             left_out.push(kept.remove(last).name);
         }
+        let text = joined(brief, &kept, &left_out);
+        if size(&text) <= longest {
+            return text;
+        }
     }
-    let essential: Vec<Section> =
-        sections(brief, Detail::Tight).into_iter().filter(|section| section.goes == Goes::Never).collect();
-    joined(brief, &essential, &left_out)
+    // Then one section after the other is cut to its least, from the end.
+    for least in sections(brief, Detail::Least).into_iter().rev() {
+        if let Some(section) = kept.iter_mut().find(|section| section.name == least.name) {
+            *section = least;
+        }
+        let text = joined(brief, &kept, &left_out);
+        if size(&text) <= longest {
+            return text;
+        }
+    }
+    while let Some(last) = kept.iter().rposition(|section| section.goes == Goes::Late) {
+        left_out.push(kept.remove(last).name);
+        let text = joined(brief, &kept, &left_out);
+        if size(&text) <= longest {
+            return text;
+        }
+    }
+    joined(brief, &kept, &left_out)
 }
 
 fn joined(brief: &Brief, sections: &[Section], left_out: &[&str]) -> String {
@@ -141,28 +177,28 @@ fn joined(brief: &Brief, sections: &[Section], left_out: &[&str]) -> String {
 /// In reading order: what to do, what not to redo, what is wrong, the rest.
 fn sections(brief: &Brief, detail: Detail) -> Vec<Section> {
     let made = |name, goes, text: String| (!text.is_empty()).then_some(Section { name, text, goes });
-    let essential = |text: String| made("", Goes::Never, text);
+    let essential = |name, text: String| made(name, Goes::Never, text);
     let optional = |name, text: String| made(name, Goes::Late, text);
-    let of_kind = |title: &'static str, kind| optional(title, notes::of_kind(title, kind, brief, detail));
+    let of_kind = |name, title, kind| optional(name, notes::of_kind(title, kind, brief, detail));
     [
-        essential(head::head(brief, detail)),
-        essential(next(brief, detail)),
-        essential(done::done(brief, detail)),
-        essential(wrong::failed(brief, detail)),
-        essential(wrong::to_review(brief, detail)),
-        essential(wrong::unverified(brief, detail)),
-        essential(notes::open(brief, detail)),
+        essential("Head", head::head(brief, detail)),
+        essential("Next", next(brief, detail)),
+        essential("Done", done::done(brief, detail)),
+        essential("Failed", wrong::failed(brief, detail)),
+        essential("Waits for review", wrong::to_review(brief, detail)),
+        essential("Unverified", wrong::unverified(brief, detail)),
+        essential("Blocked or open", notes::open(brief, detail)),
         optional("Items", items::items(brief, detail)),
         optional("Required", around::required(brief, detail)),
         optional("Revised", notes::revised(brief, detail)),
-        of_kind("Decided", NoteKind::Decision),
-        of_kind("Tried, did not work", NoteKind::Tried),
-        of_kind("Assumed", NoteKind::Assumption),
+        of_kind("Decided", "Decided", NoteKind::Decision),
+        of_kind("Tried", "Tried, did not work", NoteKind::Tried),
+        of_kind("Assumed", "Assumed", NoteKind::Assumption),
         optional("Paused", around::paused(brief, detail)),
-        of_kind("Overridden", NoteKind::Override),
-        optional("Warnings", around::warnings(brief, detail)),
+        optional("Overridden", notes::overridden(brief, detail)),
         optional("Here now", around::here_now(brief)),
         optional("Touched", around::touched(brief, detail)),
+        optional("Warnings", around::warnings(brief, detail)),
         optional("Last words", around::last_words(brief, detail)),
         made("Notes", Goes::First, notes::of_kind("Notes", NoteKind::Note, brief, detail)),
         made("Commands run", Goes::First, around::commands_run(brief, detail)),
@@ -175,18 +211,59 @@ fn sections(brief: &Brief, detail: Detail) -> Vec<Section> {
 /// If the session is over, it suggests nothing; what only its files call over is in doubt.
 fn next(brief: &Brief, detail: Detail) -> String {
     let next = &brief.session.next;
-    let is_over =
-        matches!(brief.session.lifecycle, Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. });
-    if is_over && !brief.session.is_closed_in_doubt() {
+    if is_over(brief) {
         return String::new();
     }
-    // Foreign text in it is already quoted.
-    let mut text =
-        format!("## Next\n{}\n", defused_around_quotes(&next.summary.to_string(), detail.longest_text() * 2));
+    let mut text = format!("## Next\n{}\n", advice(&next.summary, detail.longest_text() * 2));
     if let Some(command) = &next.command {
         let _ = writeln!(text, "`{command}`");
     }
     text
+}
+
+/// Finished or given up, with nothing in doubt: no command is suggested.
+fn is_over(brief: &Brief) -> bool {
+    let view = &brief.session;
+    matches!(view.lifecycle, Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. })
+        && !view.is_closed_in_doubt()
+}
+
+/// Advice with its commands in backticks, which are never cut. Foreign text in it is already quoted.
+fn advice(hint: &Hint, longest: usize) -> String {
+    let mut text = String::new();
+    let mut room = longest;
+    for piece in hint.pieces() {
+        match piece {
+            Piece::Command(command) => {
+                let _ = write!(text, "`{command}`");
+            }
+            Piece::Text(words) => {
+                let plain = uncut_commands(words, room);
+                if words.chars().count() > room {
+                    return text + &plain;
+                }
+                room -= words.chars().count();
+                // Defusing trims what separates the text from a command.
+                let space = |is_there| if is_there { " " } else { "" };
+                let (before, after) = (words.starts_with(' '), words.ends_with(' '));
+                let _ = write!(text, "{}{plain}{}", space(before), space(after));
+            }
+        }
+    }
+    text
+}
+
+/// A definition's text, which may name commands and paths: it is cut before one rather than within it.
+fn uncut_commands(text: &str, longest: usize) -> String {
+    let short = defused_around_quotes(text, longest);
+    if text.chars().count() <= longest {
+        return short;
+    }
+    let word = short.rfind(' ').filter(|at| short[*at..].contains('/'));
+    match short.rfind("leftoff ").or(word) {
+        Some(at) => format!("{}…", short[..at].trim_end_matches([' ', ':', ',', ';', '('])),
+        None => short,
+    }
 }
 
 /// A time: relative within a day, as a date after that.
@@ -202,17 +279,18 @@ fn when(at: Timestamp, now: Timestamp) -> String {
 
 fn pairs(values: &Map<String, Value>, detail: Detail) -> String {
     let longest = detail.longest_text().min(90);
+    let most = if detail == Detail::Least { 3 } else { detail.longest_list().clamp(5, 20) };
     let told = |(name, value): (&String, &Value)| {
         format!("{}={}", defused(name, 60), defused_around_quotes(&gate::quoted(value), longest))
     };
-    let mut shown: Vec<String> = values.iter().take(detail.longest_list().min(20)).map(told).collect();
+    let mut shown: Vec<String> = values.iter().take(most).map(told).collect();
     if values.len() > shown.len() {
         shown.push(format!("{} more", values.len() - shown.len()));
     }
     shown.join(", ")
 }
 
-/// ` (30 min)` if there is room for it.
+/// A duration of at least a minute, if there is room for it.
 fn took(seconds: Option<u64>, detail: Detail) -> Option<String> {
-    seconds.filter(|_| detail == Detail::Full).map(duration)
+    seconds.filter(|seconds| detail == Detail::Full && *seconds >= 60).map(duration)
 }

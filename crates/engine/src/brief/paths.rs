@@ -1,6 +1,7 @@
 //! Compact paths: a shared folder is written once. Reads no disk.
 
-/// Paths in order; those with the same folder and extension are combined: `src/auth/{refresh,cookie}.rs`.
+/// Paths in order; those with the same folder and extension are combined: `src/auth/{refresh,cookie}.rs`,
+/// `notes/part-{1,2}-draft.md`.
 pub(super) fn folded(paths: &[String]) -> Vec<String> {
     let mut groups: Vec<(&str, &str, Vec<&str>)> = Vec::new();
     for path in paths {
@@ -26,8 +27,28 @@ fn spelled(folder: &str, ending: &str, stems: &[&str]) -> Vec<String> {
         // Without a shared folder nothing is saved.
         _ if folder.is_empty() => stems.iter().map(|stem| format!("{stem}{after}")).collect(),
         [stem] => vec![format!("{before}{stem}{after}")],
-        _ => vec![format!("{before}{{{}}}{after}", stems.join(","))],
+        _ => {
+            let (start, end) = shared(stems);
+            let middles: Vec<&str> = stems.iter().map(|stem| &stem[start..stem.len() - end]).collect();
+            let (head, tail) = (&stems[0][..start], &stems[0][stems[0].len() - end..]);
+            vec![format!("{before}{head}{{{}}}{tail}{after}", middles.join(","))]
+        }
     }
+}
+
+/// The lengths of a shared beginning and a shared end, both whole words.
+fn shared(stems: &[&str]) -> (usize, usize) {
+    const BETWEEN_WORDS: [char; 3] = ['-', '_', '.'];
+    let is_word = |name: &str, at: usize| name[at..].starts_with(BETWEEN_WORDS);
+    let shortest = stems.iter().map(|stem| stem.len()).min().unwrap_or(0);
+    let first = stems[0];
+    let starts = first.match_indices(BETWEEN_WORDS).map(|(at, _)| at + 1).filter(|at| *at < shortest);
+    let start =
+        starts.filter(|at| stems.iter().all(|stem| stem.starts_with(&first[..*at]))).max().unwrap_or(0);
+    let ends = (0..first.len()).filter(|at| first.is_char_boundary(*at) && is_word(first, *at));
+    let ends = ends.map(|at| first.len() - at).filter(|end| start + end < shortest);
+    let end = ends.filter(|end| stems.iter().all(|stem| stem.ends_with(&first[first.len() - end..])));
+    (start, end.max().unwrap_or(0))
 }
 
 /// The abbreviation for the session's folder, once the head has introduced it.
@@ -70,6 +91,12 @@ mod tests {
             ]),
             ["src/a/{x,y}.rs", "README.md", "src/a/z.md", "tests/t.rs", "LICENSE", "src/a/.env"]
         );
+        assert_eq!(
+            of(&["e/stage-3-section-1-map.v1.md", "e/stage-3-section-2-map.v1.md"]),
+            ["e/stage-3-section-{1,2}-map.v1.md"]
+        );
+        assert_eq!(of(&["e/a-b.md", "e/a-c.md", "e/a.md"]), ["e/{a-b,a-c,a}.md"]);
+        assert_eq!(of(&["e/a-a.md", "e/a-b-a.md"]), ["e/a-{a,b-a}.md"]);
         assert_eq!(of(&[]), Vec::<String>::new());
     }
 

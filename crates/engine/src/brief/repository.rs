@@ -1,6 +1,7 @@
 //! Facts from git about a session: commits since its start, uncommitted files. Runs `git status` and `git
 //! log` in parallel, and leaves them out if they take too long.
 
+use crate::brief::bookkeeping::Bookkeeping;
 use crate::engine::Engine;
 use crate::git::ask;
 use jiff::Timestamp;
@@ -34,7 +35,12 @@ struct Since {
 
 impl Engine {
     /// `None` without git, or without an answer in time.
-    pub(super) fn repository(&self, session: &SessionId, created_at: Timestamp) -> Option<Repository> {
+    pub(super) fn repository(
+        &self,
+        session: &SessionId,
+        created_at: Timestamp,
+        bookkeeping: &Bookkeeping,
+    ) -> Option<Repository> {
         self.project.git.as_ref()?;
         let since = Since { head: self.first_head(session), at: created_at };
         let root = &self.project.root;
@@ -45,8 +51,12 @@ impl Engine {
             let log = ask_log(&since, |words| ask(root, words, longest).ok());
             (status.join().ok().flatten(), log)
         });
-        let (commits, newest, committed) = log.as_deref().map(read_log).unwrap_or_default();
-        Some(Repository { commits, newest, uncommitted: read_status(&status?), committed })
+        let (commits, newest, mut committed) = log.as_deref().map(read_log).unwrap_or_default();
+        let mut uncommitted = read_status(&status?);
+        for paths in [&mut uncommitted, &mut committed] {
+            paths.retain(|path| !bookkeeping.is_ours(path));
+        }
+        Some(Repository { commits, newest, uncommitted, committed })
     }
 
     /// The commit that was checked out when the session started.
@@ -79,23 +89,18 @@ fn patience() -> Duration {
 /// ` M src/a.rs\0?? new.rs\0`
 fn read_status(said: &str) -> Vec<String> {
     let paths = said.split('\0').filter_map(|entry| entry.get(3..));
-    paths.filter(|path| !path.is_empty() && !is_ours(path)).map(ToOwned::to_owned).collect()
+    paths.filter(|path| !path.is_empty()).map(ToOwned::to_owned).collect()
 }
 
 fn read_log(said: &str) -> (usize, Option<String>, Vec<String>) {
     let names = || said.lines().filter_map(|line| line.strip_prefix('\u{1}'));
     let mut files: Vec<String> = Vec::new();
-    for line in said.lines().filter(|line| !line.is_empty() && !line.starts_with('\u{1}') && !is_ours(line)) {
+    for line in said.lines().filter(|line| !line.is_empty() && !line.starts_with('\u{1}')) {
         if !files.iter().any(|known| known == line) {
             files.push(line.to_owned());
         }
     }
     (names().count(), names().next().map(ToOwned::to_owned), files)
-}
-
-/// Our own files, which say nothing about the work.
-fn is_ours(path: &str) -> bool {
-    path == ".leftoff" || path.starts_with(".leftoff/")
 }
 
 #[cfg(test)]
@@ -104,9 +109,9 @@ mod tests {
 
     #[test]
     fn answers_of_git_are_read() {
-        let status = " M src/a b.rs\0?? .leftoff/\0?? new.rs\0";
+        let status = " M src/a b.rs\0?? new.rs\0";
         assert_eq!(read_status(status), ["src/a b.rs", "new.rs"]);
-        let log = "\u{1}abc1234\n\nsrc/a.rs\n.leftoff/x\n\u{1}def5678\n\nsrc/a.rs\nb.rs\n";
+        let log = "\u{1}abc1234\n\nsrc/a.rs\n\u{1}def5678\n\nsrc/a.rs\nb.rs\n";
         let files = vec!["src/a.rs".to_owned(), "b.rs".to_owned()];
         assert_eq!(read_log(log), (2, Some("abc1234".to_owned()), files));
         assert_eq!(read_log(""), (0, None, Vec::new()));

@@ -375,6 +375,6 @@ fn open_items(session: &Session, tried: Option<&Tried>) -> Option<String> {
     (open > 0).then(|| {
         let items = if open == 1 { "1 item" } else { &format!("{open} items") };
         let were = if open == 1 { "was" } else { "were" };
-        format!("{items} of {} {were} left open: leftoff item list --all", phase.id())
+        format!("{items} of phase '{}' {were} left open: leftoff item list --all", phase.id())
     })
 }

@@ -36,7 +36,8 @@ impl ItemView {
             ItemStatus::Blocked { reason } => format!("blocked: {}", quoted(reason, LONGEST_REASON)),
             ItemStatus::Pending | ItemStatus::Active if !item.waits_for.is_empty() => self.waits(),
             ItemStatus::Pending | ItemStatus::Active if self.container => {
-                format!("{} of {} parts done", item.parts.saturating_sub(item.open_parts), item.parts)
+                let parts = if item.parts == 1 { "part" } else { "parts" };
+                format!("{} of {} {parts} done", item.parts.saturating_sub(item.open_parts), item.parts)
             }
             ItemStatus::Pending | ItemStatus::Active => self.held_by(now),
         }

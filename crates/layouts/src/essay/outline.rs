@@ -11,7 +11,7 @@ use crate::tree::Tree;
 use model::event::{Event, ItemEvent};
 use model::gate::AttemptReport;
 use model::id::{ItemId, Name};
-use model::item::{NewItem, ORDER_STEP, RunRef};
+use model::item::{ItemChange, NewItem, ORDER_STEP, RunRef};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ fn outlined(attempt: &AttemptReport, standing: &Standing<'_>, tree: &Tree) -> Ve
     let is_titled = titles.len() == total as usize;
     let title = |index: u32| titles.get(index as usize - 1).filter(|_| is_titled).cloned();
     let new = (1..=total).filter_map(|index| Some((index, section_id(index)?, title(index))));
-    events.extend(new.filter_map(|new| added(2, new, standing)));
+    events.extend(new.filter_map(|new| titled(2, new, standing)));
     events
 }
 
@@ -58,15 +58,21 @@ fn mapped(standing: &Standing<'_>) -> Vec<Event> {
     let sections = standpoint.sections(2).iter().filter(|(index, _)| standpoint.is_outlined(**index));
     let new = sections
         .filter_map(|(index, section)| Some((*index, draft_id(*index)?, Some(section.title.clone()))));
-    new.filter_map(|new| added(3, new, standing)).collect()
+    new.filter_map(|new| titled(3, new, standing)).collect()
 }
 
-fn added(
+/// A new section, or the new title of a known one.
+fn titled(
     position: usize,
     (index, id, title): (u32, ItemId, Option<String>),
     standing: &Standing<'_>,
 ) -> Option<Event> {
-    let run = standing.session.run().filter(|_| !standing.items.contains(&id))?;
+    let run = standing.session.run()?;
+    if let Some(known) = standing.items.get(&id) {
+        let title = title.filter(|title| *title != known.title)?;
+        let change = ItemChange { title: Some(title), ..ItemChange::default() };
+        return Some(Event::Item(ItemEvent::ItemSet { id, change }));
+    }
     let item = NewItem {
         id,
         kind: Name::parse("section").ok()?,

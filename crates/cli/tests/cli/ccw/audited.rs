@@ -103,7 +103,7 @@ fn c5_begun_tasks_come_before_pending_ones_and_tell_what_they_ask_for() {
     assert!(brief.contains(r#"requirements: "JWT with 15 minutes; refresh by cookie""#), "{brief}");
     assert!(brief.contains(r#"acceptance: "A token is refused after 15 minutes""#), "{brief}");
     let text = sandbox.run(["brief"]).ok().stdout;
-    assert!(text.contains("requirements: JWT with 15 minutes; refresh by cookie"), "{text}");
+    assert!(text.contains("requirements: \"JWT with 15 minutes; refresh by cookie\""), "{text}");
     let script = "echo $LEFTOFF_TASK; echo $LEFTOFF_TASK_TITLE; echo \"$LEFTOFF_TASK_REQUIREMENTS\"";
     let told = sandbox.run(["exec", "--", "sh", "-c", script]).ok().stdout;
     assert_eq!(told, "impl-2\nTokens\nJWT with 15 minutes\nrefresh by cookie\n");

@@ -282,7 +282,7 @@ fn a_finished_map_leads_back_to_the_review_that_goes_on() {
     artifact(&sandbox, "map/runs/run-1/map.md", "M\n");
     edit(&sandbox, &json!({ "current_phase": "complete", "phase_number": 6 }));
     let next = sandbox.run(["next", "--json"]).ok().json();
-    assert!(next["summary"].as_str().unwrap().contains("Run 1 of review goes on"), "{next}");
+    assert!(next["summary"].as_str().unwrap().contains("Run 1 of review is still open"), "{next}");
     sandbox.run_printed(next["command"].as_str().unwrap()).ok();
     assert_eq!(state(&sandbox)["workflow_type"], "review");
 }

@@ -328,9 +328,9 @@ fn a_brief_tells_the_branch_that_the_review_is_about() {
     let name = "2026-01-31-feat-login";
     foreign(&sandbox, name, &json!({"current_phase": "reviews", "phase_number": 4, "branch": "fix/logout"}));
     let brief = || sandbox.run(["brief", "--session", name]).ok().stdout;
-    assert!(brief().contains("Branch: fix/logout"), "{}", brief());
+    assert!(brief().contains("branch fix/logout"), "{}", brief());
     sandbox.run(["note", "taken in", "--session", name]).ok();
-    assert!(brief().contains("Branch: fix/logout"), "{}", brief());
+    assert!(brief().contains("branch fix/logout"), "{}", brief());
     foreign(&sandbox, "2026-02-01-other", &json!({"current_phase": "reviews", "phase_number": 4}));
     let other = sandbox.run(["brief", "--session", "2026-02-01-other", "--format", "json"]).ok().json();
     assert_eq!(other["branch"], "feature/login", "what is checked out, where nothing else is said");

@@ -244,9 +244,9 @@ fn a_field_that_is_missing_is_said_once_and_no_rule_says_something_else_of_it() 
     let hint = failed.stderr.lines().find(|line| line.starts_with("hint: ")).unwrap().to_owned();
     assert_eq!(hint.matches("Field 'tests' is required but missing").count(), 1, "{hint}");
     assert!(hint.contains("Field 'failed' is missing (mend what fails)"), "{hint}");
-    assert!(!hint.contains("write more tests"), "it could not be looked at: {hint}");
+    assert!(!hint.contains("Write more tests"), "it could not be looked at: {hint}");
     let gate = sandbox.run(["gate", "--session", "t"]).code(5).stdout;
     assert_eq!(gate.matches("Field 'tests' is required but missing").count(), 1, "{gate}");
     let failed = sandbox.run(["advance", "--phase", "1", "--session", "t", "--evidence", "tests=3"]).code(5);
-    assert!(failed.stderr.contains("write more tests"), "{}", failed.stderr);
+    assert!(failed.stderr.contains("Write more tests"), "{}", failed.stderr);
 }

@@ -116,10 +116,10 @@ fn a_whole_life_with_a_gate_that_fails_and_every_attempt_kept() {
     let none = sandbox.run(["advance", "--phase", "1", "--evidence", "tests=0"]).code(5);
     assert!(none.stderr.contains("Validator 'positive' failed for field 'tests'"), "{}", none.stderr);
     let brief = crate::unbroken(&sandbox.run(["brief"]).ok().stdout);
-    assert!(brief.contains("Issue: tests-positive: tests=0, needs lambda x: x > 0"), "{brief}");
+    assert!(brief.contains("- tests-positive: tests=0, needs lambda x: x > 0"), "{brief}");
     let crossed =
         sandbox.run(["advance", "--phase", "1", "--evidence", "tests=3", "--evidence", "failed=1"]).code(5);
-    assert!(crossed.stderr.contains("mend what fails"), "{}", crossed.stderr);
+    assert!(crossed.stderr.contains("what fails"), "{}", crossed.stderr);
     assert_eq!(file(&sandbox, NEW)["checkpoints"]["1"], "failed");
     sandbox.at("2026-11-14T11:30:00Z");
     sandbox.run(["advance", "--phase", "1", "--evidence", "tests=3"]).ok();

@@ -43,25 +43,21 @@ fn a_brief_has_progress_times_verdicts_status_and_what_is_next() {
     let sandbox = half_way();
     let brief = crate::unbroken(&sandbox.run(["brief", "--session", "abc-123"]).ok().stdout);
     for part in [
-        "Session abc-123: spec_execution_v1",
-        "Target: .praxis-os/specs/my-spec",
-        "Progress: Phase 2 of 6 (33% complete)",
-        "Current: Phase 2, Implementation (started 2 hours ago)",
-        "Average phase time: 37 min",
-        "Current phase taking longer than average",
-        "Phase 0: Planning (30 min) checkpoint PASSED",
-        "Evidence: plan=agreed",
-        "Phase 1: Setup (45 min) checkpoint PASSED",
-        "Phase 2: Implementation checkpoint FAILED (attempt 1, 5 minutes ago)",
-        "Evidence: coverage=65",
-        "Current status: checkpoint_failed",
-        "then try phase 2 again",
+        "(session abc-123)",
+        "Target: \".praxis-os/specs/my-spec\"",
+        "Phase 2 of 6, Implementation, for 2 h (average phase 37 min, longer than usual)",
+        "2 of 6 phases done (33 %), about 2 h 30 min left.",
+        "Workflow spec_execution_v1",
+        "- 0 Planning (30 min, no gate): plan=agreed",
+        "- 1 Setup (45 min, no gate)",
+        "Failed: attempt 1 of Implementation, 10:40 UTC",
+        "coverage=65",
+        "Then try phase 2 again",
         "leftoff advance --phase 2 --evidence 'coverage=<number>'",
-        "Started: 3 hours ago",
-        "Last updated: 5 minutes ago",
-        "Estimated remaining: ~2 h 30 min",
+        "Started 3 hours ago.",
+        ", 5 minutes ago.",
     ] {
-        assert!(brief.to_lowercase().contains(&part.to_lowercase()), "{part} is not in\n{brief}");
+        assert!(brief.contains(part), "{part} is not in\n{brief}");
     }
 }
 
@@ -84,8 +80,8 @@ fn what_has_no_name_is_not_told_twice_and_what_is_over_has_no_time_left() {
     let status = sandbox.run(["status", "--session", ID]).ok().stdout;
     assert!(status.contains("Next: Phase 1.\n"), "{status}");
     let brief = sandbox.run(["brief", "--session", ID]).ok().stdout;
-    assert!(brief.contains("Current: Phase 1 (started"), "{brief}");
-    assert!(brief.contains("Phase 0: unnamed (30 min) checkpoint PASSED"), "{brief}");
+    assert!(brief.contains("Next:\nPhase 1.\n"), "{brief}");
+    assert!(brief.contains("- Phase 0 (30 min, no gate)"), "{brief}");
     sandbox.run(["advance", "--phase", "1", "--session", ID]).ok();
     sandbox.run(["close", "--session", ID]).ok();
     let closed = sandbox.run(["status", "--session", ID]).ok().stdout;

@@ -72,7 +72,7 @@ fn a_gate_that_fails_two_stages_at_once_names_the_first_of_them() {
     let required = "Field 'tests' is required but missing";
     let typed = "Field 'failed' must be integer, got: str";
     let validator = "Validator 'positive' failed for field 'tests'";
-    let crossed = "mend what fails";
+    let crossed = "what fails";
     for (evidence, first, later) in [
         (&["failed=many"][..], required, typed),
         (&["failed=1"], required, crossed),

@@ -57,7 +57,7 @@ fn an_essay_with_a_revision_answers_all_twelve() {
                 "the word targets add up to 1500, and target_word_count is 2000",
                 "Make the word targets of the sections add up",
             ],
-            touched: &["stage-2-outline"],
+            touched: &["/stage-{1-thesis,2-outline"],
             decided: &["\"Start with Bruges: its harbour silted up and the town shrank\""],
             blocked_open_assumed: &["\"Is Venice too well known?\"", "\"The reader has heard of the Hanse\""],
             not_again: &["\"Opening with a definition: the reader stopped\"", "## Done (do not redo)"],

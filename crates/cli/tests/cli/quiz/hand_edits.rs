@@ -57,7 +57,7 @@ fn a_review_that_a_file_calls_closed_over_a_failed_gate_is_in_doubt() {
             "Phase 4 of 8, **Parallel Reviews**",
             "(a file says 8 complete, unverified). Its files call it **finished**",
             "3 of 8 phases done, 5 only claimed",
-            "phase 4 (reviews) is not done here. To continue it: leftoff reopen 2026-11-14-feature-login",
+            "phase 4 (reviews) is not done here. To continue it: `leftoff reopen 2026-11-14-feature-login`",
             "moved it from reviews (4) to complete (8), 10:41 UTC; last verified phase: analysis (3).",
             "testing-1 Testing: ready",
             "src/limit/bucket.rs",

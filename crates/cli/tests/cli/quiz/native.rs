@@ -114,7 +114,7 @@ fn a_native_session_answers_all_twelve() {
             decided: &["\"Rotate on every use, not on a timer: replay becomes visible\" (12 Nov"],
             blocked_open_assumed: &[
                 "Note 4 blocks",
-                "\"Staging certificate expired; operations were asked\" (blocker, 12 Nov",
+                "\"Staging certificate expired; operations were asked\" (blocker 4, 12 Nov",
                 "[!] impl-3 Cookie flags: waits for impl-2",
                 "\"The proxy keeps the Set-Cookie header\"",
             ],

@@ -48,7 +48,7 @@ fn a_session_of_praxis_answers_all_twelve() {
                 "Workflow ship_v1 (\"Takes a change from plan to release\") v1.0.0",
             ],
             why_paused: &["\"waiting for the server\", in the middle of \"the swap of the tables\""],
-            failed_last: &["## Failed: attempt 2 of Build, 14 Nov 10:30 UTC", "failed=1", "fix what fails"],
+            failed_last: &["## Failed: attempt 2 of Build, 14 Nov 10:30 UTC", "failed=1", "Fix what fails"],
             touched: &["src/import.rs", "docs/plan.md"],
             decided: &["\"Two tables and a view: readers never see half a list\""],
             blocked_open_assumed: &[

@@ -1,11 +1,12 @@
 //! The surroundings of the work: an earlier pause, warnings, last words, files, commands, other agents.
 
-use super::{Detail, when};
+use super::{Detail, advice, is_over, when};
 use crate::brief::{Brief, Neighbour, paths};
 use crate::view::Warning;
 use crate::words::{ago, defused, moment, quoted};
 use model::lifecycle::Lifecycle;
 use std::fmt::Write;
+use std::path::Path;
 use store::{ActivityKind, ActivityRow};
 
 /// Why work had stopped, and during what, until the phase changes. A paused session says so in its head.
@@ -36,8 +37,8 @@ pub(super) fn warnings(brief: &Brief, detail: Detail) -> String {
     }
     let longest = detail.longest_text();
     let line = |warning: &Warning| {
-        let hint = warning.hint.as_ref().filter(|_| matches!(detail, Detail::Full | Detail::Short));
-        let hint = hint.map(|hint| format!(" ({})", defused(&hint.to_string(), longest)));
+        let hint = warning.hint.as_ref().filter(|_| !detail.is_brief() && !is_over(brief));
+        let hint = hint.map(|hint| format!(" ({})", advice(hint, longest)));
         format!("- {}{}\n", defused(&warning.message, longest), hint.unwrap_or_default())
     };
     let lines: String = warnings.take(detail.longest_list()).map(line).collect();
@@ -65,7 +66,12 @@ pub(super) fn touched(brief: &Brief, detail: Detail) -> String {
         Detail::Full => 20,
         Detail::Short => 12,
         Detail::Line | Detail::Tight => 6,
+        Detail::Least => 4,
     };
+    // The session's own files come last. At least detail they give way, because finished phases name them.
+    let is_own = |path: &&String| Path::new(path.as_str()).starts_with(&brief.folder);
+    let others = brief.touched.iter().filter(|path| !is_own(path)).count();
+    let most = if detail == Detail::Least { most.min(others.max(2)) } else { most };
     let files: Vec<String> = brief.touched.iter().take(most).map(|path| defused(path, 200)).collect();
     if files.is_empty() {
         return String::new();

@@ -14,9 +14,9 @@ pub(super) fn done(brief: &Brief, detail: Detail) -> String {
         brief.session.phases.iter().filter_map(|phase| Some((phase, told(phase)?))).collect();
     let mut lines = match detail {
         Detail::Full | Detail::Short => phases.into_iter().map(|(_, line)| line).collect(),
-        Detail::Line | Detail::Tight if phases.is_empty() => Vec::new(),
+        Detail::Line | Detail::Tight | Detail::Least if phases.is_empty() => Vec::new(),
         Detail::Line => vec![joined(phases)],
-        Detail::Tight => vec![newest_with_proof(phases, detail.longest_list())],
+        Detail::Tight | Detail::Least => vec![newest_with_proof(phases, detail.longest_list())],
     };
     lines.extend(rounds_and_runs(brief, detail));
     if lines.is_empty() {
@@ -41,13 +41,26 @@ fn newest_with_proof(mut phases: Vec<(&PhaseView, String)>, most: usize) -> Stri
     let older = match phases.as_slice() {
         [] => return joined(newest),
         older if older.len() <= MOST_NAMES => {
-            let names: Vec<String> = older.iter().map(|(phase, _)| numbered(phase)).collect();
+            let names: Vec<String> = older.iter().map(|(phase, _)| by_name(phase)).collect();
             names.join(", ")
         }
         [first, .., last] => format!("{} to {}", numbered(first.0), numbered(last.0)),
         [only] => numbered(only.0),
     };
     format!("{older} ({}); {}", outcomes(&phases), joined(newest))
+}
+
+/// `3 Build`, `4 Review (skipped)`
+fn by_name(phase: &PhaseView) -> String {
+    let name = numbered(phase);
+    match phase.outcome {
+        Some(
+            outcome @ (Outcome::Skipped | Outcome::Overridden | Outcome::Warned | Outcome::NotApplicable),
+        ) => {
+            format!("{name} ({})", outcome.name())
+        }
+        Some(Outcome::Verified | Outcome::Reported | Outcome::Done | Outcome::Claimed) | None => name,
+    }
 }
 
 /// `3 Build`
@@ -67,10 +80,10 @@ fn done_phase(brief: &Brief, phase: &PhaseView, detail: Detail) -> Option<String
     let view = &brief.session;
     let outcome = phase.outcome.filter(|_| is_done(view, phase))?;
     let mut how: Vec<String> = took(view.timed(phase), detail).into_iter().collect();
-    how.push(worth(phase, outcome, detail));
     if phase.attempt_count > 1 && detail == Detail::Full {
         how.push(format!("attempt {}", phase.attempt_count));
     }
+    how.push(worth(phase, outcome, detail));
     let proof = proof(brief, phase, detail);
     let proof = if proof.is_empty() { proof } else { format!(": {proof}") };
     Some(format!("{} ({}){proof}", numbered(phase), how.join(", ")))
@@ -87,7 +100,11 @@ fn worth(phase: &PhaseView, outcome: Outcome, detail: Detail) -> String {
             let attempt = phase.attempts.last();
             let reason = attempt.and_then(|attempt| attempt.report.overridden.as_deref()).unwrap_or_default();
             let by = attempt.map(|attempt| defused(&attempt.actor.to_string(), 60)).unwrap_or_default();
-            format!("overridden by {by}, {}; failed: {}", quoted(reason, detail.longest_text()), failed())
+            format!(
+                "overridden by {by}, {}; failed check: {}",
+                quoted(reason, detail.longest_text()),
+                failed()
+            )
         }
         Outcome::Warned => format!("passed with warnings: {}", failed()),
         Outcome::Done => "no gate".to_owned(),
@@ -142,7 +159,13 @@ fn passed_over(brief: &Brief, phase: &PhaseView, detail: Detail) -> Option<Strin
 
 /// Rounds found in files, and recorded earlier runs, so that nobody repeats an existing review.
 fn rounds_and_runs(brief: &Brief, detail: Detail) -> Vec<String> {
-    let rounds = &brief.session.rounds;
+    let run = &brief.session.run;
+    // The current round counts once something of it is there.
+    let has_begun = |round: &&RoundView| {
+        let is_current = round.workflow == run.workflow.as_str() && round.number == run.ordinal;
+        !is_current || round.is_final || !round.parts.is_empty()
+    };
+    let rounds: Vec<&RoundView> = brief.session.rounds.iter().filter(has_begun).collect();
     let is_of =
         |run: &EarlierRun, round: &RoundView| run.workflow == round.workflow && run.number == round.number;
     let from_files = rounds.iter().map(|round| {

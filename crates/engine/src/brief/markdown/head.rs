@@ -24,16 +24,19 @@ pub(super) fn head(brief: &Brief, detail: Detail) -> String {
         }
     }
     let _ = write!(text, "{} Workflow {}", standing(brief, detail), view.workflow.name);
-    if let Some(describe) = &view.workflow.describe {
+    if let Some(describe) = view.workflow.describe.as_ref().filter(|_| detail != Detail::Least) {
         let _ = write!(text, " ({})", quoted(describe, longest));
     }
     let _ = write!(text, " {}", defused(&version(&view.workflow.version), 20));
     if view.run.ordinal > 1 {
         let _ = write!(text, ", run {}", view.run.ordinal);
     }
-    text.push_str(&repository(brief));
+    text.push_str(&repository(brief, detail));
     text.push('.');
-    if matches!(detail, Detail::Full | Detail::Short) {
+    if detail == Detail::Full {
+        let _ = write!(text, " Started {}.", when(view.created_at, brief.now));
+    }
+    if !detail.is_brief() {
         let actor = defused(&view.last_actor.to_string(), 60);
         let _ = write!(text, " Last change by {actor}, {}.", when(view.updated_at, brief.now));
     }
@@ -60,7 +63,7 @@ fn resumed(view: &View, detail: Detail) -> String {
 }
 
 /// `, branch main, 3 commits since the start (newest 4e1f0aa), 2 files uncommitted`
-fn repository(brief: &Brief) -> String {
+fn repository(brief: &Brief, detail: Detail) -> String {
     let mut text = String::new();
     if let Some(branch) = &brief.branch {
         let _ = write!(text, ", branch {}", defused(branch, 100));
@@ -68,7 +71,11 @@ fn repository(brief: &Brief) -> String {
     let Some(git) = &brief.repository else { return text };
     let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     if git.commits > 0 {
-        let newest = git.newest.as_ref().map(|name| format!(" (newest {})", defused(name, 40)));
+        let newest = git
+            .newest
+            .as_ref()
+            .filter(|_| detail != Detail::Least)
+            .map(|name| format!(" (newest {})", defused(name, 40)));
         let _ = write!(
             text,
             ", {} since the start{}",
@@ -124,7 +131,7 @@ fn standing(brief: &Brief, detail: Detail) -> String {
             let called = phase_called(view.current_phase.number, &view.current_phase.id);
             let reason = reason.unwrap_or_default();
             format!(
-                "**Given up** {}{reason}. It was at {called}, {figures}.{}",
+                "**Abandoned** {}{reason}, in {called}. {figures}.{}",
                 when(*at, brief.now),
                 waiting(brief)
             )
@@ -181,9 +188,9 @@ fn time_in_phase(view: &View, detail: Detail) -> String {
     let progress = &view.progress;
     let slow = if progress.stalled { ", longer than usual" } else { "" };
     let average = progress.average_phase_seconds;
-    let average = average.map(|average| format!(" (average phase {}{slow})", duration(average)));
+    let average = took(average, detail).map(|average| format!(" (average phase {average}{slow})"));
     let time = took(progress.time_in_phase_seconds, detail);
-    time.map(|time| format!(", since {time}{}", average.unwrap_or_default())).unwrap_or_default()
+    time.map(|time| format!(", for {time}{}", average.unwrap_or_default())).unwrap_or_default()
 }
 
 /// `1 of 3 phases done (33 %), about 1 h left`

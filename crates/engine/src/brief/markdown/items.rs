@@ -1,22 +1,23 @@
-//! Items: the reader's own first, then open ones, finished ones by name, and open items of earlier phases.
+//! Items: the reader's own first, then open ones, finished ones by name, and those of other phases.
 
-use super::Detail;
-use crate::brief::Brief;
+use super::done::numbered;
+use super::{Detail, is_over};
+use crate::brief::{Brief, ItemsAhead};
 use crate::items::ItemView;
 use crate::words::{defused, defused_around_quotes, quoted};
-use jiff::Timestamp;
+use model::session::RevisionMade;
 use std::fmt::Write;
 
 pub(super) fn items(brief: &Brief, detail: Detail) -> String {
     let counts = brief.session.item_counts;
-    if counts.is_empty() && brief.left_open.is_empty() {
+    if counts.is_empty() && brief.left_open.is_empty() && brief.items_ahead.is_empty() {
         return String::new();
     }
     let mut text = "## Items\n".to_owned();
-    let shown = brief.items(detail.longest_list());
+    let shown = brief.items(if detail == Detail::Least { 2 } else { detail.longest_list() });
     for item in &shown {
-        let _ = writeln!(text, "- {}", line(item, brief.now, detail));
-        for (name, value) in item.details().filter(|_| item.is_begun()) {
+        let _ = writeln!(text, "- {}", line(item, brief, detail));
+        for (name, value) in item.details().filter(|_| item.is_begun() && detail != Detail::Least) {
             let value = quoted(&value, detail.longest_text());
             let _ = writeln!(text, "  - {}: {value}", defused(name, 60));
         }
@@ -29,17 +30,38 @@ pub(super) fn items(brief: &Brief, detail: Detail) -> String {
     text.push_str(&done(brief, detail));
     for open in brief.left_open.iter().take(detail.longest_list()) {
         let phase = defused(&open.phase, 80);
-        let _ = writeln!(text, "- Left open in {phase}: {}", line(&open.item, brief.now, detail));
+        let _ = writeln!(text, "- Left open in {phase}: {}", line(&open.item, brief, detail));
     }
     if let Some(more) = brief.left_open.len().checked_sub(detail.longest_list()).filter(|more| *more > 0) {
         let _ = writeln!(text, "- and {more} more of earlier phases: `leftoff item list --all{naming}`");
     }
+    for ahead in &brief.items_ahead {
+        let _ = writeln!(text, "- {}", of_later_phase(ahead, brief, detail));
+    }
     text
 }
 
-fn line(item: &ItemView, now: Timestamp, detail: Detail) -> String {
-    let title = defused(&item.item.title, detail.longest_text());
-    let standing = defused_around_quotes(&item.standing(now), detail.longest_text());
+/// `4 Paragraph Writing (interrupted): 1 of 5 done (draft-1.1)`
+fn of_later_phase(ahead: &ItemsAhead, brief: &Brief, detail: Detail) -> String {
+    let phase = brief.session.phases.iter().find(|phase| phase.id == ahead.phase);
+    let title = phase.map_or_else(|| ahead.phase.to_string(), numbered);
+    let is_restarted = |made: &RevisionMade| made.revision.restarted.contains(&ahead.phase);
+    let how = if brief.session.revisions.iter().any(is_restarted) { " (interrupted)" } else { "" };
+    let mut done: Vec<&str> = ahead.done.iter().map(String::as_str).collect();
+    done.truncate(most_done(detail));
+    let named = match (ahead.counts.done as usize).saturating_sub(done.len()) {
+        _ if done.is_empty() => String::new(),
+        0 => format!(" ({})", done.join(", ")),
+        more => format!(" ({}, {more} more)", done.join(", ")),
+    };
+    format!("{title}{how}: {} of {} done{named}", ahead.counts.done, ahead.counts.total)
+}
+
+fn line(item: &ItemView, brief: &Brief, detail: Detail) -> String {
+    let title = defused(&item.item.title, if detail == Detail::Least { 40 } else { detail.longest_text() });
+    // Nobody takes an item of a session that is over.
+    let standing = if item.ready && is_over(brief) { "open".to_owned() } else { item.standing(brief.now) };
+    let standing = defused_around_quotes(&standing, detail.longest_text());
     format!("{} {} {title}: {standing}", item.mark(), item.id())
 }
 
@@ -49,14 +71,22 @@ fn done(brief: &Brief, detail: Detail) -> String {
     if count == 0 {
         return String::new();
     }
-    let most = if detail == Detail::Tight { 5 } else { 30 };
-    let named = brief.done_items.iter().take(most).map(|(id, title)| match detail {
+    let named = brief.done_items.iter().take(most_done(detail)).map(|(id, title)| match detail {
         Detail::Full => format!("{id} {}", defused(title, 60)),
-        Detail::Short | Detail::Line | Detail::Tight => id.clone(),
+        Detail::Short | Detail::Line | Detail::Tight | Detail::Least => id.clone(),
     });
     let mut named: Vec<String> = named.collect();
     if count > named.len() {
         named.push(format!("{} more", count - named.len()));
     }
     format!("- Done: {}\n", named.join(", "))
+}
+
+/// How many finished items are named.
+fn most_done(detail: Detail) -> usize {
+    match detail {
+        Detail::Full | Detail::Short | Detail::Line => 30,
+        Detail::Tight => 5,
+        Detail::Least => 3,
+    }
 }

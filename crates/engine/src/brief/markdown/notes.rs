@@ -1,33 +1,55 @@
 //! Notes by kind, open ones first, and revisions of earlier phases.
 
-use super::{Detail, pairs, when};
-use crate::brief::Brief;
+use super::{Detail, is_over, pairs, when};
+use crate::brief::{Brief, paths};
+use crate::view::PhaseView;
 use crate::words::{defused, quoted};
-use model::lifecycle::Lifecycle;
 use model::note::{Note, NoteKind};
 use model::session::RevisionMade;
 use std::fmt::Write;
 
+/// Blockers and questions, and the command for an answered one.
 pub(super) fn open(brief: &Brief, detail: Detail) -> String {
-    listed("Blocked or open", &brief.session.open_notes(), brief, detail)
+    let notes = brief.session.open_notes();
+    let most = detail.longest_list().max(2);
+    let mut text = listed("Blocked or open", &notes, most, brief, detail);
+    let shown: Vec<u32> = notes.iter().take(most).map(|note| note.id).collect();
+    if let Some((first, others)) = shown.split_first().filter(|_| !is_over(brief)) {
+        let others: Vec<String> = others.iter().map(ToString::to_string).collect();
+        let others = if others.is_empty() { String::new() } else { format!(" (or {})", others.join(", ")) };
+        let naming = brief.session.naming();
+        let _ = writeln!(text, "Once settled: `leftoff note resolve {first}{naming}`{others}");
+    }
+    text
 }
 
 pub(super) fn of_kind(title: &str, kind: NoteKind, brief: &Brief, detail: Detail) -> String {
     // Newest first: the limit drops the oldest.
     let mut notes: Vec<&Note> = brief.notes(kind).collect();
     notes.reverse();
-    listed(title, &notes, brief, detail)
+    listed(title, &notes, detail.longest_list(), brief, detail)
 }
 
-fn listed(title: &str, notes: &[&Note], brief: &Brief, detail: Detail) -> String {
+/// Notes about overrides that the finished phases do not name.
+pub(super) fn overridden(brief: &Brief, detail: Detail) -> String {
+    let overrides_at = |phase: &PhaseView, note: &Note| {
+        phase.attempts.iter().any(|attempt| attempt.report.overridden.is_some() && attempt.at == note.at)
+    };
+    let is_told = |note: &&Note| brief.session.phases.iter().any(|phase| overrides_at(phase, note));
+    let mut notes: Vec<&Note> = brief.notes(NoteKind::Override).filter(|note| !is_told(note)).collect();
+    notes.reverse();
+    listed("Overridden", &notes, detail.longest_list(), brief, detail)
+}
+
+fn listed(title: &str, notes: &[&Note], most: usize, brief: &Brief, detail: Detail) -> String {
     if notes.is_empty() {
         return String::new();
     }
     let mut text = format!("## {title}\n");
-    for note in notes.iter().take(detail.longest_list()) {
+    for note in notes.iter().take(most) {
         let _ = writeln!(text, "- {}", line(note, brief, detail));
     }
-    let left_out = notes.len().saturating_sub(detail.longest_list());
+    let left_out = notes.len().saturating_sub(most);
     if left_out > 0 {
         let _ = writeln!(text, "- and {left_out} more: `leftoff show {}`", brief.session.session_id);
     }
@@ -40,22 +62,15 @@ fn line(note: &Note, brief: &Brief, detail: Detail) -> String {
         let fields = note.fields.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         let _ = write!(line, " [{}]", pairs(&fields, detail));
     }
-    let actor = match detail {
-        Detail::Full | Detail::Short => format!(", {}", defused(&note.actor.to_string(), 60)),
-        Detail::Line | Detail::Tight => String::new(),
-    };
+    let kind = if note.is_open() { format!("{} {}, ", note.kind.name(), note.id) } else { String::new() };
     let at = when(note.at, brief.now);
-    let view = &brief.session;
-    let is_over = matches!(view.lifecycle, Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. });
-    if note.is_open() && is_over {
-        let _ = write!(line, " ({}, {at}{actor})", note.kind.name());
-    } else if note.is_open() {
-        let (kind, naming) = (note.kind.name(), view.naming());
-        let _ =
-            write!(line, " ({kind}, {at}{actor}; once settled: `leftoff note resolve {}{naming}`)", note.id);
+    // Most notes are the work of one agent, which the head names.
+    let actor = if detail.is_brief() || note.actor == brief.session.last_actor {
+        String::new()
     } else {
-        let _ = write!(line, " ({at}{actor})");
-    }
+        format!(", {}", defused(&note.actor.to_string(), 60))
+    };
+    let _ = write!(line, " ({kind}{at}{actor})");
     line
 }
 
@@ -74,13 +89,27 @@ pub(super) fn revised(brief: &Brief, detail: Detail) -> String {
         let revision = &made.revision;
         let _ = writeln!(
             text,
-            "- {} ({} impact): {} ({}, {})",
+            "- {} ({} impact, {}, {}): {}{}",
             revision.phase,
             revision.impact.name(),
-            quoted(&revision.reason, detail.longest_text()),
             when(made.at, brief.now),
-            defused(&made.actor.to_string(), 60)
+            defused(&made.actor.to_string(), 60),
+            quoted(&revision.reason, detail.longest_text()),
+            archived(made, detail)
         );
     }
     text
+}
+
+/// `; archived: a.v1.md, b.v1.md`, the files that a revision moved away.
+pub(super) fn archived(made: &RevisionMade, detail: Detail) -> String {
+    let moved = made.revision.archived.iter().filter(|file| !file.copied);
+    let files: Vec<String> = moved.map(|file| defused(&file.to, 200)).collect();
+    let shown = &files[..files.len().min(detail.longest_list())];
+    match files.len() - shown.len() {
+        _ if files.is_empty() => String::new(),
+        _ if detail == Detail::Least => format!("; files archived: {}", files.len()),
+        0 => format!("; archived: {}", paths::folded(shown).join(", ")),
+        more => format!("; archived: {} and {more} more", paths::folded(shown).join(", ")),
+    }
 }

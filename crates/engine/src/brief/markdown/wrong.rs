@@ -1,10 +1,11 @@
 //! Problems: failed gates, phases to review, unconfirmed claims.
 
 use super::done::numbered;
-use super::{Detail, pairs};
+use super::notes::archived;
+use super::{Detail, is_over, pairs, uncut_commands};
 use crate::brief::Brief;
 use crate::view::{CheckView, GateOutcome, PhaseView};
-use crate::words::{date, defused, defused_around_quotes, moment, phase_named, quoted};
+use crate::words::{date, defused, defused_around_quotes, moment, phase_named, quoted, sentence};
 use jiff::Timestamp;
 use model::gate;
 use serde_json::{Map, Value};
@@ -26,9 +27,14 @@ pub(super) fn failed(brief: &Brief, detail: Detail) -> String {
         let _ = writeln!(text, "Evidence: {}", pairs(&evidence, detail));
     }
     let next = view.next.summary.to_string();
-    let most = if detail == Detail::Tight { detail.longest_list() } else { usize::MAX };
-    for check in failed.iter().take(most) {
-        text.push_str(&failed_line(check, &next, detail));
+    let most = match detail {
+        Detail::Full | Detail::Short | Detail::Line => usize::MAX,
+        Detail::Tight | Detail::Least => Detail::Tight.longest_list(),
+    };
+    let has_items = !view.item_counts.is_empty();
+    for (at, check) in failed.iter().take(most).enumerate() {
+        let has_help = at == 0 || detail != Detail::Least;
+        text.push_str(&failed_line(check, has_items, has_help.then_some(&*next), detail));
     }
     if failed.len() > most {
         let _ = writeln!(text, "- and {} more: `leftoff show {}`", failed.len() - most, view.session_id);
@@ -46,11 +52,15 @@ fn not_said(evidence: &Map<String, Value>, failed: &[&CheckView]) -> Map<String,
     rest.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// The finding and the need; how to fix it, unless the next step says so.
-fn failed_line(check: &CheckView, next: &str, detail: Detail) -> String {
+/// The finding and the need. How to fix it, unless the next step says so or there is no room. Open items have a
+/// section of their own.
+fn failed_line(check: &CheckView, has_items: bool, next: Option<&str>, detail: Detail) -> String {
     let longest = detail.longest_text();
     let mut line = format!("- {}", defused(&check.id, 80));
+    let is_about_items = has_items && check.kind == "items";
     if let Some(found) = &check.found {
+        // The names of the unfinished ones follow the count.
+        let found = if is_about_items { found.split("; ").next().unwrap_or(found) } else { found };
         let found = match check.kind.as_str() {
             // Values in it are already quoted.
             "evidence" | "expr" => defused_around_quotes(found, detail.longest_found()),
@@ -59,11 +69,17 @@ fn failed_line(check: &CheckView, next: &str, detail: Detail) -> String {
         };
         let _ = write!(line, ": {found}");
     }
-    if let Some(needed) = &check.needed {
+    // A missing file is found under the path that is needed.
+    let is_said =
+        |needed: &&String| check.found.as_ref().is_some_and(|found| found.contains(needed.as_str()));
+    if let Some(needed) = check.needed.as_ref().filter(|needed| !is_about_items && !is_said(needed)) {
         let _ = write!(line, ", needs {}", defused(needed, longest));
     }
-    if let Some(help) = check.help.as_ref().filter(|help| !next.contains(help.trim().trim_end_matches('.'))) {
-        let _ = write!(line, ". {}", defused_around_quotes(help, longest));
+    let is_news = |help: &&String| {
+        next.is_some_and(|next| !next.contains(&sentence(help.trim().trim_end_matches('.'))))
+    };
+    if let Some(help) = check.help.as_ref().filter(|help| !is_about_items && is_news(help)) {
+        let _ = write!(line, ". {}", uncut_commands(&sentence(help), longest));
     }
     line.push('\n');
     line
@@ -75,18 +91,21 @@ pub(super) fn to_review(brief: &Brief, detail: Detail) -> String {
     if waiting.is_empty() {
         return String::new();
     }
+    let next = brief.session.next.summary.to_string();
     let mut text = "## Waits for review\n".to_owned();
     for (phase, why) in waiting {
         let _ = write!(text, "- {}", numbered(phase));
         if let Some(made) = why {
             let revision = &made.revision;
+            let reason = format!(": {}", quoted(&revision.reason, detail.longest_text()));
             let _ = write!(
                 text,
-                ": {} was revisited ({} impact, {}): {}",
+                ": {} was revisited ({} impact, {}){}{}",
                 revision.phase,
                 revision.impact.name(),
                 date(made.at),
-                quoted(&revision.reason, detail.longest_text())
+                if next.contains(&reason) { "" } else { &reason },
+                archived(made, detail)
             );
         }
         text.push('\n');
@@ -107,18 +126,20 @@ pub(super) fn unverified(brief: &Brief, detail: Detail) -> String {
         Detail::Full | Detail::Short => {
             let line = |phase: &&PhaseView| {
                 let (called, why) = (numbered(phase), contested(phase, brief.now, detail));
-                // The next step is not printed twice.
-                let proving =
-                    phase.proving.as_ref().filter(|proving| view.next.command.as_ref() != Some(proving));
+                // Later ones have to wait for the first, and the next step is not printed twice.
+                let is_first = claimed.first().is_some_and(|first| first.number == phase.number);
+                let proving = phase.proving.as_ref().filter(|proving| {
+                    is_first && !is_over(brief) && view.next.command.as_ref() != Some(proving)
+                });
                 let how = proving.map(|proving| format!(" Verify it: `{proving}`")).unwrap_or_default();
                 format!("- {called}: claimed in a file, {why}.{how}\n")
             };
             format!("{title}{}{}", claimed.iter().map(line).collect::<String>(), moved(brief))
         }
-        Detail::Line | Detail::Tight => {
+        Detail::Line | Detail::Tight | Detail::Least => {
             let (open, failed): (Vec<&PhaseView>, Vec<&PhaseView>) =
                 claimed.into_iter().partition(|phase| !phase.contested);
-            let most = detail.longest_list();
+            let most = detail.longest_list().max(Detail::Tight.longest_list());
             let more = |count: usize| count.checked_sub(most).filter(|more| *more > 0);
             let more_failed = more(failed.len()).map(|more| format!("- and {more} more like it\n"));
             let failed: String = failed
