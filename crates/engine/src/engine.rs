@@ -7,7 +7,7 @@ mod naming;
 
 pub use caller::Caller;
 pub use loading::Reading;
-pub(crate) use loading::read_event;
+pub(crate) use loading::{Defined, read_event};
 
 use crate::NATIVE;
 use crate::clock::{Clock, ServerClock, SystemClock};
@@ -23,11 +23,9 @@ use crate::team::Team;
 use crate::view::Warning;
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
-use model::workflow::Workflow;
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 use store::{Filter, LaidOver, MemoryStore, SessionRow, Store};
 
@@ -116,7 +114,7 @@ pub struct Engine {
     pub(crate) patience: Patience,
     progress: Option<Box<Tell>>,
     /// A definition never changes under its hash, and a command needs the same one for its gate and its view.
-    definitions: RefCell<BTreeMap<String, Rc<Workflow>>>,
+    definitions: RefCell<BTreeMap<String, Defined>>,
 }
 
 /// How long to wait for others.

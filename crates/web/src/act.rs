@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 /// A change of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    Approve(String),
+    /// A check, and the hash of the files that the page showed.
+    Approve(String, Option<String>),
     Note(String),
     Pause,
     Resume,
@@ -20,7 +21,7 @@ impl Action {
         let text =
             |name: &str| value(form, name).filter(|text| !text.trim().is_empty()).map(ToOwned::to_owned);
         match name {
-            "approve" => text("check").map(Self::Approve),
+            "approve" => text("check").map(|check| Self::Approve(check, text("files"))),
             "note" => text("text").map(Self::Note),
             "pause" => Some(Self::Pause),
             "resume" => Some(Self::Resume),
@@ -33,8 +34,9 @@ pub fn run(options: &Options, session: &str, action: &Action) -> Result<()> {
     let named = Options { session: Some(session.to_owned()), ..options.clone() };
     let mut engine = Engine::open(named, Intent::Command)?;
     match action {
-        Action::Approve(check) => engine.approve(&ApproveRequest {
+        Action::Approve(check, files) => engine.approve(&ApproveRequest {
             check: check.clone(),
+            files: files.clone(),
             by: Some("on the page".to_owned()),
             ..ApproveRequest::default()
         }),

@@ -44,6 +44,7 @@ impl Run for Approve {
             ttl_seconds: self.ttl,
             by: self.by,
             sign: self.sign,
+            files: None,
         };
         let answer = globals.command()?.approve(&request)?;
         answered(&done, &answer, globals)

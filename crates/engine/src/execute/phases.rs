@@ -15,6 +15,7 @@ use model::phase::Phase;
 use model::run::{Run, RunPlan};
 use model::session::Session;
 use model::workflow::{CheckKind, PhaseDefinition, Workflow};
+use std::path::PathBuf;
 use std::rc::Rc;
 
 /// An approval to record.
@@ -28,6 +29,8 @@ pub struct ApproveRequest {
     pub by: Option<String>,
     /// Sign even if the policy does not require it.
     pub sign: bool,
+    /// The hash of the files that the approver was shown; refused if they have changed since.
+    pub files: Option<String>,
 }
 
 /// A command of a definition, and whether it is trusted.
@@ -121,12 +124,21 @@ impl Engine {
         let fingerprint = self.fingerprint("approve", &format!("{request:?} {by}"));
         // A session may be finished only according to its file: its gates can still be proven.
         let want = if request.phase.is_some() { Want::Latest } else { Want::Unfinished };
+        if let Some(key) = self.options.key.clone()
+            && self.remembered(&fingerprint)?.is_some()
+            && self.was_for_other_files(want, request, &by)
+        {
+            return Err(Error::KeyUsed { key });
+        }
         self.with_signature(|engine, signature| {
             engine.execute(&fingerprint, |engine| {
                 let id = engine.select(want)?;
                 let subject = engine.take_up(&id)?;
                 let session = &subject.session;
                 let approval = Approval { remark: remark.clone(), ..engine.approval(session, request, &by)? };
+                if request.files.is_some() && request.files != approval.evidence {
+                    return Err(Error::FilesChanged { phase: approval.phase.to_string() });
+                }
                 let act = Act {
                     phase: Some(&approval.phase),
                     check: Some(&approval.check),
@@ -175,13 +187,14 @@ impl Engine {
     }
 
     fn commands_in(&self, workflow: &Workflow, session: Option<&SessionId>) -> Vec<TrustedCommand> {
+        let roots = self.roots_to_trust();
         commands(workflow)
             .map(|(phase, check, command)| TrustedCommand {
                 session: session.cloned(),
                 phase: phase.clone(),
                 check: check.clone(),
                 command: command.to_owned(),
-                trusted: trust::is_trusted(&self.project.root, command),
+                trusted: roots.iter().all(|root| trust::is_trusted(root, command)),
                 hash: trust::hash_of(command),
             })
             .collect()
@@ -190,7 +203,35 @@ impl Engine {
     /// Lets exactly these commands run for this user on this machine.
     pub fn trust(&self, commands: &[TrustedCommand]) -> Result<()> {
         self.require_person(Restricted::Trust)?;
-        commands.iter().try_for_each(|entry| trust::trust(&self.project.root, &entry.command))
+        let roots = self.roots_to_trust();
+        let entries = commands.iter().flat_map(|entry| roots.iter().map(move |root| (root, &entry.command)));
+        entries.into_iter().try_for_each(|(root, command)| trust::trust(root, command))
+    }
+
+    /// Where a command is trusted: in this worktree, and in that of the selected session, whose gate runs there.
+    fn roots_to_trust(&self) -> Vec<PathBuf> {
+        let session = self.select(Want::Latest).and_then(|id| Ok(self.load(&id)?.1)).ok();
+        let there = session.filter(|session| session.machine.is_none()).map(|session| self.root_of(&session));
+        let mut roots = vec![self.project.root.clone()];
+        roots.extend(there.filter(|there| *there != self.project.root));
+        roots
+    }
+
+    /// The hash of the files that an approval of a session's current phase would be about.
+    pub fn files_shown(&self, session: &str) -> Option<String> {
+        let (_, session) = self.load(&self.resolve(session).ok()?).ok()?;
+        let phase = session.run()?.current().id().clone();
+        let definition = self.definition_of(&session).ok()?;
+        Some(self.evidence_of(&session, definition.phase(phase.as_str())?))
+    }
+
+    /// True if the check has an approval, but of files that have changed since: repeating it under its key would only repeat
+    /// the old answer.
+    fn was_for_other_files(&self, want: Want, request: &ApproveRequest, by: &str) -> bool {
+        let session = self.select(want).and_then(|id| Ok(self.load(&id)?.1));
+        let Ok(session) = session else { return false };
+        let Ok(now) = self.approval(&session, request, by) else { return false };
+        session.approval(&now.phase, &now.check).is_some_and(|known| known.evidence != now.evidence)
     }
 
     fn approval(&self, session: &Session, request: &ApproveRequest, by: &str) -> Result<Approval> {

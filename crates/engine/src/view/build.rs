@@ -115,6 +115,7 @@ pub(crate) fn build(material: Material<'_>) -> View {
         version: session.version,
         own_words: None,
         name_session: material.name_session,
+        files_shown: None,
     }
 }
 
