@@ -294,6 +294,10 @@ impl Recording {
         });
     }
 
+    pub(crate) fn hash_of(&self, path: &str) -> Option<&str> {
+        self.artifacts.iter().find(|known| known.path == path).map(|known| known.hash.as_str())
+    }
+
     pub(crate) fn merge(&mut self, other: Self) {
         for artifact in other.artifacts {
             if !self.artifacts.iter().any(|known| known.path == artifact.path) {

@@ -14,8 +14,10 @@ pub(crate) mod trust;
 
 pub(crate) use approval::evidence_hash;
 pub(crate) use definition::mistakes;
+pub(crate) use items::items_hash;
 
 use crate::NATIVE;
+use crate::definitions;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::files::Looked;
@@ -26,8 +28,9 @@ use layouts::capabilities::Saying;
 use layouts::layout::{self, Refused};
 use model::actor::Actor;
 use model::artifact::ArtifactVersion;
-
-use model::gate::{AttemptReport, CheckOutcome, CheckResult, EVIDENCE, Given, read_evidence};
+use model::gate::{
+    Attempt, AttemptReport, CheckOutcome, CheckResult, EVIDENCE, Given, Judged, read_evidence,
+};
 use model::id::Name;
 use model::phase::Phase;
 use model::run::{Run, Skip};
@@ -53,7 +56,15 @@ pub(crate) struct GateRun {
     pub(crate) report: AttemptReport,
     /// Which secrets were removed.
     pub(crate) said: Vec<String>,
-    pub(crate) proven: Vec<ArtifactVersion>,
+    pub(crate) proven: Vec<Proven>,
+}
+
+/// A file that passed a check, as it was then.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Proven {
+    pub(crate) check: Name,
+    pub(crate) path: String,
+    pub(crate) hash: String,
 }
 
 /// The result of one check.
@@ -110,6 +121,8 @@ struct Surroundings<'a> {
     session: &'a Session,
     phase: &'a PhaseDefinition,
     started_at: Option<Timestamp>,
+    /// The session's own worktree, wherever the command was typed.
+    root: PathBuf,
     workspace: PathBuf,
     run_ordinal: u32,
     now: Timestamp,
@@ -125,9 +138,11 @@ impl Engine {
         phase: &Name,
         submission: &Submission,
     ) -> Result<GateRun> {
-        let definition = self.definition_of(session)?;
+        let (definition, digest) = self.definition_as_named(session)?;
+        let mut judged = Judged { definition: digest, ..Judged::default() };
         let Some(defined) = definition.phase(phase.as_str()) else {
-            return Ok(GateRun::default());
+            let report = AttemptReport { judged: Some(judged), ..AttemptReport::default() };
+            return Ok(GateRun { report, ..GateRun::default() });
         };
         let (evidence, mut checks) = read_evidence(&defined.evidence, &submission.evidence, &redact::seen);
         say_as_its_tool(session, defined, &evidence, &mut checks);
@@ -139,6 +154,7 @@ impl Engine {
                 let verdict = surroundings.run(check, &scope, &mut proven)?;
                 checks.push(result(check, verdict));
             }
+            judged.items = surroundings.items_judged()?;
         }
         let mut report = AttemptReport {
             evidence,
@@ -146,10 +162,35 @@ impl Engine {
             checks,
             lenient: !defined.strict,
             overridden: None,
+            judged: Some(judged),
         };
         // Only the checks see the raw values.
         let said = redact::attempt(&mut report);
         Ok(GateRun { report, said, proven })
+    }
+
+    /// Runs the checks on files again, and the approvals of them: one was changed while the gate ran, perhaps by a
+    /// command of the gate itself.
+    pub(crate) fn look_again(&self, session: &Session, phase: &Name, run: &mut GateRun) -> Result<()> {
+        let definition = self.definition_of(session)?;
+        let Some(defined) = definition.phase(phase.as_str()) else { return Ok(()) };
+        let surroundings = self.surroundings(session, defined);
+        let scope = surroundings.scope(&run.report.evidence, &run.report.checks);
+        run.proven.clear();
+        for check in &defined.checks {
+            let is_of_files = match &check.kind {
+                CheckKind::Artifact { .. } | CheckKind::Approval { .. } => true,
+                CheckKind::Expr { .. }
+                | CheckKind::Command { .. }
+                | CheckKind::Git { .. }
+                | CheckKind::Items => false,
+            };
+            let known = run.report.checks.iter_mut().find(|known| is_result_of(known, check));
+            if let Some(known) = known.filter(|_| is_of_files) {
+                *known = result(check, surroundings.run(check, &scope, &mut run.proven)?);
+            }
+        }
+        Ok(())
     }
 
     /// Updates a report for the current session: cheap checks are evaluated again.
@@ -169,10 +210,7 @@ impl Engine {
                 CheckKind::Expr { .. } | CheckKind::Items | CheckKind::Approval { .. } => true,
                 CheckKind::Artifact { .. } | CheckKind::Command { .. } | CheckKind::Git { .. } => false,
             };
-            let known = report
-                .checks
-                .iter_mut()
-                .find(|known| known.id == check.id.as_str() && known.kind == check.kind.name());
+            let known = report.checks.iter_mut().find(|known| is_result_of(known, check));
             if let Some(known) = known.filter(|_| is_quick) {
                 *known = result(check, surroundings.run(check, &scope, &mut Vec::new())?);
             }
@@ -259,6 +297,31 @@ impl Engine {
         })
     }
 
+    /// The definition of the current run, for a gate, with the hash by which the run names it. Refuses a stored text that
+    /// is another one, unless the project's own text of that hash means the same: an older version wrote it differently.
+    fn definition_as_named(&self, session: &Session) -> Result<(Rc<Workflow>, String)> {
+        let workflow = self.definition_of(session)?;
+        let run = session.run();
+        let stored = run.map(|run| self.defined(&run.workflow.hash)).transpose()?.flatten();
+        let digest = stored.map(|stored| stored.digest.to_string()).unwrap_or_default();
+        let Some(named) = run.and_then(|run| run.definition.as_ref()).filter(|named| **named != digest)
+        else {
+            return Ok((workflow, digest));
+        };
+        let is_the_same = definitions::known_here(&self.project, session, workflow.name.as_str())
+            .is_some_and(|own| own == *workflow);
+        if is_the_same {
+            return Ok((workflow, named.clone()));
+        }
+        Err(Error::BrokenLog {
+            session: session.id.to_string(),
+            why: format!(
+                "the stored definition of workflow {} was changed after the run began",
+                workflow.name
+            ),
+        })
+    }
+
     /// The earliest time that counts for a phase's files: its start. Other tools write files in their own
     /// order, so if one moved the session, or the previous phase writes other files, the start of that phase
     /// counts. After going back, older files do not count.
@@ -293,6 +356,7 @@ impl Engine {
             session,
             phase,
             started_at: run.and_then(|run| self.files_count_since(session, run, &phase.id)),
+            root: self.root_of(session),
             workspace: self.workspace(session),
             run_ordinal: run.map_or(1, |run| run.ordinal),
             now: self.clock.now(),
@@ -306,7 +370,7 @@ impl Surroundings<'_> {
         &self,
         check: &CheckDefinition,
         scope: &expression::Scope,
-        proven: &mut Vec<ArtifactVersion>,
+        proven: &mut Vec<Proven>,
     ) -> Result<Verdict> {
         match &check.kind {
             CheckKind::Expr { expr, written } => {
@@ -321,7 +385,12 @@ impl Surroundings<'_> {
             CheckKind::Artifact { path, matches, stale_ok, is_shared } => {
                 let stale_ok = *stale_ok || (*is_shared && self.run_ordinal > 1);
                 let (verdict, files) = artifact::run(self, path, matches.as_deref(), stale_ok);
-                proven.extend(files.into_iter().map(|(path, looked)| self.version(path, looked)));
+                let file = |(path, looked): (String, Looked)| Proven {
+                    check: check.id.clone(),
+                    path,
+                    hash: looked.hash,
+                };
+                proven.extend(files.into_iter().map(file));
                 Ok(verdict)
             }
             CheckKind::Command { run, timeout_seconds } => command::run(self, check, run, *timeout_seconds),
@@ -336,17 +405,6 @@ impl Surroundings<'_> {
         let failed = checks.iter().filter(|check| check.kind == EVIDENCE && check.failed());
         let told = failed.map(|check| (check.id.clone(), check.help.clone().unwrap_or_default())).collect();
         expression::Scope::new(evidence, told, self.session, items::seen(self), &self.workspace)
-    }
-
-    /// Numbered when recorded.
-    fn version(&self, path: String, looked: Looked) -> ArtifactVersion {
-        ArtifactVersion {
-            path,
-            hash: looked.hash,
-            size: looked.size,
-            version: 0,
-            phase: Some(self.phase.id.clone()),
-        }
     }
 }
 
@@ -367,6 +425,10 @@ fn say_as_its_tool(
             check.help = Some(words);
         }
     }
+}
+
+fn is_result_of(known: &CheckResult, check: &CheckDefinition) -> bool {
+    known.id == check.id.as_str() && known.kind == check.kind.name()
 }
 
 fn result(check: &CheckDefinition, verdict: Verdict) -> CheckResult {

@@ -7,12 +7,13 @@ use crate::error::{Error, Result};
 use crate::place::Project;
 use crate::team::Team;
 use model::hint::Hint;
+use model::id::SessionId;
 use model::words;
 use std::path::Path;
-use store::chain::{Given, check};
+use store::chain::{Given, Seal, check};
 use store::{
-    Access, Batch, ContentRow, DefinitionRow, Filter, ItemFilter, KEPT_ACTIVITIES, Listed, SqliteStore,
-    Store, StreamAppend,
+    Access, Arrived, Batch, ContentRow, DefinitionRow, Filter, ItemFilter, KEPT_ACTIVITIES, Listed, Snapshot,
+    SqliteStore, Store, StreamAppend, TakenHistory,
 };
 
 /// The result of a copy.
@@ -54,6 +55,7 @@ pub fn copy_store(options: &Options, from: &str, to: &str) -> Result<Copied> {
             copy_session(&*source, &mut *target, listed)?;
             copied.sessions += 1;
         }
+        keep_arrival(&*source, &mut *target, &listed.row.id)?;
         copied.events += listed.row.version;
         compare(&*source, &*target, listed)?;
     }
@@ -113,12 +115,10 @@ fn copy_session(source: &dyn Store, target: &mut dyn Store, listed: &Listed) -> 
     let id = &listed.row.id;
     let Some(loaded) = source.load(id)? else { return Ok(()) };
     let events = source.events(id, 0, usize::try_from(loaded.row.version).ok())?;
-    let given = |seal: store::chain::Seal| seal.salt.map_or(Given::Hash(seal.hash), Given::Salt);
     let seals = source.chain(id)?.seals.into_iter().map(|(version, seal)| (version, given(seal))).collect();
     let version = loaded.row.version;
-    // A snapshot of an earlier version is replaced by an empty one, which readers ignore.
     let snapshot = loaded.snapshot.filter(|snapshot| snapshot.version == version);
-    let snapshot = snapshot.unwrap_or(store::Snapshot { fold_version: 0, version, body: "{}".to_owned() });
+    let snapshot = snapshot.unwrap_or_else(|| no_snapshot(version));
     target.append(&Batch {
         streams: vec![StreamAppend { expected: 0, events, row: loaded.row, snapshot }],
         items: source.items(id, &ItemFilter::default())?,
@@ -129,6 +129,35 @@ fn copy_session(source: &dyn Store, target: &mut dyn Store, listed: &Listed) -> 
     })?;
     let activity = source.activity(id, KEPT_ACTIVITIES)?;
     Ok(target.record_activity(id, &activity, crate::PATIENCE)?)
+}
+
+/// A history that came from elsewhere stays one in the copy.
+fn keep_arrival(source: &dyn Store, target: &mut dyn Store, id: &SessionId) -> Result<()> {
+    let arrival =
+        source.arrival(id)?.filter(|arrival| target.arrival(id).ok().flatten().as_ref() != Some(arrival));
+    let (Some(arrival), Some(loaded)) = (arrival, target.load(id)?) else { return Ok(()) };
+    let version = loaded.row.version;
+    let seals = source.chain(id)?.seals.into_iter().map(|(version, seal)| (version, given(seal))).collect();
+    let history = TakenHistory {
+        expected: version,
+        shared: version,
+        events: target.events(id, 0, None)?,
+        seals,
+        row: loaded.row,
+        snapshot: loaded.snapshot.unwrap_or_else(|| no_snapshot(version)),
+        items: target.items(id, &ItemFilter::default())?,
+        arrival: Some(arrival),
+    };
+    Ok(target.take_histories(&Arrived { histories: vec![history], ..Arrived::default() })?)
+}
+
+fn given(seal: Seal) -> Given {
+    seal.salt.map_or(Given::Hash(seal.hash), Given::Salt)
+}
+
+/// Readers ignore it.
+fn no_snapshot(version: u64) -> Snapshot {
+    Snapshot { fold_version: 0, version, body: "{}".to_owned() }
 }
 
 /// Fails unless the copy has the same events, state and items, and an intact chain that ends in the same link.
@@ -159,6 +188,9 @@ fn compare(source: &dyn Store, target: &dyn Store, listed: &Listed) -> Result<()
         || snapshot.is_some_and(|kept| after.and_then(|loaded| loaded.snapshot) != Some(kept))
     {
         return differs("state");
+    }
+    if source.arrival(id)? != target.arrival(id)? {
+        return differs("origin");
     }
     if source.items(id, &ItemFilter::default())? != target.items(id, &ItemFilter::default())? {
         return differs("items");

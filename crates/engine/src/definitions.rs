@@ -13,6 +13,7 @@ use layouts::builtin;
 use layouts::definition::{self, Reading};
 use model::id::Name;
 use model::nearest::nearest;
+use model::session::Session;
 use model::workflow::{PhaseDefinition, Workflow};
 use sha2::{Digest, Sha256};
 use std::io::ErrorKind;
@@ -72,6 +73,15 @@ pub(crate) fn load(project: &Project, name: &str) -> Result<Workflow> {
         });
     }
     Ok(workflow)
+}
+
+/// The definition that a session like this one would follow if it started now. A project's own definition hides the
+/// built-in one of the same name, so a run that followed the built-in one followed another.
+pub(crate) fn known_here(project: &Project, session: &Session, name: &str) -> Option<Workflow> {
+    match layouts::layout::by_name(&session.layout) {
+        Some(layout) => of_layout(project, layout, name, session.target.as_deref()).ok(),
+        None => load(project, name).ok(),
+    }
 }
 
 /// A built-in definition: foreign sessions follow it, whatever the project calls its own.

@@ -7,7 +7,7 @@ mod naming;
 
 pub use caller::Caller;
 pub use loading::Reading;
-pub(crate) use loading::read_event;
+pub(crate) use loading::{Defined, read_event};
 
 use crate::NATIVE;
 use crate::clock::{Clock, ServerClock, SystemClock};
@@ -23,11 +23,9 @@ use crate::team::Team;
 use crate::view::Warning;
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
-use model::workflow::Workflow;
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 use store::{Filter, LaidOver, SessionRow, Store};
 
@@ -120,7 +118,7 @@ pub struct Engine {
     /// When the store is to be copied next, once that was looked up.
     pub(crate) next_copy: Option<jiff::Timestamp>,
     /// A definition never changes under its hash, and a command needs the same one for its gate and its view.
-    definitions: RefCell<BTreeMap<String, Rc<Workflow>>>,
+    definitions: RefCell<BTreeMap<String, Defined>>,
 }
 
 /// How long to wait for others.

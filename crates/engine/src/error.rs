@@ -145,6 +145,8 @@ pub enum Error {
     NotRestored(#[from] NotRestored),
     #[error("the gate of phase '{phase}' cannot be overridden: workflow '{workflow}' does not allow it")]
     NoOverride { phase: String, workflow: String },
+    #[error("the files of phase '{phase}' were changed since they were shown")]
+    FilesChanged { phase: String },
     #[error("phase '{phase}' was opened again while its gate was tried")]
     MovedMeanwhile { phase: String },
     #[error("nothing has failed in phase '{phase}'")]
@@ -234,6 +236,7 @@ impl Error {
             | Self::FilesElsewhere { .. }
             | Self::CameAlong { .. }
             | Self::NothingFailed { .. }
+            | Self::FilesChanged { .. }
             | Self::MovedMeanwhile { .. }
             | Self::NoOverride { .. }
             | Self::Unsigned(_)
@@ -325,6 +328,7 @@ impl Error {
             Self::NoOverride { .. } => "no_override",
             Self::Unsigned(_) => "unsigned",
             Self::NotRestored(why) => why.kind(),
+            Self::FilesChanged { .. } => "files_changed",
             Self::MovedMeanwhile { .. } => "moved_meanwhile",
             Self::NothingFailed { .. } => "nothing_failed",
             Self::UnknownCheck { .. } => "unknown_check",

@@ -50,6 +50,7 @@ use crate::engine::{Engine, Want, is_unfinished};
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::next::Next;
+use crate::place::Project;
 use crate::query::Follows;
 use crate::view::{self, Material, View};
 use crate::workspace::ensure_ignored;
@@ -62,6 +63,7 @@ use model::session::Session;
 use plan::Order;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::path::Path;
 use store::{Batch, KeyRow, StreamAppend};
 
 /// The maximum length of a note, goal or reason.
@@ -353,7 +355,12 @@ impl Engine {
         if events.peek().is_none() {
             return;
         }
-        let (at_branch, at_head) = (self.project.branch(), self.project.head());
+        // The session's own worktree counts, wherever the command was typed.
+        let worktree = plan.subject.before.as_ref().map(|session| session.worktree.clone());
+        let elsewhere = worktree.filter(|worktree| *worktree != self.project.worktree());
+        let own = elsewhere.and_then(|worktree| Project::find(Path::new(&worktree)).ok());
+        let project = own.as_ref().unwrap_or(&self.project);
+        let (at_branch, at_head) = (project.branch(), project.head());
         for event in events {
             if let Event::SessionStarted { branch, head, .. } | Event::PhaseCompleted { branch, head, .. } =
                 event

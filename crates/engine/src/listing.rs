@@ -14,6 +14,7 @@ use crate::words::one_line;
 use layouts::layout;
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
+use model::outcome::Outcomes;
 use model::progress::Status;
 use model::session::Session;
 use serde::Serialize;
@@ -25,6 +26,8 @@ use store::{Filter, Listed};
 
 /// How many files with the same problem a list names.
 const MOST_FILES_NAMED: usize = 2;
+/// For how many sessions a list says how their phases ended.
+const MOST_OUTCOMES: usize = 100;
 
 /// The output of `list`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -88,6 +91,7 @@ impl Sessions<'_> {
         if let Some(list) = &request.started_from {
             listing.sessions.retain(|line| engine.is_started_from(line, list));
         }
+        self.add_outcomes(&mut listing.sessions);
         // If nothing is unfinished there is none, and a thousand files need not be read.
         let may_be = listing.sessions.iter().any(|line| is_unfinished(&line.lifecycle));
         let current = if may_be { engine.select(Want::Unfinished).ok() } else { None };
@@ -107,6 +111,17 @@ impl Engine {
         let id = SessionId::parse(&line.session_id).ok().filter(|_| line.worktree == self.project.worktree());
         let session = id.and_then(|id| self.load(&id).ok());
         session.is_some_and(|(_, session)| session.fields.get(FROM).and_then(Value::as_str) == Some(list))
+    }
+
+    /// How the phases of the first sessions ended: the index does not say.
+    fn add_outcomes(&self, lines: &mut [ShortView]) {
+        let unknown = lines.iter_mut().take(MOST_OUTCOMES).filter(|line| line.outcomes.is_none());
+        for line in unknown {
+            let id = SessionId::parse(&line.session_id).ok();
+            let loaded = id.and_then(|id| self.store.load(&id).ok().flatten());
+            let session = loaded.and_then(|loaded| self.folded(&loaded).ok());
+            line.outcomes = session.as_ref().and_then(Session::run).map(Outcomes::of);
+        }
     }
 
     fn has_status(&self, line: &ShortView, standing: Status) -> bool {
@@ -252,6 +267,7 @@ impl From<&Session> for ShortView {
             created_at: session.created_at,
             updated_at: session.updated_at,
             version: session.version,
+            outcomes: run.map(Outcomes::of),
             current: false,
             machine: None,
             own_words: None,
@@ -280,6 +296,7 @@ impl From<Listed> for ShortView {
             created_at: row.created_at,
             updated_at: row.updated_at,
             version: row.version,
+            outcomes: None,
             current: false,
             machine: row.machine,
             own_words: None,

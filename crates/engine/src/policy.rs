@@ -212,7 +212,9 @@ impl Workflows<'_> {
         engine.require_person(Restricted::Trust)?;
         match what {
             TrustRequest::Commands(commands) => {
-                commands.iter().try_for_each(|entry| trust::trust(root, &entry.command))
+                let roots = engine.roots_to_trust();
+                let entries = commands.iter().flat_map(|entry| roots.iter().map(move |root| (root, entry)));
+                entries.into_iter().try_for_each(|(root, entry)| trust::trust(root, &entry.command))
             }
             TrustRequest::Policy => {
                 let text = serde_json::to_string(&engine.config.policy).unwrap_or_default();

@@ -12,7 +12,7 @@ mod signatures;
 
 pub use files::{FileReport, FileState};
 pub(crate) use material::OpenedBundle;
-pub use problem::Problem;
+pub use problem::{Problem, Remark};
 pub use report::{ApprovalReport, CheckReport, PhaseReport, Report, RunReport};
 
 use crate::engine::{Engine, Want};

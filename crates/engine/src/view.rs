@@ -19,7 +19,7 @@ use model::id::Name;
 use model::item::ItemCounts;
 use model::lifecycle::{Interruption, Lifecycle};
 use model::note::Note;
-use model::outcome::Outcome;
+use model::outcome::{Outcome, Outcomes};
 use model::progress::{Progress, Status};
 use model::session::RevisionMade;
 use model::workflow::Indexing;
@@ -94,6 +94,9 @@ pub struct View {
     /// The phase over which only a file closed the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed_over: Option<Name>,
+    /// The hash of the files that an approval would be about, for a page that offers one.
+    #[serde(skip)]
+    pub files_shown: Option<String>,
 }
 
 /// A session that is shared with other clones.
@@ -297,6 +300,9 @@ pub struct ShortView {
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub version: u64,
+    /// How its phases ended; in a long list only for the first sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcomes: Option<Outcomes>,
     /// The default session of commands here.
     #[serde(default)]
     pub current: bool,

@@ -60,6 +60,26 @@ pub struct AttemptReport {
     /// A person's reason for overriding failed checks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overridden: Option<String>,
+    /// Only in events: a session does not keep it. Older events have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged: Option<Judged>,
+}
+
+/// What a gate judged, as SHA-256 in hexadecimal: `verify` compares it with the history, so that a definition, a
+/// snapshot or an item that was different only while the gate ran does not go unnoticed.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Judged {
+    /// The stored definition.
+    pub definition: String,
+    /// The session's `basis` before this event.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub state: String,
+    /// The recorded files that an approval of the phase is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<String>,
+    /// The items of the phase, if a check looks at each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub items: Option<String>,
 }
 
 impl AttemptReport {

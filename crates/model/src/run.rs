@@ -68,6 +68,9 @@ pub struct Skip {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     pub workflow: WorkflowRef,
+    /// SHA-256 of the definition as stored; older logs do not name it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub definition: Option<String>,
     /// The n-th run of this workflow in the session, from 1.
     pub ordinal: u32,
     pub started_at: Timestamp,
@@ -90,13 +93,13 @@ impl Run {
         at: Timestamp,
     ) -> Option<Self> {
         let phases = Phases::new(phases.into_iter().map(Phase::new).collect())?;
-        let begun_by_file = false;
         Some(Self {
             workflow,
+            definition: None,
             ordinal,
             started_at: at,
             completed_at: None,
-            begun_by_file,
+            begun_by_file: false,
             phases,
             current: 0,
         })

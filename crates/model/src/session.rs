@@ -1,6 +1,7 @@
 //! Folds events into a session. Never refuses an event and never reads the clock.
 
 mod apply;
+mod basis;
 mod standing;
 mod trim;
 
@@ -29,7 +30,7 @@ pub const REASON_TAKEN: &str = "taken from a bundle";
 
 /// Increased whenever the same events would fold into a different state: snapshots of other versions are
 /// ignored.
-pub const FOLD_VERSION: u32 = 10;
+pub const FOLD_VERSION: u32 = 11;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Session {

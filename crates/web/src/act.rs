@@ -6,7 +6,8 @@ use engine::{ApproveRequest, Engine, Intent, OnDiscrepancy, Options, PauseReques
 /// A change of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    Approve(String),
+    /// A check, and the hash of the files that the page showed.
+    Approve(String, Option<String>),
     Note(String),
     Pause,
     Resume,
@@ -18,7 +19,7 @@ impl Action {
         let text =
             |name: &str| value(form, name).filter(|text| !text.trim().is_empty()).map(ToOwned::to_owned);
         match name {
-            "approve" => text("check").map(Self::Approve),
+            "approve" => text("check").map(|check| Self::Approve(check, text("files"))),
             "note" => text("text").map(Self::Note),
             "pause" => Some(Self::Pause),
             "resume" => Some(Self::Resume),
@@ -30,8 +31,9 @@ impl Action {
 pub fn run(options: &Options, session: &str, action: &Action) -> Result<()> {
     let named = Options { session: Some(session.to_owned()), ..options.clone() };
     let request = match action {
-        Action::Approve(check) => Request::Approve(ApproveRequest {
+        Action::Approve(check, files) => Request::Approve(ApproveRequest {
             check: check.clone(),
+            files: files.clone(),
             by: Some("on the page".to_owned()),
             ..ApproveRequest::default()
         }),

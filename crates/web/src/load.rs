@@ -121,6 +121,7 @@ impl SessionPage {
             view.rounds = status.rounds;
         }
         let id = view.session_id.clone();
+        view.files_shown = files_shown(&engine, &view);
         let is_in = |agent: &AgentView| agent.alive && agent.session_id.as_deref() == Some(&id);
         let items = ItemListRequest { all: true, limit: MOST_ITEMS, ..ItemListRequest::default() };
         let brief = engine.sessions().brief()?.map(|brief| engine::brief::markdown(&brief, usize::MAX));
@@ -151,7 +152,15 @@ pub fn approvals(options: &Options) -> Result<(Timestamp, String, Vec<View>)> {
     let engine = Engine::open(options.clone(), Intent::Query)?;
     let mut waiting = looked_at(&engine, &["active", "paused", "failed"], MOST_LOOKED_AT)?;
     waiting.retain(|view| !waiting_checks(view).is_empty() || !view.open_notes().is_empty());
+    for view in &mut waiting {
+        view.files_shown = files_shown(&engine, view);
+    }
     Ok((engine.now(), project(&engine), waiting))
+}
+
+/// What an approval on this page is about: a file that changes before the button is pressed is another one.
+fn files_shown(engine: &Engine, view: &View) -> Option<String> {
+    if waiting_checks(view).is_empty() { None } else { view.files_to_approve(engine) }
 }
 
 /// Pending approvals of the current phase.

@@ -44,6 +44,7 @@ impl Run for Approve {
             ttl_seconds: self.ttl,
             by: self.by,
             sign: self.sign,
+            files: None,
         };
         let answer = globals.command()?.execute(Request::Approve(request))?;
         answered(&done, &answer, globals)

@@ -51,7 +51,7 @@ impl Run for Verify {
         let out = globals.out();
         match self.format.as_deref().unwrap_or(if globals.json { "json" } else { "text" }) {
             "json" => {
-                let holds = reports.iter().all(|report| report.holds || report.aside);
+                let holds = reasons(&reports).is_empty();
                 out.json(&serde_json::json!({ "holds": holds, "sessions": reports }))?;
             }
             "markdown" => {
@@ -70,9 +70,15 @@ impl Run for Verify {
 
 /// Names everything that is not proven.
 fn verdict(reports: &[Report]) -> Outcome {
-    let reasons: Vec<String> = reports.iter().flat_map(Report::reasons).collect();
-    match reasons.as_slice() {
+    match reasons(reports).as_slice() {
         [] => Ok(ExitCode::SUCCESS),
         reasons => Err(Failure::gate(format!("not proven: {}", reasons.join("; ")), None)),
     }
+}
+
+fn reasons(reports: &[Report]) -> Vec<String> {
+    if reports.iter().all(|report| report.aside) {
+        return vec!["every session of the branch was abandoned".to_owned()];
+    }
+    reports.iter().flat_map(Report::reasons).collect()
 }

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 /// The maximum width of a column, except the last.
 const LONGEST_CELL: usize = 36;
 const LONGEST_ID: usize = 60;
+const LONGEST_PHASES: usize = 60;
 const SHORTEST_ID: usize = 12;
 const SHORTEST_TITLE: usize = 12;
 
@@ -33,7 +34,7 @@ pub fn sessions(sessions: &[ShortView], now: Timestamp, out: &Out) -> String {
                     Some(machine) => format!("{} on {}", session.lifecycle, one_line(machine, 24)),
                     None => session.lifecycle.clone(),
                 },
-                format!("{}/{} {}", session.phases_done, session.total_phases, session.phase),
+                phases(session),
                 ago(session.updated_at, now).split(", ").next().unwrap_or_default().to_owned(),
                 // Another tool's session may have its id as its title.
                 Some(&session.title)
@@ -47,7 +48,11 @@ pub fn sessions(sessions: &[ShortView], now: Timestamp, out: &Out) -> String {
     let mut widths: Vec<usize> = columns
         .iter()
         .map(|column| {
-            let most = if *column == 1 { most_of_an_id(sessions) } else { LONGEST_CELL };
+            let most = match column {
+                1 => most_of_an_id(sessions),
+                4 => LONGEST_PHASES,
+                _ => LONGEST_CELL,
+            };
             rows.iter().map(|row| row[*column].chars().count()).max().unwrap_or(0).min(most)
         })
         .collect();
@@ -128,6 +133,13 @@ pub fn in_their_words(heading: &str, sessions: &[ShortView]) -> String {
 }
 
 /// The number that commands accept.
+/// How far it is, and how its phases ended if not all in the plain way.
+fn phases(session: &ShortView) -> String {
+    let outcomes = session.outcomes.filter(|outcomes| !outcomes.is_plain());
+    let outcomes = outcomes.map(|outcomes| format!(" ({outcomes})")).unwrap_or_default();
+    format!("{}/{} {}{outcomes}", session.phases_done, session.total_phases, session.phase)
+}
+
 fn number(session: &ShortView) -> String {
     if session.number == 0 { "-".to_owned() } else { session.number.to_string() }
 }

@@ -27,6 +27,7 @@ pub fn text(report: &Report, out: &Out) -> String {
         lines.push(format!("{} as recorded", counted(as_recorded, "file")));
     }
     lines.extend(report.problems.iter().map(|problem| out.paint(Tone::Bad, &problem.to_string())));
+    lines.extend(report.remarks.iter().map(|remark| out.paint(Tone::Warning, &remark.to_string())));
     if let Some(head) = &report.head {
         lines.push(format!("head {head} ({})", counted(report.events, "event")));
     }
@@ -82,6 +83,7 @@ pub fn markdown(report: &Report) -> String {
     for run in &report.runs {
         lines.extend(phase_table(run));
     }
+    lines.extend(list("Note", report.remarks.iter().map(|remark| plain(&remark.to_string())).collect()));
     lines.extend(list("Approved", approvals(report)));
     lines.extend(list("Skipped or overridden", passed_over(report)));
     lines.extend(file_table(&report.files));

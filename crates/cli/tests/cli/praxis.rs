@@ -68,7 +68,7 @@ fn define(sandbox: &Sandbox) {
 }
 
 /// A project with the workflow, and a session `s` started at eleven.
-fn started() -> Sandbox {
+pub(crate) fn started() -> Sandbox {
     let sandbox = fresh();
     define(&sandbox);
     sandbox.at("2026-11-14T11:00:00Z");
@@ -76,13 +76,13 @@ fn started() -> Sandbox {
     sandbox
 }
 
-const NEW: &str = ".praxis-os/.cache/state/s.json";
+pub(crate) const NEW: &str = ".praxis-os/.cache/state/s.json";
 
 fn file(sandbox: &Sandbox, path: &str) -> Value {
     serde_json::from_str(&sandbox.read(path)).unwrap()
 }
 
-fn edit(sandbox: &Sandbox, path: &str, change: impl FnOnce(&mut Value)) {
+pub(crate) fn edit(sandbox: &Sandbox, path: &str, change: impl FnOnce(&mut Value)) {
     let mut value = file(sandbox, path);
     change(&mut value);
     sandbox.write(path, &pretty(&value));

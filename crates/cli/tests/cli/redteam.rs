@@ -1,6 +1,9 @@
 //! A cheating agent with a shell. Each cheat is refused, or visible in `verify`; those that get through are
 //! listed too, so that the table in docs/guides/trust.md says no more than is true.
 
+mod elsewhere;
+mod running;
+
 use crate::gates::started;
 use crate::git;
 use crate::verify::{approve_signed, database, key, proven, report, tamper, unproven, verified};
@@ -39,6 +42,8 @@ enum Met {
     Refused(i32),
     /// `verify` exits with 5 and says so.
     Visible(&'static str),
+    /// With these arguments, `verify` exits with 5 and says so.
+    VisibleWith(&'static [&'static str], &'static str),
     /// `verify` exits with 0.
     GetsThrough,
 }
@@ -95,10 +100,8 @@ fn row(name: &'static str, met: Met, play: fn() -> (Sandbox, Vec<Ran>)) -> Cheat
 
 /// In the order of the guide's table.
 fn cheats() -> Vec<Cheat> {
-    [as_a_person(), at_the_gate(), in_files(), in_the_database(), past_leftoff()]
-        .into_iter()
-        .flatten()
-        .collect()
+    let own = [as_a_person(), at_the_gate(), in_files(), in_the_database()];
+    own.into_iter().chain([running::cheats(), elsewhere::cheats(), past_leftoff()]).flatten().collect()
 }
 
 fn as_a_person() -> Vec<Cheat> {
@@ -264,6 +267,32 @@ fn in_files() -> Vec<Cheat> {
             state["status"] = json!("closed");
             sandbox.write(&path, &state.to_string());
             (sandbox, Vec::new())
+        }),
+        row(
+            "says in praxis's file that a gate passed",
+            Met::VisibleWith(&["--allow", "reported"], "phase 1 is claimed"),
+            || {
+                let sandbox = crate::praxis::started();
+                crate::praxis::edit(&sandbox, crate::praxis::NEW, |state| {
+                    state["current_phase"] = json!(2);
+                    state["completed_phases"] = json!([0, 1]);
+                    state["checkpoints"] = json!({ "0": "passed", "1": "passed" });
+                    let artifact = |number: u32, evidence: serde_json::Value| {
+                        json!({ "phase_number": number, "evidence": evidence, "outputs": {},
+                            "commands_executed": [], "timestamp": "2026-11-14T11:30:00" })
+                    };
+                    state["phase_artifacts"] = json!({ "0": artifact(0, json!({})), "1": artifact(1, json!({ "tests": 3, "failed": 0 })) });
+                });
+                (sandbox, Vec::new())
+            },
+        ),
+        row("sends an agent's events by hand", Met::Visible("phase plan is open"), || {
+            refused(|sandbox| {
+                for name in ["SessionStart", "PostToolUse", "Stop", "SessionEnd"] {
+                    hook(sandbox, name);
+                }
+                Vec::new()
+            })
         }),
         row(
             "starts with a weaker workflow and restores the file",
@@ -479,6 +508,26 @@ fn past_leftoff() -> Vec<Cheat> {
             agent(&sandbox, &["advance", "--phase", "a"]).ok();
             (sandbox, Vec::new())
         }),
+        row("removes the file that makes a phase apply", Met::GetsThrough, || {
+            let sandbox = started(
+                "[[phase]]\nid = \"a\"\n[[phase]]\nid = \"audit\"\nwhen = \"exists('RISKY.md')\"\n\
+                 [[phase.check]]\nid = \"agreed\"\nkind = \"approval\"\n",
+            );
+            sandbox.write(".leftoff/sessions/s/RISKY.md", "very\n");
+            std::fs::remove_file(sandbox.path(".leftoff/sessions/s/RISKY.md")).unwrap();
+            agent(&sandbox, &["advance", "--phase", "a"]).ok();
+            (sandbox, Vec::new())
+        }),
+        row("leaves the workflow weakened", Met::GetsThrough, || {
+            let sandbox = with_clean_worktree_asked();
+            agent(&sandbox, &["abandon", "s"]).ok();
+            sandbox.write(".leftoff/workflows/w.toml", "name = \"w\"\n[[phase]]\nid = \"all\"\n");
+            agent(&sandbox, &["start", "w", "--id", "t"]).ok();
+            agent(&sandbox, &["advance", "--phase", "all"]).ok();
+            let said = sandbox.run(["verify"]).ok().stdout;
+            assert!(said.contains("the definition of workflow w is not as committed"), "{said}");
+            (sandbox, Vec::new())
+        }),
         row("leaves its process and its environment behind", Met::GetsThrough, || {
             let (sandbox, _) = refused(|_| Vec::new());
             sandbox.write(".leftoff/workflows/w.toml", &format!("name = \"w\"\n{WORK}"));
@@ -492,28 +541,37 @@ fn past_leftoff() -> Vec<Cheat> {
 
 #[test]
 fn every_cheat_is_refused_or_visible_or_said_to_get_through() {
-    for cheat in cheats() {
-        let (sandbox, ran) = (cheat.play)();
-        match cheat.met {
-            Met::Refused(code) => {
-                assert!(!ran.is_empty(), "{}: nothing was tried", cheat.name);
-                for one in ran {
-                    assert_eq!(one.code, code, "{}: {} {}", cheat.name, one.stdout, one.stderr);
-                }
-                verified(&sandbox, &["--allow", "reported"]).code(5);
-            }
-            Met::Visible(why) => {
-                let said = unproven(&sandbox, &[]);
-                assert!(said.contains(why), "{}: {said}", cheat.name);
-            }
-            Met::GetsThrough => drop(verified(&sandbox, &["--allow", "reported"]).ok()),
-        }
-    }
+    let failed: Vec<String> = cheats().iter().filter_map(|cheat| not_met(cheat).err()).collect();
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
     let all = cheats();
     let through = all.iter().filter(|cheat| matches!(cheat.met, Met::GetsThrough)).count();
     let result =
         format!("{} refused or visible, {through} get through and are listed as such", all.len() - through);
     testkit::proof::proven("a cheating agent", &format!("{} cheats", all.len()), 0, &result);
+}
+
+/// Plays a cheat; tells what happened instead of what the table says.
+fn not_met(cheat: &Cheat) -> Result<(), String> {
+    let (sandbox, ran) = (cheat.play)();
+    let wrong = |ran: &Ran| format!("{}: {} {} {}", cheat.name, ran.code, ran.stdout, ran.stderr);
+    let seen = |how: &[&str], why: &str| {
+        let ran = verified(&sandbox, how);
+        let is_said = ran.code == 5 && ran.error()["message"].as_str().is_some_and(|said| said.contains(why));
+        if is_said { Ok(()) } else { Err(wrong(&ran)) }
+    };
+    match cheat.met {
+        Met::Refused(code) => {
+            assert!(!ran.is_empty(), "{}: nothing was tried", cheat.name);
+            ran.iter().find(|one| one.code != code).map_or(Ok(()), |one| Err(wrong(one)))?;
+            seen(&["--allow", "reported"], "")
+        }
+        Met::Visible(why) => seen(&[], why),
+        Met::VisibleWith(how, why) => seen(how, why),
+        Met::GetsThrough => {
+            let ran = verified(&sandbox, &["--allow", "reported"]);
+            if ran.code == 0 { Ok(()) } else { Err(wrong(&ran)) }
+        }
+    }
 }
 
 #[test]

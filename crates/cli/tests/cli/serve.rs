@@ -133,6 +133,10 @@ fn only_a_server_that_a_person_started_approves() {
     assert!(!sandbox.run(["log"]).ok().stdout.contains("approved"));
     let by_a_person = Page::serve_at_terminal(&sandbox, &["--allow-actions"]);
     assert!(by_a_person.get("/approvals").body.contains("Everything else has passed"));
+    let other = format!("csrf={}&check=agreed&files=another", by_a_person.csrf("/approvals"));
+    let refused = by_a_person.post("/session/login/approve", Some(&by_a_person.origin()), &other);
+    assert_eq!(refused.status, 409, "{}", refused.body);
+    assert!(by_a_person.get("/approvals").body.contains("name=\"files\""));
     let done = approve(&by_a_person);
     assert_eq!(done.status, 303, "{}", done.body);
     assert!(sandbox.run(["log"]).ok().stdout.contains("check agreed of plan approved by anna"));

@@ -365,3 +365,48 @@ fn a_yes_is_to_the_files_as_they_were() {
     sandbox.run_as(CLAUDE, ["advance", "--phase", "plan"]).ok();
     verified(&sandbox, &[]).ok();
 }
+
+#[test]
+fn a_repeated_approval_of_changed_files_is_not_answered_with_the_old_one() {
+    let sandbox = started(
+        "[[phase]]\nid = \"plan\"\nproduces = [\"PLAN.md\"]\n[[phase.check]]\nid = \"agreed\"\nkind = \"approval\"\n",
+    );
+    sandbox.write(PLAN, "the plan\n");
+    let approve = || sandbox.run_as_person(["approve", "agreed", "--key", "K"]);
+    approve().ok();
+    approve().ok();
+    sandbox.write(PLAN, "another plan\n");
+    approve().code(4);
+}
+
+#[test]
+fn a_list_says_how_phases_ended() {
+    let sandbox = started(PROVEN);
+    sandbox.run_as_person(["skip", "--reason", "known already"]).ok();
+    let line = &sandbox.run(["list", "--json"]).ok().json()["sessions"][0];
+    assert_eq!(line["outcomes"]["skipped"], 1, "{line}");
+    let text = sandbox.run(["list"]).ok().stdout;
+    assert!(text.contains("agree (1 skipped)"), "{text}");
+}
+
+#[test]
+fn an_agent_is_not_sent_to_a_version_that_it_may_not_restore() {
+    let sandbox =
+        started("[[phase]]\nid = \"plan\"\n[[phase.check]]\nid = \"agreed\"\nkind = \"approval\"\n");
+    sandbox.run_as_person(["approve", "agreed"]).ok();
+    sandbox.run_as_person(["undo"]).ok();
+    let ran = sandbox.run_as(CLAUDE, ["redo"]).code(6);
+    assert!(!ran.stderr.contains("undo --to"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_command_of_the_gate_may_write_the_file_that_an_earlier_check_saw() {
+    let sandbox = started(
+        "[[phase]]\nid = \"plan\"\n[[phase.check]]\nid = \"plan\"\nkind = \"artifact\"\npath = \"PLAN.md\"\n\
+         [[phase.check]]\nid = \"format\"\nkind = \"command\"\nrun = \"echo formatted >>.leftoff/sessions/s/PLAN.md\"\n",
+    );
+    sandbox.write(PLAN, "the plan\n");
+    sandbox.run_as_person(["trust", "w", "--yes"]).ok();
+    sandbox.run_as(CLAUDE, ["advance", "--phase", "plan"]).ok();
+    verified(&sandbox, &[]).ok();
+}

@@ -2,12 +2,13 @@
 
 use super::{Surroundings, Verdict, artifact};
 use crate::engine::Engine;
+use crate::error::Result;
 use crate::files::{Seen, look};
 use crate::hex;
 use crate::words::{ago, one_line};
 use model::id::Name;
 use model::session::Session;
-use model::workflow::{CheckKind, PhaseDefinition};
+use model::workflow::{CheckDefinition, CheckKind, PhaseDefinition};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
@@ -43,11 +44,28 @@ impl Engine {
     pub(crate) fn evidence_of(&self, session: &Session, phase: &PhaseDefinition) -> String {
         self.surroundings(session, phase).evidence()
     }
+
+    /// The current files that an approval of this phase covers, by path; `None` if the phase needs no approval.
+    pub(crate) fn files_to_approve(
+        &self,
+        session: &Session,
+        phase: &Name,
+    ) -> Result<Option<BTreeMap<String, String>>> {
+        let definition = self.definition_of(session)?;
+        let is_approval = |check: &CheckDefinition| matches!(check.kind, CheckKind::Approval { .. });
+        let defined = definition.phase(phase.as_str());
+        let defined = defined.filter(|defined| defined.checks.iter().any(is_approval));
+        Ok(defined.map(|defined| self.surroundings(session, defined).files_to_approve()))
+    }
 }
 
 impl Surroundings<'_> {
     /// Hash over path and content of every file that a check of the phase names or the phase produces.
     fn evidence(&self) -> String {
+        evidence_hash(&self.files_to_approve())
+    }
+
+    fn files_to_approve(&self) -> BTreeMap<String, String> {
         let mut files: BTreeMap<String, String> = BTreeMap::new();
         for check in &self.phase.checks {
             if let CheckKind::Artifact { path, .. } = &check.kind {
@@ -57,12 +75,12 @@ impl Surroundings<'_> {
         }
         if let Ok(definition) = self.engine.definition_of(self.session) {
             for path in self.engine.produced(self.session, &definition, &self.phase.id) {
-                if let Seen::File(looked) = look(&self.engine.root_of(self.session), &path, 0) {
+                if let Seen::File(looked) = look(&self.root, &path, 0) {
                     files.insert(path, looked.hash);
                 }
             }
         }
-        evidence_hash(&files)
+        files
     }
 }
 

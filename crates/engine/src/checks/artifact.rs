@@ -84,7 +84,7 @@ impl Surroundings<'_> {
     }
 
     fn judge(&self, path: &str, matches: Option<&str>, stale_ok: bool) -> Result<Looked, Verdict> {
-        let looked = match files::look(&self.engine.project.root, path, LONGEST_LOOK) {
+        let looked = match files::look(&self.root, path, LONGEST_LOOK) {
             Seen::Missing => return Err(self.missing(path)),
             Seen::Unusable(why) => {
                 return Err(Verdict::failed(format!("{path}: {why}")).mended_by(format!("Write {path}.")));
@@ -113,7 +113,7 @@ impl Surroundings<'_> {
     }
 
     fn missing(&self, path: &str) -> Verdict {
-        let elsewhere = of_that_name(&self.engine.project.root, path).filter(|found| found != path);
+        let elsewhere = of_that_name(&self.root, path).filter(|found| found != path);
         let also = elsewhere.as_ref().map(|found| format!("; there is {found}")).unwrap_or_default();
         let help = match &elsewhere {
             Some(found) => format!("Write {path}, or move {found} there."),
@@ -123,7 +123,7 @@ impl Surroundings<'_> {
     }
 
     fn below_project(&self, path: &str) -> String {
-        let folder = self.workspace.strip_prefix(&self.engine.project.root).unwrap_or(&self.workspace);
+        let folder = self.workspace.strip_prefix(&self.root).unwrap_or(&self.workspace);
         folder.join(path).to_string_lossy().into_owned()
     }
 
@@ -131,7 +131,7 @@ impl Surroundings<'_> {
     fn any_item(&self, pattern: &str) -> Result<Vec<String>, Verdict> {
         let (folder, name) = pattern.rsplit_once('/').unwrap_or(("", pattern));
         let (before, after) = name.split_once("{item}").unwrap_or((name, ""));
-        let entries = match std::fs::read_dir(self.engine.project.root.join(folder)) {
+        let entries = match std::fs::read_dir(self.root.join(folder)) {
             Ok(entries) => entries,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => {

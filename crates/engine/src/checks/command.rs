@@ -31,7 +31,7 @@ pub(super) fn run(
     text: &str,
     timeout_seconds: u64,
 ) -> Result<Verdict> {
-    let root = &around.engine.project.root;
+    let root = &around.root;
     let needed = format!("`{}` ends with 0", one_line(text, 200));
     let is_trusted_here = trust::is_trusted(root, text);
     let by_hash = !is_trusted_here && around.engine.is_trusted_by_hash(text);
@@ -99,7 +99,7 @@ impl Running {
         let watch = Watch::begin();
         let child = Command::new("/bin/sh")
             .args(["-c", text])
-            .current_dir(&around.engine.project.root)
+            .current_dir(&around.root)
             .env("LEFTOFF_SESSION", around.session.id.as_str())
             .env("LEFTOFF_PHASE", around.phase.id.as_str())
             .env("LEFTOFF_WORKSPACE", &around.workspace)

@@ -7,8 +7,13 @@ use crate::git::about;
 pub(super) fn run(around: &Surroundings<'_>, clean: Option<bool>) -> Result<Verdict> {
     let wanted = clean.unwrap_or(true);
     let needed = if wanted { "a clean worktree" } else { "changes in the worktree" };
-    let root = &around.engine.project.root;
-    let output = about(root).args(["status", "--porcelain", "--untracked-files=normal"]).output();
+    let mut git = about(&around.root);
+    // Whatever the repository's own configuration calls its worktree.
+    if let Some(top) = around.root.ancestors().find(|folder| folder.join(".git").exists()) {
+        git.arg("--work-tree").arg(top);
+    }
+    let status = ["status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=none"];
+    let output = git.args(status).output();
     let verdict = match output {
         Err(error) => Verdict::failed(format!("git cannot be run: {error}")),
         Ok(output) if !output.status.success() => {

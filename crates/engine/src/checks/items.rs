@@ -2,10 +2,12 @@
 
 use super::{Surroundings, Verdict};
 use crate::error::Result;
+use crate::hex;
 use crate::items::read_item;
 use model::item::Item;
-use model::workflow::PhaseDefinition;
+use model::workflow::{CheckDefinition, CheckKind, PhaseDefinition};
 use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
 
 /// How many unfinished ones are named.
 const NAMED: usize = 5;
@@ -50,6 +52,36 @@ pub(super) fn seen(around: &Surroundings<'_>) -> Value {
         items["each"] = each.iter().map(one).collect();
     }
     items
+}
+
+impl Surroundings<'_> {
+    /// The hash of the phase's items, if a check looks at each of them.
+    pub(super) fn items_judged(&self) -> Result<Option<String>> {
+        let looks_at_each = |check: &CheckDefinition| match &check.kind {
+            CheckKind::Artifact { path, .. } => path.contains("{item}"),
+            CheckKind::Expr { .. } => check.kind.looks_at_each_item(),
+            CheckKind::Command { .. }
+            | CheckKind::Git { .. }
+            | CheckKind::Items
+            | CheckKind::Approval { .. } => false,
+        };
+        if !self.phase.checks.iter().any(looks_at_each) {
+            return Ok(None);
+        }
+        let items = self.engine.items_of(self.session, &self.phase.id, MOST)?;
+        Ok(Some(items_hash(items.iter())))
+    }
+}
+
+/// The hash of a phase's items as checks see them.
+pub(crate) fn items_hash<'a>(items: impl Iterator<Item = &'a Item>) -> String {
+    let mut items: Vec<&Item> = items.collect();
+    items.sort_by_key(|item| item.sort_key());
+    let mut hasher = Sha256::new();
+    for item in items.into_iter().take(MOST) {
+        hasher.update(format!("{}\n", one(item)));
+    }
+    hex(&hasher.finalize())
 }
 
 /// True if some check of the phase requires finished items.

@@ -38,15 +38,15 @@ impl Engine {
         let Ok(definition) = self.definition_of(session) else { return BTreeSet::new() };
         let checks = definition.phase(phase.id().as_str()).into_iter().flat_map(|defined| &defined.checks);
         let named = checks.filter_map(|check| match &check.kind {
-            CheckKind::Command { run, .. } if !self.may_run(run) => Some(check.id.to_string()),
+            CheckKind::Command { run, .. } if !self.may_run(session, run) => Some(check.id.to_string()),
             _ => None,
         });
         named.filter(|id| failed.contains(id.as_str())).collect()
     }
 
     /// True if a person trusted this exact text here, or automation was told its hash.
-    fn may_run(&self, command: &str) -> bool {
-        is_trusted(&self.project.root, command) || self.is_trusted_by_hash(command)
+    fn may_run(&self, session: &Session, command: &str) -> bool {
+        is_trusted(&self.root_of(session), command) || self.is_trusted_by_hash(command)
     }
 
     /// An agent could name any hash: only automation is trusted.
@@ -63,8 +63,9 @@ impl Engine {
         }
         let Ok(definition) = self.definition_of(session) else { return BTreeSet::new() };
         let checks = definition.phases.iter().flat_map(|phase| &phase.checks);
+        let root = self.root_of(session);
         let is_trusted_since =
-            |command: &str| trusted_at(&self.project.root, command).is_some_and(|at| at > attempt.at);
+            |command: &str| trusted_at(&root, command).is_some_and(|at| at > attempt.at);
         let named = checks.filter_map(|check| match &check.kind {
             CheckKind::Command { run, .. } if is_trusted_since(run) => Some(check.id.to_string()),
             _ => None,

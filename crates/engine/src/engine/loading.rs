@@ -3,13 +3,29 @@
 use crate::NATIVE;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::hex;
 use crate::sharing::placed;
 use model::event::{Event, Recorded};
 use model::id::SessionId;
 use model::session::{FOLD_VERSION, Session};
 use model::workflow::Workflow;
+use sha2::{Digest, Sha256};
 use std::rc::Rc;
 use store::{EventRow, Loaded, Store};
+
+/// A definition, with the SHA-256 of its stored text.
+#[derive(Clone)]
+pub(crate) struct Defined {
+    pub(crate) workflow: Rc<Workflow>,
+    pub(crate) digest: Rc<str>,
+}
+
+impl Defined {
+    fn read(body: &str) -> Option<Self> {
+        let workflow = Rc::new(serde_json::from_str(body).ok()?);
+        Some(Self { workflow, digest: hex(&Sha256::digest(body.as_bytes())).into() })
+    }
+}
 
 /// A reader's answer to each part of a history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,21 +143,26 @@ impl Engine {
 
     /// The definition with which a run started.
     pub(crate) fn definition(&self, hash: &str) -> Result<Option<Rc<Workflow>>> {
+        Ok(self.defined(hash)?.map(|found| found.workflow))
+    }
+
+    pub(crate) fn defined(&self, hash: &str) -> Result<Option<Defined>> {
         if let Some(known) = self.definitions.borrow().get(hash) {
-            return Ok(Some(Rc::clone(known)));
+            return Ok(Some(known.clone()));
         }
-        let found: Option<Workflow> =
-            self.store.definition(hash)?.and_then(|body| serde_json::from_str(&body).ok());
-        let found = found.map(Rc::new);
+        let found = self.store.definition(hash)?.and_then(|body| Defined::read(&body));
         if let Some(found) = &found {
-            self.definitions.borrow_mut().insert(hash.to_owned(), Rc::clone(found));
+            self.definitions.borrow_mut().insert(hash.to_owned(), found.clone());
         }
         Ok(found)
     }
 
     /// A definition read here and about to be stored: the stored one with that hash may differ.
     pub(crate) fn know_definition(&self, workflow: &Workflow) {
-        self.definitions.borrow_mut().insert(workflow.hash.clone(), Rc::new(workflow.clone()));
+        let body = serde_json::to_string(workflow).unwrap_or_default();
+        if let Some(defined) = Defined::read(&body) {
+            self.definitions.borrow_mut().insert(workflow.hash.clone(), defined);
+        }
     }
 }
 

@@ -100,6 +100,7 @@ impl Error {
             | Self::OnAnotherMachine { .. }
             | Self::ActiveOnAnotherMachine { .. } => return self.hint_of_sharing(),
             Self::NeedsAPerson { policy, .. } => person_hint(*policy),
+            Self::FilesChanged { .. } => "look at them again, then approve".into(),
             Self::MovedMeanwhile { .. } => {
                 Hint::new("nothing was changed; see where it stands: ").run(words!["status"])
             }

@@ -16,6 +16,7 @@ use model::phase::Phase;
 use model::run::{Run, RunPlan};
 use model::session::Session;
 use model::workflow::{CheckKind, PhaseDefinition, Workflow};
+use std::path::PathBuf;
 use std::rc::Rc;
 
 /// An approval to record.
@@ -29,6 +30,8 @@ pub struct ApproveRequest {
     pub by: Option<String>,
     /// Sign even if the policy does not require it.
     pub sign: bool,
+    /// The hash of the files that the approver was shown; refused if they have changed since.
+    pub files: Option<String>,
 }
 
 /// A command of a definition, and whether it is trusted.
@@ -146,12 +149,21 @@ impl Engine {
         let fingerprint = self.fingerprint("approve", &format!("{request:?} {by}"));
         // A session may be finished only according to its file: its gates can still be proven.
         let want = if request.phase.is_some() { Want::Latest } else { Want::Unfinished };
+        if let Some(key) = self.options.key.clone()
+            && self.remembered(&fingerprint)?.is_some()
+            && self.was_for_other_files(want, request, &by)
+        {
+            return Err(Error::KeyUsed { key });
+        }
         self.with_signature(|engine, signature| {
             engine.in_turn(&fingerprint, |engine| {
                 let id = engine.select(want)?;
                 let subject = engine.take_up(&id)?;
                 let session = &subject.session;
                 let approval = Approval { remark: remark.clone(), ..engine.approval(session, request, &by)? };
+                if request.files.is_some() && request.files != approval.evidence {
+                    return Err(Error::FilesChanged { phase: approval.phase.to_string() });
+                }
                 let act = Act {
                     phase: Some(&approval.phase),
                     check: Some(&approval.check),
@@ -181,16 +193,35 @@ impl Engine {
     }
 
     fn commands_in(&self, workflow: &Workflow, session: Option<&SessionId>) -> Vec<TrustedCommand> {
+        let roots = self.roots_to_trust();
         commands(workflow)
             .map(|(phase, check, command)| TrustedCommand {
                 session: session.cloned(),
                 phase: phase.clone(),
                 check: check.clone(),
                 command: command.to_owned(),
-                trusted: trust::is_trusted(&self.project.root, command),
+                trusted: roots.iter().all(|root| trust::is_trusted(root, command)),
                 hash: trust::hash_of(command),
             })
             .collect()
+    }
+
+    /// Where a command is trusted: in this worktree, and in that of the selected session, whose gate runs there.
+    pub(crate) fn roots_to_trust(&self) -> Vec<PathBuf> {
+        let session = self.select(Want::Latest).and_then(|id| Ok(self.load(&id)?.1)).ok();
+        let there = session.filter(|session| session.machine.is_none()).map(|session| self.root_of(&session));
+        let mut roots = vec![self.project.root.clone()];
+        roots.extend(there.filter(|there| *there != self.project.root));
+        roots
+    }
+
+    /// True if the check has an approval, but of files that have changed since: repeating it under its key would only repeat
+    /// the old answer.
+    fn was_for_other_files(&self, want: Want, request: &ApproveRequest, by: &str) -> bool {
+        let session = self.select(want).and_then(|id| Ok(self.load(&id)?.1));
+        let Ok(session) = session else { return false };
+        let Ok(now) = self.approval(&session, request, by) else { return false };
+        session.approval(&now.phase, &now.check).is_some_and(|known| known.evidence != now.evidence)
     }
 
     fn approval(&self, session: &Session, request: &ApproveRequest, by: &str) -> Result<Approval> {
@@ -266,4 +297,14 @@ fn commands(workflow: &Workflow) -> impl Iterator<Item = (&Name, &Name, &str)> {
             | CheckKind::Approval { .. } => None,
         })
     })
+}
+
+impl View {
+    /// The hash of the files that an approval of the current phase would be about.
+    pub fn files_to_approve(&self, engine: &Engine) -> Option<String> {
+        let (_, session) = engine.load(&SessionId::parse(&self.session_id).ok()?).ok()?;
+        let phase = session.run()?.current().id().clone();
+        let definition = engine.definition_of(&session).ok()?;
+        Some(engine.evidence_of(&session, definition.phase(phase.as_str())?))
+    }
 }

@@ -183,14 +183,17 @@ fn fold_one(
 ) -> Result<Session> {
     let expected = change.before.as_ref().map_or(0, |session| session.version);
     let id = change.before.as_ref().map(|session| session.id.clone());
-    let recorded: Vec<Recorded> = change
+    let mut recorded: Vec<Recorded> = change
         .events
         .into_iter()
         .zip(expected + 1..)
         .map(|(event, version)| Recorded { version, at: now, actor: actor.clone(), event })
         .collect();
     let after = match change.before {
-        Some(session) if history.is_empty() => recorded.iter().fold(session, Session::apply),
+        Some(session) if history.is_empty() => recorded.iter_mut().fold(session, |session, recorded| {
+            name_state(recorded, &session);
+            session.apply(recorded)
+        }),
         Some(_) | None => fold_whole(&[history, &recorded].concat())?,
     };
     let mut after = after.trimmed();
@@ -241,6 +244,15 @@ pub(crate) fn name_definition(event: &mut Event, definitions: &[DefinitionRow]) 
     {
         let row = definitions.iter().find(|row| row.hash == workflow.hash);
         *definition = row.map(|row| crate::hex(&Sha256::digest(row.body.as_bytes())));
+    }
+}
+
+/// A gate's event names the state that it follows.
+fn name_state(recorded: &mut Recorded, before: &Session) {
+    if let Event::PhaseCompleted { attempt, .. } | Event::GateFailed { attempt, .. } = &mut recorded.event
+        && let Some(judged) = &mut attempt.judged
+    {
+        judged.state = crate::hex(&Sha256::digest(before.basis().as_bytes()));
     }
 }
 

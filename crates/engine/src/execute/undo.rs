@@ -9,6 +9,7 @@ use crate::execute::{Answer, bounded};
 use crate::validation::OnDiscrepancy;
 use crate::words::one_line;
 use jiff::Timestamp;
+use model::Refusal;
 use model::actor::Actor;
 use model::command::{Command, decide};
 use model::event::{Event, Recorded};
@@ -60,7 +61,17 @@ impl Engine {
     /// Forward to the state before this actor's last undo.
     pub(super) fn redo(&mut self) -> Result<Answer> {
         let order = self.fingerprint("redo", "");
-        self.restore(&order, |_, session, history, actor| Ok(redo(session, history, actor)?))
+        self.restore(&order, |engine, session, history, actor| {
+            let refused = match redo(session, history, actor) {
+                Ok(events) => return Ok(events),
+                Err(refused) => refused,
+            };
+            // Its hint is another way to the same version: not for somebody who may not go there at all.
+            if let Refusal::AnothersUndo { to_version, .. } = &refused {
+                engine.authorise_restoring(session, history, *to_version)?;
+            }
+            Err(refused.into())
+        })
     }
 
     /// Restores another state of a session's log, as decided.

@@ -56,8 +56,7 @@ impl Engine {
         own: &Entries,
     ) -> Result<usize> {
         let mut out = Outgoing::default();
-        let arrivals: BTreeMap<SessionId, Arrival> =
-            self.store.arrivals()?.into_iter().map(|arrival| (arrival.session.clone(), arrival)).collect();
+        let arrivals = self.arrivals_known(Some(&shared.settings))?;
         for id in changed {
             self.add_session(shared, id, arrivals.get(id), own, &mut out)?;
         }

@@ -8,6 +8,7 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use store::Arrival;
 
 const NAME: &str = "sync.json";
 
@@ -43,6 +44,9 @@ pub(super) struct Settings {
     /// Sessions in use here of which another replica has more.
     #[serde(default)]
     pub(super) waiting: BTreeSet<String>,
+    /// Where histories came from, by session: a second record beside the store's own.
+    #[serde(default)]
+    pub(super) arrived: BTreeMap<String, Witness>,
     /// When a sync was last tried; limits background syncs.
     #[serde(default)]
     pub(super) tried: Option<Timestamp>,
@@ -53,6 +57,16 @@ pub(super) struct Settings {
     /// Refusals of the last sync, with reasons.
     #[serde(default)]
     pub(super) refused: Vec<String>,
+}
+
+/// An arrival, so that a row that was deleted from the store does not make a history one's own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Witness {
+    pub(super) replica: String,
+    pub(super) version: u64,
+    /// The link of the chain at that version, in hexadecimal.
+    pub(super) head: String,
+    pub(super) at: Timestamp,
 }
 
 /// An event that reveals whether an older copy replaced the store.
@@ -81,6 +95,7 @@ impl Settings {
             names: BTreeMap::new(),
             held: BTreeMap::new(),
             waiting: BTreeSet::new(),
+            arrived: BTreeMap::new(),
             tried: None,
             done: None,
             error: None,
@@ -96,6 +111,20 @@ impl Settings {
         self.taken.clear();
         self.pushed = None;
         Ok(())
+    }
+
+    /// Remembers an arrival. A shorter one does not replace it.
+    pub(super) fn witness(&mut self, arrival: &Arrival) {
+        let known = self.arrived.get(arrival.session.as_str());
+        if known.is_none_or(|known| known.version < arrival.version) {
+            let witness = Witness {
+                replica: arrival.replica.clone(),
+                version: arrival.version,
+                head: crate::hex(&arrival.head),
+                at: arrival.at,
+            };
+            self.arrived.insert(arrival.session.to_string(), witness);
+        }
     }
 
     pub(super) fn is_own(&self, replica: &str) -> bool {

@@ -8,6 +8,7 @@ pub(crate) use naming::{fork_of, is_fork};
 use super::Shared;
 use super::histories::{Author, Node, nodes};
 use super::incoming::Stream;
+use super::settings::Settings;
 use crate::engine::{Engine, read_event};
 use crate::error::Result;
 use crate::execute::session_row;
@@ -65,8 +66,7 @@ impl Engine {
         streams: Vec<Stream>,
         done: &mut TakenIn,
     ) -> Result<()> {
-        let arrivals: BTreeMap<SessionId, Arrival> =
-            self.store.arrivals()?.into_iter().map(|arrival| (arrival.session.clone(), arrival)).collect();
+        let arrivals = self.arrivals_known(Some(&shared.settings))?;
         let mut arrived = Arrived::default();
         for stream in streams {
             let copies = self.copies(&stream, &arrivals, shared)?;
@@ -77,7 +77,39 @@ impl Engine {
         }
         self.add_texts(shared, &mut arrived)?;
         self.store.take_histories(&arrived)?;
+        for arrival in arrived.histories.iter().filter_map(|history| history.arrival.as_ref()) {
+            shared.settings.witness(arrival);
+        }
         Ok(())
+    }
+
+    /// The arrivals of stored sessions: as the store says, and as `sync.json` remembers them where the store says nothing.
+    pub(super) fn arrivals_known(&self, settings: Option<&Settings>) -> Result<BTreeMap<SessionId, Arrival>> {
+        let arrivals = self.store.arrivals()?.into_iter();
+        let mut known: BTreeMap<SessionId, Arrival> =
+            arrivals.map(|arrival| (arrival.session.clone(), arrival)).collect();
+        for (id, witness) in settings.into_iter().flat_map(|settings| &settings.arrived) {
+            let Ok(id) = SessionId::parse(id) else { continue };
+            if known.get(&id).is_some_and(|arrival| arrival.version >= witness.version) {
+                continue;
+            }
+            let seals = self.store.chain(&id)?.seals;
+            let link = |version: u64| seals.get(&version).map(|seal| seal.link);
+            let (Some(stream), Some(head)) = (link(1), link(witness.version)) else { continue };
+            // The session may have another history by now.
+            if crate::hex(&head) == witness.head {
+                let (replica, version, at) = (witness.replica.clone(), witness.version, witness.at);
+                let arrival = Arrival { session: id.clone(), replica, stream, version, head, at };
+                known.insert(id, arrival);
+            }
+        }
+        Ok(known)
+    }
+
+    /// The last event of a session that was written elsewhere; 0 if none was.
+    pub(crate) fn arrived_up_to(&self, id: &SessionId) -> Result<u64> {
+        let settings = self.sharing_folder().and_then(|folder| Settings::read(&folder)).ok().flatten();
+        Ok(self.arrivals_known(settings.as_ref())?.get(id).map_or(0, |arrival| arrival.version))
     }
 
     /// Stored histories of this very session, under any id.
@@ -195,7 +227,8 @@ impl Engine {
                 continue;
             }
             let (events, session) = &folded[head];
-            let taken = self.taken_history(shared, &stream, copy, id, head, events, session)?;
+            let own = own_links(shared, copies);
+            let taken = self.taken_history(shared, &stream, (copy, &own), id, head, events, session)?;
             if let Some(taken) = taken {
                 done.sessions += usize::from(!is_fork(id));
                 arrived.histories.push(taken);
@@ -245,7 +278,7 @@ impl Engine {
         &self,
         shared: &Shared,
         stream: &Stream,
-        copy: Option<&Copy>,
+        (copy, own): (Option<&Copy>, &BTreeSet<Hash>),
         id: &SessionId,
         head: &Hash,
         events: &[Recorded],
@@ -271,20 +304,20 @@ impl Engine {
             set_aside(&mut placed);
         }
         let placed = placed.trimmed();
-        let arrival = if author == shared.settings.replica {
-            copy.and_then(|copy| copy.arrival.clone())
-                .filter(|arrival| stream.tree.is_on_the_way(&arrival.head, head))
-                .map(|arrival| Arrival { session: id.clone(), ..arrival })
-        } else {
-            Some(Arrival {
-                session: id.clone(),
-                replica: author,
-                stream: stream.first,
-                version: way.len() as u64,
-                head: *head,
-                at: self.clock.now(),
-            })
-        };
+        // Anybody can write any name into a segment, and push any ref: only what is in this store was written here.
+        let arrival = way.iter().rfind(|node| !own.contains(&node.link)).map(|last| Arrival {
+            session: id.clone(),
+            replica: last.author.replica.clone(),
+            stream: stream.first,
+            version: last.row.version,
+            head: last.link,
+            at: self.clock.now(),
+        });
+        let known = copy.and_then(|copy| copy.arrival.clone());
+        let arrival = arrival.map(|arrival| match known {
+            Some(known) if known.head == arrival.head => Arrival { session: id.clone(), ..known },
+            Some(_) | None => arrival,
+        });
         Ok(Some(TakenHistory {
             expected: copy.map_or(0, |copy| copy.loaded.row.version),
             shared: common as u64,
@@ -300,6 +333,13 @@ impl Engine {
             arrival,
         }))
     }
+}
+
+/// Events of stored histories that were written here.
+fn own_links(shared: &Shared, copies: &[Copy]) -> BTreeSet<Hash> {
+    let nodes = copies.iter().flat_map(|copy| &copy.nodes);
+    let is_own = |node: &&Node| node.author.is_certain && node.author.replica == shared.settings.replica;
+    nodes.filter(is_own).map(|node| node.link).collect()
 }
 
 /// A fork is paused: nobody works on it.

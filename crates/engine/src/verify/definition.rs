@@ -1,17 +1,22 @@
 //! The definition of a run: as stored when it started, and as in the project.
 
 use super::material::Material;
-use super::problem::Problem;
+use super::problem::{Problem, Remark};
 use super::replay::{End, Replay};
+use crate::NATIVE;
 use crate::definitions;
 use crate::engine::Engine;
+use crate::git::about;
 use crate::hex;
 use model::event::Event;
-use model::run::WorkflowRef;
+use model::id::Name;
+use model::phase::Phase;
+use model::run::{Run, WorkflowRef};
 use model::session::Session;
-use model::workflow::{CheckKind, PhaseDefinition, Workflow};
+use model::workflow::{CheckDefinition, CheckKind, OnComplete, PhaseDefinition, Workflow};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// The readable definitions of a history, by hash.
 pub(super) fn stored(material: &Material<'_>) -> BTreeMap<String, Workflow> {
@@ -50,6 +55,7 @@ pub(super) fn problems(
     for run in super::judge::newest_runs(&replay.session) {
         if let Some(found) = stored.get(&run.workflow.hash) {
             not_here(engine, &replay.session, &run.workflow, found).map(&mut add);
+            other_phases(&replay.session, run, found).map(&mut add);
         }
     }
     problems
@@ -57,7 +63,7 @@ pub(super) fn problems(
 
 /// A definition that the project lacks, or has in another form.
 fn not_here(engine: &Engine, session: &Session, run: &WorkflowRef, stored: &Workflow) -> Option<Problem> {
-    let known = known_here(engine, session, run.name.as_str());
+    let known = definitions::known_here(&engine.project, session, run.name.as_str());
     match known {
         Some(workflow) if workflow == *stored => None,
         Some(workflow) if workflow.hash == run.hash => {
@@ -70,39 +76,99 @@ fn not_here(engine: &Engine, session: &Session, run: &WorkflowRef, stored: &Work
     }
 }
 
-/// The definition that a session like this one would follow if it started now. A project's own definition hides the
-/// built-in one of the same name, so a run that followed the built-in one followed another.
-fn known_here(engine: &Engine, session: &Session, name: &str) -> Option<Workflow> {
-    match layouts::layout::by_name(&session.layout) {
-        Some(layout) => definitions::of_layout(&engine.project, layout, name, session.target.as_deref()).ok(),
-        None => definitions::load(&engine.project, name).ok(),
+/// Where the project's own definition of a run comes from, if a reader should know.
+pub(super) fn remarks(engine: &Engine, session: &Session) -> Vec<Remark> {
+    let mut remarks = Vec::new();
+    let runs = super::judge::newest_runs(session).filter(|_| session.layout == NATIVE);
+    for workflow in runs.map(|run| run.workflow.name.clone()) {
+        let source = definitions::find(&engine.project, workflow.as_str()).ok();
+        if source.is_none_or(|source| source.is_builtin) {
+            continue;
+        }
+        if definitions::load_builtin(workflow.as_str()).is_some() {
+            remarks.push(Remark::HidesBuiltIn { workflow: workflow.clone() });
+        }
+        let path = definitions::folder(&engine.project).join(format!("{workflow}.toml"));
+        let mut git = about(&engine.project.root);
+        let status = git.args(["status", "--porcelain", "--ignored", "--"]).arg(path).output();
+        if status.is_ok_and(|output| output.status.success() && !output.stdout.is_empty()) {
+            remarks.push(Remark::NotCommitted { workflow });
+        }
     }
+    remarks
 }
 
 /// The recorded files that an approval of a phase is about, with their hashes when the phase ended.
 pub(super) fn files_of(defined: &PhaseDefinition, end: &End, ordinal: u32) -> BTreeMap<String, String> {
-    let named = end.all_files.iter().filter(|(path, _)| names_file(defined, path, ordinal));
+    let is_named =
+        |path: &str| names(checked(defined).chain(&defined.produces), &end.workspace, path, ordinal);
+    let named = end.all_files.iter().filter(|(path, _)| is_named(path));
     named.map(|(path, hash)| (path.clone(), hash.clone())).collect()
 }
 
-/// True if a phase's definition names this file, directly or by `{item}`.
-pub(super) fn names_file(defined: &PhaseDefinition, path: &str, ordinal: u32) -> bool {
-    let checked = defined.checks.iter().filter_map(|check| match &check.kind {
+/// True if a passed check of a phase was about this file: it names the file, or it approves everything that the phase
+/// names or produces.
+pub(super) fn was_checked(defined: &PhaseDefinition, end: &End, path: &str, ordinal: u32) -> bool {
+    let is_named = |check: &CheckDefinition| match &check.kind {
+        CheckKind::Artifact { path: pattern, .. } => {
+            names(std::iter::once(pattern), &end.workspace, path, ordinal)
+        }
+        CheckKind::Approval { .. } => files_of(defined, end, ordinal).contains_key(path),
+        CheckKind::Expr { .. } | CheckKind::Command { .. } | CheckKind::Git { .. } | CheckKind::Items => {
+            false
+        }
+    };
+    let results = || end.report.iter().flat_map(|report| &report.checks).filter(|check| !check.failed());
+    let has_passed = |check: &&CheckDefinition| {
+        results().any(|known| known.id == check.id.as_str() && known.kind == check.kind.name())
+    };
+    defined.checks.iter().filter(has_passed).any(is_named)
+}
+
+fn checked(defined: &PhaseDefinition) -> impl Iterator<Item = &String> {
+    defined.checks.iter().filter_map(|check| match &check.kind {
         CheckKind::Artifact { path, .. } => Some(path),
         CheckKind::Expr { .. }
         | CheckKind::Command { .. }
         | CheckKind::Git { .. }
         | CheckKind::Items
         | CheckKind::Approval { .. } => None,
-    });
-    let is_named = |pattern: &String| {
+    })
+}
+
+/// True if one of these paths of a definition is this file, directly or by `{item}`.
+fn names<'a>(
+    mut patterns: impl Iterator<Item = &'a String>,
+    workspace: &str,
+    path: &str,
+    ordinal: u32,
+) -> bool {
+    patterns.any(|pattern| {
         let pattern = pattern.replace("{run}", &ordinal.to_string());
-        match pattern.split_once("{item}") {
-            Some((before, after)) => path.ends_with(after) && path.contains(before),
-            None => path == pattern || path.strip_suffix(&pattern).is_some_and(|rest| rest.ends_with('/')),
+        let whole = Path::new(workspace).join(pattern).to_string_lossy().into_owned();
+        match whole.split_once("{item}") {
+            Some((before, after)) => {
+                let item = path.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+                item.is_some_and(|item| !item.is_empty() && !item.contains('/'))
+            }
+            None => path == whole,
         }
-    };
-    checked.chain(&defined.produces).any(is_named)
+    })
+}
+
+/// The phases of a run must be those of its definition, in order. A run that grows, and one in another tool's files, may
+/// have more.
+pub(super) fn other_phases(session: &Session, run: &Run, stored: &Workflow) -> Option<Problem> {
+    let defined: Vec<&Name> = stored.phases.iter().map(|phase| &phase.id).collect();
+    let may_have_more = may_have_more(session, stored);
+    let is_meant = |id: &&Name| !may_have_more || defined.contains(id);
+    let found: Vec<&Name> = run.phases.iter().map(Phase::id).filter(is_meant).collect();
+    (found != defined).then(|| Problem::OtherPhases { workflow: run.workflow.name.clone() })
+}
+
+/// True if a run may have phases that its definition does not name.
+pub(super) fn may_have_more(session: &Session, stored: &Workflow) -> bool {
+    stored.on_complete == OnComplete::Grow || session.layout != NATIVE
 }
 
 fn digest(body: &str) -> String {

@@ -12,14 +12,17 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::hex;
 use crate::policy::{Restricted, Who};
-use model::gate::{AttemptReport, CheckResult};
+use model::actor::Actor;
+use model::gate::{AttemptReport, CheckResult, EVIDENCE};
 use model::id::Name;
 use model::lifecycle::Lifecycle;
 use model::outcome::Outcome;
 use model::phase::{Phase, PhaseState};
 use model::run::Run;
 use model::session::Session;
-use model::workflow::{OnComplete, PhaseDefinition, Workflow};
+use model::workflow::{
+    CheckDefinition, CheckKind, EvidenceDefinition, OnComplete, PhaseDefinition, Workflow,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use store::chain::check;
 
@@ -65,8 +68,12 @@ impl Judge<'_> {
             head: self.head(),
             events: self.material.kept_rows().len(),
             holds,
-            aside: self.request.branch.is_some() && matches!(session.lifecycle, Lifecycle::Abandoned { .. }),
+            // A bundle is meant itself, whatever else worked on its branch.
+            aside: self.request.branch.is_some()
+                && self.request.bundle.is_none()
+                && matches!(session.lifecycle, Lifecycle::Abandoned { .. }),
             problems,
+            remarks: definition::remarks(self.engine, session),
             runs,
             files,
         })
@@ -184,12 +191,20 @@ impl Judge<'_> {
         let mut outcome = Outcome::of(phase);
         let mut problems = Vec::new();
         if let Some(end) = end {
-            let defined = ground.definitions.get(&end.definition);
-            let defined = defined.and_then(|workflow| workflow.phase(phase.id().as_str()));
-            problems = self.end_problems(phase, end, defined, ground);
+            let workflow = ground.definitions.get(&end.definition);
+            let defined = workflow.and_then(|workflow| workflow.phase(phase.id().as_str()));
+            let may_be_unknown =
+                workflow.is_none_or(|workflow| definition::may_have_more(&self.replay.session, workflow));
+            problems = self.end_problems(run, phase, end, defined, ground);
+            problems.extend((defined.is_none() && !may_be_unknown).then_some(Problem::UnknownPhase));
             problems.extend(self.replaced(run, phase.id(), end, ground));
             let is_claim = self.is_mere_claim(run, end, defined, ground) || self.lacks_signature(end, ground);
-            if is_claim && outcome != Some(Outcome::Done) {
+            // Nothing needs to be shown for a phase without a gate.
+            let has_no_gate =
+                outcome == Some(Outcome::Done) && !defined.is_some_and(PhaseDefinition::has_gate);
+            // What only a file tells is a claim, whatever the file says about its checks.
+            let is_told_by_file = end.report.is_some() && is_tool(&end.actor) && !has_no_gate;
+            if (is_claim && !has_no_gate) || is_told_by_file {
                 outcome = Some(Outcome::Claimed);
             }
         }
@@ -247,6 +262,7 @@ impl Judge<'_> {
 
     fn end_problems(
         &self,
+        run: &Run,
         phase: &Phase,
         end: &End,
         defined: Option<&PhaseDefinition>,
@@ -262,9 +278,20 @@ impl Judge<'_> {
         if phase.is_not_applicable() && defined.is_none_or(|defined| defined.when.is_none()) {
             problems.push(Problem::Unconditional);
         }
-        let (Some(report), Some(defined)) = (&end.report, defined) else { return problems };
-        problems.extend(unchecked(report, defined));
-        problems.extend(self.approval_problems(report, end, ground));
+        let Some(report) = &end.report else { return problems };
+        problems.extend(self.judged_problems(run, phase, report, end, ground));
+        let Some(defined) = defined else { return problems };
+        let newest = ground.definitions.get(&run.workflow.hash);
+        let newest = newest.and_then(|workflow| workflow.phase(phase.id().as_str()));
+        problems.extend(
+            newest.is_some_and(|newest| !has_same_gate(defined, newest)).then_some(Problem::EarlierGate),
+        );
+        // What another tool's files tell has results of that tool's own.
+        if !is_tool(&end.actor) {
+            problems.extend(result_problems(report, defined));
+        }
+        problems.extend(open_items(report, end));
+        problems.extend(self.approval_problems(report, defined, end, ground));
         if report.overridden.is_some() && ground.overrides > Who::Anyone && !end.actor.is_person() {
             problems.push(Problem::OverriddenByOther { who: end.actor.to_string() });
         }
@@ -275,16 +302,61 @@ impl Judge<'_> {
         problems
     }
 
-    fn approval_problems(&self, report: &AttemptReport, end: &End, ground: &Ground) -> Vec<Problem> {
-        let passed = report.checks.iter().filter(|check| check.kind == "approval" && !check.failed());
-        let problem = |check: &str| match end.approvals.iter().find(|known| known.check.as_str() == check) {
-            None => Some(Problem::NoApproval { check: check.to_owned() }),
-            Some(approved) if ground.approves > Who::Anyone && !approved.actor.is_person() => {
-                Some(Problem::ApprovedByOther { check: check.to_owned(), who: approved.actor.to_string() })
-            }
-            Some(_) => None,
+    /// What the gate says that it judged, against the history.
+    fn judged_problems(
+        &self,
+        run: &Run,
+        phase: &Phase,
+        report: &AttemptReport,
+        end: &End,
+        ground: &Ground,
+    ) -> Vec<Problem> {
+        let Some(judged) = &report.judged else { return Vec::new() };
+        let mut problems = Vec::new();
+        if end.named.as_ref().is_some_and(|named| *named != judged.definition) {
+            problems.push(Problem::OtherDefinition);
+        }
+        // A purge changes texts that the state contains.
+        let is_purged = ground.purged.range(..end.version).next().is_some();
+        let are_other_items = || {
+            let judged = judged.items.as_ref();
+            judged.is_some_and(|items| *items != self.replay.items_before(run, phase.id(), end.version))
         };
-        passed.filter_map(|check| problem(&check.id)).collect()
+        if !is_purged && (judged.state != end.state || are_other_items()) {
+            problems.push(Problem::OtherState);
+        }
+        problems
+    }
+
+    fn approval_problems(
+        &self,
+        report: &AttemptReport,
+        defined: &PhaseDefinition,
+        end: &End,
+        ground: &Ground,
+    ) -> Vec<Problem> {
+        let files = report.judged.as_ref().and_then(|judged| judged.files.as_ref());
+        let is_for_others = |approved: &Approved| {
+            files.zip(approved.evidence.as_ref()).is_some_and(|(files, approved)| files != approved)
+        };
+        let has_run_out = |approved: &Approved| approved.expires_at.is_some_and(|at| at <= end.at);
+        let problem = |check: &str| {
+            let check = check.to_owned();
+            match end.approvals.iter().find(|known| known.check.as_str() == check) {
+                None => Some(Problem::NoApproval { check }),
+                Some(approved) if ground.approves > Who::Anyone && !approved.actor.is_person() => {
+                    Some(Problem::ApprovedByOther { check, who: approved.actor.to_string() })
+                }
+                Some(approved) if is_for_others(approved) => Some(Problem::ApprovedOthers { check }),
+                Some(approved) if has_run_out(approved) => Some(Problem::ApprovedBefore { check }),
+                Some(_) => None,
+            }
+        };
+        let asked = defined.checks.iter().filter(|check| matches!(check.kind, CheckKind::Approval { .. }));
+        let has_failed = |check: &&CheckDefinition| {
+            report.checks.iter().any(|known| known.id == check.id.as_str() && known.failed())
+        };
+        asked.filter(|check| !has_failed(check)).filter_map(|check| problem(check.id.as_str())).collect()
     }
 
     /// Files of the passed gate that changed since without passing a later gate.
@@ -299,13 +371,13 @@ impl Judge<'_> {
         replaced.map(|(path, _)| Problem::Replaced { path: path.clone() }).collect()
     }
 
-    /// True if another finished phase of the run names this file.
+    /// True if a passed check of another finished phase of the run was about this file.
     fn was_checked_by(&self, run: &Run, phase: &Name, path: &str, ground: &Ground) -> bool {
         let Some(end) = self.replay.end(run, phase) else { return false };
         let defined = ground.definitions.get(&end.definition);
         let defined = defined.and_then(|workflow| workflow.phase(phase.as_str()));
         end.files.contains_key(path)
-            && defined.is_some_and(|defined| definition::names_file(defined, path, run.ordinal))
+            && defined.is_some_and(|defined| definition::was_checked(defined, end, path, run.ordinal))
     }
 }
 
@@ -336,16 +408,51 @@ pub(super) fn newest_runs(session: &Session) -> impl Iterator<Item = &Run> {
     })
 }
 
-/// Checks and required evidence without a result in the attempt.
-fn unchecked(report: &AttemptReport, defined: &PhaseDefinition) -> Vec<Problem> {
-    let has = |id: &str| report.checks.iter().any(|check| check.id == id);
-    let checks = defined.checks.iter().map(|check| check.id.as_str());
-    let evidence = defined.evidence.iter().filter(|field| field.required).map(|field| field.name.as_str());
-    checks
-        .chain(evidence)
-        .filter(|id| !has(id))
-        .map(|id| Problem::Unchecked { check: id.to_owned() })
-        .collect()
+/// Results that the definition does not ask for, and those that it asks for and are not there.
+fn result_problems(report: &AttemptReport, defined: &PhaseDefinition) -> Vec<Problem> {
+    let checks = defined.checks.iter().map(|check| (check.id.as_str(), check.kind.name()));
+    let of_field = |field: &EvidenceDefinition| field.required;
+    let required = defined.evidence.iter().filter(|field| of_field(field));
+    let required = required.map(|field| (field.name.as_str(), EVIDENCE));
+    let optional = defined.evidence.iter().filter(|field| !of_field(field));
+    let optional = optional.map(|field| (field.name.as_str(), EVIDENCE));
+    let asked: Vec<(&str, &str)> = checks.chain(required).collect();
+    let declared: Vec<(&str, &str)> = asked.iter().copied().chain(optional).collect();
+    let found: Vec<(&str, &str)> =
+        report.checks.iter().map(|check| (check.id.as_str(), check.kind.as_str())).collect();
+    let unchecked = asked.iter().filter(|wanted| !found.contains(wanted));
+    let unchecked = unchecked.map(|(id, _)| Problem::Unchecked { check: (*id).to_owned() });
+    let undeclared = found.iter().filter(|known| !declared.contains(known));
+    let undeclared = undeclared.map(|(id, _)| Problem::Undeclared { check: (*id).to_owned() });
+    let let_pass = report.checks.iter().filter(|check| check.failed());
+    let let_pass = let_pass.filter(|_| defined.strict && report.overridden.is_none());
+    let let_pass = let_pass.map(|check| Problem::LetPass { check: check.id.clone() });
+    let overridden = (defined.no_override && report.overridden.is_some()).then_some(Problem::NoOverride);
+    unchecked.chain(undeclared).chain(let_pass).chain(overridden).collect()
+}
+
+fn open_items(report: &AttemptReport, end: &End) -> Option<Problem> {
+    let passed = report.checks.iter().find(|check| check.kind == CheckKind::Items.name() && !check.failed());
+    let check = passed.filter(|_| end.open_items > 0)?.id.clone();
+    Some(Problem::OpenItems { check })
+}
+
+/// True if two definitions of a phase ask for the same.
+fn has_same_gate(one: &PhaseDefinition, other: &PhaseDefinition) -> bool {
+    let gate = |phase: &PhaseDefinition| {
+        let asked = phase.evidence.iter().map(|field| EvidenceDefinition { describe: None, ..field.clone() });
+        let checks = phase.checks.iter().map(|check| CheckDefinition { help: None, ..check.clone() });
+        let (asked, checks): (Vec<_>, Vec<_>) = (asked.collect(), checks.collect());
+        (asked, checks, phase.strict, phase.no_override, phase.when.clone())
+    };
+    gate(one) == gate(other)
+}
+
+fn is_tool(actor: &Actor) -> bool {
+    match actor {
+        Actor::Tool { .. } => true,
+        Actor::Person { .. } | Actor::Agent { .. } | Actor::Automation { .. } | Actor::Unknown(_) => false,
+    }
 }
 
 fn reason(phase: &Phase, report: Option<&AttemptReport>) -> Option<String> {

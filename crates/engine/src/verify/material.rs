@@ -85,9 +85,7 @@ impl<'a> Material<'a> {
 fn written_elsewhere(engine: &Engine, id: &SessionId, rows: &[EventRow]) -> Result<u64> {
     let taken = rows.iter().rfind(|row| row.kind == "session_taken");
     let taken = taken.map_or(0, |row| row.version.saturating_sub(1));
-    let arrivals = engine.store.arrivals()?;
-    let arrived = arrivals.iter().find(|arrival| arrival.session == *id).map_or(0, |arrival| arrival.version);
-    Ok(taken.max(arrived))
+    Ok(taken.max(engine.arrived_up_to(id)?))
 }
 
 /// The chain computed from salts; empty if a row has none.

@@ -44,11 +44,45 @@ pub enum Problem {
         workflow: Name,
         differences: Vec<String>,
     },
+    /// The run does not have the phases of its definition.
+    OtherPhases {
+        workflow: Name,
+    },
+    /// The definition does not know this phase.
+    UnknownPhase,
+    /// The gate passed under an earlier definition with other checks.
+    EarlierGate,
+    /// The gate used another definition than the run's.
+    OtherDefinition,
+    /// The gate judged another state, or other items, than the history gives.
+    OtherState,
+    /// The result of a check that the definition does not have.
+    Undeclared {
+        check: String,
+    },
+    /// A check failed, and the definition lets nothing pass.
+    LetPass {
+        check: String,
+    },
+    /// The definition forbids overriding this gate.
+    NoOverride,
+    /// Items were open when their check passed.
+    OpenItems {
+        check: String,
+    },
     /// The definition has a check without a result in the attempt.
     Unchecked {
         check: String,
     },
     NoApproval {
+        check: String,
+    },
+    /// An approval of files other than those recorded with the phase.
+    ApprovedOthers {
+        check: String,
+    },
+    /// An approval had run out when its phase ended.
+    ApprovedBefore {
         check: String,
     },
     ApprovedByOther {
@@ -92,6 +126,17 @@ impl Problem {
             Self::DefinitionMissing { .. } => "definition_missing",
             Self::DefinitionChanged { .. } => "definition_changed",
             Self::DefinitionNotHere { .. } => "definition_not_here",
+            Self::OtherPhases { .. } => "other_phases",
+            Self::UnknownPhase => "unknown_phase",
+            Self::EarlierGate => "earlier_gate",
+            Self::OtherDefinition => "other_definition",
+            Self::OtherState => "other_state",
+            Self::Undeclared { .. } => "undeclared",
+            Self::LetPass { .. } => "let_pass",
+            Self::NoOverride => "no_override",
+            Self::OpenItems { .. } => "open_items",
+            Self::ApprovedOthers { .. } => "approved_others",
+            Self::ApprovedBefore { .. } => "approved_before",
             Self::Unchecked { .. } => "unchecked",
             Self::NoApproval { .. } => "no_approval",
             Self::ApprovedByOther { .. } => "approved_by_other",
@@ -145,6 +190,25 @@ impl std::fmt::Display for Problem {
                 "the run followed another definition of workflow {workflow} than this project has: {}",
                 differences.join("; ")
             ),
+            Self::OtherPhases { workflow } => {
+                write!(f, "the run does not have the phases of workflow {workflow}")
+            }
+            Self::UnknownPhase => f.write_str("its workflow has no such phase"),
+            Self::EarlierGate => {
+                f.write_str("it passed the gate of an earlier definition, which had other checks")
+            }
+            Self::OtherDefinition => f.write_str("its gate used another definition than the run's own"),
+            Self::OtherState => f.write_str("its gate judged another state than the one in the history"),
+            Self::Undeclared { check } => write!(f, "its definition has no check {check}"),
+            Self::LetPass { check } => write!(f, "check {check} failed, and its definition is strict"),
+            Self::NoOverride => f.write_str("its gate was overridden, which its definition forbids"),
+            Self::OpenItems { check } => write!(f, "check {check} passed while items were open"),
+            Self::ApprovedOthers { check } => {
+                write!(f, "the files approved for check {check} are not those recorded with the phase")
+            }
+            Self::ApprovedBefore { check } => {
+                write!(f, "the approval of check {check} had run out")
+            }
             Self::Unchecked { check } => {
                 write!(f, "nothing shows check {check}, which its definition asks for")
             }
@@ -168,6 +232,43 @@ impl std::fmt::Display for Problem {
             }
             Self::Replaced { path } => write!(f, "{path} was recorded anew after its gate had passed"),
         }
+    }
+}
+
+/// Something that a reader of the report should know, although it disproves nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Remark {
+    /// The project's definition is not the one in its last commit.
+    NotCommitted { workflow: Name },
+    /// The project's definition replaces the built-in one of that name.
+    HidesBuiltIn { workflow: Name },
+}
+
+impl Remark {
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::NotCommitted { .. } => "not_committed",
+            Self::HidesBuiltIn { .. } => "hides_built_in",
+        }
+    }
+}
+
+impl std::fmt::Display for Remark {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NotCommitted { workflow } => {
+                write!(f, "the definition of workflow {workflow} is not as committed")
+            }
+            Self::HidesBuiltIn { workflow } => {
+                write!(f, "the project's workflow {workflow} replaces the built-in one")
+            }
+        }
+    }
+}
+
+impl Serialize for Remark {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        json!({ "kind": self.kind(), "message": self.to_string() }).serialize(serializer)
     }
 }
 

@@ -2,18 +2,23 @@
 //! definition.
 
 use super::problem::Problem;
+use crate::checks::items_hash;
 use crate::engine::read_event;
 use crate::error::{Error, Result};
+use crate::hex;
+use crate::place::workspace_path;
 use jiff::Timestamp;
 use model::actor::Actor;
 use model::artifact::Artifact;
 use model::event::{Event, Recorded};
 use model::gate::AttemptReport;
 use model::id::{Name, SessionId};
+use model::item::ItemBook;
 use model::lineage::lineage;
 use model::run::Run;
 use model::session::Session;
 use model::time::seconds_between;
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use store::EventRow;
 
@@ -43,6 +48,14 @@ pub(crate) struct End {
     pub(crate) actor: Actor,
     /// The run's definition at that time.
     pub(crate) definition: String,
+    /// SHA-256 of that definition as stored, if the history names it.
+    pub(crate) named: Option<String>,
+    /// Hash of the state before the event.
+    pub(crate) state: String,
+    /// The phase's open items.
+    pub(crate) open_items: u32,
+    /// The session's folder, to which the paths of the definition are relative.
+    pub(crate) workspace: String,
     /// `None` for a skipped or claimed phase.
     pub(crate) report: Option<AttemptReport>,
     /// Hashes of the phase's files as recorded then, by path.
@@ -62,6 +75,7 @@ pub(crate) struct Approved {
     pub(crate) check: Name,
     pub(crate) remark: Option<String>,
     pub(crate) evidence: Option<String>,
+    pub(crate) expires_at: Option<Timestamp>,
 }
 
 impl Approved {
@@ -92,6 +106,13 @@ impl Replay {
 
     pub(crate) fn end(&self, run: &Run, phase: &Name) -> Option<&End> {
         self.ends.get(&(run.workflow.name.to_string(), run.ordinal, phase.clone()))
+    }
+
+    /// The hash of a phase's items before this version.
+    pub(crate) fn items_before(&self, run: &Run, phase: &Name, version: u64) -> String {
+        let kept = self.history.partition_point(|recorded| recorded.version < version);
+        let book = ItemBook::fold(&self.history[..kept]);
+        items_hash(book.iter().filter(|item| item.run.is(run) && item.phase == *phase))
     }
 
     pub(crate) fn approval(&self, phase: &Name, check: &Name) -> Option<&Approved> {
@@ -126,12 +147,13 @@ impl Replay {
         self.note_place(&first.event);
         let mut approvals: Vec<Approved> = Vec::new();
         for recorded in rest {
+            let before = state_judged(&session, &recorded.event);
             session = session.apply(recorded);
             // An approval ends with its run, and when its phase is opened again or it is withdrawn.
             approvals.retain(|known| known.still_counts(&session));
             self.note_place(&recorded.event);
             match &recorded.event {
-                Event::CheckApproved { phase, check, remark, evidence, .. } => {
+                Event::CheckApproved { phase, check, remark, evidence, expires_at, .. } => {
                     approvals.retain(|known| known.phase != *phase || known.check != *check);
                     approvals.push(Approved {
                         version: recorded.version,
@@ -141,10 +163,12 @@ impl Replay {
                         check: check.clone(),
                         remark: remark.clone(),
                         evidence: evidence.clone(),
+                        expires_at: *expires_at,
                     });
                 }
                 Event::PhaseCompleted { phase, attempt, .. } => {
-                    self.note_end(&session, recorded, phase, Some(attempt), &approvals);
+                    let report = Some((attempt, before));
+                    self.note_end(&session, recorded, phase, report, &approvals);
                 }
                 Event::PhaseSkipped { phase, .. } | Event::PhaseClaimed { phase, .. } => {
                     self.note_end(&session, recorded, phase, None, &approvals);
@@ -168,10 +192,11 @@ impl Replay {
         session: &Session,
         recorded: &Recorded,
         phase: &Name,
-        report: Option<&AttemptReport>,
+        report: Option<(&AttemptReport, String)>,
         approvals: &[Approved],
     ) {
         let Some(run) = session.run() else { return };
+        let (report, state) = report.map_or((None, String::new()), |(report, state)| (Some(report), state));
         let own = session.artifacts.values().filter(|known| known.newest.phase.as_ref() == Some(phase));
         let hashed = |known: &Artifact| (known.newest.path.clone(), known.newest.hash.clone());
         let end = End {
@@ -179,11 +204,25 @@ impl Replay {
             at: recorded.at,
             actor: recorded.actor.clone(),
             definition: run.workflow.hash.clone(),
+            named: run.definition.clone(),
+            state,
+            open_items: run.phases.iter().find(|own| own.id() == phase).map_or(0, |own| own.items.open()),
+            workspace: workspace_path(session),
             report: report.cloned(),
             files: own.map(hashed).collect(),
             all_files: session.artifacts.values().map(hashed).collect(),
             approvals: approvals.iter().filter(|known| known.phase == *phase).cloned().collect(),
         };
         self.ends.insert((run.workflow.name.to_string(), run.ordinal, phase.clone()), end);
+    }
+}
+
+/// The hash of the state that a gate's event follows, if the event names it.
+fn state_judged(before: &Session, event: &Event) -> String {
+    match event {
+        Event::PhaseCompleted { attempt, .. } if attempt.judged.is_some() => {
+            hex(&Sha256::digest(before.basis().as_bytes()))
+        }
+        _ => String::new(),
     }
 }

@@ -1,7 +1,7 @@
 //! The answer of `verify`, for people and programs.
 
 use super::files::FileReport;
-use super::problem::Problem;
+use super::problem::{Problem, Remark};
 use jiff::Timestamp;
 use model::gate::CheckOutcome;
 use model::id::Name;
@@ -28,6 +28,9 @@ pub struct Report {
     /// An abandoned session of a branch: shown, but not part of the verdict.
     pub aside: bool,
     pub problems: Vec<Problem>,
+    /// What a reader should know, although it disproves nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<Remark>,
     /// The newest run of each workflow.
     pub runs: Vec<RunReport>,
     pub files: Vec<FileReport>,
@@ -99,9 +102,10 @@ impl PhaseReport {
     }
 
     fn reasons(&self) -> Vec<String> {
-        if self.problems.is_empty() {
-            return vec![format!("phase {} is {}", self.id, self.outcome_name())];
-        }
-        self.problems.iter().map(|problem| format!("phase {}: {problem}", self.id)).collect()
+        let is_claim = self.outcome == Some(Outcome::Claimed);
+        let outcome = format!("phase {} is {}", self.id, self.outcome_name());
+        let outcome = Some(outcome).filter(|_| is_claim || self.problems.is_empty());
+        let problems = self.problems.iter().map(|problem| format!("phase {}: {problem}", self.id));
+        outcome.into_iter().chain(problems).collect()
     }
 }

@@ -127,6 +127,7 @@ pub(crate) fn build(material: Material<'_>) -> View {
         own_words: None,
         name_session: material.name_session,
         closed_over: material.closed_over,
+        files_shown: None,
     }
 }
 

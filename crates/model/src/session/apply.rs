@@ -47,12 +47,20 @@ impl Session {
             }
             Event::PhaseClaimed { phase, attempt } => self.claim(phase, attempt.as_ref(), recorded),
             Event::PhaseFlagged { phase } => self.on_phase(phase, Phase::flag),
-            Event::RunStarted { workflow, ordinal, phases, .. } => {
+            Event::RunStarted { workflow, ordinal, phases, definition } => {
                 self.start_run(workflow, *ordinal, phases, recorded);
+                self.on_run(|run| run.definition.clone_from(definition));
             }
             Event::PhasesAdded { phases } => self.on_run(|run| run.add(phases)),
-            Event::DefinitionUpdated { workflow, phases, .. } => self.redefine(workflow, phases),
-            Event::RunSelected { workflow, ordinal } => self.select(workflow, *ordinal),
+            Event::DefinitionUpdated { workflow, phases, definition } => {
+                self.redefine(workflow, phases);
+                self.on_run(|run| run.definition.clone_from(definition));
+            }
+            Event::RunSelected { workflow, ordinal } => {
+                // An approval was given to the run that was current, not to a phase of the same name in another one.
+                self.approvals.clear();
+                self.select(workflow, *ordinal);
+            }
             Event::RunCompleted => self.on_run(|run| run.finish(at)),
             Event::PhaseStarted { phase } => self.on_run(|run| run.enter(phase, at)),
             Event::GateFailed { phase, attempt } => {
@@ -347,7 +355,8 @@ impl Session {
 }
 
 fn attempt_of(recorded: &Recorded, outcome: AttemptOutcome, report: &AttemptReport) -> Attempt {
-    Attempt { at: recorded.at, actor: recorded.actor.clone(), outcome, report: report.clone() }
+    let report = AttemptReport { judged: None, ..report.clone() };
+    Attempt { at: recorded.at, actor: recorded.actor.clone(), outcome, report }
 }
 
 fn approval_of(recorded: &Recorded) -> Option<Approval> {

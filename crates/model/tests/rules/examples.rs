@@ -5,6 +5,7 @@ use crate::given::{
     recorded, resume, skip, started,
 };
 use model::actor::Actor;
+use model::approval::Approval;
 use model::artifact::ArtifactVersion;
 use model::command::{Command, decide};
 use model::event::{Event, Recorded};
@@ -136,6 +137,28 @@ fn a_run_of_another_workflow_keeps_the_session_open_until_both_are_done() {
     assert_eq!(back.session.runs_of(&name("build")), 1);
     let done = back.after([advance(None), advance(None), advance(None)]);
     assert!(matches!(done.session.lifecycle, Lifecycle::Completed { forced: false, .. }));
+}
+
+/// Both workflows have a phase and a check of that name.
+#[test]
+fn an_approval_is_for_the_run_that_was_current() {
+    let approval = Approval {
+        phase: name("plan"),
+        check: name("agreed"),
+        by: "anna".to_owned(),
+        remark: None,
+        at: at(0),
+        expires_at: None,
+        evidence: None,
+    };
+    let start = |workflow: &str, phases: &[&str]| Command::StartRun {
+        run: plan(workflow, Close, phases),
+        is_next: false,
+    };
+    let approved = three_phases().after([start("map", &["plan"]), Command::Approve { approval }]);
+    assert!(approved.session.approval(&name("plan"), &name("agreed")).is_some());
+    let back = approved.after([start("build", &["plan", "implement", "review"])]);
+    assert_eq!(back.session.approval(&name("plan"), &name("agreed")), None);
 }
 
 #[test]

@@ -20,6 +20,7 @@ proptest! {
             snapshot = snapshot.apply(kept).trimmed();
             whole = whole.apply(kept);
             prop_assert_eq!(&snapshot, &whole.clone().trimmed());
+            prop_assert_eq!(snapshot.basis(), whole.basis(), "a gate sees no more than the snapshot has");
         }
         prop_assert_eq!(snapshot.clone().trimmed(), snapshot, "trimming twice is trimming once");
     }

@@ -149,7 +149,7 @@ pub(super) fn undamaged(row: &Row<'_>, at: usize) -> Result<Option<String>> {
     let body = row.get_ref(at)?.as_bytes()?;
     let Ok(body) = std::str::from_utf8(body) else { return Ok(None) };
     let sum: Option<Vec<u8>> = row.get(at + 1)?;
-    let is_whole = sum.is_none_or(|sum| sum == checksum(body));
+    let is_whole = sum.is_some_and(|sum| sum == checksum(body));
     Ok(is_whole.then(|| body.to_owned()))
 }
 

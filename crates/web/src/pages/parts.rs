@@ -240,6 +240,7 @@ pub fn approve(view: &View, check: &CheckView, offer: Offer<'_>) -> Markup {
                 form.inline method="post" action={ "/session/" (view.session_id) "/approve" } {
                     input type="hidden" name="csrf" value=(csrf);
                     input type="hidden" name="check" value=(check.id);
+                    @if let Some(files) = &view.files_shown { input type="hidden" name="files" value=(files); }
                     button.main type="submit" { "Approve " (line(&check.id)) }
                 }
             }

@@ -123,8 +123,9 @@ impl Engine {
     fn pack_files(&self, session: &Session, said: &mut Vec<String>) -> Result<Vec<PackedFile>> {
         let mut files = Vec::new();
         let most = usize::try_from(LARGEST_FILE).unwrap_or(usize::MAX);
+        let root = if session.machine.is_none() { self.root_of(session) } else { self.project.root.clone() };
         for (path, artifact) in &session.artifacts {
-            match look(&self.project.root, path, most) {
+            match look(&root, path, most) {
                 Seen::Missing => said.push(format!("{path} is missing, so it is not in the bundle")),
                 Seen::Unusable(why) => said.push(format!("{path} is not in the bundle: {why}")),
                 Seen::File(looked) if looked.size > LARGEST_FILE => {

@@ -75,6 +75,7 @@ impl Reader<'_> {
             created_at: line.created_at,
             updated_at: line.updated_at,
             version: 0,
+            outcomes: None,
             current: false,
             machine: None,
             own_words: None,

@@ -1,0 +1,275 @@
+//! Histories from elsewhere: invented bundles, segments under another's name, copies of a store, abandoned sessions.
+
+use super::{Cheat, Met, PLAN, WORK, agent, refused, row, run_git};
+use crate::git;
+use crate::verify::{proven, signed_work, tamper};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use testkit::Sandbox;
+
+/// The name of an invented bundle in a project.
+const BUNDLE: &str = "invented.leftoff";
+const OF_BUNDLE: &[&str] = &["--bundle", BUNDLE, "--branch", "main"];
+
+pub(super) fn cheats() -> Vec<Cheat> {
+    vec![
+        row(
+            "brings a bundle whose run lacks the phases with a gate",
+            Met::VisibleWith(OF_BUNDLE, "does not have the phases of workflow w"),
+            || {
+                let sandbox = proven();
+                let there = with_bundle(&sandbox, |events| {
+                    events.retain(|event| {
+                        !matches!(
+                            event["kind"].as_str(),
+                            Some("artifact_recorded" | "check_approved" | "phase_skipped")
+                        )
+                    });
+                    let mut phases = 0;
+                    events.retain_mut(|event| {
+                        let mut body = body_of(event);
+                        match event["kind"].as_str().unwrap() {
+                            "run_started" => body["phases"] = json!([{ "id": "x", "title": "x" }]),
+                            "phase_started" | "phase_completed" => {
+                                body["phase"] = json!("x");
+                                body["attempt"] = json!({});
+                                phases += 1;
+                            }
+                            _ => {}
+                        }
+                        event["body"] = json!(body.to_string());
+                        phases <= 2
+                            || event["kind"] == "run_completed"
+                            || event["kind"] == "session_completed"
+                    });
+                });
+                (there, Vec::new())
+            },
+        ),
+        row(
+            "appends an invented run to a signed bundle",
+            Met::VisibleWith(OF_BUNDLE, "does not have the phases of workflow w"),
+            || {
+                let sandbox = signed_work();
+                let there = with_bundle(&sandbox, |events| {
+                    let copy =
+                        |kind: &str| events.iter().find(|event| event["kind"] == kind).unwrap().clone();
+                    let mut invented = ["run_started", "phase_started", "phase_completed"].map(copy);
+                    for event in &mut invented {
+                        let mut body = body_of(event);
+                        match event["kind"].as_str().unwrap() {
+                            "run_started" => {
+                                body["ordinal"] = json!(2);
+                                body["phases"] = json!([{ "id": "x", "title": "x" }]);
+                            }
+                            _ => {
+                                body["phase"] = json!("x");
+                                body["attempt"] = json!({});
+                            }
+                        }
+                        event["body"] = json!(body.to_string());
+                    }
+                    events.extend(invented);
+                });
+                there.write(".leftoff/allowed_signers", &sandbox.read(".leftoff/allowed_signers"));
+                there.run_as_person(["trust", "--policy", "--yes"]).ok();
+                (there, Vec::new())
+            },
+        ),
+        row(
+            "abandons every session of the branch",
+            Met::VisibleWith(&["--branch", "main"], "every session of the branch was abandoned"),
+            || {
+                let (sandbox, _) = refused(|_| Vec::new());
+                agent(&sandbox, &["abandon", "s"]).ok();
+                (sandbox, Vec::new())
+            },
+        ),
+        row(
+            "brings a bundle of an abandoned session",
+            Met::VisibleWith(OF_BUNDLE, "the session is abandoned"),
+            || {
+                let (sandbox, _) = refused(|_| Vec::new());
+                agent(&sandbox, &["abandon", "s"]).ok();
+                (with_bundle(&sandbox, |_| {}), Vec::new())
+            },
+        ),
+        row(
+            "sends a history under its reader's name",
+            Met::VisibleWith(&["--session", "s"], "is claimed"),
+            || {
+                let (hub, anna) = shared();
+                let eve = worked_on_by_another(&hub);
+                say_that_it_wrote(&hub, &eve, &anna);
+                anna.run(["sync"]).ok();
+                (anna, Vec::new())
+            },
+        ),
+        row(
+            "continues its reader's session under the reader's name",
+            Met::VisibleWith(&["--session", "s"], "is claimed"),
+            || {
+                let (hub, anna) = shared();
+                start_work(&anna);
+                agent(&anna, &["pause"]).ok();
+                anna.run(["sync"]).ok();
+                let eve = clone_of(&hub);
+                eve.run(["sync"]).ok();
+                eve.run_as_person(["resume", "s", "--take"]).ok();
+                finish_work(&eve);
+                eve.run(["sync"]).ok();
+                say_that_it_wrote(&hub, &eve, &anna);
+                anna.run(["sync"]).ok();
+                (anna, Vec::new())
+            },
+        ),
+        row(
+            "makes a history its own by copying the store",
+            Met::VisibleWith(&["--session", "s"], "is claimed"),
+            || {
+                let anna = received();
+                let copy = anna.folder().join("copy.db").display().to_string();
+                agent(&anna, &["store", "copy", "--from", "sqlite", "--to", &copy]).ok();
+                for name in ["leftoff.db", "leftoff.db-wal", "leftoff.db-shm", "sync.json"] {
+                    let _ = std::fs::remove_file(anna.path(".git/leftoff").join(name));
+                }
+                agent(&anna, &["store", "restore", &copy, "--yes"]).ok();
+                (anna, Vec::new())
+            },
+        ),
+        row(
+            "deletes the record that a history came from elsewhere",
+            Met::VisibleWith(&["--session", "s"], "is claimed"),
+            || {
+                let anna = received();
+                tamper(&anna, "DELETE FROM arrivals");
+                (anna, Vec::new())
+            },
+        ),
+    ]
+}
+
+fn body_of(event: &Value) -> Value {
+    serde_json::from_str(event["body"].as_str().unwrap()).unwrap()
+}
+
+/// A project with the workflow of this one, and its session in a bundle whose events were changed and numbered again.
+fn with_bundle(sandbox: &Sandbox, change: impl FnOnce(&mut Vec<Value>)) -> Sandbox {
+    let path = sandbox.folder().join("s.leftoff");
+    sandbox.run(["bundle", "create", "--session", "s", &path.display().to_string()]).ok();
+    let text = std::fs::read_to_string(&path).unwrap();
+    let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    lines.pop();
+    let mut events: Vec<Value> = lines.iter().filter_map(|line| line.get("event").cloned()).collect();
+    lines.retain(|line| line.get("event").is_none());
+    change(&mut events);
+    for (event, version) in events.iter_mut().zip(1..) {
+        event["version"] = json!(version);
+        event.as_object_mut().unwrap().remove("command");
+        event.as_object_mut().unwrap().remove("ordinal");
+    }
+    // The header, then definitions, then the events; files come last.
+    let at = lines.iter().rposition(|line| line.get("definition").is_some()).unwrap() + 1;
+    lines.splice(at..at, events.into_iter().map(|event| json!({ "event": event })));
+    let body: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let hash: String = Sha256::digest(body.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+    let there = git();
+    there.write(".leftoff/workflows/w.toml", &sandbox.read(".leftoff/workflows/w.toml"));
+    there.write(BUNDLE, &format!("{body}{}\n", json!({ "end": { "sha256": hash } })));
+    there
+}
+
+/// A bare repository with the workflow, and a clone of it that shares.
+fn shared() -> (PathBuf, Sandbox) {
+    let anna = Sandbox::plain(env!("CARGO_BIN_EXE_leftoff"));
+    let hub = anna.folder().join("hub.git");
+    run_git(&anna, &["init", "-q", "--bare", "-b", "main", &hub.display().to_string()]);
+    run_git(&anna, &["init", "-q", "-b", "main"]);
+    anna.write(".leftoff/workflows/w.toml", &format!("name = \"w\"\n{WORK}"));
+    run_git(&anna, &["add", "-A"]);
+    run_git(&anna, &["commit", "-q", "-m", "First"]);
+    run_git(&anna, &["remote", "add", "origin", &hub.display().to_string()]);
+    run_git(&anna, &["push", "-q", "origin", "main"]);
+    anna.run(["init", "--sync"]).ok();
+    anna.run(["sync"]).ok();
+    (hub, anna)
+}
+
+fn clone_of(hub: &Path) -> Sandbox {
+    let clone = Sandbox::plain(env!("CARGO_BIN_EXE_leftoff"));
+    run_git(&clone, &["init", "-q", "-b", "main"]);
+    run_git(&clone, &["remote", "add", "origin", &hub.display().to_string()]);
+    run_git(&clone, &["pull", "-q", "origin", "main"]);
+    clone.run(["init", "--sync"]).ok();
+    clone
+}
+
+fn start_work(sandbox: &Sandbox) {
+    agent(sandbox, &["start", "w", "--id", "s"]).ok();
+}
+
+fn finish_work(sandbox: &Sandbox) {
+    sandbox.write(PLAN, "the plan\n");
+    sandbox.run_as_person(["approve", "agreed"]).ok();
+    agent(sandbox, &["advance", "--phase", "plan"]).ok();
+    agent(sandbox, &["advance", "--phase", "test", "--evidence", "passed=3"]).ok();
+}
+
+/// Another clone that did the work and sent it.
+fn worked_on_by_another(hub: &Path) -> Sandbox {
+    let eve = clone_of(hub);
+    start_work(&eve);
+    finish_work(&eve);
+    eve.run(["sync"]).ok();
+    eve
+}
+
+/// A clone that received work from another one.
+fn received() -> Sandbox {
+    let (hub, anna) = shared();
+    worked_on_by_another(&hub);
+    anna.run(["sync"]).ok();
+    anna
+}
+
+fn replica(clone: &Sandbox) -> String {
+    let settings: Value = serde_json::from_str(&clone.read(".git/leftoff/sync.json")).unwrap();
+    settings["replica"].as_str().unwrap().to_owned()
+}
+
+/// Names the reader as the author in every segment of the writer's own ref.
+fn say_that_it_wrote(hub: &Path, writer: &Sandbox, reader: &Sandbox) {
+    let work = writer.folder().join("segments");
+    let name = format!("refs/leftoff/v1/{}", replica(writer));
+    let git = |folder: &Path, words: &[&str]| {
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=eve", "-c", "user.email=eve@example.org", "-c", "commit.gpgsign=false"]);
+        git.args(words).current_dir(folder).env("HOME", writer.folder()).env("GIT_CONFIG_NOSYSTEM", "1");
+        assert!(git.status().unwrap().success(), "git {words:?}");
+    };
+    std::fs::create_dir_all(&work).unwrap();
+    let hub = hub.display().to_string();
+    git(&work, &["init", "-q"]);
+    git(&work, &["fetch", "-q", &hub, &name]);
+    git(&work, &["checkout", "-q", "FETCH_HEAD"]);
+    let (own, other) = (replica(writer), replica(reader));
+    let mut changed = 0;
+    for path in segments(&work.join("s")) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let (first, rest) = text.split_once('\n').unwrap();
+        let forged = first.replace(&format!("\"author\":\"{own}\""), &format!("\"author\":\"{other}\""));
+        changed += usize::from(forged != first);
+        std::fs::write(&path, format!("{forged}\n{rest}")).unwrap();
+    }
+    assert!(changed > 0, "no segment names its author");
+    git(&work, &["add", "--all", "."]);
+    git(&work, &["commit", "-q", "-m", "sync"]);
+    git(&work, &["push", "-q", &hub, &format!("+HEAD:{name}")]);
+}
+
+fn segments(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries.flat_map(|path| if path.is_dir() { segments(&path) } else { vec![path] }).collect()
+}
