@@ -288,12 +288,8 @@ impl Engine {
         let mut waiting = vec![id.clone()];
         for _ in 0..TRIES {
             let Some(next) = waiting.last().cloned() else { return Ok(said) };
-            let Placed { rows, left_alone, displaced, said: told } = self.place(&next)?;
+            let Placed { left_alone, displaced, said: told } = self.place(&next)?;
             said.extend(told);
-            for (row, aside) in rows {
-                self.store.confirm_view(&row, self.patience.left())?;
-                said.extend(aside);
-            }
             failpoint::reached("view-confirmed");
             let Some(displaced) = displaced else {
                 said.extend(left_alone.iter().map(|path| stale(&next, &not_looked_at(path))));

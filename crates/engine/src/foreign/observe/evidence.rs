@@ -3,13 +3,13 @@
 use crate::disk::exchange;
 use crate::foreign::discover::Located;
 use crate::foreign::discover::markers::is_marker;
-use crate::foreign::publish::journal::Journal;
+use crate::foreign::publish::journal::Backup;
 use crate::foreign::publish::markers::is_to_be_there;
 use crate::walk;
 use layouts::capabilities::{is_shared, shared_part};
 use layouts::layout::{FileRules, Merge};
 use layouts::tree::{Entry, Tree};
-use layouts::verdict::{Evidence, Own, Role, There, Wrote};
+use layouts::verdict::{Evidence, Own, Put, Role, There, Wrote};
 use std::path::{Path, PathBuf};
 use store::ViewRow;
 
@@ -84,7 +84,15 @@ impl<'a> Gathered<'a> {
         Self { located, path, row: None, role, target: target.to_owned(), there, waiting: None, backup }
     }
 
-    pub(crate) fn evidence(&'a self, before: &'a Journal, is_left: bool, boot_id: &str) -> Evidence<'a> {
+    /// `journal` is the row that has the file's journal, if we ever wrote it.
+    pub(crate) fn evidence(
+        &'a self,
+        journal: Option<&'a ViewRow>,
+        is_left: bool,
+        boot_id: &str,
+    ) -> Evidence<'a> {
+        let put = journal.and_then(|row| Some((row, row.journal.put_hash.as_deref()?)));
+        let backup = journal.and_then(|row| Backup::of(&row.journal));
         Evidence {
             session: self.located.id.as_str(),
             role: self.role,
@@ -104,14 +112,19 @@ impl<'a> Gathered<'a> {
                 confirmed: row.confirmed,
             }),
             waiting: self.waiting.as_deref(),
-            put: before.put_into(&self.target),
+            put: put.map(|(row, hash)| Put {
+                hash,
+                expected: row.journal.put_expected.as_deref(),
+                is_this: row.journal.put_this,
+                by: row.session.as_str(),
+            }),
             backup: self.backup.as_deref(),
-            noted: before.noted_of(&self.target),
+            noted: backup.map(|backup| backup.noted(&self.target)),
         }
     }
 
-    pub(crate) fn into_waiting(self) -> Option<Vec<u8>> {
-        self.waiting
+    pub(crate) fn waiting(&self) -> Option<&[u8]> {
+        self.waiting.as_deref()
     }
 
     pub(crate) fn backup(&self) -> Option<&[u8]> {

@@ -8,7 +8,6 @@ use crate::foreign::observe::evidence::{Found, Gathered};
 use crate::foreign::observe::observation::{FileVerdict, Observation, Origin};
 use crate::foreign::observe::stamp::Stamp;
 use crate::foreign::publish::folders::{Moving, is_place};
-use crate::foreign::publish::journal::Journal;
 use crate::foreign::scope::Aim;
 use layouts::reading::Dated;
 use layouts::tree::Entry;
@@ -16,7 +15,7 @@ use layouts::verdict::{Counts, FileState, Role, verdict};
 use model::item::ItemBook;
 use model::session::Session;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use store::ViewRow;
 
 /// How often to retry while another process writes files.
@@ -41,7 +40,7 @@ impl Engine {
             observation = self.judge_files(located, &root, rows);
         }
         if self.scope.aim != Aim::Look {
-            observation.stamp = Stamp::of(&observation, &root, session.version, rows);
+            observation.stamp = Stamp::of(&observation, session.version, rows);
         }
         let events = observation.external_edits(self, session, items);
         (observation, events)
@@ -65,28 +64,59 @@ impl Engine {
         let home = root.join(&located.spot.home);
         let mut observation = Observation::of_tree(located.clone(), home, Origin::Log, tree);
         observation.moving = moving;
-        let journal = Journal::seen(root);
-        observation.judge_written(self, rows, &journal);
-        observation.judge_new(self, &journal);
-        observation.is_gone = observation.has_lost_its_folder(root, &journal);
+        observation.judge_written(self, root, rows);
+        observation.judge_new(self);
+        observation.is_gone = observation.has_lost_its_folder(root);
         observation
     }
 }
 
+impl Engine {
+    /// The rows that have the journals of these files. While something is being written they are read after
+    /// the files: whatever waits beside one is in its journal by then.
+    fn journals(
+        &self,
+        located: &Located,
+        root: &Path,
+        rows: &BTreeMap<String, ViewRow>,
+        is_busy: bool,
+    ) -> BTreeMap<String, ViewRow> {
+        let worktree = root.display().to_string();
+        let now = if is_busy { self.store.base().views(&located.id).unwrap_or_default() } else { Vec::new() };
+        let journal_of = |row: &ViewRow| {
+            let now = now.iter().find(|now| now.path == row.path).unwrap_or(row);
+            let mut found = self.journal_row(located, &worktree, now).unwrap_or_else(|_| now.clone());
+            // Another row may have taken this one's place by now.
+            found.journal.put_this &= found.hash == row.hash && found.version == row.version;
+            found
+        };
+        rows.iter().map(|(path, row)| (path.clone(), journal_of(row))).collect()
+    }
+}
+
 impl Observation {
-    fn judge_written(&mut self, engine: &Engine, rows: BTreeMap<String, ViewRow>, journal: &Journal) {
-        let (boot_id, rules) = (engine.processes.boot_id(), self.rules());
-        for (path, row) in rows {
-            let target = self.home.join(&path);
+    fn judge_written(&mut self, engine: &Engine, root: &Path, rows: BTreeMap<String, ViewRow>) {
+        let (boot_id, rules, located) = (engine.processes.boot_id(), self.rules(), self.located.clone());
+        let gathered: Vec<(PathBuf, &ViewRow, Gathered<'_>)> = rows
+            .values()
+            .map(|row| {
+                let target = self.home.join(&row.path);
+                let there = Found::in_tree(&self.tree, &row.path);
+                let gathered = Gathered::of_row(&located, &rules, &target, row, there);
+                (target, row, gathered)
+            })
+            .collect();
+        let is_busy = gathered.iter().any(|(_, row, found)| !row.confirmed || found.waiting().is_some());
+        let journals = engine.journals(&located, root, &rows, is_busy);
+        for (target, row, gathered) in &gathered {
+            let path = row.path.clone();
             let is_left = rules.has_left(&path, &self.tree);
-            let there = Found::in_tree(&self.tree, &path);
-            let gathered = Gathered::of_row(&self.located, &rules, &target, &row, there);
-            let judged = verdict(&gathered.evidence(journal, is_left, &boot_id), &gathered);
-            let waiting = gathered.into_waiting();
+            let judged = verdict(&gathered.evidence(journals.get(&path), is_left, &boot_id), gathered);
             let mut found = FileVerdict { base: judged.base, ..FileVerdict::of(judged.state) };
             if judged.counts == Counts::CameOut
-                && let (Some(out), Some(there)) = (waiting, self.tree.content(&path))
+                && let (Some(out), Some(there)) = (gathered.waiting(), self.tree.content(&path))
             {
+                let out = out.to_vec();
                 found.over = Some(there.to_vec());
                 self.tree.insert(path.clone(), Entry::File(out.clone()));
                 self.documents.insert(path.clone(), Entry::File(out));
@@ -97,14 +127,14 @@ impl Observation {
                 bytes: edit.bytes,
                 before: edit.before,
             }));
-            found.put = engine.scope.put.borrow().get(&target).cloned();
-            found.row = Some(row);
+            found.put = engine.scope.put.borrow().get(target).cloned();
+            found.row = Some((*row).clone());
             self.verdicts.insert(path, found);
         }
     }
 
     /// State files that we never wrote.
-    fn judge_new(&mut self, engine: &Engine, journal: &Journal) {
+    fn judge_new(&mut self, engine: &Engine) {
         let mut new = self.rules().state_files(&self.tree);
         new.retain(|path| !self.verdicts.contains_key(path));
         let is_whole = |path: &String| {
@@ -120,7 +150,7 @@ impl Observation {
             let role = if broken.contains(&path) { Role::Part } else { Role::State };
             let there = Found::in_tree(&self.tree, &path);
             let gathered = Gathered::of_new(&self.located, &self.home.join(&path), &path, role, there);
-            let state = verdict(&gathered.evidence(journal, false, &boot_id), &gathered).state;
+            let state = verdict(&gathered.evidence(None, false, &boot_id), &gathered).state;
             let is_stood_for = state == FileState::Damaged;
             let stands_for = is_stood_for.then(|| gathered.backup().unwrap_or_default().to_vec());
             self.verdicts.insert(path, FileVerdict { stands_for, ..FileVerdict::of(state) });

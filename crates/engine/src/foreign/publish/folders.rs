@@ -10,7 +10,6 @@ use crate::failpoint;
 use crate::foreign::discover::Located;
 use crate::foreign::observe::displaced::DisplacedEdit;
 use crate::foreign::observe::{FileState, FileVerdict, Observation, hash};
-use crate::foreign::publish::journal::Journal;
 use crate::foreign::publish::new_row;
 use layouts::layout::{Layout, Spot};
 use layouts::reconcile::Draft;
@@ -21,7 +20,7 @@ use model::hint::Hint;
 use model::session::Session;
 use model::words;
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::path::Path;
 use store::ViewRow;
 
@@ -157,13 +156,7 @@ impl Engine {
     }
 
     /// Moves a session's folder to its place. Safe to repeat.
-    pub(crate) fn move_folder(
-        &self,
-        located: &Located,
-        root: &Path,
-        row: &ViewRow,
-        (before, lock): (&mut Journal, &File),
-    ) -> Result<()> {
+    pub(crate) fn move_folder(&self, located: &Located, root: &Path, row: &ViewRow) -> Result<()> {
         let from = String::from_utf8_lossy(&row.body).into_owned();
         let source = below(root, &located.spot.below_project(&from))?;
         let target = below(root, &located.spot.path)?;
@@ -180,7 +173,7 @@ impl Engine {
         }
         disk::move_to_free(&source, &target).map_err(failed)?;
         failpoint::reached("folder-moved");
-        before.moved(lock, &source, &target).map_err(failed)
+        Ok(())
     }
 }
 
