@@ -291,8 +291,16 @@ impl Judged<'_> {
             | Beside::KnownInPart { .. }
             | Beside::CameOut { is_edited_since: true, .. } => put.is_some(),
             Beside::Unknown(bytes) => bytes == self.wrote.previous,
-            Beside::Nothing => put.is_some_and(|put| put.expected.is_none()),
+            Beside::Nothing => {
+                put.is_some_and(|put| put.expected.is_none_or(|expected| self.became_backup(expected)))
+            }
         }
+    }
+
+    /// The backup holds this content, and is another file than the one in the journal.
+    fn became_backup(&self, expected: &str) -> bool {
+        let is_new = self.evidence.noted.is_none_or(|noted| noted.is_same_file == Some(false));
+        is_new && self.evidence.backup.is_some_and(|backup| hash(backup) == expected)
     }
 
     fn is_shared(&self) -> bool {

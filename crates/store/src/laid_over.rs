@@ -349,12 +349,12 @@ impl Store for LaidOver {
         self.base.last_writer(worktree, path)
     }
 
-    fn confirm_view(&mut self, row: &ViewRow, patience: Duration) -> Result<()> {
-        self.made()?.confirm_view(row, patience)
+    fn confirm_views(&mut self, rows: &[ViewRow], patience: Duration) -> Result<()> {
+        self.made()?.confirm_views(rows, patience)
     }
 
-    fn note_writes(&mut self, rows: &[ViewRow], patience: Duration) -> Result<()> {
-        self.made()?.note_writes(rows, patience)
+    fn note_writes(&mut self, rows: &[ViewRow]) -> Result<()> {
+        self.made()?.note_writes(rows)
     }
 
     fn rewrite(&mut self, rewrite: &Rewrite, answers: &dyn Fn(&str) -> Option<String>) -> Result<()> {

@@ -278,19 +278,21 @@ impl Store for MemoryStore {
         Ok(rows.find(|view| view.journal.put_hash.is_some() && is_here(&view.session)).cloned())
     }
 
-    fn confirm_view(&mut self, row: &ViewRow, patience: Duration) -> Result<()> {
-        self.note_writes(std::slice::from_ref(row), patience)?;
-        let known = self.views.get_mut(&(folded(row.session.as_str()), row.path.clone()));
-        let is_it = |view: &&mut ViewRow| {
-            view.session == row.session && view.hash == row.hash && view.version == row.version
-        };
-        if let Some(view) = known.filter(is_it) {
-            *view = ViewRow { confirmed: true, ..row.clone() };
+    fn confirm_views(&mut self, rows: &[ViewRow], _patience: Duration) -> Result<()> {
+        self.note_writes(rows)?;
+        for row in rows {
+            let known = self.views.get_mut(&(folded(row.session.as_str()), row.path.clone()));
+            let is_it = |view: &&mut ViewRow| {
+                view.session == row.session && view.hash == row.hash && view.version == row.version
+            };
+            if let Some(view) = known.filter(is_it) {
+                *view = ViewRow { confirmed: true, ..row.clone() };
+            }
         }
         Ok(())
     }
 
-    fn note_writes(&mut self, rows: &[ViewRow], _patience: Duration) -> Result<()> {
+    fn note_writes(&mut self, rows: &[ViewRow]) -> Result<()> {
         for row in rows {
             let known = self.views.get_mut(&(folded(row.session.as_str()), row.path.clone()));
             if let Some(view) = known.filter(|view| view.session == row.session) {

@@ -271,11 +271,11 @@ impl Store for PostgresStore {
         Ok(self.views_kept(&session)?.into_iter().find(|view| view.path == path))
     }
 
-    fn confirm_view(&mut self, row: &ViewRow, _patience: Duration) -> Result<()> {
-        self.local.confirm(row)
+    fn confirm_views(&mut self, rows: &[ViewRow], _patience: Duration) -> Result<()> {
+        self.local.confirm_all(rows)
     }
 
-    fn note_writes(&mut self, rows: &[ViewRow], _patience: Duration) -> Result<()> {
+    fn note_writes(&mut self, rows: &[ViewRow]) -> Result<()> {
         self.local.note_all(rows)
     }
 

@@ -303,17 +303,18 @@ impl Store for SqliteStore {
         found.map_err(self.fail("reading what files show"))
     }
 
-    fn confirm_view(&mut self, row: &ViewRow, patience: Duration) -> Result<()> {
+    fn confirm_views(&mut self, rows: &[ViewRow], patience: Duration) -> Result<()> {
         self.in_turn(patience, |store| {
-            let confirmed = views::confirm(&store.connection, row);
+            let confirmed = views::confirm_all(&store.connection, rows);
             confirmed.map_err(store.fail("keeping what files show"))
         })
     }
 
-    fn note_writes(&mut self, rows: &[ViewRow], patience: Duration) -> Result<()> {
-        self.in_turn(patience, |store| {
-            views::note_all(&store.connection, rows).map_err(store.fail("keeping the write journal"))
-        })
+    fn note_writes(&mut self, rows: &[ViewRow]) -> Result<()> {
+        if !self.writable {
+            return Err(Error::ReadOnly { path: self.path.clone() });
+        }
+        views::note_all(&self.connection, rows).map_err(self.fail("keeping the write journal"))
     }
 
     fn rewrite(&mut self, rewrite: &Rewrite, answers: &dyn Fn(&str) -> Option<String>) -> Result<()> {

@@ -278,9 +278,7 @@ impl Engine {
             None => {}
         }
         for spot in lost {
-            let folder = disk::below(&self.project.root, &spot.path)?;
-            std::fs::create_dir_all(&folder)
-                .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
+            disk::make_below(&self.project.root, &spot.path)?;
         }
         Ok(())
     }

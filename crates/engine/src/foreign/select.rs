@@ -3,6 +3,8 @@
 pub(crate) mod choose;
 pub(crate) mod exclusive;
 pub(crate) mod rank;
+#[cfg(test)]
+mod tests;
 
 use crate::NATIVE;
 use crate::engine::{Engine, Want, is_unfinished};

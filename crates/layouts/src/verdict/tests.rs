@@ -316,7 +316,22 @@ fn an_edit_is_of_ours_only_if_this_very_write_has_arrived() {
         ),
         (
             "it was noted, and did not get as far as a file",
-            Case { put: Some((OURS, Some(BEFORE), true, ME)), ..after().backup(BEFORE, BEFORE) },
+            after().put().backup(BEFORE, BEFORE),
+            edited(Base::Previous),
+        ),
+        (
+            "what it replaced is a new backup, which is not noted yet",
+            Case { noted: Some(("v0", Some(false))), ..after().put().backup(BEFORE, "v0") },
+            edited(Base::Written),
+        ),
+        (
+            "nor was there one before",
+            Case { noted: None, ..after().put().backup(BEFORE, "v0") },
+            edited(Base::Written),
+        ),
+        (
+            "that backup is somebody else's",
+            Case { noted: Some(("v0", Some(false))), ..after().put().backup("v7", "v0") },
             edited(Base::Previous),
         ),
         (

@@ -51,13 +51,13 @@ pub(super) fn only_the_file_that_is_meant_is_confirmed(make: &mut Factory<'_>) {
     let other_bytes = view("first", "a", b"333");
     let other_version = ViewRow { version: 6, ..rows[0].clone() };
     for not_meant in [other_bytes, other_version, view("first", "c", b"1")] {
-        store.confirm_view(&not_meant, PATIENCE).unwrap();
+        store.confirm_views(&[not_meant], PATIENCE).unwrap();
         assert_eq!(store.views(&id("first")).unwrap(), rows);
     }
     // The stored content may now be shorter than what was written.
     let less =
         ViewRow { body: b"a part".to_vec(), previous: Vec::new(), earlier: Vec::new(), ..rows[0].clone() };
-    store.confirm_view(&less, PATIENCE).unwrap();
+    store.confirm_views(&[less.clone()], PATIENCE).unwrap();
     let known = store.views(&id("first")).unwrap();
     assert_eq!(known, [ViewRow { confirmed: true, ..less }, rows[1].clone()]);
 }
@@ -82,16 +82,16 @@ pub(super) fn a_write_is_noted_of_known_files_alone(make: &mut Factory<'_>) {
     };
     for (session, path) in [("first", "c"), ("FIRST", "a"), ("nobody", "a")] {
         let stranger = ViewRow { journal: journal.clone(), ..view(session, path, b"1") };
-        store.note_writes(&[stranger], PATIENCE).unwrap();
+        store.note_writes(&[stranger]).unwrap();
         assert_eq!(store.views(&id("first")).unwrap(), rows);
     }
     // Nothing else in the row changes, not even what the write loses.
     let noted = ViewRow { journal: journal.clone(), ..rows[0].clone() };
     let given = ViewRow { body: Vec::new(), confirmed: true, ..noted.clone() };
-    store.note_writes(&[given, rows[1].clone()], PATIENCE).unwrap();
+    store.note_writes(&[given, rows[1].clone()]).unwrap();
     assert_eq!(store.views(&id("first")).unwrap(), [noted, rows[1].clone()]);
     let forgotten = ViewRow { journal: WriteJournal::default(), ..rows[0].clone() };
-    store.note_writes(&[forgotten.clone()], PATIENCE).unwrap();
+    store.note_writes(&[forgotten.clone()]).unwrap();
     assert_eq!(store.views(&id("first")).unwrap()[0], forgotten);
 }
 
@@ -107,7 +107,7 @@ pub(super) fn a_new_row_inherits_the_journal_of_its_file_and_was_not_put_itself(
     };
     let old = ViewRow { journal: journal.clone(), ..view("first", "a", b"1") };
     store.append(&Batch { views: vec![old.clone()], ..Batch::default() }).unwrap();
-    store.note_writes(&[old.clone()], PATIENCE).unwrap();
+    store.note_writes(&[old.clone()]).unwrap();
     let loses = Some("a line".to_owned());
     let new = ViewRow {
         journal: WriteJournal { loses: loses.clone(), ..WriteJournal::default() },
@@ -120,7 +120,7 @@ pub(super) fn a_new_row_inherits_the_journal_of_its_file_and_was_not_put_itself(
     // A late note of the old row, or its confirmation, is of the file, and not of the new row.
     let late = WriteJournal { put_expected: None, ..journal };
     let noted = WriteJournal { put_expected: None, ..known.journal.clone() };
-    store.confirm_view(&ViewRow { journal: late, ..old }, PATIENCE).unwrap();
+    store.confirm_views(&[ViewRow { journal: late, ..old }], PATIENCE).unwrap();
     assert_eq!(store.views(&id("first")).unwrap(), [ViewRow { journal: noted, ..known }]);
 }
 
@@ -139,10 +139,10 @@ pub(super) fn the_last_writer_of_a_shared_file_is_found_in_its_worktree(make: &m
     let rows = ["first", "second", "third"].map(|session| writer(session, None)).to_vec();
     store.append(&Batch { views: rows, ..Batch::default() }).unwrap();
     assert_eq!(store.last_writer(&here, "shared").unwrap(), None);
-    store.note_writes(&[writer("first", Some("one")), writer("third", Some("three"))], PATIENCE).unwrap();
+    store.note_writes(&[writer("first", Some("one")), writer("third", Some("three"))]).unwrap();
     assert_eq!(store.last_writer(&here, "shared").unwrap(), Some(writer("first", Some("one"))));
     assert_eq!(store.last_writer(&here, "other").unwrap(), None);
-    store.note_writes(&[writer("second", Some("two")), writer("first", None)], PATIENCE).unwrap();
+    store.note_writes(&[writer("second", Some("two")), writer("first", None)]).unwrap();
     assert_eq!(store.last_writer(&here, "shared").unwrap(), Some(writer("second", Some("two"))));
     assert_eq!(store.last_writer("/elsewhere", "shared").unwrap(), Some(writer("third", Some("three"))));
 }

@@ -166,24 +166,26 @@ impl Local {
         Ok(())
     }
 
-    pub(super) fn confirm(&self, row: &ViewRow) -> Result<()> {
-        self.change(|transaction| {
-            self.note(transaction, row)?;
-            let sql = "UPDATE views SET confirmed=1,body=?5,previous=?6,earlier=?7,loses=?8 \
-                       WHERE project=?1 AND session=?2 AND path=?3 AND hash=?4 AND version=?9";
-            let values = params![
-                self.project,
-                row.session.as_str(),
-                row.path,
-                row.hash,
-                row.body,
-                row.previous,
-                row.earlier.join(" "),
-                row.journal.loses,
-                row.version,
-            ];
-            transaction.execute(sql, values).map(drop)
-        })
+    pub(super) fn confirm_all(&self, rows: &[ViewRow]) -> Result<()> {
+        self.change(|transaction| rows.iter().try_for_each(|row| self.confirm(transaction, row)))
+    }
+
+    fn confirm(&self, connection: &Connection, row: &ViewRow) -> rusqlite::Result<()> {
+        self.note(connection, row)?;
+        let sql = "UPDATE views SET confirmed=1,body=?5,previous=?6,earlier=?7,loses=?8 \
+                   WHERE project=?1 AND session=?2 AND path=?3 AND hash=?4 AND version=?9";
+        let values = params![
+            self.project,
+            row.session.as_str(),
+            row.path,
+            row.hash,
+            row.body,
+            row.previous,
+            row.earlier.join(" "),
+            row.journal.loses,
+            row.version,
+        ];
+        connection.execute(sql, values).map(drop)
     }
 
     pub(super) fn note_all(&self, rows: &[ViewRow]) -> Result<()> {

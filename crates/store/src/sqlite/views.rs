@@ -59,25 +59,27 @@ pub(super) fn keep(connection: &Connection, view: &ViewRow) -> Result<bool> {
     Ok(kept > 0)
 }
 
-pub(super) fn confirm(connection: &Connection, row: &ViewRow) -> Result<()> {
-    in_transaction(connection, |transaction| {
-        note(transaction, row)?;
-        let mut statement = transaction.prepare_cached(&format!(
-            "UPDATE views SET confirmed=1,body=?4,previous=?5,earlier=?6,loses=?8 \
-             WHERE session={OF_SESSION} AND path=?2 AND hash=?3 AND version=?7"
-        ))?;
-        let changed = statement.execute(params![
-            row.session.as_str(),
-            row.path,
-            row.hash,
-            row.body,
-            row.previous,
-            row.earlier.join(" "),
-            signed(row.version),
-            row.journal.loses,
-        ]);
-        changed.map(drop)
-    })
+pub(super) fn confirm_all(connection: &Connection, rows: &[ViewRow]) -> Result<()> {
+    in_transaction(connection, |transaction| rows.iter().try_for_each(|row| confirm(transaction, row)))
+}
+
+fn confirm(connection: &Connection, row: &ViewRow) -> Result<()> {
+    note(connection, row)?;
+    let mut statement = connection.prepare_cached(&format!(
+        "UPDATE views SET confirmed=1,body=?4,previous=?5,earlier=?6,loses=?8 \
+         WHERE session={OF_SESSION} AND path=?2 AND hash=?3 AND version=?7"
+    ))?;
+    let changed = statement.execute(params![
+        row.session.as_str(),
+        row.path,
+        row.hash,
+        row.body,
+        row.previous,
+        row.earlier.join(" "),
+        signed(row.version),
+        row.journal.loses,
+    ]);
+    changed.map(drop)
 }
 
 pub(super) fn note_all(connection: &Connection, rows: &[ViewRow]) -> Result<()> {

@@ -14,25 +14,12 @@ use std::path::{Path, PathBuf};
 use store::ViewRow;
 
 /// The entry at a file's path, as read.
-pub(crate) enum Found {
-    Bytes(Vec<u8>),
-    Nothing,
-    Hidden,
-    Unusable,
-}
-
-impl Found {
-    pub(crate) fn in_tree(tree: &Tree, path: &str) -> Self {
-        match tree.get(path) {
-            Some(Entry::File(content)) => Self::Bytes(content.clone()),
-            Some(Entry::Folder | Entry::Unread { .. } | Entry::Unusable(_)) => Self::Unusable,
-            None if tree.why_hidden(path).is_some() => Self::Hidden,
-            None => Self::Nothing,
-        }
-    }
-
-    pub(crate) fn of(content: Option<&[u8]>) -> Self {
-        content.map_or(Self::Nothing, |content| Self::Bytes(content.to_vec()))
+pub(crate) fn in_tree<'a>(tree: &'a Tree, path: &str) -> There<'a> {
+    match tree.get(path) {
+        Some(Entry::File(content)) => There::Bytes(content),
+        Some(Entry::Folder | Entry::Unread { .. } | Entry::Unusable(_)) => There::Unusable,
+        None if tree.why_hidden(path).is_some() => There::Hidden,
+        None => There::Nothing,
     }
 }
 
@@ -43,7 +30,7 @@ pub(crate) struct Gathered<'a> {
     row: Option<&'a ViewRow>,
     role: Role,
     target: PathBuf,
-    there: Found,
+    there: There<'a>,
     waiting: Option<Vec<u8>>,
     backup: Option<Vec<u8>>,
 }
@@ -55,14 +42,14 @@ impl<'a> Gathered<'a> {
         rules: &FileRules,
         target: &Path,
         row: &'a ViewRow,
-        there: Found,
+        there: There<'a>,
     ) -> Self {
         let most = rules.most_bytes(&row.path);
         let waiting = match walk::content(&exchange::waiting(target), most) {
             Entry::File(bytes) => Some(bytes),
             Entry::Folder | Entry::Unread { .. } | Entry::Unusable(_) => None,
         };
-        let gathered = Self::new(located, target, &row.path, role(located, rules, row), there);
+        let gathered = Self::of_new(located, target, &row.path, role(located, rules, row), there);
         Self { row: Some(row), waiting, ..gathered }
     }
 
@@ -72,12 +59,8 @@ impl<'a> Gathered<'a> {
         target: &Path,
         path: &'a str,
         role: Role,
-        there: Found,
+        there: There<'a>,
     ) -> Self {
-        Self::new(located, target, path, role, there)
-    }
-
-    fn new(located: &'a Located, target: &Path, path: &'a str, role: Role, there: Found) -> Self {
         let is_file = !matches!(role, Role::Marker { .. });
         let backup = Some(exchange::backup(target)).filter(|_| is_file);
         let backup = backup.and_then(|backup| exchange::read(&backup).ok());
@@ -98,12 +81,7 @@ impl<'a> Gathered<'a> {
             role: self.role,
             is_left,
             same_boot: self.row.is_none_or(|row| row.boot_id == boot_id),
-            there: match &self.there {
-                Found::Bytes(bytes) => There::Bytes(bytes),
-                Found::Nothing => There::Nothing,
-                Found::Hidden => There::Hidden,
-                Found::Unusable => There::Unusable,
-            },
+            there: self.there,
             wrote: self.row.map(|row| Wrote {
                 hash: &row.hash,
                 body: &row.body,

@@ -3,8 +3,7 @@
 use crate::disk::exchange;
 use crate::engine::Engine;
 use crate::foreign::discover::Located;
-use crate::foreign::observe::displaced::DisplacedEdit;
-use crate::foreign::observe::evidence::{Found, Gathered};
+use crate::foreign::observe::evidence::{Gathered, in_tree};
 use crate::foreign::observe::observation::{FileVerdict, Observation, Origin};
 use crate::foreign::observe::stamp::Stamp;
 use crate::foreign::publish::folders::{Moving, is_place};
@@ -15,7 +14,7 @@ use layouts::verdict::{Counts, FileState, Role, verdict};
 use model::item::ItemBook;
 use model::session::Session;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use store::ViewRow;
 
 /// How often to retry while another process writes files.
@@ -96,39 +95,32 @@ impl Engine {
 
 impl Observation {
     fn judge_written(&mut self, engine: &Engine, root: &Path, rows: BTreeMap<String, ViewRow>) {
-        let (boot_id, rules, located) = (engine.processes.boot_id(), self.rules(), self.located.clone());
-        let gathered: Vec<(PathBuf, &ViewRow, Gathered<'_>)> = rows
+        let (boot_id, rules, located) = (engine.processes.boot_id(), self.rules(), &self.located);
+        let gathered: Vec<(&ViewRow, Gathered<'_>)> = rows
             .values()
             .map(|row| {
-                let target = self.home.join(&row.path);
-                let there = Found::in_tree(&self.tree, &row.path);
-                let gathered = Gathered::of_row(&located, &rules, &target, row, there);
-                (target, row, gathered)
+                let there = in_tree(&self.tree, &row.path);
+                (row, Gathered::of_row(located, &rules, &self.home.join(&row.path), row, there))
             })
             .collect();
-        let is_busy = gathered.iter().any(|(_, row, found)| !row.confirmed || found.waiting().is_some());
-        let journals = engine.journals(&located, root, &rows, is_busy);
-        for (target, row, gathered) in &gathered {
-            let path = row.path.clone();
-            let is_left = rules.has_left(&path, &self.tree);
-            let judged = verdict(&gathered.evidence(journals.get(&path), is_left, &boot_id), gathered);
+        let is_busy = gathered.iter().any(|(row, found)| !row.confirmed || found.waiting().is_some());
+        let journals = engine.journals(located, root, &rows, is_busy);
+        let judge = |(row, gathered): &(&ViewRow, Gathered<'_>)| {
+            let is_left = rules.has_left(&row.path, &self.tree);
+            let judged = verdict(&gathered.evidence(journals.get(&row.path), is_left, &boot_id), gathered);
+            let came_out = gathered.waiting().filter(|_| judged.counts == Counts::CameOut);
+            (judged, came_out.map(<[u8]>::to_vec))
+        };
+        let judged: Vec<_> = gathered.iter().map(judge).collect();
+        for ((path, row), (judged, came_out)) in rows.into_iter().zip(judged) {
             let mut found = FileVerdict { base: judged.base, ..FileVerdict::of(judged.state) };
-            if judged.counts == Counts::CameOut
-                && let (Some(out), Some(there)) = (gathered.waiting(), self.tree.content(&path))
-            {
-                let out = out.to_vec();
+            if let (Some(out), Some(there)) = (came_out, self.tree.content(&path)) {
                 found.over = Some(there.to_vec());
                 self.tree.insert(path.clone(), Entry::File(out.clone()));
                 self.documents.insert(path.clone(), Entry::File(out));
             }
-            let displaced = judged.displaced.into_iter();
-            self.displaced.extend(displaced.map(|edit| DisplacedEdit {
-                path: path.clone(),
-                bytes: edit.bytes,
-                before: edit.before,
-            }));
-            found.put = engine.scope.put.borrow().get(target).cloned();
-            found.row = Some((*row).clone());
+            self.displaced.extend(judged.displaced.into_iter().map(|edit| (path.clone(), edit)));
+            found.row = Some(row);
             self.verdicts.insert(path, found);
         }
     }
@@ -148,12 +140,12 @@ impl Observation {
         let boot_id = engine.processes.boot_id();
         for path in new {
             let role = if broken.contains(&path) { Role::Part } else { Role::State };
-            let there = Found::in_tree(&self.tree, &path);
+            let there = in_tree(&self.tree, &path);
             let gathered = Gathered::of_new(&self.located, &self.home.join(&path), &path, role, there);
             let state = verdict(&gathered.evidence(None, false, &boot_id), &gathered).state;
             let is_stood_for = state == FileState::Damaged;
             let stands_for = is_stood_for.then(|| gathered.backup().unwrap_or_default().to_vec());
-            self.verdicts.insert(path, FileVerdict { stands_for, ..FileVerdict::of(state) });
+            self.verdicts.insert(path.clone(), FileVerdict { stands_for, ..FileVerdict::of(state) });
         }
     }
 

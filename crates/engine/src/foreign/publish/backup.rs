@@ -4,7 +4,7 @@
 use crate::disk::exchange;
 use crate::error::{Error, Result};
 use crate::foreign::discover::Located;
-use crate::foreign::observe::evidence::{Found, Gathered};
+use crate::foreign::observe::evidence::Gathered;
 use crate::foreign::observe::read::LONGEST_WARNING;
 use crate::foreign::observe::wait::is_torn;
 use crate::foreign::publish::journal::Backup;
@@ -15,7 +15,7 @@ use crate::view::Warning;
 use crate::words::one_line;
 use layouts::capabilities::is_shared;
 use layouts::layout::Merge;
-use layouts::verdict::hash;
+use layouts::verdict::{There, hash};
 use model::id::SessionId;
 use std::fs;
 use std::path::Path;
@@ -124,9 +124,10 @@ impl OnDisk<'_> {
     }
 
     /// The entry at the file's path, with its neighbours.
-    pub(crate) fn gathered<'a>(&'a self, row: &'a ViewRow, found: Option<&[u8]>) -> Gathered<'a> {
+    pub(crate) fn gathered<'a>(&'a self, row: &'a ViewRow, found: Option<&'a [u8]>) -> Gathered<'a> {
         let rules = self.located.layout.files(&self.located.spot);
-        Gathered::of_row(self.located, &rules, self.target, row, Found::of(found))
+        let there = found.map_or(There::Nothing, There::Bytes);
+        Gathered::of_row(self.located, &rules, self.target, row, there)
     }
 }
 

@@ -8,7 +8,6 @@ use crate::error::{Error, Result};
 use crate::execute::plan::Plan;
 use crate::failpoint;
 use crate::foreign::discover::Located;
-use crate::foreign::observe::displaced::DisplacedEdit;
 use crate::foreign::observe::{FileState, FileVerdict, Observation, hash};
 use crate::foreign::publish::new_row;
 use layouts::layout::{Layout, Spot};
@@ -74,12 +73,11 @@ impl Observation {
         let tree = |tree: &Tree| tree.clone().moved(&from, &to);
         let row = |row: &ViewRow| ViewRow { path: place(&row.path), ..row.clone() };
         let found = |found: &FileVerdict| FileVerdict { row: found.row.as_ref().map(row), ..found.clone() };
-        let edit = |edit: &DisplacedEdit| DisplacedEdit { path: place(&edit.path), ..edit.clone() };
         Self {
             tree: tree(&self.tree),
             documents: tree(&self.documents),
             verdicts: live.map(|(path, verdict)| (place(path), found(verdict))).collect(),
-            displaced: self.displaced.iter().map(edit).collect(),
+            displaced: self.displaced.iter().map(|(path, edit)| (place(path), edit.clone())).collect(),
             moving: Some(Moving { from: from.clone(), to: to.clone() }),
             located,
             ..self.clone()

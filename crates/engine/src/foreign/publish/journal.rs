@@ -142,7 +142,7 @@ impl Engine {
                 }
             }
         }
-        Ok(self.store.note_writes(&noted, self.patience.left())?)
+        Ok(self.store.note_writes(&noted)?)
     }
 }
 

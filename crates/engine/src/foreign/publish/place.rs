@@ -7,7 +7,6 @@ use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::foreign::discover::Located;
 use crate::foreign::discover::markers::is_marker;
-use crate::foreign::observe::displaced::CameOut;
 use crate::foreign::observe::gone::{is_nowhere, was_there};
 use crate::foreign::observe::hash;
 use crate::foreign::observe::shared::{beside_others, settled};
@@ -104,12 +103,28 @@ impl Engine {
         let ground = Ground { session, located, rules, root };
         // First, so that its files are written to their proper place.
         let rows = self.place_folders(&ground)?;
+        let mut placed = Vec::new();
+        let all = self.place_files(&ground, rows, &mut placed, &mut done);
+        // Those before one that failed are in place.
+        if !placed.is_empty() {
+            self.store.confirm_views(&placed, self.patience.left())?;
+        }
+        all.map(|()| done)
+    }
+
+    fn place_files(
+        &mut self,
+        ground: &Ground,
+        rows: Vec<ViewRow>,
+        placed: &mut Vec<ViewRow>,
+        done: &mut Placed,
+    ) -> Result<()> {
         for row in rows.into_iter().filter(|row| !is_place(row)) {
-            match self.place_file(&ground, row)? {
+            match self.place_file(ground, row)? {
                 Outcome::AsKnown => {}
                 Outcome::There(there) => {
                     let (row, said) = *there;
-                    self.store.confirm_view(&row, self.patience.left())?;
+                    placed.push(row);
                     done.said.extend(said);
                 }
                 Outcome::LeftAlone(path) => done.left_alone.push(path),
@@ -119,7 +134,7 @@ impl Engine {
                 }
             }
         }
-        Ok(done)
+        Ok(())
     }
 
     /// Moves the session's folder if that is due; the journals of its files go with it. Returns its rows.
@@ -138,8 +153,8 @@ impl Engine {
             Some(ViewRow { journal, ..new.clone() })
         };
         let journals: Vec<ViewRow> = rows.iter().filter_map(moved).collect();
-        self.store.note_writes(&journals, self.patience.left())?;
-        self.store.confirm_view(place, self.patience.left())?;
+        self.store.note_writes(&journals)?;
+        self.store.confirm_views(std::slice::from_ref(place), self.patience.left())?;
         Ok(self.store.base().views(&session.id)?)
     }
 
@@ -268,7 +283,7 @@ impl Engine {
         if last.session != row.session {
             notes.push(ViewRow { journal: WriteJournal::default(), ..last.clone() });
         }
-        self.store.note_writes(&notes, self.patience.left())?;
+        self.store.note_writes(&notes)?;
         Ok(row)
     }
 
@@ -309,7 +324,7 @@ impl Engine {
                 file.keep_old(&bytes, Backup::of(&last.journal).as_ref(), knows)?;
                 let is_whole = file.located.layout.is_whole(file.path, &bytes);
                 last.journal = dealt_with(last, last, file.target, &bytes, is_whole);
-                self.store.note_writes(std::slice::from_ref(last), self.patience.left())?;
+                self.store.note_writes(std::slice::from_ref(last))?;
                 Ok(None)
             }
             Waiting::TakeIn(by) => {
@@ -321,24 +336,29 @@ impl Engine {
     }
 
     /// Displaced edits are in the log now, and their bytes become the backup.
-    pub(crate) fn keep_displaced(&mut self, session: &Session, displaced: &[CameOut]) -> Result<()> {
+    pub(crate) fn keep_displaced(
+        &mut self,
+        session: &Session,
+        displaced: &[(String, Vec<u8>)],
+    ) -> Result<()> {
         let Some(located) = self.located(session).filter(|_| !displaced.is_empty()) else { return Ok(()) };
         let root = self.root_of(session);
         let _lock = self.lock_views(&root)?;
         let rows = self.store.base().views(&session.id)?;
-        for CameOut { target, path, bytes } in displaced {
+        for (path, bytes) in displaced {
+            let target = &root.join(&located.spot.home).join(path);
             let Some(row) = rows.iter().find(|row| row.path == *path) else { continue };
             let last = self.journal_row(&located, &session.worktree, row)?;
             // Another process may have replaced it since, or its writer added to it: that is checked again.
             let is_shared = capabilities::is_shared(located.layout, path);
             let is_it = |there: Vec<u8>| there == *bytes || (is_shared && there.starts_with(bytes));
             let file = OnDisk { root: &root, id: &session.id, located: &located, target, path };
-            let knows = |bytes: &[u8]| displaced.iter().any(|edit| edit.bytes == bytes);
+            let knows = |bytes: &[u8]| displaced.iter().any(|(_, edit)| edit == bytes);
             if exchange::read(&exchange::waiting(target)).is_ok_and(is_it) {
                 file.keep_old(bytes, Backup::of(&last.journal).as_ref(), knows)?;
                 let is_whole = located.layout.is_whole(path, bytes);
                 let journal = dealt_with(&last, &last, target, bytes, is_whole);
-                self.store.note_writes(&[ViewRow { journal, ..last }], self.patience.left())?;
+                self.store.note_writes(&[ViewRow { journal, ..last }])?;
             }
         }
         Ok(())

@@ -125,7 +125,7 @@ fn notes_of_version_0_1_are_read_once() {
     let (file, known) = (place.file("state.json"), row(&place, &place.session, "state.json"));
     let mut engine = place.engine();
     let forgotten = ViewRow { journal: store::WriteJournal::default(), ..known.clone() };
-    engine.store.note_writes(&[forgotten], engine.patience.left()).unwrap();
+    engine.store.note_writes(&[forgotten]).unwrap();
     let text = format!("7 abc 12.34 {}\n9 def 5.6 /somewhere/else\nnonsense\n", file.display());
     fs::write(lock_file(&place), text).unwrap();
     engine.publish_session(&place.session).unwrap();
