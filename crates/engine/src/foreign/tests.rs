@@ -63,7 +63,7 @@ impl Place {
 
 fn registered(goal: &str) -> StartRequest {
     let (layout, goal) = (Some("ccw".to_owned()), Some(goal.to_owned()));
-    StartRequest { layout, goal, ..StartRequest::default() }
+    StartRequest { goal, layout, ..StartRequest::default() }
 }
 
 fn start(project: &Path, request: &StartRequest) -> SessionId {

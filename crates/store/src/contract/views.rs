@@ -57,7 +57,7 @@ pub(super) fn only_the_file_that_is_meant_is_confirmed(make: &mut Factory<'_>) {
     // The stored content may now be shorter than what was written.
     let less =
         ViewRow { body: b"a part".to_vec(), previous: Vec::new(), earlier: Vec::new(), ..rows[0].clone() };
-    store.confirm_views(&[less.clone()], PATIENCE).unwrap();
+    store.confirm_views(std::slice::from_ref(&less), PATIENCE).unwrap();
     let known = store.views(&id("first")).unwrap();
     assert_eq!(known, [ViewRow { confirmed: true, ..less }, rows[1].clone()]);
 }
@@ -91,7 +91,7 @@ pub(super) fn a_write_is_noted_of_known_files_alone(make: &mut Factory<'_>) {
     store.note_writes(&[given, rows[1].clone()]).unwrap();
     assert_eq!(store.views(&id("first")).unwrap(), [noted, rows[1].clone()]);
     let forgotten = ViewRow { journal: WriteJournal::default(), ..rows[0].clone() };
-    store.note_writes(&[forgotten.clone()]).unwrap();
+    store.note_writes(std::slice::from_ref(&forgotten)).unwrap();
     assert_eq!(store.views(&id("first")).unwrap()[0], forgotten);
 }
 
@@ -107,7 +107,7 @@ pub(super) fn a_new_row_inherits_the_journal_of_its_file_and_was_not_put_itself(
     };
     let old = ViewRow { journal: journal.clone(), ..view("first", "a", b"1") };
     store.append(&Batch { views: vec![old.clone()], ..Batch::default() }).unwrap();
-    store.note_writes(&[old.clone()]).unwrap();
+    store.note_writes(std::slice::from_ref(&old)).unwrap();
     let loses = Some("a line".to_owned());
     let new = ViewRow {
         journal: WriteJournal { loses: loses.clone(), ..WriteJournal::default() },
@@ -116,7 +116,7 @@ pub(super) fn a_new_row_inherits_the_journal_of_its_file_and_was_not_put_itself(
     store.append(&Batch { views: vec![new.clone()], ..Batch::default() }).unwrap();
     let inherited = WriteJournal { put_this: false, loses, ..journal.clone() };
     let known = ViewRow { journal: inherited, ..new.clone() };
-    assert_eq!(store.views(&id("first")).unwrap(), [known.clone()]);
+    assert_eq!(store.views(&id("first")).unwrap(), std::slice::from_ref(&known));
     // A late note of the old row, or its confirmation, is of the file, and not of the new row.
     let late = WriteJournal { put_expected: None, ..journal };
     let noted = WriteJournal { put_expected: None, ..known.journal.clone() };
@@ -126,12 +126,9 @@ pub(super) fn a_new_row_inherits_the_journal_of_its_file_and_was_not_put_itself(
 
 pub(super) fn the_last_writer_of_a_shared_file_is_found_in_its_worktree(make: &mut Factory<'_>) {
     let mut store = make();
-    let elsewhere = |mut line: crate::SessionRow| {
-        line.worktree = "/elsewhere".to_owned();
-        line
-    };
+    let elsewhere = crate::SessionRow { worktree: "/elsewhere".to_owned(), ..paused("third") };
     let here = paused("first").worktree;
-    with(&mut *store, [paused("first"), paused("second"), elsewhere(paused("third"))]);
+    with(&mut *store, [paused("first"), paused("second"), elsewhere]);
     let writer = |session: &str, put: Option<&str>| ViewRow {
         journal: WriteJournal { put_hash: put.map(ToOwned::to_owned), ..WriteJournal::default() },
         ..view(session, "shared", b"1")

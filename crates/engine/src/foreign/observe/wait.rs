@@ -55,7 +55,7 @@ impl Engine {
     }
 }
 
-/// What was found, or what is found later while it is torn.
+/// Looks again while what was found is torn, for a moment.
 fn until_written<T>(mut found: T, again: impl Fn(T) -> T, is_torn: impl Fn(&T) -> bool) -> T {
     for _ in 0..LOOKS {
         if !is_torn(&found) {

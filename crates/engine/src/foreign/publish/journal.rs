@@ -81,11 +81,10 @@ fn file_at(path: &Path) -> Option<(u64, u128)> {
 impl Engine {
     /// The row with the journal of a file: of a shared one, that of its last writer.
     pub(crate) fn journal_row(&self, located: &Located, worktree: &str, row: &ViewRow) -> Result<ViewRow> {
-        let last = match is_shared(located.layout, &row.path) {
-            true => self.store.last_writer(worktree, &row.path)?,
-            false => None,
-        };
-        Ok(last.unwrap_or_else(|| row.clone()))
+        if !is_shared(located.layout, &row.path) {
+            return Ok(row.clone());
+        }
+        Ok(self.store.last_writer(worktree, &row.path)?.unwrap_or_else(|| row.clone()))
     }
 
     /// One process writes a worktree's files at a time. Taken outside of any turn of the store, because its
