@@ -24,7 +24,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-pub(crate) use paths::{below, next_version, version_name};
+pub(crate) use paths::{below, make_below, next_version, version_name};
 pub(crate) use steps::move_to_free;
 
 /// Far larger than any journal of ours.

@@ -63,6 +63,13 @@ pub struct RegistryFile {
     pub most: u64,
 }
 
+impl RegistryFile {
+    /// Below the project's folder.
+    pub fn path(&self) -> String {
+        format!("{}/{}", self.home, self.file)
+    }
+}
+
 /// Differences between a registry and the files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Survey {

@@ -158,7 +158,8 @@ enum Beside<'a> {
 
 fn beside<'a>(evidence: &Evidence<'a>, wrote: &Wrote<'_>) -> Beside<'a> {
     let Some(bytes) = evidence.waiting else { return Beside::Nothing };
-    let Some(put) = evidence.put else { return Beside::Unknown(bytes) };
+    let pending = evidence.put.and_then(|put| Some((put, put.expected?)));
+    let Some((put, expected)) = pending else { return Beside::Unknown(bytes) };
     let own = hash(bytes);
     if own == put.hash {
         return Beside::Ours;
@@ -167,7 +168,7 @@ fn beside<'a>(evidence: &Evidence<'a>, wrote: &Wrote<'_>) -> Beside<'a> {
         There::Bytes(there) => hash(there) != put.hash,
         There::Nothing | There::Hidden | There::Unusable => true,
     };
-    if own == put.expected {
+    if own == expected {
         return Beside::VersionBefore;
     }
     match (wrote.earlier.contains(&own), evidence.role) {
@@ -279,21 +280,27 @@ impl Judged<'_> {
         !self.wrote.confirmed && !self.wrote.previous.is_empty() && !self.has_arrived()
     }
 
-    /// Our bytes have reached the file, though nothing confirms it: the previous content waits to become the
-    /// backup, or already is, or somebody changed ours there. Judged by what this very write was to replace:
-    /// traces of an earlier write mean nothing.
+    /// Our bytes have reached the file, though nothing confirms it: what they replaced waits, or is dealt with.
+    /// Only this very write counts: a backup that holds the previous content proves nothing, because another
+    /// session's write of a shared file, or an earlier one of ours, can have left it.
     fn has_arrived(&self) -> bool {
-        let was_put = self.evidence.put.is_some_and(|put| put.row == self.wrote.hash);
+        let put = self.evidence.put.filter(|put| put.is_this && put.by == self.evidence.session);
         match self.beside {
             Beside::Ours | Beside::CameOut { is_edited_since: false, .. } => false,
             Beside::VersionBefore
             | Beside::KnownInPart { .. }
-            | Beside::CameOut { is_edited_since: true, .. } => was_put,
+            | Beside::CameOut { is_edited_since: true, .. } => put.is_some(),
             Beside::Unknown(bytes) => bytes == self.wrote.previous,
             Beside::Nothing => {
-                self.evidence.noted.is_some_and(|noted| noted.hash == hash(self.wrote.previous))
+                put.is_some_and(|put| put.expected.is_none_or(|expected| self.became_backup(expected)))
             }
         }
+    }
+
+    /// The backup holds this content, and is another file than the one in the journal.
+    fn became_backup(&self, expected: &str) -> bool {
+        let is_new = self.evidence.noted.is_none_or(|noted| noted.is_same_file == Some(false));
+        is_new && self.evidence.backup.is_some_and(|backup| hash(backup) == expected)
     }
 
     fn is_shared(&self) -> bool {

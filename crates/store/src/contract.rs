@@ -96,7 +96,9 @@ pub const CASES: &[Case] = cases![
         a_file_replaces_what_was_known_of_it,
         only_the_file_that_is_meant_is_confirmed,
         a_file_of_no_session_is_refused,
-        a_write_is_noted_of_a_known_file_alone,
+        a_write_is_noted_of_known_files_alone,
+        a_new_row_inherits_the_journal_of_its_file_and_was_not_put_itself,
+        the_last_writer_of_a_shared_file_is_found_in_its_worktree,
     },
     search::{
         words_are_found_in_every_field,

@@ -5,7 +5,7 @@ use crate::chain::Chain;
 use crate::{
     ActivityRow, AgentRow, Arrival, Arrived, Batch, Change, Error, EventRow, Filter, Info, ItemFilter,
     ItemRow, KeyRow, Listed, Loaded, MemoryStore, ReadyQuery, Result, Rewrite, Store, StreamAppend, Trace,
-    ViewRow, WriteJournal,
+    ViewRow,
 };
 use jiff::Timestamp;
 use model::id::{ItemId, SessionId};
@@ -345,18 +345,16 @@ impl Store for LaidOver {
         self.of(session, |store| store.views(session))
     }
 
-    fn confirm_view(&mut self, row: &ViewRow, patience: Duration) -> Result<()> {
-        self.made()?.confirm_view(row, patience)
+    fn last_writer(&self, worktree: &str, path: &str) -> Result<Option<ViewRow>> {
+        self.base.last_writer(worktree, path)
     }
 
-    fn note_write(
-        &mut self,
-        session: &SessionId,
-        path: &str,
-        journal: &WriteJournal,
-        patience: Duration,
-    ) -> Result<()> {
-        self.made()?.note_write(session, path, journal, patience)
+    fn confirm_views(&mut self, rows: &[ViewRow], patience: Duration) -> Result<()> {
+        self.made()?.confirm_views(rows, patience)
+    }
+
+    fn note_writes(&mut self, rows: &[ViewRow]) -> Result<()> {
+        self.made()?.note_writes(rows)
     }
 
     fn rewrite(&mut self, rewrite: &Rewrite, answers: &dyn Fn(&str) -> Option<String>) -> Result<()> {

@@ -120,19 +120,16 @@ pub trait Store {
 
     /// The files that show a session, by path.
     fn views(&self, session: &SessionId) -> Result<Vec<ViewRow>>;
-    /// Confirms that a file reached its place, if the store still expects this row, and stores this row from
-    /// now on. The same bytes from another version are written again: something else may have been there in
-    /// between.
-    fn confirm_view(&mut self, row: &ViewRow, patience: Duration) -> Result<()>;
-    /// Replaces the write journal of a file that has a row, and nothing else in that row. Survives the
-    /// process, but not necessarily a power cut.
-    fn note_write(
-        &mut self,
-        session: &SessionId,
-        path: &str,
-        journal: &WriteJournal,
-        patience: Duration,
-    ) -> Result<()>;
+    /// The row of the session of this worktree, on this machine, that last wrote a shared file.
+    fn last_writer(&self, worktree: &str, path: &str) -> Result<Option<ViewRow>>;
+    /// Confirms that files reached their places, as far as the store still expects these rows, and stores them
+    /// from now on. The same bytes from another version are written again: something else may have been there
+    /// in between. The write journals are stored in any case.
+    fn confirm_views(&mut self, rows: &[ViewRow], patience: Duration) -> Result<()>;
+    /// Stores the write journals of these rows, all or none, and nothing else of them. A file that has another
+    /// row by now keeps that row. Waits for no turn: whoever writes the files is the only one to note that.
+    /// Survives the process, but not necessarily a power cut.
+    fn note_writes(&mut self, rows: &[ViewRow]) -> Result<()>;
 
     /// Rewrites a session's history: the only way to change stored events. `answers` is called with every
     /// stored answer and returns its replacement, if it needs one.

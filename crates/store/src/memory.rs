@@ -102,7 +102,11 @@ impl Store for MemoryStore {
         batch.bindings.iter().for_each(|binding| self.bind(binding));
         self.keep_items(batch);
         for view in &batch.views {
-            self.views.insert((folded(view.session.as_str()), view.path.clone()), view.clone());
+            let key = (folded(view.session.as_str()), view.path.clone());
+            let inherited = self.views.get(&key).map_or(&view.journal, |known| &known.journal);
+            let journal =
+                WriteJournal { put_this: false, loses: view.journal.loses.clone(), ..inherited.clone() };
+            self.views.insert(key, ViewRow { journal, ..view.clone() });
         }
         Ok(())
     }
@@ -265,27 +269,37 @@ impl Store for MemoryStore {
         Ok(self.views.values().filter(|view| view.session == *session).cloned().collect())
     }
 
-    fn confirm_view(&mut self, row: &ViewRow, _patience: Duration) -> Result<()> {
-        let known = self.views.get_mut(&(folded(row.session.as_str()), row.path.clone()));
-        let is_it = |view: &&mut ViewRow| {
-            view.session == row.session && view.hash == row.hash && view.version == row.version
+    fn last_writer(&self, worktree: &str, path: &str) -> Result<Option<ViewRow>> {
+        let is_here = |session: &SessionId| {
+            self.find_exactly(session)
+                .is_some_and(|(_, kept)| kept.row.worktree == worktree && kept.row.machine.is_none())
         };
-        if let Some(view) = known.filter(is_it) {
-            *view = ViewRow { confirmed: true, ..row.clone() };
+        let mut rows = self.views.values().filter(|view| view.path == path);
+        Ok(rows.find(|view| view.journal.put_hash.is_some() && is_here(&view.session)).cloned())
+    }
+
+    fn confirm_views(&mut self, rows: &[ViewRow], _patience: Duration) -> Result<()> {
+        self.note_writes(rows)?;
+        for row in rows {
+            let known = self.views.get_mut(&(folded(row.session.as_str()), row.path.clone()));
+            let is_it = |view: &&mut ViewRow| {
+                view.session == row.session && view.hash == row.hash && view.version == row.version
+            };
+            if let Some(view) = known.filter(is_it) {
+                *view = ViewRow { confirmed: true, ..row.clone() };
+            }
         }
         Ok(())
     }
 
-    fn note_write(
-        &mut self,
-        session: &SessionId,
-        path: &str,
-        journal: &WriteJournal,
-        _patience: Duration,
-    ) -> Result<()> {
-        let known = self.views.get_mut(&(folded(session.as_str()), path.to_owned()));
-        if let Some(view) = known.filter(|view| view.session == *session) {
-            view.journal = journal.clone();
+    fn note_writes(&mut self, rows: &[ViewRow]) -> Result<()> {
+        for row in rows {
+            let known = self.views.get_mut(&(folded(row.session.as_str()), row.path.clone()));
+            if let Some(view) = known.filter(|view| view.session == row.session) {
+                let put_this = row.journal.put_this && view.hash == row.hash && view.version == row.version;
+                let loses = view.journal.loses.take();
+                view.journal = WriteJournal { put_this, loses, ..row.journal.clone() };
+            }
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sqlite/version_0_2.sql"),
     include_str!("sqlite/sharing.sql"),
     include_str!("sqlite/sums.sql"),
+    include_str!("sqlite/journal.sql"),
 ];
 
 /// The newest schema in a list of migrations.

@@ -27,7 +27,7 @@ pub use open::{Opening, schema};
 use crate::chain::Chain;
 use crate::{
     ActivityRow, AgentRow, Arrival, Arrived, Batch, Change, Error, EventRow, Filter, Info, ItemFilter,
-    ItemRow, KeyRow, Listed, Loaded, ReadyQuery, Result, Rewrite, Store, Trace, ViewRow, WriteJournal,
+    ItemRow, KeyRow, Listed, Loaded, ReadyQuery, Result, Rewrite, Store, Trace, ViewRow,
 };
 use jiff::Timestamp;
 use local::Local;
@@ -254,18 +254,29 @@ impl Store for PostgresStore {
         self.views_kept(session)
     }
 
-    fn confirm_view(&mut self, row: &ViewRow, _patience: Duration) -> Result<()> {
-        self.local.confirm(row)
+    fn last_writer(&self, worktree: &str, path: &str) -> Result<Option<ViewRow>> {
+        let writers = self.local.writers(path)?;
+        if writers.is_empty() {
+            return Ok(None);
+        }
+        let scope = self.scope();
+        let found: Vec<String> = self.wire.run("reading what files show", async {
+            let sql = "SELECT id FROM leftoff.sessions \
+                       WHERE project=$1 AND worktree=$2 AND machine=$3 AND id=ANY($4)";
+            let values = values![scope.project, worktree, scope.machine, writers];
+            let rows = scope.ask.rows(sql, values).await?;
+            rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
+        })?;
+        let Some(Ok(session)) = found.first().map(|id| SessionId::parse(id)) else { return Ok(None) };
+        Ok(self.views_kept(&session)?.into_iter().find(|view| view.path == path))
     }
 
-    fn note_write(
-        &mut self,
-        session: &SessionId,
-        path: &str,
-        journal: &WriteJournal,
-        _patience: Duration,
-    ) -> Result<()> {
-        self.local.note_write(session, path, journal)
+    fn confirm_views(&mut self, rows: &[ViewRow], _patience: Duration) -> Result<()> {
+        self.local.confirm_all(rows)
+    }
+
+    fn note_writes(&mut self, rows: &[ViewRow]) -> Result<()> {
+        self.local.note_all(rows)
     }
 
     fn rewrite(&mut self, rewrite: &Rewrite, answers: &dyn Fn(&str) -> Option<String>) -> Result<()> {

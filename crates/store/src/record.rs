@@ -174,14 +174,17 @@ pub struct ViewRow {
     pub journal: WriteJournal,
 }
 
-/// The write journal of a file's newest write, for recovery after a crash in the middle of it. Unknown values
-/// are absent.
+/// The write journal of a file, for recovery after a crash in the middle of a write. It describes the file on
+/// disk, so a row that replaces another one inherits it, except `put_this` and `loses`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WriteJournal {
-    /// Hash of the new content.
+    /// Hash of the content that we last put into the file. Of the sessions that share a file, only the last
+    /// writer has one.
     pub put_hash: Option<String>,
-    /// Hash of the content that the write is expected to replace.
+    /// Hash of the content which that write is to replace; absent once the replaced content is dealt with.
     pub put_expected: Option<String>,
+    /// That write was of this very row, not of an earlier one.
+    pub put_this: bool,
     /// Identifies the backup of the previous version.
     pub backup: Option<String>,
     /// Content of the file that the write drops.

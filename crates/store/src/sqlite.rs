@@ -33,7 +33,7 @@ use crate::chain::Chain;
 use crate::migrate::{MIGRATIONS, newest};
 use crate::{
     ActivityRow, AgentRow, Arrival, Arrived, Batch, Change, Error, EventRow, Filter, Info, ItemFilter,
-    ItemRow, KeyRow, Listed, Loaded, ReadyQuery, Result, Rewrite, Store, Trace, ViewRow, WriteJournal,
+    ItemRow, KeyRow, Listed, Loaded, ReadyQuery, Result, Rewrite, Store, Trace, ViewRow,
 };
 use jiff::Timestamp;
 use model::id::{ItemId, SessionId};
@@ -324,24 +324,23 @@ impl Store for SqliteStore {
         views::of(&self.connection, session).map_err(self.fail("reading what files show"))
     }
 
-    fn confirm_view(&mut self, row: &ViewRow, patience: Duration) -> Result<()> {
+    fn last_writer(&self, worktree: &str, path: &str) -> Result<Option<ViewRow>> {
+        let found = views::last_writer(&self.connection, worktree, path);
+        found.map_err(self.fail("reading what files show"))
+    }
+
+    fn confirm_views(&mut self, rows: &[ViewRow], patience: Duration) -> Result<()> {
         self.in_turn(patience, |store| {
-            let confirmed = views::confirm(&store.connection, row);
+            let confirmed = views::confirm_all(&store.connection, rows);
             confirmed.map_err(store.fail("keeping what files show"))
         })
     }
 
-    fn note_write(
-        &mut self,
-        session: &SessionId,
-        path: &str,
-        journal: &WriteJournal,
-        patience: Duration,
-    ) -> Result<()> {
-        self.in_turn(patience, |store| {
-            let noted = views::note_write(&store.connection, session, path, journal);
-            noted.map_err(store.fail("keeping the write journal"))
-        })
+    fn note_writes(&mut self, rows: &[ViewRow]) -> Result<()> {
+        if !self.writable {
+            return Err(Error::ReadOnly { path: self.path.clone() });
+        }
+        views::note_all(&self.connection, rows).map_err(self.fail("keeping the write journal"))
     }
 
     fn rewrite(&mut self, rewrite: &Rewrite, answers: &dyn Fn(&str) -> Option<String>) -> Result<()> {

@@ -34,6 +34,14 @@ pub(crate) fn below(root: &Path, relative: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
+/// A folder below the root, created if missing.
+pub(crate) fn make_below(root: &Path, relative: &str) -> Result<PathBuf> {
+    let folder = below(root, relative)?;
+    std::fs::create_dir_all(&folder)
+        .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
+    Ok(folder)
+}
+
 /// Where a step's bytes wait: next to their destination, on the same file system.
 pub(super) fn staged(target: &Path, id: &str, place: usize) -> PathBuf {
     target.with_file_name(format!(".leftoff-{id}-{place}.tmp"))

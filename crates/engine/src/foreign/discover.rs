@@ -10,7 +10,7 @@ pub(crate) mod worktree;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::foreign::discover::path::Pointed;
+use crate::foreign::discover::path::{Pointed, spot_at};
 use crate::foreign::observe::read::Reader;
 use crate::place::Project;
 use crate::view::Warning;
@@ -169,8 +169,7 @@ impl Engine {
     /// The location of our session's files; `None` for a native one.
     pub(crate) fn located(&self, session: &Session) -> Option<Located> {
         let layout = layout::by_name(&session.layout)?;
-        let path = session.path.as_deref()?;
-        let spot = layout.identify(path, true).or_else(|| layout.identify(path, false))?;
+        let spot = spot_at(layout, session.path.as_deref()?)?;
         Some(Located { layout, spot, id: session.id.clone() })
     }
 
@@ -303,13 +302,18 @@ pub(crate) fn spots_of(project: &Project, layout: &dyn Layout) -> Vec<Spot> {
         return layout.identify(&project.worktree(), true).into_iter().collect();
     }
     let mut found = Vec::new();
-    for place in layout.facts().places {
-        match place {
-            Place::Project(folder) => entries(&project.root, folder, layout, &mut found),
-            Place::Temporary(_) => {}
-        }
+    for folder in folders_of(layout) {
+        entries(&project.root, folder, layout, &mut found);
     }
     found
+}
+
+/// The folders below a project that hold a layout's sessions.
+pub(crate) fn folders_of(layout: &dyn Layout) -> impl Iterator<Item = &'static str> {
+    layout.facts().places.iter().filter_map(|place| match place {
+        Place::Project(folder) => Some(*folder),
+        Place::Temporary(_) => None,
+    })
 }
 
 pub(crate) fn entries(root: &Path, folder: &str, layout: &dyn Layout, found: &mut Vec<Spot>) {

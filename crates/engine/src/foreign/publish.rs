@@ -167,8 +167,8 @@ impl Engine {
         let mut earlier = known.map(|row| row.earlier.clone()).unwrap_or_default();
         // Displaced edits are adopted with this, and become the previous version: they must not be adopted
         // again.
-        let displaced = observation.displaced.iter().filter(|edit| edit.path == path);
-        earlier.extend(displaced.map(|edit| hash_of(&edit.bytes)));
+        let displaced = observation.displaced.iter().filter(|(of, _)| of == path);
+        earlier.extend(displaced.map(|(_, edit)| hash_of(&edit.bytes)));
         earlier.extend(there.filter(|_| observation.over(path).is_some()).map(hash_of));
         // Damage is recognised when replaced.
         earlier.extend(there.filter(|_| self.is_damage_of_ours(observation, path)).map(hash_of));
@@ -254,7 +254,7 @@ impl Engine {
                     None => format!("{} was taken in from {}", observation.located.id, observation.place()),
                 });
             }
-            let displaced = observation.displaced.iter().map(|edit| &edit.path);
+            let displaced = observation.displaced.iter().map(|(path, _)| path);
             for path in displaced.chain(observation.in_state(FileState::Edited).iter()) {
                 if observation.row(path).is_some() {
                     let path = observation.located.spot.below_project(path);
@@ -288,12 +288,8 @@ impl Engine {
         let mut waiting = vec![id.clone()];
         for _ in 0..TRIES {
             let Some(next) = waiting.last().cloned() else { return Ok(said) };
-            let Placed { rows, left_alone, displaced, said: told } = self.place(&next)?;
+            let Placed { left_alone, displaced, said: told } = self.place(&next)?;
             said.extend(told);
-            for (row, aside) in rows {
-                self.store.confirm_view(&row, self.patience.left())?;
-                said.extend(aside);
-            }
             failpoint::reached("view-confirmed");
             let Some(displaced) = displaced else {
                 said.extend(left_alone.iter().map(|path| stale(&next, &not_looked_at(path))));

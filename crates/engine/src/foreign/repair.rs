@@ -53,7 +53,7 @@ impl Rung {
 }
 
 /// The result of repairing a session's files.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Repaired {
     pub session_id: String,
     /// The source of the repair, if a state file was missing or unreadable.
@@ -78,16 +78,7 @@ pub struct Repaired {
 
 impl Repaired {
     fn of(id: &SessionId) -> Self {
-        Self {
-            session_id: id.to_string(),
-            from: None,
-            approximate: None,
-            stands: None,
-            choices: Vec::new(),
-            done: Vec::new(),
-            failed: None,
-            warnings: Vec::new(),
-        }
+        Self { session_id: id.to_string(), ..Self::default() }
     }
 }
 
@@ -278,9 +269,7 @@ impl Engine {
             None => {}
         }
         for spot in lost {
-            let folder = disk::below(&self.project.root, &spot.path)?;
-            std::fs::create_dir_all(&folder)
-                .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
+            disk::make_below(&self.project.root, &spot.path)?;
         }
         Ok(())
     }

@@ -3,6 +3,8 @@
 pub(crate) mod choose;
 pub(crate) mod exclusive;
 pub(crate) mod rank;
+#[cfg(test)]
+mod tests;
 
 use crate::NATIVE;
 use crate::engine::{Engine, Want, is_unfinished};
@@ -184,7 +186,7 @@ impl Engine {
         let kept = if waits { self.kept_that_goes_on(&row.layout, &["active"]) } else { None };
         let kept = kept.and_then(|id| Some((self.load(&id).ok()?.1.path?, id)));
         let kept = kept.filter(|(path, _)| session.path.as_ref().is_some_and(|own| path > own));
-        let foreign = foreign.map(|found| (found.path().to_owned(), found.id));
+        let foreign = foreign.map(|found| (found.path, found.id));
         kept.max(foreign).map(|(_, id)| id)
     }
 

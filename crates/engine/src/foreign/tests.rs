@@ -15,16 +15,28 @@ pub(crate) struct Place {
 
 impl Place {
     pub(crate) fn with(layout: Option<&str>) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        fs::create_dir_all(folder.path().join(".git")).unwrap();
-        let request = StartRequest {
+        Self::started(&StartRequest {
             workflow: Some("review".to_owned()),
             layout: layout.map(ToOwned::to_owned),
             ..StartRequest::default()
-        };
-        let started = open(folder.path()).start(&request).unwrap();
-        let session = SessionId::parse(&started.view.session_id).unwrap();
+        })
+    }
+
+    /// A project whose sessions share a registry.
+    pub(crate) fn with_registry() -> Self {
+        Self::started(&registered("One"))
+    }
+
+    fn started(request: &StartRequest) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join(".git")).unwrap();
+        let session = start(folder.path(), request);
         Self { folder, session }
+    }
+
+    /// A second session in the same registry, which is active from now on.
+    pub(crate) fn another(&self) -> SessionId {
+        start(self.folder.path(), &registered("Other"))
     }
 
     pub(crate) fn engine(&self) -> Engine {
@@ -47,6 +59,15 @@ impl Place {
         assert_eq!(answer.view.current_phase.id.as_str(), "change-context");
         OBSERVATIONS.get() - before
     }
+}
+
+fn registered(goal: &str) -> StartRequest {
+    let (layout, goal) = (Some("ccw".to_owned()), Some(goal.to_owned()));
+    StartRequest { goal, layout, ..StartRequest::default() }
+}
+
+fn start(project: &Path, request: &StartRequest) -> SessionId {
+    SessionId::parse(&open(project).start(request).unwrap().view.session_id).unwrap()
 }
 
 fn open(project: &Path) -> Engine {

@@ -43,14 +43,14 @@ pub struct Wrote<'a> {
     pub confirmed: bool,
 }
 
-/// The pending write of a file, until the replaced content is handled.
+/// The last write into a file, by whichever session.
 #[derive(Debug, Clone, Copy)]
 pub struct Put<'a> {
     pub hash: &'a str,
-    /// Hash of the content to be replaced.
-    pub expected: &'a str,
-    /// Hash of the row for which it was written: in a shared file, other sessions' parts are added.
-    pub row: &'a str,
+    /// Hash of the content to be replaced; `None` once the replaced content is dealt with.
+    pub expected: Option<&'a str>,
+    /// It was the write that the journal's record of our last write describes, not an earlier one of ours.
+    pub is_this: bool,
     /// The session that wrote it.
     pub by: &'a str,
 }

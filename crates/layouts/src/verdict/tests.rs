@@ -50,8 +50,8 @@ struct Case {
     is_unusable: bool,
     wrote: Option<(&'static str, &'static str, Vec<&'static str>, bool)>,
     waiting: Option<&'static str>,
-    /// Written content, expected replaced content, row, session.
-    put: Option<(&'static str, &'static str, &'static str, &'static str)>,
+    /// Written content, expected replaced content, whether it was of this row, session.
+    put: Option<(&'static str, Option<&'static str>, bool, &'static str)>,
     backup: Option<&'static str>,
     /// The backup's content when it became the backup, and whether it is still that file.
     noted: Option<(&'static str, Option<bool>)>,
@@ -101,7 +101,13 @@ impl Case {
     }
 
     fn put_by(mut self, by: &'static str) -> Self {
-        self.put = Some((OURS, BEFORE, OURS, by));
+        self.put = Some((OURS, Some(BEFORE), by == ME, by));
+        self
+    }
+
+    /// The last write was of this row, and what it replaced is dealt with.
+    fn dealt_with(mut self) -> Self {
+        self.put = Some((OURS, None, true, ME));
         self
     }
 
@@ -135,9 +141,9 @@ impl Case {
             earlier: &earlier,
             confirmed: *confirmed,
         });
-        let put = self
-            .put
-            .map(|(put, expected, row, by)| ([put, expected, row].map(|text| hash(text.as_bytes())), by));
+        let hashed = |text: &str| hash(text.as_bytes());
+        let put =
+            self.put.map(|(put, expected, is_this, by)| (hashed(put), expected.map(hashed), is_this, by));
         let noted = self.noted.map(|(text, is_same_file)| (text.len(), hash(text.as_bytes()), is_same_file));
         let there = match self.there {
             _ if self.is_hidden => There::Hidden,
@@ -153,7 +159,12 @@ impl Case {
             there,
             wrote,
             waiting: self.waiting.map(str::as_bytes),
-            put: put.as_ref().map(|([put, expected, row], by)| Put { hash: put, expected, row, by }),
+            put: put.as_ref().map(|(put, expected, is_this, by)| Put {
+                hash: put,
+                expected: expected.as_deref(),
+                is_this: *is_this,
+                by,
+            }),
             backup: self.backup.map(str::as_bytes),
             noted: noted.as_ref().map(|(length, hash, is_same_file)| Noted {
                 length: *length,
@@ -287,7 +298,42 @@ fn an_edit_is_of_ours_only_if_this_very_write_has_arrived() {
             after().waiting(BEFORE),
             becomes_backup(Base::Written),
         ),
-        ("the version before is the backup", after().backup(BEFORE, BEFORE), edited(Base::Written)),
+        ("what it replaced is dealt with", after().dealt_with(), edited(Base::Written)),
+        (
+            "what it replaced is the backup by now",
+            after().dealt_with().backup(BEFORE, BEFORE),
+            edited(Base::Written),
+        ),
+        (
+            "a backup alone proves nothing: an earlier write may have left the same content",
+            after().backup(BEFORE, BEFORE),
+            edited(Base::Previous),
+        ),
+        (
+            "an earlier write of ours is dealt with: this one did not arrive",
+            Case { put: Some((BEFORE, None, false, ME)), ..after().backup(BEFORE, BEFORE) },
+            edited(Base::Previous),
+        ),
+        (
+            "it was noted, and did not get as far as a file",
+            after().put().backup(BEFORE, BEFORE),
+            edited(Base::Previous),
+        ),
+        (
+            "what it replaced is a new backup, which is not noted yet",
+            Case { noted: Some(("v0", Some(false))), ..after().put().backup(BEFORE, "v0") },
+            edited(Base::Written),
+        ),
+        (
+            "nor was there one before",
+            Case { noted: None, ..after().put().backup(BEFORE, "v0") },
+            edited(Base::Written),
+        ),
+        (
+            "that backup is somebody else's",
+            Case { noted: Some(("v0", Some(false))), ..after().put().backup("v7", "v0") },
+            edited(Base::Previous),
+        ),
         (
             "the backup is of an earlier write: this one did not arrive",
             after().backup("v0", "v0"),
@@ -295,12 +341,12 @@ fn an_edit_is_of_ours_only_if_this_very_write_has_arrived() {
         ),
         (
             "what waits came out by an earlier write: this one did not arrive",
-            Case { put: Some(("v1", "v0", "v1", ME)), ..after().waiting("v0") },
+            Case { put: Some(("v1", Some("v0"), false, ME)), ..after().waiting("v0") },
             becomes_backup(Base::Previous),
         ),
         (
             "another session put its own row there",
-            Case { put: Some(("v9", BEFORE, "v9", "other")), ..after().waiting(BEFORE) },
+            Case { put: Some(("v9", Some(BEFORE), false, "other")), ..after().waiting(BEFORE) },
             becomes_backup(Base::Previous),
         ),
         ("nothing at all is known of it", after(), edited(Base::Previous)),
@@ -457,6 +503,23 @@ fn of_a_shared_file_only_the_own_part_is_an_edit() {
     ]);
 }
 
+/// Another session's write replaced what this one is to replace, and made it the backup. This session's row
+/// has lines of others that are in no file, so what is there must not count as an edit of it.
+#[test]
+fn f1_a_write_of_another_session_does_not_make_ours_arrive() {
+    let early = |state| Verdict { base: Base::Previous, ..is(state) };
+    let by = |by, is_this| Case {
+        put: Some(("me 1\nyou 2\n", None, is_this, by)),
+        ..registry_on_its_way().there("me 1\nyou 2\n").backup(REGISTRY_BEFORE, REGISTRY_BEFORE)
+    };
+    check(vec![
+        ("another session wrote last", by("you", false), early(FileState::Behind)),
+        ("whatever its own row says", by("you", true), early(FileState::Behind)),
+        ("an earlier row of this session", by(ME, false), early(FileState::Behind)),
+        ("this very row", by(ME, true), is(FileState::Behind)),
+    ]);
+}
+
 /// Another process saw the content and adopted this session's part of it; a write that did not know of it then
 /// replaced it.
 #[test]
@@ -464,7 +527,7 @@ fn f1_replaced_lines_of_others_are_displaced_although_the_own_part_was_adopted()
     const SEEN: &str = "me 1\nyou 2\n";
     let seen = |there: &'static str| Case {
         wrote: Some(("me 2", "me 1", vec![SEEN, REGISTRY], true)),
-        put: Some((REGISTRY, REGISTRY_BEFORE, REGISTRY, ME)),
+        put: Some((REGISTRY, Some(REGISTRY_BEFORE), false, ME)),
         ..registry().there(there).waiting(SEEN)
     };
     check(vec![

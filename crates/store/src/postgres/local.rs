@@ -16,7 +16,7 @@ const BUSY_WAIT: Duration = Duration::from_secs(2);
 /// version, but never the same link.
 const TABLES: &str = "CREATE TABLE IF NOT EXISTS views(project TEXT NOT NULL,session TEXT NOT NULL,path TEXT NOT NULL,\
     event INTEGER NOT NULL,link BLOB NOT NULL,version INTEGER NOT NULL,hash TEXT NOT NULL,body BLOB NOT NULL,previous BLOB NOT NULL,\
-    earlier TEXT NOT NULL,boot_id TEXT NOT NULL,confirmed INTEGER NOT NULL,put_hash TEXT,put_expected TEXT,backup TEXT,\
+    earlier TEXT NOT NULL,boot_id TEXT NOT NULL,confirmed INTEGER NOT NULL,put_hash TEXT,put_expected TEXT,put_this INTEGER NOT NULL,backup TEXT,\
     loses TEXT,PRIMARY KEY(project,session,path,event))STRICT";
 
 /// A file to write, with the event that makes its row valid.
@@ -76,10 +76,10 @@ impl Local {
         let Some(connection) = self.existing()? else { return Ok(Vec::new()) };
         let read = || {
             let mut statement = connection.prepare_cached(
-                "SELECT path,hash,body,previous,earlier,version,boot_id,confirmed,put_hash,put_expected,backup,loses,\
-                 event,link FROM views WHERE project=?1 AND session=?2 ORDER BY path,event DESC",
+                "SELECT path,hash,body,previous,earlier,version,boot_id,confirmed,put_hash,put_expected,put_this,backup,\
+                 loses,event,link FROM views WHERE project=?1 AND session=?2 ORDER BY path,event DESC",
             )?;
-            let read = |row: &Row<'_>| Ok((view_row(session, row)?, row.get(12)?, row.get(13)?));
+            let read = |row: &Row<'_>| Ok((view_row(session, row)?, row.get(13)?, row.get(14)?));
             let rows = statement.query_map(params![self.project, session.as_str()], read)?;
             rows.collect::<rusqlite::Result<Vec<_>>>()
         };
@@ -104,9 +104,11 @@ impl Local {
     fn keep(&self, connection: &Connection, intent: &Intent<'_>) -> rusqlite::Result<()> {
         let mut statement = connection.prepare_cached(
             "INSERT OR REPLACE INTO views(project,session,path,version,event,link,hash,body,previous,earlier,boot_id,\
-             confirmed,put_hash,put_expected,backup,loses)VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16)",
+             confirmed,put_hash,put_expected,put_this,backup,loses)\
+             VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,0,?15,?16)",
         )?;
         let view = intent.view;
+        let WriteJournal { put_hash, put_expected, backup, .. } = self.inherited(connection, view)?;
         let values = params![
             self.project,
             view.session.as_str(),
@@ -120,12 +122,25 @@ impl Local {
             view.earlier.join(" "),
             view.boot_id,
             view.confirmed,
-            view.journal.put_hash,
-            view.journal.put_expected,
-            view.journal.backup,
+            put_hash,
+            put_expected,
+            backup,
             view.journal.loses,
         ];
         statement.execute(values).map(drop)
+    }
+
+    /// The write journal of the file's row so far: it describes the file, which has not changed yet.
+    fn inherited(&self, connection: &Connection, view: &ViewRow) -> rusqlite::Result<WriteJournal> {
+        let sql = "SELECT put_hash,put_expected,backup FROM views WHERE project=?1 AND session=?2 AND path=?3 \
+                   ORDER BY event DESC LIMIT 1";
+        let found = |row: &Row<'_>| {
+            let (put_hash, put_expected, backup) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            Ok(WriteJournal { put_hash, put_expected, backup, ..WriteJournal::default() })
+        };
+        let known = params![self.project, view.session.as_str(), view.path];
+        let known = connection.prepare_cached(sql)?.query_row(known, found).optional()?;
+        Ok(known.unwrap_or_else(|| view.journal.clone()))
     }
 
     /// Removes older rows of these files, because the server has the change.
@@ -151,10 +166,14 @@ impl Local {
         Ok(())
     }
 
-    pub(super) fn confirm(&self, row: &ViewRow) -> Result<()> {
-        let Some(connection) = self.existing()? else { return Ok(()) };
-        let sql = "UPDATE views SET confirmed=1,body=?5,previous=?6,earlier=?7,put_hash=?8,put_expected=?9,backup=?10,\
-                   loses=?11 WHERE project=?1 AND session=?2 AND path=?3 AND hash=?4 AND version=?12";
+    pub(super) fn confirm_all(&self, rows: &[ViewRow]) -> Result<()> {
+        self.change(|transaction| rows.iter().try_for_each(|row| self.confirm(transaction, row)))
+    }
+
+    fn confirm(&self, connection: &Connection, row: &ViewRow) -> rusqlite::Result<()> {
+        self.note(connection, row)?;
+        let sql = "UPDATE views SET confirmed=1,body=?5,previous=?6,earlier=?7,loses=?8 \
+                   WHERE project=?1 AND session=?2 AND path=?3 AND hash=?4 AND version=?9";
         let values = params![
             self.project,
             row.session.as_str(),
@@ -163,31 +182,58 @@ impl Local {
             row.body,
             row.previous,
             row.earlier.join(" "),
-            row.journal.put_hash,
-            row.journal.put_expected,
-            row.journal.backup,
             row.journal.loses,
             row.version,
         ];
-        connection.execute(sql, values).map(drop).map_err(failed("writing", &self.path))
+        connection.execute(sql, values).map(drop)
     }
 
-    pub(super) fn note_write(&self, session: &SessionId, path: &str, journal: &WriteJournal) -> Result<()> {
-        let Some(connection) = self.existing()? else { return Ok(()) };
-        let newest = "SELECT max(event) FROM views WHERE project=?1 AND session=?2 AND path=?3";
-        let note = || {
-            let event: Option<i64> = connection
-                .query_row(newest, params![self.project, session.as_str(), path], |row| row.get(0))
-                .optional()?
-                .flatten();
-            let sql = "UPDATE views SET put_hash=?4,put_expected=?5,backup=?6,loses=?7 \
-                       WHERE project=?1 AND session=?2 AND path=?3 AND event=?8";
-            let WriteJournal { put_hash, put_expected, backup, loses } = journal;
-            let values =
-                params![self.project, session.as_str(), path, put_hash, put_expected, backup, loses, event];
-            connection.execute(sql, values)
+    pub(super) fn note_all(&self, rows: &[ViewRow]) -> Result<()> {
+        self.change(|transaction| rows.iter().try_for_each(|row| self.note(transaction, row)))
+    }
+
+    /// In all rows of a file: which of them is valid depends on the server.
+    fn note(&self, connection: &Connection, row: &ViewRow) -> rusqlite::Result<()> {
+        let sql = "UPDATE views SET put_hash=?4,put_expected=?5,put_this=(?6 AND hash=?7 AND version=?8),backup=?9 \
+                   WHERE project=?1 AND session=?2 AND path=?3";
+        let WriteJournal { put_hash, put_expected, put_this, backup, .. } = &row.journal;
+        let (session, path) = (row.session.as_str(), &row.path);
+        let values = params![
+            self.project,
+            session,
+            path,
+            put_hash,
+            put_expected,
+            put_this,
+            row.hash,
+            row.version,
+            backup
+        ];
+        connection.execute(sql, values).map(drop)
+    }
+
+    /// Sessions, of any worktree, that were the last to write this file in theirs.
+    pub(super) fn writers(&self, path: &str) -> Result<Vec<String>> {
+        let Some(connection) = self.existing()? else { return Ok(Vec::new()) };
+        let read = || {
+            let sql =
+                "SELECT DISTINCT session FROM views WHERE project=?1 AND path=?2 AND put_hash IS NOT NULL";
+            let mut statement = connection.prepare_cached(sql)?;
+            let rows = statement.query_map(params![self.project, path], |row| row.get(0))?;
+            rows.collect::<rusqlite::Result<Vec<_>>>()
         };
-        note().map(drop).map_err(failed("writing", &self.path))
+        read().map_err(failed("reading", &self.path))
+    }
+
+    /// Changes rows, all or none. Nothing is to be changed if nothing was ever written.
+    fn change(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> Result<()> {
+        let Some(connection) = self.existing()? else { return Ok(()) };
+        let write = || {
+            let transaction = connection.unchecked_transaction()?;
+            work(&transaction)?;
+            transaction.commit()
+        };
+        write().map_err(failed("writing", &self.path))
     }
 
     pub(super) fn forget(&self, session: &SessionId) -> Result<()> {
@@ -213,8 +259,9 @@ fn view_row(session: &SessionId, row: &Row<'_>) -> rusqlite::Result<ViewRow> {
         journal: WriteJournal {
             put_hash: row.get(8)?,
             put_expected: row.get(9)?,
-            backup: row.get(10)?,
-            loses: row.get(11)?,
+            put_this: row.get(10)?,
+            backup: row.get(11)?,
+            loses: row.get(12)?,
         },
     })
 }

@@ -56,7 +56,10 @@ pub(super) fn without_sync<T>(
     done
 }
 
-fn in_transaction<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+pub(super) fn in_transaction<T>(
+    connection: &Connection,
+    work: impl FnOnce(&Connection) -> Result<T>,
+) -> Result<T> {
     let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
     let done = work(&transaction)?;
     transaction.commit()?;

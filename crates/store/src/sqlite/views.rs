@@ -1,28 +1,45 @@
 //! Files that show a session, as last written. Outside the log: storing one changes no version.
 
-use super::activity::without_sync;
+use super::activity::{in_transaction, without_sync};
+use super::columns::session_id;
 use super::queries::signed;
 use crate::{ViewRow, WriteJournal};
 use model::id::SessionId;
-use rusqlite::{Connection, Result, Row, params};
+use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 
 const OF_SESSION: &str = "(SELECT number FROM sessions WHERE id=?1 AND id=?1 COLLATE BINARY)";
+const COLUMNS: &str =
+    "path,hash,body,previous,earlier,v.version,boot_id,confirmed,put_hash,put_expected,put_this,backup,loses";
+/// The number of columns in `COLUMNS`: columns of a join follow.
+const AFTER_VIEW: usize = 13;
 
 pub(super) fn of(connection: &Connection, session: &SessionId) -> Result<Vec<ViewRow>> {
-    let mut statement = connection.prepare_cached(&format!(
-        "SELECT path,hash,body,previous,earlier,version,boot_id,confirmed,put_hash,put_expected,backup,loses \
-         FROM views WHERE session={OF_SESSION} ORDER BY path"
-    ))?;
-    let rows = statement.query_map([session.as_str()], |row| view_row(session, row))?;
+    let sql = format!("SELECT {COLUMNS} FROM views v WHERE session={OF_SESSION} ORDER BY path");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map([session.as_str()], |row| view_row(session.clone(), row))?;
     rows.collect()
 }
 
-/// True if its session exists.
+pub(super) fn last_writer(connection: &Connection, worktree: &str, path: &str) -> Result<Option<ViewRow>> {
+    let sql = format!(
+        "SELECT {COLUMNS},s.id FROM views v JOIN sessions s ON s.number=v.session \
+         WHERE path=?2 AND put_hash IS NOT NULL AND worktree=?1 AND machine IS NULL LIMIT 1"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let found = |row: &Row<'_>| view_row(session_id(row, AFTER_VIEW)?, row);
+    statement.query_row([worktree, path], found).optional()
+}
+
+/// True if its session exists. A row that replaces another one inherits its write journal: that describes the
+/// file, which has not changed yet.
 pub(super) fn keep(connection: &Connection, view: &ViewRow) -> Result<bool> {
     let mut statement = connection.prepare_cached(&format!(
-        "INSERT OR REPLACE INTO views(session,path,hash,body,previous,earlier,version,boot_id,confirmed,\
-         put_hash,put_expected,backup,loses)\
-         SELECT number,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13 FROM sessions WHERE number={OF_SESSION}"
+        "INSERT INTO views(session,path,hash,body,previous,earlier,version,boot_id,confirmed,\
+         put_hash,put_expected,put_this,backup,loses)\
+         SELECT number,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,0,?12,?13 FROM sessions WHERE number={OF_SESSION} \
+         ON CONFLICT(session,path)DO UPDATE SET hash=excluded.hash,body=excluded.body,previous=excluded.previous,\
+         earlier=excluded.earlier,version=excluded.version,boot_id=excluded.boot_id,confirmed=excluded.confirmed,\
+         put_this=0,loses=excluded.loses"
     ))?;
     let kept = statement.execute(params![
         view.session.as_str(),
@@ -42,9 +59,14 @@ pub(super) fn keep(connection: &Connection, view: &ViewRow) -> Result<bool> {
     Ok(kept > 0)
 }
 
-pub(super) fn confirm(connection: &Connection, row: &ViewRow) -> Result<()> {
+pub(super) fn confirm_all(connection: &Connection, rows: &[ViewRow]) -> Result<()> {
+    in_transaction(connection, |transaction| rows.iter().try_for_each(|row| confirm(transaction, row)))
+}
+
+fn confirm(connection: &Connection, row: &ViewRow) -> Result<()> {
+    note(connection, row)?;
     let mut statement = connection.prepare_cached(&format!(
-        "UPDATE views SET confirmed=1,body=?4,previous=?5,earlier=?6,put_hash=?8,put_expected=?9,backup=?10,loses=?11 \
+        "UPDATE views SET confirmed=1,body=?4,previous=?5,earlier=?6,loses=?8 \
          WHERE session={OF_SESSION} AND path=?2 AND hash=?3 AND version=?7"
     ))?;
     let changed = statement.execute(params![
@@ -55,40 +77,38 @@ pub(super) fn confirm(connection: &Connection, row: &ViewRow) -> Result<()> {
         row.previous,
         row.earlier.join(" "),
         signed(row.version),
-        row.journal.put_hash,
-        row.journal.put_expected,
-        row.journal.backup,
         row.journal.loses,
     ]);
     changed.map(drop)
 }
 
-/// Replaces the write journal of a file. A file without a row has none.
-pub(super) fn note_write(
-    connection: &Connection,
-    session: &SessionId,
-    path: &str,
-    journal: &WriteJournal,
-) -> Result<()> {
-    let sql = format!(
-        "UPDATE views SET put_hash=?3,put_expected=?4,backup=?5,loses=?6 WHERE session={OF_SESSION} AND path=?2"
-    );
-    let values = params![
-        session.as_str(),
-        path,
-        journal.put_hash,
-        journal.put_expected,
-        journal.backup,
-        journal.loses,
-    ];
+pub(super) fn note_all(connection: &Connection, rows: &[ViewRow]) -> Result<()> {
     // The journal describes files that are not synced either: it must survive the process, not a power cut.
-    without_sync(connection, |transaction| transaction.prepare_cached(&sql)?.execute(values).map(drop))
+    without_sync(connection, |transaction| rows.iter().try_for_each(|row| note(transaction, row)))
 }
 
-fn view_row(session: &SessionId, row: &Row<'_>) -> Result<ViewRow> {
+fn note(connection: &Connection, row: &ViewRow) -> Result<()> {
+    let mut statement = connection.prepare_cached(&format!(
+        "UPDATE views SET put_hash=?3,put_expected=?4,put_this=(?5 AND hash=?6 AND version=?7),backup=?8 \
+         WHERE session={OF_SESSION} AND path=?2"
+    ))?;
+    let changed = statement.execute(params![
+        row.session.as_str(),
+        row.path,
+        row.journal.put_hash,
+        row.journal.put_expected,
+        row.journal.put_this,
+        row.hash,
+        signed(row.version),
+        row.journal.backup,
+    ]);
+    changed.map(drop)
+}
+
+fn view_row(session: SessionId, row: &Row<'_>) -> Result<ViewRow> {
     let earlier: String = row.get(4)?;
     Ok(ViewRow {
-        session: session.clone(),
+        session,
         path: row.get(0)?,
         hash: row.get(1)?,
         body: row.get(2)?,
@@ -100,8 +120,9 @@ fn view_row(session: &SessionId, row: &Row<'_>) -> Result<ViewRow> {
         journal: WriteJournal {
             put_hash: row.get(8)?,
             put_expected: row.get(9)?,
-            backup: row.get(10)?,
-            loses: row.get(11)?,
+            put_this: row.get(10)?,
+            backup: row.get(11)?,
+            loses: row.get(12)?,
         },
     })
 }

@@ -8,7 +8,6 @@ use store::chain::Chain;
 use store::{
     Access, ActivityRow, AgentRow, Arrival, Arrived, Batch, Change, EventRow, Filter, Info, ItemFilter,
     ItemRow, KeyRow, Listed, Loaded, ReadyQuery, Result, Rewrite, SqliteStore, Store, Trace, ViewRow,
-    WriteJournal,
 };
 
 pub(crate) struct Reopening {
@@ -154,18 +153,16 @@ impl Store for Reopening {
         self.reader()?.views(session)
     }
 
-    fn confirm_view(&mut self, row: &ViewRow, patience: Duration) -> Result<()> {
-        self.writer()?.confirm_view(row, patience)
+    fn last_writer(&self, worktree: &str, path: &str) -> Result<Option<ViewRow>> {
+        self.reader()?.last_writer(worktree, path)
     }
 
-    fn note_write(
-        &mut self,
-        session: &SessionId,
-        path: &str,
-        journal: &WriteJournal,
-        patience: Duration,
-    ) -> Result<()> {
-        self.writer()?.note_write(session, path, journal, patience)
+    fn confirm_views(&mut self, rows: &[ViewRow], patience: Duration) -> Result<()> {
+        self.writer()?.confirm_views(rows, patience)
+    }
+
+    fn note_writes(&mut self, rows: &[ViewRow]) -> Result<()> {
+        self.writer()?.note_writes(rows)
     }
 
     fn rewrite(&mut self, rewrite: &Rewrite, answers: &dyn Fn(&str) -> Option<String>) -> Result<()> {

@@ -16,9 +16,12 @@ pub(crate) fn is_marker(layout: &dyn Layout, path: &str) -> bool {
 /// Marker files directly below a layout's home.
 pub(crate) fn listed(layout: &dyn Layout, home: &Path) -> Vec<String> {
     let Some(beginning) = layout.facts().marker_prefix else { return Vec::new() };
-    let Ok(entries) = fs::read_dir(home) else { return Vec::new() };
-    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-    names.filter(|name| name.starts_with(beginning)).collect()
+    names_in(home).into_iter().filter(|name| name.starts_with(beginning)).collect()
+}
+
+pub(crate) fn names_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
 }
 
 /// The marker files of a project, by layout.

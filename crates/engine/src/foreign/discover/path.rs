@@ -1,7 +1,7 @@
 //! Resolves paths: the session of a file or folder, in this project or another. Writes nothing.
 
-use crate::foreign::discover::{each_entry, is_known};
-use layouts::layout::{self, Layout, Place, Spot};
+use crate::foreign::discover::{each_entry, folders_of, is_known};
+use layouts::layout::{self, Layout, Spot};
 use std::path::{Path, PathBuf};
 
 /// The target of a path: a session's file or folder, in this project or another.
@@ -26,8 +26,7 @@ pub(crate) fn around(whole: &Path) -> Option<Pointed> {
 fn pointed_whole(whole: &Path) -> Option<Pointed> {
     let is_folder = whole.is_dir();
     for layout in layout::all() {
-        for place in layout.facts().places {
-            let Place::Project(folder) = place else { continue };
+        for folder in folders_of(*layout) {
             let depth = Path::new(folder).components().count() + 1;
             let Some(root) = whole.ancestors().nth(depth) else { continue };
             let Some(relative) = whole.strip_prefix(root).ok().and_then(Path::to_str) else { continue };
@@ -62,13 +61,11 @@ pub(crate) fn spot_at(layout: &dyn Layout, path: &str) -> Option<Spot> {
 pub(crate) fn sessions_in(root: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for layout in layout::all() {
-        for place in layout.facts().places {
-            if let Place::Project(folder) = place {
-                each_entry(root, folder, |path, is_folder| {
-                    let spot = layout.identify(path, is_folder).filter(|spot| is_known(root, spot));
-                    found.extend(spot.map(|_| path.to_owned()));
-                });
-            }
+        for folder in folders_of(*layout) {
+            each_entry(root, folder, |path, is_folder| {
+                let spot = layout.identify(path, is_folder).filter(|spot| is_known(root, spot));
+                found.extend(spot.map(|_| path.to_owned()));
+            });
         }
     }
     found.sort();

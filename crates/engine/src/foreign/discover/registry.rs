@@ -18,7 +18,6 @@ use model::id::SessionId;
 use model::lifecycle::Lifecycle;
 use model::words;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use store::SessionRow;
 
 /// How many sessions are recreated unnamed; more were hardly lost one by one.
@@ -30,13 +29,6 @@ struct FoundRegistry {
     registry: &'static dyn Registry,
     file: RegistryFile,
     tree: Tree,
-}
-
-impl FoundRegistry {
-    /// Below the project's folder.
-    fn path(&self) -> String {
-        format!("{}/{}", self.file.home, self.file.file)
-    }
 }
 
 impl Engine {
@@ -107,9 +99,8 @@ impl Engine {
 
     /// Findings about registries.
     pub(crate) fn registry_findings(&self) -> Vec<Finding> {
-        let unlisted = self.surveys().into_iter().filter_map(|(_, index, survey)| {
-            unlisted_warning(&format!("{}/{}", index.home, index.file), &survey.unlisted)
-        });
+        let surveys = self.surveys().into_iter();
+        let unlisted = surveys.filter_map(|(file, survey)| unlisted_warning(&file.path(), &survey.unlisted));
         self.registry_warnings()
             .into_iter()
             .chain(unlisted)
@@ -120,26 +111,22 @@ impl Engine {
     /// Unknown content where sessions would be.
     pub(crate) fn unknown_warnings(&self) -> Vec<Warning> {
         let hint = "if those are sessions, their layout is not known here";
-        let of = |(_, index, survey): (&dyn Layout, RegistryFile, Survey)| {
-            survey.unknown.map(|problem| warning(&index, problem, hint))
-        };
-        self.surveys().into_iter().filter_map(of).collect()
+        let surveys = self.surveys().into_iter();
+        surveys.filter_map(|(file, survey)| Some(warning(&file, survey.unknown?, hint))).collect()
     }
 
     /// Warnings for a list that may be incomplete.
     pub(crate) fn registry_warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
-        for (_, index, survey) in self.surveys() {
-            let path = format!("{}/{}", index.home, index.file);
-            warnings.extend(lost_warning(&path, &survey.lost));
+        for (file, survey) in self.surveys() {
+            warnings.extend(lost_warning(&file.path(), &survey.lost));
             for problem in survey.problems {
-                let is_in_the_index = problem.path == index.file;
-                let hint = if is_in_the_index {
+                let hint = if problem.path == file.file {
                     "mend it there; nothing of it is used"
                 } else {
                     "take it away, or make what it names"
                 };
-                warnings.push(warning(&index, problem, hint));
+                warnings.push(warning(&file, problem, hint));
             }
         }
         warnings
@@ -147,15 +134,15 @@ impl Engine {
 
     /// Where the missing folders of listed sessions would be.
     pub(crate) fn lost(&self) -> Vec<Spot> {
-        self.surveys().into_iter().flat_map(|(_, _, survey)| survey.lost).collect()
+        self.surveys().into_iter().flat_map(|(_, survey)| survey.lost).collect()
     }
 
     /// Sessions missing from a registry or listed repeatedly, with the message after repair: the named one,
     /// or else all unless there are very many.
     pub(crate) fn badly_listed(&self, named: Option<&SessionId>) -> BTreeMap<SessionId, Vec<String>> {
         let mut found = BTreeMap::new();
-        for (_, index, survey) in self.surveys() {
-            let said = format!("{}/{} had no line of it", index.home, index.file);
+        for (file, survey) in self.surveys() {
+            let said = format!("{} had no line of it", file.path());
             for (spots, said) in [(&survey.unlisted, vec![said]), (&survey.repeated, Vec::new())] {
                 let is_meant = |spot: &&Spot| match named {
                     Some(named) => spot.id == *named,
@@ -169,28 +156,28 @@ impl Engine {
     }
 
     pub(crate) fn registry_paths(&self) -> Vec<String> {
-        self.registries().iter().map(FoundRegistry::path).collect()
+        self.registries().iter().map(|found| found.file.path()).collect()
     }
 
     /// The current registries, by path below the project's folder.
     pub(crate) fn registry_files(&self) -> Vec<(String, Vec<u8>)> {
         let of = |found: FoundRegistry| {
             let content = found.tree.content(found.file.file)?.to_vec();
-            Some((found.path(), content))
+            Some((found.file.path(), content))
         };
         self.registries().into_iter().filter_map(of).collect()
     }
 
-    fn surveys(&self) -> Vec<(&'static dyn Layout, RegistryFile, Survey)> {
+    fn surveys(&self) -> Vec<(RegistryFile, Survey)> {
         let is_there = |path: &str| self.project.root.join(path).symlink_metadata().is_ok();
         let survey = |found: FoundRegistry| {
-            let FoundRegistry { layout, registry, file, mut tree } = found;
-            for name in names_in(&self.project.root.join(file.home)) {
+            let FoundRegistry { registry, file, mut tree, .. } = found;
+            for name in markers::names_in(&self.project.root.join(file.home)) {
                 if tree.get(&name).is_none() {
                     tree.insert(name, Entry::Unread { size: 0 });
                 }
             }
-            (layout, file, registry.survey(&tree, &is_there))
+            (file, registry.survey(&tree, &is_there))
         };
         self.registries().into_iter().map(survey).collect()
     }
@@ -217,14 +204,9 @@ impl Engine {
     }
 }
 
-fn warning(index: &RegistryFile, problem: Problem, hint: &str) -> Warning {
-    let path = format!("{}/{}", index.home, problem.path).trim_end_matches('/').to_owned();
+fn warning(file: &RegistryFile, problem: Problem, hint: &str) -> Warning {
+    let path = format!("{}/{}", file.home, problem.path).trim_end_matches('/').to_owned();
     Warning::new("foreign_file", format!("{path}: {problem}")).hint(hint).at(path).of(problem)
-}
-
-fn names_in(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
 }
 
 /// The rule: files agree with the log, or the session has none.

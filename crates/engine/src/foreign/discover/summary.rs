@@ -21,7 +21,7 @@ const READERS: usize = 4;
 #[derive(Debug, Clone)]
 pub(crate) struct SessionSummary {
     pub(crate) id: SessionId,
-    path: String,
+    pub(crate) path: String,
     /// Its number is unknown here.
     pub(crate) line: ShortView,
     pub(crate) warnings: Vec<Warning>,
@@ -37,10 +37,6 @@ impl SessionSummary {
             path: found.located.spot.path,
             warnings: found.warnings,
         }
-    }
-
-    pub(crate) fn path(&self) -> &str {
-        &self.path
     }
 
     pub(crate) fn is_active(&self) -> bool {

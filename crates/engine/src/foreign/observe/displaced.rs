@@ -6,36 +6,16 @@ use crate::foreign::observe::{FileState, Observation};
 use layouts::layout::Merge;
 use layouts::reconcile::Draft;
 use layouts::tree::{Entry, Tree};
-use std::path::PathBuf;
+use layouts::verdict::DisplacedEdit;
 use store::ViewRow;
 
-/// An edit that is no longer in any file.
-#[derive(Debug, Clone)]
-pub(crate) struct DisplacedEdit {
-    pub(crate) path: String,
-    pub(crate) bytes: Vec<u8>,
-    /// The content that its writer started from.
-    pub(crate) before: Vec<u8>,
-}
-
-/// Replaced content that waits next to a file until it is in the log.
-pub(crate) struct CameOut {
-    pub(crate) target: PathBuf,
-    pub(crate) path: String,
-    pub(crate) bytes: Vec<u8>,
-}
-
 impl Observation {
-    /// The edits that are in the log once this observation is committed.
-    pub(crate) fn came_out(&self) -> Vec<CameOut> {
-        let of = |path: &String, bytes: &[u8]| CameOut {
-            target: self.home.join(path),
-            path: path.clone(),
-            bytes: bytes.to_vec(),
-        };
-        let displaced = self.displaced.iter().map(|edit| of(&edit.path, &edit.bytes));
+    /// The edits that are in the log once this observation is committed, by path. Until then each waits beside
+    /// its file.
+    pub(crate) fn came_out(&self) -> Vec<(String, Vec<u8>)> {
+        let displaced = self.displaced.iter().map(|(path, edit)| (path.clone(), edit.bytes.clone()));
         let over = self.verdicts.iter().filter(|(_, found)| found.over.is_some());
-        let over = over.filter_map(|(path, _)| Some(of(path, self.tree.content(path)?)));
+        let over = over.filter_map(|(path, _)| Some((path.clone(), self.tree.content(path)?.to_vec())));
         displaced.chain(over).collect()
     }
 
@@ -45,9 +25,9 @@ impl Observation {
         engine: &Engine,
         draft: &mut Draft,
         base: &Tree,
-        edit: &DisplacedEdit,
+        (path, edit): &(String, DisplacedEdit),
     ) {
-        let DisplacedEdit { path, bytes, before } = edit;
+        let DisplacedEdit { bytes, before } = edit;
         let (mut was, mut now) = (base.clone(), base.clone());
         was.insert(path, Entry::File(before.clone()));
         now.insert(
@@ -64,12 +44,14 @@ impl Observation {
             self.apply_edit(engine, draft, &was, &theirs, std::slice::from_ref(path));
         }
         let onto = self.documents.content(path).unwrap_or(bytes).to_vec();
-        let put = self.verdicts.get(path).and_then(|found| found.put.as_ref()).unwrap_or(&row.body);
+        // Written by this process, including other sessions' parts of a shared file.
+        let put = engine.scope.put.borrow().get(&self.home.join(path)).cloned().unwrap_or(row.body);
         let is_theirs =
             |state: FileState| matches!(state, FileState::Edited | FileState::OfOthers | FileState::Behind);
-        let is_edited_since = self.state(path).is_some_and(is_theirs) && self.tree.content(path) != Some(put);
+        let is_edited_since =
+            self.state(path).is_some_and(is_theirs) && self.tree.content(path) != Some(&put[..]);
         let merged = if is_edited_since {
-            self.before_a_later_edit(edit, put, &onto)
+            self.before_a_later_edit(path, edit, &put, &onto)
         } else {
             self.located.layout.merge(path, Merge::Onto { base: before, theirs: bytes, onto: &onto })
         };
@@ -78,8 +60,8 @@ impl Observation {
 
     /// The file was edited again after this edit was replaced by ours: the later edit wins, and changes only
     /// in the earlier one are added.
-    fn before_a_later_edit(&self, edit: &DisplacedEdit, put: &[u8], later: &[u8]) -> Vec<u8> {
-        let DisplacedEdit { path, bytes, before } = edit;
+    fn before_a_later_edit(&self, path: &str, edit: &DisplacedEdit, put: &[u8], later: &[u8]) -> Vec<u8> {
+        let DisplacedEdit { bytes, before } = edit;
         let layout = self.located.layout;
         let with_the_earlier = layout.merge(path, Merge::Onto { base: before, theirs: bytes, onto: put });
         let with_both = layout.merge(path, Merge::Onto { base: put, theirs: later, onto: &with_the_earlier });

@@ -3,36 +3,23 @@
 use crate::disk::exchange;
 use crate::foreign::discover::Located;
 use crate::foreign::discover::markers::is_marker;
-use crate::foreign::publish::journal::Journal;
+use crate::foreign::publish::journal::Backup;
 use crate::foreign::publish::markers::is_to_be_there;
 use crate::walk;
 use layouts::capabilities::{is_shared, shared_part};
 use layouts::layout::{FileRules, Merge};
 use layouts::tree::{Entry, Tree};
-use layouts::verdict::{Evidence, Own, Role, There, Wrote};
+use layouts::verdict::{Evidence, Own, Put, Role, There, Wrote};
 use std::path::{Path, PathBuf};
 use store::ViewRow;
 
 /// The entry at a file's path, as read.
-pub(crate) enum Found {
-    Bytes(Vec<u8>),
-    Nothing,
-    Hidden,
-    Unusable,
-}
-
-impl Found {
-    pub(crate) fn in_tree(tree: &Tree, path: &str) -> Self {
-        match tree.get(path) {
-            Some(Entry::File(content)) => Self::Bytes(content.clone()),
-            Some(Entry::Folder | Entry::Unread { .. } | Entry::Unusable(_)) => Self::Unusable,
-            None if tree.why_hidden(path).is_some() => Self::Hidden,
-            None => Self::Nothing,
-        }
-    }
-
-    pub(crate) fn of(content: Option<&[u8]>) -> Self {
-        content.map_or(Self::Nothing, |content| Self::Bytes(content.to_vec()))
+pub(crate) fn in_tree<'a>(tree: &'a Tree, path: &str) -> There<'a> {
+    match tree.get(path) {
+        Some(Entry::File(content)) => There::Bytes(content),
+        Some(Entry::Folder | Entry::Unread { .. } | Entry::Unusable(_)) => There::Unusable,
+        None if tree.why_hidden(path).is_some() => There::Hidden,
+        None => There::Nothing,
     }
 }
 
@@ -43,7 +30,7 @@ pub(crate) struct Gathered<'a> {
     row: Option<&'a ViewRow>,
     role: Role,
     target: PathBuf,
-    there: Found,
+    there: There<'a>,
     waiting: Option<Vec<u8>>,
     backup: Option<Vec<u8>>,
 }
@@ -55,14 +42,14 @@ impl<'a> Gathered<'a> {
         rules: &FileRules,
         target: &Path,
         row: &'a ViewRow,
-        there: Found,
+        there: There<'a>,
     ) -> Self {
         let most = rules.most_bytes(&row.path);
         let waiting = match walk::content(&exchange::waiting(target), most) {
             Entry::File(bytes) => Some(bytes),
             Entry::Folder | Entry::Unread { .. } | Entry::Unusable(_) => None,
         };
-        let gathered = Self::new(located, target, &row.path, role(located, rules, row), there);
+        let gathered = Self::of_new(located, target, &row.path, role(located, rules, row), there);
         Self { row: Some(row), waiting, ..gathered }
     }
 
@@ -72,30 +59,29 @@ impl<'a> Gathered<'a> {
         target: &Path,
         path: &'a str,
         role: Role,
-        there: Found,
+        there: There<'a>,
     ) -> Self {
-        Self::new(located, target, path, role, there)
-    }
-
-    fn new(located: &'a Located, target: &Path, path: &'a str, role: Role, there: Found) -> Self {
         let is_file = !matches!(role, Role::Marker { .. });
         let backup = Some(exchange::backup(target)).filter(|_| is_file);
         let backup = backup.and_then(|backup| exchange::read(&backup).ok());
         Self { located, path, row: None, role, target: target.to_owned(), there, waiting: None, backup }
     }
 
-    pub(crate) fn evidence(&'a self, before: &'a Journal, is_left: bool, boot_id: &str) -> Evidence<'a> {
+    /// `journal` is the row that has the file's journal, if we ever wrote it.
+    pub(crate) fn evidence(
+        &'a self,
+        journal: Option<&'a ViewRow>,
+        is_left: bool,
+        boot_id: &str,
+    ) -> Evidence<'a> {
+        let put = journal.and_then(|row| Some((row, row.journal.put_hash.as_deref()?)));
+        let backup = journal.and_then(|row| Backup::of(&row.journal));
         Evidence {
             session: self.located.id.as_str(),
             role: self.role,
             is_left,
             same_boot: self.row.is_none_or(|row| row.boot_id == boot_id),
-            there: match &self.there {
-                Found::Bytes(bytes) => There::Bytes(bytes),
-                Found::Nothing => There::Nothing,
-                Found::Hidden => There::Hidden,
-                Found::Unusable => There::Unusable,
-            },
+            there: self.there,
             wrote: self.row.map(|row| Wrote {
                 hash: &row.hash,
                 body: &row.body,
@@ -104,14 +90,19 @@ impl<'a> Gathered<'a> {
                 confirmed: row.confirmed,
             }),
             waiting: self.waiting.as_deref(),
-            put: before.put_into(&self.target),
+            put: put.map(|(row, hash)| Put {
+                hash,
+                expected: row.journal.put_expected.as_deref(),
+                is_this: row.journal.put_this,
+                by: row.session.as_str(),
+            }),
             backup: self.backup.as_deref(),
-            noted: before.noted_of(&self.target),
+            noted: backup.map(|backup| backup.noted(&self.target)),
         }
     }
 
-    pub(crate) fn into_waiting(self) -> Option<Vec<u8>> {
-        self.waiting
+    pub(crate) fn waiting(&self) -> Option<&[u8]> {
+        self.waiting.as_deref()
     }
 
     pub(crate) fn backup(&self) -> Option<&[u8]> {

@@ -4,7 +4,7 @@ use crate::disk::exchange;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::foreign::observe::{FileState, Observation, hash};
-use crate::foreign::publish::journal::Journal;
+use crate::foreign::publish::journal::knows;
 use crate::view::Warning;
 use layouts::problem::{AgainstTheLog, Problem, What};
 use model::hint::Hint;
@@ -19,12 +19,12 @@ use store::ViewRow;
 impl Observation {
     /// True if our files were in a folder that no longer exists. A write that never arrived is still pending.
     /// A moved project took its folder along.
-    pub(crate) fn has_lost_its_folder(&self, root: &Path, journal: &Journal) -> bool {
+    pub(crate) fn has_lost_its_folder(&self, root: &Path) -> bool {
         if !self.located.layout.facts().goes_with_folder || !is_nowhere(&self.home) || !root.is_dir() {
             return false;
         }
         let mut missing = self.rows().filter(|row| self.state(&row.path) == Some(FileState::Missing));
-        missing.any(|row| was_there(row, journal, &self.home.join(&row.path)))
+        missing.any(was_there)
     }
 
     /// Describes such a session instead of each of its files. A finished one may have been tidied away.
@@ -79,8 +79,8 @@ impl Engine {
 }
 
 /// True if a file of ours has been in place: it was seen there, or an earlier one was written there.
-pub(crate) fn was_there(row: &ViewRow, before: &Journal, target: &Path) -> bool {
-    row.confirmed || !row.previous.is_empty() || (!row.earlier.is_empty() && before.knows(target))
+pub(crate) fn was_there(row: &ViewRow) -> bool {
+    row.confirmed || !row.previous.is_empty() || (!row.earlier.is_empty() && knows(&row.journal))
 }
 
 /// An unreadable path may exist.

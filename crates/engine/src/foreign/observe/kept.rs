@@ -3,12 +3,10 @@
 use crate::disk::exchange;
 use crate::engine::Engine;
 use crate::foreign::discover::Located;
-use crate::foreign::observe::displaced::DisplacedEdit;
-use crate::foreign::observe::evidence::{Found, Gathered};
+use crate::foreign::observe::evidence::{Gathered, in_tree};
 use crate::foreign::observe::observation::{FileVerdict, Observation, Origin};
 use crate::foreign::observe::stamp::Stamp;
 use crate::foreign::publish::folders::{Moving, is_place};
-use crate::foreign::publish::journal::Journal;
 use crate::foreign::scope::Aim;
 use layouts::reading::Dated;
 use layouts::tree::Entry;
@@ -41,7 +39,7 @@ impl Engine {
             observation = self.judge_files(located, &root, rows);
         }
         if self.scope.aim != Aim::Look {
-            observation.stamp = Stamp::of(&observation, &root, session.version, rows);
+            observation.stamp = Stamp::of(&observation, session.version, rows);
         }
         let events = observation.external_edits(self, session, items);
         (observation, events)
@@ -65,46 +63,70 @@ impl Engine {
         let home = root.join(&located.spot.home);
         let mut observation = Observation::of_tree(located.clone(), home, Origin::Log, tree);
         observation.moving = moving;
-        let journal = Journal::seen(root);
-        observation.judge_written(self, rows, &journal);
-        observation.judge_new(self, &journal);
-        observation.is_gone = observation.has_lost_its_folder(root, &journal);
+        observation.judge_written(self, root, rows);
+        observation.judge_new(self);
+        observation.is_gone = observation.has_lost_its_folder(root);
         observation
     }
 }
 
+impl Engine {
+    /// The rows that have the journals of these files. While something is being written they are read after
+    /// the files: whatever waits beside one is in its journal by then.
+    fn journals(
+        &self,
+        located: &Located,
+        root: &Path,
+        rows: &BTreeMap<String, ViewRow>,
+        is_busy: bool,
+    ) -> BTreeMap<String, ViewRow> {
+        let worktree = root.display().to_string();
+        let now = if is_busy { self.store.base().views(&located.id).unwrap_or_default() } else { Vec::new() };
+        let journal_of = |row: &ViewRow| {
+            let now = now.iter().find(|now| now.path == row.path).unwrap_or(row);
+            let mut found = self.journal_row(located, &worktree, now).unwrap_or_else(|_| now.clone());
+            // Another row may have taken this one's place by now.
+            found.journal.put_this &= found.hash == row.hash && found.version == row.version;
+            found
+        };
+        rows.iter().map(|(path, row)| (path.clone(), journal_of(row))).collect()
+    }
+}
+
 impl Observation {
-    fn judge_written(&mut self, engine: &Engine, rows: BTreeMap<String, ViewRow>, journal: &Journal) {
-        let (boot_id, rules) = (engine.processes.boot_id(), self.rules());
-        for (path, row) in rows {
-            let target = self.home.join(&path);
-            let is_left = rules.has_left(&path, &self.tree);
-            let there = Found::in_tree(&self.tree, &path);
-            let gathered = Gathered::of_row(&self.located, &rules, &target, &row, there);
-            let judged = verdict(&gathered.evidence(journal, is_left, &boot_id), &gathered);
-            let waiting = gathered.into_waiting();
+    fn judge_written(&mut self, engine: &Engine, root: &Path, rows: BTreeMap<String, ViewRow>) {
+        let (boot_id, rules, located) = (engine.processes.boot_id(), self.rules(), &self.located);
+        let gathered: Vec<(&ViewRow, Gathered<'_>)> = rows
+            .values()
+            .map(|row| {
+                let there = in_tree(&self.tree, &row.path);
+                (row, Gathered::of_row(located, &rules, &self.home.join(&row.path), row, there))
+            })
+            .collect();
+        let is_busy = gathered.iter().any(|(row, found)| !row.confirmed || found.waiting().is_some());
+        let journals = engine.journals(located, root, &rows, is_busy);
+        let judge = |(row, gathered): &(&ViewRow, Gathered<'_>)| {
+            let is_left = rules.has_left(&row.path, &self.tree);
+            let judged = verdict(&gathered.evidence(journals.get(&row.path), is_left, &boot_id), gathered);
+            let came_out = gathered.waiting().filter(|_| judged.counts == Counts::CameOut);
+            (judged, came_out.map(<[u8]>::to_vec))
+        };
+        let judged: Vec<_> = gathered.iter().map(judge).collect();
+        for ((path, row), (judged, came_out)) in rows.into_iter().zip(judged) {
             let mut found = FileVerdict { base: judged.base, ..FileVerdict::of(judged.state) };
-            if judged.counts == Counts::CameOut
-                && let (Some(out), Some(there)) = (waiting, self.tree.content(&path))
-            {
+            if let (Some(out), Some(there)) = (came_out, self.tree.content(&path)) {
                 found.over = Some(there.to_vec());
                 self.tree.insert(path.clone(), Entry::File(out.clone()));
                 self.documents.insert(path.clone(), Entry::File(out));
             }
-            let displaced = judged.displaced.into_iter();
-            self.displaced.extend(displaced.map(|edit| DisplacedEdit {
-                path: path.clone(),
-                bytes: edit.bytes,
-                before: edit.before,
-            }));
-            found.put = engine.scope.put.borrow().get(&target).cloned();
+            self.displaced.extend(judged.displaced.into_iter().map(|edit| (path.clone(), edit)));
             found.row = Some(row);
             self.verdicts.insert(path, found);
         }
     }
 
     /// State files that we never wrote.
-    fn judge_new(&mut self, engine: &Engine, journal: &Journal) {
+    fn judge_new(&mut self, engine: &Engine) {
         let mut new = self.rules().state_files(&self.tree);
         new.retain(|path| !self.verdicts.contains_key(path));
         let is_whole = |path: &String| {
@@ -118,12 +140,12 @@ impl Observation {
         let boot_id = engine.processes.boot_id();
         for path in new {
             let role = if broken.contains(&path) { Role::Part } else { Role::State };
-            let there = Found::in_tree(&self.tree, &path);
+            let there = in_tree(&self.tree, &path);
             let gathered = Gathered::of_new(&self.located, &self.home.join(&path), &path, role, there);
-            let state = verdict(&gathered.evidence(journal, false, &boot_id), &gathered).state;
+            let state = verdict(&gathered.evidence(None, false, &boot_id), &gathered).state;
             let is_stood_for = state == FileState::Damaged;
             let stands_for = is_stood_for.then(|| gathered.backup().unwrap_or_default().to_vec());
-            self.verdicts.insert(path, FileVerdict { stands_for, ..FileVerdict::of(state) });
+            self.verdicts.insert(path.clone(), FileVerdict { stands_for, ..FileVerdict::of(state) });
         }
     }
 

@@ -1,7 +1,6 @@
 //! The result of one look at a session's files: the files, a verdict on each, and problems. Immutable.
 
 use crate::foreign::discover::{Foreign, Located};
-use crate::foreign::observe::displaced::DisplacedEdit;
 use crate::foreign::observe::stamp::Stamp;
 use crate::foreign::observe::state_files;
 use crate::foreign::publish::folders::Moving;
@@ -9,7 +8,7 @@ use crate::view::Warning;
 use crate::walk;
 use layouts::layout::{Depth, FileRules, Knows, Proof};
 use layouts::tree::{Entry, Tree};
-use layouts::verdict::{Base, FileState};
+use layouts::verdict::{Base, DisplacedEdit, FileState};
 use model::workflow::Workflow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -27,8 +26,8 @@ pub(crate) struct Observation {
     pub(crate) documents: Tree,
     /// Files that we wrote before, and new ones.
     pub(crate) verdicts: BTreeMap<String, FileVerdict>,
-    /// Edits made between two of our steps, earlier first: they are in no file any more.
-    pub(crate) displaced: Vec<DisplacedEdit>,
+    /// Edits made between two of our steps, by path, earlier first: they are in no file any more.
+    pub(crate) displaced: Vec<(String, DisplacedEdit)>,
     pub(crate) problems: Vec<Warning>,
     /// Definitions that came with its files.
     pub(crate) workflows: Vec<Workflow>,
@@ -78,8 +77,6 @@ pub(crate) struct FileVerdict {
     pub(crate) base: Base,
     /// The actual content, if a displaced edit counts instead.
     pub(crate) over: Option<Vec<u8>>,
-    /// Written by this process, including other sessions' parts of a shared file.
-    pub(crate) put: Option<Vec<u8>>,
     /// The backup that replaces a damaged part that we never wrote.
     pub(crate) stands_for: Option<Vec<u8>>,
     /// Why a damaged file is unreadable.
@@ -88,7 +85,7 @@ pub(crate) struct FileVerdict {
 
 impl FileVerdict {
     pub(crate) fn of(state: FileState) -> Self {
-        Self { state, row: None, base: Base::Written, over: None, put: None, stands_for: None, why: None }
+        Self { state, row: None, base: Base::Written, over: None, stands_for: None, why: None }
     }
 }
 

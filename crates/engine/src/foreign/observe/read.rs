@@ -32,21 +32,14 @@ pub(crate) struct Reader<'a> {
 impl Reader<'_> {
     /// A session on one line of a list.
     pub(crate) fn line(&self, located: &Located, number: u64) -> Option<(ShortView, Vec<Warning>)> {
-        let Located { layout, spot, id } = located;
+        let Located { layout, spot, .. } = located;
         let files = layout.facts().summary_files;
         let summaries = layout.capabilities().quick_summary;
         if !files.is_empty() {
             let mut tree = walk::read_files(*layout, spot, self.root, files);
             let home = self.root.join(&spot.home);
             walk::add(&home, &mut tree, |tree| layout.more_files(spot, tree, Depth::Summary));
-            let folder = Folder {
-                spot,
-                id,
-                worktree: &self.worktree,
-                tree: &tree,
-                now: self.now,
-                read_as: ReadAs::Found,
-            };
+            let folder = self.folder(located, &tree, ReadAs::Found);
             if let Some(reading) = summaries.and_then(|summaries| summaries.summary(&folder)) {
                 let said = warnings(spot, &reading);
                 return Some((self.summary(located, number, reading.value), said));
@@ -115,12 +108,15 @@ impl Reader<'_> {
     }
 
     pub(crate) fn read_as(&self, located: &Located, tree: &Tree, read_as: ReadAs) -> Reading<ForeignSession> {
-        let Located { layout, spot, id } = located;
-        let (worktree, now) = (self.worktree.as_str(), self.now);
-        let mut reading = layout.read(&Folder { spot, id, worktree, tree, now, read_as });
+        let mut reading = located.layout.read(&self.folder(located, tree, read_as));
         let cut_off = What::CutOff { most: walk::MOST_ENTRIES };
         reading.warnings.extend(tree.cut().map(|folder| Problem::of_file(folder, cut_off)));
         reading
+    }
+
+    fn folder<'a>(&'a self, located: &'a Located, tree: &'a Tree, read_as: ReadAs) -> Folder<'a> {
+        let Located { spot, id, .. } = located;
+        Folder { spot, id, worktree: &self.worktree, tree, now: self.now, read_as }
     }
 
     /// The actor who wrote a session's files.

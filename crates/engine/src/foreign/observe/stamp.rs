@@ -5,21 +5,22 @@ use crate::disk::exchange;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::foreign::observe::Observation;
-use crate::foreign::publish::journal::LOCK;
-use crate::place::FOLDER;
 use model::id::SessionId;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use store::{Store, ViewRow};
+use store::{Store, ViewRow, WriteJournal};
 
 /// The session's version, the known files, and their metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stamp {
     version: u64,
-    rows: Vec<(String, String, u64, bool)>,
+    rows: Vec<KnownFile>,
     files: Vec<(PathBuf, Option<FileStamp>)>,
 }
+
+/// Path, hash, version, whether it is confirmed, and its journal.
+type KnownFile = (String, String, u64, bool, WriteJournal);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FileStamp {
@@ -43,15 +44,14 @@ impl FileStamp {
 
 impl Stamp {
     /// Created from files just read. `None` if they are read as if in another place.
-    pub(crate) fn of(observation: &Observation, root: &Path, version: u64, rows: &[ViewRow]) -> Option<Self> {
+    pub(crate) fn of(observation: &Observation, version: u64, rows: &[ViewRow]) -> Option<Self> {
         if observation.moving.is_some() {
             return None;
         }
         let home = &observation.home;
         let files = observation.tree.paths().map(|path| home.join(path));
         let backups = rows.iter().map(|row| exchange::backup(&home.join(&row.path)));
-        let notes = root.join(FOLDER).join(LOCK);
-        let all = files.chain(backups).chain([home.clone(), notes]);
+        let all = files.chain(backups).chain([home.clone()]);
         Some(Self { version, rows: known(rows), files: all.map(stamped).collect() })
     }
 
@@ -68,8 +68,10 @@ fn stamped(path: PathBuf) -> (PathBuf, Option<FileStamp>) {
     (path, stamp)
 }
 
-fn known(rows: &[ViewRow]) -> Vec<(String, String, u64, bool)> {
-    rows.iter().map(|row| (row.path.clone(), row.hash.clone(), row.version, row.confirmed)).collect()
+fn known(rows: &[ViewRow]) -> Vec<KnownFile> {
+    let known =
+        |row: &ViewRow| (row.path.clone(), row.hash.clone(), row.version, row.confirmed, row.journal.clone());
+    rows.iter().map(known).collect()
 }
 
 impl Engine {

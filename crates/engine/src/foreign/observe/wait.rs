@@ -50,16 +50,21 @@ impl Engine {
 
     /// Only a command waits: a query shows what is there.
     fn when_written<T>(&self, observation: impl Fn() -> T, is_torn: impl Fn(&T) -> bool) -> T {
-        let mut found = observation();
-        for _ in 0..LOOKS {
-            if self.scope.aim == Aim::Look || !is_torn(&found) {
-                break;
-            }
-            std::thread::sleep(BETWEEN);
-            found = observation();
-        }
-        found
+        let found = observation();
+        if self.scope.aim == Aim::Look { found } else { until_written(found, |_| observation(), is_torn) }
     }
+}
+
+/// Looks again while what was found is torn, for a moment.
+fn until_written<T>(mut found: T, again: impl Fn(T) -> T, is_torn: impl Fn(&T) -> bool) -> T {
+    for _ in 0..LOOKS {
+        if !is_torn(&found) {
+            break;
+        }
+        std::thread::sleep(BETWEEN);
+        found = again(found);
+    }
+    found
 }
 
 /// True if somebody may be writing a file: it is unreadable, or the last line of a shared line-based file is
@@ -71,25 +76,13 @@ pub(crate) fn is_torn(located: &Located, path: &str, content: &[u8]) -> bool {
 
 /// The content of a replaced file, once its writer has finished.
 pub(crate) fn out_when_written(target: &Path, path: &str, out: Vec<u8>, located: &Located) -> Vec<u8> {
-    until_written(&exchange::waiting(target), path, out, located)
+    let again = |found| exchange::read(&exchange::waiting(target)).unwrap_or(found);
+    until_written(out, again, |found| is_torn(located, path, found))
 }
 
 /// The content of a file, once its writer has finished.
 pub(crate) fn read_when_written(target: &Path, path: &str, located: &Located) -> Vec<u8> {
-    match exchange::read(target) {
-        Ok(found) => until_written(target, path, found, located),
-        Err(_) => Vec::new(),
-    }
-}
-
-fn until_written(file: &Path, path: &str, first: Vec<u8>, located: &Located) -> Vec<u8> {
-    let mut found = first;
-    for _ in 0..LOOKS {
-        if !is_torn(located, path, &found) {
-            break;
-        }
-        std::thread::sleep(BETWEEN);
-        found = exchange::read(file).unwrap_or(found);
-    }
-    found
+    let Ok(found) = exchange::read(target) else { return Vec::new() };
+    let again = |found| exchange::read(target).unwrap_or(found);
+    until_written(found, again, |found| is_torn(located, path, found))
 }

@@ -4,10 +4,10 @@
 use crate::disk::exchange;
 use crate::error::{Error, Result};
 use crate::foreign::discover::Located;
-use crate::foreign::observe::evidence::{Found, Gathered};
+use crate::foreign::observe::evidence::Gathered;
 use crate::foreign::observe::read::LONGEST_WARNING;
 use crate::foreign::observe::wait::is_torn;
-use crate::foreign::publish::journal::Journal;
+use crate::foreign::publish::journal::Backup;
 use crate::foreign::repair::quarantine::{
     OpenFile, open_file, open_files, quarantine_copy, quarantine_file, set_aside,
 };
@@ -15,7 +15,7 @@ use crate::view::Warning;
 use crate::words::one_line;
 use layouts::capabilities::is_shared;
 use layouts::layout::Merge;
-use layouts::verdict::hash;
+use layouts::verdict::{There, hash};
 use model::id::SessionId;
 use std::fs;
 use std::path::Path;
@@ -36,11 +36,11 @@ pub(crate) struct OnDisk<'a> {
 
 impl OnDisk<'_> {
     /// Makes replaced content the backup; unreadable content goes to quarantine, and the good backup stays.
-    /// `knows` recognises bytes that are already in the log.
+    /// `before` is the backup so far; `knows` recognises bytes that are already in the log.
     pub(crate) fn keep_old(
         &self,
         out: &[u8],
-        journal: &Journal,
+        before: Option<&Backup<'_>>,
         knows: impl Fn(&[u8]) -> bool,
     ) -> Result<Option<Warning>> {
         let (target, path, layout) = (self.target, self.path, self.located.layout);
@@ -53,7 +53,7 @@ impl OnDisk<'_> {
         if is_read {
             // An empty file may be about to be written: it waits, and replaces no good backup.
             let is_empty = out.is_empty();
-            let said = if is_empty { None } else { self.keep_backup_in_use(journal, knows)? };
+            let said = if is_empty { None } else { self.keep_backup_in_use(before, knows)? };
             let open =
                 is_empty.then(|| open_file(self.root, self.id, &format!("{path}.bak"), out)).transpose()?;
             fs::rename(&waiting, open.unwrap_or_else(|| exchange::backup(target))).map_err(failed)?;
@@ -71,12 +71,12 @@ impl OnDisk<'_> {
     /// contains unread content.
     fn keep_backup_in_use(
         &self,
-        journal: &Journal,
+        noted: Option<&Backup<'_>>,
         knows: impl Fn(&[u8]) -> bool,
     ) -> Result<Option<Warning>> {
         let backup = exchange::backup(self.target);
         let Ok(bytes) = exchange::read(&backup) else { return Ok(None) };
-        let Some(noted) = journal.noted_of(self.target) else { return Ok(None) };
+        let Some(noted) = noted else { return Ok(None) };
         let is_changed = noted.hash != hash(&bytes);
         let is_known = if is_shared(self.located.layout, self.path) {
             let there = exchange::read(self.target).unwrap_or_default();
@@ -86,7 +86,7 @@ impl OnDisk<'_> {
             knows(&bytes)
         };
         let is_lost = is_changed && (!is_known || is_torn(self.located, self.path, &bytes));
-        let is_in_use = journal.is_of_others(self.target) && is_recent(&backup);
+        let is_in_use = noted.is_of_others && is_recent(&backup);
         let name = format!("{}.bak", self.path);
         let aside = match (is_lost, is_in_use) {
             (true, _) => quarantine_file(self.root, self.id, &name, &bytes)?,
@@ -124,9 +124,10 @@ impl OnDisk<'_> {
     }
 
     /// The entry at the file's path, with its neighbours.
-    pub(crate) fn gathered<'a>(&'a self, row: &'a ViewRow, found: Option<&[u8]>) -> Gathered<'a> {
+    pub(crate) fn gathered<'a>(&'a self, row: &'a ViewRow, found: Option<&'a [u8]>) -> Gathered<'a> {
         let rules = self.located.layout.files(&self.located.spot);
-        Gathered::of_row(self.located, &rules, self.target, row, Found::of(found))
+        let there = found.map_or(There::Nothing, There::Bytes);
+        Gathered::of_row(self.located, &rules, self.target, row, there)
     }
 }
 

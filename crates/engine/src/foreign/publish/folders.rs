@@ -8,9 +8,7 @@ use crate::error::{Error, Result};
 use crate::execute::plan::Plan;
 use crate::failpoint;
 use crate::foreign::discover::Located;
-use crate::foreign::observe::displaced::DisplacedEdit;
 use crate::foreign::observe::{FileState, FileVerdict, Observation, hash};
-use crate::foreign::publish::journal::Journal;
 use crate::foreign::publish::new_row;
 use layouts::layout::{Layout, Spot};
 use layouts::reconcile::Draft;
@@ -21,7 +19,7 @@ use model::hint::Hint;
 use model::session::Session;
 use model::words;
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::path::Path;
 use store::ViewRow;
 
@@ -75,12 +73,11 @@ impl Observation {
         let tree = |tree: &Tree| tree.clone().moved(&from, &to);
         let row = |row: &ViewRow| ViewRow { path: place(&row.path), ..row.clone() };
         let found = |found: &FileVerdict| FileVerdict { row: found.row.as_ref().map(row), ..found.clone() };
-        let edit = |edit: &DisplacedEdit| DisplacedEdit { path: place(&edit.path), ..edit.clone() };
         Self {
             tree: tree(&self.tree),
             documents: tree(&self.documents),
             verdicts: live.map(|(path, verdict)| (place(path), found(verdict))).collect(),
-            displaced: self.displaced.iter().map(edit).collect(),
+            displaced: self.displaced.iter().map(|(path, edit)| (place(path), edit.clone())).collect(),
             moving: Some(Moving { from: from.clone(), to: to.clone() }),
             located,
             ..self.clone()
@@ -157,13 +154,7 @@ impl Engine {
     }
 
     /// Moves a session's folder to its place. Safe to repeat.
-    pub(crate) fn move_folder(
-        &self,
-        located: &Located,
-        root: &Path,
-        row: &ViewRow,
-        (before, lock): (&mut Journal, &File),
-    ) -> Result<()> {
+    pub(crate) fn move_folder(&self, located: &Located, root: &Path, row: &ViewRow) -> Result<()> {
         let from = String::from_utf8_lossy(&row.body).into_owned();
         let source = below(root, &located.spot.below_project(&from))?;
         let target = below(root, &located.spot.path)?;
@@ -180,7 +171,7 @@ impl Engine {
         }
         disk::move_to_free(&source, &target).map_err(failed)?;
         failpoint::reached("folder-moved");
-        before.moved(lock, &source, &target).map_err(failed)
+        Ok(())
     }
 }
 

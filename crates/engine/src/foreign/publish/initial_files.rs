@@ -3,14 +3,13 @@
 
 use crate::disk;
 use crate::engine::{Engine, is_unfinished};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::foreign::discover::Located;
 use crate::foreign::observe::Observation;
 use layouts::layout::{FileOp, Folder, Purpose, ReadAs, Standing, WriteRequest};
 use layouts::tree::Tree;
 use model::item::ItemBook;
 use model::session::Session;
-use std::fs;
 use std::path::Path;
 use store::ViewRow;
 
@@ -36,9 +35,7 @@ pub(crate) fn make_folders(located: &Located, session: &Session, root: &Path) ->
         FileOp::Put { .. } | FileOp::Create(_) | FileOp::Marker { .. } => None,
     });
     for folder in folders {
-        let folder = disk::below(root, &located.spot.below_project(&folder))?;
-        fs::create_dir_all(&folder)
-            .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
+        disk::make_below(root, &located.spot.below_project(&folder))?;
     }
     Ok(())
 }

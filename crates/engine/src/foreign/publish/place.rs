@@ -7,7 +7,6 @@ use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::foreign::discover::Located;
 use crate::foreign::discover::markers::is_marker;
-use crate::foreign::observe::displaced::CameOut;
 use crate::foreign::observe::gone::{is_nowhere, was_there};
 use crate::foreign::observe::hash;
 use crate::foreign::observe::shared::{beside_others, settled};
@@ -15,37 +14,31 @@ use crate::foreign::observe::wait::out_when_written;
 use crate::foreign::publish::backup::{OnDisk, settle_open};
 use crate::foreign::publish::folders::is_place;
 use crate::foreign::publish::initial_files;
-use crate::foreign::publish::journal::{Journal, LOCK};
+use crate::foreign::publish::journal::{Backup, with_backup};
 use crate::foreign::publish::markers;
 use crate::foreign::repair::quarantine::{clear_the_backup, not_kept, quarantine_entry};
-use crate::place::FOLDER;
 use crate::view::Warning;
 use crate::walk;
-use crate::workspace::ensure_ignored;
 use layouts::capabilities;
 use layouts::layout::{Depth, FileRules, Merge, Spot};
 use layouts::tree::Entry;
 use layouts::verdict::{self, Waiting};
+use model::artifact::moved_path;
 use model::id::SessionId;
 use model::session::Session;
-use rustix::fs::{FlockOperation, flock};
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-use store::ViewRow;
+use store::{ViewRow, WriteJournal};
 
 /// The result of writing a session's files.
 #[derive(Default)]
 pub(crate) struct Placed {
-    /// Files now in place, each with a message.
-    pub(crate) rows: Vec<(ViewRow, Option<Warning>)>,
     /// Files that were not written because the existing ones are inaccessible.
     pub(crate) left_alone: Vec<PathBuf>,
     /// The session that must adopt a displaced edit.
     pub(crate) displaced: Option<SessionId>,
-    /// Messages about none of them.
     pub(crate) said: Vec<Warning>,
 }
 
@@ -63,8 +56,6 @@ struct Ground {
     located: Located,
     rules: FileRules,
     root: PathBuf,
-    lock: File,
-    before: Journal,
 }
 
 impl Ground {
@@ -74,11 +65,10 @@ impl Ground {
 
     /// The folder existed, was removed since, and is not recreated unasked.
     fn is_gone(&self, row: &ViewRow) -> bool {
-        let Self { located, root, before, .. } = self;
-        let home = root.join(&located.spot.home);
+        let Self { located, root, .. } = self;
         located.layout.facts().goes_with_folder
-            && was_there(row, before, &home.join(&row.path))
-            && is_nowhere(&home)
+            && was_there(row)
+            && is_nowhere(&root.join(&located.spot.home))
     }
 
     /// A file that its own tool moved away does not come back.
@@ -99,7 +89,7 @@ impl Ground {
 impl Engine {
     /// Writes every file that is not known to be in place. If an edit was displaced, returns the session that
     /// must adopt it.
-    pub(crate) fn place(&self, id: &SessionId) -> Result<Placed> {
+    pub(crate) fn place(&mut self, id: &SessionId) -> Result<Placed> {
         let mut done = Placed::default();
         let (_, session) = self.load_kept(id)?;
         let Some(located) = self.located(&session) else { return Ok(done) };
@@ -107,19 +97,36 @@ impl Engine {
         if located.layout.facts().private {
             make_private(&root.join(&located.spot.home))?;
         }
-        let lock = self.lock_views(&root)?;
-        let before = Journal::read(&lock).unwrap_or_default();
+        let _lock = self.lock_views(&root)?;
         done.said = settle_open(&root)?;
         let rules = located.layout.files(&located.spot);
-        let mut ground = Ground { session, located, rules, root, lock, before };
-        let (places, files): (Vec<ViewRow>, Vec<ViewRow>) =
-            self.store.views(id)?.into_iter().partition(is_place);
+        let ground = Ground { session, located, rules, root };
         // First, so that its files are written to their proper place.
-        done.rows.extend(self.place_folders(&mut ground, places)?);
-        for row in files {
-            match self.place_file(&mut ground, row)? {
+        let rows = self.place_folders(&ground)?;
+        let mut placed = Vec::new();
+        let all = self.place_files(&ground, rows, &mut placed, &mut done);
+        // Those before one that failed are in place.
+        if !placed.is_empty() {
+            self.store.confirm_views(&placed, self.patience.left())?;
+        }
+        all.map(|()| done)
+    }
+
+    fn place_files(
+        &mut self,
+        ground: &Ground,
+        rows: Vec<ViewRow>,
+        placed: &mut Vec<ViewRow>,
+        done: &mut Placed,
+    ) -> Result<()> {
+        for row in rows.into_iter().filter(|row| !is_place(row)) {
+            match self.place_file(ground, row)? {
                 Outcome::AsKnown => {}
-                Outcome::There(there) => done.rows.push(*there),
+                Outcome::There(there) => {
+                    let (row, said) = *there;
+                    placed.push(row);
+                    done.said.extend(said);
+                }
                 Outcome::LeftAlone(path) => done.left_alone.push(path),
                 Outcome::Displaced(by) => {
                     done.displaced = Some(by);
@@ -127,30 +134,36 @@ impl Engine {
                 }
             }
         }
-        Ok(done)
+        Ok(())
     }
 
-    fn place_folders(
-        &self,
-        ground: &mut Ground,
-        places: Vec<ViewRow>,
-    ) -> Result<Vec<(ViewRow, Option<Warning>)>> {
-        let Ground { located, root, lock, before, .. } = ground;
+    /// Moves the session's folder if that is due; the journals of its files go with it. Returns its rows.
+    fn place_folders(&mut self, Ground { session, located, root, .. }: &Ground) -> Result<Vec<ViewRow>> {
+        let rows = self.store.base().views(&session.id)?;
         let own = format!("{}/", located.spot.path);
-        let is_due = |row: &ViewRow| !row.confirmed && located.spot.below_project(&row.path) == own;
-        let mut moved = Vec::new();
-        for row in places.into_iter().filter(is_due) {
-            self.move_folder(located, root, &row, (before, lock))?;
-            moved.push((row, None));
-        }
-        Ok(moved)
+        let is_due =
+            |row: &&ViewRow| is_place(row) && !row.confirmed && located.spot.below_project(&row.path) == own;
+        let Some(place) = rows.iter().find(is_due) else { return Ok(rows) };
+        self.move_folder(located, root, place)?;
+        let (from, to) = (String::from_utf8_lossy(&place.body), place.path.trim_end_matches('/'));
+        let moved = |old: &ViewRow| {
+            let path = moved_path(&old.path, &from, to);
+            let new = rows.iter().find(|row| row.path == path && path != old.path)?;
+            let journal = WriteJournal { put_this: false, ..old.journal.clone() };
+            Some(ViewRow { journal, ..new.clone() })
+        };
+        let journals: Vec<ViewRow> = rows.iter().filter_map(moved).collect();
+        self.store.note_writes(&journals)?;
+        self.store.confirm_views(std::slice::from_ref(place), self.patience.left())?;
+        Ok(self.store.base().views(&session.id)?)
     }
 
-    fn place_file(&self, ground: &mut Ground, row: ViewRow) -> Result<Outcome> {
+    fn place_file(&mut self, ground: &Ground, mut row: ViewRow) -> Result<Outcome> {
         if ground.has_left(&row) || (ground.is_gone(&row) && !self.scope.aim.is_repair()) {
             return Ok(Outcome::AsKnown);
         }
-        let Ground { session, located, rules, root, before, .. } = &*ground;
+        let Ground { session, located, rules, root } = ground;
+        let mut last = self.journal_row(located, &session.worktree, &row)?;
         let target = self.target(root, &located.spot, &row.path)?;
         let file = ground.file(&target, &row.path);
         clear_the_way(&file)?;
@@ -160,9 +173,12 @@ impl Engine {
             .map_err(|source| Error::io(format!("reading what waits beside {}", target.display()), source))?;
         let found = exchange::read(&target).ok();
         let gathered = file.gathered(&row, found.as_deref());
-        let waiting = verdict::waiting(&gathered.evidence(before, false, &row.boot_id));
-        if let Some(by) = self.settle_waiting(&file, &row, before, waiting)? {
+        let waiting = verdict::waiting(&gathered.evidence(Some(&last), false, &row.boot_id));
+        if let Some(by) = self.settle_waiting(&file, &row, &mut last, waiting)? {
             return Ok(Outcome::Displaced(by));
+        }
+        if last.session == row.session {
+            row.journal.clone_from(&last.journal);
         }
         if row.confirmed {
             return Ok(Outcome::AsKnown);
@@ -170,7 +186,7 @@ impl Engine {
         failpoint::reached_at("view-before", &row.path);
         if is_marker(located.layout, &row.path) {
             let held = markers::place(&target, &row)?;
-            let aside = held.map(|held| file.keep_old(&held, before, |_| true)).transpose()?.flatten();
+            let aside = held.map(|held| file.keep_old(&held, None, |_| true)).transpose()?.flatten();
             return Ok(there(row, aside));
         }
         if !rules.is_state(&row.path) {
@@ -186,7 +202,7 @@ impl Engine {
         {
             return Ok(Outcome::LeftAlone(target));
         }
-        let mut outcome = self.put(ground, &row, &target, found.as_deref())?;
+        let mut outcome = self.put(ground, &row, &last, &target, found.as_deref())?;
         if let Outcome::There(there) = &mut outcome {
             there.1 = there.1.take().or(moved);
         }
@@ -195,19 +211,21 @@ impl Engine {
 
     /// Exchanges a file with the current one, and inspects the replaced content.
     fn put(
-        &self,
-        ground: &mut Ground,
+        &mut self,
+        ground: &Ground,
         row: &ViewRow,
+        last: &ViewRow,
         target: &Path,
         found: Option<&[u8]>,
     ) -> Result<Outcome> {
-        let Ground { session, located, root, lock, before, .. } = ground;
-        let file = OnDisk { root, id: &session.id, located, target, path: &row.path };
+        let Ground { session, located, .. } = ground;
+        let file = ground.file(target, &row.path);
+        let backup = Backup::of(&last.journal);
         let failed = |source| not_written(target, source);
         let is_shared = capabilities::is_shared(located.layout, &row.path);
         let (mut body, previous) = beside_others(located, target, row);
         let gathered = file.gathered(row, found);
-        let evidence = gathered.evidence(before, false, &row.boot_id);
+        let evidence = gathered.evidence(Some(last), false, &row.boot_id);
         if let Some(late) = verdict::late(&evidence) {
             let onto = late.completed_in(&body);
             body =
@@ -226,28 +244,47 @@ impl Engine {
         let others = verdict::others_backup(&evidence).filter(|_| takes_its_place);
         let kept = others.map(|bytes| file.keep_others_backup(bytes)).transpose()?;
         let kept = file.keep_not_understood(row, &previous)?.or(kept);
-        before.note_put(lock, target, &body, &expected, row).map_err(failed)?;
+        let mut row = self.note_put(row, last, &body, &expected)?;
         self.scope.put.borrow_mut().insert(target.to_owned(), body.clone());
         let out = match exchange::put(target, &body, &expected).map_err(failed)? {
-            exchange::Put::New => return Ok(there(settled(located, row), None)),
+            exchange::Put::New => {
+                row.journal.put_expected = None;
+                return Ok(there(settled(located, &row), None));
+            }
             exchange::Put::Changed => return Ok(Outcome::Displaced(session.id.clone())),
             exchange::Put::Over(out) => out,
         };
         let out = out_when_written(target, &row.path, out, located);
-        if out != expected && !is_known(row, &out) {
+        if out != expected && !is_known(&row, &out) {
             return Ok(Outcome::Displaced(session.id.clone()));
         }
-        let knows = |bytes: &[u8]| is_known(row, bytes) || row.earlier.contains(&hash(bytes));
-        let told = match file.keep_old(&out, before, knows) {
+        let knows = |bytes: &[u8]| is_known(&row, bytes) || row.earlier.contains(&hash(bytes));
+        let told = match file.keep_old(&out, backup.as_ref(), knows) {
             Ok(told) => told,
             // The file is in place; only the replaced one has no place yet.
-            Err(error) => return Ok(there(settled(located, row), Some(not_kept(target, &error)))),
+            Err(error) => return Ok(there(settled(located, &row), Some(not_kept(target, &error)))),
         };
-        if located.layout.is_whole(&row.path, &out) {
-            before.note(lock, target, &out, row.earlier.last()).map_err(failed)?;
-            return Ok(there(settled(located, row), kept.or(told)));
+        let is_whole = located.layout.is_whole(&row.path, &out);
+        row.journal = dealt_with(&row, last, target, &out, is_whole);
+        Ok(there(settled(located, &row), if is_whole { kept.or(told) } else { told.or(kept) }))
+    }
+
+    /// Records a pending write. From here on this session is the file's last writer.
+    fn note_put(&mut self, row: &ViewRow, last: &ViewRow, body: &[u8], expected: &[u8]) -> Result<ViewRow> {
+        let journal = WriteJournal {
+            put_hash: Some(hash(body)),
+            put_expected: Some(hash(expected)),
+            put_this: true,
+            backup: last.journal.backup.clone(),
+            loses: row.journal.loses.clone(),
+        };
+        let row = ViewRow { journal, ..row.clone() };
+        let mut notes = vec![row.clone()];
+        if last.session != row.session {
+            notes.push(ViewRow { journal: WriteJournal::default(), ..last.clone() });
         }
-        Ok(there(settled(located, row), told.or(kept)))
+        self.store.note_writes(&notes)?;
+        Ok(row)
     }
 
     /// The path of a file, creating its folder. Never over a link: one at the file's own path is quarantined
@@ -270,10 +307,10 @@ impl Engine {
     /// Handles a waiting file: our own bytes that never arrived are removed; the previous version becomes the
     /// backup; an edit stays, and its session is returned.
     fn settle_waiting(
-        &self,
+        &mut self,
         file: &OnDisk<'_>,
         row: &ViewRow,
-        journal: &Journal,
+        last: &mut ViewRow,
         found: Waiting,
     ) -> Result<Option<SessionId>> {
         let waiting = exchange::waiting(file.target);
@@ -284,7 +321,11 @@ impl Engine {
             Waiting::BecomesBackup => {
                 let bytes = exchange::read(&waiting).map_err(failed)?;
                 let knows = |bytes: &[u8]| row.earlier.contains(&hash(bytes));
-                file.keep_old(&bytes, journal, knows).map(|_| None)
+                file.keep_old(&bytes, Backup::of(&last.journal).as_ref(), knows)?;
+                let is_whole = file.located.layout.is_whole(file.path, &bytes);
+                last.journal = dealt_with(last, last, file.target, &bytes, is_whole);
+                self.store.note_writes(std::slice::from_ref(last))?;
+                Ok(None)
             }
             Waiting::TakeIn(by) => {
                 let by = SessionId::parse(&by).ok();
@@ -295,53 +336,32 @@ impl Engine {
     }
 
     /// Displaced edits are in the log now, and their bytes become the backup.
-    pub(crate) fn keep_displaced(&self, session: &Session, displaced: &[CameOut]) -> Result<()> {
-        let failed = |source| Error::io("keeping an edit", source);
+    pub(crate) fn keep_displaced(
+        &mut self,
+        session: &Session,
+        displaced: &[(String, Vec<u8>)],
+    ) -> Result<()> {
         let Some(located) = self.located(session).filter(|_| !displaced.is_empty()) else { return Ok(()) };
         let root = self.root_of(session);
-        let lock = self.lock_views(&root)?;
-        let mut before = Journal::read(&lock).unwrap_or_default();
-        for CameOut { target, path, bytes } in displaced {
+        let _lock = self.lock_views(&root)?;
+        let rows = self.store.base().views(&session.id)?;
+        for (path, bytes) in displaced {
+            let target = &root.join(&located.spot.home).join(path);
+            let Some(row) = rows.iter().find(|row| row.path == *path) else { continue };
+            let last = self.journal_row(&located, &session.worktree, row)?;
             // Another process may have replaced it since, or its writer added to it: that is checked again.
             let is_shared = capabilities::is_shared(located.layout, path);
             let is_it = |there: Vec<u8>| there == *bytes || (is_shared && there.starts_with(bytes));
             let file = OnDisk { root: &root, id: &session.id, located: &located, target, path };
-            let knows = |bytes: &[u8]| displaced.iter().any(|edit| edit.bytes == bytes);
+            let knows = |bytes: &[u8]| displaced.iter().any(|(_, edit)| edit == bytes);
             if exchange::read(&exchange::waiting(target)).is_ok_and(is_it) {
-                file.keep_old(bytes, &before, knows)?;
-                if located.layout.is_whole(path, bytes) {
-                    before.note(&lock, target, bytes, None).map_err(failed)?;
-                }
+                file.keep_old(bytes, Backup::of(&last.journal).as_ref(), knows)?;
+                let is_whole = located.layout.is_whole(path, bytes);
+                let journal = dealt_with(&last, &last, target, bytes, is_whole);
+                self.store.note_writes(&[ViewRow { journal, ..last }])?;
             }
         }
         Ok(())
-    }
-
-    /// One process writes a worktree's files at a time. Never held together with a turn of the store.
-    fn lock_views(&self, root: &Path) -> Result<File> {
-        let folder = root.join(FOLDER);
-        ensure_ignored(root)?;
-        let path = folder.join(LOCK);
-        let failed = |source| Error::io(format!("locking {}", path.display()), source);
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            // A repository may contain a link of that name.
-            .custom_flags(i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or(0))
-            .open(&path)
-            .map_err(failed)?;
-        let until = Instant::now() + self.patience.left();
-        loop {
-            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(file),
-                Err(rustix::io::Errno::WOULDBLOCK) if Instant::now() < until => {
-                    std::thread::sleep(Duration::from_millis(1));
-                }
-                Err(error) => return Err(failed(error.into())),
-            }
-        }
     }
 }
 
@@ -354,6 +374,16 @@ fn clear_the_way(file: &OnDisk<'_>) -> Result<()> {
     }
     let name = format!("{}.waiting", file.path.replace('/', "_"));
     quarantine_entry(file.root, file.id, &waiting, &name).map(drop)
+}
+
+/// The journal after the replaced content found its place. Unreadable content became no backup.
+fn dealt_with(row: &ViewRow, last: &ViewRow, target: &Path, out: &[u8], is_whole: bool) -> WriteJournal {
+    if !is_whole {
+        return WriteJournal { put_expected: None, ..row.journal.clone() };
+    }
+    let hash = Some(hash(out));
+    let is_of_others = row.earlier.last() != hash.as_ref() && last.journal.put_hash != hash;
+    with_backup(&row.journal, target, out, is_of_others)
 }
 
 fn there(row: ViewRow, said: Option<Warning>) -> Outcome {

@@ -3,7 +3,7 @@
 
 use crate::disk;
 use crate::engine::Engine;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::execute::Answer;
 use layouts::layout;
 use model::id::SessionId;
@@ -23,9 +23,7 @@ impl Engine {
 
     fn made_run_folder(&self, session: &Session) -> Result<()> {
         let Some(path) = session.run().and_then(|run| folder_of(session, run)) else { return Ok(()) };
-        let folder = disk::below(&self.root_of(session), &path)?;
-        fs::create_dir_all(&folder)
-            .map_err(|source| Error::io(format!("making {}", folder.display()), source))
+        disk::make_below(&self.root_of(session), &path).map(drop)
     }
 
     /// Removes empty folders of runs whose start was undone.

@@ -6,6 +6,18 @@ use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
+const REGISTRY: &str = "session_status.jsonl";
+
+/// The row of a file of a session.
+fn row(place: &Place, session: &SessionId, path: &str) -> ViewRow {
+    let rows = place.engine().store.views(session).unwrap();
+    rows.into_iter().find(|row| row.path == path).unwrap()
+}
+
+fn lock_file(place: &Place) -> std::path::PathBuf {
+    place.folder.path().join(".leftoff/views.lock")
+}
+
 fn state(place: &Place) -> Value {
     serde_json::from_slice(&fs::read(place.file("state.json")).unwrap()).unwrap()
 }
@@ -89,4 +101,75 @@ fn a_loss_of_a_write_that_never_arrived_is_not_forgotten() {
         let found = with_loss(row(false, None), lost.map(ToOwned::to_owned).as_ref(), known.as_ref());
         assert_eq!(found.journal.loses.as_deref(), kept);
     }
+}
+
+#[test]
+fn the_write_journal_is_in_the_row_and_the_lock_is_nothing_but_a_lock() {
+    let place = Place::with(Some("ocr"));
+    let journal = row(&place, &place.session, "state.json").journal;
+    assert_eq!((journal.put_expected, journal.backup), (None, None), "a new file replaces nothing");
+    let before = fs::read(place.file("state.json")).unwrap();
+    place.advance();
+    let row = row(&place, &place.session, "state.json");
+    assert_eq!((row.journal.put_hash.as_ref(), row.journal.put_expected.as_ref()), (Some(&row.hash), None));
+    assert!(row.journal.put_this);
+    let backup = journal::Backup::of(&row.journal).unwrap();
+    assert_eq!((backup.hash, backup.is_of_others), (hash_of(&before).as_str(), false));
+    assert_eq!(backup.noted(&place.file("state.json")).is_same_file, Some(true));
+    assert!(fs::read(lock_file(&place)).unwrap().is_empty());
+}
+
+#[test]
+fn notes_of_version_0_1_are_read_once() {
+    let place = Place::with(Some("ocr"));
+    let (file, known) = (place.file("state.json"), row(&place, &place.session, "state.json"));
+    let mut engine = place.engine();
+    let forgotten = ViewRow { journal: store::WriteJournal::default(), ..known.clone() };
+    engine.store.note_writes(&[forgotten]).unwrap();
+    let text = format!("7 abc 12.34 {}\n9 def 5.6 /somewhere/else\nnonsense\n", file.display());
+    fs::write(lock_file(&place), text).unwrap();
+    engine.publish_session(&place.session).unwrap();
+    let journal = row(&place, &place.session, "state.json").journal;
+    assert_eq!(journal.backup.as_deref(), Some("7 abc 12.34"));
+    assert_eq!(journal.put_hash, Some(known.hash));
+    assert!(!journal.put_this && journal.put_expected.is_none());
+    assert!(fs::read(lock_file(&place)).unwrap().is_empty());
+}
+
+#[test]
+fn the_journal_of_a_shared_file_is_with_its_last_writer_alone() {
+    let place = Place::with_registry();
+    let has_it = |session: &SessionId| row(&place, session, REGISTRY).journal.put_hash.is_some();
+    assert!(has_it(&place.session));
+    let other = place.another();
+    let by_both = [&place.session, &other].map(has_it);
+    assert_eq!(by_both.into_iter().filter(|has_it| *has_it).count(), 1);
+    let worktree = place.engine().project.worktree();
+    let last = place.engine().store.last_writer(&worktree, REGISTRY).unwrap().unwrap();
+    assert!(has_it(&last.session));
+    let file = fs::read(place.folder.path().join(".workflow").join(REGISTRY)).unwrap();
+    assert_eq!(last.journal.put_hash, Some(hash_of(&file)));
+}
+
+/// A session adopted somebody's line that is in no file any more. Before its write arrives, another session
+/// writes the registry, and what both were to replace becomes the backup.
+#[test]
+fn f1_a_line_on_its_way_survives_another_sessions_write() {
+    let place = Place::with_registry();
+    let other = place.another();
+    let file = place.folder.path().join(".workflow").join(REGISTRY);
+    let (known, there) = (row(&place, &place.session, REGISTRY), fs::read(&file).unwrap());
+    let body = [&there[..], b"{\"id\":\"WFS-theirs\",\"edit\":7}\n"].concat();
+    let on_its_way = ViewRow { hash: hash_of(&body), body, previous: there, confirmed: false, ..known };
+    let mut engine = place.engine();
+    engine.store.append(&Batch { views: vec![on_its_way], ..Batch::default() }).unwrap();
+    engine.options.session = Some(other.to_string());
+    engine.pause(None, None, &[]).unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(!text(&fs::read(&file).unwrap()).contains("WFS-theirs"), "it is not there yet");
+    let mut engine = place.engine();
+    let observation = engine.observe(&place.session).unwrap().unwrap();
+    assert!(text(observation.documents.content(REGISTRY).unwrap()).contains("WFS-theirs"));
+    engine.write_files(&place.session);
+    assert!(text(&fs::read(&file).unwrap()).contains("WFS-theirs"));
 }

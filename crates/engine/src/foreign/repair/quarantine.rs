@@ -155,10 +155,7 @@ pub(crate) fn quarantine_folder(root: &Path, id: &SessionId) -> Result<PathBuf> 
 
 fn made(root: &Path, path: &str) -> Result<PathBuf> {
     ensure_ignored(root)?;
-    let folder = disk::below(root, path)?;
-    fs::create_dir_all(&folder)
-        .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
-    Ok(folder)
+    disk::make_below(root, path)
 }
 
 #[cfg(test)]
