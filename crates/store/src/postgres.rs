@@ -116,6 +116,10 @@ impl Store for PostgresStore {
     }
 
     fn append(&mut self, batch: &Batch) -> Result<()> {
+        if crate::control::loses(batch) {
+            self.give_back();
+            return Ok(());
+        }
         self.in_turn(|store| store.append_in_turn(batch))
     }
 

@@ -127,7 +127,7 @@ impl Engine {
         let fingerprint = self.fingerprint(name, arguments);
         self.execute(&fingerprint, |engine| {
             let id = engine.select(Want::Unfinished)?;
-            let subject = engine.take_up(&id)?;
+            let subject = engine.take_up_from_afar(&id)?;
             let session = &subject.session;
             if let Asked::Set { setting, .. } = asked {
                 refuse_no_fields(session, FieldOf::Item, &setting.fields)?;

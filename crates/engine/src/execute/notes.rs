@@ -24,7 +24,13 @@ impl Engine {
         }
         self.refuse_note(kind, &fields)?;
         let command = Command::AddNote { kind, text, fields };
-        self.change("note", Want::Unfinished, &command)
+        let fingerprint = self.fingerprint("note", &format!("{command:?}"));
+        self.execute(&fingerprint, |engine| {
+            let id = engine.select(Want::Unfinished)?;
+            let subject = engine.take_up_from_afar(&id)?;
+            let events = decide(&subject.session, command.clone())?;
+            Ok(Plan::of(subject.change(events)))
+        })
     }
 
     /// Refuses a note that the session's own tool cannot represent.
@@ -54,7 +60,7 @@ impl Engine {
             let subject = engine.select(Want::Unfinished)?;
             let whole = engine.replay(&subject)?;
             let events = decide(&whole, command.clone())?;
-            Ok(Plan::of(engine.take_up(&subject)?.change(events)))
+            Ok(Plan::of(engine.take_up_from_afar(&subject)?.change(events)))
         })
     }
 }
