@@ -137,48 +137,62 @@ impl Server {
     }
 
     fn start_at(namespace: Option<String>, settings: &str) -> Option<Self> {
+        let mut server = Self::empty(namespace)?;
+        let password = server.folder().join("password");
+        fs::write(&password, PASSWORD).expect("a file");
+        let mut initdb = as_nobody(server.programs.join("initdb"));
+        initdb.args(["-U", "postgres", "--auth=scram-sha-256", "-E", "UTF8", "--locale=C", "--no-sync"]);
+        server.make(initdb.arg("--pwfile").arg(&password).arg("-D"));
+        server.append("pg_hba.conf", "host all all 0.0.0.0/0 scram-sha-256");
+        let folder = server.folder().display().to_string();
+        server.append(
+            "postgresql.conf",
+            &format!(
+                "max_connections=200\nlisten_addresses='127.0.0.1'\nunix_socket_directories='{folder}'\n{settings}"
+            ),
+        );
+        server.start_somewhere();
+        Some(server)
+    }
+
+    /// Starts a copy of this server that follows it, and can take its place.
+    pub fn start_standby(&self) -> Self {
+        let mut standby = Self::empty(None).expect("the programs are there");
+        let mut copy = as_nobody(self.programs.join("pg_basebackup"));
+        copy.args(["-R", "--no-sync", "-c", "fast", "-U", "postgres", "-p", &self.port.to_string(), "-h"]);
+        standby.make(copy.arg(self.folder()).env("PGPASSWORD", PASSWORD).arg("-D"));
+        let folder = standby.folder().display().to_string();
+        standby.append("postgresql.conf", &format!("unix_socket_directories='{folder}'"));
+        standby.start_somewhere();
+        standby
+    }
+
+    fn empty(namespace: Option<String>) -> Option<Self> {
         let programs = programs()?;
         let folder = tempfile::tempdir().expect("a temporary folder");
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("its mode");
         hand_over(folder.path());
-        let password = folder.path().join("password");
-        fs::write(&password, PASSWORD).expect("a file");
-        let made = as_nobody(programs.join("initdb"))
-            .args([
-                "-U",
-                "postgres",
-                "--auth=scram-sha-256",
-                "-E",
-                "UTF8",
-                "--locale=C",
-                "--no-sync",
-                "--pwfile",
-            ])
-            .arg(&password)
-            .arg("-D")
-            .arg(folder.path().join("data"))
-            .output()
-            .expect("initdb starts");
+        Some(Self { programs, folder, port: 0, namespace, watch: None })
+    }
+
+    /// Runs a program that makes the folder of data, whose path is its last argument.
+    fn make(&self, command: &mut Command) {
+        let made = command.arg(self.folder().join("data")).output().expect("the program starts");
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-        let configuration = folder.path().join("data/postgresql.conf");
-        let mut file = fs::OpenOptions::new().append(true).open(configuration).expect("the configuration");
-        writeln!(
-            file,
-            "max_connections=200\nlisten_addresses='127.0.0.1'\nunix_socket_directories='{}'\n{settings}",
-            folder.path().display()
-        )
-        .expect("a setting");
-        let doors = folder.path().join("data/pg_hba.conf");
-        let mut doors = fs::OpenOptions::new().append(true).open(doors).expect("the rules of access");
-        writeln!(doors, "host all all 0.0.0.0/0 scram-sha-256").expect("a rule");
-        let mut server = Self { programs, folder, port: 0, namespace, watch: None };
-        for _ in 0..5 {
-            server.port = free_port();
-            if server.run() {
-                return Some(server);
-            }
-        }
-        panic!("the server does not start: {}", server.log());
+    }
+
+    fn append(&self, file: &str, lines: &str) {
+        let file = self.folder().join("data").join(file);
+        let file = fs::OpenOptions::new().append(true).open(file);
+        file.and_then(|mut file| writeln!(file, "{lines}")).expect("the configuration");
+    }
+
+    fn start_somewhere(&mut self) {
+        let is_running = (0..5).any(|_| {
+            self.port = free_port();
+            self.run()
+        });
+        assert!(is_running, "the server does not start: {}", self.log());
     }
 
     /// Restarts the server on the same port with the same data.

@@ -142,6 +142,32 @@ fn another_host_of_the_url_takes_over() {
     assert_eq!(server.sql("SELECT count(*) FROM leftoff.events WHERE kind='note_added'"), "1");
 }
 
+/// A standby takes the place of a server that is gone, with everything that was acknowledged.
+#[test]
+fn a_standby_that_is_promoted_has_what_was_acknowledged_and_takes_the_next_command() {
+    let Some(mut server) = server("failover to a standby") else { return };
+    let standby = server.start_standby();
+    server.sql("ALTER SYSTEM SET synchronous_standby_names='*'; SELECT pg_reload_conf()");
+    while server.sql("SELECT sync_state FROM pg_stat_replication") != "sync" {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let (one, two) = (server.port(), standby.port());
+    let hosts = format!("127.0.0.1:{one},127.0.0.1:{two}");
+    let url = format!("postgres://postgres:{PASSWORD}@{hosts}/postgres?sslmode=disable");
+    let sandbox = Sandbox::git(PROGRAM).without_gates().on(&url);
+    sandbox.run(["start", "--id", "first"]).ok();
+    sandbox.run(["note", "before"]).ok();
+    server.stop();
+    let refused = sandbox.run(["note", "nobody takes writes"]).code(1);
+    assert!(refused.stderr.contains(&hosts), "{}", refused.stderr);
+    without_password(&refused);
+    standby
+        .sql("SELECT pg_promote(); ALTER SYSTEM SET synchronous_standby_names=''; SELECT pg_reload_conf()");
+    sandbox.run(["note", "after"]).ok();
+    assert_eq!(notes(&sandbox), ["before", "after"]);
+    sandbox.run(["doctor"]).ok();
+}
+
 /// What a writer was told about each of its notes.
 #[derive(Default)]
 struct Told {
@@ -260,13 +286,16 @@ fn a_pooler_in_transaction_mode_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     testkit::postgres::hand_over(folder.path());
     let port = free_port();
+    // The settings of the guide; fewer connections than clients.
+    let guide = crate::administrator::guide_block("ini");
+    assert!(guide.contains("pool_mode = transaction"), "{guide}");
     let (users, settings) = (folder.path().join("users"), folder.path().join("pgbouncer.ini"));
     std::fs::write(&users, format!("\"postgres\" \"{PASSWORD}\"\n")).unwrap();
     std::fs::write(
         &settings,
         format!(
-            "[databases]\n* = host=127.0.0.1 port={}\n[pgbouncer]\nlisten_addr=127.0.0.1\nlisten_port={port}\n\
-             unix_socket_dir=\npool_mode=transaction\ndefault_pool_size=2\nauth_type=scram-sha-256\nauth_file={}\n",
+            "[databases]\n* = host=127.0.0.1 port={}\n{guide}\nlisten_addr=127.0.0.1\nlisten_port={port}\n\
+             unix_socket_dir=\nmax_db_connections=2\nauth_type=scram-sha-256\nauth_file={}\n",
             server.port(),
             users.display()
         ),
