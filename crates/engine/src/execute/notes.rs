@@ -35,21 +35,22 @@ impl Engine {
 
     /// Refuses a note that the session's own tool cannot represent.
     fn refuse_note(&self, kind: NoteKind, fields: &BTreeMap<String, Value>) -> Result<()> {
+        let reason = fields.get("reason").filter(|_| kind == NoteKind::Deferred);
+        let Some(reason) = reason else { return Ok(()) };
         let layout = |id: SessionId| layout::by_name(&self.load(&id).ok()?.1.layout);
         let layout = self.select(Want::Unfinished).ok().and_then(layout);
         let known = layout.map(|layout| layout.facts().deferred_reasons).unwrap_or_default();
-        let reason = fields.get("reason").filter(|_| kind == NoteKind::Deferred && !known.is_empty());
-        match reason.filter(|reason| !reason.as_str().is_some_and(|word| known.contains(&word))) {
-            Some(reason) => Err(Error::WrongUsage {
-                message: format!(
-                    "the reason of a deferred point is {}, which is none of {}",
-                    model::gate::quoted(reason),
-                    known.join(", ")
-                ),
-                hint: "give one of them: --field reason=timeout".into(),
-            }),
-            None => Ok(()),
+        if known.is_empty() || reason.as_str().is_some_and(|word| known.contains(&word)) {
+            return Ok(());
         }
+        Err(Error::WrongUsage {
+            message: format!(
+                "the reason of a deferred point is {}, which is none of {}",
+                model::gate::quoted(reason),
+                known.join(", ")
+            ),
+            hint: "give one of them: --field reason=timeout".into(),
+        })
     }
 
     pub fn resolve_note(&mut self, id: u32) -> Result<Answer> {
