@@ -168,7 +168,7 @@ fn a_standby_that_is_promoted_has_what_was_acknowledged_and_takes_the_next_comma
     sandbox.run(["doctor"]).ok();
 }
 
-/// What a writer was told about each of its notes.
+/// The answers that a writer got to its notes.
 #[derive(Default)]
 struct Told {
     acknowledged: Vec<String>,
