@@ -1,7 +1,7 @@
 //! Compares a team's store with `pgbench`, which inserts rows of the same size into the same server in the same run.
 
 use crate::project::{Programs, Project};
-use crate::sample::{interleaved, medians, ratio};
+use crate::sample::{interleaved, median, medians, ratio, timed};
 use crate::table::{Must, Table};
 use crate::{Effort, Result};
 use engine::{Engine, Intent, Options, Request, StartRequest};
@@ -31,6 +31,8 @@ pub fn postgres(programs: &Programs, effort: Effort, table: &mut Table) -> Resul
         theirs.push(team.pgbench(&script, 1, seconds)?);
     }
     told(table, "note, one writer : pgbench, one client", &ours, &theirs, 0.3);
+    growth(&team, &mut engine, table)?;
+    commands(&one, effort, table)?;
 
     let projects: Vec<Project> =
         (0..PROJECTS).map(|_| team.project(programs, "leftoff")).collect::<Result<_>>()?;
@@ -53,6 +55,35 @@ fn told(table: &mut Table, what: &str, ours: &[f64], theirs: &[f64], must: f64) 
     };
     let of = format!("{:.0}/s : {:.0}/s", median(ours), median(theirs));
     table.line(what, ratios[ratios.len() / 2], Must::AtLeast(must), &of);
+}
+
+/// How much a note adds to the tables and to the write-ahead log.
+fn growth(team: &Team<'_>, engine: &mut Engine, table: &mut Table) -> Result<()> {
+    const NOTES: usize = 2_000;
+    let (tables, log) = team.sizes()?;
+    note(engine, NOTES)?;
+    let (tables_after, log_after) = team.sizes()?;
+    let each = |bytes: f64| bytes / NOTES as f64 / 1_000.0;
+    let of = format!("{NOTES} notes of {} bytes", NOTE.len());
+    table.line("growth of the tables, KB a note", each(tables_after - tables), Must::Nothing, &of);
+    table.line("write-ahead log, KB a note", each(log_after - log), Must::Nothing, &of);
+    Ok(())
+}
+
+/// Whole commands: a process that starts, connects with a password, and ends.
+fn commands(project: &Project, effort: Effort, table: &mut Table) -> Result<()> {
+    // The session and the accepted server are those of this process's user.
+    let state = std::env::var_os("XDG_STATE_HOME").unwrap_or_default();
+    let run = |words: &[&str]| timed(project.leftoff(words).env("XDG_STATE_HOME", &state));
+    let [notes, statuses] = interleaved(
+        effort.rounds.min(100),
+        |_| Ok(()),
+        &mut [&mut || run(&["note", NOTE]), &mut || run(&["status"])],
+    )?;
+    for (what, times) in [("note, a whole command, ms", notes), ("status, a whole command, ms", statuses)] {
+        table.line(what, median(&times).as_secs_f64() * 1e3, Must::Nothing, "SCRAM, no TLS, same machine");
+    }
+    Ok(())
 }
 
 /// Compares a command in a store with many sessions with the same command in a store with ten.
@@ -165,8 +196,22 @@ impl<'s> Team<'s> {
         std::fs::write(config, format!("store = \"{url}\"\n{before}"))?;
         // Run in this process: another home folder would count as another machine.
         let options = Options { project: Some(project.root().to_owned()), ..Options::default() };
+        engine::accept_store(Options { person_present: true, ..options.clone() })?;
         Engine::open(options, Intent::Create)?.execute(Request::Start(StartRequest::default()))?;
         Ok(project)
+    }
+
+    /// The bytes of all tables with their indexes, and the end of the write-ahead log.
+    fn sizes(&self) -> Result<(f64, f64)> {
+        let sql = "VACUUM; SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c JOIN pg_namespace n \
+                   ON n.oid=c.relnamespace WHERE n.nspname='leftoff' AND c.relkind='r'; \
+                   SELECT pg_current_wal_lsn()-'0/0'";
+        let answer = self.server.sql(sql);
+        let mut numbers = answer.lines().map(str::parse);
+        match (numbers.next(), numbers.next()) {
+            (Some(tables), Some(log)) => Ok((tables?, log?)),
+            _ => Err(format!("no sizes: {answer}").into()),
+        }
     }
 
     /// Writes the script for `pgbench`, which inserts one row as long as an event.

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use model::actor::Actor;
 use model::command::items::phase_named;
 use model::id::{ItemId, Name, SessionId};
-use model::item::{Item, ItemBook, ItemCounts, ItemState, RunRef};
+use model::item::{Item, ItemBook, ItemCounts, ItemState, Lease, RunRef};
 use model::phase::Phase;
 use model::run::Run;
 use model::session::Session;
@@ -162,7 +162,9 @@ impl Engine {
     pub(crate) fn item_view(&self, item: Item, actor: &Actor, now: Timestamp) -> ItemView {
         let lease = item.live_lease(now).filter(|lease| lease.actor != *actor);
         let gone = lease.and_then(|lease| self.gone_since(&lease.actor));
-        let unconfirmed = lease.is_some_and(|lease| lease.actor.host() != self.caller.host);
+        let is_elsewhere = |lease: &Lease| lease.actor.host() != self.caller.host;
+        // A server is asked by all machines: its leases are certain.
+        let unconfirmed = self.team.is_none() && lease.is_some_and(is_elsewhere);
         ItemView { unconfirmed, ..ItemView::of(item, actor, now, gone) }
     }
 

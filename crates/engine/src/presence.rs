@@ -183,10 +183,15 @@ impl Engine {
         })
     }
 
-    /// When a lease holder was last seen, if known to be gone. `None` for one without a trace.
+    /// When a lease holder was last seen, if known to be gone. `None` for one without a trace, and for one on another
+    /// machine, which may be at work or cut off: its lease lasts until it expires.
     pub(crate) fn gone_since(&self, holder: &Actor) -> Option<Timestamp> {
         let Actor::Agent { agent, id, .. } = holder else { return None };
         let row = self.store.agent(agent, id).ok().flatten()?;
+        let has_ended = row.memory.as_deref().is_some_and(hooks::has_ended);
+        if !row.host.is_empty() && row.host != self.caller.host && !has_ended {
+            return None;
+        }
         (!self.lives(&row)).then_some(row.last_seen)
     }
 

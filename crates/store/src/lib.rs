@@ -4,6 +4,7 @@ mod batch;
 pub mod chain;
 #[cfg(any(test, feature = "contract"))]
 pub mod contract;
+mod control;
 mod error;
 mod laid_over;
 mod memory;

@@ -116,11 +116,16 @@ impl Store for PostgresStore {
     }
 
     fn append(&mut self, batch: &Batch) -> Result<()> {
+        if crate::control::loses(batch) {
+            self.give_back();
+            return Ok(());
+        }
         self.in_turn(|store| store.append_in_turn(batch))
     }
 
     fn load(&self, id: &SessionId) -> Result<Option<Loaded>> {
-        self.wire.run("loading a session", queries::load(self.scope(), id))
+        let ask = || self.wire.run("loading a session", queries::load(self.scope(), id));
+        self.once_a_turn(|seen| &mut seen.sessions, id.clone(), ask)
     }
 
     fn which_exist(&self, ids: &[&SessionId]) -> Result<Vec<bool>> {
@@ -152,7 +157,8 @@ impl Store for PostgresStore {
     }
 
     fn active(&self, worktree: &str) -> Result<Option<SessionId>> {
-        self.wire.run("looking for the active session", queries::active(self.scope(), worktree))
+        let ask = || self.wire.run("looking for the active session", queries::active(self.scope(), worktree));
+        self.once_a_turn(|seen| &mut seen.active, worktree.to_owned(), ask)
     }
 
     fn list(&self, filter: &Filter) -> Result<Vec<Listed>> {
@@ -192,7 +198,8 @@ impl Store for PostgresStore {
     }
 
     fn agents(&self, worktree: Option<&str>) -> Result<Vec<AgentRow>> {
-        self.wire.run("listing agents", agents::all(self.scope(), worktree))
+        let ask = || self.wire.run("listing agents", agents::all(self.scope(), worktree));
+        self.once_a_turn(|seen| &mut seen.agents, worktree.map(ToOwned::to_owned), ask)
     }
 
     fn agent(&self, agent: &str, agent_session: &str) -> Result<Option<AgentRow>> {

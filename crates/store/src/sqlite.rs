@@ -5,7 +5,6 @@ mod agents;
 mod append;
 mod chain;
 mod columns;
-mod control;
 mod create;
 mod detached;
 mod failure;
@@ -179,7 +178,7 @@ impl Store for SqliteStore {
     }
 
     fn append(&mut self, batch: &Batch) -> Result<()> {
-        if control::loses(batch) {
+        if crate::control::loses(batch) {
             return Ok(());
         }
         let done = self.in_turn_of_events(|store| store.append_in_turn(batch));

@@ -112,8 +112,9 @@ impl Sandbox {
     /// The program, ready to run in the project's folder, isolated from this machine's user.
     pub fn command(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
         let mut command = Command::new(&self.program);
+        command.args(arguments);
+        tell_command(&command);
         command
-            .args(arguments)
             .current_dir(&self.project)
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
@@ -234,9 +235,24 @@ pub fn like(command: &Command, arguments: impl IntoIterator<Item = impl AsRef<Os
 /// gets an id of its own there.
 fn store_of_this_run() -> Option<String> {
     static STORE: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();
-    let is_wanted = std::env::var("LEFTOFF_TEST_STORE").is_ok_and(|wanted| wanted == "postgres");
-    let find = || is_wanted.then(|| postgres::schema("tests on PostgreSQL").expect("PostgreSQL is there"));
+    let find =
+        || is_on_postgres().then(|| postgres::schema("tests on PostgreSQL").expect("PostgreSQL is there"));
     STORE.get_or_init(find).clone()
+}
+
+/// Adds a command's name to the list that `./test` compares with the program's help.
+fn tell_command(command: &Command) {
+    let list = std::env::var_os("LEFTOFF_TEST_COMMANDS");
+    if let Some((list, name)) = list.zip(command.get_args().next()) {
+        let list = fs::OpenOptions::new().create(true).append(true).open(list);
+        list.and_then(|mut list| list.write_all(format!("{}\n", name.display()).as_bytes()))
+            .expect("the list of commands");
+    }
+}
+
+/// True if the tests of this run have their sessions on a server.
+pub fn is_on_postgres() -> bool {
+    std::env::var("LEFTOFF_TEST_STORE").is_ok_and(|wanted| wanted == "postgres")
 }
 
 /// Runs a command with this text on stdin.

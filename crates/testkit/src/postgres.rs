@@ -24,6 +24,8 @@ pub struct Server {
     programs: PathBuf,
     folder: TempDir,
     port: u16,
+    /// The network namespace that it runs in.
+    namespace: Option<String>,
     watch: Option<(Child, ChildStdin)>,
 }
 
@@ -95,6 +97,17 @@ pub fn as_nobody(program: impl AsRef<std::ffi::OsStr>) -> Command {
     command
 }
 
+/// A shell without root's privileges in a network namespace.
+fn in_namespace(namespace: &str) -> Command {
+    let mut command = Command::new("nsenter");
+    command.arg(format!("--net=/run/netns/{namespace}"));
+    if let Some((user, group)) = unprivileged() {
+        command.args(["--setuid", &user.to_string(), "--setgid", &group.to_string()]);
+    }
+    command.arg("sh").current_dir("/").env("LC_ALL", "C.UTF-8");
+    command
+}
+
 /// Lets the server's user write to a folder.
 pub fn hand_over(folder: &Path) {
     if let Some((user, group)) = unprivileged() {
@@ -115,50 +128,83 @@ impl Server {
 
     /// Starts a separate server with these lines in its configuration.
     pub fn start_with(settings: &str) -> Option<Self> {
+        Self::start_at(None, settings)
+    }
+
+    /// Starts a separate server in a network namespace, where it listens on every address.
+    pub fn start_in(namespace: &str) -> Option<Self> {
+        Self::start_at(Some(namespace.to_owned()), "listen_addresses='*'")
+    }
+
+    fn start_at(namespace: Option<String>, settings: &str) -> Option<Self> {
+        let mut server = Self::empty(namespace)?;
+        let password = server.folder().join("password");
+        fs::write(&password, PASSWORD).expect("a file");
+        let mut initdb = as_nobody(server.programs.join("initdb"));
+        initdb.args(["-U", "postgres", "--auth=scram-sha-256", "-E", "UTF8", "--locale=C", "--no-sync"]);
+        server.make(initdb.arg("--pwfile").arg(&password).arg("-D"));
+        server.append("pg_hba.conf", "host all all 0.0.0.0/0 scram-sha-256");
+        let folder = server.folder().display().to_string();
+        server.append(
+            "postgresql.conf",
+            &format!(
+                "max_connections=200\nlisten_addresses='127.0.0.1'\nunix_socket_directories='{folder}'\n{settings}"
+            ),
+        );
+        server.start_somewhere();
+        Some(server)
+    }
+
+    /// Starts a copy of this server that follows it, and can take its place.
+    pub fn start_standby(&self) -> Self {
+        let mut standby = Self::empty(None).expect("the programs are there");
+        let mut copy = as_nobody(self.programs.join("pg_basebackup"));
+        copy.args(["-R", "--no-sync", "-c", "fast", "-U", "postgres", "-p", &self.port.to_string(), "-h"]);
+        standby.make(copy.arg(self.folder()).env("PGPASSWORD", PASSWORD).arg("-D"));
+        let folder = standby.folder().display().to_string();
+        standby.append("postgresql.conf", &format!("unix_socket_directories='{folder}'"));
+        standby.start_somewhere();
+        standby
+    }
+
+    fn empty(namespace: Option<String>) -> Option<Self> {
         let programs = programs()?;
         let folder = tempfile::tempdir().expect("a temporary folder");
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("its mode");
         hand_over(folder.path());
-        let password = folder.path().join("password");
-        fs::write(&password, PASSWORD).expect("a file");
-        let made = as_nobody(programs.join("initdb"))
-            .args([
-                "-U",
-                "postgres",
-                "--auth=scram-sha-256",
-                "-E",
-                "UTF8",
-                "--locale=C",
-                "--no-sync",
-                "--pwfile",
-            ])
-            .arg(&password)
-            .arg("-D")
-            .arg(folder.path().join("data"))
-            .output()
-            .expect("initdb starts");
+        Some(Self { programs, folder, port: 0, namespace, watch: None })
+    }
+
+    /// Runs a program that makes the folder of data, whose path is its last argument.
+    fn make(&self, command: &mut Command) {
+        let made = command.arg(self.folder().join("data")).output().expect("the program starts");
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-        let configuration = folder.path().join("data/postgresql.conf");
-        let mut file = fs::OpenOptions::new().append(true).open(configuration).expect("the configuration");
-        writeln!(
-            file,
-            "max_connections=200\nlisten_addresses='127.0.0.1'\nunix_socket_directories='{}'\n{settings}",
-            folder.path().display()
-        )
-        .expect("a setting");
-        let mut server = Self { programs, folder, port: 0, watch: None };
-        for _ in 0..5 {
-            server.port = free_port();
-            if server.run() {
-                return Some(server);
-            }
-        }
-        panic!("the server does not start: {}", server.log());
+    }
+
+    fn append(&self, file: &str, lines: &str) {
+        let file = self.folder().join("data").join(file);
+        let file = fs::OpenOptions::new().append(true).open(file);
+        file.and_then(|mut file| writeln!(file, "{lines}")).expect("the configuration");
+    }
+
+    fn start_somewhere(&mut self) {
+        let is_running = (0..5).any(|_| {
+            self.port = free_port();
+            self.run()
+        });
+        assert!(is_running, "the server does not start: {}", self.log());
     }
 
     /// Restarts the server on the same port with the same data.
     pub fn start_again(&mut self) {
-        assert!(self.run(), "the server does not start: {}", self.log());
+        // Processes of a killed server may still hold its memory for a moment.
+        let is_running = (0..20).any(|_| {
+            self.run() || {
+                std::thread::sleep(Duration::from_millis(100));
+                false
+            }
+        });
+        assert!(is_running, "the server does not start: {}", self.log());
     }
 
     /// Starts the server and waits until it answers. The server runs under a shell that kills it when the shell's input
@@ -173,8 +219,11 @@ impl Server {
             self.folder.path().display(),
             self.folder.path().display(),
         );
-        let mut child =
-            as_nobody("sh").args(["-c", &line]).stdin(Stdio::piped()).spawn().expect("a shell starts");
+        let mut command = match &self.namespace {
+            None => as_nobody("sh"),
+            Some(namespace) => in_namespace(namespace),
+        };
+        let mut child = command.args(["-c", &line]).stdin(Stdio::piped()).spawn().expect("a shell starts");
         let input = child.stdin.take().expect("its input");
         self.watch = Some((child, input));
         let end = Instant::now() + LONGEST;
@@ -191,9 +240,19 @@ impl Server {
         false
     }
 
+    /// Waits until it answers, such as after it recovered by itself.
+    pub fn wait(&self) {
+        let end = Instant::now() + LONGEST;
+        while !self.answers() {
+            assert!(Instant::now() < end, "the server does not answer: {}", self.log());
+            std::thread::sleep(Duration::from_millis(30));
+        }
+    }
+
     fn answers(&self) -> bool {
         let asked = as_nobody(self.programs.join("pg_isready"))
-            .args(["-q", "-h", "127.0.0.1", "-p", &self.port.to_string()])
+            .args(["-q", "-p", &self.port.to_string(), "-h"])
+            .arg(self.folder())
             .status();
         asked.is_ok_and(|status| status.success())
     }
@@ -238,7 +297,9 @@ impl Server {
 
     /// Runs SQL as the superuser. Returns one line for each row.
     pub fn sql(&self, sql: &str) -> String {
-        sql_at(&self.programs, &self.url(), sql)
+        let folder = self.folder().display();
+        let url = format!("postgres://postgres:{PASSWORD}@/postgres?host={folder}&port={}", self.port);
+        sql_at(&self.programs, &url, sql)
     }
 }
 

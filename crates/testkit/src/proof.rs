@@ -20,7 +20,8 @@ pub fn control() -> Option<(&'static str, std::ffi::OsString)> {
 
 /// Adds a line to the table that `./prove` prints, once everything in it held.
 pub fn proven(what: &str, number: &str, seed: u64, result: &str) {
-    let line = format!("{what}\t{number}\t{seed}\t{result}\n");
+    let on = if crate::is_on_postgres() { ", on PostgreSQL" } else { "" };
+    let line = format!("{what}{on}\t{number}\t{seed}\t{result}\n");
     let table = std::env::var_os("LEFTOFF_PROVE_TABLE");
     match table.map(|table| std::fs::OpenOptions::new().create(true).append(true).open(table)) {
         Some(table) => {

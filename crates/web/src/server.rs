@@ -118,7 +118,7 @@ async fn get(request: &Request<Incoming>, query: &[(String, String)], desk: Arc<
             let session = value(query, "session").filter(|id| !id.is_empty()).map(ToOwned::to_owned);
             let header = request.headers().get("last-event-id").and_then(|id| id.to_str().ok());
             let last = header.or_else(|| value(query, "last-event-id")).map(ToOwned::to_owned);
-            return streamed(stream::begin(desk.options.clone(), session, last));
+            return streamed(stream::begin(desk.options.clone(), session, last).await);
         }
         _ => {}
     }

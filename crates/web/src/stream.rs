@@ -27,16 +27,14 @@ impl Body for Stream {
     }
 }
 
-/// Starts watching. `session` is the page's; a returning reader is notified immediately, because something
-/// may have changed meanwhile.
-pub fn begin(options: Options, session: Option<String>, last_id: Option<String>) -> Stream {
+/// Starts watching, and returns when every later change is going to be noticed: a server may take a while to answer.
+/// `session` is the page's; a returning reader is notified immediately, because something may have changed meanwhile.
+pub async fn begin(options: Options, session: Option<String>, last_id: Option<String>) -> Stream {
     let (tell, told) = channel(8);
-    tokio::spawn(async move {
-        let opened = tokio::task::spawn_blocking(move || Looking::begin(options, session)).await;
-        if let Ok(looking) = opened {
-            looking.go_on(tell, last_id.is_some()).await;
-        }
-    });
+    let opened = tokio::task::spawn_blocking(move || Looking::begin(options, session)).await;
+    if let Ok(looking) = opened {
+        tokio::spawn(looking.go_on(tell, last_id.is_some()));
+    }
     Stream(told)
 }
 

@@ -18,6 +18,19 @@ fn blocks(page: &str) -> Vec<(String, String)> {
     blocks
 }
 
+fn guide() -> Vec<(String, String)> {
+    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guides/postgres.md");
+    blocks(&std::fs::read_to_string(page).expect("the guide"))
+}
+
+/// The guide's one block in this language.
+pub fn guide_block(kind: &str) -> String {
+    let mut found = guide().into_iter().filter(|(known, _)| known == kind).map(|(_, text)| text);
+    let block = found.next().expect("a block");
+    assert_eq!(found.next(), None, "one block of {kind}");
+    block
+}
+
 fn shell(sandbox: &Sandbox, server: &Server, line: &str) -> Ran {
     let programs = std::path::Path::new(PROGRAM).parent().expect("a folder").display().to_string();
     let path =
@@ -37,19 +50,19 @@ fn shell(sandbox: &Sandbox, server: &Server, line: &str) -> Ran {
 #[test]
 fn every_command_of_the_guide_does_what_it_says() {
     let Some(server) = server("the guide for an administrator") else { return };
-    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guides/postgres.md");
-    let page = std::fs::read_to_string(page).expect("the guide");
     let sandbox = Sandbox::git(PROGRAM).without_gates();
     let database = server.url_of("postgres", PASSWORD, "leftoff");
     let mut run = 0;
-    for (kind, text) in blocks(&page) {
+    for (kind, text) in guide() {
         match kind.as_str() {
             "sql" => drop(sql_at(server.programs(), &database, &text)),
             "bash" => {
                 let ran = shell(&sandbox, &server, &text);
                 assert_eq!(ran.code, 0, "{text}\n{}\n{}", ran.stdout, ran.stderr);
             }
-            _ => continue,
+            // The URL is used below, the pooler's settings in the test of poolers.
+            "toml" | "ini" => continue,
+            other => panic!("a block of {other} that no test runs"),
         }
         run += 1;
     }
@@ -115,4 +128,51 @@ fn a_role_that_may_not_make_tables_is_told_so() {
     );
     without_password(&refused);
     sandbox.run(["list"]).ok();
+}
+
+/// The line of the guide, with this server in it. The password comes from the places that the guide names.
+#[test]
+fn a_url_in_the_configuration_counts_once_a_person_accepted_it() {
+    let Some(server) = server("a URL in the configuration") else { return };
+    let guide = guide_block("toml");
+    assert!(guide.contains("db.example.com/leftoff?sslmode=verify-full"), "{guide}");
+    let port = server.port();
+    let line = guide.replace(
+        "db.example.com/leftoff?sslmode=verify-full",
+        &format!("postgres@127.0.0.1:{port}/postgres?sslmode=disable"),
+    );
+    let sandbox = Sandbox::git(PROGRAM).without_gates();
+    sandbox.write(".leftoff/config.toml", &format!("{line}\n"));
+    let asked = sandbox.run(["start"]).code(6);
+    assert!(asked.stderr.contains("leftoff trust --store"), "{}", asked.stderr);
+    sandbox.run_as_person(["trust", "--store"]).ok();
+    let with = |words: &[&str], name: &str, value: &str| {
+        let mut command = sandbox.command(words);
+        Ran::from(command.env(name, value).output().expect("the program starts"))
+    };
+    with(&["start", "--id", "first"], "PGPASSWORD", PASSWORD).ok();
+    with(&["status"], "PGPASSWORD", "wrong-s3cret").code(1);
+    let file = sandbox.folder().join("passwords");
+    std::fs::write(&file, format!("127.0.0.1:{port}:*:postgres:{PASSWORD}\n")).expect("a file");
+    let mode = |mode: u32| {
+        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(mode))
+            .expect("its mode");
+    };
+    let path = file.to_str().expect("a path");
+    mode(0o644);
+    without_password(&with(&["status"], "PGPASSFILE", path).code(1));
+    mode(0o600);
+    with(&["status"], "PGPASSFILE", path).ok();
+    let services = sandbox.folder().join("services");
+    let settings =
+        format!("[team]\nhost=127.0.0.1\nport={port}\nuser=postgres\ndbname=postgres\npassword={PASSWORD}\n");
+    std::fs::write(&services, settings).expect("a file");
+    let mut command = sandbox.command(["list", "--all", "--json"]);
+    command.env("LEFTOFF_STORE", "postgres://?service=team").env("PGSERVICEFILE", &services);
+    let listed = Ran::from(command.output().expect("the program starts")).ok();
+    assert_eq!(listed.json()["sessions"][0]["session_id"], "first");
+    without_password(&listed);
+    // Another URL needs another acceptance.
+    sandbox.write(".leftoff/config.toml", &format!("{}\n", line.replace("/postgres?", "/other?")));
+    sandbox.run(["status"]).code(6);
 }

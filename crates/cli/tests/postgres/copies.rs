@@ -1,7 +1,9 @@
 //! Copies a store to a server and back: sessions and chains stay the same, and no other session is overwritten.
 
-use crate::{PROGRAM, notes};
+use crate::proxy::{Proxy, Way};
+use crate::{PROGRAM, notes, server};
 use testkit::Sandbox;
+use testkit::postgres::PASSWORD;
 
 #[test]
 fn a_store_goes_to_a_server_and_back() {
@@ -47,20 +49,31 @@ fn a_store_goes_to_a_server_and_back() {
 
 #[test]
 fn a_copy_that_was_interrupted_goes_on() {
-    let Some(url) = testkit::postgres::schema("an interrupted copy") else { return };
+    let Some(server) = server("an interrupted copy") else { return };
+    let url = server.url();
     let sandbox = Sandbox::git(PROGRAM).without_gates();
     for number in 0..12 {
         sandbox.run(["start", "--parallel", "--id", &format!("s{number}")]).ok();
     }
-    for _ in 0..3 {
-        let mut child = sandbox.command(["store", "copy", "--from", "sqlite", "--to", &url]).spawn().unwrap();
-        std::thread::yield_now();
-        let _ = child.kill();
-        let _ = child.wait();
-    }
-    let done = sandbox.run(["store", "copy", "--from", "sqlite", "--to", &url, "--json"]).ok().json();
+    // The link fails in the middle.
+    let proxy = Proxy::to(server.port());
+    proxy.set(Way::EighthCommitFails);
+    let port = proxy.port;
+    let by_proxy = format!("postgres://postgres:{PASSWORD}@127.0.0.1:{port}/postgres?sslmode=disable");
+    let copy = |to: &str| sandbox.run(["store", "copy", "--from", "sqlite", "--to", to, "--json"]);
+    let failed = copy(&by_proxy);
+    assert_ne!(failed.code, 0);
+    crate::without_password(&failed);
+    let is_there = |count: &str| server.sql("SELECT count(*) FROM leftoff.sessions") == count;
+    assert!(!is_there("0") && !is_there("12"), "some were copied");
+    // A part that somebody changed meanwhile is noticed.
+    server.sql("UPDATE leftoff.events SET actor=actor||' '");
+    assert_eq!(copy(&url).code(4).error()["kind"], "copy_refused");
+    server.sql("UPDATE leftoff.events SET actor=rtrim(actor)");
+    let done = copy(&url).ok().json();
     let count = |name: &str| done[name].as_u64().unwrap();
     assert_eq!(count("sessions") + count("there_already"), 12);
+    assert!(count("there_already") > 0 && count("sessions") > 0, "{done}");
     let mut command = sandbox.command(["list", "--all", "--json"]);
     let list = testkit::Ran::from(command.env("LEFTOFF_STORE", &url).output().unwrap()).ok().json();
     let ids = |list: &serde_json::Value| -> Vec<String> {

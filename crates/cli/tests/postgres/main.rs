@@ -6,7 +6,9 @@ mod administrator;
 mod copies;
 mod failures;
 mod machines;
+mod namespaces;
 mod proxy;
+mod tls;
 
 use testkit::Sandbox;
 use testkit::postgres::{PASSWORD, Server};

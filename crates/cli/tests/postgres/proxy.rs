@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::time::Duration;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,16 +20,22 @@ pub enum Way {
     CutBeforeCommit,
     /// The answer to the commit is lost, and later connections fail.
     CutForGood,
+    /// A client that took its turn is never heard of again, and its connection stays open.
+    VanishInTurn,
+    /// Fails at the eighth commit, and from then on.
+    EighthCommitFails,
     Closed,
 }
 
-const WAYS: [Way; 7] = [
+const WAYS: [Way; 9] = [
     Way::Open,
     Way::Slow,
     Way::Silent,
     Way::CutAfterCommit,
     Way::CutBeforeCommit,
     Way::CutForGood,
+    Way::VanishInTurn,
+    Way::EighthCommitFails,
     Way::Closed,
 ];
 
@@ -37,13 +43,14 @@ const WAYS: [Way; 7] = [
 pub struct Proxy {
     pub port: u16,
     way: Arc<AtomicU8>,
+    commits: Arc<AtomicUsize>,
 }
 
 impl Proxy {
     pub fn to(server: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let proxy = Self { port, way: Arc::new(AtomicU8::new(Way::Open as u8)) };
+        let proxy = Self { port, way: Arc::new(AtomicU8::new(Way::Open as u8)), commits: Arc::default() };
         let own = proxy.clone();
         std::thread::spawn(move || {
             for client in listener.incoming().flatten() {
@@ -55,6 +62,7 @@ impl Proxy {
     }
 
     pub fn set(&self, way: Way) {
+        self.commits.store(0, Ordering::SeqCst);
         self.way.store(way as u8, Ordering::SeqCst);
     }
 
@@ -121,7 +129,24 @@ impl Proxy {
                     let _ = to.write_all(bytes);
                     return;
                 }
-                Way::Open | Way::Closed | Way::CutAfterCommit | Way::CutBeforeCommit | Way::CutForGood => {}
+                Way::VanishInTurn if bytes.windows(13).any(|part| part == b"NO KEY UPDATE") => {
+                    let _ = to.write_all(bytes);
+                    while self.way() == Way::VanishInTurn {
+                        std::thread::sleep(Duration::from_millis(20));
+                    }
+                    break;
+                }
+                Way::EighthCommitFails if commits && self.commits.fetch_add(1, Ordering::SeqCst) == 7 => {
+                    self.set(Way::Closed);
+                    break;
+                }
+                Way::Open
+                | Way::Closed
+                | Way::CutAfterCommit
+                | Way::CutBeforeCommit
+                | Way::CutForGood
+                | Way::VanishInTurn
+                | Way::EighthCommitFails => {}
             }
             if to.write_all(bytes).is_err() {
                 break;

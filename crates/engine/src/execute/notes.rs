@@ -29,17 +29,23 @@ impl Engine {
         }
         self.refuse_note(kind, &fields)?;
         let command = Command::AddNote { kind, text, fields };
-        self.change("note", Want::Unfinished, &command)
+        let fingerprint = self.fingerprint("note", &format!("{command:?}"));
+        self.in_turn(&fingerprint, |engine| {
+            let id = engine.select(Want::Unfinished)?;
+            let subject = engine.take_up_from_afar(&id)?;
+            let events = decide(&subject.session, command.clone())?;
+            Ok(Plan::of(subject.change(events)))
+        })
     }
 
     /// Refuses a reason that the session's own tool does not know.
     fn refuse_note(&self, kind: NoteKind, fields: &BTreeMap<String, Value>) -> Result<()> {
-        let Some(reason) = fields.get("reason").filter(|_| kind == NoteKind::Deferred) else { return Ok(()) };
+        let reason = fields.get("reason").filter(|_| kind == NoteKind::Deferred);
+        let Some(reason) = reason else { return Ok(()) };
         let layout = |id: SessionId| layout::by_name(&self.load(&id).ok()?.1.layout);
         let layout = self.select(Want::Unfinished).ok().and_then(layout);
         let known = layout.map(|layout| layout.facts().deferred_reasons).unwrap_or_default();
-        let is_known = known.is_empty() || reason.as_str().is_some_and(|word| known.contains(&word));
-        if is_known {
+        if known.is_empty() || reason.as_str().is_some_and(|word| known.contains(&word)) {
             return Ok(());
         }
         Err(Error::WrongUsage {
@@ -60,7 +66,7 @@ impl Engine {
             let subject = engine.select(Want::Unfinished)?;
             let whole = engine.replay(&subject)?;
             let events = decide(&whole, command.clone())?;
-            Ok(Plan::of(engine.take_up(&subject)?.change(events)))
+            Ok(Plan::of(engine.take_up_from_afar(&subject)?.change(events)))
         })
     }
 }

@@ -43,6 +43,18 @@ impl Engine {
         Ok(subject)
     }
 
+    /// As `take_up`, for a command that needs no files of the session. On a server, one log serves all machines: the
+    /// session may be on another one, and stays there.
+    pub(crate) fn take_up_from_afar(&mut self, id: &SessionId) -> Result<Subject> {
+        let subject = self.look_up_anywhere(id)?;
+        let Session { machine, layout, .. } = &subject.before;
+        if self.team.is_none() || machine.is_none() || layout != NATIVE {
+            self.refuse_elsewhere(&subject.before)?;
+            self.recover(&subject.before)?;
+        }
+        Ok(subject)
+    }
+
     /// As `take_up`, for a command that abandons a session: its folder may be gone.
     pub(crate) fn take_up_to_end(&mut self, id: &SessionId) -> Result<Subject> {
         let subject = self.look_up_anywhere(id)?;
@@ -63,12 +75,18 @@ impl Engine {
     /// Another session that a command changes.
     pub(crate) fn look_up(&self, id: &SessionId) -> Result<Subject> {
         let subject = self.look_up_anywhere(id)?;
-        self.refuse_on_another_machine(&subject.before)?;
-        if subject.before.layout != NATIVE {
-            self.refuse_what_came_along(&subject.before)?;
-            self.refuse_what_is_gone(id)?;
-        }
+        self.refuse_elsewhere(&subject.before)?;
         Ok(subject)
+    }
+
+    /// Refuses a session that is on another machine, or whose files are not here.
+    fn refuse_elsewhere(&self, session: &Session) -> Result<()> {
+        self.refuse_on_another_machine(session)?;
+        if session.layout != NATIVE {
+            self.refuse_what_came_along(session)?;
+            self.refuse_what_is_gone(&session.id)?;
+        }
+        Ok(())
     }
 
     fn look_up_anywhere(&self, id: &SessionId) -> Result<Subject> {

@@ -27,8 +27,18 @@ pub fn has_password(text: &str) -> bool {
 pub(super) enum Trust {
     /// Not at all: the connection is encrypted, but anybody may answer.
     Anybody,
-    /// It must be for this host, and signed by a root from this file or, without one, from this machine.
-    Roots(Option<PathBuf>),
+    /// A root must have signed it.
+    Signed(Roots),
+    /// A root must have signed it for this host.
+    Host(Roots),
+}
+
+/// Certificates that count as roots.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Roots {
+    File(PathBuf),
+    /// Those that this machine trusts.
+    System,
 }
 
 #[derive(Debug, Clone)]
@@ -52,9 +62,9 @@ impl Address {
         let mut config: Config = whole.parse().map_err(|_| wrong("it cannot be read"))?;
         complete(&mut config, &from_service)?;
         let mode = own.take("sslmode").or_else(|| from_service("sslmode")).or_else(|| variable("PGSSLMODE"));
-        let roots = own.take("sslrootcert").or_else(|| from_service("sslrootcert"));
-        let roots = roots.or_else(|| variable("PGSSLROOTCERT"));
-        let trust = encryption(&mut config, mode.as_deref(), roots)?;
+        let named = own.take("sslrootcert").or_else(|| from_service("sslrootcert"));
+        let named = named.or_else(|| variable("PGSSLROOTCERT"));
+        let trust = encryption(&mut config, mode.as_deref(), roots(named))?;
         let schema = own.take("schema").unwrap_or_else(|| "leftoff".to_owned());
         let is_plain = |name: &str| {
             let letters =
@@ -162,19 +172,36 @@ fn complete(config: &mut Config, service: &dyn Fn(&str) -> Option<String>) -> Re
     Ok(())
 }
 
-/// As in libpq: checks the certificate only with `verify-ca`, `verify-full`, or a file of roots.
-fn encryption(config: &mut Config, mode: Option<&str>, roots: Option<String>) -> Result<Trust> {
-    let roots = roots.filter(|roots| !roots.is_empty());
-    let (mode, verifies) = match mode {
-        Some("disable") => (SslMode::Disable, false),
-        None | Some("prefer" | "allow" | "") => (SslMode::Prefer, false),
-        Some("require") => (SslMode::Require, roots.is_some()),
-        Some("verify-ca" | "verify-full") => (SslMode::Require, true),
-        Some(_) => return Err(wrong("its sslmode is not one of disable, prefer, require, verify-full")),
+/// As in libpq: a certificate is checked with `verify-ca` and `verify-full`, and with `require` where there is a file of
+/// roots. Roots of the system sign for everybody, so with them the host counts, too.
+fn encryption(config: &mut Config, mode: Option<&str>, roots: Option<Roots>) -> Result<Trust> {
+    let (mode, trust) = match (mode, roots) {
+        (Some("disable"), _) => (SslMode::Disable, Trust::Anybody),
+        (None | Some("prefer" | "allow" | ""), _) => (SslMode::Prefer, Trust::Anybody),
+        (Some("require"), None) => (SslMode::Require, Trust::Anybody),
+        (Some("require" | "verify-ca"), Some(Roots::File(file))) => {
+            (SslMode::Require, Trust::Signed(Roots::File(file)))
+        }
+        (Some("verify-full"), Some(roots)) => (SslMode::Require, Trust::Host(roots)),
+        (Some("require" | "verify-ca" | "verify-full"), _) => (SslMode::Require, Trust::Host(Roots::System)),
+        (Some(_), _) => {
+            return Err(wrong("its sslmode is not one of disable, prefer, require, verify-ca, verify-full"));
+        }
     };
     config.ssl_mode(mode);
-    let file = roots.filter(|roots| roots != "system").map(PathBuf::from);
-    Ok(if verifies { Trust::Roots(file) } else { Trust::Anybody })
+    Ok(trust)
+}
+
+/// The roots that a setting names. Without one, libpq's own file, if it exists.
+fn roots(named: Option<String>) -> Option<Roots> {
+    match named.filter(|named| !named.is_empty()) {
+        Some(named) if named == "system" => Some(Roots::System),
+        Some(named) => Some(Roots::File(named.into())),
+        None => {
+            let usual = PathBuf::from(variable("HOME")?).join(".postgresql/root.crt");
+            usual.exists().then_some(Roots::File(usual))
+        }
+    }
 }
 
 fn service(name: &str) -> Result<Vec<(String, String)>> {
@@ -298,9 +325,15 @@ mod tests {
             |end: &str| Address::parse(&format!("postgres://a@h/d{end}")).map(|address| address.trust);
         assert_eq!(trust("").unwrap(), Trust::Anybody);
         assert_eq!(trust("?sslmode=require").unwrap(), Trust::Anybody);
-        assert_eq!(trust("?sslmode=verify-full").unwrap(), Trust::Roots(None));
-        let file = Some("/etc/ca.pem".into());
-        assert_eq!(trust("?sslmode=require&sslrootcert=%2Fetc/ca.pem").unwrap(), Trust::Roots(file));
+        assert_eq!(trust("?sslmode=verify-full").unwrap(), Trust::Host(Roots::System));
+        let file = Roots::File("/etc/ca.pem".into());
+        let with_file = |mode: &str| trust(&format!("?sslmode={mode}&sslrootcert=%2Fetc/ca.pem")).unwrap();
+        assert_eq!(with_file("prefer"), Trust::Anybody);
+        assert_eq!(with_file("require"), Trust::Signed(file.clone()));
+        assert_eq!(with_file("verify-ca"), Trust::Signed(file.clone()));
+        assert_eq!(with_file("verify-full"), Trust::Host(file));
+        let of_system = trust("?sslmode=verify-ca&sslrootcert=system").unwrap();
+        assert_eq!(of_system, Trust::Host(Roots::System), "anybody can have a certificate of these");
         trust("?sslmode=sometimes").unwrap_err();
         trust("?schema=a;b").unwrap_err();
     }

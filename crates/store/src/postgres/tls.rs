@@ -1,15 +1,15 @@
 //! TLS for the connection to a server. Decides only whether to trust a certificate.
 
-use super::address::Trust;
-use rustls::client::WebPkiServerVerifier;
+use super::address::{Roots, Trust};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::server::ParsedCertificate;
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use std::future::Future;
 use std::io;
-use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -28,32 +28,116 @@ impl Tls {
             .map_err(io::Error::other)?;
         let verifier: Arc<dyn ServerCertVerifier> = match trust {
             Trust::Anybody => Arc::new(Unverified(provider)),
-            Trust::Roots(file) => {
-                let roots = Arc::new(roots(file.as_deref())?);
-                WebPkiServerVerifier::builder_with_provider(roots, provider)
-                    .build()
-                    .map_err(io::Error::other)?
-            }
+            Trust::Signed(roots) => Arc::new(Verified::new(roots, false, provider)?),
+            Trust::Host(roots) => Arc::new(Verified::new(roots, true, provider)?),
         };
         let config = builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth();
         Ok(Self(Arc::new(config)))
     }
 }
 
-/// The root certificates of a file, or else those that this machine trusts.
-fn roots(file: Option<&Path>) -> io::Result<RootCertStore> {
-    let mut roots = RootCertStore::empty();
-    match file {
-        Some(file) => {
-            for certificate in CertificateDer::pem_file_iter(file).map_err(io::Error::other)? {
-                roots.add(certificate.map_err(io::Error::other)?).map_err(io::Error::other)?;
-            }
+/// Says in plain words why a certificate was refused, or `None` for another error.
+pub(super) fn refusal(error: &io::Error) -> Option<String> {
+    let error = error.get_ref()?.downcast_ref::<rustls::Error>()?;
+    let rustls::Error::InvalidCertificate(problem) = error else { return None };
+    Some(match problem {
+        CertificateError::UnknownIssuer => {
+            "its certificate is not signed by a root that counts here; sslrootcert names the file of roots"
+                .to_owned()
         }
-        None => {
-            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            "its certificate is for another host, and sslmode=verify-full accepts only this one".to_owned()
+        }
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            "its certificate has expired".to_owned()
+        }
+        other => format!("its certificate is refused: {other}"),
+    })
+}
+
+fn certificates(roots: &Roots) -> io::Result<Vec<CertificateDer<'static>>> {
+    let Roots::File(file) = roots else { return Ok(rustls_native_certs::load_native_certs().certs) };
+    let unreadable = |error: pem::Error| {
+        let why = match error {
+            pem::Error::Io(error) => error.to_string(),
+            other => other.to_string(),
+        };
+        io::Error::other(format!("its roots cannot be read from {}: {why}", file.display()))
+    };
+    let found = CertificateDer::pem_file_iter(file).map_err(unreadable)?;
+    let found: Vec<_> = found.collect::<Result<_, _>>().map_err(unreadable)?;
+    if found.is_empty() {
+        return Err(unreadable(pem::Error::NoItemsFound));
+    }
+    Ok(found)
+}
+
+/// Accepts a certificate that a root signed, or that is one of the roots itself: a server with a certificate that it
+/// signed itself, whose copy the clients have, as PostgreSQL's manual sets one up.
+#[derive(Debug)]
+struct Verified {
+    by_roots: Arc<WebPkiServerVerifier>,
+    roots: Vec<CertificateDer<'static>>,
+    checks_host: bool,
+}
+
+impl Verified {
+    fn new(roots: &Roots, checks_host: bool, provider: Arc<CryptoProvider>) -> io::Result<Self> {
+        let certificates = certificates(roots)?;
+        let mut store = RootCertStore::empty();
+        store.add_parsable_certificates(certificates.iter().cloned());
+        let by_roots = WebPkiServerVerifier::builder_with_provider(Arc::new(store), provider)
+            .build()
+            .map_err(io::Error::other)?;
+        Ok(Self { by_roots, roots: certificates, checks_host })
+    }
+}
+
+impl ServerCertVerifier for Verified {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        between: &[CertificateDer<'_>],
+        host: &ServerName<'_>,
+        revocations: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        if self.roots.iter().any(|root| root.as_ref() == certificate.as_ref()) {
+            if self.checks_host {
+                verify_server_name(&ParsedCertificate::try_from(certificate)?, host)?;
+            }
+            return Ok(ServerCertVerified::assertion());
+        }
+        // The host is checked last: everything else holds if only that is wrong.
+        match self.by_roots.verify_server_cert(certificate, between, host, revocations, now) {
+            Err(rustls::Error::InvalidCertificate(
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+            )) if !self.checks_host => Ok(ServerCertVerified::assertion()),
+            verified => verified,
         }
     }
-    Ok(roots)
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.by_roots.verify_tls12_signature(message, certificate, signed)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.by_roots.verify_tls13_signature(message, certificate, signed)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.by_roots.supported_verify_schemes()
+    }
 }
 
 /// Encrypts without checking the certificate, as libpq does for `sslmode=prefer` and `require`.

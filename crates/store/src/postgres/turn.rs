@@ -3,7 +3,10 @@
 use super::values::values;
 use super::wire::Step;
 use super::{PostgresStore, Scope};
-use crate::{Error, Result};
+use crate::{AgentRow, Error, Loaded, Result};
+use model::id::SessionId;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The server ends a transaction that holds the turn and is silent for this long: its client was cut off.
@@ -18,6 +21,15 @@ pub(super) struct Turn {
     pub(super) numbers: u64,
     /// Something was written that must be committed when the turn ends.
     pub(super) is_written: bool,
+    pub(super) seen: RefCell<Seen>,
+}
+
+/// Answers of this turn: nobody else changes the project meanwhile, so each question is asked once.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    pub(super) sessions: BTreeMap<SessionId, Option<Loaded>>,
+    pub(super) active: BTreeMap<String, Option<SessionId>>,
+    pub(super) agents: BTreeMap<Option<String>, Vec<AgentRow>>,
 }
 
 /// Statements that begin a transaction and lock this project's row. Settings are made for the transaction only, because
@@ -62,8 +74,24 @@ impl PostgresStore {
             self.roll_back();
             return Err(Error::Missing { path: self.wire.address.place.clone().into() });
         };
-        self.turn = Some(Turn { cursor, numbers, is_written: false });
+        self.turn = Some(Turn { cursor, numbers, is_written: false, seen: RefCell::default() });
         Ok(())
+    }
+
+    /// Asks the server, unless this turn has the answer already.
+    pub(super) fn once_a_turn<K: Ord, T: Clone>(
+        &self,
+        of: impl Fn(&mut Seen) -> &mut BTreeMap<K, T>,
+        key: K,
+        ask: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let Some(turn) = &self.turn else { return ask() };
+        if let Some(known) = of(&mut turn.seen.borrow_mut()).get(&key) {
+            return Ok(known.clone());
+        }
+        let answer = ask()?;
+        of(&mut turn.seen.borrow_mut()).insert(key, answer.clone());
+        Ok(answer)
     }
 
     pub(super) fn give_back(&mut self) {
@@ -112,6 +140,7 @@ impl PostgresStore {
             Ok(done) => {
                 if let Some(turn) = &mut self.turn {
                     turn.is_written = true;
+                    turn.seen.take();
                 }
                 Ok(done)
             }

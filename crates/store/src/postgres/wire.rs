@@ -2,7 +2,7 @@
 //! store.
 
 use super::address::Address;
-use super::tls::Tls;
+use super::tls::{Tls, refusal};
 use crate::{Error, Result};
 use std::borrow::Cow;
 use std::future::Future;
@@ -265,6 +265,7 @@ fn innermost(error: &tokio_postgres::Error) -> String {
     }
     match inner.downcast_ref::<io::Error>() {
         Some(error) if error.kind() == io::ErrorKind::TimedOut => "it did not answer in time".to_owned(),
-        _ => inner.to_string(),
+        Some(error) => refusal(error).unwrap_or_else(|| error.to_string()),
+        None => inner.to_string(),
     }
 }

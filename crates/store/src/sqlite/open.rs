@@ -3,7 +3,7 @@
 use super::failure::{failure, folder_of, io_failure, is_writable, not_a_database};
 use super::mount::{Place, place_of};
 use super::turn::Turn;
-use super::{BUSY_WAIT, PATIENCE, SqliteStore, control, create, detached, upkeep};
+use super::{BUSY_WAIT, PATIENCE, SqliteStore, create, detached, upkeep};
 use crate::migrate::{APPLICATION_ID, MIGRATIONS, Marks, marks, newest, run};
 use crate::{Error, Result};
 use rusqlite::config::DbConfig;
@@ -227,7 +227,7 @@ fn make_durable(connection: &Connection, busy_wait: Duration) -> rusqlite::Resul
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     // With a write-ahead log EXTRA equals FULL; with a rollback journal FULL may lose the last commit.
     connection.execute_batch("PRAGMA synchronous=EXTRA; PRAGMA wal_autocheckpoint=0")?;
-    if control::is("no-sync") {
+    if crate::control::is("no-sync") {
         connection.execute_batch("PRAGMA synchronous=NORMAL")?;
     }
     // On macOS, fsync alone leaves data in the drive's cache.

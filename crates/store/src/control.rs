@@ -4,12 +4,12 @@
 use crate::Batch;
 
 /// True if a test requested this fault.
-pub(super) fn is(fault: &str) -> bool {
+pub(crate) fn is(fault: &str) -> bool {
     cfg!(debug_assertions) && std::env::var_os("LEFTOFF_TEST_CONTROL").is_some_and(|asked| asked == fault)
 }
 
 /// True if this batch is reported as written but dropped: batches with a note, always or about one in eight.
-pub(super) fn loses(batch: &Batch) -> bool {
+pub(crate) fn loses(batch: &Batch) -> bool {
     let now_and_then = || {
         let mut byte = [0];
         getrandom::fill(&mut byte).is_ok() && byte[0] % 8 == 0
