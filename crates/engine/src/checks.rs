@@ -27,7 +27,6 @@ use jiff::Timestamp;
 use layouts::capabilities::Saying;
 use layouts::layout::{self, Refused};
 use model::actor::Actor;
-use model::artifact::ArtifactVersion;
 use model::gate::{
     Attempt, AttemptReport, CheckOutcome, CheckResult, EVIDENCE, Given, Judged, read_evidence,
 };

@@ -91,7 +91,7 @@ impl Sessions<'_> {
         if let Some(list) = &request.started_from {
             listing.sessions.retain(|line| engine.is_started_from(line, list));
         }
-        self.add_outcomes(&mut listing.sessions);
+        self.engine.add_outcomes(&mut listing.sessions);
         // If nothing is unfinished there is none, and a thousand files need not be read.
         let may_be = listing.sessions.iter().any(|line| is_unfinished(&line.lifecycle));
         let current = if may_be { engine.select(Want::Unfinished).ok() } else { None };

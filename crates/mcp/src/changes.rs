@@ -135,7 +135,9 @@ impl Watch {
     /// File times first: a change in between is then seen twice, but never missed.
     fn begin(options: Options) -> Self {
         let stamp = engine::stamp(&options);
-        let open = || Engine::open(options.clone(), Intent::Query).and_then(|engine| engine.sessions().changes(None));
+        let open = || {
+            Engine::open(options.clone(), Intent::Query).and_then(|engine| engine.sessions().changes(None))
+        };
         // On a thread of its own, because this one belongs to a runtime, and a store on a server has another.
         let cursor = std::thread::scope(|scope| scope.spawn(open).join());
         let cursor = cursor.ok().and_then(Result::ok).unwrap_or_default().cursor;

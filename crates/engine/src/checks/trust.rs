@@ -64,8 +64,7 @@ impl Engine {
         let Ok(definition) = self.definition_of(session) else { return BTreeSet::new() };
         let checks = definition.phases.iter().flat_map(|phase| &phase.checks);
         let root = self.root_of(session);
-        let is_trusted_since =
-            |command: &str| trusted_at(&root, command).is_some_and(|at| at > attempt.at);
+        let is_trusted_since = |command: &str| trusted_at(&root, command).is_some_and(|at| at > attempt.at);
         let named = checks.filter_map(|check| match &check.kind {
             CheckKind::Command { run, .. } if is_trusted_since(run) => Some(check.id.to_string()),
             _ => None,

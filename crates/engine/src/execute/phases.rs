@@ -8,6 +8,7 @@ use crate::execute::plan::{self, Plan};
 use crate::execute::{Answer, bounded};
 use crate::facades::Workflows;
 use crate::policy::{Act, Restricted, Signature};
+use crate::view::View;
 use model::approval::Approval;
 use model::command::{Command, decide, resolve_phase};
 use model::event::Event;

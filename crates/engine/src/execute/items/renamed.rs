@@ -25,7 +25,7 @@ impl Engine {
     /// The asking agent holds from now on, until the same time, what it claimed under its earlier name.
     pub(crate) fn claim_as_renamed(&mut self, session: &SessionId, earlier: &AgentIdentity) -> Result<()> {
         let order = self.fingerprint("item claim", &format!("{earlier} is {:?}", self.caller.agent));
-        self.execute(&order, |engine| {
+        self.in_turn(&order, |engine| {
             let subject = engine.take_up(session)?;
             let mut book = ItemBook::default();
             let mut events = Vec::new();

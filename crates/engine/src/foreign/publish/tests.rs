@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::foreign::tests::Place;
+use crate::{PauseRequest, Request};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -164,7 +165,7 @@ fn f1_a_line_on_its_way_survives_another_sessions_write() {
     let mut engine = place.engine();
     engine.store.append(&Batch { views: vec![on_its_way], ..Batch::default() }).unwrap();
     engine.options.session = Some(other.to_string());
-    engine.pause(None, None, &[]).unwrap();
+    engine.execute(Request::Pause(PauseRequest::default())).unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert!(!text(&fs::read(&file).unwrap()).contains("WFS-theirs"), "it is not there yet");
     let mut engine = place.engine();
