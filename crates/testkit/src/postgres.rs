@@ -297,9 +297,18 @@ impl Server {
 
     /// Runs SQL as the superuser. Returns one line for each row.
     pub fn sql(&self, sql: &str) -> String {
+        sql_at(&self.programs, &self.socket(), sql)
+    }
+
+    /// As `sql`, of a server that may just recover: `None` if it did not answer.
+    pub fn try_sql(&self, sql: &str) -> Option<String> {
+        let asked = psql(&self.programs, &self.socket(), sql);
+        asked.status.success().then(|| String::from_utf8_lossy(&asked.stdout).trim_end().to_owned())
+    }
+
+    fn socket(&self) -> String {
         let folder = self.folder().display();
-        let url = format!("postgres://postgres:{PASSWORD}@/postgres?host={folder}&port={}", self.port);
-        sql_at(&self.programs, &url, sql)
+        format!("postgres://postgres:{PASSWORD}@/postgres?host={folder}&port={}", self.port)
     }
 }
 
@@ -320,7 +329,7 @@ pub fn psql(programs: &Path, url: &str, sql: &str) -> std::process::Output {
         .stderr(Stdio::piped())
         .spawn()
         .expect("psql starts");
-    child.stdin.take().expect("its input").write_all(sql.as_bytes()).expect("the statements");
+    child.stdin.take().expect("its input").write_all(sql.as_bytes()).ok();
     child.wait_with_output().expect("psql ends")
 }
 

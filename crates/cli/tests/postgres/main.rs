@@ -10,6 +10,7 @@ mod namespaces;
 mod proxy;
 mod tls;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use testkit::Sandbox;
 use testkit::postgres::{PASSWORD, Server};
 
@@ -46,4 +47,13 @@ fn notes(sandbox: &Sandbox) -> Vec<String> {
 fn without_password(ran: &testkit::Ran) {
     let said = format!("{}{}", ran.stdout, ran.stderr);
     assert!(!said.contains(PASSWORD) && !said.contains("s3cret"), "{said}");
+}
+
+/// Tells writers to stop, also when the test panics: it waits for them.
+struct AtEnd<'a>(&'a AtomicBool);
+
+impl Drop for AtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }

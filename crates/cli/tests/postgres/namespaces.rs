@@ -260,6 +260,7 @@ fn machines_that_are_cut_off_claim_no_item_twice() {
                 })
             })
             .collect();
+        let end = crate::AtEnd(&is_over);
         let mut random = Random::new(seed);
         for _ in 0..cuts {
             std::thread::sleep(Duration::from_millis(200 + random.below(300)));
@@ -267,7 +268,7 @@ fn machines_that_are_cut_off_claim_no_item_twice() {
             std::thread::sleep(Duration::from_millis(300 + random.below(1_500)));
             team.network.heal(1);
         }
-        is_over.store(true, Ordering::Relaxed);
+        drop(end);
         writers.into_iter().flat_map(|writer| writer.join().expect("a writer")).collect()
     });
     let program = team.machines[0].command(&["item", "claim", "--session", "first", "--json"]);
