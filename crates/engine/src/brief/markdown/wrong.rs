@@ -93,6 +93,7 @@ pub(super) fn to_review(brief: &Brief, detail: Detail) -> String {
     }
     let next = brief.session.next.summary.to_string();
     let mut text = "## Waits for review\n".to_owned();
+    let mut last = None;
     for (phase, why) in waiting {
         let _ = write!(text, "- {}", numbered(phase));
         if let Some(made) = why {
@@ -105,8 +106,9 @@ pub(super) fn to_review(brief: &Brief, detail: Detail) -> String {
                 revision.impact.name(),
                 date(made.at),
                 if next.contains(&reason) { "" } else { &reason },
-                archived(made, detail)
+                if last == why { String::new() } else { archived(made, detail) }
             );
+            last = why;
         }
         text.push('\n');
     }
