@@ -23,7 +23,7 @@ fn an_agent_that_advances_by_the_file_is_shown_there_and_its_gates_stay_open() {
     assert!(status.stderr.contains("state.json was changed by somebody else"), "{}", status.stderr);
     let brief = sandbox.run(["brief"]).ok().stdout;
     assert!(brief.contains("\nUnverified:\n- 1 Context Discovery: claimed in a file"), "{brief}");
-    assert!(brief.contains("Verify it: `leftoff advance --phase context`"), "the first one: {brief}");
+    assert!(brief.contains("`leftoff advance --phase context`"), "the first one: {brief}");
     assert!(!brief.contains("leftoff advance --phase analysis"), "{brief}");
     let markdown = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
     assert!(markdown.contains("## Unverified\n- 1 Context Discovery: claimed in a file"), "{markdown}");
