@@ -1,6 +1,7 @@
 //! Runs gates: checks evidence types, and what the engine can find out itself. Decides nothing; a check has
 //! no side effect except its command.
 
+mod again;
 mod approval;
 mod artifact;
 mod command;
@@ -17,7 +18,6 @@ pub(crate) use definition::mistakes;
 pub(crate) use items::items_hash;
 
 use crate::NATIVE;
-use crate::definitions;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::files::Looked;
@@ -168,30 +168,6 @@ impl Engine {
         Ok(GateRun { report, said, proven })
     }
 
-    /// Runs the checks on files again, and the approvals of them: one was changed while the gate ran, perhaps by a
-    /// command of the gate itself.
-    pub(crate) fn look_again(&self, session: &Session, phase: &Name, run: &mut GateRun) -> Result<()> {
-        let definition = self.definition_of(session)?;
-        let Some(defined) = definition.phase(phase.as_str()) else { return Ok(()) };
-        let surroundings = self.surroundings(session, defined);
-        let scope = surroundings.scope(&run.report.evidence, &run.report.checks);
-        run.proven.clear();
-        for check in &defined.checks {
-            let is_of_files = match &check.kind {
-                CheckKind::Artifact { .. } | CheckKind::Approval { .. } => true,
-                CheckKind::Expr { .. }
-                | CheckKind::Command { .. }
-                | CheckKind::Git { .. }
-                | CheckKind::Items => false,
-            };
-            let known = run.report.checks.iter_mut().find(|known| is_result_of(known, check));
-            if let Some(known) = known.filter(|_| is_of_files) {
-                *known = result(check, surroundings.run(check, &scope, &mut run.proven)?);
-            }
-        }
-        Ok(())
-    }
-
     /// Updates a report for the current session: cheap checks are evaluated again.
     pub(crate) fn recheck(
         &self,
@@ -293,31 +269,6 @@ impl Engine {
         self.definition(&hash)?.ok_or_else(|| Error::BrokenLog {
             session: session.id.to_string(),
             why: format!("its workflow definition {hash} is missing"),
-        })
-    }
-
-    /// The definition of the current run, for a gate, with the hash by which the run names it. Refuses a stored text that
-    /// is another one, unless the project's own text of that hash means the same: an older version wrote it differently.
-    fn definition_as_named(&self, session: &Session) -> Result<(Rc<Workflow>, String)> {
-        let workflow = self.definition_of(session)?;
-        let run = session.run();
-        let stored = run.map(|run| self.defined(&run.workflow.hash)).transpose()?.flatten();
-        let digest = stored.map(|stored| stored.digest.to_string()).unwrap_or_default();
-        let Some(named) = run.and_then(|run| run.definition.as_ref()).filter(|named| **named != digest)
-        else {
-            return Ok((workflow, digest));
-        };
-        let is_the_same = definitions::known_here(&self.project, session, workflow.name.as_str())
-            .is_some_and(|own| own == *workflow);
-        if is_the_same {
-            return Ok((workflow, named.clone()));
-        }
-        Err(Error::BrokenLog {
-            session: session.id.to_string(),
-            why: format!(
-                "the stored definition of workflow {} was changed after the run began",
-                workflow.name
-            ),
         })
     }
 

@@ -8,6 +8,7 @@ mod material;
 mod problem;
 mod replay;
 mod report;
+mod results;
 mod signatures;
 
 pub use files::{FileReport, FileState};

@@ -65,7 +65,7 @@ pub struct AttemptReport {
     pub judged: Option<Judged>,
 }
 
-/// What a gate judged, as SHA-256 in hexadecimal: `verify` compares it with the history, so that a definition, a
+/// The input of a gate, as SHA-256 in hexadecimal: `verify` compares it with the history, so that a definition, a
 /// snapshot or an item that was different only while the gate ran does not go unnoticed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Judged {

@@ -158,7 +158,7 @@ pub fn approvals(options: &Options) -> Result<(Timestamp, String, Vec<View>)> {
     Ok((engine.now(), project(&engine), waiting))
 }
 
-/// What an approval on this page is about: a file that changes before the button is pressed is another one.
+/// Hash of the files that an approval on this page is about: one that changes before the button is pressed counts as another.
 fn files_shown(engine: &Engine, view: &View) -> Option<String> {
     if waiting_checks(view).is_empty() { None } else { view.files_to_approve(engine) }
 }

@@ -1,9 +1,14 @@
-//! Mistakes in a definition's expressions and patterns. Reading the rest is a layout's work.
+//! Mistakes in a definition's expressions and patterns, and the definition that a gate uses. Reading the rest is a layout's
+//! work.
 
 use super::expression;
-use crate::error::FileMistake;
+use crate::definitions;
+use crate::engine::Engine;
+use crate::error::{Error, FileMistake, Result};
 use layouts::definition::Lines;
+use model::session::Session;
 use model::workflow::{CheckKind, Workflow};
+use std::rc::Rc;
 
 /// Everything that does not compile, with its line.
 pub(crate) fn mistakes(workflow: &Workflow, lines: &Lines, origin: &str) -> Vec<FileMistake> {
@@ -35,4 +40,31 @@ pub(crate) fn mistakes(workflow: &Workflow, lines: &Lines, origin: &str) -> Vec<
         }
     }
     mistakes
+}
+
+impl Engine {
+    /// The definition of the current run, for a gate, with the hash by which the run names it. Refuses a stored text that
+    /// is another one, unless the project's own text of that hash means the same: an older version wrote it differently.
+    pub(super) fn definition_as_named(&self, session: &Session) -> Result<(Rc<Workflow>, String)> {
+        let workflow = self.definition_of(session)?;
+        let run = session.run();
+        let stored = run.map(|run| self.defined(&run.workflow.hash)).transpose()?.flatten();
+        let digest = stored.map(|stored| stored.digest.to_string()).unwrap_or_default();
+        let Some(named) = run.and_then(|run| run.definition.as_ref()).filter(|named| **named != digest)
+        else {
+            return Ok((workflow, digest));
+        };
+        let is_the_same = definitions::known_here(&self.project, session, workflow.name.as_str())
+            .is_some_and(|own| own == *workflow);
+        if is_the_same {
+            return Ok((workflow, named.clone()));
+        }
+        Err(Error::BrokenLog {
+            session: session.id.to_string(),
+            why: format!(
+                "the stored definition of workflow {} was changed after the run began",
+                workflow.name
+            ),
+        })
+    }
 }

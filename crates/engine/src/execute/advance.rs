@@ -2,9 +2,10 @@
 //! minutes is not run again because of a note.
 
 mod evidence;
+mod files;
 
 use crate::artifacts::Recording;
-use crate::checks::{GateRun, Proven, Submission, evidence_hash};
+use crate::checks::{GateRun, Submission};
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::execute::Taking;
@@ -21,7 +22,7 @@ use jiff::Timestamp;
 use layouts::layout;
 use model::command::{Command, Standing, decide, standing};
 use model::event::Event;
-use model::gate::{AttemptReport, CheckOutcome, CheckResult, Given};
+use model::gate::{AttemptReport, CheckResult, Given};
 use model::hint::Hint;
 use model::id::{Name, SessionId};
 use model::lifecycle::Lifecycle;
@@ -70,13 +71,6 @@ struct Tried {
     version: u64,
 }
 
-/// The files of a phase as read for recording.
-struct Found {
-    recording: Recording,
-    /// Those that an approval covers, with the hashes of what is recorded.
-    to_approve: Option<BTreeMap<String, String>>,
-}
-
 /// The run of a phase, its definition, and the start of the phase; unchanged unless somebody completed the phase or
 /// updated the definition meanwhile.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,34 +85,6 @@ fn opened(session: &Session, phase: &Name) -> Option<Opened> {
     let found = run.phases.iter().find(|found| found.id() == phase)?;
     let definition = run.workflow.hash.clone();
     Some(Opened { run: run.ordinal, definition, started: found.started_at() })
-}
-
-/// The passed checks whose files are not the ones about to be recorded, and why.
-fn moved(session: &Session, tried: &Tried, found: &Found) -> Vec<(String, String)> {
-    let is_other = |file: &&Proven| found.recording.hash_of(&file.path) != Some(file.hash.as_str());
-    let files = tried.run.proven.iter().filter(is_other);
-    let files = files.map(|file| {
-        (file.check.to_string(), format!("{} was changed while the gate was running", file.path))
-    });
-    let hash = found.to_approve.as_ref().map(evidence_hash);
-    let passed = tried.run.report.checks.iter().filter(|check| check.kind == "approval" && !check.failed());
-    let is_for_others = |check: &&CheckResult| {
-        let approvals = session.approvals.iter().filter(|known| known.phase == tried.phase);
-        let approval = approvals.rev().find(|known| known.check.as_str() == check.id);
-        approval.is_some_and(|known| known.evidence.is_some() && known.evidence != hash)
-    };
-    let approvals = passed.filter(is_for_others).map(|check| {
-        (check.id.clone(), "the approved files were changed while the gate was running".to_owned())
-    });
-    files.chain(approvals).collect()
-}
-
-fn fail(report: &mut AttemptReport, check: &str, why: String) {
-    if let Some(known) = report.checks.iter_mut().find(|known| known.id == check) {
-        known.outcome = CheckOutcome::Failed;
-        known.found = Some(why);
-        known.help = Some("Leave the files alone until the gate is done, then try again.".to_owned());
-    }
 }
 
 /// Key in an attempt's outputs for executed commands.
@@ -333,51 +299,6 @@ impl Engine {
         plan.said = said;
         plan.contents = contents;
         Ok(plan)
-    }
-
-    /// The files to record with a passing phase, as its checks and approvals saw them. A file that was changed while the
-    /// gate ran is looked at once more; if it changes again, the gate fails.
-    fn settled_files(
-        &self,
-        subject: &SessionId,
-        request: &AdvanceRequest,
-        tried: &mut Tried,
-    ) -> Result<Recording> {
-        if !tried.run.report.passes() {
-            return Ok(Recording::default());
-        }
-        let (_, session) = self.load(subject)?;
-        let mut found = self.recording(&session, request, tried)?;
-        if !moved(&session, tried, &found).is_empty() {
-            self.look_again(&session, &tried.phase, &mut tried.run)?;
-            found = self.recording(&session, request, tried)?;
-            for (check, why) in moved(&session, tried, &found) {
-                fail(&mut tried.run.report, &check, why);
-            }
-        }
-        if !tried.run.report.passes() {
-            return Ok(Recording::default());
-        }
-        if let Some(judged) = &mut tried.run.report.judged {
-            judged.files = found.to_approve.as_ref().map(evidence_hash);
-        }
-        Ok(found.recording)
-    }
-
-    /// The files of a phase: named ones, proofs, declared ones, those to approve, and those it had. Read after the gate,
-    /// which may have written them.
-    fn recording(&self, session: &Session, request: &AdvanceRequest, tried: &Tried) -> Result<Found> {
-        let mut to_approve = self.files_to_approve(session, &tried.phase)?;
-        let mut recording = self.record_named(session, &request.artifacts, Some(&tried.phase))?;
-        let proven = tried.run.proven.iter().map(|file| file.path.clone());
-        let paths = proven.chain(to_approve.iter().flatten().map(|(path, _)| path.clone())).collect();
-        recording.merge(self.record_of_phase(session, &tried.phase, paths)?);
-        for (path, hash) in to_approve.iter_mut().flatten() {
-            if let Some(read) = recording.hash_of(path) {
-                read.clone_into(hash);
-            }
-        }
-        Ok(Found { recording, to_approve })
     }
 
     /// Runs the gate of the selected phase; `None` if it is already done.

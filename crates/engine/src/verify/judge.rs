@@ -4,6 +4,7 @@ use super::material::Material;
 use super::problem::Problem;
 use super::replay::{Approved, End, Replay};
 use super::report::{ApprovalReport, CheckReport, PhaseReport, Report, RunReport};
+use super::results::{has_same_gate, open_items, result_problems};
 use super::signatures::Signatures;
 use super::{VerifyRequest, definition, files, is_on};
 use crate::checks::evidence_hash;
@@ -13,16 +14,14 @@ use crate::error::Result;
 use crate::hex;
 use crate::policy::{Restricted, Who};
 use model::actor::Actor;
-use model::gate::{AttemptReport, CheckResult, EVIDENCE};
+use model::gate::{AttemptReport, CheckResult};
 use model::id::Name;
 use model::lifecycle::Lifecycle;
 use model::outcome::Outcome;
 use model::phase::{Phase, PhaseState};
 use model::run::Run;
 use model::session::Session;
-use model::workflow::{
-    CheckDefinition, CheckKind, EvidenceDefinition, OnComplete, PhaseDefinition, Workflow,
-};
+use model::workflow::{CheckDefinition, CheckKind, OnComplete, PhaseDefinition, Workflow};
 use std::collections::{BTreeMap, BTreeSet};
 use store::chain::check;
 
@@ -202,7 +201,7 @@ impl Judge<'_> {
             // Nothing needs to be shown for a phase without a gate.
             let has_no_gate =
                 outcome == Some(Outcome::Done) && !defined.is_some_and(PhaseDefinition::has_gate);
-            // What only a file tells is a claim, whatever the file says about its checks.
+            // A phase that only a file completed is a claim, whatever the file says about its checks.
             let is_told_by_file = end.report.is_some() && is_tool(&end.actor) && !has_no_gate;
             if (is_claim && !has_no_gate) || is_told_by_file {
                 outcome = Some(Outcome::Claimed);
@@ -286,7 +285,7 @@ impl Judge<'_> {
         problems.extend(
             newest.is_some_and(|newest| !has_same_gate(defined, newest)).then_some(Problem::EarlierGate),
         );
-        // What another tool's files tell has results of that tool's own.
+        // Another tool's files have results of that tool's own.
         if !is_tool(&end.actor) {
             problems.extend(result_problems(report, defined));
         }
@@ -302,7 +301,7 @@ impl Judge<'_> {
         problems
     }
 
-    /// What the gate says that it judged, against the history.
+    /// Compares the judged definition, state and items with the history.
     fn judged_problems(
         &self,
         run: &Run,
@@ -406,46 +405,6 @@ pub(super) fn newest_runs(session: &Session) -> impl Iterator<Item = &Run> {
         let is_newer = |other: &&Run| other.workflow.name == run.workflow.name && other.ordinal > run.ordinal;
         !session.runs.iter().any(|other| is_newer(&other))
     })
-}
-
-/// Results that the definition does not ask for, and those that it asks for and are not there.
-fn result_problems(report: &AttemptReport, defined: &PhaseDefinition) -> Vec<Problem> {
-    let checks = defined.checks.iter().map(|check| (check.id.as_str(), check.kind.name()));
-    let of_field = |field: &EvidenceDefinition| field.required;
-    let required = defined.evidence.iter().filter(|field| of_field(field));
-    let required = required.map(|field| (field.name.as_str(), EVIDENCE));
-    let optional = defined.evidence.iter().filter(|field| !of_field(field));
-    let optional = optional.map(|field| (field.name.as_str(), EVIDENCE));
-    let asked: Vec<(&str, &str)> = checks.chain(required).collect();
-    let declared: Vec<(&str, &str)> = asked.iter().copied().chain(optional).collect();
-    let found: Vec<(&str, &str)> =
-        report.checks.iter().map(|check| (check.id.as_str(), check.kind.as_str())).collect();
-    let unchecked = asked.iter().filter(|wanted| !found.contains(wanted));
-    let unchecked = unchecked.map(|(id, _)| Problem::Unchecked { check: (*id).to_owned() });
-    let undeclared = found.iter().filter(|known| !declared.contains(known));
-    let undeclared = undeclared.map(|(id, _)| Problem::Undeclared { check: (*id).to_owned() });
-    let let_pass = report.checks.iter().filter(|check| check.failed());
-    let let_pass = let_pass.filter(|_| defined.strict && report.overridden.is_none());
-    let let_pass = let_pass.map(|check| Problem::LetPass { check: check.id.clone() });
-    let overridden = (defined.no_override && report.overridden.is_some()).then_some(Problem::NoOverride);
-    unchecked.chain(undeclared).chain(let_pass).chain(overridden).collect()
-}
-
-fn open_items(report: &AttemptReport, end: &End) -> Option<Problem> {
-    let passed = report.checks.iter().find(|check| check.kind == CheckKind::Items.name() && !check.failed());
-    let check = passed.filter(|_| end.open_items > 0)?.id.clone();
-    Some(Problem::OpenItems { check })
-}
-
-/// True if two definitions of a phase ask for the same.
-fn has_same_gate(one: &PhaseDefinition, other: &PhaseDefinition) -> bool {
-    let gate = |phase: &PhaseDefinition| {
-        let asked = phase.evidence.iter().map(|field| EvidenceDefinition { describe: None, ..field.clone() });
-        let checks = phase.checks.iter().map(|check| CheckDefinition { help: None, ..check.clone() });
-        let (asked, checks): (Vec<_>, Vec<_>) = (asked.collect(), checks.collect());
-        (asked, checks, phase.strict, phase.no_override, phase.when.clone())
-    };
-    gate(one) == gate(other)
 }
 
 fn is_tool(actor: &Actor) -> bool {

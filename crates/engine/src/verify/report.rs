@@ -28,7 +28,7 @@ pub struct Report {
     /// An abandoned session of a branch: shown, but not part of the verdict.
     pub aside: bool,
     pub problems: Vec<Problem>,
-    /// What a reader should know, although it disproves nothing.
+    /// For the reader to know; they disprove nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<Remark>,
     /// The newest run of each workflow.
