@@ -92,9 +92,6 @@ impl Engine {
         out: &mut Outgoing,
     ) -> Result<()> {
         shared.settings.held.remove(id.as_str());
-        if is_fork(id) && arrival.is_some() {
-            return Ok(());
-        }
         self.store.seal_history(id, self.patience.left())?;
         let Some((named, way)) = self.own_way(id, arrival, shared)? else { return Ok(()) };
         let (Some(first), Some(last)) = (way.first(), way.last()) else { return Ok(()) };
@@ -103,7 +100,8 @@ impl Engine {
         let is_published =
             own.range(folder.clone()..).next().is_some_and(|(path, _)| path.starts_with(&folder));
         let is_theirs = arrival.is_some_and(|arrival| arrival.head == last.link);
-        if is_theirs && !is_published {
+        // A fork that ends with an event of this replica is sent from nowhere else.
+        if is_theirs && (is_fork(id) || !is_published) {
             return Ok(());
         }
         let texts = self.named_texts(&way, own, out)?;
