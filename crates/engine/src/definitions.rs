@@ -3,7 +3,7 @@
 
 mod theirs;
 
-pub(crate) use theirs::{are_elsewhere, is_there, of_layout, only_one, unnamed};
+pub(crate) use theirs::{are_any, are_elsewhere, is_there, of_layout, only_one, unnamed};
 
 use crate::checks;
 use crate::error::{Error, FileMistake, Result, WorkflowPlace};

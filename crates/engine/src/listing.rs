@@ -17,6 +17,7 @@ use model::lifecycle::Lifecycle;
 use model::outcome::Outcomes;
 use model::progress::Status;
 use model::session::Session;
+use model::workflow::OnComplete;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -53,19 +54,34 @@ pub struct ListRequest {
     pub started_from: Option<String>,
 }
 
+/// Conditions of active sessions that have a word of their own.
+const STANDINGS: [Status; 2] = [Status::CheckpointFailed, Status::PossiblyStalled];
+
 impl ListRequest {
     /// Only sessions with this status: a lifecycle, the state of an active session, or another tool's word
     /// for either.
     #[must_use]
     pub fn with_status(self, word: &str) -> Option<Self> {
-        let closer = [Status::CheckpointFailed, Status::PossiblyStalled];
-        if let Some(standing) = closer.into_iter().find(|status| status.name() == word) {
+        let word = word.to_lowercase().replace('-', "_");
+        if let Some(standing) = STANDINGS.into_iter().find(|status| status.name() == word) {
             return Some(Self { lifecycles: vec!["active".to_owned()], standing: Some(standing), ..self });
         }
         let theirs = layout::all().iter().flat_map(|layout| layout.facts().status_words);
         let meant = theirs.filter(|(known, _)| *known == word).map(|(_, lifecycle)| *lifecycle).next();
         let own = Lifecycle::NAMES.into_iter().find(|name| *name == word);
         own.or(meant).map(|name| Self { lifecycles: vec![name.to_owned()], ..self })
+    }
+
+    /// Every word that `with_status` knows, each once.
+    pub fn status_words() -> Vec<&'static str> {
+        let theirs = layout::all().iter().flat_map(|layout| layout.facts().status_words);
+        let mut words: Vec<&str> = Lifecycle::NAMES.to_vec();
+        for word in STANDINGS.map(Status::name).into_iter().chain(theirs.map(|(word, _)| *word)) {
+            if !words.contains(&word) {
+                words.push(word);
+            }
+        }
+        words
     }
 }
 
@@ -85,8 +101,12 @@ impl Sessions<'_> {
     pub fn list(&self, request: &ListRequest) -> Result<Listing> {
         let engine = self.engine;
         let mut listing = engine.lines(request)?;
-        if let Some(standing) = request.standing {
-            listing.sessions.retain(|line| engine.has_status(line, standing));
+        // Asked about active sessions alone, each says how it stands.
+        if request.lifecycles == ["active"] {
+            for line in &mut listing.sessions {
+                line.status = engine.status_of(line).filter(|status| STANDINGS.contains(status));
+            }
+            listing.sessions.retain(|line| request.standing.is_none() || line.status == request.standing);
         }
         if let Some(list) = &request.started_from {
             listing.sessions.retain(|line| engine.is_started_from(line, list));
@@ -124,9 +144,9 @@ impl Engine {
         }
     }
 
-    fn has_status(&self, line: &ShortView, standing: Status) -> bool {
-        let view = SessionId::parse(&line.session_id).ok().map(|id| self.view_by_id(&id));
-        view.is_some_and(|view| view.is_ok_and(|view| view.status == standing))
+    fn status_of(&self, line: &ShortView) -> Option<Status> {
+        let id = SessionId::parse(&line.session_id).ok()?;
+        self.view_by_id(&id).ok().map(|view| view.status)
     }
 
     pub(crate) fn lines(&self, request: &ListRequest) -> Result<Listing> {
@@ -250,6 +270,7 @@ impl From<&Session> for ShortView {
     fn from(session: &Session) -> Self {
         let run = session.run();
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let is_over = matches!(session.lifecycle, Lifecycle::Completed { .. });
         Self {
             number: 0,
             session_id: session.id.to_string(),
@@ -260,10 +281,13 @@ impl From<&Session> for ShortView {
             workflow: run.map(|run| run.workflow.name.to_string()).unwrap_or_default(),
             worktree: session.worktree.clone(),
             lifecycle: session.lifecycle.name().to_owned(),
+            status: None,
             parallel: session.parallel,
             phase: run.map(|run| run.current().id().to_string()).unwrap_or_default(),
             phases_done: run.map(|run| count(run.settled())).unwrap_or_default(),
-            total_phases: run.map(|run| count(run.phases.len())).unwrap_or_default(),
+            total_phases: run
+                .filter(|run| run.workflow.on_complete != OnComplete::Grow || is_over)
+                .map(|run| count(run.phases.len())),
             created_at: session.created_at,
             updated_at: session.updated_at,
             version: session.version,
@@ -289,10 +313,11 @@ impl From<Listed> for ShortView {
             workflow: row.workflow,
             worktree: row.worktree,
             lifecycle: row.lifecycle,
+            status: None,
             parallel: row.parallel,
             phase: row.phase,
             phases_done: row.phases_done,
-            total_phases: row.phases_total,
+            total_phases: Some(row.phases_total),
             created_at: row.created_at,
             updated_at: row.updated_at,
             version: row.version,

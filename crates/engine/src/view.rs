@@ -293,10 +293,14 @@ pub struct ShortView {
     pub workflow: String,
     pub worktree: String,
     pub lifecycle: String,
+    /// A closer condition; only in a list of active sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<Status>,
     pub parallel: bool,
     pub phase: String,
     pub phases_done: u32,
-    pub total_phases: u32,
+    /// `None` if the number of phases is open.
+    pub total_phases: Option<u32>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub version: u64,
@@ -315,6 +319,16 @@ pub struct ShortView {
     /// Problems with its files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
+}
+
+impl ShortView {
+    /// The number of done phases, of all if that is known.
+    pub fn how_far(&self) -> String {
+        match self.total_phases {
+            Some(total) => format!("{}/{total}", self.phases_done),
+            None => format!("{} done,", self.phases_done),
+        }
+    }
 }
 
 /// Shown if there is no session.

@@ -138,7 +138,7 @@ pub trait ItemRules: Sync {
 
     /// The alternative to setting this field, if the tool's file derives its value from the session or
     /// keeps it elsewhere, so that setting it would have no effect.
-    fn instead_of_field(&self, of: FieldOf, name: &str) -> Option<&'static str>;
+    fn instead_of_field(&self, of: FieldOf, name: &str) -> Option<String>;
 }
 
 /// A phase, and the kind of its items.

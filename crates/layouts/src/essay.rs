@@ -243,7 +243,7 @@ impl ItemRules for Essay {
         Some(ItemHome { phase: STAGES[position].name, kind: SECTION })
     }
 
-    fn instead_of_field(&self, of: FieldOf, name: &str) -> Option<&'static str> {
+    fn instead_of_field(&self, of: FieldOf, name: &str) -> Option<String> {
         fields::instead(of, name)
     }
 }

@@ -3,8 +3,9 @@
 use crate::event::ItemEvent;
 use crate::id::Name;
 use crate::item::{Item, ItemStatus, RunRef};
-use crate::phase::PhaseState;
+use crate::phase::{Phase, PhaseState};
 use crate::run::Run;
+use crate::session::Session;
 use serde::{Deserialize, Serialize};
 
 /// How much of the later work a change touches.
@@ -77,7 +78,7 @@ pub struct Reach {
 
 impl Reach {
     /// `affects` limits a minor or moderate change to some later phases; empty means all of them.
-    pub fn of(run: &Run, phase: &Name, impact: Impact, affects: &[Name]) -> Self {
+    pub fn of(session: &Session, run: &Run, phase: &Name, impact: Impact, affects: &[Name]) -> Self {
         let mut reach = Self::default();
         let after = run.position(phase.as_str()).map_or(run.phases.len(), |position| position + 1);
         for later in run.phases.iter().skip(after) {
@@ -85,7 +86,13 @@ impl Reach {
             let is_affected = affects.is_empty() || affects.contains(id);
             match (&later.state, impact) {
                 (PhaseState::NotStarted | PhaseState::Skipped { .. }, Impact::Minor | Impact::Moderate) => {}
-                (PhaseState::NotStarted, Impact::Major) => reach.archived.push(id.clone()),
+                (PhaseState::NotStarted, Impact::Major) => {
+                    reach.archived.push(id.clone());
+                    // An earlier revision or a rollback may have left work behind.
+                    if later.items.done > 0 || session.was_interrupted(id) {
+                        reach.restarted.push(id.clone());
+                    }
+                }
                 // Only one phase is in progress at a time: the interrupted one restarts after the revised
                 // one. Its files are archived only if it is named.
                 (PhaseState::InProgress { .. }, Impact::Minor | Impact::Moderate) => {
@@ -118,6 +125,18 @@ impl Reach {
             }
         }
         reach
+    }
+}
+
+impl Session {
+    /// True for a phase that a revision interrupted and that has not been entered since, if its work so far
+    /// still counts: a major revision restarts it.
+    pub fn was_interrupted(&self, phase: &Name) -> bool {
+        let waits = |found: &Phase| found.id() == phase && found.state == PhaseState::NotStarted;
+        let is_waiting = self.run().is_some_and(|run| run.phases.iter().any(waits));
+        let mut revisions = self.revisions.iter().rev().map(|made| &made.revision);
+        let last = revisions.find(|revision| revision.restarted.contains(phase));
+        is_waiting && last.is_some_and(|revision| revision.impact != Impact::Major)
     }
 }
 

@@ -30,7 +30,7 @@ pub const REASON_TAKEN: &str = "taken from a bundle";
 
 /// Increased whenever the same events would fold into a different state: snapshots of other versions are
 /// ignored.
-pub const FOLD_VERSION: u32 = 11;
+pub const FOLD_VERSION: u32 = 12;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Session {

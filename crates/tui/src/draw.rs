@@ -74,7 +74,7 @@ fn sessions(state: &State, look: Look, area: Rect, buffer: &mut Buffer) {
 fn session_rows(line: &ShortView, is_shown: bool, state: &State, width: usize, look: Look) -> Vec<Row> {
     let mark = if is_shown { look.arrow() } else { " " };
     let tone = if line.current || is_shown { Tone::Heading } else { Tone::Plain };
-    let done = format!("{}/{} {}", line.phases_done, line.total_phases, outside(&line.phase));
+    let done = format!("{} {}", line.how_far(), outside(&line.phase));
     let ago = engine::words::ago(line.updated_at, state.snapshot.now);
     let shown = state.view().filter(|_| is_shown).map(|view| panels::standing(view).0.to_lowercase());
     let place = line.machine.as_ref().map(|machine| format!(" on {}", outside(machine)));

@@ -86,6 +86,8 @@ fn held(answer: &Answer, asked: Option<&str>, globals: &Globals) -> Outcome {
     let out = globals.out();
     if globals.json {
         out.json(&with_talk(answer)).map_err(Failure::after_the_change)?;
+    } else {
+        ui::session::warn_shortly(&view.warnings, &out);
     }
     let is_asked = |phase: &&PhaseView| {
         asked.is_some_and(|asked| phase.id.as_str() == asked || phase.number.to_string() == asked)

@@ -80,9 +80,10 @@ fn not_at_a_line(listing: &Listing) -> Vec<Warning> {
 }
 
 fn unknown(status: &str) -> Failure {
-    let hint = match nearest(status, Lifecycle::NAMES) {
+    let known = ListRequest::status_words();
+    let hint = match nearest(status, known.iter().copied()) {
         Some(name) => format!("did you mean '{name}'?"),
-        None => format!("use one of {}", Lifecycle::NAMES.join(", ")),
+        None => format!("use one of {}", known.join(", ")),
     };
     Failure::wrong_usage(format!("there is no status '{status}'"), hint)
 }

@@ -359,6 +359,8 @@ fn show(done: &str, answer: &RequirementAnswer, engine: &Engine, globals: &Globa
     ui::session::warn(&answer.list.warnings, &out);
     let done = if answer.already { "already done; nothing changed" } else { done };
     out.say(done);
-    out.text(&ui::requirements::list(&answer.list, engine.now(), &out))?;
+    if !out.is_quiet() {
+        out.text(&ui::requirements::list(&answer.list, engine.now(), &out))?;
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -10,8 +10,9 @@ use model::lifecycle::Lifecycle;
 
 /// Start a session here, and print the next step
 ///
-/// The session becomes the active one of this worktree. The previous one is paused, unless another live agent
-/// works on it: the new one then runs beside it. A new folder is set up first.
+/// The session becomes the active one of this worktree. The previous one is paused if it is native or of ccw,
+/// which have one active session at a time, unless another live agent works on it: the new one then runs
+/// beside it. Sessions of ocr, praxis and essay stay active. A new folder is set up first.
 #[derive(Clone, clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff start\n  leftoff start review --target src/auth --title \"Review of the log-in\"\n  leftoff start spec --goal \"Exports run in the background\" --set ticket=ABC-12\n  leftoff start --from specs/001-albums"

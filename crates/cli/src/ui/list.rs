@@ -31,8 +31,8 @@ pub fn sessions(sessions: &[ShortView], now: Timestamp, out: &Out) -> String {
                 session.session_id.clone(),
                 if is_mixed { session.layout.clone() } else { String::new() },
                 match &session.machine {
-                    Some(machine) => format!("{} on {}", session.lifecycle, one_line(machine, 24)),
-                    None => session.lifecycle.clone(),
+                    Some(machine) => format!("{} on {}", standing(session), one_line(machine, 24)),
+                    None => standing(session).to_owned(),
                 },
                 phases(session),
                 ago(session.updated_at, now).split(", ").next().unwrap_or_default().to_owned(),
@@ -75,7 +75,7 @@ pub fn sessions(sessions: &[ShortView], now: Timestamp, out: &Out) -> String {
             let cell = format!("{:<width$}  ", cut(cell, *width));
             let tone = match cell.trim() {
                 "active" => Some(Tone::Good),
-                "paused" | "failed" => Some(Tone::Warning),
+                "paused" | "failed" | "checkpoint_failed" | "possibly_stalled" => Some(Tone::Warning),
                 _ => None,
             };
             text.push_str(&tone.map_or(cell.clone(), |tone| out.paint(tone, &cell)));
@@ -86,6 +86,13 @@ pub fn sessions(sessions: &[ShortView], now: Timestamp, out: &Out) -> String {
         text.push_str(&complaints(session, out));
     }
     text
+}
+
+fn standing(session: &ShortView) -> &str {
+    match session.status {
+        Some(status) => status.name(),
+        None => &session.lifecycle,
+    }
 }
 
 /// The minimum length of an id so that shortened ones stay distinct: a prefix is enough to name a session.
@@ -137,7 +144,7 @@ pub fn in_their_words(heading: &str, sessions: &[ShortView]) -> String {
 fn phases(session: &ShortView) -> String {
     let outcomes = session.outcomes.filter(|outcomes| !outcomes.is_plain());
     let outcomes = outcomes.map(|outcomes| format!(" ({outcomes})")).unwrap_or_default();
-    format!("{}/{} {}{outcomes}", session.phases_done, session.total_phases, session.phase)
+    format!("{} {}{outcomes}", session.how_far(), session.phase)
 }
 
 fn number(session: &ShortView) -> String {

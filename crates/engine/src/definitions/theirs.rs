@@ -67,6 +67,11 @@ pub(crate) fn only_one(project: &Project, layout: &dyn Layout) -> Option<String>
     Some(only)
 }
 
+/// True if any workflow is defined here for this layout.
+pub(crate) fn are_any(project: &Project, layout: &dyn Layout) -> bool {
+    places(layout).is_some_and(|places| !known(project, places).is_empty())
+}
+
 /// True if such a workflow is defined here for this layout, as far as its name shows.
 pub(crate) fn is_there(project: &Project, layout: &str, name: &str) -> bool {
     let Some(places) = layout::by_name(layout).and_then(places) else { return true };

@@ -23,7 +23,7 @@ use layouts::capabilities::{FieldOf, ItemHome};
 use layouts::layout;
 use load::Loading;
 use model::actor::Actor;
-use model::command::items::{AddItem, Context, ItemCommand, ItemEdit, decide, renewals};
+use model::command::items::{AddItem, Context, ItemCommand, ItemEdit, decide, renewals, set_aside};
 use model::event::{Event, Recorded};
 use model::gate::Given;
 use model::hint::Hint;
@@ -215,6 +215,25 @@ impl Engine {
         }
         let still_held = held.iter().filter_map(|row| after.get(&row.id));
         plan.subject.events.extend(renewals(still_held, actor, now).into_iter().map(Event::Item));
+        plan.items = Some(book);
+        Ok(())
+    }
+
+    /// Pausing frees the items of whoever pauses: they would wait for nobody's lease.
+    pub(super) fn free_leases(&self, plan: &mut Plan, actor: &Actor) -> Result<()> {
+        let Some(session) = plan.subject.before.as_ref().filter(|session| session.has_items()) else {
+            return Ok(());
+        };
+        let held = self.store.held_items(&session.id, &actor.key())?;
+        if held.is_empty() || plan.subject.events.is_empty() {
+            return Ok(());
+        }
+        let mut book = plan.items.take().unwrap_or_default();
+        for row in &held {
+            book.insert(read_item(row)?);
+        }
+        let items = held.iter().filter_map(|row| book.get(&row.id));
+        plan.subject.events.extend(set_aside(items, actor).into_iter().map(Event::Item));
         plan.items = Some(book);
         Ok(())
     }

@@ -42,6 +42,7 @@ impl Engine {
             events.extend(decide(session, Command::Pause { reason, context, saved })?);
             let mut plan = Plan::of(subject.change(events));
             plan.contents.clone_from(&recording.contents);
+            engine.free_leases(&mut plan, &engine.asking_actor()?)?;
             Ok(plan)
         })?;
         answer.said.extend(recording.artifacts.iter().map(|draft| {

@@ -2,6 +2,7 @@
 
 mod affected;
 mod archive;
+mod before;
 mod own_file;
 
 use crate::artifacts::{Difference, look};
@@ -13,12 +14,14 @@ use crate::execute::{Answer, bounded};
 use crate::facades::Sessions;
 use affected::affected;
 use archive::Archive;
+use jiff::Timestamp;
 use layouts::layout::Standing;
 use model::command::{Command, decide, resolve_phase};
 use model::event::{Event, ItemEvent};
 use model::gate::shown;
 use model::id::{Name, SessionId};
 use model::item::ItemBook;
+use model::phase::{Phase, PhaseState};
 use model::revision::{Archived, Impact, Reach, Revision, reopens};
 use model::run::Run;
 use model::session::Session;
@@ -132,7 +135,7 @@ impl Engine {
         let fields = changed_fields(&phase.fields_at_completion, &session.fields, definition.as_deref());
         let (proposed, because) = propose(&own, &fields, &request.affects);
         let impact = request.impact.unwrap_or(proposed);
-        let reach = Reach::of(run, phase.id(), impact, &affected.phases());
+        let reach = Reach::of(session, run, phase.id(), impact, &affected.phases());
         let mut revision = Revision {
             phase: phase.id().clone(),
             impact,
@@ -191,10 +194,22 @@ impl Engine {
         });
         let declared =
             definition.into_iter().flat_map(|definition| self.produced(session, definition, phase));
-        let unrecorded = declared
-            .filter(|path| !session.artifacts.contains_key(path))
-            .filter_map(|path| OwnFile::unrecorded(&path, look(&root, &path)));
+        let unrecorded = declared.filter(|path| !session.artifacts.contains_key(path)).filter_map(|path| {
+            let finished = definition.and_then(|definition| self.last_completion(session, definition, &path));
+            let before = || finished.and_then(|at| before::text_at(&root, &path, at));
+            OwnFile::unrecorded(&path, look(&root, &path), finished, before)
+        });
         recorded.chain(unrecorded.map(Ok)).collect()
+    }
+
+    /// When the last phase that writes this file was completed; `None` if one of them is open.
+    fn last_completion(&self, session: &Session, definition: &Workflow, path: &str) -> Option<Timestamp> {
+        let writes = |phase: &&Phase| {
+            self.produced(session, definition, phase.id()).into_iter().any(|produced| produced == path)
+        };
+        let begun = |phase: &&Phase| phase.state != PhaseState::NotStarted;
+        let ends = session.run()?.phases.iter().filter(begun).filter(writes).map(Phase::completed_at);
+        ends.collect::<Option<Vec<Timestamp>>>()?.into_iter().max()
     }
 
     /// The files of these phases: recorded for them, or declared by them and existing.
@@ -252,6 +267,15 @@ fn propose(own: &[OwnFile], fields: &[FieldChange], affects: &[String]) -> (Impa
         return (Impact::Major, format!("{} was {}, and is {now}", field.name, shown(&field.before)));
     }
     let changed: Vec<&OwnFile> = own.iter().filter(|file| file.is_changed()).collect();
+    if let Some(file) = changed.iter().find(|file| file.is_lost) {
+        return (
+            Impact::Moderate,
+            format!(
+                "{} was written after the phase was completed, and its earlier text is unknown",
+                file.change.path
+            ),
+        );
+    }
     if let Some(file) = changed.iter().find(|file| file.structure_changed) {
         return (Impact::Moderate, format!("the headings of {} changed", file.change.path));
     }

@@ -79,8 +79,13 @@ fn plan(session: &CcwSession) -> Health {
     };
     let is_well = is_there || is_early;
     let remedy =
-        (!is_well).then(|| format!("begin the phase again by writing {HOME}/{}/{PLAN}", session.folder));
+        (!is_well).then(|| format!("begin the phase again by writing {}/{PLAN}", below_project(session)));
     Health { check: "plan document", is_well, found, phase: None, remedy }
+}
+
+/// The session's folder below the project's; a registry may name one outside of `.workflow`.
+fn below_project(session: &CcwSession) -> String {
+    session.folder.strip_prefix("../").map_or_else(|| format!("{HOME}/{}", session.folder), ToOwned::to_owned)
 }
 
 fn implementation(session: &CcwSession) -> Health {
@@ -124,10 +129,12 @@ fn active_tasks(session: &CcwSession) -> Health {
 /// The list of completed phases contradicts the current one: it contains a phase that is not over, or lacks
 /// an earlier one that nothing else proves. An empty list means nothing.
 fn contradiction(session: &CcwSession) -> Option<Health> {
-    let current = PhaseWord::STEPS.get(session.position())?;
+    // Listed as done, the last phase is still the current one.
+    let last = PhaseWord::STEPS.last().filter(|last| last.0 == session.phase);
+    let current = PhaseWord::STEPS.get(session.position()).or(last)?;
     let listed = |word: PhaseWord| session.state.completed.contains(&word);
     let is_listed_early =
-        |(word, _): &&(PhaseWord, &str)| listed(*word) && word.position() >= current.0.position();
+        |(word, _): &&(PhaseWord, &str)| listed(*word) && word.position() >= session.position();
     let early = PhaseWord::STEPS.iter().find(is_listed_early);
     let is_left_out = |(word, _): &&(PhaseWord, &str)| {
         !session.state.completed.is_empty() && !listed(*word) && !history::is_shown(session, *word)

@@ -1,14 +1,30 @@
 //! Keys of the state that are not fields, with the commands that set them: they follow from the session, or
 //! are kept elsewhere.
 
+use super::STAGES;
 use crate::capabilities::FieldOf;
 
-pub(super) fn instead(of: FieldOf, name: &str) -> Option<&'static str> {
-    match of {
+pub(super) fn instead(of: FieldOf, name: &str) -> Option<String> {
+    let known = |name| match of {
         FieldOf::Session => of_session(name),
         FieldOf::Phase => of_stage(name),
         FieldOf::Item => of_section(name),
+    };
+    match last_key(name) {
+        None => known(name).map(ToOwned::to_owned),
+        Some(key) => Some(
+            known(key).map_or_else(|| format!("its name is {key} alone: {key}=VALUE"), ToOwned::to_owned),
+        ),
     }
+}
+
+/// The last key of a path into the state's mappings.
+fn last_key(name: &str) -> Option<&str> {
+    let (above, key) = name.rsplit_once('.')?;
+    let is_stage = |key: &str| STAGES.iter().any(|stage| stage.key == key);
+    let is_mapping = ["voice_calibration", "output", "stages"].contains(&above)
+        || above.strip_prefix("stages.").unwrap_or(above).split('.').next().is_some_and(is_stage);
+    is_mapping.then_some(key)
 }
 
 fn of_session(name: &str) -> Option<&'static str> {

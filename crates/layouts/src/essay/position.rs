@@ -6,7 +6,6 @@ use model::id::Name;
 use model::item::{Item, ItemBook, ItemStatus, RunRef};
 use model::lifecycle::Lifecycle;
 use model::phase::{Phase, PhaseState};
-use model::revision::Impact;
 use model::session::Session;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -59,7 +58,10 @@ impl<'a> Standpoint<'a> {
     pub fn status(&self, position: usize) -> Option<StageStatus> {
         let phase = self.phase(position)?;
         match phase.state {
-            PhaseState::NotStarted if self.was_interrupted(phase.id()) => Some(StageStatus::NeedsReview),
+            // Existing work still needs review.
+            PhaseState::NotStarted if self.session.was_interrupted(phase.id()) => {
+                Some(StageStatus::NeedsReview)
+            }
             PhaseState::NotStarted => Some(StageStatus::NotStarted),
             PhaseState::InProgress { .. } => Some(StageStatus::InProgress),
             PhaseState::Completed { .. } => Some(StageStatus::Completed),
@@ -67,13 +69,6 @@ impl<'a> Standpoint<'a> {
             // The file has no word for a skipped stage.
             PhaseState::Skipped { .. } => None,
         }
-    }
-
-    /// A stage interrupted by a revision: existing work still needs review, unless everything restarts.
-    fn was_interrupted(&self, phase: &Name) -> bool {
-        let revisions = self.session.revisions.iter().rev().map(|made| &made.revision);
-        let last = revisions.into_iter().find(|revision| revision.restarted.contains(phase));
-        last.is_some_and(|revision| revision.impact != Impact::Major)
     }
 
     /// An index from 0 to 3.

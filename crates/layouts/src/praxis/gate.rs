@@ -112,6 +112,8 @@ impl Gate {
                 None => Err("a validator that validators does not define".to_owned()),
             };
             let rule = with_parameters(text.unwrap_or_default(), parameters);
+            let described = details.get("description").and_then(Value::as_str);
+            let rule = described.map_or(rule.clone(), |described| format!("{described} ({rule})"));
             let help = format!("Validator '{validator}' failed for field '{field}': {rule}");
             self.check(&format!("{field}-{validator}"), &about, &rule, expression, help);
         }

@@ -17,7 +17,14 @@ use std::collections::BTreeMap;
 pub(super) fn of(state: &State, extent: &Extent, workflow: &Workflow, folder: &Folder<'_>) -> Vec<Dated> {
     let began = state.created_at.or(state.updated_at).unwrap_or(folder.now);
     let RunPlan { workflow: named, phases, .. } = RunPlan::new(workflow, Vec::new());
-    let mut teller = Teller { state, workflow, worktree: folder.worktree, events: Vec::new(), clock: began };
+    let mut teller = Teller {
+        state,
+        workflow,
+        worktree: folder.worktree,
+        events: Vec::new(),
+        clock: began,
+        is_timed: state.created_at.is_some(),
+    };
     teller.add(began, started(state, folder));
     teller.add(began, run(named, phases));
     teller.resumes(began);
@@ -75,6 +82,8 @@ struct Teller<'a> {
     events: Vec<Dated>,
     /// The latest known time so far.
     clock: Timestamp,
+    /// The last phase's end is known, so the next one began there if nothing else says when.
+    is_timed: bool,
 }
 
 impl Teller<'_> {
@@ -182,8 +191,14 @@ impl Teller<'_> {
     }
 
     fn done(&mut self, number: u32) {
-        let said = self.said(number);
+        let mut said = self.said(number);
         let phase = phase_name(number);
+        let ended = said.attempts.iter().filter_map(|attempt| attempt.at).next_back().or(said.completed_at);
+        // After phases without times nobody knows when this one began: it gets no length.
+        if !self.is_timed {
+            said.started_at = said.started_at.or(ended);
+        }
+        self.is_timed = ended.is_some();
         let began = self.begin(number, &said);
         if said.checkpoint.as_deref() == Some("skipped") {
             let at = said.completed_at.unwrap_or(began);
@@ -207,7 +222,11 @@ impl Teller<'_> {
         let before = said.attempts.len() - usize::from(last.is_some());
         said.attempts[..before].iter().for_each(|attempt| self.attempt(number, attempt));
         let at = last.and_then(|last| last.at).or(said.completed_at).unwrap_or(self.clock);
-        let attempt = last.map(|last| last.report.clone());
+        let attempt = last.map(|last| {
+            let mut report = last.report.clone();
+            judge::fill_in(&mut report, defined);
+            report
+        });
         self.add(at, Event::PhaseClaimed { phase, attempt });
     }
 

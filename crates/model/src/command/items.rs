@@ -112,6 +112,19 @@ pub fn renewals<'a>(held: impl Iterator<Item = &'a Item>, actor: &Actor, now: Ti
         .collect()
 }
 
+/// Frees an actor's items: begun ones stay begun, so that whoever continues takes them first.
+pub fn set_aside<'a>(held: impl Iterator<Item = &'a Item>, actor: &Actor) -> Vec<ItemEvent> {
+    let is_own = |item: &&Item| item.lease.as_ref().is_some_and(|lease| lease.actor == *actor);
+    held.filter(is_own)
+        .flat_map(|item| {
+            let begun =
+                (item.status == ItemStatus::Active).then(|| ItemEvent::ItemStarted { id: item.id.clone() });
+            [Some(ItemEvent::ItemReleased { id: item.id.clone() }), begun]
+        })
+        .flatten()
+        .collect()
+}
+
 type Decided = Result<Vec<ItemEvent>, Refusal>;
 
 impl Context<'_> {

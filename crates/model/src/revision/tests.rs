@@ -92,7 +92,7 @@ fn in_the_third() -> Session {
 }
 
 fn revision(session: &Session, phase: &str, impact: Impact, affects: &[&str]) -> Revision {
-    let reach = Reach::of(session.run().expect("a run"), &name(phase), impact, &names(affects));
+    let reach = Reach::of(session, session.run().expect("a run"), &name(phase), impact, &names(affects));
     Revision {
         phase: name(phase),
         impact,
@@ -121,7 +121,7 @@ fn percent(session: &Session) -> u32 {
 fn a_minor_change_flags_finished_phases_and_archives_nothing() {
     let session = in_the_third();
     let run = session.run().expect("a run");
-    let reach = Reach::of(run, &name("plan"), Impact::Minor, &[]);
+    let reach = Reach::of(&session, run, &name("plan"), Impact::Minor, &[]);
     assert_eq!((reach.flagged, reach.archived), (names(&["build"]), Vec::new()));
     let session = revised(session, "plan", Impact::Minor, &[]);
     assert_eq!(statuses(&session), ["in_progress", "needs_review", "not_started", "not_started"]);
@@ -132,9 +132,9 @@ fn a_minor_change_flags_finished_phases_and_archives_nothing() {
 fn a_moderate_change_archives_and_flags_what_it_affects_and_leaves_the_others() {
     let session = advance(in_the_third());
     let run = session.run().expect("a run");
-    let all = Reach::of(run, &name("plan"), Impact::Moderate, &[]);
+    let all = Reach::of(&session, run, &name("plan"), Impact::Moderate, &[]);
     assert_eq!((all.flagged.clone(), all.archived), (names(&["build", "test"]), all.flagged));
-    let some = Reach::of(run, &name("plan"), Impact::Moderate, &names(&["test"]));
+    let some = Reach::of(&session, run, &name("plan"), Impact::Moderate, &names(&["test"]));
     assert_eq!((some.flagged, some.archived), (names(&["test"]), names(&["test"])));
     let session = revised(session, "plan", Impact::Moderate, &["test"]);
     assert_eq!(statuses(&session), ["in_progress", "completed", "needs_review", "not_started"]);
@@ -144,11 +144,27 @@ fn a_moderate_change_archives_and_flags_what_it_affects_and_leaves_the_others() 
 #[test]
 fn a_major_change_begins_every_later_phase_again() {
     let session = advance(in_the_third());
-    let reach = Reach::of(session.run().expect("a run"), &name("plan"), Impact::Major, &[]);
+    let reach = Reach::of(&session, session.run().expect("a run"), &name("plan"), Impact::Major, &[]);
     assert_eq!(reach.archived, names(&["build", "test", "ship"]));
     assert_eq!((reach.restarted, reach.flagged), (names(&["build", "test", "ship"]), Vec::new()));
     let session = revised(session, "plan", Impact::Major, &[]);
     assert_eq!(statuses(&session), ["in_progress", "not_started", "not_started", "not_started"]);
+}
+
+/// Work that a first revision interrupted is there still, so a major one afterwards restarts it.
+#[test]
+fn e4_a_major_change_after_another_revision_begins_the_interrupted_phase_again() {
+    let session = advance(in_the_third());
+    for first in [Impact::Minor, Impact::Moderate] {
+        let between = revised(session.clone(), "build", first, &[]);
+        assert!(between.was_interrupted(&name("ship")), "{first:?}");
+        let reach = Reach::of(&between, between.run().expect("a run"), &name("plan"), Impact::Major, &[]);
+        assert_eq!(reach.restarted, names(&["build", "test", "ship"]), "{first:?}");
+        let major = revised(between, "plan", Impact::Major, &[]);
+        assert!(!major.was_interrupted(&name("ship")), "{first:?}");
+        let again = Reach::of(&major, major.run().expect("a run"), &name("plan"), Impact::Major, &[]);
+        assert_eq!(again.restarted, names(&[]), "what never began does not begin again");
+    }
 }
 
 #[test]

@@ -37,13 +37,14 @@ impl Session {
     }
 
     /// A pause without a reason of its own keeps what an earlier pause interrupted. A failure counts as a pause.
+    /// An active session that is chosen again, or moves to another worktree, was not interrupted.
     pub(super) fn remember_pause(&mut self, resumed_at: Timestamp) {
-        self.resume_count = self.resume_count.saturating_add(1);
         let (paused_at, reason, context) = match &self.lifecycle {
             Lifecycle::Paused { at, reason, context, .. } => (*at, reason.clone(), context.clone()),
             Lifecycle::Failed { at, error } => (*at, format!("failed: {error}"), None),
             Lifecycle::Active | Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => return,
         };
+        self.resume_count = self.resume_count.saturating_add(1);
         let before = self.interrupted.take().and_then(|before| before.context);
         let context = context.or(before);
         self.interrupted = Some(Interruption { paused_at, resumed_at, reason, context });

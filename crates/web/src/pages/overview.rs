@@ -157,7 +157,7 @@ fn row(line: &ShortView, now: Timestamp) -> Markup {
             }
             td { (line.lifecycle) }
             td { (parts::line(&line.phase)) }
-            td { (line.phases_done) " of " (line.total_phases) }
+            td { (line.phases_done) @if let Some(total) = line.total_phases { " of " (total) } }
             td { (ago(line.updated_at, now)) }
         }
     }

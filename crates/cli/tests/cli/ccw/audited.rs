@@ -43,6 +43,7 @@ fn c4_a_contradictory_list_of_completed_phases_raises_the_question() {
             "IMPLEMENT",
             json!(["PLAN"]),
         ),
+        ("REVIEW", &["REVIEW"], "PLAN is not among them, and the current phase is REVIEW", "PLAN", json!([])),
         (
             "IMPLEMENT",
             &["REVIEW"],
@@ -73,6 +74,7 @@ fn c4_a_list_that_fits_or_is_empty_raises_no_question() {
     for (current, listed) in [
         ("IMPLEMENT", &["PLAN"][..]),
         ("REVIEW", &["PLAN", "IMPLEMENT"]),
+        ("REVIEW", &["PLAN", "IMPLEMENT", "REVIEW"]),
         ("IMPLEMENT", &[]),
         ("PLAN", &["BRAINSTORM"]),
     ] {

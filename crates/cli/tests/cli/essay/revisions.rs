@@ -151,6 +151,29 @@ fn major_leaves_no_later_stage_section_or_paragraph_completed_and_names_no_archi
     assert_eq!(items_done(&sandbox), done);
 }
 
+/// Two revisions in a row: the second is major, and the stage that the first interrupted restarts, too.
+#[test]
+fn e4_a_major_change_after_a_moderate_one_leaves_no_later_stage_in_review() {
+    let sandbox = in_stage_4();
+    run(&sandbox, "revisit 2 --affects section-2 --reason x --yes");
+    says(&sandbox, &["  stage_4:\n    status: \"needs_review\""]);
+    let told = run(&sandbox, "revisit 1 --impact major --reason y --yes").stderr;
+    assert!(told.contains("essay_structuring, argument_development, paragraph_writing"), "{told}");
+    says(
+        &sandbox,
+        &[
+            "  stage_2:\n    status: \"not_started\"",
+            "  stage_3:\n    status: \"not_started\"",
+            "  stage_4:\n    status: \"not_started\"\n    current_section: null\n    current_paragraph: null",
+            "total_paragraphs: 2\n        completed_paragraphs: 0\n        status: \"not_started\"\n        voice_check_score: null",
+        ],
+    );
+    assert!(!sandbox.path(&file("stage-4-draft.md")).exists());
+    let none: Vec<String> = Vec::new();
+    assert_eq!(items_done(&sandbox), none);
+    nothing_is_wrong(&sandbox);
+}
+
 /// A removal is not permanent: a map that is written again is named again.
 #[test]
 fn after_a_major_change_the_work_is_done_again_and_its_files_are_named_again() {

@@ -84,3 +84,37 @@ fn a_state_of_nothing_but_braces_is_reconstructed_and_set_aside() {
     let aside = std::fs::read_dir(sandbox.path(&format!(".leftoff/aside/{FOLDER}"))).unwrap();
     assert!(aside.flatten().any(|entry| std::fs::read(entry.path()).unwrap() == b"{}\n"));
 }
+
+/// A path into the file is not the name of a field: setting it would change nothing there.
+#[test]
+fn a_key_that_is_named_with_its_path_is_refused_with_the_name_alone() {
+    let sandbox = started();
+    let before = state(&sandbox);
+    for (path, instead) in [
+        ("voice_calibration.calibration_notes=abc", "calibration_notes=VALUE"),
+        ("output.sources_verified=3", "sources_verified=VALUE"),
+        ("stages.stage_2.audience=expert", "audience=VALUE"),
+        ("stages.stage_1.thesis_file=x.md", "leftoff set --phase thesis_development thesis_file=PATH"),
+        ("output.completed_at=now", "it is written when that happens"),
+    ] {
+        let refused = sandbox.run(["set", path]).code(2).stderr;
+        assert!(crate::unbroken(&refused).contains(instead), "{path}: {refused}");
+    }
+    assert_eq!(state(&sandbox), before);
+    run(&sandbox, "set calibration_notes=abc sources_verified=3 audience=expert");
+    says(&sandbox, &["calibration_notes: \"abc\"", "sources_verified: 3", "audience: \"expert\""]);
+}
+
+/// The paragraph in which somebody paused is where whoever resumes goes on.
+#[test]
+fn a_pause_frees_the_paragraph_that_was_begun_and_it_comes_first_afterwards() {
+    let sandbox = in_stage_4();
+    run(&sandbox, "item add c --parent draft-2");
+    for words in ["item claim draft-2.2", "item start draft-2.2", "pause"] {
+        sandbox.run_as("claude:a4326893", words.split(' ')).ok();
+    }
+    run(&sandbox, "resume");
+    let next = run(&sandbox, "next --json").json();
+    assert_eq!(next["command"], "leftoff item claim draft-2.2", "{next}");
+    run(&sandbox, "item claim draft-2.2");
+}

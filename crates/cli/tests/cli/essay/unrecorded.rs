@@ -19,9 +19,17 @@ fn of_the_pipeline() -> Sandbox {
     let sandbox = project();
     sandbox.at("2026-11-14T10:00:00Z");
     sandbox.write(&file("session-state.yaml"), STATE);
-    sandbox.write(&file("stage-1-thesis.md"), "the first thesis\n");
+    thesis(&sandbox, "the first thesis\n", "2026-11-14T09:20:30Z");
     sandbox.write(&file("stage-2-outline.md"), "## One\n");
     sandbox
+}
+
+/// The thesis, written at that time.
+fn thesis(sandbox: &Sandbox, text: &str, at: &str) {
+    sandbox.write(&file("stage-1-thesis.md"), text);
+    let at: jiff::Timestamp = at.parse().unwrap();
+    let written = std::fs::File::options().write(true).open(sandbox.path(&file("stage-1-thesis.md")));
+    written.unwrap().set_modified(at.into()).unwrap();
 }
 
 #[test]
@@ -41,10 +49,47 @@ fn the_thesis_of_a_stage_that_the_pipeline_completed_is_kept() {
     assert_eq!(sandbox.read(&file("stage-1-thesis.v1.md")), "the first thesis\n");
 }
 
-/// A possible change is unknown, so only a minor revision is proposed.
+/// It was not written since the stage was completed.
 #[test]
-fn a_file_that_nobody_recorded_proposes_nothing() {
+fn a_file_that_nobody_recorded_and_nobody_changed_proposes_nothing() {
     let sandbox = of_the_pipeline();
     let preview = run(&sandbox, "revisit thesis_development --reason anew --dry-run --json").json();
     assert_eq!(preview["proposed"], "minor", "{preview}");
+    assert_eq!(preview["because"], "nothing of it has changed since it was completed");
+}
+
+/// Rewritten before any command of ours saw it: nobody claims that nothing changed, and the new text is not
+/// kept as the old one.
+#[test]
+fn e4_a_thesis_rewritten_before_it_was_ever_seen_is_told_and_not_kept_as_the_old_one() {
+    let sandbox = of_the_pipeline();
+    run(&sandbox, "status");
+    thesis(&sandbox, "the second thesis\n", "2026-11-14T09:40:00Z");
+    let line = "revisit 1 --reason anew";
+    let preview = run(&sandbox, &format!("{line} --dry-run --json")).json();
+    let seen = (&preview["proposed"], &preview["files"][0]["difference"]);
+    assert_eq!(seen, (&"moderate".into(), &"changed".into()), "{preview}");
+    let because = preview["because"].as_str().unwrap();
+    assert!(because.contains("was written after the phase was completed"), "{because}");
+    run(&sandbox, &format!("{line} --impact major --yes"));
+    assert!(!sandbox.path(&file("stage-1-thesis.v1.md")).exists(), "what it was is unknown");
+    assert!(sandbox.path(&file("stage-2-outline.v1.md")).exists());
+}
+
+/// Git has what the pipeline committed.
+#[test]
+fn e4_the_old_text_of_a_thesis_that_was_never_seen_comes_from_git() {
+    let sandbox = of_the_pipeline();
+    for words in ["init --quiet", "add .", "commit --quiet --message essay"] {
+        let mut git = std::process::Command::new("git");
+        git.args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]).args(words.split(' '));
+        git.env("GIT_COMMITTER_DATE", "2026-11-14T09:25:00Z").current_dir(sandbox.project());
+        assert!(git.status().unwrap().success(), "{words}");
+    }
+    thesis(&sandbox, "the second thesis\n", "2026-11-14T09:40:00Z");
+    let dry = run(&sandbox, "revisit 1 --reason anew --dry-run").stdout;
+    assert!(dry.contains("-the first thesis") && dry.contains("+the second thesis"), "{dry}");
+    run(&sandbox, "revisit 1 --reason anew --yes");
+    assert_eq!(sandbox.read(&file("stage-1-thesis.v1.md")), "the first thesis\n");
+    assert_eq!(sandbox.read(&file("stage-1-thesis.md")), "the second thesis\n");
 }

@@ -23,6 +23,8 @@ fn o14_a_newer_release_that_keeps_its_state_in_a_database_is_told_wherever_the_t
     let started = sandbox.run(["start", "--layout", "ocr"]).ok().stderr;
     assert!(started.contains(said) && started.contains("ocr state show"), "{started}");
     assert!(sandbox.run(["status"]).ok().stderr.contains(said));
+    let held = sandbox.run(["advance"]).code(5).stderr;
+    assert!(held.contains(said), "also where the gate does not pass: {held}");
     artifact(&sandbox, "discovered-standards.md", "S\n");
     assert!(sandbox.run(["advance"]).ok().stderr.contains(said));
     let found = sandbox.run(["doctor"]).code(4).stdout;

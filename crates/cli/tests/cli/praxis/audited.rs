@@ -103,6 +103,33 @@ fn p4_evidence_that_the_tool_recorded_is_held_against_the_gate() {
     assert!(brief.contains("coverage=65"), "{brief}");
 }
 
+/// The file calls a phase completed whose checkpoint failed, or whose evidence the gate refuses: the brief
+/// says what was found, not only that it is unverified.
+#[test]
+fn p4_a_phase_that_failed_and_was_called_completed_is_shown_with_its_evidence() {
+    for (checkpoint, said) in
+        [("failed", "its checkpoint FAILED there"), ("passed", "its evidence does not pass its gate")]
+    {
+        let sandbox = old_with(|value| {
+            value["phase_artifacts"]["1"] = json!({"phase_number": 1, "evidence": {"coverage": 65},
+                "outputs": {}, "commands_executed": [], "timestamp": "2026-11-14T10:30:00"});
+            value["checkpoints"]["1"] = json!(checkpoint);
+            value["completed_phases"] = json!([0, 1]);
+            value["current_phase"] = json!(2);
+            value["updated_at"] = json!("2026-11-14T10:30:00");
+        });
+        describe(&sandbox, true);
+        let before = sandbox.read(OLD);
+        let brief = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
+        assert!(brief.contains(said) && brief.contains("coverage=65"), "{checkpoint}: {brief}");
+        sandbox.run(["note", "seen", "--session", ID]).ok();
+        let brief = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
+        assert!(brief.contains(said) && brief.contains("coverage=65"), "{checkpoint}, adopted: {brief}");
+        let key = |text: &str| serde_json::from_str::<Value>(text).unwrap()["phase_artifacts"].clone();
+        assert_eq!(key(&sandbox.read(OLD)), key(&before));
+    }
+}
+
 #[test]
 fn p5_every_error_is_in_the_history() {
     let sandbox = described();
@@ -137,6 +164,49 @@ fn p6_pauses_and_how_often_it_was_resumed_are_in_the_brief() {
     assert!(markdown.contains("Resumed once, paused 30 min in all."), "{markdown}");
     let text = sandbox.run(["brief"]).ok().stdout;
     assert!(text.contains("Resumed once, paused 30 min in all."), "{text}");
+}
+
+/// Choosing an active session among several is no resume: nothing was paused.
+#[test]
+fn p6_an_active_session_that_is_chosen_was_not_resumed() {
+    let sandbox = old_with(|_| ());
+    let other = "78974205-58a4-4d8c-9a57-0d5c3a1b7e90";
+    let mut newer = old_file();
+    newer["updated_at"] = json!("2026-11-14T10:30:00");
+    sandbox.write(&format!(".praxis-os/.cache/state/{other}.json"), &pretty(&newer));
+    sandbox.run(["resume", "--session", ID]).ok();
+    assert!(!sandbox.read(OLD).contains("resume"), "{}", sandbox.read(OLD));
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], ID, "it is meant from now on");
+    let brief = sandbox.run(["brief"]).ok().stdout;
+    assert!(!brief.contains("Resumed"), "{brief}");
+}
+
+/// A list says how an active session stands.
+#[test]
+fn list_says_that_a_checkpoint_failed_in_any_spelling_of_the_word() {
+    let sandbox = described();
+    sandbox.run(["advance", "--phase", "0"]).ok();
+    sandbox.run(["advance", "--phase", "1", "--evidence", "coverage=65"]).code(5);
+    for word in ["checkpoint_failed", "CHECKPOINT_FAILED", "active", "ACTIVE"] {
+        let listed = sandbox.run(["list", "--status", word]).ok().stdout;
+        assert!(listed.contains("checkpoint_failed"), "{word}: {listed}");
+    }
+    for word in ["INACTIVE", "COMPLETED"] {
+        assert_eq!(sandbox.run(["list", "--status", word]).ok().stdout, "", "{word}");
+    }
+    let unknown = sandbox.run(["list", "--status", "zzzzzzzz"]).code(2).stderr;
+    for word in ["abandoned", "checkpoint_failed", "closed", "in_progress"] {
+        assert!(unknown.contains(word), "{word}: {unknown}");
+    }
+}
+
+/// The tool's definitions alone show that it is at work here.
+#[test]
+fn start_takes_a_workflow_that_only_the_tools_definitions_have() {
+    let sandbox = fresh();
+    describe(&sandbox, true);
+    let begun = sandbox.run(["start", "ship_v1", "--json"]).ok().json();
+    assert_eq!(begun["layout"], "praxis", "{begun}");
 }
 
 #[test]
@@ -192,6 +262,12 @@ fn p9_what_nobody_knows_is_not_made_up() {
         assert!(!shown.contains("(0 s)"), "untimed: {shown}");
         assert!(!shown.contains(" %"), "no total: {shown}");
         assert!(!shown.contains(" h left") && !shown.contains(" min left"), "{shown}");
+    }
+    for adopted in [false, true] {
+        let line = sandbox.run(["list", "--json"]).ok().json()["sessions"][0].clone();
+        assert_eq!((&line["phases_done"], &line["total_phases"]), (&json!(1), &Value::Null), "{adopted}");
+        assert!(sandbox.run(["list"]).ok().stdout.contains("1 done, "), "{adopted}");
+        sandbox.run(["note", "adopted", "--session", ID]).ok();
     }
     sandbox.run(["pause", "--session", ID]).ok();
     let resumed = sandbox.run(["resume", ID]).ok();

@@ -174,6 +174,8 @@ fn a_start_without_a_workflow_names_those_that_there_are_and_makes_no_phases_up(
         other.contains("there are bad_v1, ship_v1; write your own: .praxis-os/workflows/NAME"),
         "{other}"
     );
+    // Beside a native session, nothing says that the tool's own is meant.
+    sandbox.run(["start", "--layout", "native"]).ok();
     let ours = sandbox.run(["start", "ship_v1"]).code(3).stderr;
     assert!(ours.contains("leftoff start ship_v1 --layout praxis"), "{ours}");
     assert!(!sandbox.path(".praxis-os/.cache").exists());

@@ -5,9 +5,9 @@ use super::notes::archived;
 use super::{Detail, is_over, pairs, uncut_commands};
 use crate::brief::Brief;
 use crate::view::{CheckView, GateOutcome, PhaseView};
-use crate::words::{date, defused, defused_around_quotes, moment, phase_named, quoted, sentence};
+use crate::words::{date, defused, defused_around_quotes, duration, moment, phase_named, quoted, sentence};
 use jiff::Timestamp;
-use model::gate;
+use model::gate::{self, Attempt, AttemptOutcome};
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
@@ -177,7 +177,13 @@ fn moved(brief: &Brief) -> String {
 
 /// Why a claim is doubted: the last failed check here, open items here.
 fn contested(phase: &PhaseView, now: Timestamp, detail: Detail) -> String {
-    let failed = phase.attempts.iter().rfind(|attempt| !attempt.report.passes()).filter(|_| phase.contested);
+    let is_failed =
+        |attempt: &&Attempt| attempt.outcome == AttemptOutcome::Failed || !attempt.report.passes();
+    let failed = if phase.contested {
+        phase.attempts.iter().rfind(|attempt| !attempt.report.passes())
+    } else {
+        phase.attempts.last().filter(is_failed)
+    };
     let Some(attempt) = failed else {
         return if phase.contested { "its items are open here" } else { "its gate is still open" }.to_owned();
     };
@@ -186,6 +192,16 @@ fn contested(phase: &PhaseView, now: Timestamp, detail: Detail) -> String {
             check.found.as_deref().map(|found| format!(" ({})", quoted(found, detail.longest_found())));
         format!("{}{}", defused(&check.id, 80), found.unwrap_or_default())
     });
-    let checks: Vec<String> = checks.collect();
-    format!("and its gate failed here, {}: {}", moment(attempt.at, now), checks.join(", "))
+    let mut found: Vec<String> = checks.collect();
+    if found.is_empty() {
+        found.push(format!("evidence {}", pairs(&attempt.report.evidence, detail)));
+    }
+    let (at, found) = (moment(attempt.at, now), found.join(", "));
+    let length = phase.duration_seconds.filter(|seconds| *seconds > 0);
+    let length = length.map(|seconds| format!(" after {}", duration(seconds))).unwrap_or_default();
+    match (phase.contested, attempt.outcome) {
+        (true, _) => format!("and its gate failed here, {at}: {found}"),
+        (false, AttemptOutcome::Failed) => format!("and its checkpoint FAILED there{length}, {at}: {found}"),
+        (false, AttemptOutcome::Passed) => format!("and its evidence does not pass its gate, {at}: {found}"),
+    }
 }

@@ -80,7 +80,7 @@ impl Engine {
         Ok(self.store.list(&native)?.is_empty().then_some(only))
     }
 
-    /// True for a tool that keeps its sessions here. One that now keeps them elsewhere would not see a new
+    /// True for a tool that keeps its sessions or its workflows here. One that now keeps them elsewhere would not see a new
     /// one.
     fn has_place(&self, layout: &dyn Layout) -> bool {
         let is_folder = |folder: &str| !folder.is_empty() && self.project.root.join(folder).is_dir();
@@ -90,7 +90,9 @@ impl Engine {
         });
         let is_there = |path: &str| self.project.root.join(path).symlink_metadata().is_ok();
         let is_elsewhere = layout.facts().kept_elsewhere.is_some_and(|elsewhere| is_there(elsewhere.path));
-        (has_folder || !self.spots(layout).is_empty()) && !is_elsewhere
+        let is_here =
+            has_folder || definitions::are_any(&self.project, layout) || !self.spots(layout).is_empty();
+        is_here && !is_elsewhere
     }
 }
 

@@ -46,7 +46,7 @@ impl Archive {
         for file in own {
             let path = &file.change.path;
             let (to, version) = self.name_for(path);
-            if version > 1 && self.holds(&self.versioned(path, version - 1), &file.hash) {
+            if version > 1 && !file.is_lost && self.holds(&self.versioned(path, version - 1), &file.hash) {
                 continue;
             }
             let step = match (file.change.difference, &file.kept) {
@@ -60,6 +60,12 @@ impl Archive {
                     bytes: bytes.clone(),
                     like: Some(path.clone()).filter(|path| !is_link(&self.root, path)),
                 },
+                (Some(_), None) if file.is_lost => {
+                    self.warnings.push(format!(
+                        "what {path} was when the phase was completed is unknown, so only its present text exists"
+                    ));
+                    continue;
+                }
                 (Some(_), None) => {
                     self.warnings.push(format!(
                         "what {path} was is not kept: it was larger than {} KiB",

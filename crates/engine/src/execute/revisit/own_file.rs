@@ -4,7 +4,13 @@ use super::FileChange;
 use crate::artifacts::Difference;
 use crate::difference;
 use crate::files::{Looked, Seen};
+use crate::hex;
+use jiff::Timestamp;
 use model::artifact::Artifact;
+use sha2::{Digest, Sha256};
+
+/// A tool notes the end of a phase and writes its file one after the other: seconds that may lie between.
+const WRITTEN_WITH_THE_STATE: i64 = 60;
 
 /// A file of the revised phase.
 pub(super) struct OwnFile {
@@ -14,17 +20,50 @@ pub(super) struct OwnFile {
     pub(super) kept: Option<Vec<u8>>,
     /// Its headings changed, or this is unknown.
     pub(super) structure_changed: bool,
+    /// It was written after its phase was completed, and nobody knows what it was before.
+    pub(super) is_lost: bool,
 }
 
 impl OwnFile {
-    /// A file without a record: only its current content is known.
-    pub(super) fn unrecorded(path: &str, seen: Seen) -> Option<Self> {
+    /// A file without a record, as when its own tool completed the phase. If it was written after that, only
+    /// `before` knows what it was; `None` if nobody does.
+    pub(super) fn unrecorded(
+        path: &str,
+        seen: Seen,
+        finished: Option<Timestamp>,
+        before: impl FnOnce() -> Option<String>,
+    ) -> Option<Self> {
         let Seen::File(looked) = seen else { return None };
-        let change = FileChange { path: path.to_owned(), difference: Some(Difference::New), lines: None };
-        Some(Self { change, hash: looked.hash, kept: None, structure_changed: false })
+        let is_written_since =
+            finished.is_some_and(|at| looked.modified.as_second() > at.as_second() + WRITTEN_WITH_THE_STATE);
+        let old = if is_written_since { before() } else { None };
+        let mut own = Self {
+            change: FileChange { path: path.to_owned(), difference: Some(Difference::New), lines: None },
+            hash: looked.hash.clone(),
+            kept: None,
+            structure_changed: false,
+            is_lost: false,
+        };
+        match old.as_deref().and_then(|old| texts(Some(old.as_bytes()), &looked)) {
+            Some((old, new)) if old != new => {
+                own.change.difference = Some(Difference::Changed);
+                own.change.lines = Some(difference::between(old, new));
+                own.structure_changed = difference::headings(old) != difference::headings(new);
+                own.hash = hex(&Sha256::digest(old.as_bytes()));
+                own.kept = Some(old.as_bytes().to_vec());
+            }
+            Some(_) => {}
+            None if is_written_since => {
+                own.change.difference = Some(Difference::Changed);
+                own.structure_changed = true;
+                own.is_lost = true;
+            }
+            None => {}
+        }
+        Some(own)
     }
 
-    /// A file without a record counts as unchanged.
+    /// A file without a record, not written since the phase was completed, is unchanged.
     pub(super) fn is_changed(&self) -> bool {
         !matches!(self.change.difference, None | Some(Difference::New))
     }
@@ -49,7 +88,7 @@ impl OwnFile {
         };
         let path = known.newest.path.clone();
         let hash = known.newest.hash.clone();
-        Self { change: FileChange { path, difference, lines }, hash, kept, structure_changed }
+        Self { change: FileChange { path, difference, lines }, hash, kept, structure_changed, is_lost: false }
     }
 }
 

@@ -45,7 +45,7 @@ impl SessionSummary {
 
     /// True if it has an unfinished run.
     pub(crate) fn has_work(&self) -> bool {
-        self.line.phases_done < self.line.total_phases
+        self.line.total_phases.is_none_or(|total| self.line.phases_done < total)
     }
 
     pub(crate) fn is_unfinished(&self) -> bool {

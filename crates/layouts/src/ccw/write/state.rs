@@ -308,10 +308,14 @@ fn completed(session: &Session) -> Vec<&'static str> {
         .collect()
 }
 
+/// A phase to be reviewed comes after the current one, and a list with both would contradict itself.
 fn is_completed(phase: &model::phase::Phase) -> bool {
     match phase.state {
-        PhaseState::Completed { .. } | PhaseState::NeedsReview { .. } => true,
-        PhaseState::NotStarted | PhaseState::InProgress { .. } | PhaseState::Skipped { .. } => false,
+        PhaseState::Completed { .. } => true,
+        PhaseState::NotStarted
+        | PhaseState::InProgress { .. }
+        | PhaseState::NeedsReview { .. }
+        | PhaseState::Skipped { .. } => false,
     }
 }
 

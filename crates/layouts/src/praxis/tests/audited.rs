@@ -144,6 +144,58 @@ fn p6_a_failed_attempt_of_version_2_keeps_its_time() {
     assert_eq!(last.at.to_string(), "2025-11-02T09:30:00Z");
 }
 
+/// In the newest format a timing without an end means a phase in progress.
+#[test]
+fn a_skipped_phase_has_no_open_timing() {
+    let skip = |number| Event::PhaseSkipped {
+        phase: definition::phase_name(number),
+        reason: "not needed".to_owned(),
+        not_applicable: false,
+    };
+    let (text, _) = Case::first(SEED_FILE).after(&[("2025-11-02T10:00:00Z", skip(1))]);
+    let timing = fields(&text)["phase_timing"]["1"].clone();
+    assert_eq!(
+        (&timing["completed_at"], &timing["duration_seconds"]),
+        (&json!("2025-11-02T10:00:00Z"), &json!(1800)),
+        "{text}"
+    );
+    let open = SECOND_FILE.replace("\"total_phases\": 2", "\"total_phases\": 3");
+    let (text, _) = Case::new(&second("active"), &open).after(&[("2025-11-02T10:00:00Z", skip(2))]);
+    assert!(fields(&text)["phase_timings"]["2"]["completed_at"].is_string(), "{text}");
+}
+
+/// Only the last phase has a time: what lies between the beginning and it was more than this phase.
+#[test]
+fn p9_a_phase_after_untimed_ones_has_no_length() {
+    let case = Case::first_with(|fields| {
+        fields["phase_artifacts"].as_object_mut().expect("an object").remove("0");
+    });
+    let session = case.session();
+    let lengths: Vec<Option<u64>> = (0..2).map(|at| phase(&session, at).duration_seconds()).collect();
+    assert_eq!(lengths, [Some(0), Some(0)]);
+    let timed = Case::first(FIRST_FILE).session();
+    assert_eq!(phase(&timed, 1).duration_seconds(), Some(55 * 60), "after a timed one it has");
+    assert_eq!(case.written(&session), None);
+}
+
+/// The gate's own words, not its lambda alone.
+#[test]
+fn p4_a_failed_check_says_what_the_gate_says_about_its_field() {
+    let described = "evidence_schema:\n  coverage: {type: integer, required: true, validator: enough, \
+        description: Coverage requirement is 80%}\nvalidators:\n  enough: \"lambda x: x >= 80\"\n";
+    let case = with_gate(seed_with(|fields| {
+        fields["metadata"] = json!({});
+        fields["phase_artifacts"]["1"] = json!({"phase_number": 1, "evidence": {"coverage": 65},
+            "outputs": {}, "commands_executed": [], "timestamp": "2025-11-02T09:40:00Z"});
+    }))
+    .with(".praxis-os/workflows/ship_v1/phases/1/gate-definition.yaml", described);
+    let built = phase(&case.session(), 1);
+    let last = built.last_attempt().expect("an attempt");
+    let failed = last.report.checks.iter().find(|check| check.failed()).expect("a failed check");
+    assert_eq!(failed.needed.as_deref(), Some("Coverage requirement is 80% (lambda x: x >= 80)"));
+    assert!(failed.help.as_deref().is_some_and(|help| help.contains("Coverage requirement is 80%")));
+}
+
 #[test]
 fn p9_a_definition_that_grew_is_nothing_to_mend() {
     let case = with_gate(seed_with(|fields| fields["workflow_structure"]["total_phases"] = json!(2)));

@@ -125,7 +125,11 @@ fn a_gate_has_evidence_with_types_and_its_checks_in_order() {
         )
     );
     let CheckKind::Expr { written, .. } = &gated.checks[0].kind else { panic!("an expression") };
-    assert_eq!(written.as_deref(), Some("lambda x: x > 0"), "what is shown is what people wrote");
+    assert_eq!(
+        written.as_deref(),
+        Some("tests that pass (lambda x: x > 0)"),
+        "what is shown is what people wrote"
+    );
 }
 
 #[test]

@@ -8,6 +8,7 @@ use crate::redacted::hides_a_secret;
 use jiff::Timestamp;
 use model::gate::{Attempt, AttemptOutcome};
 use model::phase::{Phase, PhaseState};
+use model::time::seconds_between;
 use serde_json::{Map, Value, json};
 
 /// The size limit for attempts of all phases together, in bytes.
@@ -139,13 +140,26 @@ impl Change<'_> {
         if self.said.shape == Shape::Second { "phase_timings" } else { "phase_timing" }
     }
 
-    /// A timing without an end means a phase in progress: somebody rolled back before this one.
+    /// A timing without an end means a phase in progress: not one that was skipped, and not one before which
+    /// somebody rolled back.
     fn not_begun(&mut self, number: u32, phase: &Phase, said: &PhaseSaid) {
+        let (Some(started), None) = (said.started_at, said.completed_at) else { return };
         let went_back = self.said_current != self.run.current_number() && number > self.run.current_number();
-        let is_open = said.started_at.is_some() && said.completed_at.is_none();
-        if phase.state == PhaseState::NotStarted && is_open && went_back {
-            self.document.remove(&[self.timings(), &number.to_string()]);
-            self.any = true;
+        match phase.state {
+            PhaseState::Skipped { at, .. } => {
+                let (section, key) = (self.timings(), number.to_string());
+                let seconds = seconds_between(started, at).saturating_sub(phase.paused_seconds);
+                self.set_time(&[section, &key, "completed_at"], at);
+                self.set(&[section, &key, "duration_seconds"], &json!(seconds));
+            }
+            PhaseState::NotStarted if went_back => {
+                self.document.remove(&[self.timings(), &number.to_string()]);
+                self.any = true;
+            }
+            PhaseState::NotStarted
+            | PhaseState::InProgress { .. }
+            | PhaseState::Completed { .. }
+            | PhaseState::NeedsReview { .. } => {}
         }
     }
 
