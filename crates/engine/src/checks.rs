@@ -18,7 +18,7 @@ pub(crate) use definition::mistakes;
 use crate::NATIVE;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::files::Looked;
+use crate::files::FileDigest;
 use crate::redact;
 use jiff::Timestamp;
 use layouts::capabilities::Saying;
@@ -92,14 +92,14 @@ impl Verdict {
         self
     }
 
-    fn mended_by(mut self, help: impl Into<String>) -> Self {
+    fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    fn mended_first_by(mut self, help: impl Into<String>) -> Self {
+    fn with_first_help(mut self, help: impl Into<String>) -> Self {
         self.help_first = true;
-        self.mended_by(help)
+        self.with_help(help)
     }
 }
 
@@ -251,7 +251,7 @@ impl Engine {
         let hash = session.run().map(|run| run.workflow.hash.clone()).unwrap_or_default();
         self.definition(&hash)?.ok_or_else(|| Error::BrokenLog {
             session: session.id.to_string(),
-            why: format!("its workflow definition {hash} is missing"),
+            why: format!("its workflow definition ({hash}) is missing"),
         })
     }
 
@@ -335,7 +335,7 @@ impl Surroundings<'_> {
     }
 
     /// Numbered when recorded.
-    fn version(&self, path: String, looked: Looked) -> ArtifactVersion {
+    fn version(&self, path: String, looked: FileDigest) -> ArtifactVersion {
         ArtifactVersion {
             path,
             hash: looked.hash,

@@ -5,7 +5,7 @@ mod lifecycle;
 mod phases;
 mod runs;
 
-pub use phases::{Standing, resolve_phase, standing};
+pub use phases::{NamedPhase, named_phase, resolve_phase};
 
 use crate::approval::Approval;
 use crate::artifact::ArtifactVersion;

@@ -121,7 +121,7 @@ pub trait Store {
     /// The files that show a session, by path.
     fn views(&self, session: &SessionId) -> Result<Vec<ViewRow>>;
     /// Confirms that a file reached its place, if the store still expects this row, and stores this row from
-    /// now on. The same bytes from another version are written again: something else may have been there in
+    /// now on. The same bytes from another version are rewritten: something else may have been there in
     /// between.
     fn confirm_view(&mut self, row: &ViewRow, patience: Duration) -> Result<()>;
     /// Replaces the write journal of a file that has a row, and nothing else in that row. Survives the

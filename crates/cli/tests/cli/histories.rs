@@ -479,7 +479,7 @@ fn two_agents() -> (Sandbox, Vec<Agent>) {
     let beside =
         second.run(&sandbox, &["start", "review", "--title", "Cookie flags", "--id", "cookies"]).ok();
     assert!(
-        beside.stderr.contains("login goes on beside it: claude aaaa0000 works on it"),
+        beside.stderr.contains("login stays active next to it: claude aaaa0000 is working on it"),
         "{}",
         beside.stderr
     );
@@ -556,12 +556,12 @@ fn a_definition_that_changed_since() {
             2,
         ),
         text: &[
-            "Warning: workflow 'ship' was changed since this run began; the run keeps the definition it began with",
+            "Warning: workflow 'ship' changed since this run started; the run keeps its original definition",
             "Phase 2, Build",
         ],
         markdown: &[
             "Workflow ship v1",
-            "## Warnings\n- workflow 'ship' was changed since this run began; the run keeps the definition it began with",
+            "## Warnings\n- workflow 'ship' changed since this run started; the run keeps its original definition",
         ],
         never: &["construct", "v2"],
         json: &[

@@ -40,7 +40,7 @@ pub(super) struct Settings {
     /// Sessions that are not sent, and why.
     #[serde(default)]
     pub(super) held: BTreeMap<String, String>,
-    /// Sessions in use here of which another replica has more.
+    /// Sessions in use here that another replica has continued.
     #[serde(default)]
     pub(super) waiting: BTreeSet<String>,
     /// When a sync was last tried; limits background syncs.

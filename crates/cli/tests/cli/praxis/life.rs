@@ -119,7 +119,7 @@ fn a_whole_life_with_a_gate_that_fails_and_every_attempt_kept() {
     assert!(brief.contains("Issue: tests-positive: tests=0, needs lambda x: x > 0"), "{brief}");
     let crossed =
         sandbox.run(["advance", "--phase", "1", "--evidence", "tests=3", "--evidence", "failed=1"]).code(5);
-    assert!(crossed.stderr.contains("mend what fails"), "{}", crossed.stderr);
+    assert!(crossed.stderr.contains("fix what fails"), "{}", crossed.stderr);
     assert_eq!(file(&sandbox, NEW)["checkpoints"]["1"], "failed");
     sandbox.at("2026-11-14T11:30:00Z");
     sandbox.run(["advance", "--phase", "1", "--evidence", "tests=3"]).ok();
@@ -364,7 +364,7 @@ fn reopen_without_a_name_means_a_session_that_its_file_calls_completed() {
     done["current_phase"] = json!(3);
     sandbox.write(OLD, &pretty(&done));
     let reopened = sandbox.run(["reopen"]).ok();
-    assert!(reopened.stdout.starts_with(&format!("{ID} open again")), "{}", reopened.stdout);
+    assert!(reopened.stdout.starts_with(&format!("{ID} reopened")), "{}", reopened.stdout);
     // A session of ours that its tool has finished since.
     let sandbox = started();
     let mut theirs = file(&sandbox, NEW);
@@ -373,7 +373,7 @@ fn reopen_without_a_name_means_a_session_that_its_file_calls_completed() {
     theirs["lifecycle"]["completed"] = json!(true);
     sandbox.write(NEW, &pretty(&theirs));
     let reopened = sandbox.run(["reopen"]).ok();
-    assert!(reopened.stdout.starts_with("s open again"), "{}", reopened.stdout);
+    assert!(reopened.stdout.starts_with("s reopened"), "{}", reopened.stdout);
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn a_gate_that_fails_two_stages_at_once_names_the_first_of_them() {
     let required = "Field 'tests' is required but missing";
     let typed = "Field 'failed' must be integer, got: str";
     let validator = "Validator 'positive' failed for field 'tests'";
-    let crossed = "mend what fails";
+    let crossed = "fix what fails";
     for (evidence, first, later) in [
         (&["failed=many"][..], required, typed),
         (&["failed=1"], required, crossed),
@@ -152,7 +152,7 @@ fn what_is_in_the_way_where_a_session_should_be_is_named_and_left_alone() {
         ("loop", "it is a link"),
         ("broken", "it is a link"),
         ("brackets", "it is larger than"),
-        ("deep", "it is no JSON"),
+        ("deep", "it is not JSON"),
     ] {
         assert!(said.contains(&format!("{}: {why}", at(name))), "{name}: {why} in {said}");
     }

@@ -3,7 +3,7 @@
 use super::FileChange;
 use crate::artifacts::Difference;
 use crate::difference;
-use crate::files::{Looked, Seen};
+use crate::files::{FileDigest, PathEntry};
 use model::artifact::Artifact;
 
 /// A file of the revised phase.
@@ -18,8 +18,8 @@ pub(super) struct OwnFile {
 
 impl OwnFile {
     /// A file without a record: only its current content is known.
-    pub(super) fn unrecorded(path: &str, seen: Seen) -> Option<Self> {
-        let Seen::File(looked) = seen else { return None };
+    pub(super) fn unrecorded(path: &str, seen: PathEntry) -> Option<Self> {
+        let PathEntry::File(looked) = seen else { return None };
         let change = FileChange { path: path.to_owned(), difference: Some(Difference::New), lines: None };
         Some(Self { change, hash: looked.hash, kept: None, structure_changed: false })
     }
@@ -29,17 +29,17 @@ impl OwnFile {
         !matches!(self.change.difference, None | Some(Difference::New))
     }
 
-    pub(super) fn compare(known: &Artifact, seen: Seen, kept: Option<Vec<u8>>) -> Self {
+    pub(super) fn compare(known: &Artifact, seen: PathEntry, kept: Option<Vec<u8>>) -> Self {
         let mut lines = None;
         let mut structure_changed = true;
         let difference = match seen {
-            Seen::Missing => Some(Difference::Missing),
-            Seen::Unusable(_) => Some(Difference::Unusable),
-            Seen::File(looked) if looked.hash == known.newest.hash => {
+            PathEntry::Missing => Some(Difference::Missing),
+            PathEntry::Unusable(_) => Some(Difference::Unusable),
+            PathEntry::File(looked) if looked.hash == known.newest.hash => {
                 structure_changed = false;
                 None
             }
-            Seen::File(looked) => {
+            PathEntry::File(looked) => {
                 if let Some((old, new)) = texts(kept.as_deref(), &looked) {
                     structure_changed = difference::headings(old) != difference::headings(new);
                     lines = Some(difference::between(old, new));
@@ -54,7 +54,7 @@ impl OwnFile {
 }
 
 /// Both as text, if both are text and completely known.
-fn texts<'a>(kept: Option<&'a [u8]>, looked: &'a Looked) -> Option<(&'a str, &'a str)> {
+fn texts<'a>(kept: Option<&'a [u8]>, looked: &'a FileDigest) -> Option<(&'a str, &'a str)> {
     let is_whole = looked.size == looked.beginning.len() as u64;
     let old = std::str::from_utf8(kept?).ok()?;
     let new = std::str::from_utf8(&looked.beginning).ok()?;

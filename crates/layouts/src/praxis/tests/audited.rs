@@ -148,8 +148,8 @@ fn p6_a_failed_attempt_of_version_2_keeps_its_time() {
 fn p9_a_definition_that_grew_is_nothing_to_mend() {
     let case = with_gate(seed_with(|fields| fields["workflow_structure"]["total_phases"] = json!(2)));
     let told = case.told().warnings;
-    let grew = told.iter().find(|problem| problem.to_string().contains("what was recorded counts"));
-    assert!(!grew.expect("it is told").is_to_mend());
+    let grew = told.iter().find(|problem| problem.to_string().contains("the recorded number counts"));
+    assert!(!grew.expect("it is told").needs_repair());
 }
 
 #[test]
