@@ -52,7 +52,7 @@ pub fn many_items(programs: &Programs, effort: Effort, table: &mut Table) -> Res
 fn current_phase(project: &Project) -> Result<String> {
     match project.engine()?.sessions().status()? {
         Current::Session(view) => Ok(view.current_phase.id.to_string()),
-        Current::Nothing(_) => Err("no session is going on".into()),
+        Current::Nothing(_) => Err("no active session".into()),
     }
 }
 

@@ -55,7 +55,7 @@ pub fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.to_owned())),
         Some(_) => Err("the name before '=' is missing; write NAME=VALUE".to_owned()),
-        None => Err("there is no '=' in it; write NAME=VALUE".to_owned()),
+        None => Err("it has no '='; write NAME=VALUE".to_owned()),
     }
 }
 
@@ -75,8 +75,8 @@ pub fn given(option: &str, pairs: Vec<(String, String)>) -> Result<BTreeMap<Stri
 pub fn one_phase(behind: Option<String>, option: Option<String>) -> Result<Option<String>, Failure> {
     match (behind, option) {
         (Some(behind), Some(option)) if behind != option => {
-            let message = format!("two phases were named: '{behind}' and '{option}'");
-            Err(Failure::wrong_usage(message, "name the one that you mean"))
+            let message = format!("two phases were given: '{behind}' and '{option}'");
+            Err(Failure::wrong_usage(message, "give only one"))
         }
         (behind, option) => Ok(behind.or(option)),
     }

@@ -146,9 +146,7 @@ const ALIASES: &[(&str, &str)] = &[("round", "run"), ("complete", "close")];
 pub fn parser(wanted: Option<&str>) -> Command {
     let root = Command::new("leftoff")
         .version(env!("LEFTOFF_VERSION"))
-        .about(
-            "Durable session state for the work of AI agents: pick the work up where the last one left off",
-        )
+        .about("Durable session state for AI agents' work: continue where the last agent left off")
         .after_help(EXAMPLES)
         .disable_help_subcommand(true);
     let root = Globals::declare(root);
@@ -186,13 +184,13 @@ pub fn run(name: &str, matches: &ArgMatches, globals: &Globals) -> Outcome {
 
 const EXAMPLES: &str = "\
 Examples:
-  leftoff                                                 where the work stands
+  leftoff                                                 the state of the work
   leftoff start --goal \"no log-out while a tab is open\"   start a session here
-  leftoff next                                            what to do, and the command for it
-  leftoff advance plan                                    the phase is done: check it, begin the next
-  leftoff brief --format markdown                         all that the next agent must know
+  leftoff next                                            the next step, and its command
+  leftoff advance plan                                    complete the phase 'plan'
+  leftoff brief --format markdown                         the hand-over for the next agent
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 3 nothing there, 4 refused by a rule,
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 refused by a rule,
 5 a gate did not pass, 6 a person must answer, 7 outcome unknown.";
 
 fn find(name: &str) -> Option<&'static Entry> {

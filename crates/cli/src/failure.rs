@@ -53,7 +53,7 @@ impl Failure {
     pub fn not_written(error: &std::io::Error) -> Self {
         Self {
             kind: "io".to_owned(),
-            message: format!("the answer cannot be written to stdout: {error}"),
+            message: format!("cannot write to stdout: {error}"),
             hint: None,
             code: code_of(Class::Failed),
         }
@@ -62,7 +62,7 @@ impl Failure {
     pub fn no_json(error: &serde_json::Error) -> Self {
         Self {
             kind: "io".to_owned(),
-            message: format!("the answer cannot be written as JSON: {error}"),
+            message: format!("cannot write the answer as JSON: {error}"),
             hint: None,
             code: code_of(Class::Failed),
         }
@@ -70,7 +70,7 @@ impl Failure {
 
     /// A failure to answer after the work was done.
     pub fn after_the_change(mut self) -> Self {
-        self.message.push_str("; the command itself was carried out");
+        self.message.push_str("; the command itself succeeded");
         self
     }
 

@@ -27,20 +27,20 @@ impl Globals {
             Arg::new(name).long(name).value_name(word).help(help).global(true)
         };
         command.next_help_heading("Everywhere").args([
-            value("project", "DIR", "Project folder [default: this folder or the nearest one above it that is a project]")
+            value("project", "DIR", "Project folder [default: this folder, or the nearest parent that is a project]")
                 .value_hint(ValueHint::DirPath)
                 .value_parser(clap::value_parser!(PathBuf)),
             value(
                 "session",
                 "ID",
-                "Session: its id, the beginning of one, or its number in `list` [env: LEFTOFF_SESSION]",
+                "Session: its id, a prefix of it, or its number in `list` [env: LEFTOFF_SESSION]",
             ),
-            value("key", "K", "Makes a change count once: the same command with the same key answers as the first time, for 7 days"),
-            flag("json", "Answer with one JSON document on stdout; a failure is one on stderr"),
+            value("key", "K", "Run a change only once: for 7 days, the same command with the same key repeats its first answer"),
+            flag("json", "Print one JSON document on stdout; a failure prints one on stderr"),
             value("color", "WHEN", "Colours: auto, always or never [default: auto]")
                 .value_parser(["auto", "always", "never"]),
-            flag("quiet", "Only data and errors: no talk on stderr, and no next step after a change").short('q'),
-            flag("verbose", "More talk on stderr").short('v'),
+            flag("quiet", "Print only data and errors: no messages on stderr, no next step").short('q'),
+            flag("verbose", "Print more messages on stderr").short('v'),
             flag("yes", "Answer every question with yes"),
         ])
     }

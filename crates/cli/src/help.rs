@@ -73,11 +73,11 @@ const MEANT: [(&[&str], &[Meaning]); 25] = [
     (&["ls", "sessions", "all"], &[("", &["list"])]),
     (
         &["rm", "delete", "remove", "drop", "cancel", "discard"],
-        &[("give a session up: ", &["abandon"]), ("; take text out of its history: ", &["purge", "<text>"])],
+        &[("abandon a session: ", &["abandon"]), ("; remove text from its history: ", &["purge", "<text>"])],
     ),
     (&["st", "state", "info", "where", "phase", "phases", "current"], &[("", &["status"])]),
     (&["setup", "install", "configure", "config"], &[("", &["init"])]),
-    (&["check", "checks", "test", "gates", "try"], &[("see what a phase lacks: ", &["gate"])]),
+    (&["check", "checks", "test", "gates", "try"], &[("see what a phase still needs: ", &["gate"])]),
     (
         &["complete-phase", "complete_phase", "submit", "pass", "prove", "evidence", "proceed", "forward"],
         &[("", &["advance"])],
@@ -86,7 +86,7 @@ const MEANT: [(&[&str], &[Meaning]); 25] = [
     (
         &["revert", "back", "goto"],
         &[
-            ("take your last command back: ", &["undo"]),
+            ("undo your last command: ", &["undo"]),
             ("; go back to an earlier phase: ", &["rollback", "<phase>"]),
         ],
     ),
@@ -147,7 +147,7 @@ pub fn topic(name: &str) -> Option<&'static str> {
 
 /// The error for an unknown command, with a suggestion.
 pub fn no_such_command(typed: &str) -> Failure {
-    let message = format!("there is no command '{typed}'");
+    let message = format!("unknown command '{typed}'");
     let word = typed.to_lowercase();
     let meant = MEANT.iter().find(|(asked, _)| asked.contains(&word.as_str()));
     let hint = match (meant, nearest(&word, commands::names())) {
@@ -172,6 +172,15 @@ mod tests {
         let all: BTreeSet<&str> = commands::names().collect();
         assert_eq!(grouped.iter().copied().collect::<BTreeSet<_>>(), all);
         assert_eq!(grouped.len(), all.len());
+    }
+
+    /// A wrapped line would be cut: the groups show one line per command, in a terminal of 80 columns.
+    #[test]
+    fn every_command_is_described_on_one_line() {
+        for command in commands::parser(None).get_subcommands() {
+            let about = command.get_about().expect("a description").to_string();
+            assert!(about.len() <= 64, "{}: {} characters", command.get_name(), about.len());
+        }
     }
 
     #[test]

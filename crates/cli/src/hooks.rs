@@ -112,11 +112,8 @@ fn inert(verdict: Verdict) -> Verdict {
 
 fn no_such_agent(agent: &str) -> String {
     let names: Vec<&str> = PROTOCOLS.iter().map(|protocol| protocol.name).collect();
-    let what = if agent.is_empty() {
-        "no agent was named".to_owned()
-    } else {
-        format!("there is no agent '{agent}'")
-    };
+    let what =
+        if agent.is_empty() { "no agent was named".to_owned() } else { format!("unknown agent '{agent}'") };
     format!("{what}; use: leftoff hook {}", names.join("|"))
 }
 

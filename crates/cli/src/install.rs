@@ -105,7 +105,7 @@ fn plan(base: &Path, edit: &Edit, task: Task) -> Result<Planned, Failure> {
         Task::TakeOut => edit.take_out(before.as_deref()),
     };
     let text = text.map_err(|why| {
-        let hint = "nothing was changed; mend the file, then try again";
+        let hint = "nothing was changed; fix the file, then try again";
         Failure::refused(format!("cannot edit {}: {why}", path.display()), hint)
     })?;
     let change = match (&before, &text) {
@@ -130,5 +130,5 @@ fn carry_out(planned: &Planned) -> Result<(), Failure> {
 
 fn no_such_agent(name: &str) -> Failure {
     let names: Vec<&str> = AGENTS.iter().map(|agent| agent.name).collect();
-    Failure::wrong_usage(format!("there is no agent '{name}'"), format!("the agents: {}", names.join(", ")))
+    Failure::wrong_usage(format!("unknown agent '{name}'"), format!("the agents: {}", names.join(", ")))
 }

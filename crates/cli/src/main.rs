@@ -71,7 +71,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// A concept page, or the command that may be meant where there is none of this name.
+/// A concept page, or the command probably meant if there is no such page.
 fn answered_by_help(wanted: Option<&str>, arguments: &[std::ffi::OsString]) -> Option<ExitCode> {
     let name = wanted.filter(|name| !commands::exists(name))?;
     let mut globals = Globals::of_nothing_typed();

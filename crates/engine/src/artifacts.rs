@@ -7,7 +7,7 @@ pub use differences::FileDifference;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::facades::Sessions;
-use crate::files::{self, Looked, Seen};
+use crate::files::{self, FileDigest, PathEntry};
 use crate::view::{View, Warning};
 use jiff::Timestamp;
 use model::actor::Actor;
@@ -209,11 +209,11 @@ impl Engine {
         for path in paths {
             let kept = self.kept_path(session, path)?;
             match look(&root, &kept) {
-                Seen::File(looked) => recording.add(kept, looked, phase),
-                Seen::Missing => {
+                PathEntry::File(looked) => recording.add(kept, looked, phase),
+                PathEntry::Missing => {
                     return Err(unusable(format!("there is no file {}", path.display()), &root));
                 }
-                Seen::Unusable(why) => {
+                PathEntry::Unusable(why) => {
                     return Err(unusable(format!("{} cannot be recorded: {why}", path.display()), &root));
                 }
             }
@@ -239,7 +239,7 @@ impl Engine {
         paths.dedup();
         let mut recording = Recording::default();
         for path in paths {
-            if let Seen::File(looked) = look(&root, &path) {
+            if let PathEntry::File(looked) = look(&root, &path) {
                 recording.add(path, looked, Some(phase));
             }
         }
@@ -257,7 +257,10 @@ impl Engine {
                     || findings.iter().any(|finding| finding.path == path);
                 if !is_known {
                     findings.push(ArtifactFinding {
-                        message: format!("{path}, which phase {} produces, is not recorded", phase.id()),
+                        message: format!(
+                            "{path}, which phase {} should produce, is not recorded",
+                            phase.id()
+                        ),
                         hint: Hint::default().run_here(words![
                             "artifact",
                             "add",
@@ -277,7 +280,7 @@ impl Engine {
 }
 
 impl Recording {
-    pub(crate) fn add(&mut self, path: String, looked: Looked, phase: Option<&Name>) {
+    pub(crate) fn add(&mut self, path: String, looked: FileDigest, phase: Option<&Name>) {
         if self.artifacts.iter().any(|known| known.path == path) {
             return;
         }
@@ -333,13 +336,13 @@ pub(crate) fn difference(root: &Path, known: &Artifact, reading: Reading) -> Opt
         return None;
     }
     match look(root, &known.newest.path) {
-        Seen::Missing => Some(Difference::Missing),
-        Seen::Unusable(_) => Some(Difference::Unusable),
-        Seen::File(looked) => (looked.hash != known.newest.hash).then_some(Difference::Changed),
+        PathEntry::Missing => Some(Difference::Missing),
+        PathEntry::Unusable(_) => Some(Difference::Unusable),
+        PathEntry::File(looked) => (looked.hash != known.newest.hash).then_some(Difference::Changed),
     }
 }
 
-pub(crate) fn look(root: &Path, path: &str) -> Seen {
+pub(crate) fn look(root: &Path, path: &str) -> PathEntry {
     files::look(root, path, LARGEST_KEPT)
 }
 
@@ -348,10 +351,10 @@ pub(crate) fn finding(known: &Artifact, difference: Difference) -> ArtifactFindi
     let whose = known.newest.phase.as_ref().map(|phase| format!(" of phase {phase}")).unwrap_or_default();
     let (what, hint) = match difference {
         Difference::Missing => {
-            ("is missing", Hint::new("bring it back: ").run_here(words!["artifact", "restore", path]))
+            ("is missing", Hint::new("restore it: ").run_here(words!["artifact", "restore", path]))
         }
-        Difference::Changed => ("was changed since it was recorded", accept(known)),
-        Difference::Unusable => ("is no regular file of the project any more", "bring the file back".into()),
+        Difference::Changed => ("changed since it was recorded", accept(known)),
+        Difference::Unusable => ("is no longer a regular file of the project", "bring the file back".into()),
         Difference::New => ("is not recorded", accept(known)),
     };
     ArtifactFinding {
@@ -366,11 +369,11 @@ pub(crate) fn finding(known: &Artifact, difference: Difference) -> ArtifactFindi
 fn accept(known: &Artifact) -> Hint {
     let path = &known.newest.path;
     match &known.newest.phase {
-        Some(phase) => Hint::new("take it as it is: ")
+        Some(phase) => Hint::new("record it as it is: ")
             .run_here(words!["artifact", "add", path, "--phase", phase])
-            .then("; or see what it means: ")
+            .then("; or see the consequences: ")
             .run_here(words!["revisit", phase, "--reason", "changed", "--dry-run"]),
-        None => Hint::new("take it as it is: ").run_here(words!["artifact", "add", path]),
+        None => Hint::new("record it as it is: ").run_here(words!["artifact", "add", path]),
     }
 }
 

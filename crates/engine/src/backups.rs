@@ -145,7 +145,7 @@ impl Engine {
     /// stay.
     pub(crate) fn renew_backups_or_say(&self) -> Option<String> {
         let error = self.renew_backups().err()?;
-        Some(format!("the store's backups may still hold the text: {error}; run this again"))
+        Some(format!("the store's backups may still contain the text: {error}; run this again"))
     }
 
     fn renew_backups(&self) -> Result<()> {
@@ -280,7 +280,7 @@ pub(crate) fn restore_hint(database: &Path) -> Option<Hint> {
     let newest = newest(database).ok().flatten()?;
     let bytes = newest.bytes;
     Some(
-        Hint::new(format!("a backup of {} ({bytes} bytes) is there; put it back: ", newest.at))
+        Hint::new(format!("there is a backup of {} ({bytes} bytes); restore it: ", newest.at))
             .run(words!["store", "restore"]),
     )
 }

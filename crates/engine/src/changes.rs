@@ -26,12 +26,12 @@ pub struct Changes {
 /// the store.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Stamp {
-    pub store: Vec<Seen>,
+    pub store: Vec<FileStamp>,
     /// The project's own definitions by name.
-    pub workflows: Vec<(String, Seen)>,
+    pub workflows: Vec<(String, FileStamp)>,
 }
 
-type Seen = Option<(SystemTime, u64)>;
+type FileStamp = Option<(SystemTime, u64)>;
 
 impl Sessions<'_> {
     /// Sessions with events after this cursor; without one, only the current end of all logs.
@@ -64,13 +64,13 @@ pub fn stamp(options: &Options) -> Stamp {
     let Some(project) = project else { return Stamp::default() };
     let is_on_server = Config::read(&project).and_then(|config| Team::of(&project, &config));
     let store = match is_on_server {
-        // No file tells of it: it has to be asked each time.
+        // No file shows it, so the server is asked each time.
         Ok(Some(_)) => Ok(vec![Some((SystemTime::now(), 0))]),
         Ok(None) | Err(_) => {
             project.database().map(|database| vec![seen(&database), seen(&log_of(&database))])
         }
     };
-    let mut workflows: Vec<(String, Seen)> = std::fs::read_dir(definitions::folder(&project))
+    let mut workflows: Vec<(String, FileStamp)> = std::fs::read_dir(definitions::folder(&project))
         .into_iter()
         .flatten()
         .flatten()
@@ -85,7 +85,7 @@ pub fn stamp(options: &Options) -> Stamp {
     Stamp { store: store.unwrap_or_default(), workflows }
 }
 
-fn seen(path: &Path) -> Seen {
+fn seen(path: &Path) -> FileStamp {
     let metadata = std::fs::metadata(path).ok()?;
     Some((metadata.modified().ok()?, metadata.len()))
 }

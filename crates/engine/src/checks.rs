@@ -20,7 +20,7 @@ pub(crate) use items::items_hash;
 use crate::NATIVE;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::files::Looked;
+use crate::files::FileDigest;
 use crate::redact;
 use crate::view::at_work;
 use jiff::Timestamp;
@@ -103,14 +103,14 @@ impl Verdict {
         self
     }
 
-    fn mended_by(mut self, help: impl Into<String>) -> Self {
+    fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    fn mended_first_by(mut self, help: impl Into<String>) -> Self {
+    fn with_first_help(mut self, help: impl Into<String>) -> Self {
         self.help_first = true;
-        self.mended_by(help)
+        self.with_help(help)
     }
 }
 
@@ -268,7 +268,7 @@ impl Engine {
         let hash = session.run().map(|run| run.workflow.hash.clone()).unwrap_or_default();
         self.definition(&hash)?.ok_or_else(|| Error::BrokenLog {
             session: session.id.to_string(),
-            why: format!("its workflow definition {hash} is missing"),
+            why: format!("its workflow definition ({hash}) is missing"),
         })
     }
 
@@ -335,7 +335,7 @@ impl Surroundings<'_> {
             CheckKind::Artifact { path, matches, stale_ok, is_shared } => {
                 let stale_ok = *stale_ok || (*is_shared && self.run_ordinal > 1);
                 let (verdict, files) = artifact::run(self, path, matches.as_deref(), stale_ok);
-                let file = |(path, looked): (String, Looked)| Proven {
+                let file = |(path, looked): (String, FileDigest)| Proven {
                     check: check.id.clone(),
                     path,
                     hash: looked.hash,

@@ -18,7 +18,7 @@ pub struct Config {
     pub workflow: Option<String>,
     /// The default layout of `start`.
     pub layout: Option<String>,
-    /// Where the store is, if it is no file of this machine: `postgres://host/database`.
+    /// Where the store is, if it is not a file on this machine: `postgres://host/database`.
     pub store: Option<String>,
     /// This project's id in a store that several projects share. Given once, and the same in every clone.
     pub project: Option<String>,
@@ -69,14 +69,14 @@ impl TryFrom<String> for Limit {
         }
         match layouts::definition::duration_seconds(&text) {
             Some(seconds) if seconds > 0 => Ok(Self(Some(seconds))),
-            Some(_) | None => Err(format!("{text:?} is no length of time; write \"24h\", \"7d\" or \"off\"")),
+            Some(_) | None => Err(format!("{text:?} is not a duration; write \"24h\", \"7d\" or \"off\"")),
         }
     }
 }
 
 /// The file of a new project: all defaults, as comments.
 pub const TEMPLATE: &str = "\
-# leftoff: what this project sets. Every line is optional.
+# Settings of leftoff for this project. Every line is optional.
 
 # The workflow that `leftoff start` uses when none is named.
 # workflow = \"plan-implement-review\"
@@ -87,10 +87,10 @@ pub const TEMPLATE: &str = "\
 # A team's store on a PostgreSQL server, without a password. The line `project = …` is added to it once.
 # store = \"postgres://db.example.com/leftoff\"
 
-# Folders in which sessions are looked for that can be anywhere, such as essays.
+# Folders to search for sessions that can be anywhere, such as essays.
 # places = [\"drafts\"]
 
-# Who may do what needs a person: \"person\" (at a terminal) or \"anyone\". A weaker line counts on a machine after a
+# Who may do what needs a person: \"person\" (at a terminal) or \"anyone\". A weaker setting takes effect on a machine after a
 # person accepted it there: leftoff trust --policy
 # [policy]
 # approve = \"person\"

@@ -39,7 +39,7 @@ pub fn copy_store(options: &Options, from: &str, to: &str) -> Result<Copied> {
     let (old, new) = (source.info()?, target.info()?);
     if old.id == new.id && old.engine == new.engine && old.engine != "postgres" || old.place == new.place {
         return Err(Error::WrongUsage {
-            message: "a store is not copied into itself".to_owned(),
+            message: "a store cannot be copied into itself".to_owned(),
             hint: Hint::new("name another place: ")
                 .run(words!["store", "copy", "--from", from, "--to", "FILE"]),
         });
@@ -166,7 +166,7 @@ fn compare(source: &dyn Store, target: &dyn Store, listed: &Listed) -> Result<()
     let differs = |what: &str| {
         Err(Error::BrokenLog {
             session: id.to_string(),
-            why: format!("its copy has other {what}; nothing was removed"),
+            why: format!("its copy has different {what}; nothing was removed"),
         })
     };
     let (events, copies) = (source.events(id, 0, None)?, target.events(id, 0, None)?);

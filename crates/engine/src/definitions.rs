@@ -67,7 +67,7 @@ pub(crate) fn load(project: &Project, name: &str) -> Result<Workflow> {
             mistakes: vec![FileMistake {
                 path: source.origin,
                 line: 1,
-                message: format!("name is '{}', expected '{name}' as the file is called", workflow.name),
+                message: format!("name is '{}', but the file's name is '{name}'", workflow.name),
                 hint: None,
             }],
         });

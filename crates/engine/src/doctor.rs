@@ -67,18 +67,18 @@ pub fn diagnose(options: Options) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Everything that can be looked at once the project is open.
+/// Everything that can be checked once the project is open.
 fn examine(engine: &Engine, findings: &mut Vec<Finding>) -> Result<()> {
     findings.extend(engine.store_findings()?);
     findings.extend(definition_findings(engine));
     for line in engine.requirement_problems() {
-        findings.push(Finding::new("requirements", line, "mend the file; until then it holds no agent"));
+        findings.push(Finding::new("requirements", line, "fix the file; until then it blocks no agent"));
     }
     for line in engine.store.check()? {
         findings.push(Finding::new(
             "store",
             line,
-            Hint::new("take a copy first: ").run(words!["store", "backup", "FILE"]),
+            Hint::new("make a backup first: ").run(words!["store", "backup", "FILE"]),
         ));
     }
     for line in engine.store.info()?.warnings {
@@ -134,7 +134,7 @@ fn definition_findings(engine: &Engine) -> Vec<Finding> {
             Finding::new(
                 "definition",
                 mistake.to_string(),
-                Hint::new("mend it; ").run(words!["workflow", "check"]).then(" shows it again"),
+                Hint::new("fix it; ").run(words!["workflow", "check"]).then(" checks it"),
             )
         })
         .collect()
@@ -160,17 +160,25 @@ fn session_findings(engine: &Engine) -> Result<Vec<Finding>> {
                 drop(history);
                 findings.extend(discrepancy_findings(engine, &session)?);
                 if let Some(kind) = &session.unknown_event {
-                    let message = format!("session {id} holds an event of a newer leftoff: '{kind}'");
+                    let message = format!("session {id} contains an event of a newer leftoff: '{kind}'");
                     findings.push(Finding::new("newer_event", message, "use the newer leftoff for it"));
                 }
                 findings.extend(chain_findings(engine, &id)?);
                 if !engine.items_agree(&id, items)? {
-                    let message = format!("the items of session {id} are not what its log says");
-                    findings.push(Finding::new("items", message, "the log is the truth; report this"));
+                    let message = format!("the items of session {id} do not match its log");
+                    findings.push(Finding::new(
+                        "items",
+                        message,
+                        "the log is authoritative; please report this",
+                    ));
                 }
                 if !snapshot_agrees(&loaded, session) {
-                    let message = format!("the snapshot of session {id} is not what its log says");
-                    findings.push(Finding::new("snapshot", message, "the log is the truth; report this"));
+                    let message = format!("the snapshot of session {id} does not match its log");
+                    findings.push(Finding::new(
+                        "snapshot",
+                        message,
+                        "the log is authoritative; please report this",
+                    ));
                 }
             }
         }
@@ -188,14 +196,14 @@ fn chain_findings(engine: &Engine, id: &SessionId) -> Result<Vec<Finding>> {
         Finding::new(
             "chain",
             damaged(id, broken),
-            "compare it with a copy from before: leftoff store backup, a bundle",
+            "compare it with an earlier copy: a backup of the store, or a bundle",
         )
     };
     Ok(broken.iter().map(finding).collect())
 }
 
 pub(crate) fn damaged(id: &SessionId, broken: &Broken) -> String {
-    format!("the log of session {id} is not what was written: {broken}")
+    format!("the log of session {id} does not match its hash chain: {broken}")
 }
 
 /// The log's hashes of purged content: the newest one for each event counts.

@@ -53,30 +53,30 @@ pub enum Error {
     NoProject { folder: PathBuf },
     #[error("{folder} has no sessions yet")]
     NoStore { folder: PathBuf },
-    #[error("no session is going on in {worktree}")]
+    #[error("no active session in {worktree}")]
     NoSession { worktree: String },
-    #[error("no session worked on branch {branch}")]
+    #[error("no session has worked on branch {branch}")]
     NoSessionOfBranch { branch: String },
-    #[error("no session is paused in {worktree}{}", listed(there_are))]
+    #[error("no paused session in {worktree}{}", listed(there_are))]
     NothingPaused { worktree: String, there_are: Vec<String> },
-    #[error("no session is active in {worktree}; paused: {}", paused.join(", "))]
+    #[error("no active session in {worktree}; paused: {}", paused.join(", "))]
     NothingActive { worktree: String, paused: Vec<String> },
     #[error("there is no session '{asked}'")]
     UnknownSession { asked: String, nearest: Option<String> },
-    #[error("'{asked}' could be any of {}", candidates.join(", "))]
+    #[error("'{asked}' is ambiguous: {}", candidates.join(", "))]
     AmbiguousSession { asked: String, candidates: Vec<String> },
     #[error("{asked:?} cannot be a session's id: {why}")]
     InvalidSessionId { asked: String, why: InvalidId },
     #[error("{asked:?} cannot be a workflow's name: {why}")]
     InvalidWorkflowName { asked: String, why: InvalidId },
-    #[error("there is a session {existing} already")]
+    #[error("session {existing} already exists")]
     IdTaken {
         existing: String,
         way_on: WayOn,
         /// The requested workflow, if the session with that name can start a run of it.
         run: Option<String>,
     },
-    #[error("the files of session {session} hold that text, and would bring it back: {}", paths.join(", "))]
+    #[error("the files of session {session} contain that text and would bring it back: {}", paths.join(", "))]
     StillInFiles { session: String, paths: Vec<String> },
     #[error("there is no workflow '{asked}'")]
     UnknownWorkflow { asked: String, nearest: Option<String>, known: Vec<String>, place: WorkflowPlace },
@@ -91,21 +91,21 @@ pub enum Error {
     NeedsTarget { why: Box<FileMistake>, workflow: String, layout: &'static str },
     #[error("{}", mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     BadDefinition { mistakes: Vec<FileMistake> },
-    #[error("{path} exists already")]
+    #[error("{path} already exists")]
     AlreadyThere { path: PathBuf },
-    #[error("{path} has a session {session} already")]
+    #[error("{path} already has a session {session}")]
     ListedAlready { path: PathBuf, session: String },
     #[error("{mistake}")]
     BadConfig { mistake: FileMistake },
     #[error("key '{key}' was used for another command")]
     KeyUsed { key: String },
-    #[error("{what} is too long: {length} bytes, and {longest} is the most")]
+    #[error("{what} is too long: {length} bytes; the maximum is {longest}")]
     TooLong { what: &'static str, length: usize, longest: usize },
-    #[error("{path} would be {length} bytes long, and no more than {longest} are read of it")]
+    #[error("{path} would have {length} bytes; the maximum is {longest}")]
     FileTooLong { path: String, length: u64, longest: u64 },
     #[error("{message}")]
     Sharing { message: String, hint: Hint },
-    #[error("{fork} is a history that does not count: it can be read, and not changed")]
+    #[error("{fork} is a fork: it can be read but not changed")]
     ReadOnlyFork { fork: String, session: String },
     #[error("session {session} is on another machine: {place}")]
     OnAnotherMachine { session: String, place: String },
@@ -113,27 +113,27 @@ pub enum Error {
     ActiveOnAnotherMachine { session: String, place: String, minutes: u64 },
     #[error("{message}")]
     WrongUsage { message: String, hint: Hint },
-    #[error("session {session} is kept in files of another worktree, and those stay there: {worktree}")]
+    #[error("the files of session {session} belong to another worktree and stay there: {worktree}")]
     FilesElsewhere { session: String, worktree: String },
-    #[error("session {session} was kept in files of {worktree}, {}", if *is_here { "and the project was moved or copied since" } else { "and they are not here" })]
+    #[error("the files of session {session} were in {worktree}, {}", if *is_here { "but the project was moved or copied since" } else { "but they are not here" })]
     CameAlong { session: String, worktree: String, is_here: bool },
-    #[error("session {session} is at work in another worktree: {worktree}")]
+    #[error("session {session} is active in another worktree: {worktree}")]
     ActiveElsewhere { session: String, worktree: String, agent: String },
     #[error("{question}")]
     NeedsAnswer { question: String, hint: Hint },
     #[error("{question}{lines}", lines = choices.iter().map(Choice::line).collect::<String>())]
     NeedsChoice { question: String, choices: Vec<Choice> },
     #[error(
-        "cannot undo this: session {session} would be active again, and {active} is the active one of {worktree}"
+        "cannot undo this: session {session} would become active, but {active} is the active session of {worktree}"
     )]
     ActiveAlready { session: String, active: String, worktree: String },
-    #[error("cannot purge this: it is part of {what}, without which the history cannot be read")]
+    #[error("cannot purge this: it is part of {what}, which the history needs")]
     NotPurgeable { what: String },
-    #[error("{path} cannot be taken: {why}", path = path.display())]
+    #[error("{path} cannot be imported: {why}", path = path.display())]
     BadBundle { path: PathBuf, why: String, hint: Hint },
-    #[error("{path} and this project went different ways with session {session} after version {version}", path = path.display())]
+    #[error("session {session} differs between {path} and this project after version {version}", path = path.display())]
     Diverged { path: PathBuf, session: String, version: u64 },
-    #[error("{place} is not empty: it has session {session}, which the other store does not have so")]
+    #[error("{place} is not empty: its session {session} is missing or different in the other store")]
     CopyRefused { place: String, session: String },
     #[error("{what} is not supported by this version")]
     NotSupported { what: String, hint: Hint },
@@ -145,15 +145,15 @@ pub enum Error {
     NotRestored(#[from] NotRestored),
     #[error("the gate of phase '{phase}' cannot be overridden: workflow '{workflow}' does not allow it")]
     NoOverride { phase: String, workflow: String },
-    #[error("the files of phase '{phase}' were changed since they were shown")]
+    #[error("the files of phase '{phase}' changed after they were shown")]
     FilesChanged { phase: String },
-    #[error("phase '{phase}' was opened again while its gate was tried")]
+    #[error("phase '{phase}' was reopened while its gate ran")]
     MovedMeanwhile { phase: String },
     #[error("nothing has failed in phase '{phase}'")]
     NothingFailed { phase: String },
     #[error("phase '{phase}' has no check '{asked}' that waits for approval")]
     UnknownCheck { asked: String, phase: String, known: Vec<String> },
-    #[error("the session changed again and again while this was decided")]
+    #[error("other processes kept changing the session during this command")]
     Contended,
     #[error(transparent)]
     Store(store::Error),
@@ -161,7 +161,7 @@ pub enum Error {
     Io { doing: String, source: std::io::Error },
     #[error("{path} cannot be used: {why}", path = path.display())]
     BrokenFile { path: PathBuf, why: String },
-    #[error("{path} cannot be read ({why}), and nothing else tells of session {session}")]
+    #[error("{path} cannot be read ({why}), and nothing else records session {session}")]
     NothingKnown { session: String, path: String, why: String },
     #[error("the folder of session {session} is gone: {path}")]
     FolderGone { session: String, path: String, hint: Hint },
@@ -169,13 +169,13 @@ pub enum Error {
     FileBusy { path: PathBuf },
     #[error("no session was completed or abandoned in {worktree}")]
     NothingFinished { worktree: String, elsewhere: Vec<String> },
-    #[error("{asked} is no session: {why}")]
+    #[error("{asked} is not a session: {why}")]
     NotASession { asked: String, why: String, instead: Hint },
     #[error("there is no requirement '{asked}'")]
     UnknownRequirement { asked: String, nearest: Option<String>, known: Vec<String> },
     #[error("requirement '{requirement}' is satisfied by phase '{phase}', not by hand")]
     ProvedByPhase { requirement: String, phase: String },
-    #[error("no agent session is known here that this could be about")]
+    #[error("no agent session is known here")]
     NoAgentSession,
     #[error("{reason}")]
     NoRequirementsHere { reason: String },

@@ -29,7 +29,7 @@ pub fn json(recorded: &Recorded) -> Value {
 pub fn words(event: &Event) -> String {
     match event {
         Event::SessionStarted { title, layout, parallel, .. } => {
-            let beside = if *parallel { ", beside another" } else { "" };
+            let beside = if *parallel { ", next to another one" } else { "" };
             let foreign = if layout == "native" { String::new() } else { format!(" ({layout})") };
             format!("session started{foreign}{beside}: {}", one_line(title, LONGEST))
         }
@@ -41,12 +41,12 @@ pub fn words(event: &Event) -> String {
                 phases.len()
             )
         }
-        Event::Adopted { layout, path } => format!("taken in from {path} ({layout})"),
+        Event::Adopted { layout, path } => format!("adopted from {path} ({layout})"),
         Event::ExternalEdit { paths, .. } => format!("changed by somebody else: {}", paths.join(", ")),
         Event::PhaseClaimed { phase, attempt } => claimed(phase, attempt.as_ref()),
         Event::PhaseFlagged { phase } => format!("{phase} needs a review"),
         Event::RunSelected { workflow, ordinal } => format!("back to run {ordinal} of {workflow}"),
-        Event::PhaseStarted { phase } => format!("phase {phase} began"),
+        Event::PhaseStarted { phase } => format!("phase {phase} started"),
         Event::GateFailed { phase, attempt } => {
             let failed: Vec<&str> =
                 attempt.checks.iter().filter(|check| check.failed()).map(|check| check.id.as_str()).collect();
@@ -69,14 +69,14 @@ pub fn words(event: &Event) -> String {
         }
         Event::SessionPaused { reason, context, saved } => paused(reason, context.as_deref(), saved),
         Event::SessionResumed { .. } => "resumed".to_owned(),
-        Event::SessionCompleted { forced: true } => "closed before it was finished".to_owned(),
+        Event::SessionCompleted { forced: true } => "closed unfinished".to_owned(),
         Event::SessionCompleted { forced: false } => "session completed".to_owned(),
         Event::SessionAbandoned { reason, .. } => match reason {
             Some(reason) => format!("given up: {}", one_line(reason, LONGEST)),
-            None => "given up".to_owned(),
+            None => "abandoned".to_owned(),
         },
         Event::SessionFailed { error } => format!("failed: {}", one_line(error, LONGEST)),
-        Event::SessionReopened { .. } => "opened again".to_owned(),
+        Event::SessionReopened { .. } => "reopened".to_owned(),
         Event::SessionExpired { since } => format!("paused for inactivity since {since}"),
         Event::RolledBack { phase, reason } => back(phase, reason.as_deref()),
         Event::CheckApproved { phase, check, by, remark, .. } => {
@@ -85,7 +85,7 @@ pub fn words(event: &Event) -> String {
         }
         Event::Signed { act, .. } => format!("signed: {}", one_line(&act.action, 40)),
         Event::ApprovalWithdrawn { phase, check } => {
-            format!("check {check} of {phase} is not approved any more")
+            format!("check {check} of {phase} is no longer approved")
         }
         Event::FieldsSet { phase, fields } => fields_set(phase.as_ref(), fields),
         Event::ArtifactRecorded { artifact } => {
@@ -93,23 +93,23 @@ pub fn words(event: &Event) -> String {
             format!("file {path} recorded, version {}, {} bytes", artifact.version, artifact.size)
         }
         Event::PhaseRevised { revision } => revised(revision),
-        Event::SessionMoved { path } => format!("its files went to {}", one_line(path, LONGEST)),
+        Event::SessionMoved { path } => format!("its files were moved to {}", one_line(path, LONGEST)),
         Event::Imported { layout, path, into, from: None, .. } if layout == into => {
-            format!("{} is in the newest shape of {layout}", one_line(path, LONGEST))
+            format!("{} was upgraded to the newest format of {layout}", one_line(path, LONGEST))
         }
         Event::Imported { layout, path, into, from, .. } => {
             let whole = from.as_ref().map_or_else(|| path.clone(), |root| format!("{root}/{path}"));
-            format!("imported from {layout}, {}: {into} from here on", one_line(&whole, LONGEST))
+            format!("imported from {layout}, {}, as {into}", one_line(&whole, LONGEST))
         }
         Event::PhasesAdded { phases } => {
             let names: Vec<&str> = phases.iter().map(|phase| phase.id.as_str()).collect();
             format!("phases added: {}", names.join(", "))
         }
         Event::DefinitionUpdated { workflow, .. } => {
-            format!("follows {} v{} as it is now", workflow.name, one_line(&workflow.version, 20))
+            format!("now follows {} v{}", workflow.name, one_line(&workflow.version, 20))
         }
         Event::CheckpointMade { name } => format!("checkpoint: {}", one_line(name, LONGEST)),
-        Event::Restored { to_version } => format!("undone: back to where it was at version {to_version}"),
+        Event::Restored { to_version } => format!("undone: back to version {to_version}"),
         Event::Item(event) => items::words(event),
         Event::Purged { replaced: 1, .. } => "text was purged in one place".to_owned(),
         Event::Purged { replaced, .. } => format!("text was purged in {replaced} places"),
@@ -120,8 +120,8 @@ pub fn words(event: &Event) -> String {
         Event::RequirementCleared { requirement, why, .. } => {
             format!("requirement {} cleared: {}", one_line(requirement, 80), one_line(why, 100))
         }
-        Event::SessionTaken { .. } => "taken in from a bundle".to_owned(),
-        Event::ForkResolved { .. } => "another history of this session was brought over".to_owned(),
+        Event::SessionTaken { .. } => "imported from a bundle".to_owned(),
+        Event::ForkResolved { .. } => "a fork of this session was merged".to_owned(),
         Event::Unknown { kind } => format!("{kind} (written by a newer leftoff)"),
     }
 }
@@ -166,10 +166,10 @@ pub fn revised(revision: &Revision) -> String {
     let mut text =
         format!("phase {phase} revisited, {impact} impact: {}", one_line(&revision.reason, LONGEST));
     if !revision.flagged.is_empty() {
-        text.push_str(&format!("; to be reviewed: {}", names(&revision.flagged)));
+        text.push_str(&format!("; to review: {}", names(&revision.flagged)));
     }
     if !revision.restarted.is_empty() {
-        text.push_str(&format!("; to be done again: {}", names(&revision.restarted)));
+        text.push_str(&format!("; to redo: {}", names(&revision.restarted)));
     }
     for archived in &revision.archived {
         let (from, to) = (one_line(&archived.from, 100), one_line(&archived.to, 100));

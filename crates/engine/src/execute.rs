@@ -230,7 +230,7 @@ impl Engine {
         }
         // It counts. The next command completes what fails now.
         Ok(prepared.carry_out().unwrap_or_else(|error| {
-            vec![format!("not all files are in their places yet ({error}); the next command goes on with it")]
+            vec![format!("some files were not moved yet ({error}); the next command continues")]
         }))
     }
 
@@ -336,8 +336,7 @@ impl Engine {
         let (loaded, session) = self.load(&id)?;
         let view = self.view_of(&session, loaded.number, true)?;
         let said = vec![format!(
-            "done before under the key '{}'; that answer cannot be read any more, so this is how the session is now: \
-             leftoff status",
+            "already done under the key '{}', but the answer of then can no longer be read; the session's state: leftoff status",
             row.key
         )];
         Ok(Answer { view, said, gate_failed: false })

@@ -89,11 +89,11 @@ impl Engine {
         let quiet = duration(seconds_between(last, self.clock.now()));
         Some(Warning {
             kind: "inactive".to_owned(),
-            message: format!("nothing has happened in session {id} for {quiet}"),
+            message: format!("session {id} has had no activity for {quiet}"),
             hint: Some(
-                Hint::new("go on with it: ")
+                Hint::new("continue it: ")
                     .run(words!["resume", id])
-                    .then(", or clean it up: ")
+                    .then(", or abandon it: ")
                     .run(words!["abandon", id]),
             ),
             path: None,

@@ -10,16 +10,16 @@ use std::path::{Component, Path, PathBuf};
 
 /// The entry at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Seen {
+pub(crate) enum PathEntry {
     Missing,
     /// Why it is unreadable: it leads outside the project, in a circle or nowhere, is not a regular file, or
     /// we lack permission.
     Unusable(String),
-    File(Looked),
+    File(FileDigest),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Looked {
+pub(crate) struct FileDigest {
     pub(crate) size: u64,
     pub(crate) modified: Timestamp,
     /// SHA-256 of the whole content, in hex.
@@ -40,7 +40,7 @@ pub(crate) fn relative(root: &Path, folder: &Path, path: &Path) -> Result<String
                 Some(name) if !name.chars().any(char::is_control) => parts.push(name.to_owned()),
                 _ => {
                     return Err(format!(
-                        "{} is no path that can be kept",
+                        "{} is not a path that can be recorded",
                         path.display().to_string().escape_debug()
                     ));
                 }
@@ -53,24 +53,24 @@ pub(crate) fn relative(root: &Path, folder: &Path, path: &Path) -> Result<String
         }
     }
     if parts.is_empty() {
-        return Err(format!("{} is no file of the project", path.display()));
+        return Err(format!("{} is not a file of the project", path.display()));
     }
     Ok(parts.join("/"))
 }
 
 /// Reads a file below `root`. Follows links only inside it. An unreadable file is reported with the system's
 /// reason, not as a failure: somebody else put it there.
-pub(crate) fn look(root: &Path, relative: &str, beginning: usize) -> Seen {
+pub(crate) fn look(root: &Path, relative: &str, beginning: usize) -> PathEntry {
     let real = match root.join(relative).canonicalize() {
         Ok(real) => real,
-        Err(error) if is_missing(&error) => return Seen::Missing,
+        Err(error) if is_missing(&error) => return PathEntry::Missing,
         Err(error) => return unreadable(&error),
     };
     if !real.starts_with(root) {
-        return Seen::Unusable("it is a link that leads out of the project".to_owned());
+        return PathEntry::Unusable("it is a link to outside the project".to_owned());
     }
     match fs::metadata(&real) {
-        Ok(metadata) if !metadata.is_file() => Seen::Unusable("it is no regular file".to_owned()),
+        Ok(metadata) if !metadata.is_file() => PathEntry::Unusable("it is not a regular file".to_owned()),
         Ok(_) => read(&real, beginning).unwrap_or_else(|error| unreadable(&error)),
         Err(error) => unreadable(&error),
     }
@@ -81,21 +81,21 @@ pub(crate) fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-fn unreadable(error: &io::Error) -> Seen {
-    Seen::Unusable(format!("it cannot be read: {error}"))
+fn unreadable(error: &io::Error) -> PathEntry {
+    PathEntry::Unusable(format!("it cannot be read: {error}"))
 }
 
-fn read(path: &PathBuf, beginning: usize) -> io::Result<Seen> {
+fn read(path: &PathBuf, beginning: usize) -> io::Result<PathEntry> {
     // It may have become a pipe: opening must not wait for a writer.
     let nonblocking = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or(0);
     let mut file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
-        return Ok(Seen::Unusable("it is no regular file".to_owned()));
+        return Ok(PathEntry::Unusable("it is not a regular file".to_owned()));
     }
     let modified = Timestamp::try_from(metadata.modified()?).unwrap_or(Timestamp::UNIX_EPOCH);
     let (hash, size, beginning) = digest(&mut file, beginning)?;
-    Ok(Seen::File(Looked { size, modified, hash, beginning }))
+    Ok(PathEntry::File(FileDigest { size, modified, hash, beginning }))
 }
 
 fn digest(file: &mut File, keep: usize) -> io::Result<(String, u64, Vec<u8>)> {
@@ -147,14 +147,14 @@ mod tests {
         fs::create_dir(root.join("d")).expect("a folder");
         assert!(std::process::Command::new("mkfifo").arg(root.join("p")).status().expect("mkfifo").success());
         assert!(
-            matches!(look(&root, "a", 3), Seen::File(Looked { size: 5, beginning, .. }) if beginning == b"hel")
+            matches!(look(&root, "a", 3), PathEntry::File(FileDigest { size: 5, beginning, .. }) if beginning == b"hel")
         );
-        assert!(matches!(look(&root, "in", 9), Seen::File(Looked { size: 5, .. })));
+        assert!(matches!(look(&root, "in", 9), PathEntry::File(FileDigest { size: 5, .. })));
         for bad in ["out", "d", "p"] {
-            assert!(matches!(look(&root, bad, 1), Seen::Unusable(_)), "{bad} was read");
+            assert!(matches!(look(&root, bad, 1), PathEntry::Unusable(_)), "{bad} was read");
         }
-        assert_eq!(look(&root, "nothing", 1), Seen::Missing);
-        assert_eq!(look(&root, "a/below", 1), Seen::Missing);
+        assert_eq!(look(&root, "nothing", 1), PathEntry::Missing);
+        assert_eq!(look(&root, "a/below", 1), PathEntry::Missing);
         drop(folder);
     }
 
@@ -164,7 +164,7 @@ mod tests {
         std::os::unix::fs::symlink("circle", root.join("circle")).expect("a link");
         let long = "x".repeat(300);
         for bad in ["circle", "circle/below", long.as_str()] {
-            assert!(matches!(look(&root, bad, 1), Seen::Unusable(_)), "{bad} was read");
+            assert!(matches!(look(&root, bad, 1), PathEntry::Unusable(_)), "{bad} was read");
         }
         drop(folder);
     }

@@ -194,14 +194,14 @@ impl Log {
     fn at_version(&self, version: u64) -> Result<Session> {
         if version == 0 {
             return Err(Error::WrongUsage {
-                message: "version 0 is before the session began".to_owned(),
+                message: "version 0 is before the session started".to_owned(),
                 hint: Hint::new("see the versions: ").run(words!["log", self.session]),
             });
         }
         let kept = usize::try_from(version).unwrap_or(usize::MAX).min(self.events.len());
         Session::fold(&self.events[..kept]).ok_or_else(|| Error::BrokenLog {
             session: self.session.to_string(),
-            why: "it does not begin with the session's start".to_owned(),
+            why: "it does not start with the start of the session".to_owned(),
         })
     }
 }

@@ -32,7 +32,7 @@ const PATIENCE: Duration = Duration::from_millis(50);
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Reply {
     /// Messages for the agent, in this order.
-    pub told: Vec<Told>,
+    pub messages: Vec<AgentMessage>,
     pub verdict: Verdict,
     /// A failure. The agent continues anyway.
     pub problem: Option<String>,
@@ -40,7 +40,7 @@ pub struct Reply {
 
 /// A message for an agent.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Told {
+pub enum AgentMessage {
     /// The brief. After a compaction the agent has forgotten what it did.
     Brief { brief: Box<Brief>, compacted: bool },
     /// A session that the agent does not know yet.

@@ -200,7 +200,7 @@ impl Engine {
             let said = self
                 .shown_by_files(&mut line)
                 .unwrap_or_else(|error| vec![Warning::from_error("session", &error)]);
-            line.warnings = to_mend(&said);
+            line.warnings = needing_repair(&said);
             odd.extend(said.into_iter().map(|warning| (line.layout.clone(), warning)));
             self.laid_over_line(&mut line);
             if line.updated_at > known { edited.push(line) } else { sessions.push(line) }
@@ -215,7 +215,7 @@ impl Engine {
         for (mut line, said) in self.foreign_lines() {
             self.laid_over_line(&mut line);
             if request.wants(&line) {
-                line.warnings = to_mend(&said);
+                line.warnings = needing_repair(&said);
                 odd.extend(said.into_iter().map(|warning| (line.layout.clone(), warning)));
                 lines.push(line);
             }
@@ -236,7 +236,7 @@ impl Engine {
             let is_it =
                 |known: &ShortView| known.session_id == line.session_id && known.worktree == line.worktree;
             if request.wants(&line) && !sessions.iter().any(is_it) {
-                line.warnings = to_mend(&odd);
+                line.warnings = needing_repair(&odd);
                 warnings.extend(odd);
                 lines.push(line);
             }
@@ -346,8 +346,8 @@ fn add_by_time(sessions: &mut Vec<ShortView>, mut others: Vec<ShortView>) {
 }
 
 /// The warnings that need fixing.
-fn to_mend(said: &[Warning]) -> Vec<Warning> {
-    said.iter().filter(|warning| warning.is_to_mend()).cloned().collect()
+fn needing_repair(said: &[Warning]) -> Vec<Warning> {
+    said.iter().filter(|warning| warning.needs_repair()).cloned().collect()
 }
 
 /// Information about many sessions of a layout is reported once, with their number and files. Problems to fix
@@ -356,7 +356,7 @@ fn said_once(odd: Vec<(String, Warning)>) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = Vec::new();
     let mut counted: BTreeMap<(String, String), (usize, Vec<String>)> = BTreeMap::new();
     for (layout, warning) in odd {
-        let known = warning.problem.as_ref().filter(|problem| !problem.is_to_mend());
+        let known = warning.problem.as_ref().filter(|problem| !problem.needs_repair());
         let Some(said) = known.map(|problem| one_line(&problem.to_string(), LONGEST_WARNING)) else {
             warnings.push(warning);
             continue;

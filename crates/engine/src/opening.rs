@@ -95,7 +95,7 @@ fn open_to_ask(project: &Project, database: &Path, warnings: &mut Vec<Warning>) 
         Err(error @ store::Error::NotADatabase { .. }) if foreign::has_foreign(project) => {
             let error = error.into();
             let mut warning = Warning::from_error(Error::kind(&error), &error);
-            warning.message.push_str("; only what is in files is shown, as those tell it");
+            warning.message.push_str("; only sessions in files are shown");
             warnings.push(warning);
             Ok(LaidOver::new(Box::new(MemoryStore::default())))
         }
@@ -138,11 +138,11 @@ fn create_store(project: &Project, database: &Path, warnings: &mut Vec<Warning>)
             warnings.push(Warning {
                 kind: "store_elsewhere".to_owned(),
                 message: format!(
-                    "{} cannot be written, so the store is {}",
+                    "{} is not writable, so the store is at {}",
                     database.display(),
                     elsewhere.display()
                 ),
-                hint: Some(Hint::new("it stays there for this project: ").run(words!["store", "info"])),
+                hint: Some(Hint::new("it stays there: ").run(words!["store", "info"])),
                 path: Some(elsewhere.display().to_string()),
                 problem: None,
             });

@@ -112,7 +112,7 @@ fn named(asked: &str, places: &[PathBuf]) -> Result<Option<PathBuf>> {
         [one] => match one.refused {
             None => Ok(Some(one.path.clone())),
             Some(why) => Err(Error::NotSupported {
-                what: format!("{} as a session's folder: {why}", one.path.display()),
+                what: format!("{} cannot be a session's folder: {why}", one.path.display()),
                 hint: "use a folder of your own".into(),
             }),
         },
@@ -186,10 +186,10 @@ fn candidates(places: &[PathBuf]) -> Vec<Candidate> {
 fn refused(path: &Path, user: u32) -> Option<&'static str> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => Some("it is a symbolic link"),
-        Ok(found) if !found.is_dir() => Some("it is no folder"),
-        Ok(found) if found.uid() != user => Some("it belongs to somebody else"),
+        Ok(found) if !found.is_dir() => Some("it is not a folder"),
+        Ok(found) if found.uid() != user => Some("it belongs to another user"),
         Ok(_) => None,
-        Err(_) => Some("it cannot be looked at"),
+        Err(_) => Some("it cannot be inspected"),
     }
 }
 
@@ -361,12 +361,12 @@ mod tests {
         let place = tempfile::tempdir().expect("a folder");
         let user = rustix::process::geteuid().as_raw();
         assert_eq!(refused(place.path(), user), None);
-        assert_eq!(refused(place.path(), user + 1), Some("it belongs to somebody else"));
+        assert_eq!(refused(place.path(), user + 1), Some("it belongs to another user"));
         let link = place.path().join("link");
         std::os::unix::fs::symlink(place.path(), &link).expect("a link");
         assert_eq!(refused(&link, user), Some("it is a symbolic link"));
         let file = place.path().join("file");
         fs::write(&file, "").expect("a file");
-        assert_eq!(refused(&file, user), Some("it is no folder"));
+        assert_eq!(refused(&file, user), Some("it is not a folder"));
     }
 }

@@ -84,7 +84,7 @@ impl Restricted {
             Self::Take => "take over a session that somebody is working in",
             Self::Update => "move a session to a changed workflow",
             Self::Trust => "trust commands",
-            Self::Restore => "replace the store by a backup",
+            Self::Restore => "replace the store with a backup",
         }
     }
 
@@ -100,7 +100,7 @@ impl Restricted {
             Self::Take => "taking over a session that somebody is working in",
             Self::Update => "moving a running session to a changed workflow",
             Self::Trust => "trusting commands or a policy",
-            Self::Restore => "replacing the store by a backup",
+            Self::Restore => "replacing the store with a backup",
         }
     }
 
@@ -283,20 +283,21 @@ impl Engine {
         let accept = || Hint::new("a person can accept it at a terminal: ").run(words!["trust", "--policy"]);
         let relaxed = lines.iter().filter(|line| line.counts && line.who == Who::Anyone);
         let relaxed = joined(relaxed.map(|line| line.allows.to_owned())).map(|what| {
-            let message = format!("anyone may {what} in this project, agents too");
-            let hint = "a person only: take it out of [policy] in .leftoff/config.toml";
+            let message = format!("anyone may {what} in this project, including agents");
+            let hint = "to require a person, remove it from [policy] in .leftoff/config.toml";
             warning("policy", message, hint.into())
         });
         let ignored = joined(lines.iter().filter(|line| !line.counts).map(PolicyLine::would_let));
         let ignored = ignored.map(|what| {
             let message = format!(
-                "[policy] would let {what}; it does not count before a person accepts it on this machine"
+                "[policy] would let {what}; it takes effect once a person accepts it on this machine"
             );
             warning("policy_not_accepted", message, accept())
         });
         let signs = lines.iter().any(|line| line.who == Who::Signed);
         let signers = (signs && self.has_new_signers()).then(|| {
-            let message = ".leftoff/allowed_signers is not the list that a person accepted on this machine";
+            let message =
+                ".leftoff/allowed_signers differs from the list that a person accepted on this machine";
             warning("signers_not_accepted", message.to_owned(), accept())
         });
         relaxed.into_iter().chain(ignored).chain(signers).collect()

@@ -73,7 +73,7 @@ pub fn agent_process(ancestors: &[Ancestor]) -> Option<&Ancestor> {
     ancestors.iter().find(|process| !SHELLS.contains(&process.name.as_str())).or(ancestors.first())
 }
 
-struct Seen {
+struct ProcessInfo {
     parent: u32,
     start: u64,
     name: String,
@@ -82,10 +82,10 @@ struct Seen {
 
 #[cfg(target_os = "linux")]
 mod system {
-    use super::Seen;
+    use super::ProcessInfo;
 
     /// World-readable, so that another user's process is also seen.
-    pub(super) fn look(pid: u32) -> Option<Seen> {
+    pub(super) fn look(pid: u32) -> Option<ProcessInfo> {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         parse(&stat)
     }
@@ -97,7 +97,7 @@ mod system {
     }
 
     /// `pid (name) state ppid … starttime …`; the name may contain spaces and parentheses.
-    fn parse(stat: &str) -> Option<Seen> {
+    fn parse(stat: &str) -> Option<ProcessInfo> {
         let name_start = stat.find('(')?;
         let name_end = stat.rfind(')')?;
         let mut fields = stat.get(name_end + 1..)?.split_whitespace();
@@ -105,7 +105,7 @@ mod system {
         let parent = fields.next()?.parse().ok()?;
         let start = fields.nth(17)?.parse().ok()?;
         let name = stat.get(name_start + 1..name_end)?.to_owned();
-        Some(Seen { parent, start, name, is_zombie: matches!(state, "Z" | "X") })
+        Some(ProcessInfo { parent, start, name, is_zombie: matches!(state, "Z" | "X") })
     }
 
     #[cfg(test)]
@@ -124,10 +124,10 @@ mod system {
 
 #[cfg(not(target_os = "linux"))]
 mod system {
-    use super::Seen;
+    use super::ProcessInfo;
     use std::process::Command;
 
-    pub(super) fn look(pid: u32) -> Option<Seen> {
+    pub(super) fn look(pid: u32) -> Option<ProcessInfo> {
         let output = Command::new("ps")
             .args(["-o", "ppid=,stat=,lstart=,comm=", "-p", &pid.to_string()])
             .env("LC_ALL", "C")
@@ -137,7 +137,7 @@ mod system {
         let words: Vec<&str> = text.split_whitespace().collect();
         let (parent, state, started, command) =
             (words.first()?, words.get(1)?, words.get(2..7)?.join(" "), words.get(7)?);
-        Some(Seen {
+        Some(ProcessInfo {
             parent: parent.parse().ok()?,
             start: started.bytes().fold(0u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into())),
             name: command.rsplit('/').next()?.to_owned(),

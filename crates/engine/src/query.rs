@@ -153,12 +153,12 @@ impl Engine {
             return;
         }
         let others = self.candidates(&id);
-        let waiting = if view.lifecycle.name() == "paused" { "paused as well" } else { "paused" };
+        let waiting = if view.lifecycle.name() == "paused" { "also paused" } else { "paused" };
         if !others.is_empty() {
             view.warnings.push(Warning {
                 kind: "candidates".to_owned(),
-                message: format!("no session is active; {}: {}", waiting, others.join(", ")),
-                hint: Some(Hint::new("go on with one: ").run(words!["switch", others[0]])),
+                message: format!("no active session; {}: {}", waiting, others.join(", ")),
+                hint: Some(Hint::new("resume one: ").run(words!["switch", others[0]])),
                 path: None,
                 problem: None,
             });
@@ -232,7 +232,7 @@ impl Engine {
             ),
             None => (
                 format!("session {} is active in another worktree: {}", row.id, row.worktree),
-                Hint::new("look at it: ").run(words!["show", row.id]),
+                Hint::new("see it: ").run(words!["show", row.id]),
             ),
         };
         Warning { kind: "active_elsewhere".to_owned(), message, hint: Some(hint), path: None, problem: None }
@@ -328,9 +328,11 @@ impl Engine {
             warnings.push(Warning {
                 kind: "definition_changed".to_owned(),
                 message: format!(
-                    "workflow '{name}' was changed since this run began; the run keeps the definition it began with"
+                    "workflow '{name}' changed since this run started; the run keeps its original definition"
                 ),
-                hint: Some(Hint::new("a new run uses the new one: ").run(words!["workflow", "show", name])),
+                hint: Some(
+                    Hint::new("a new run uses the new definition: ").run(words!["workflow", "show", name]),
+                ),
                 path: None,
                 problem: None,
             });
@@ -346,7 +348,7 @@ impl Engine {
         if let Some(kind) = &session.unknown_event {
             warnings.push(Warning {
                 kind: "newer_event".to_owned(),
-                message: format!("the log holds '{kind}', which this program does not know"),
+                message: format!("the log contains '{kind}', which is unknown to this program"),
                 hint: Some("use the newer leftoff to change this session".into()),
                 path: None,
                 problem: None,

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 /// The kind of a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
+pub(crate) enum SecretKind {
     PrivateKey,
     Aws,
     GitHub,
@@ -34,7 +34,7 @@ pub(crate) enum Kind {
     ApiKey,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for SecretKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::PrivateKey => "private key",
@@ -61,10 +61,10 @@ impl fmt::Display for Kind {
 }
 
 /// A secret's position in a text.
-type Found = (Range<usize>, Kind);
+type Found = (Range<usize>, SecretKind);
 
 /// The text without its secrets, and their kinds; `None` if it has none.
-pub(crate) fn text(text: &str) -> Option<(String, Vec<Kind>)> {
+pub(crate) fn text(text: &str) -> Option<(String, Vec<SecretKind>)> {
     let found = places(text);
     if found.is_empty() {
         return None;
@@ -100,7 +100,7 @@ pub(crate) fn cleaned(given: &str) -> String {
 }
 
 /// Removes secrets from a text in place.
-pub(crate) fn in_text(given: &mut String) -> Vec<Kind> {
+pub(crate) fn in_text(given: &mut String) -> Vec<SecretKind> {
     match text(given) {
         None => Vec::new(),
         Some((clean, kinds)) => {
@@ -119,7 +119,7 @@ pub(crate) fn seen(name: &str, value: &Value) -> Value {
 
 /// Removes secrets from a value under this name: all its texts and numbers if the name says that they are
 /// secret. Booleans reveal nothing.
-pub(crate) fn in_value(name: &str, value: &mut Value) -> Vec<Kind> {
+pub(crate) fn in_value(name: &str, value: &mut Value) -> Vec<SecretKind> {
     match value {
         Value::String(given) => match pair::named(name) {
             Some(kind) if !given.is_empty() && !given.starts_with(MARK) => {
@@ -150,7 +150,7 @@ pub(crate) fn in_value(name: &str, value: &mut Value) -> Vec<Kind> {
 
 const MARK: &str = layouts::REDACTED;
 
-fn mark(kind: Kind) -> String {
+fn mark(kind: SecretKind) -> String {
     format!("{MARK}{kind}]")
 }
 

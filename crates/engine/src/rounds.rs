@@ -4,7 +4,7 @@
 use crate::engine::Engine;
 use crate::view::{PartView, RoundView, View};
 use crate::words::{one_line, quoted};
-use layouts::screen::{Row, RowStanding, Screen, Track};
+use layouts::screen::{Row, RowState, Screen, Track};
 use model::id::SessionId;
 use model::time::seconds_between;
 
@@ -49,7 +49,7 @@ fn round(workflow: &str, row: &Row) -> Option<RoundView> {
         title: called(workflow, &row.title),
         workflow: workflow.to_owned(),
         number: row.number?,
-        is_final: row.standing == Some(RowStanding::Final),
+        is_final: row.state == Some(RowState::Final),
         result: row.result.as_deref().map(|result| one_line(result, LONGEST_RESULT)),
         parts: row.below.iter().map(part).collect(),
     })

@@ -157,7 +157,7 @@ impl Engine {
         }
         let held = shared.settings.held.iter();
         synced.said.extend(held.map(|(session, why)| {
-            format!("session {session} was not sent: {why}; take it out: leftoff purge --session {session}")
+            format!("session {session} was not sent: {why}; remove it: leftoff purge --session {session}")
         }));
         synced.said.extend(self.keep_refused(shared, refused_refs, is_new));
         Ok(synced)
@@ -239,7 +239,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Sessions in use here of which another replica has more.
+    /// Sessions in use here that another replica has continued.
     fn waiting_streams(&self, shared: &Shared) -> Result<BTreeSet<String>> {
         let mut streams = BTreeSet::new();
         for session in &shared.settings.waiting {
@@ -285,8 +285,8 @@ impl Engine {
                 Ok(())
             }
             Pushed::Taken => Err(Error::Sharing {
-                message: "another copy of this store wrote its history meanwhile".to_owned(),
-                hint: Hint::new("nothing is lost; the next sync takes another name: ").run(words!["sync"]),
+                message: "another copy of this store has written under the same name".to_owned(),
+                hint: Hint::new("nothing is lost; the next sync uses another name: ").run(words!["sync"]),
             }),
         }
     }
@@ -294,7 +294,7 @@ impl Engine {
     fn sharing_folder(&self) -> Result<PathBuf> {
         if self.team.is_some() {
             return Err(Error::Sharing {
-                message: "the sessions of this project are on a server, which shares them already".to_owned(),
+                message: "the sessions of this project are on a server, which already shares them".to_owned(),
                 hint: Hint::new("see them: ").run(words!["list"]),
             });
         }
@@ -370,7 +370,7 @@ pub fn sync_in_background(folder: &Path) {
 fn off() -> Error {
     Error::Sharing {
         message: "sessions of this project are not shared".to_owned(),
-        hint: Hint::new("switch it on: ").run(words!["init", "--sync"]),
+        hint: Hint::new("enable it: ").run(words!["init", "--sync"]),
     }
 }
 

@@ -84,10 +84,8 @@ fn setting(project: &Project, config: &Config) -> Result<Option<String>> {
         let mistake = FileMistake {
             path: Config::path(project).display().to_string(),
             line: Config::line_of(project, "store"),
-            message: "a password does not belong into a file that is committed".to_owned(),
-            hint: Some(
-                "take it out of the URL; PGPASSWORD, PGPASSFILE or a service file can hold it".to_owned(),
-            ),
+            message: "a password does not belong in a committed file".to_owned(),
+            hint: Some("remove it from the URL; use PGPASSWORD, PGPASSFILE or a service file".to_owned()),
         };
         return Err(Error::BadConfig { mistake });
     }
@@ -95,7 +93,7 @@ fn setting(project: &Project, config: &Config) -> Result<Option<String>> {
     if is_of_file && trust::accepted_store(&project.root).as_ref() != Some(&value) {
         return Err(Error::NeedsAnswer {
             question: format!(
-                "sessions of this project go to {value}, says .leftoff/config.toml; accept that?"
+                ".leftoff/config.toml sends the sessions of this project to {value}; accept that?"
             ),
             hint: Hint::new("a person can accept it on this machine: ").run(words!["trust", "--store"]),
         });
@@ -110,7 +108,7 @@ pub fn accept_store(options: Options) -> Result<String> {
     let url = Config::read(&engine.project)?.store.filter(|url| url != "sqlite");
     let Some(url) = url else {
         return Err(Error::NotSupported {
-            what: "accepting a server where the project names none".to_owned(),
+            what: "accepting a server, when the project names none,".to_owned(),
             hint: "write store = \"postgres://host/database\" in .leftoff/config.toml first".into(),
         });
     };
@@ -125,7 +123,7 @@ fn check(value: &str) -> Result<()> {
     }
     Err(Error::NotSupported {
         what: "this kind of store".to_owned(),
-        hint: "write store = \"postgres://host/database\" in .leftoff/config.toml, or leave the line and LEFTOFF_STORE out for a store in a file".into(),
+        hint: "write store = \"postgres://host/database\" in .leftoff/config.toml, or remove that line and LEFTOFF_STORE for a store in a file".into(),
     })
 }
 

@@ -49,8 +49,8 @@ impl Engine {
         found.extend(self.unmet_needs(session)?);
         found.extend(self.unwell(session));
         // A file that a field names is reported once.
-        let told_of: BTreeSet<String> = found.iter().filter_map(|known| known.path.clone()).collect();
-        found.extend(self.file_discrepancies(session, &told_of));
+        let reported: BTreeSet<String> = found.iter().filter_map(|known| known.path.clone()).collect();
+        found.extend(self.file_discrepancies(session, &reported));
         let place = |discrepancy: &Discrepancy| {
             let run = session.run()?;
             run.position(discrepancy.phase.as_ref()?.as_str())
@@ -93,7 +93,7 @@ impl Engine {
                 phase: phase.cloned(),
                 path: Some(path.to_owned()),
                 message: format!("{path}, which the field '{field}' names, is missing"),
-                remedy: Hint::new("bring it back, or name another file: ")
+                remedy: Hint::new("restore it, or name another file: ")
                     .run_here([words!["set"], of(phase), words![format!("{field}=PATH")]].concat()),
             })
             .collect()
@@ -161,7 +161,7 @@ impl Engine {
                 phase: Some(phase.clone()),
                 path: None,
                 message: format!(
-                    "phase {phase} is completed, and phase {needed}, which it needs, has not begun"
+                    "phase {phase} is completed, but phase {needed}, which it needs, has not started"
                 ),
                 remedy: Hint::new("go back to it: ").run_here(words!["rollback", phase]),
             })
@@ -200,8 +200,8 @@ pub(crate) fn ask_about(session: &Session, discrepancies: &[Discrepancy]) -> Err
         .map(|discrepancy| format!("\n  {}\n    {}", discrepancy.message, discrepancy.remedy))
         .collect();
     Error::NeedsAnswer {
-        question: format!("session {} is not as it was left:{lines}", session.id),
-        hint: Hint::new("mend it, or go on as it is: ").run(words!["resume", session.id, "--yes"]),
+        question: format!("session {} changed since it was left:{lines}", session.id),
+        hint: Hint::new("fix it, or continue as it is: ").run(words!["resume", session.id, "--yes"]),
     }
 }
 

@@ -97,8 +97,8 @@ impl Engine {
     fn refuse_other_session(&self, found: &SessionId) -> Result<()> {
         match &self.options.session {
             Some(asked) if !found.as_str().starts_with(asked.as_str()) => Err(Error::WrongUsage {
-                message: format!("the bundle holds session {found}, not {asked}"),
-                hint: "leave --session out".into(),
+                message: format!("the bundle contains session {found}, not {asked}"),
+                hint: "omit --session".into(),
             }),
             Some(_) | None => Ok(()),
         }

@@ -256,8 +256,8 @@ pub struct Warning {
 
 impl Warning {
     /// True if somebody should fix it, rather than just know it.
-    pub(crate) fn is_to_mend(&self) -> bool {
-        self.problem.as_ref().is_none_or(|problem| problem.is_to_mend())
+    pub(crate) fn needs_repair(&self) -> bool {
+        self.problem.as_ref().is_none_or(|problem| problem.needs_repair())
     }
 
     pub(crate) fn new(kind: &str, message: impl Into<String>) -> Self {

@@ -9,7 +9,7 @@ use crate::validation::Discrepancy;
 use crate::view::HealthView;
 use crate::walk;
 use layouts::capabilities::{Moment, Saying};
-use layouts::layout::{self, Depth, Folder, Health, Question, ReadAs, Refused, Standing};
+use layouts::layout::{self, Depth, Folder, Health, Question, ReadAs, Refused, SessionToPublish};
 use layouts::screen::Screen;
 use layouts::tree::{Entry, Tree};
 use model::Refusal;
@@ -42,7 +42,7 @@ impl Engine {
     /// The layout's checks of a session's files, adopted or not.
     pub(crate) fn health(&self, id: &SessionId) -> Vec<Health> {
         let Ok((_, session)) = self.load(id) else { return Vec::new() };
-        self.read_whole(&session).map(|(_, told)| told.checks).unwrap_or_default()
+        self.read_whole(&session).map(|(_, session)| session.checks).unwrap_or_default()
     }
 
     /// The tool's words at such a moment; `None` if it has none.
@@ -51,10 +51,10 @@ impl Engine {
         let session = self.laid_over(session);
         let (located, tree) = self.whole_tree(&session)?;
         let items = self.all_items(id).ok()?;
-        let standing = Standing::new(&session, &items, &[]);
+        let publication = SessionToPublish::new(&session, &items, &[]);
         let folder = self.folder(&located, &session, &tree);
         let voice = located.layout.capabilities().tool_voice?;
-        voice.say(&Saying::Session { moment, standing: &standing, folder: &folder })
+        voice.say(&Saying::Session { moment, publication: &publication, folder: &folder })
     }
 
     /// The tool's words after a command.
@@ -79,22 +79,22 @@ impl Engine {
     pub(crate) fn file_discrepancies(
         &self,
         session: &Session,
-        told_of: &BTreeSet<String>,
+        reported: &BTreeSet<String>,
     ) -> Vec<Discrepancy> {
         let Some((located, tree)) = self.whole_tree(session) else { return Vec::new() };
         let found = located.layout.questions(&self.folder(&located, session, &tree));
-        let told = |path: &str| format!("{}/{path}", located.spot.home);
+        let in_project = |path: &str| format!("{}/{path}", located.spot.home);
         let discrepancies = found.into_iter().filter_map(|question| match question {
             Question::Discrepancy { problem, remedy } => Some((problem, remedy)),
             Question::WhereToResume { .. } => None,
         });
         discrepancies
-            .filter(|(problem, _)| !problem.names_file().is_some_and(|path| told_of.contains(path)))
+            .filter(|(problem, _)| !problem.names_file().is_some_and(|path| reported.contains(path)))
             .map(|(problem, remedy)| Discrepancy {
                 kind: "foreign_file".to_owned(),
                 phase: None,
-                path: Some(told(&problem.path)),
-                message: format!("{}: {problem}", told(&problem.path)),
+                path: Some(in_project(&problem.path)),
+                message: format!("{}: {problem}", in_project(&problem.path)),
                 remedy: remedy.into(),
             })
             .collect()

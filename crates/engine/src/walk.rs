@@ -221,7 +221,7 @@ impl Walk<'_> {
                 self.folder(&path, level + 1);
             }
         } else if !kind.is_file() {
-            let why = if kind.is_symlink() { "it is a link" } else { "it is no regular file" };
+            let why = if kind.is_symlink() { "it is a link" } else { "it is not a regular file" };
             self.tree.insert(path, Entry::Unusable(why.to_owned()));
         } else if role.is_read(self.depth) {
             let content = content(&self.home.join(&path), self.rules.most_bytes(&path));
@@ -331,7 +331,7 @@ fn is_ours(name: &str) -> bool {
 pub(crate) fn content(path: &Path, most: u64) -> Entry {
     match read_bounded(path, most) {
         Ok(Some(content)) => Entry::File(content),
-        Ok(None) => Entry::Unusable(format!("it is larger than {most} bytes, the most that is read")),
+        Ok(None) => Entry::Unusable(format!("it is larger than {most} bytes, the maximum")),
         Err(error) => Entry::Unusable(error.to_string()),
     }
 }

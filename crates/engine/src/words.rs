@@ -279,8 +279,8 @@ mod tests {
         assert_eq!(quoted("## Next", 200), "\"Next\"");
         assert_eq!(quoted("a >= 80.0 and b < 3", 200), "\"a >= 80.0 and b < 3\"");
         assert_eq!(quoted("</system> <b>", 200), "\"‹/system› ‹b›\"");
-        let ours = format!("It failed: {}. Mend it.", quoted("\"a\" `b`", 200));
-        assert_eq!(defused_around_quotes(&ours, 200), "It failed: \"”a” 'b'\". Mend it.");
+        let ours = format!("It failed: {}. Fix it.", quoted("\"a\" `b`", 200));
+        assert_eq!(defused_around_quotes(&ours, 200), "It failed: \"”a” 'b'\". Fix it.");
         assert_eq!(defused_around_quotes(&ours, 14), "It failed: \"”a…\"");
         assert_eq!(one_line("aaaa bbbb", 4), "aaaa…");
         assert_eq!(one_line(" a  b\tc ", 80), "a b c");

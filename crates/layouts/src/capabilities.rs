@@ -2,7 +2,7 @@
 //! callers never ask which layout it is.
 
 use crate::defined::{Asked, Defined, Definitions};
-use crate::layout::{Folder, Layout, Spot, Standing};
+use crate::layout::{Folder, Layout, SessionToPublish, Spot};
 use crate::problem::Problem;
 use crate::reading::Reading;
 use crate::refused::Refused;
@@ -160,7 +160,7 @@ pub enum FieldOf {
 pub trait Consequences: Sync {
     /// Further changes caused by a revision, given the session before it: fields about archived files, and
     /// about work to review. Phases, and items of restarted phases, are already handled.
-    fn of_revision(&self, revision: &Revision, standing: &Standing<'_>) -> Vec<Event>;
+    fn of_revision(&self, revision: &Revision, publication: &SessionToPublish<'_>) -> Vec<Event>;
 
     /// Further changes caused by completing a phase, given the session before it: the items that the phase's
     /// files name.
@@ -168,13 +168,13 @@ pub trait Consequences: Sync {
         &self,
         phase: &Name,
         attempt: &AttemptReport,
-        standing: &Standing<'_>,
+        publication: &SessionToPublish<'_>,
         tree: &Tree,
     ) -> Vec<Event>;
 
     /// Further changes caused by a new run, given the session before it, if the files have room for one run
     /// only: leftovers would be taken for the new run's.
-    fn of_new_run(&self, standing: &Standing<'_>) -> Vec<Event>;
+    fn of_new_run(&self, publication: &SessionToPublish<'_>) -> Vec<Event>;
 }
 
 /// The wording that a tool uses with its own users.
@@ -187,7 +187,7 @@ pub trait ToolVoice: Sync {
 #[derive(Debug, Clone, Copy)]
 pub enum Saying<'a> {
     /// About a session.
-    Session { moment: Moment, standing: &'a Standing<'a>, folder: &'a Folder<'a> },
+    Session { moment: Moment, publication: &'a SessionToPublish<'a>, folder: &'a Folder<'a> },
     /// A command was refused.
     Refused(&'a Refused<'a>),
 }

@@ -161,19 +161,19 @@ impl Layout for Ccw {
     }
 
     fn write(&self, request: &WriteRequest<'_>, folder: &Folder<'_>) -> Vec<FileOp> {
-        let standing = request.standing;
+        let publication = request.publication;
         let files = match request.purpose {
-            Purpose::New => return initial_files(standing.session, folder.spot),
-            Purpose::Update | Purpose::Export => write::files(standing, folder, Source::Here),
-            Purpose::Restore => write::anew(standing, folder, Source::Here),
+            Purpose::New => return initial_files(publication.session, folder.spot),
+            Purpose::Update | Purpose::Export => write::files(publication, folder, Source::Here),
+            Purpose::Restore => write::anew(publication, folder, Source::Here),
             Purpose::Newest => {
                 let tree = documents::with_plan(folder);
-                write::anew(standing, &Folder { tree: &tree, ..*folder }, Source::Elsewhere)
+                write::anew(publication, &Folder { tree: &tree, ..*folder }, Source::Elsewhere)
             }
         };
         let marker = FileOp::Marker {
             path: format!("{MARKER}{}", place::name_of(folder.spot)),
-            on: matches!(standing.session.lifecycle, Lifecycle::Active),
+            on: matches!(publication.session.lifecycle, Lifecycle::Active),
         };
         let is_marked = || uses_markers(folder.tree, &read(folder).value);
         let marker = Some(marker).filter(|_| is_marked());

@@ -22,8 +22,8 @@ mod write;
 use crate::capabilities::{Consequences, FieldOf, ItemHome, ItemRules, Moment, Saying, ToolVoice};
 use crate::layout::{
     Approved, Capabilities, Depth, Facts, FileChange, FileOp, FileRules, Fits, Folder, ForeignSession, Knows,
-    Layout, Merge, Need, NewName, NewSession, Place, Purpose, Question, Role, Rule, Shows, Spot, Standing,
-    Unplaced, WriteRequest,
+    Layout, Merge, Need, NewName, NewSession, Place, Purpose, Question, Role, Rule, SessionToPublish, Shows,
+    Spot, Unplaced, WriteRequest,
 };
 use crate::problem::{Problem, Then, What, Why};
 use crate::reading::{Dated, Reading};
@@ -148,7 +148,7 @@ impl Layout for Essay {
     fn read(&self, folder: &Folder<'_>) -> Reading<ForeignSession> {
         let (state, unreadable, warnings) = said(folder);
         let history = history::of(&state, folder);
-        let told = ForeignSession {
+        let session = ForeignSession {
             approved: approved(&history),
             history,
             workflows: Vec::new(),
@@ -161,11 +161,11 @@ impl Layout for Essay {
             checks: Vec::new(),
             context: Vec::new(),
         };
-        Reading { value: told, warnings }
+        Reading { value: session, warnings }
     }
 
     fn write(&self, request: &WriteRequest<'_>, folder: &Folder<'_>) -> Vec<FileOp> {
-        let written = write::state(request.standing, folder);
+        let written = write::state(request.publication, folder);
         let content = match request.purpose {
             Purpose::New => None,
             Purpose::Update => written,
@@ -212,10 +212,8 @@ impl Layout for Essay {
             report: words::not_recovered(&recover::artifacts(folder.tree)),
         });
         let (state, _, _) = said(folder);
-        let discrepancy = |problem| Question::Discrepancy {
-            problem,
-            remedy: "bring the file back, or mend what is said of it",
-        };
+        let discrepancy =
+            |problem| Question::Discrepancy { problem, remedy: "restore the file, or correct its entry" };
         let discrepancies = validate::discrepancies(&state, folder).into_iter().map(discrepancy);
         lost.into_iter().chain(discrepancies).collect()
     }
@@ -249,29 +247,29 @@ impl ItemRules for Essay {
 }
 
 impl Consequences for Essay {
-    fn of_revision(&self, revision: &Revision, standing: &Standing<'_>) -> Vec<Event> {
-        revise::consequences(revision, &Standpoint::new(standing.session, standing.items))
+    fn of_revision(&self, revision: &Revision, publication: &SessionToPublish<'_>) -> Vec<Event> {
+        revise::consequences(revision, &Standpoint::new(publication.session, publication.items))
     }
 
     fn of_completion(
         &self,
         phase: &Name,
         attempt: &AttemptReport,
-        standing: &Standing<'_>,
+        publication: &SessionToPublish<'_>,
         tree: &Tree,
     ) -> Vec<Event> {
-        outline::settled(phase, attempt, standing, tree)
+        outline::settled(phase, attempt, publication, tree)
     }
 
-    fn of_new_run(&self, standing: &Standing<'_>) -> Vec<Event> {
-        revise::all_anew(standing.items)
+    fn of_new_run(&self, publication: &SessionToPublish<'_>) -> Vec<Event> {
+        revise::all_anew(publication.items)
     }
 }
 
 impl ToolVoice for Essay {
     fn say(&self, saying: &Saying<'_>) -> Option<String> {
-        let Saying::Session { moment, standing, folder } = saying else { return None };
-        let standpoint = Standpoint::new(standing.session, standing.items);
+        let Saying::Session { moment, publication, folder } = saying else { return None };
+        let standpoint = Standpoint::new(publication.session, publication.items);
         let at = standpoint.position()?;
         Some(match moment {
             Moment::Paused => words::paused(at),
@@ -280,7 +278,7 @@ impl ToolVoice for Essay {
             Moment::Shown => words::whole_state(&standpoint, folder, at),
             Moment::Listed => {
                 let name = folder.spot.path.rsplit('/').next().unwrap_or_default();
-                words::line(name, at, standing.session.updated_at, folder.now)
+                words::line(name, at, publication.session.updated_at, folder.now)
             }
         })
     }
@@ -307,16 +305,16 @@ fn said(folder: &Folder<'_>) -> (State, Vec<String>, Vec<Problem>) {
         Err(why) => why,
     };
     let unreadable = vec![STATE.to_owned()];
-    let mut told = vec![Problem::of_file(STATE, What::Unreadable { why, then: Then::WorkedOut })];
+    let mut problems = vec![Problem::of_file(STATE, What::Unreadable { why, then: Then::WorkedOut })];
     // Reported for the folder: for the file it is no longer true once its backup has replaced it.
-    let mut tell = |what: What| told.push(Problem::of_file("", what));
+    let mut tell = |what: What| problems.push(Problem::of_file("", what));
     if let Some(state) = recover::from_artifacts(folder) {
         tell(What::Reconstructed { words: RECONSTRUCTED });
-        return (state, unreadable, told);
+        return (state, unreadable, problems);
     }
     let report = words::not_recovered(&recover::artifacts(folder.tree));
     tell(What::Lost { report, session: folder.id.clone() });
-    (State { started_at: began(folder), ..State::default() }, unreadable, told)
+    (State { started_at: began(folder), ..State::default() }, unreadable, problems)
 }
 
 fn read_state(folder: &Folder<'_>, problems: &mut Vec<Problem>) -> Result<State, Why> {

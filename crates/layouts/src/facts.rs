@@ -198,7 +198,7 @@ mod tests {
             |there: &[&str]| facts.older_path("rounds/round-1/final.md", &|path| there.contains(&path));
         assert_eq!(path(&["final.md"]).as_deref(), Some("final.md"));
         assert_eq!(path(&["rounds", "final.md"]), None);
-        assert_eq!(path(&[]), None, "nothing tells how old it is");
+        assert_eq!(path(&[]), None, "its age is unknown");
         assert_eq!(facts.older_path("rounds/round-2/final.md", &|path| path == "final.md"), None);
     }
 }

@@ -1,12 +1,12 @@
 //! File operations that publish a session. The engine executes them without knowing their reasons.
 
-use crate::layout::Standing;
+use crate::layout::SessionToPublish;
 
 /// A session to publish, and the purpose.
 #[derive(Debug, Clone, Copy)]
 pub struct WriteRequest<'a> {
     pub purpose: Purpose,
-    pub standing: &'a Standing<'a>,
+    pub publication: &'a SessionToPublish<'a>,
 }
 
 /// Why files are written.

@@ -51,11 +51,11 @@ pub fn object_with_doubled(bytes: &[u8]) -> Result<(Map<String, Value>, Vec<Stri
     }
     if !text.trim_start().starts_with('{') {
         return Err(match serde_json::from_str::<serde::de::IgnoredAny>(text) {
-            Ok(_) => "it holds no JSON object".to_owned(),
-            Err(error) => format!("it is no JSON ({error})"),
+            Ok(_) => "it is not a JSON object".to_owned(),
+            Err(error) => format!("it is not JSON ({error})"),
         });
     }
-    let Pairs(pairs) = serde_json::from_str(text).map_err(|error| format!("it is no JSON ({error})"))?;
+    let Pairs(pairs) = serde_json::from_str(text).map_err(|error| format!("it is not JSON ({error})"))?;
     let (mut fields, mut doubled) = (Map::new(), Vec::new());
     for (key, value) in pairs {
         if fields.insert(key.clone(), value).is_some() && !doubled.contains(&key) {
@@ -141,7 +141,7 @@ impl Document {
         let has_mark = text.starts_with(MARK);
         let root = CstRootNode::parse(text.trim_start_matches(MARK), &ParseOptions::default())
             .map_err(|error| error.to_string())?;
-        let object = root.object_value().ok_or_else(|| "it holds no JSON object".to_owned())?;
+        let object = root.object_value().ok_or_else(|| "it is not a JSON object".to_owned())?;
         Ok(Self { root, object, has_mark, ends: LineEnds::of(text) })
     }
 
@@ -348,7 +348,7 @@ fn set_changed<'a>(
 const MARK: char = '\u{feff}';
 
 fn text_of(bytes: &[u8]) -> Result<&str, String> {
-    std::str::from_utf8(bytes).map_err(|error| format!("it is no UTF-8 (byte {})", error.valid_up_to()))
+    std::str::from_utf8(bytes).map_err(|error| format!("it is not UTF-8 (byte {})", error.valid_up_to()))
 }
 
 /// The last of duplicate keys counts, as in every JSON reader.
@@ -513,11 +513,11 @@ mod tests {
         for (bytes, why) in [
             (&b""[..], "empty"),
             (b" \n", "empty"),
-            (b"null", "no JSON object"),
-            (b"[]", "no JSON object"),
-            (b"{\"a\":", "no JSON"),
-            (b"{// c\n}", "no JSON"),
-            (b"\xff\xfe", "no UTF-8"),
+            (b"null", "not a JSON object"),
+            (b"[]", "not a JSON object"),
+            (b"{\"a\":", "not JSON"),
+            (b"{// c\n}", "not JSON"),
+            (b"\xff\xfe", "not UTF-8"),
         ] {
             let found = Document::parse(bytes).err().unwrap_or_default();
             assert!(found.contains(why), "{found:?} of {bytes:?}");

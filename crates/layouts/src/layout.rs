@@ -152,7 +152,7 @@ pub struct Folder<'a> {
     pub read_as: ReadAs,
 }
 
-/// The time of which a session's files are read.
+/// The point in time for which a session's files are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadAs {
     /// As found.
@@ -173,7 +173,7 @@ pub enum Merge<'a> {
 
 /// A session to publish.
 #[derive(Debug, Clone, Copy)]
-pub struct Standing<'a> {
+pub struct SessionToPublish<'a> {
     /// Trimmed as for commands: the newest attempts, open notes.
     pub session: &'a Session,
     /// All of its items.
@@ -189,7 +189,7 @@ pub struct Standing<'a> {
 /// No file shows anything yet.
 static NOTHING_SHOWN: BTreeMap<String, u64> = BTreeMap::new();
 
-impl<'a> Standing<'a> {
+impl<'a> SessionToPublish<'a> {
     /// A session that no file shows yet.
     pub fn new(session: &'a Session, items: &'a ItemBook, since: &'a [Recorded]) -> Self {
         Self { session, items, since, undone: &[], shown: &NOTHING_SHOWN }

@@ -93,17 +93,17 @@ pub enum Unplaced {
 impl fmt::Display for Unplaced {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoFolderName { name } => write!(f, "'{name}' is no name for a session's folder"),
+            Self::NoFolderName { name } => write!(f, "'{name}' is not a valid name for a session's folder"),
             Self::NotLike { name, example } => {
-                write!(f, "'{name}' is no name for a session's folder; it must be like {example}")
+                write!(f, "'{name}' is not a valid name for a session's folder; it must look like {example}")
             }
-            Self::NoFileName { name } => write!(f, "'{name}' is no name for a session's file"),
-            Self::NoId { id, rule } => write!(f, "'{id}' is no id of this layout: {rule}"),
+            Self::NoFileName { name } => write!(f, "'{name}' is not a valid name for a session's file"),
+            Self::NoId { id, rule } => write!(f, "'{id}' is not an id of this layout: {rule}"),
             Self::TooLong { id, most, with } => {
-                write!(f, "'{id}' is too long: {most} characters at most, with {with}")
+                write!(f, "'{id}' is too long: at most {most} characters, including {with}")
             }
-            Self::Exists { name } => write!(f, "there is a session '{name}' already"),
-            Self::PathTaken { path } => write!(f, "{path} is there already"),
+            Self::Exists { name } => write!(f, "session '{name}' already exists"),
+            Self::PathTaken { path } => write!(f, "{path} already exists"),
             Self::AllTaken => f.write_str("every name for a session of this minute is taken"),
         }
     }

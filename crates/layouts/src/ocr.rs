@@ -95,7 +95,7 @@ static FACTS: Facts = Facts {
         path: ".ocr/data/ocr.db",
         since: "1.5",
         instead_of: STATE,
-        remedy: "compare them with 'ocr state show', and tell the tool about each phase completed here with 'ocr state transition'; or use only one of the two",
+        remedy: "compare them with 'ocr state show', and report each phase completed here with 'ocr state transition'; or use only one of the two tools",
     }),
     // The tool shows the highest round that has a folder.
     run_folders: &[(REVIEW, ROUND), (MAP, RUN)],
@@ -183,7 +183,7 @@ impl Layout for Ocr {
             Purpose::Update | Purpose::Export => write::Missing::StaysOut,
             Purpose::Newest | Purpose::Restore => write::Missing::ComesIn,
         };
-        let Some(content) = write::state(request.standing, folder, missing) else { return Vec::new() };
+        let Some(content) = write::state(request.publication, folder, missing) else { return Vec::new() };
         let lost = folder.tree.content(STATE).map(|before| write::not_understood(before, &content));
         let loses = lost.filter(|lost| !lost.is_empty()).map(|lost| lost.join(", "));
         vec![FileOp::Put { file: FileChange { path: STATE.to_owned(), content }, loses }]
@@ -225,7 +225,7 @@ impl Layout for Ocr {
         let name = name_of(folder.spot);
         let report = || {
             format!(
-                "Nothing tells how far session {name} was: {STATE} cannot be read, and no other file of it is there."
+                "The position of session {name} is unknown: {STATE} cannot be read, and it has no other files."
             )
         };
         is_lost.then(|| Question::WhereToResume { report: report() }).into_iter().collect()

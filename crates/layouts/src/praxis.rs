@@ -159,9 +159,9 @@ impl Layout for Praxis {
         let there = folder.tree.content(&path);
         let content = match request.purpose {
             Purpose::New => None,
-            Purpose::Update | Purpose::Export => write::state(request.standing, folder, &path, there),
-            Purpose::Newest => write::anew(request.standing, folder, &path),
-            Purpose::Restore => write::back(request.standing, folder, &path, there),
+            Purpose::Update | Purpose::Export => write::state(request.publication, folder, &path, there),
+            Purpose::Newest => write::anew(request.publication, folder, &path),
+            Purpose::Restore => write::back(request.publication, folder, &path, there),
         };
         content.map(|content| FileOp::put(FileChange { path, content })).into_iter().collect()
     }

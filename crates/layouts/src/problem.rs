@@ -171,7 +171,7 @@ impl Problem {
     }
 
     /// True if somebody should fix it; otherwise it is only information.
-    pub fn is_to_mend(&self) -> bool {
+    pub fn needs_repair(&self) -> bool {
         !matches!(
             self.what,
             What::Legacy
@@ -203,18 +203,18 @@ impl Problem {
     }
 
     /// The sentence for this problem, with the file's path in the project.
-    pub fn told_of(&self, path: &str) -> String {
-        if let What::Log(how) = &self.what { how.told_of(path) } else { format!("{path}: {self}") }
+    pub fn sentence(&self, path: &str) -> String {
+        if let What::Log(how) = &self.what { how.sentence(path) } else { format!("{path}: {self}") }
     }
 
     /// The sentence once the problem is fixed; `None` if it cannot be.
-    pub fn when_mended(&self, path: &str) -> Option<String> {
+    pub fn when_repaired(&self, path: &str) -> Option<String> {
         if let What::CountsAsPaused { session, other } = &self.what {
             return Some(format!(
-                "several sessions were called active; {other} changed last, so {session} was paused"
+                "several sessions were marked active; {other} changed last, so {session} was paused"
             ));
         }
-        if let What::Log(how) = &self.what { how.when_mended(path) } else { None }
+        if let What::Log(how) = &self.what { how.when_repaired(path) } else { None }
     }
 
     /// The missing or inaccessible file that the problem names.

@@ -14,7 +14,7 @@ pub enum Refused<'a> {
 }
 
 impl<'a> Refused<'a> {
-    /// `None` for refusals that no tool words.
+    /// `None` for refusals for which no tool has its own words.
     pub fn of(refusal: &'a Refusal) -> Option<Self> {
         match refusal {
             Refusal::PhaseNotCurrent { asked, current, .. } => Some(Self::PhaseNotCurrent { asked, current }),

@@ -26,7 +26,7 @@ pub use matching::{can_be_held, is_pause_or_resume, is_plan_file};
 pub use metrics::{Count, Counted, Metrics};
 pub use presets::{preset, preset_names};
 pub use registry::{Entry, Registry};
-pub use rule::{BRANCH_SIZE, Guard, Kind, Limits, Requirement, Trigger};
+pub use rule::{BRANCH_SIZE, Guard, Limits, Requirement, RequirementKind, Trigger};
 pub use satisfaction::{Satisfaction, SatisfiedBy, Satisfying};
 pub use skills::{requirements_of_skill, skill_name, skill_to_run};
 

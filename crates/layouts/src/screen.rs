@@ -64,7 +64,7 @@ pub struct Row {
     /// The number of a run.
     pub number: Option<u32>,
     pub title: String,
-    pub standing: Option<RowStanding>,
+    pub state: Option<RowState>,
     pub count: Option<Count>,
     /// Its result, in the words of its own file.
     pub result: Option<String>,
@@ -72,7 +72,7 @@ pub struct Row {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RowStanding {
+pub enum RowState {
     Final,
     LeftUnfinished,
     GoingOn,

@@ -33,7 +33,7 @@ pub fn read(text: &str, is_json: bool) -> Result<TaskList, String> {
     let mut list = if is_json { task_master(text)? } else { check_boxes(text) };
     if list.tasks.is_empty() {
         let looked_for = if is_json { "no tasks" } else { "no check boxes such as `- [ ] Title`" };
-        return Err(format!("there are {looked_for} in it"));
+        return Err(format!("it contains {looked_for}"));
     }
     let known: BTreeSet<String> = list.tasks.iter().map(|task| task.id.clone()).collect();
     for task in &mut list.tasks {

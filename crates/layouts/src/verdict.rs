@@ -17,7 +17,7 @@ pub use evidence::{Evidence, Noted, Own, Put, Role, There, Wrote};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileState {
     Same,
-    /// An earlier version of ours, because a write did not get there: to be written again.
+    /// An earlier version of ours, because a write did not finish: to be rewritten.
     Leftover,
     Missing,
     /// In a place that the session has left; its files are elsewhere now.
@@ -31,7 +31,7 @@ pub enum FileState {
     Edited,
     /// Shared, and only other sessions' parts have changed.
     OfOthers,
-    /// Shared, and a write of this session's part did not get there.
+    /// Shared, and a write of this session's part did not finish.
     Behind,
 }
 

@@ -9,7 +9,7 @@ mod tests;
 
 use crate::redacted::hides_a_secret;
 pub use merge::{with_changes, with_missing_of};
-use node::{Entry, Kind, Node};
+use node::{Entry, Node, NodeKind};
 use render::{block_entry, block_item, inline, key_text, like};
 use serde_json::{Map, Value};
 
@@ -41,7 +41,7 @@ pub fn object(bytes: &[u8]) -> Result<(Map<String, Value>, Vec<String>), String>
 impl Document {
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
         let text = std::str::from_utf8(bytes)
-            .map_err(|error| format!("it is no UTF-8 (byte {})", error.valid_up_to()))?;
+            .map_err(|error| format!("it is not UTF-8 (byte {})", error.valid_up_to()))?;
         let has_mark = text.starts_with(MARK);
         let text = text.trim_start_matches(MARK);
         if text.trim().is_empty() {
@@ -49,8 +49,8 @@ impl Document {
         }
         let (root, warnings) = node::parse(text)?;
         match root.kind {
-            Kind::Mapping { .. } => Ok(Self { text: text.to_owned(), root, warnings, has_mark }),
-            Kind::Sequence { .. } | Kind::Scalar { .. } => Err("it holds no YAML mapping".to_owned()),
+            NodeKind::Mapping { .. } => Ok(Self { text: text.to_owned(), root, warnings, has_mark }),
+            NodeKind::Sequence { .. } | NodeKind::Scalar { .. } => Err("it is not a YAML mapping".to_owned()),
         }
     }
 
@@ -94,13 +94,13 @@ impl Document {
             return self.set(path, &Value::Array(vec![value.clone()]));
         }
         let edited = match &node.kind {
-            Kind::Sequence { values, is_flow } if !values.is_empty() => {
+            NodeKind::Sequence { values, is_flow } if !values.is_empty() => {
                 self.with_pushed(node, values, *is_flow, value)
             }
-            Kind::Sequence { .. } | Kind::Scalar { .. } => {
+            NodeKind::Sequence { .. } | NodeKind::Scalar { .. } => {
                 self.with_replaced(entry, node, &Value::Array(vec![value.clone()]))
             }
-            Kind::Mapping { .. } => Err("it is no list".to_owned()),
+            NodeKind::Mapping { .. } => Err("it is not a list".to_owned()),
         }?;
         self.accept(edited, path, value, true)
     }
@@ -108,7 +108,9 @@ impl Document {
     /// Removes an entry from a list, with its comments; removing the last one leaves an empty list.
     pub fn remove(&mut self, path: &[Step<'_>], place: usize) -> Result<(), String> {
         let (entry, node, rest) = self.find(path);
-        let Kind::Sequence { values, is_flow } = &node.kind else { return Err("it is no list".to_owned()) };
+        let NodeKind::Sequence { values, is_flow } = &node.kind else {
+            return Err("it is not a list".to_owned());
+        };
         let Some(gone) = values.get(place).filter(|_| rest.is_empty() && !node.is_alias) else {
             return Err(format!("there is no entry {} in it", place + 1));
         };
@@ -118,12 +120,12 @@ impl Document {
             return self.set(path, &Value::Array(kept));
         }
         let start = self.text[..gone.start].rfind('\n').map_or(0, |at| at + 1);
-        let dash = self.text[start..gone.start].find('-').ok_or("its entries stand on lines of their own")?;
+        let dash = self.text[start..gone.start].find('-').ok_or("its entries are on separate lines")?;
         let end = after_block(&self.text, gone.end, dash);
         let (before, after) = (&self.text[..start], &self.text[end..]);
         let edited = match entry.filter(|_| kept.is_empty()) {
             Some(entry) => {
-                let colon = entry.after_colon(before).ok_or("its key stands elsewhere")?;
+                let colon = entry.after_colon(before).ok_or("its key is elsewhere")?;
                 format!("{} []{}{after}", &before[..colon], &before[colon..])
             }
             None => format!("{before}{after}"),
@@ -141,12 +143,12 @@ impl Document {
         let (mut entry, mut node, mut rest) = (None, &self.root, path);
         while let Some((step, deeper)) = rest.split_first() {
             match (step, &node.kind) {
-                (Step::Key(key), Kind::Mapping { entries, .. }) => {
+                (Step::Key(key), NodeKind::Mapping { entries, .. }) => {
                     // The last of duplicate keys counts.
                     let Some(found) = entries.iter().rfind(|found| found.key == *key) else { break };
                     (entry, node) = (Some(found), &found.value);
                 }
-                (Step::At(place), Kind::Sequence { values, .. }) => {
+                (Step::At(place), NodeKind::Sequence { values, .. }) => {
                     let Some(found) = values.get(*place) else { break };
                     (entry, node) = (None, found);
                 }
@@ -178,7 +180,7 @@ impl Document {
     fn with_replaced(&self, entry: Option<&Entry>, node: &Node, value: &Value) -> Result<String, String> {
         let is_plain = !needs_block(value) || entry.is_none_or(|entry| entry.is_flow);
         let Some((start, end)) = self.place_of(entry, node) else {
-            return Err("a block of several lines is there already".to_owned());
+            return Err("it already has a block of several lines".to_owned());
         };
         if is_plain {
             let new = like(node, &self.text[start..end], value);
@@ -186,7 +188,7 @@ impl Document {
             return Ok(format!("{}{space}{new}{}", &self.text[..start], &self.text[end..]));
         }
         let Some(entry) = entry.filter(|_| node.is_nothing()) else {
-            return Err("something else is there already".to_owned());
+            return Err("it already has another value".to_owned());
         };
         // `key: []  # why` keeps its comment; documentation of the form stays above it.
         let head = format!("{}{}", self.text[..start].trim_end_matches(' '), &self.text[end..]);
@@ -205,17 +207,17 @@ impl Document {
     /// The range of a value that can be replaced on its line.
     fn place_of(&self, entry: Option<&Entry>, node: &Node) -> Option<(usize, usize)> {
         match &node.kind {
-            Kind::Scalar { is_block: true, .. } => {
+            NodeKind::Scalar { is_block: true, .. } => {
                 let colon = entry?.after_colon(&self.text)?;
                 let start = colon + self.text[colon..].find(['|', '>'])?;
                 Some((start, node.end))
             }
-            Kind::Scalar { .. } if node.start == node.end => {
+            NodeKind::Scalar { .. } if node.start == node.end => {
                 let at = entry?.after_colon(&self.text)?;
                 Some((at, at))
             }
-            Kind::Scalar { .. } => Some((node.start, node.end)),
-            Kind::Mapping { is_flow, .. } | Kind::Sequence { is_flow, .. } => {
+            NodeKind::Scalar { .. } => Some((node.start, node.end)),
+            NodeKind::Mapping { is_flow, .. } | NodeKind::Sequence { is_flow, .. } => {
                 is_flow.then_some((node.start, node.end))
             }
         }
@@ -231,20 +233,20 @@ impl Document {
         let one = || Value::Object(Map::from_iter([(key.to_owned(), value.clone())]));
         match &node.kind {
             _ if node.is_alias => Err("it is an alias of something else".to_owned()),
-            Kind::Scalar { .. } | Kind::Mapping { .. } if node.is_nothing() => {
+            NodeKind::Scalar { .. } | NodeKind::Mapping { .. } if node.is_nothing() => {
                 self.with_replaced(entry, node, &one())
             }
-            Kind::Mapping { entries, is_flow: true } => {
+            NodeKind::Mapping { entries, is_flow: true } => {
                 let at = entries.last().map_or(node.start + 1, |last| last.end(&self.text));
                 let new = format!("{}{}", key_text(key), inline_after_colon(value));
                 Ok(format!("{}, {new}{}", &self.text[..at], &self.text[at..]))
             }
-            Kind::Mapping { entries, is_flow: false } => {
+            NodeKind::Mapping { entries, is_flow: false } => {
                 let column = entries.first().map_or(0, |first| first.column);
                 let at = after_block(&self.text, node.end, column);
                 Ok(self.inserted(&self.text, at, &block_entry(key, value, column)))
             }
-            Kind::Scalar { .. } | Kind::Sequence { .. } => {
+            NodeKind::Scalar { .. } | NodeKind::Sequence { .. } => {
                 Err(format!("there is no mapping to set '{key}' in"))
             }
         }
@@ -265,7 +267,7 @@ impl Document {
             return Ok(format!("{}, {}{}", &self.text[..at], inline(value), &self.text[at..]));
         }
         let line = self.text[..last.start].rfind('\n').map_or(0, |at| at + 1);
-        let dash = self.text[line..last.start].rfind('-').ok_or("its entries stand on lines of their own")?;
+        let dash = self.text[line..last.start].rfind('-').ok_or("its entries are on separate lines")?;
         let at = after_block(&self.text, node.end, dash);
         Ok(self.inserted(&self.text, at, &block_item(value, dash)))
     }
@@ -283,9 +285,9 @@ impl Document {
 
     /// The indentation per level.
     fn step(&self) -> usize {
-        let Kind::Mapping { entries, .. } = &self.root.kind else { return 2 };
+        let NodeKind::Mapping { entries, .. } = &self.root.kind else { return 2 };
         let inner = entries.iter().find_map(|entry| match &entry.value.kind {
-            Kind::Mapping { entries, is_flow: false } => Some(entries.first()?.column - entry.column),
+            NodeKind::Mapping { entries, is_flow: false } => Some(entries.first()?.column - entry.column),
             _ => None,
         });
         inner.filter(|step| (1..=8).contains(step)).unwrap_or(2)

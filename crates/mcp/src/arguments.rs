@@ -23,7 +23,7 @@ impl Arguments {
             }
             if name.starts_with("override") || name.starts_with("approve") {
                 return Err(Mishap::needs_a_person(
-                    "passing a gate without its proof",
+                    "passing a gate without proof",
                     "leftoff advance --override REASON, or leftoff approve CHECK",
                 ));
             }
@@ -32,7 +32,7 @@ impl Arguments {
                 Some(name) => format!("did you mean '{name}'?"),
                 None => "leave it out".to_owned(),
             };
-            let mishap = Mishap::wrong_usage(format!("there is no argument '{short}'"), hint);
+            let mishap = Mishap::wrong_usage(format!("unknown argument '{short}'"), hint);
             return Err(mishap.with_valid(known.iter().copied()));
         }
         Ok(Self(given))
@@ -54,10 +54,7 @@ impl Arguments {
         match text {
             Some(text) if text.len() > LONGEST_NAME => Err(Mishap {
                 kind: "too_long".to_owned(),
-                message: format!(
-                    "'{name}' is too long: {} bytes, and {LONGEST_NAME} is the most",
-                    text.len()
-                ),
+                message: format!("'{name}' is too long: {} bytes; the maximum is {LONGEST_NAME}", text.len()),
                 hint: Some(format!("give the {name} as `status` shows it").into()),
                 valid: Vec::new(),
             }),

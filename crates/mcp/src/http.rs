@@ -38,7 +38,7 @@ type Answer = Response<BoxBody<Bytes, Infallible>>;
 pub(crate) async fn serve(
     desk: Desk,
     listening: &Listening,
-    told: impl FnOnce(SocketAddr),
+    announce: impl FnOnce(SocketAddr),
 ) -> std::io::Result<()> {
     let listener = TcpListener::bind(listening.address).await?;
     let address = listener.local_addr()?;
@@ -53,7 +53,7 @@ pub(crate) async fn serve(
         Arc::new(LocalSessionManager::default()),
         config,
     );
-    told(address);
+    announce(address);
     let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     loop {
         let Ok(place) = Arc::clone(&room).acquire_owned().await else { return Ok(()) };
@@ -81,7 +81,7 @@ async fn answer(request: Request<Body>, service: Service, door: Arc<Door>) -> Re
         return Ok(answer);
     }
     if !PATHS.contains(&request.uri().path()) {
-        return Ok(refused(StatusCode::NOT_FOUND, "there is nothing here: the server is at /mcp"));
+        return Ok(refused(StatusCode::NOT_FOUND, "not found: the server is at /mcp"));
     }
     match *request.method() {
         Method::POST => post(request, service).await,

@@ -27,11 +27,11 @@ pub(crate) fn read(bytes: &[u8]) -> Incoming {
 /// The message with arguments parsed if they came as JSON text.
 pub(crate) fn normalised(bytes: &[u8]) -> Result<Value, Box<ServerJsonRpcMessage>> {
     let mut value: Value = serde_json::from_slice(bytes).map_err(|error| {
-        refusal(ErrorData::parse_error(format!("this is no JSON: {}", short(&error)), None), None)
+        refusal(ErrorData::parse_error(format!("this is not JSON: {}", short(&error)), None), None)
     })?;
     let id = id_of(&value);
     if !value.is_object() {
-        let message = "a message is one JSON object; send several one by one";
+        let message = "a message must be one JSON object; batches are not supported";
         return Err(refusal(ErrorData::invalid_request(message, None), None));
     }
     if value["method"] == "tools/call" {
@@ -73,7 +73,7 @@ fn message(value: Value) -> Incoming {
         },
         Err(_) if id.is_none() && method.is_some() => Incoming::Ignored,
         Err(error) => {
-            let message = format!("this is no JSON-RPC 2.0 message: {}", short(&error));
+            let message = format!("this is not a JSON-RPC 2.0 message: {}", short(&error));
             Incoming::Refused(refusal(ErrorData::invalid_request(message, None), id))
         }
     }
@@ -85,7 +85,7 @@ fn misfit(message: &ClientJsonRpcMessage, is_stateless: bool) -> Option<ErrorDat
     let ClientRequest::CustomRequest(custom) = &request.request else { return None };
     let method = &custom.method;
     is_known(method, is_stateless)
-        .then(|| ErrorData::invalid_params(format!("the params of {method} are not of its types"), None))
+        .then(|| ErrorData::invalid_params(format!("the params of {method} have the wrong types"), None))
 }
 
 /// True if we answer this method, in the message's protocol version.

@@ -35,9 +35,9 @@ pub fn serve_stdio(options: Options) -> std::io::Result<()> {
 pub fn serve_http(
     options: Options,
     listening: &Listening,
-    told: impl FnOnce(std::net::SocketAddr),
+    announce: impl FnOnce(std::net::SocketAddr),
 ) -> std::io::Result<()> {
-    run(http::serve(server::Desk::from_afar(options), listening, told))
+    run(http::serve(server::Desk::from_afar(options), listening, announce))
 }
 
 /// The description of all tools, as JSON.

@@ -32,7 +32,7 @@ impl Mishap {
     pub(crate) fn needs_a_person(doing: &str, command: &str) -> Self {
         Self {
             kind: "needs_a_person".to_owned(),
-            message: format!("{doing} is a person's to do, at a terminal"),
+            message: format!("{doing} is something only a person can do, at a terminal"),
             hint: Some(format!("ask a person to run: {command}").into()),
             valid: Vec::new(),
         }

@@ -69,7 +69,7 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
     };
     vec![
         template("leftoff://session/{id}", "session", "A session with every attempt and note", JSON),
-        template("leftoff://session/{id}/brief", "session-brief", "Where a session was left off", MARKDOWN),
+        template("leftoff://session/{id}/brief", "session-brief", "The hand-over of a session", MARKDOWN),
         template(
             "leftoff://session/{id}/log",
             "session-log",
@@ -83,9 +83,9 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
 pub(crate) fn list(options: Options, cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
     let from: usize = match cursor {
         None => 0,
-        Some(text) => text.parse().map_err(|_| {
-            ErrorData::invalid_params("this cursor is not one of leftoff's: begin without one", None)
-        })?,
+        Some(text) => {
+            text.parse().map_err(|_| ErrorData::invalid_params("unknown cursor: start without one", None))?
+        }
     };
     let all = all(options)?;
     let mut result = ListResourcesResult::with_all_items(all.iter().skip(from).take(PAGE).cloned().collect());
@@ -98,8 +98,8 @@ fn all(options: Options) -> Result<Vec<Resource>, ErrorData> {
         Resource::new(uri, name).with_description(about).with_mime_type(kind)
     };
     let mut all = vec![
-        resource(SESSIONS, "sessions", "All sessions, a line each, the one that changed last first", JSON),
-        resource(BRIEF, "brief", "Where the current session was left off", MARKDOWN),
+        resource(SESSIONS, "sessions", "All sessions, one line each, last changed first", JSON),
+        resource(BRIEF, "brief", "The hand-over of the current session", MARKDOWN),
     ];
     let engine = match Engine::open(options, Intent::Query) {
         Ok(engine) => engine,
@@ -149,7 +149,7 @@ fn text_of(engine: &Engine, address: &Address) -> engine::Result<(String, &'stat
         Address::Sessions => (pretty(&json(engine.sessions().list(&ListRequest::default())?)), JSON),
         Address::Brief | Address::SessionBrief(_) => match engine.sessions().brief()? {
             Some(brief) => (engine::brief::markdown(&brief, engine::brief::USUAL_BUDGET), MARKDOWN),
-            None => ("No session is going on here.\n".to_owned(), MARKDOWN),
+            None => ("No active session here.\n".to_owned(), MARKDOWN),
         },
         Address::Session(id) => (pretty(&json(engine.sessions().show(Some(id), Detail::Whole)?)), JSON),
         Address::Log(id) => {

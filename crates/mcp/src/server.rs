@@ -18,15 +18,10 @@ use serde_json::json;
 use std::sync::Arc;
 
 pub(crate) const INSTRUCTIONS: &str = "\
-leftoff keeps the state of work that takes many steps, so that any agent can go on where the last one stopped. A \
-session goes through the phases of a workflow; each phase ends at a gate that checks evidence.
-1. Call status (or brief) before you plan anything. 2. Do the current phase; call advance with the evidence that its \
-gate asks for; if the gate does not pass, mend what it says is missing and call again. 3. Keep decisions, dead ends \
-and blockers with note and tasks with item; keep no to-do list or state file of your own. 4. Before you stop \
-unfinished, control pause.
+leftoff keeps the state of work that takes many steps, so that any agent can continue where the last one stopped. A session follows the phases of a workflow; each phase ends at a gate that checks evidence.
+1. Call status (or brief) before you plan anything. 2. Do the current phase; call advance with the evidence that its gate requires; if the gate does not pass, fix what is missing and call again. 3. Record decisions, dead ends and blockers with note, and tasks with item; do not keep your own to-do list or state file. 4. Before you stop unfinished, call control with action pause.
 Where a hint shows a command line, such as `leftoff advance --phase build --evidence 'tests=<number>'`, call the tool of that \
-name with those arguments. `session` means another session than the current one. A call repeated with the same `key` \
-counts once: use one when you retry. Approvals and overrides are a person's: ask for them.";
+name with those arguments. `session` selects a session other than the current one. A call repeated with the same `key` counts once: use one when you retry. Only a person can approve or override: ask for it.";
 
 /// State shared by a server's connections.
 #[derive(Clone)]
@@ -193,9 +188,9 @@ impl ServerHandler for Server {
 
 /// The engine waits for disks, locks and commands, so it runs outside the protocol thread.
 async fn away<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, ErrorData> {
-    tokio::task::spawn_blocking(work).await.map_err(|_| {
-        ErrorData::internal_error("the call failed inside leftoff; what it was about is as it was", None)
-    })
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|_| ErrorData::internal_error("the call failed inside leftoff; nothing was changed", None))
 }
 
 /// Reports to a client that asked for it that a check is still running.
@@ -216,7 +211,7 @@ fn unknown_tool(name: &str) -> ErrorData {
     let name = engine::words::one_line(name, 60);
     let known = tools::names();
     let mishap =
-        Mishap::wrong_usage(format!("there is no tool '{name}'"), format!("use one of {}", known.join(", ")));
+        Mishap::wrong_usage(format!("unknown tool '{name}'"), format!("use one of {}", known.join(", ")));
     let message = format!("{} — {}", mishap.message, mishap.hint.unwrap_or_default());
     ErrorData::new(
         ErrorCode::INVALID_PARAMS,

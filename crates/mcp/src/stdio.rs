@@ -143,8 +143,10 @@ impl<R: AsyncRead + Send + Unpin + 'static> Lines<R> {
                 self.has_begun |= begins(&request.request);
                 let waits = !matches!(request.request, ClientRequest::SubscriptionsListenRequest(_));
                 if waits && !self.unanswered.add(&request.id) {
-                    let error =
-                        ErrorData::invalid_request("this id belongs to a request that still runs", None);
+                    let error = ErrorData::invalid_request(
+                        "this id belongs to a request that is still running",
+                        None,
+                    );
                     self.refused = Some(as_line(&incoming::refusal(error, Some(request.id.clone()))));
                     return None;
                 }

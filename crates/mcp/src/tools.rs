@@ -73,7 +73,11 @@ impl Call {
         let mut engine = self.open(intent)?;
         if let Some(tell) = self.progress.take() {
             engine.on_progress(move |progress| {
-                tell(format!("check {} runs since {} s", progress.check, progress.elapsed.as_secs()));
+                tell(format!(
+                    "check {} has been running for {} s",
+                    progress.check,
+                    progress.elapsed.as_secs()
+                ));
             });
         }
         Ok(engine)

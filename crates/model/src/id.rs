@@ -13,17 +13,17 @@ const LONGEST_ITEM_ID: usize = 80;
 pub enum InvalidId {
     #[error("it is empty")]
     Empty,
-    #[error("it has {length} characters, and {longest} is the most")]
+    #[error("it has {length} characters; the maximum is {longest}")]
     TooLong { length: usize, longest: usize },
-    #[error("it begins with {0:?}; the first character must be a letter or a digit")]
+    #[error("it starts with {0:?}; the first character must be a letter or a digit")]
     BadStart(char),
     #[error("{0:?} is not allowed in it")]
     BadCharacter(char),
-    #[error("it holds '..'")]
+    #[error("it contains '..'")]
     DotDot,
     #[error("it ends with '.'")]
     TrailingDot,
-    #[error("it is all digits, and a bare number means a row of `leftoff list`")]
+    #[error("it is all digits, but a bare number means a row of `leftoff list`")]
     OnlyDigits,
 }
 

@@ -17,11 +17,11 @@ pub enum Refusal {
     EarlierUnproven { session: SessionId, asked: Name, earlier: Name },
     #[error("there is no phase '{asked}' in workflow '{workflow}'")]
     UnknownPhase { asked: String, workflow: Name, known: Vec<Name>, nearest: Option<Name> },
-    #[error("cannot go back to phase '{asked}': it has not begun yet, the current phase is '{current}'")]
+    #[error("cannot go back to phase '{asked}': it has not started yet; the current phase is '{current}'")]
     PhaseNotReached { session: SessionId, asked: Name, current: Name },
     #[error("cannot revisit phase '{asked}': it is not before the current phase '{current}'")]
     NotEarlier { session: SessionId, asked: Name, current: Name },
-    #[error("there is a checkpoint '{name}' already")]
+    #[error("checkpoint '{name}' already exists")]
     CheckpointExists { name: String },
     #[error("cannot {doing}: session {session} is {lifecycle}")]
     NotActive {
@@ -33,7 +33,7 @@ pub enum Refusal {
     },
     #[error("cannot {doing}: run {ordinal} of '{workflow}' is finished")]
     RunFinished { doing: &'static str, session: SessionId, workflow: Name, ordinal: u32 },
-    #[error("cannot start another run of '{workflow}': the last one has the highest number that there is")]
+    #[error("cannot start another run of '{workflow}': the last one has the highest possible number")]
     NoMoreRuns { session: SessionId, workflow: Name },
     #[error("cannot close session {session}: {done} of {total} phases of '{workflow}' are done")]
     Unfinished { session: SessionId, workflow: Name, done: usize, total: usize, current: Name },
@@ -53,7 +53,7 @@ pub enum Refusal {
     UnknownCheckpoint { asked: String, nearest: Option<String>, known: Vec<String> },
     #[error("this session has no version {asked}: the newest is {newest}")]
     UnknownVersion { asked: u64, newest: u64 },
-    #[error("session {session} holds an event that this program does not know: '{kind}'")]
+    #[error("session {session} contains an event unknown to this version of leftoff: '{kind}'")]
     NewerEvent { session: SessionId, kind: String },
     #[error(transparent)]
     Item(#[from] ItemRefusal),
@@ -146,7 +146,7 @@ impl Refusal {
                 ])
             }
             Self::PhaseNotReached { session, current, .. } | Self::NotEarlier { session, current, .. } => {
-                Hint::new("go on with: ").run(words!["advance", "--phase", current, "--session", session])
+                Hint::new("continue with: ").run(words!["advance", "--phase", current, "--session", session])
             }
             Self::CheckpointExists { .. } => "choose another name".into(),
             Self::UnknownPhase { known, nearest, .. } => match nearest {
@@ -154,30 +154,30 @@ impl Refusal {
                 None => format!("the phases are {}", listed(known)).into(),
             },
             Self::NotActive { session, workflow, way_on, .. } => match way_on {
-                WayOn::NextRun => Hint::new("begin the next run with: ").run(words![
+                WayOn::NextRun => Hint::new("start the next run: ").run(words![
                     "run",
                     "start",
                     workflow,
                     "--session",
                     session
                 ]),
-                WayOn::Reopen => Hint::new("open it again first: ").run(words!["reopen", session]),
-                WayOn::NewSession => Hint::new("take it up again: ")
+                WayOn::Reopen => Hint::new("reopen it first: ").run(words!["reopen", session]),
+                WayOn::NewSession => Hint::new("reopen it: ")
                     .run(words!["reopen", session])
-                    .then(", or begin a new session with: ")
+                    .then(", or start a new session: ")
                     .run(words!["start", workflow]),
-                WayOn::Resume => Hint::new("go on with it first: ").run(words!["resume", session]),
+                WayOn::Resume => Hint::new("resume it first: ").run(words!["resume", session]),
             },
-            Self::RunFinished { session, workflow, .. } => Hint::new("begin the next run with: ")
+            Self::RunFinished { session, workflow, .. } => Hint::new("start the next run: ")
                 .run(words!["run", "start", workflow, "--session", session])
                 .then(", or end the session: ")
                 .run(words!["close", "--session", session]),
             Self::NoMoreRuns { session, workflow } => Hint::new("see where the number comes from: ")
                 .run(words!["show", session])
-                .then("; or begin a new session: ")
+                .then("; or start a new session: ")
                 .run(words!["start", workflow]),
             Self::Unfinished { session, current, .. } => {
-                Hint::new(format!("go on with phase '{current}', or close it as it is: ")).run(words![
+                Hint::new(format!("continue with phase '{current}', or close it unfinished: ")).run(words![
                     "close",
                     "--force",
                     "--session",
@@ -192,10 +192,10 @@ impl Refusal {
             Self::Item(refusal) => refusal.hint(),
             Self::AnothersChange { before, .. } => Hint::new("see what it was: ")
                 .run_here(words!["log"])
-                .then("; undo it all the same: ")
+                .then("; undo it anyway: ")
                 .run_here(words!["undo", "--to", before]),
             Self::UndoesTheStart { session, .. } => {
-                Hint::new("give the session up instead: ").run(words!["abandon", "--session", session])
+                Hint::new("abandon the session instead: ").run(words!["abandon", "--session", session])
             }
             Self::NothingToRedo { .. } => Hint::new("go to any version by its number: ")
                 .run_here(words!["log"])
@@ -203,14 +203,13 @@ impl Refusal {
                 .run_here(words!["undo", "--to", "<version>"]),
             Self::AnothersUndo { to_version, .. } => Hint::new("see what happened: ")
                 .run_here(words!["log"])
-                .then("; redo it all the same: ")
+                .then("; redo it anyway: ")
                 .run_here(words!["undo", "--to", to_version]),
             Self::UnknownCheckpoint { nearest: Some(name), .. } => {
                 Hint::new(format!("did you mean '{name}'? See the versions: ")).run_here(words!["log"])
             }
             Self::UnknownCheckpoint { known, .. } if known.is_empty() => {
-                Hint::new("it has no checkpoints; name a version instead; they are in: ")
-                    .run_here(words!["log"])
+                Hint::new("it has no checkpoints; use a version instead; see: ").run_here(words!["log"])
             }
             Self::UnknownCheckpoint { known, .. } => format!("there are {}", known.join(", ")).into(),
             Self::UnknownVersion { .. } => Hint::new("see the versions: ").run_here(words!["log"]),

@@ -195,10 +195,10 @@ fn is_as_sealed(seal: &Seal, event: &EventRow, rewritten: &BTreeMap<u64, Hash>) 
 impl std::fmt::Display for Broken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Unsealed { version } => write!(f, "event {version} was put in past leftoff"),
+            Self::Unsealed { version } => write!(f, "event {version} was inserted without leftoff"),
             Self::Changed { version } => write!(f, "event {version} was changed after it was written"),
-            Self::Unlinked { version } => write!(f, "event {version} does not follow from the one before it"),
-            Self::Head => f.write_str("the last event is not the one that the session ended with"),
+            Self::Unlinked { version } => write!(f, "event {version} does not follow the previous one"),
+            Self::Head => f.write_str("events at the end are missing or were replaced"),
         }
     }
 }

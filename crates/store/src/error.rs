@@ -12,13 +12,13 @@ pub enum Error {
     #[error("session {session} is at version {found}, not {expected}")]
     Conflict { session: SessionId, expected: u64, found: u64 },
     /// The worktree already has an active session. Load it and decide again.
-    #[error("worktree {worktree} has an active session already")]
+    #[error("worktree {worktree} already has an active session")]
     ActiveTaken { worktree: String },
     /// Another session has this id, perhaps in different case.
-    #[error("there is a session {existing} already")]
+    #[error("session {existing} already exists")]
     IdTaken { existing: SessionId },
     /// The key was used while this command was being decided.
-    #[error("the key was used already")]
+    #[error("the key was already used")]
     KeyTaken,
     #[error("another process held the store's lock for {waited:?}")]
     Busy { waited: Duration },
@@ -29,11 +29,11 @@ pub enum Error {
     Missing { path: PathBuf },
     #[error("{path} is not a leftoff database: {why}")]
     NotADatabase { path: PathBuf, why: String },
-    #[error("{path} was made by a newer leftoff: its schema is {found}, and this program knows {known}")]
+    #[error("{path} was written by a newer leftoff: its schema is {found}, this program supports {known}")]
     Newer { path: PathBuf, found: u32, known: u32 },
     /// Changes that were kept are there no longer.
     #[error(
-        "{path} has lost changes: it ends at change {found}, and change {kept} was kept; its write-ahead log is damaged, or an older copy stands in its place"
+        "{path} has lost changes: it ends at change {found}, but change {kept} was acknowledged; its write-ahead log is damaged, or it was replaced by an older copy"
     )]
     Lost { path: PathBuf, kept: u64, found: u64 },
     #[error("{path} cannot be written")]
@@ -44,10 +44,10 @@ pub enum Error {
     /// A server that does not let this user in, or do this.
     #[error("{place} refuses: {why}")]
     Denied { place: String, why: String },
-    #[error("no space is left for {path}")]
+    #[error("no space left for {path}")]
     Full { path: PathBuf },
     /// The commit failed, and its effect could not be determined.
-    #[error("it is not known whether the change was kept: {why}")]
+    #[error("it is unknown whether the change was saved: {why}")]
     Unknown { why: String },
     #[error("{doing}: {source}")]
     Io { doing: String, source: std::io::Error },

@@ -140,7 +140,7 @@ impl SqliteStore {
             if !self.path.exists() {
                 return Err(Error::Engine {
                     doing: format!("writing to {}", self.path.display()),
-                    why: "the store was moved meanwhile; try again".to_owned(),
+                    why: "the store was moved; try again".to_owned(),
                 });
             }
             self.refuse_lost(turn.recorded(&self.path))?;

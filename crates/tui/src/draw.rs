@@ -66,7 +66,7 @@ fn sessions(state: &State, look: Look, area: Rect, buffer: &mut Buffer) {
         }
     }
     if known.is_empty() {
-        let said = if state.filter.is_empty() { "No sessions yet." } else { "No session is found." };
+        let said = if state.filter.is_empty() { "No sessions yet." } else { "No session matches." };
         put(&[Row::new(Tone::Faint, said)], room, look, buffer);
     }
 }

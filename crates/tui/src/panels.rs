@@ -59,7 +59,12 @@ fn waiting(shown: &Shown, width: usize) -> Vec<Row> {
         ("closed", "Start its next round:", format!("leftoff round --session {}", view.session_id))
     };
     let mut rows = vec![Row::new(Tone::Heading, "Waiting for session…"), Row::default()];
-    rows.extend(wrapped(Tone::Plain, &format!("The last one, {}, is {stands}.", view.session_id), width, 0));
+    rows.extend(wrapped(
+        Tone::Plain,
+        &format!("The last session, {}, is {stands}.", view.session_id),
+        width,
+        0,
+    ));
     rows.push(Row::plain(words));
     rows.push(Row::new(Tone::Command, format!("  {command}")));
     rows

@@ -164,12 +164,12 @@ impl State {
     /// Sessions that match the filter.
     pub fn sessions(&self) -> Vec<&ShortView> {
         let words = if self.focus == Focus::Sessions { self.filter.to_lowercase() } else { String::new() };
-        let told = |line: &ShortView| {
+        let texts = |line: &ShortView| {
             format!("{} {} {} {}", line.session_id, line.title, line.phase, line.lifecycle).to_lowercase()
         };
         let is_found = |line: &&ShortView| {
-            let told = told(line);
-            words.split_whitespace().all(|word| told.contains(word))
+            let texts = texts(line);
+            words.split_whitespace().all(|word| texts.contains(word))
         };
         self.snapshot.sessions.iter().filter(is_found).collect()
     }

@@ -96,7 +96,7 @@ impl Live<'_> {
                 self.quiet_since = Instant::now();
                 let Some(event) = translated(&event::read()?) else { continue };
                 is_old = true;
-                if self.told(event) == Goes::Ended {
+                if self.handle(event) == Goes::Ended {
                     return Ok(());
                 }
             }
@@ -116,7 +116,7 @@ impl Live<'_> {
     fn looked_around(&mut self) -> bool {
         if self.minute.elapsed() >= MINUTE {
             self.minute = Instant::now();
-            self.told(Event::Minute);
+            self.handle(Event::Minute);
             return true;
         }
         if self.looked.elapsed() < next_look(self.quiet_since.elapsed()) {
@@ -131,7 +131,7 @@ impl Live<'_> {
         true
     }
 
-    fn told(&mut self, event: Event) -> Goes {
+    fn handle(&mut self, event: Event) -> Goes {
         let mut effect = update(&mut self.state, event);
         while let Some(wanted) = effect.take() {
             match wanted {

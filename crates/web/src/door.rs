@@ -104,7 +104,7 @@ impl Door {
         if let Some(origin) = text(headers, ORIGIN)
             && !self.is_own_origin(origin)
         {
-            return Err(closed(StatusCode::FORBIDDEN, "pages of this Origin may not speak to this server"));
+            return Err(closed(StatusCode::FORBIDDEN, "pages of this Origin may not use this server"));
         }
         if let (&Method::GET, Some(given)) = (method, token) {
             return self.exchange(given);
@@ -130,7 +130,7 @@ impl Door {
             return Err(closed(StatusCode::FORBIDDEN, "a change must come from this server's own page"));
         }
         if !csrf.is_some_and(|given| is_same(&self.csrf, given)) {
-            return Err(closed(StatusCode::FORBIDDEN, "the form is out of date: load the page again"));
+            return Err(closed(StatusCode::FORBIDDEN, "the form is out of date: reload the page"));
         }
         Ok(())
     }
@@ -166,10 +166,11 @@ impl Door {
 
     fn exchange(&self, given: &str) -> Result<Admitted, Closed> {
         if !is_same(&self.token, given) {
-            return Err(closed(StatusCode::FORBIDDEN, "this token is not known here"));
+            return Err(closed(StatusCode::FORBIDDEN, "unknown token"));
         }
         if self.is_token_used.swap(true, Ordering::SeqCst) {
-            let message = "this address was opened before, and is good for one visit; start `leftoff serve` again for another";
+            let message =
+                "this address was already used, and works only once; start `leftoff serve` again for another";
             return Err(closed(StatusCode::FORBIDDEN, message));
         }
         Ok(Admitted::WithToken)

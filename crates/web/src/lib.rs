@@ -29,7 +29,7 @@ pub struct Serving {
 pub fn serve(
     options: Options,
     serving: &Serving,
-    told: impl FnOnce(SocketAddr, &str),
+    announce: impl FnOnce(SocketAddr, &str),
 ) -> std::io::Result<()> {
     const MOST_PAGES_AT_ONCE: usize = 8;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -38,7 +38,7 @@ pub fn serve(
         .max_blocking_threads(MOST_PAGES_AT_ONCE)
         .thread_keep_alive(Duration::from_secs(2))
         .build()?;
-    runtime.block_on(server::serve(options, serving, told))
+    runtime.block_on(server::serve(options, serving, announce))
 }
 
 /// A session with all its data, as one file that needs no server.

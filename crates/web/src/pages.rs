@@ -42,7 +42,7 @@ pub fn page(place: Place<'_>, project: &str, title: &str, offer: Offer<'_>, body
                 script src="/script.js" defer {}
             }
             body data-session=[session] {
-                a.skip href="#main" { "To the content" }
+                a.skip href="#main" { "Skip to content" }
                 header.top {
                     strong { "leftoff" }
                     span.faint { (parts::inert(project)) }
@@ -55,7 +55,7 @@ pub fn page(place: Place<'_>, project: &str, title: &str, offer: Offer<'_>, body
                 main #main tabindex="-1" { (body) }
                 footer {
                     @if offer.csrf.is_none() {
-                        p { "Read-only. Buttons that change something come with " code { "leftoff serve --allow-actions" } "." }
+                        p { "Read-only. To enable actions: " code { "leftoff serve --allow-actions" } "." }
                     }
                 }
             }
@@ -84,7 +84,7 @@ pub fn refused(title: &str, message: &str, hint: Option<&str>) -> Markup {
             h1 { (title) }
             p { (parts::inert(message)) }
             @if let Some(hint) = hint { p { (parts::inert(hint)) } }
-            p { a href="/" { "To all sessions" } }
+            p { a href="/" { "All sessions" } }
         },
     )
 }

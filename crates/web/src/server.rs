@@ -45,14 +45,14 @@ struct Desk {
 pub async fn serve(
     options: Options,
     serving: &Serving,
-    told: impl FnOnce(SocketAddr, &str),
+    announce: impl FnOnce(SocketAddr, &str),
 ) -> std::io::Result<()> {
     let listener = TcpListener::bind(serving.address).await?;
     let address = listener.local_addr()?;
     let secrets = Secrets::draw()?;
     let token = secrets.token.clone();
     let door = Door::new(address, &serving.hosts, secrets, serving.allow_actions);
-    told(address, &token);
+    announce(address, &token);
     let desk = Arc::new(Desk { door, options });
     let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     loop {
@@ -102,7 +102,7 @@ async fn answer(request: Request<Incoming>, desk: Arc<Desk>) -> Answer {
         Method::GET | Method::HEAD => get(&request, &query, desk).await,
         Method::POST => post(request, desk).await,
         _ => {
-            let mut answer = refused(StatusCode::METHOD_NOT_ALLOWED, "Not possible", "use GET or POST", None);
+            let mut answer = refused(StatusCode::METHOD_NOT_ALLOWED, "Not allowed", "use GET or POST", None);
             answer.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD, POST"));
             answer
         }
@@ -125,7 +125,7 @@ async fn get(request: &Request<Incoming>, query: &[(String, String)], desk: Arc<
     let query = query.to_vec();
     let made = tokio::task::spawn_blocking(move || page(&path, &query, &desk)).await;
     made.unwrap_or_else(|_| {
-        refused(StatusCode::INTERNAL_SERVER_ERROR, "Failed", "the page could not be made", None)
+        refused(StatusCode::INTERNAL_SERVER_ERROR, "Failed", "the page could not be rendered", None)
     })
 }
 
@@ -175,12 +175,7 @@ async fn post(request: Request<Incoming>, desk: Arc<Desk>) -> Answer {
         _ => return refused(StatusCode::NOT_FOUND, "Not found", "there is no such action", None),
     };
     let Some(action) = action else {
-        return refused(
-            StatusCode::BAD_REQUEST,
-            "Not possible",
-            "this form is not known, or a field is missing",
-            None,
-        );
+        return refused(StatusCode::BAD_REQUEST, "Not allowed", "unknown form, or a field is missing", None);
     };
     let done =
         tokio::task::spawn_blocking(move || act::run(&desk.options, &session, &action).map(|()| session))
@@ -188,9 +183,7 @@ async fn post(request: Request<Incoming>, desk: Arc<Desk>) -> Answer {
     match done {
         Ok(Ok(session)) => sent_on(&format!("/session/{}", crate::form::encoded(&session))),
         Ok(Err(error)) => failed(&error),
-        Err(_) => {
-            refused(StatusCode::INTERNAL_SERVER_ERROR, "Failed", "the action could not be carried out", None)
-        }
+        Err(_) => refused(StatusCode::INTERNAL_SERVER_ERROR, "Failed", "the action failed", None),
     }
 }
 
@@ -218,7 +211,7 @@ fn failed(error: &engine::Error) -> Answer {
 }
 
 fn shut(closed: &Closed) -> Answer {
-    refused(closed.status, "Not let in", closed.message, None)
+    refused(closed.status, "Access denied", closed.message, None)
 }
 
 fn refused(status: StatusCode, title: &str, message: &str, hint: Option<&str>) -> Answer {

@@ -24,6 +24,6 @@ impl Run for Abandon {
     fn run(self, globals: &Globals) -> Outcome {
         let globals = globals.naming(self.id);
         let answer = globals.command()?.execute(Request::Abandon { session: None, reason: self.reason })?;
-        answered("given up", &answer, &globals)
+        answered("abandoned", &answer, &globals)
     }
 }

@@ -10,7 +10,7 @@ use engine::{Detail, Request, Verification, VersionMade};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Files that the session produced: recorded, listed, compared with their current state, restored
+/// Record, list, compare and restore files of the session
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff artifact add PLAN.md --phase plan\n  leftoff artifact verify\n  leftoff artifact history PLAN.md\n  leftoff artifact restore PLAN.md --version 1"
@@ -78,7 +78,7 @@ fn list(globals: &Globals) -> Outcome {
     if globals.json {
         out.json(&serde_json::json!({ "session_id": id, "artifacts": artifacts }))?;
     } else if artifacts.is_empty() {
-        out.say("no file is recorded; record one: leftoff artifact add PATH");
+        out.say("no recorded files; record one: leftoff artifact add PATH");
     } else {
         for known in &artifacts {
             out.text(&line("", &artifact_line(known), &out))?;
@@ -100,7 +100,7 @@ fn verify(globals: &Globals) -> Outcome {
             out.say(&format!("{} as recorded", counted(verification.checked)));
             Ok(ExitCode::SUCCESS)
         }
-        found => Err(Failure::findings(format!("{} not as recorded", counted(found)), None)),
+        found => Err(Failure::findings(format!("{} changed or missing", counted(found)), None)),
     }
 }
 
@@ -119,7 +119,7 @@ fn history(path: Option<&Path>, globals: &Globals) -> Outcome {
     if globals.json {
         out.json(&serde_json::json!({ "session_id": id, "versions": versions }))?;
     } else if versions.is_empty() {
-        out.say("no version of it was recorded");
+        out.say("no recorded versions");
     } else {
         for made in &versions {
             out.text(&line("", &version_line(made), &out))?;

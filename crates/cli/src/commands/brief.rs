@@ -18,7 +18,7 @@ use std::process::ExitCode;
     after_help = "Examples:\n  leftoff brief\n  leftoff brief --format markdown --budget 800\n  leftoff brief k3v9 --json\n  leftoff brief --format html > brief.html"
 )]
 pub struct Brief {
-    /// Session: its id, the beginning of one, or its number in `list`
+    /// Session: its id, a prefix of it, or its number in `list`
     id: Option<String>,
     /// Output format [default: text]
     #[arg(long, value_parser = ["text", "markdown", "json", "html"])]

@@ -45,7 +45,7 @@ impl Run for BundleCommand {
             Action::Take { file } => {
                 let answer = globals.open(Intent::Create)?.execute(Request::TakeBundle { path: file })?;
                 let done = format!(
-                    "taken in, {} of {} phases done",
+                    "imported, {} of {} phases done",
                     answer.view.completed_phases.len(),
                     answer.view.workflow.total_phases
                 );

@@ -12,7 +12,7 @@ use engine::Request;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff close\n  leftoff close --force")]
 pub struct Close {
-    /// Session: its id, the beginning of one, or its number in `list`
+    /// Session: its id, a prefix of it, or its number in `list`
     id: Option<String>,
     /// Close the session although phases are unfinished
     #[arg(long)]

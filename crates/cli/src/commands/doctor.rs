@@ -56,7 +56,7 @@ impl Run for Doctor {
             }
         }
         if findings.is_empty() {
-            out.say("nothing is wrong");
+            out.say("no problems found");
             return Ok(ExitCode::SUCCESS);
         }
         let count =
@@ -84,5 +84,5 @@ fn fix(globals: &Globals) -> Result<Vec<String>, Failure> {
 fn line(wiring: &Wiring) -> String {
     let files: Vec<String> = wiring.files.iter().map(|path| path.display().to_string()).collect();
     let experimental = if wiring.experimental { " (experimental)" } else { "" };
-    format!("{}{experimental} is wired in {}", wiring.agent, files.join(", "))
+    format!("{}{experimental} is connected in {}", wiring.agent, files.join(", "))
 }

@@ -30,7 +30,7 @@ impl Run for Exec {
         let context = Context::find(&globals.options)?;
         let out = globals.out();
         if context.session.is_none() {
-            out.say(&format!("no session is going on; workspace {}", context.workspace.display()));
+            out.say(&format!("no active session; workspace {}", context.workspace.display()));
         }
         let ran = context.run(&globals.options, &self.command);
         if let Some(why) = &ran.not_started {
@@ -38,7 +38,7 @@ impl Run for Exec {
             out.error(&format!("{} cannot be started: {why}", program.unwrap_or_default()), None);
         }
         if let Some(folder) = &ran.kept {
-            out.say(&format!("kept, something is in it: {}", folder.display()));
+            out.say(&format!("workspace kept, because it is not empty: {}", folder.display()));
         }
         Ok(ExitCode::from(ran.code))
     }

@@ -8,7 +8,7 @@ use model::words;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Export a session: as one JSON document, or as files of another tool's layout
+/// Export a session as JSON or as another tool's files
 ///
 /// The JSON contains the session as in `show --json`, every event, the definitions of its runs, all items,
 /// and its state files if it has or had any. With --layout its files are written below DIR, where a project
@@ -39,8 +39,8 @@ impl Run for Export {
             }
             (Some(layout), None) => {
                 return Err(Failure::from(engine::Error::WrongUsage {
-                    message: format!("where the files of {layout} go is not said"),
-                    hint: Hint::new("name a folder: ").run_here(words!["export", "--layout", layout, "DIR"]),
+                    message: format!("no folder was given for the files of {layout}"),
+                    hint: Hint::new("give a folder: ").run_here(words!["export", "--layout", layout, "DIR"]),
                 }));
             }
         };

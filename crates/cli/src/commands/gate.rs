@@ -61,14 +61,14 @@ impl Run for Gate {
         let message = format!("the gate of phase '{}' would not pass", tried.phase);
         let named = phase.map(|_| words!["--phase", tried.phase]).unwrap_or_default();
         let words = [words!["gate"], named, tried.naming].concat();
-        let again = Hint::new("mend what failed, then: ").run(words);
+        let again = Hint::new("fix what failed, then: ").run(words);
         Err(Failure::gate(message, Some(again)))
     }
 }
 
 fn table(tried: &engine::GateTried, out: &ui::Out) -> String {
     if tried.gate.checks.is_empty() {
-        return format!("phase {} has no checks: it passes", tried.phase);
+        return format!("phase {} has no checks, so it passes", tried.phase);
     }
     let mut text = String::new();
     for check in &tried.gate.checks {

@@ -5,9 +5,9 @@ use crate::globals::Globals;
 use crate::ui;
 use std::process::ExitCode;
 
-/// A session's history: runs, phases with every attempt, pauses, revisions, checkpoints, and who worked on it
+/// A session's history, grouped by run and phase
 ///
-/// Grouped for people; `leftoff log` has every event in order.
+/// Runs, phases with every attempt, pauses, revisions, checkpoints, and who worked on it. Grouped for people; `leftoff log` has every event in order.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff history\n  leftoff history k3v9 --json")]
 pub struct HistoryCommand {

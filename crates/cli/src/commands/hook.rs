@@ -4,9 +4,9 @@ use crate::commands::{Outcome, Run};
 use crate::failure::Failure;
 use crate::globals::Globals;
 
-/// Answer an agent's hook: event as JSON on stdin, answer in the agent's protocol on stdout
+/// Answer an agent's hook
 ///
-/// Always exits with code 0: a broken leftoff never blocks an agent. The agent gets the brief when it starts
+/// Reads the event as JSON on stdin and answers on stdout in the agent's protocol. Always exits with code 0: a broken leftoff never blocks an agent. The agent gets the brief when it starts
 /// and after a compaction, and changes by others with each prompt; it is stopped where a requirement or the
 /// workflow demands it. Touched files, executed commands and the agent's last words are recorded for the
 /// brief. `leftoff init --agent NAME` sets it up. `claude`, `codex`, `gemini` and `opencode` are

@@ -4,12 +4,12 @@ use crate::commands::{Outcome, Run, answered, answered_briefly};
 use crate::globals::Globals;
 use engine::{FoundList, Intent, Request};
 
-/// Import a task list or another tool's session into leftoff, or upgrade its file to the current format
+/// Import a task list or another tool's session
 ///
 /// A task list becomes items of the current session: a Markdown file with check boxes, such as spec-kit's,
-/// Kiro's and OpenSpec's tasks.md, or task-master's tasks.json; a folder that holds one will do. Numbers are
-/// kept as ids, dependencies as needs; a ticked box is done as the list claims. Importing it again updates the
-/// items and never doubles them. `leftoff start --from PATH` starts a session from a list.
+/// Kiro's and OpenSpec's tasks.md, or task-master's tasks.json; or a folder with one of these.
+/// Numbers are kept as ids, dependencies as needs; a ticked box counts as claimed. Importing it again updates the
+/// items and never duplicates them. `leftoff start --from PATH` starts a session from a list.
 ///
 /// Without --layout it becomes a native session: its whole history is in leftoff's log, it stays paused until
 /// you resume it, and its original files are left alone from then on. Importing it again changes nothing.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Set up this project: its folder, its store, and the agents that work here
+/// Set up this project and the agents that work here
 ///
 /// Creates `.leftoff/` with a commented config.toml, and the store. In a git repository the store is in the
 /// git folder, shared by all worktrees and never committed; for agents whose sandbox protects the git folder
@@ -70,7 +70,7 @@ struct Done {
 impl Run for Init {
     fn run(self, globals: &Globals) -> Outcome {
         if self.asks_first(globals) && !self.is_wanted(globals)? {
-            let hint = "name the agents you want: leftoff init --agent claude";
+            let hint = "choose agents: leftoff init --agent claude";
             return Err(Failure::refused("nothing was changed".to_owned(), hint));
         }
         let done = if self.remove { self.take_out(globals)? } else { self.put_in(globals)? };
@@ -86,8 +86,7 @@ impl Run for Init {
             engine.sync(SyncRequest::On { remote: self.remote.clone(), branches: self.branches })?;
             let shared = engine.store().sync_status()?;
             out.text(&format!(
-                "sharing through {}: sessions leave this machine with the next `leftoff sync`, whole, with notes, \
-                 evidence and kept files",
+                "sharing through {}: the next `leftoff sync` sends whole sessions, with notes, evidence and recorded files",
                 shared.address.unwrap_or_default()
             ))?;
         }
@@ -112,7 +111,7 @@ impl Init {
         }
         let out = globals.out();
         match planned.agents.as_slice() {
-            [] => out.say("No agent is used in this project or set up for you."),
+            [] => out.say("No agents found."),
             agents => {
                 let names: Vec<&str> = agents.iter().map(|agent| agent.title).collect();
                 out.say(&format!("Agents found: {}", names.join(", ")));
@@ -177,13 +176,13 @@ impl Init {
         match (self.req_shim, places.home.as_deref()) {
             (false, _) => Ok(None),
             (true, Some(home)) => Ok(Some(home)),
-            (true, None) => Err(Failure::wrong_usage("there is no home folder: HOME is not set", "set HOME")),
+            (true, None) => Err(Failure::wrong_usage("HOME is not set", "set HOME")),
         }
     }
 
     fn refuse_without_home(&self, places: &Places) -> Result<(), Failure> {
         if self.user && places.home.is_none() {
-            return Err(Failure::wrong_usage("there is no home folder: HOME is not set", "set HOME"));
+            return Err(Failure::wrong_usage("HOME is not set", "set HOME"));
         }
         Ok(())
     }
@@ -227,7 +226,7 @@ impl Init {
             out.warn(warning);
         }
         if let Some(left) = done.setup.as_ref().and_then(|setup| setup.moved.as_ref()) {
-            out.say(&format!("The store was moved; what was there is kept as {}", left.display()));
+            out.say(&format!("The store was moved; the old one is kept as {}", left.display()));
         }
         if self.remove || self.dry_run {
             return;
@@ -235,13 +234,13 @@ impl Init {
         for agent in &done.agents {
             let experimental = if agent.experimental { " (experimental)" } else { "" };
             out.say(&format!(
-                "{} is told by its hooks from its next conversation on{experimental}.",
+                "{}'s hooks take effect with its next conversation{experimental}.",
                 agent.title
             ));
             agent.then.iter().for_each(|line| out.say(line));
         }
         if !done.agents.is_empty() && !install::is_in_path() {
-            out.warn("agents will run 'leftoff', and no program of this name is in your PATH");
+            out.warn("agents will run 'leftoff', but no such program is in your PATH");
         }
         if self.user {
             out.say(
@@ -271,7 +270,7 @@ impl Init {
 fn next_step(agents: &[&Agent]) -> String {
     match agents.first() {
         Some(agent) => format!(
-            "Next: leftoff start --goal '<goal>', then open {} here: its conversation begins with the brief.",
+            "Next: leftoff start --goal '<goal>', then open {} here: its conversation starts with the brief.",
             agent.title
         ),
         None => {

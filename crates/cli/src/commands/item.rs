@@ -159,25 +159,27 @@ impl Run for ItemCommand {
             Action::List(list) => list.run(globals),
             Action::Add(add) => add.run(globals),
             Action::Set(set) => set.run(globals),
-            Action::Start { id } => told("begun", &changed(ItemRequest::Start { id }, globals)?, globals),
-            Action::Done { id } => told("done", &changed(ItemRequest::Done { id }, globals)?, globals),
+            Action::Start { id } => {
+                show_answer("started", &changed(ItemRequest::Start { id }, globals)?, globals)
+            }
+            Action::Done { id } => show_answer("done", &changed(ItemRequest::Done { id }, globals)?, globals),
             Action::Block { id, reason } => {
-                told("blocked", &changed(ItemRequest::Block { id, reason }, globals)?, globals)
+                show_answer("blocked", &changed(ItemRequest::Block { id, reason }, globals)?, globals)
             }
             Action::Unblock { id } => {
-                told("no longer blocked", &changed(ItemRequest::Unblock { id }, globals)?, globals)
+                show_answer("no longer blocked", &changed(ItemRequest::Unblock { id }, globals)?, globals)
             }
             Action::Claim { id, seconds } => {
-                told("claimed", &changed(ItemRequest::Claim { id, seconds }, globals)?, globals)
+                show_answer("claimed", &changed(ItemRequest::Claim { id, seconds }, globals)?, globals)
             }
             Action::Release { id } => {
-                told("let go", &changed(ItemRequest::Release { id }, globals)?, globals)
+                show_answer("released", &changed(ItemRequest::Release { id }, globals)?, globals)
             }
             Action::Split { id, titles } => {
                 let answer = changed(ItemRequest::Split { id, titles }, globals)?;
                 let parts = answer.view.item.as_ref().map_or(0, |item| item.item.parts);
                 let word = if parts == 1 { "part" } else { "parts" };
-                told(&format!("split into {parts} {word}"), &answer, globals)
+                show_answer(&format!("split into {parts} {word}"), &answer, globals)
             }
         }
     }
@@ -196,7 +198,7 @@ impl Add {
         };
         let answer = changed(ItemRequest::Add(request), globals)?;
         let phase = answer.view.item.as_ref().map(|item| format!("added to {}", item.item.phase));
-        told_by(answered_briefly, &phase.unwrap_or_default(), &answer, globals)
+        show_answer_by(answered_briefly, &phase.unwrap_or_default(), &answer, globals)
     }
 }
 
@@ -212,11 +214,11 @@ impl Set {
         };
         if setting == ItemSetting::default() {
             return Err(Failure::wrong_usage(
-                "nothing is set",
-                "name what to set: leftoff item set ID K=V, --count, --title, --order, --needs",
+                "nothing to set",
+                "give a field or an option: leftoff item set ID K=V, --count, --title, --order, --needs",
             ));
         }
-        told("set", &changed(ItemRequest::Set { id: self.id, setting }, globals)?, globals)
+        show_answer("set", &changed(ItemRequest::Set { id: self.id, setting }, globals)?, globals)
     }
 }
 
@@ -250,13 +252,13 @@ fn changed(request: ItemRequest, globals: &Globals) -> engine::Result<Answer> {
 }
 
 /// `impl-2 claimed until 15:40 UTC: Rotate refresh tokens`, and what is next.
-fn told(done: &str, answer: &Answer, globals: &Globals) -> Outcome {
-    told_by(answered, done, answer, globals)
+fn show_answer(done: &str, answer: &Answer, globals: &Globals) -> Outcome {
+    show_answer_by(answered, done, answer, globals)
 }
 
 type Show = fn(&str, &Answer, &Globals) -> Outcome;
 
-fn told_by(show: Show, done: &str, answer: &Answer, globals: &Globals) -> Outcome {
+fn show_answer_by(show: Show, done: &str, answer: &Answer, globals: &Globals) -> Outcome {
     let words = answer.view.item.as_ref().map(|item| {
         let until = item.item.lease.as_ref().filter(|_| item.mine);
         let until = until.map(|lease| format!(" until {}", moment(lease.until, answer.view.updated_at)));
@@ -268,7 +270,7 @@ fn told_by(show: Show, done: &str, answer: &Answer, globals: &Globals) -> Outcom
 
 fn lease(text: &str) -> Result<u64, String> {
     match seconds(text)? {
-        long if long > LONGEST_LEASE_SECONDS => Err("an item is held for at most 30d".to_owned()),
+        long if long > LONGEST_LEASE_SECONDS => Err("an item can be held for at most 30d".to_owned()),
         seconds => Ok(seconds),
     }
 }
@@ -277,7 +279,7 @@ fn count((name, value): &(String, String)) -> Result<(String, Count), Failure> {
     let number = |text: &str| {
         text.parse::<i64>().map_err(|_| {
             Failure::wrong_usage(
-                format!("--count {name}={value} is no whole number"),
+                format!("--count {name}={value} is not a whole number"),
                 "write words=120, words=+20 or words=-20",
             )
         })
@@ -300,5 +302,5 @@ fn known(status: &str) -> Result<String, Failure> {
         Some(name) => format!("did you mean '{name}'?"),
         None => format!("use one of {}", ItemStatus::NAMES.join(", ")),
     };
-    Err(Failure::wrong_usage(format!("there is no status '{status}'"), hint))
+    Err(Failure::wrong_usage(format!("unknown status '{status}'"), hint))
 }

@@ -61,7 +61,7 @@ impl Run for List {
         }
         ui::session::warn(&not_at_a_line(&listing), &out);
         if listing.sessions.is_empty() {
-            out.say("no sessions; see the finished ones too: leftoff list --all");
+            out.say("no unfinished sessions; see all: leftoff list --all");
         } else if let Some(heading) = listing.heading {
             out.text(&ui::list::in_their_words(heading, &listing.sessions))?;
         } else {
@@ -85,7 +85,7 @@ fn unknown(status: &str) -> Failure {
         Some(name) => format!("did you mean '{name}'?"),
         None => format!("use one of {}", known.join(", ")),
     };
-    Failure::wrong_usage(format!("there is no status '{status}'"), hint)
+    Failure::wrong_usage(format!("unknown status '{status}'"), hint)
 }
 
 fn agents(globals: &Globals) -> Outcome {
@@ -95,7 +95,7 @@ fn agents(globals: &Globals) -> Outcome {
     if globals.json {
         out.json(&serde_json::json!({ "agents": agents }))?;
     } else if agents.is_empty() {
-        out.say("no agent session was seen here");
+        out.say("no agent sessions seen here");
     } else {
         out.text(&ui::list::agents(&agents, engine.now()))?;
     }

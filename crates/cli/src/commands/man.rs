@@ -18,7 +18,7 @@ pub struct Man {
 impl Run for Man {
     fn run(self, globals: &Globals) -> Outcome {
         let failed = |error: std::io::Error| {
-            Failure::failed(format!("writing manual pages: {error}"), "choose a folder that you can write to")
+            Failure::failed(format!("writing manual pages: {error}"), "choose a writable folder")
         };
         if let Some(folder) = self.dir {
             std::fs::create_dir_all(&folder).map_err(failed)?;
@@ -26,7 +26,7 @@ impl Run for Man {
             if globals.json {
                 globals.out().json(&serde_json::json!({ "path": folder }))?;
             } else {
-                globals.out().say(&format!("manual pages are in {}", folder.display()));
+                globals.out().say(&format!("manual pages written to {}", folder.display()));
             }
             return Ok(ExitCode::SUCCESS);
         }

@@ -40,7 +40,7 @@ impl Run for Mcp {
                 let listening = Listening { address, token, hosts: self.host };
                 if !listening.is_allowed() {
                     return Err(Failure::wrong_usage(
-                        format!("{address} can be reached by other machines, and no token is set"),
+                        format!("other machines can reach {address}, but no token is set"),
                         format!("set one in --token-file or {TOKEN_VARIABLE}, or listen at 127.0.0.1"),
                     ));
                 }
@@ -52,8 +52,7 @@ impl Run for Mcp {
         match served {
             Ok(()) => Ok(ExitCode::SUCCESS),
             Err(error) => {
-                let hint =
-                    "see that the address is free and the client speaks the protocol, then start it again";
+                let hint = "make sure that the address is free and the client speaks the protocol, then start it again";
                 Err(Failure::failed(format!("the server ended: {error}"), hint))
             }
         }
@@ -72,7 +71,6 @@ fn token(file: Option<&std::path::Path>) -> Result<Option<Token>, Failure> {
     };
     let Some(text) = text else { return Ok(None) };
     let hint = "make one, for example: head -c 24 /dev/urandom | base64";
-    let refused =
-        || Failure::wrong_usage("the token must be 16 or more plain letters, digits and signs", hint);
+    let refused = || Failure::wrong_usage("the token must have at least 16 printable ASCII characters", hint);
     Token::parse(&text).map(Some).ok_or_else(refused)
 }

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 #[derive(Debug, Default, clap::Args)]
 #[command(after_help = "Examples:\n  leftoff next\n  leftoff next --json | jq -r .command")]
 pub struct Next {
-    /// Session: its id, the beginning of one, or its number in `list`
+    /// Session: its id, a prefix of it, or its number in `list`
     id: Option<String>,
 }
 

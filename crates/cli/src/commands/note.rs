@@ -35,13 +35,16 @@ impl Run for NoteCommand {
             && word == "resolve"
         {
             let id = id.parse().map_err(|_| {
-                Failure::wrong_usage(format!("{id:?} is no note's number"), "see the numbers: leftoff show")
+                Failure::wrong_usage(
+                    format!("{id:?} is not a note's number"),
+                    "see the numbers: leftoff show",
+                )
             })?;
             let answer = globals.command()?.execute(Request::ResolveNote { id })?;
             return answered(&format!("note {id} resolved"), &answer, globals);
         }
         if self.text == ["resolve"] {
-            return Err(Failure::wrong_usage("which note is resolved?", "see the numbers: leftoff show"));
+            return Err(Failure::wrong_usage("no note number was given", "see the numbers: leftoff show"));
         }
         let kind = parse_kind(self.kind.as_deref())?;
         let fields = self.field.into_iter().map(|(name, value)| (name, guess(&Given::Text(value)))).collect();
@@ -64,6 +67,6 @@ fn parse_kind(text: Option<&str>) -> Result<NoteKind, Failure> {
             Some(name) => format!("did you mean '{name}'?"),
             None => format!("use one of {}", names.join(", ")),
         };
-        Failure::wrong_usage(format!("there is no kind of note '{text}'"), hint)
+        Failure::wrong_usage(format!("unknown kind of note '{text}'"), hint)
     })
 }

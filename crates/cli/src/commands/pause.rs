@@ -14,7 +14,7 @@ use std::path::PathBuf;
     after_help = "Examples:\n  leftoff pause --reason \"waiting for the certificate\" --context \"half of the refresh tests\"\n  leftoff pause --save docs/draft.md notes.md"
 )]
 pub struct Pause {
-    /// Session: its id, the beginning of one, or its number in `list`
+    /// Session: its id, a prefix of it, or its number in `list`
     id: Option<String>,
     /// Why work stops; shown when the session is resumed
     #[arg(long)]

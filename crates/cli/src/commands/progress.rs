@@ -25,7 +25,7 @@ use tui::Tab;
     after_help = "Examples:\n  leftoff progress\n  leftoff progress --tab log\n  leftoff progress --once\n  leftoff progress --once --size 80x24\n  leftoff progress --once --session 2026-01-31-feature-x --workflow map"
 )]
 pub struct Progress {
-    /// Session: its id, the beginning of one, or its number in `list`
+    /// Session: its id, a prefix of it, or its number in `list`
     id: Option<String>,
     /// Print it once and exit
     #[arg(long)]
@@ -78,7 +78,7 @@ fn once(only: Option<&str>, globals: &Globals, out: &Out) -> Outcome {
     let shown = match current {
         Current::Nothing(nothing) => {
             ui::session::warn(&nothing.warnings, out);
-            "Waiting for session… (none is here; begin one: leftoff start)".to_owned()
+            "Waiting for session… (no session here; start one: leftoff start)".to_owned()
         }
         // Their own screen waits beside a closed session, unless that was requested.
         Current::Session(view)
@@ -116,12 +116,12 @@ fn session(
 fn waiting_beside(view: &View) -> String {
     let id = &view.session_id;
     let (stands, way_on) = if view.status == Status::Abandoned {
-        ("given up", format!("take it up again: leftoff reopen {id}"))
+        ("abandoned", format!("reopen it: leftoff reopen {id}"))
     } else {
         ("closed", format!("its next round: leftoff round --session {id}"))
     };
     format!(
-        "Waiting for session… (the last one, {id}, is {stands}; look at it: leftoff progress --once --session {id}; {way_on})"
+        "Waiting for session… (the last one, {id}, is {stands}; see it: leftoff progress --once --session {id}; {way_on})"
     )
 }
 

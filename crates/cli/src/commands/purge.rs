@@ -58,7 +58,7 @@ impl Run for Purge {
             return Ok(ExitCode::SUCCESS);
         }
         if replaced == 0 {
-            out.text(&format!("{session} does not hold it"))?;
+            out.text(&format!("{session} does not contain it"))?;
             return Ok(ExitCode::SUCCESS);
         }
         let done = format!("purged in {}", counted(usize::try_from(replaced).unwrap_or(usize::MAX), "place"));

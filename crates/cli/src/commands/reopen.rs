@@ -21,7 +21,7 @@ impl Run for Reopen {
     fn run(self, globals: &Globals) -> Outcome {
         let answer = globals.command()?.execute(Request::Reopen { session: self.id })?;
         let phase = &answer.view.current_phase;
-        let done = format!("open again in {}", phase_called(phase.number, &phase.id));
+        let done = format!("reopened in {}", phase_called(phase.number, &phase.id));
         answered(&done, &answer, globals)
     }
 }

@@ -7,7 +7,7 @@ use crate::ui;
 use engine::{Error, Options, Repaired, Rung};
 use std::process::ExitCode;
 
-/// Repair other tools' session files: rewrite what is missing, stale or damaged
+/// Repair missing, stale or damaged session files of other tools
 ///
 /// Unreadable files are moved to .leftoff/aside and rewritten: from the log, or else from the backup, or else
 /// from the session's other files. If nothing gives a session's position, you are asked; without a terminal
@@ -26,40 +26,39 @@ pub struct Repair {
 
 impl Run for Repair {
     fn run(self, globals: &Globals) -> Outcome {
-        let mut mended = engine::repair(globals.options.clone(), self.at.as_deref())?;
-        for session in mended.iter_mut().filter(|session| !session.choices.is_empty()) {
+        let mut repaired = engine::repair(globals.options.clone(), self.at.as_deref())?;
+        for session in repaired.iter_mut().filter(|session| !session.choices.is_empty()) {
             if let Some(done) = chosen(session, globals)? {
                 *session = done;
             }
         }
         let out = globals.out();
-        let failed = mended.iter().filter(|session| session.failed.is_some()).count();
+        let failed = repaired.iter().filter(|session| session.failed.is_some()).count();
         let code = if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE };
-        let waiting = mended.iter().find(|session| !session.choices.is_empty()).map(question);
+        let waiting = repaired.iter().find(|session| !session.choices.is_empty()).map(question);
         if globals.json {
-            out.json(&serde_json::json!({ "mended": mended }))?;
+            out.json(&serde_json::json!({ "mended": repaired }))?;
             return waiting.map_or(Ok(code), |waiting| Err(waiting.into()));
         }
-        for session in mended.iter().filter(|session| session.choices.is_empty()) {
+        for session in repaired.iter().filter(|session| session.choices.is_empty()) {
             out.text(&report(session))?;
             ui::session::warn(&session.warnings, &out);
         }
-        if mended.is_empty() {
-            out.say(&nothing_to_mend(globals));
+        if repaired.is_empty() {
+            out.say(&nothing_to_repair(globals));
         }
         waiting.map_or(Ok(code), |waiting| Err(waiting.into()))
     }
 }
 
 /// Problems that only the author of a file can fix are still reported.
-fn nothing_to_mend(globals: &Globals) -> String {
+fn nothing_to_repair(globals: &Globals) -> String {
     let found = engine::diagnose(globals.options.clone()).unwrap_or_default();
     match found.iter().filter(|finding| finding.kind == "foreign_file").count() {
-        0 => "nothing was to be mended".to_owned(),
-        1 => "nothing was to be mended; one odd thing in a file is left to whoever wrote it: leftoff doctor"
-            .to_owned(),
+        0 => "nothing to repair".to_owned(),
+        1 => "nothing to repair; 1 problem in a file must be fixed by its author: leftoff doctor".to_owned(),
         count => format!(
-            "nothing was to be mended; {count} odd things in files are left to whoever wrote them: leftoff doctor"
+            "nothing to repair; {count} problems in files must be fixed by their authors: leftoff doctor"
         ),
     }
 }
@@ -81,23 +80,23 @@ fn question(session: &Repaired) -> Error {
 fn report(session: &Repaired) -> String {
     let id = &session.session_id;
     if let Some(why) = &session.failed {
-        return format!("{id}: not mended: {why}\n");
+        return format!("{id}: not repaired: {why}\n");
     }
     let from = match session.from {
         None => "",
         Some(Rung::Log) => " from the log",
-        Some(Rung::Backup) => " from the version before, its .bak",
-        Some(Rung::Artifacts) => " from the other files of the session",
-        Some(Rung::Person) => " as a person said",
+        Some(Rung::Backup) => " from the backup (.bak)",
+        Some(Rung::Artifacts) => " from the session's other files",
+        Some(Rung::Person) => " as chosen",
     };
-    let stands = session.stands.as_ref().map(|stands| format!("; it stands at {stands}")).unwrap_or_default();
-    let mut text = format!("{id}: mended{from}{stands}\n");
+    let stands = session.stands.as_ref().map(|stands| format!("; it is at {stands}")).unwrap_or_default();
+    let mut text = format!("{id}: repaired{from}{stands}\n");
     for line in &session.done {
         text.push_str(&format!("  {line}\n"));
     }
     if let Some(what) = session.approximate {
         text.push_str(&format!(
-            "  may be approximate: {what}; set it right: leftoff advance or leftoff rollback, with --session {id}\n"
+            "  may be approximate: {what}; correct it with leftoff advance or leftoff rollback, and --session {id}\n"
         ));
     }
     text

@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Requirements: what agents need here before they may use a tool, and who satisfied it
+/// Requirements that agents must satisfy before they use a tool
 ///
 /// Configured in .claude/requirements.yaml and in workflows. A requirement is satisfied for one agent session
 /// or for the whole branch; the agent session is the one that runs this command, else the only live one on
@@ -310,8 +310,7 @@ fn refuse_clearing_nothing(names: &[String], all: bool, speaker: Speaker<'_>) ->
     if all || !names.is_empty() {
         return Ok(());
     }
-    let (message, hint) =
-        ("no requirement is named", "name one, or clear all of them: leftoff req clear --all");
+    let (message, hint) = ("no requirement was given", "give one, or clear all: leftoff req clear --all");
     if speaker.is_original {
         return Err(Failure::failed(message.to_owned(), hint));
     }
@@ -327,20 +326,20 @@ fn names_and_branch(
         (false, branch) => Ok((names, branch)),
         (true, Some(WholeBranch::Named(name))) => Ok((vec![name], Some(WholeBranch::CheckedOut))),
         (true, Some(WholeBranch::CheckedOut) | None) => {
-            Err(Failure::wrong_usage("no requirement is named", "see what there is: leftoff req list"))
+            Err(Failure::wrong_usage("no requirement was given", "see what there is: leftoff req list"))
         }
     }
 }
 
 fn object(text: &str) -> Result<Map<String, Value>, String> {
-    serde_json::from_str(text).map_err(|error| format!("it is no JSON object: {error}"))
+    serde_json::from_str(text).map_err(|error| format!("it is not a JSON object: {error}"))
 }
 
 /// Requirements are in the branch's file: a store that cannot be opened does not prevent changing them.
 fn open(globals: &Globals, intent: Intent) -> engine::Result<Engine> {
     match globals.open(intent) {
         Err(Error::Store(error)) => {
-            globals.out().warn(&format!("{error}; what is done is not told in a session's log"));
+            globals.out().warn(&format!("{error}; it is not recorded in a session's log"));
             Engine::open(globals.options.clone(), Intent::WithoutStore)
         }
         opened => opened,

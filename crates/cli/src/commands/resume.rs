@@ -45,7 +45,7 @@ impl Run for Resume {
             }
         };
         let phase = &answer.view.current_phase;
-        let mut done = format!("goes on in {}", phase_called(phase.number, &phase.id));
+        let mut done = format!("continues in {}", phase_called(phase.number, &phase.id));
         if let Some(pause) = &answer.view.interrupted {
             let context =
                 pause.context.as_ref().map(|text| format!(", in the middle of: {}", one_line(text, LONGEST)));
@@ -78,7 +78,7 @@ fn go_on(globals: &Globals, taking: Taking) -> Result<Result<Answer, Choosing>, 
 
 /// How a person wants to continue; `None` if nobody is there, or they decline.
 fn ask(question: &str) -> Option<OnDiscrepancy> {
-    let prompt = format!("{question}\n[g]o on, [b]ack to the first phase that is concerned, [c]ancel? ");
+    let prompt = format!("{question}\n[g]o on, [b]ack to the first affected phase, [c]ancel? ");
     match ui::ask::words(&prompt)?.as_str() {
         "g" | "go on" => Some(OnDiscrepancy::GoOn),
         "b" | "back" => Some(OnDiscrepancy::GoBack),

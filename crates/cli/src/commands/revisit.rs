@@ -59,7 +59,7 @@ impl Run for Revisit {
         let preview = engine.sessions().preview_revisit(&request)?;
         out.say(&ui::revisit::preview(&preview, &out));
         confirm(&preview, globals)?;
-        let done = format!("back in phase {}, {} impact", preview.phase, preview.impact.name());
+        let done = format!("back to phase {}, {} impact", preview.phase, preview.impact.name());
         let answer = engine.execute(Request::Revisit { request, seen: Box::new(preview) })?;
         answered(&done, &answer, globals)
     }
@@ -75,7 +75,7 @@ fn confirm(preview: &RevisitPreview, globals: &Globals) -> Result<(), Failure> {
         Some("y" | "yes") => Ok(()),
         Some(_) | None => Err(Error::NeedsAnswer {
             question: format!("{question} Nothing was changed"),
-            hint: "look at it with --dry-run, confirm it with --yes".into(),
+            hint: "preview it with --dry-run, confirm it with --yes".into(),
         }
         .into()),
     }

@@ -23,6 +23,6 @@ impl Run for Rollback {
         let request = Request::RollBack { phase: self.phase, reason: self.reason };
         let answer = globals.command()?.execute(request)?;
         let phase = &answer.view.current_phase;
-        answered(&format!("back in {}", phase_called(phase.number, &phase.id)), &answer, globals)
+        answered(&format!("back to {}", phase_called(phase.number, &phase.id)), &answer, globals)
     }
 }

@@ -4,9 +4,9 @@ use crate::commands::{Outcome, Run, answered};
 use crate::globals::Globals;
 use engine::Request;
 
-/// Start the next run of a workflow in this session, such as the next round of a review
+/// Start the next run of a workflow
 ///
-/// If the workflow has an unfinished run, work continues with that one instead. A completed session becomes
+/// It belongs to the same session, such as the next round of a review. If the workflow has an unfinished run, work continues with that one instead. A completed session becomes
 /// active again. `leftoff run` alone means `leftoff run start`.
 #[derive(clap::Args)]
 #[command(

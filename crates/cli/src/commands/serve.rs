@@ -41,8 +41,8 @@ impl Run for Serve {
         let address = self.listen.unwrap_or(local);
         if !address.ip().is_loopback() && !self.plain_http {
             return Err(Failure::wrong_usage(
-                format!("{address} can be reached by other machines, and nothing on the way is encrypted"),
-                "put a proxy with TLS before 127.0.0.1, or accept it with --plain-http",
+                format!("other machines can reach {address}, and the connection is not encrypted"),
+                "put a TLS proxy in front of 127.0.0.1, or accept it with --plain-http",
             ));
         }
         // Report problems before a browser is opened.
@@ -55,14 +55,14 @@ impl Run for Serve {
                 address.to_string()
             };
             let _ = out.text(&format!("http://{host}/?token={token}"));
-            out.say("open it in a browser; it is good for one visit. Ctrl-C ends the server.");
+            out.say("open it in a browser; it works for one visit. Ctrl-C stops the server.");
         };
         let serving = Serving { address, hosts: self.host, allow_actions: self.allow_actions };
         match web::serve(globals.options.clone(), &serving, told) {
             Ok(()) => Ok(ExitCode::SUCCESS),
             Err(error) => Err(Failure::failed(
                 format!("cannot serve at {address}: {error}"),
-                "see that the port is free, or leave --port out",
+                "choose a free port, or omit --port",
             )),
         }
     }

@@ -5,7 +5,7 @@ use crate::commands::{Outcome, Run, answered};
 use crate::globals::Globals;
 use engine::{ItemRequest, ItemSetting, Request};
 
-/// Set custom fields of the session, or of one of its phases or items
+/// Set custom fields of the session, a phase or an item
 ///
 /// Fields that the workflow declares are checked for type and allowed values. Others are kept as given;
 /// `true`, `42` and `[1, 2]` are read as JSON.

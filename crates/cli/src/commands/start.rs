@@ -69,10 +69,10 @@ impl Start {
     fn start_from_list(&self, path: &str, globals: &Globals) -> Outcome {
         let engine = globals.open(Intent::Create)?;
         let list = FoundList::at(path, engine.project())?.ok_or_else(|| {
-            let message = format!("{path} is no task list");
+            let message = format!("{path} is not a task list");
             Failure::wrong_usage(
                 message,
-                "name a Markdown file with check boxes, a tasks.json, or a folder that holds one",
+                "name a Markdown file with check boxes, a tasks.json, or a folder with one of these",
             )
         })?;
         let known = started_from(&engine, &list.path)?;

@@ -15,7 +15,7 @@ use std::process::ExitCode;
     after_help = "Examples:\n  leftoff status\n  leftoff status k3v9\n  leftoff status --json | jq .progress.percent\n  leftoff status --watch\n\nWith --watch and --json every change is a JSON document on a line of its own."
 )]
 pub struct Status {
-    /// Session: its id, the beginning of one, or its number in `list`
+    /// Session: its id, a prefix of it, or its number in `list`
     id: Option<String>,
     /// Show it again on every change, until interrupted; `leftoff progress` is a screen with keys
     #[arg(long)]

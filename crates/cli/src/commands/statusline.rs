@@ -3,9 +3,9 @@
 use crate::commands::{Outcome, Run};
 use crate::globals::Globals;
 
-/// One line for an agent's status bar: title, phase, progress, open requirements
+/// Print one line for an agent's status bar
 ///
-/// Reads Claude Code's status line JSON on stdin, and always exits with code 0; without a session it prints
+/// Shows title, phase, progress and open requirements. Reads Claude Code's status line JSON on stdin, and always exits with code 0; without a session it prints
 /// nothing. In `.claude/settings.json`: `"statusLine": {"type": "command", "command": "leftoff statusline"}`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  echo '{}' | leftoff statusline")]

@@ -9,9 +9,11 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// The store: where the database is, copies of it, and putting one back
+/// Show, back up, restore or copy the store
 ///
-/// leftoff copies the database by itself while you work: before a change of its schema, and at most once an hour into a folder beside it (once a day if it is larger than 16 MB, not at all beyond 512 MB). The newest three are kept, and one of each of the last seven days.
+/// leftoff backs up the database while you work: before a schema upgrade, and at most once an hour (once a
+/// day if it is larger than 16 MB, never if it is larger than 512 MB), into a folder next to it. It keeps the
+/// newest three, and one of each of the last seven days.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff store info\n  leftoff store backup ~/leftoff-backup.db\n  leftoff store backups\n  leftoff store restore\n  leftoff store restore ~/leftoff-backup.db\n  leftoff store copy --from sqlite --to postgres://db.example.com/leftoff"
@@ -84,7 +86,7 @@ fn copy(from: &str, to: &str, globals: &Globals) -> Outcome {
         out.json(&copied)?;
     } else {
         out.text(&format!(
-            "{} sessions copied from {} to {}, {} were there already; {} events compared",
+            "{} sessions copied from {} to {}, {} already there; {} events compared",
             copied.sessions, copied.from, copied.to, copied.there_already, copied.events
         ))?;
     }
@@ -128,7 +130,7 @@ fn backups(globals: &Globals) -> Outcome {
     if globals.json {
         out.json(&json!({ "backups": backups }))?;
     } else if backups.is_empty() {
-        out.say("no backups yet; the first is made after an hour of work, or now: leftoff store backup FILE");
+        out.say("no backups yet; the first is made after an hour of work; make one now: leftoff store backup FILE");
     } else {
         for copy in &backups {
             out.text(&line(copy))?;
@@ -140,7 +142,7 @@ fn backups(globals: &Globals) -> Outcome {
 fn line(copy: &Backup) -> String {
     let made = match copy.made {
         Made::Automatically => "",
-        Made::BeforeMigration => "  before a change of the schema",
+        Made::BeforeMigration => "  before a schema upgrade",
     };
     format!(
         "{}  {:>9} bytes  {}{made}",
@@ -152,11 +154,11 @@ fn line(copy: &Backup) -> String {
 
 fn restore(file: Option<&Path>, replace: bool, globals: &Globals) -> Outcome {
     if replace && !globals.yes {
-        let question = "Replace the store of this project by a backup? What was done since is not in it.";
+        let question = "Replace the store of this project with a backup? Later work is not in it.";
         if globals.options.person_present && !ui::ask::yes(question, globals) {
             return Err(Failure::refused(
                 "nothing was changed".to_owned(),
-                "see the copies: leftoff store backups",
+                "see the backups: leftoff store backups",
             ));
         }
     }
@@ -173,8 +175,8 @@ fn restore(file: Option<&Path>, replace: bool, globals: &Globals) -> Outcome {
         from.display()
     ))?;
     if let Some(kept) = kept {
-        out.say(&format!("the database of before is kept as {}", kept.display()));
+        out.say(&format!("the previous database is kept as {}", kept.display()));
     }
-    out.say("see where the work stands: leftoff list --all");
+    out.say("see the sessions: leftoff list --all");
     Ok(ExitCode::SUCCESS)
 }

@@ -18,6 +18,6 @@ impl Run for Switch {
     fn run(self, globals: &Globals) -> Outcome {
         let globals = globals.naming(Some(self.id.clone()));
         let answer = globals.command()?.execute(Request::Switch { session: self.id })?;
-        answered("is the active one", &answer, &globals)
+        answered("is now active", &answer, &globals)
     }
 }

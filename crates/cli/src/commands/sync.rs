@@ -64,7 +64,7 @@ impl Run for SyncCommand {
             Some(Action::Resolve { session }) => {
                 let (answer, resolved) = globals.open(Intent::Command)?.resolve_fork(&session)?;
                 let done = format!(
-                    "{} brought over: {}, {}, {}",
+                    "{} merged: {}, {}, {}",
                     resolved.fork,
                     counted(resolved.notes, "note"),
                     counted(resolved.items, "item"),
@@ -83,7 +83,7 @@ impl Run for SyncCommand {
                 for line in &said {
                     out.say(line);
                 }
-                out.text("sessions of this project are not shared any more")?;
+                out.text("sessions of this project are no longer shared")?;
                 Ok(ExitCode::SUCCESS)
             }
         }
@@ -113,7 +113,7 @@ fn synced(done: &Synced, globals: &Globals) -> Outcome {
     }
     let mut line = match (done.taken, done.sent) {
         (0, 0) => "everything is in sync".to_owned(),
-        (taken, sent) => format!("took in {}, sent {}", counted(taken, "session"), counted(sent, "session")),
+        (taken, sent) => format!("received {}, sent {}", counted(taken, "session"), counted(sent, "session")),
     };
     if done.forks > 0 {
         line.push_str(&format!("; {}, see: leftoff sync status", counted(done.forks, "fork")));
@@ -128,14 +128,14 @@ fn status(status: &SyncStatus, globals: &Globals) -> Outcome {
         out.json(status)?;
         return Ok(ExitCode::SUCCESS);
     }
-    out.text(&told(status))?;
+    out.text(&status_text(status))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// The status as lines for people.
-pub(super) fn told(status: &SyncStatus) -> String {
+pub(super) fn status_text(status: &SyncStatus) -> String {
     if !status.on {
-        return "Sessions of this project are not shared. Switch it on: leftoff init --sync".to_owned();
+        return "Sessions of this project are not shared. Enable it: leftoff init --sync".to_owned();
     }
     let text = |value: &Option<String>| value.clone().unwrap_or_default();
     let mut lines = vec![format!("Shared through {} ({})", text(&status.remote), text(&status.address))];
@@ -144,10 +144,10 @@ pub(super) fn told(status: &SyncStatus) -> String {
         Some(at) => format!("Last sync {}", at.strftime("%Y-%m-%d %H:%M UTC")),
     });
     if status.ahead > 0 {
-        lines.push(format!("Ahead: {} changed here since", counted(status.ahead, "session")));
+        lines.push(format!("Ahead: {} changed here since then", counted(status.ahead, "session")));
     }
     if status.behind > 0 {
-        lines.push(format!("Behind: {} sent more", counted(status.behind, "replica")));
+        lines.push(format!("Behind: {} sent changes", counted(status.behind, "replica")));
     }
     for replica in &status.replicas {
         let sent = replica.last_sent.map(|at| at.strftime(", sent %Y-%m-%d %H:%M UTC").to_string());
@@ -157,7 +157,7 @@ pub(super) fn told(status: &SyncStatus) -> String {
     }
     for fork in &status.forks {
         lines.push(format!(
-            "Fork {}: {} that {} lacks, from event {} on. Bring them over: leftoff sync resolve {}",
+            "Fork {}: {} that {} lacks, from event {} on. Merge them: leftoff sync resolve {}",
             fork.id,
             counted(usize::try_from(fork.events).unwrap_or(usize::MAX), "event"),
             fork.session,
@@ -167,7 +167,7 @@ pub(super) fn told(status: &SyncStatus) -> String {
     }
     for held in &status.held {
         lines.push(format!(
-            "Held back: session {}, because {}. Take it out: leftoff purge --session {}",
+            "Held back: session {}, because {}. Remove it: leftoff purge --session {}",
             held.session, held.why, held.session
         ));
     }

@@ -8,7 +8,7 @@ use engine::words::exact_lines;
 use engine::{Engine, PolicyLine, PolicyReport, TrustRequest, TrustedCommand, Who};
 use std::process::ExitCode;
 
-/// Let a workflow's commands run here, or accept the project's policy or server
+/// Trust a workflow's commands, or the project's policy or server
 ///
 /// First shows the exact text of every command: of the current workflow, and of the definition with which the
 /// current session started. Trust is recorded outside the repository: a clone runs nothing on another
@@ -40,7 +40,7 @@ impl Run for Trust {
     fn run(self, globals: &Globals) -> Outcome {
         if self.store {
             let url = engine::accept_store(globals.options.clone())?;
-            globals.out().text(&format!("sessions of this project go to {url} from now on"))?;
+            globals.out().text(&format!("sessions of this project are now stored at {url}"))?;
             return Ok(ExitCode::SUCCESS);
         }
         let engine = globals.query()?;
@@ -101,7 +101,7 @@ fn accept_policy(engine: &Engine, globals: &Globals) -> Outcome {
     for line in lines.iter().map(rule).chain(signers) {
         if asks { out.raw_error(&line) } else { out.say(&line) }
     }
-    if asks && !ui::ask::yes("Let this policy count on this machine?", globals) {
+    if asks && !ui::ask::yes("Accept this policy on this machine?", globals) {
         return Err(Failure::wrong_usage(
             "the policy was not accepted",
             "it is [policy] in .leftoff/config.toml",
@@ -111,7 +111,7 @@ fn accept_policy(engine: &Engine, globals: &Globals) -> Outcome {
     if globals.json {
         out.json(&serde_json::json!({ "policy": engine.workflows().policy().lines }))?;
     } else {
-        out.text("the policy of this project counts on this machine")?;
+        out.text("the policy of this project is accepted on this machine")?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -122,7 +122,7 @@ fn rule(line: &PolicyLine) -> String {
         Who::Person => "person",
         Who::Signed => "signed",
     };
-    let state = if line.counts { "" } else { " (does not count yet)" };
+    let state = if line.counts { "" } else { " (not accepted yet)" };
     format!("{} = \"{who}\"{state}", line.rule)
 }
 
@@ -130,7 +130,7 @@ fn rule(line: &PolicyLine) -> String {
 fn shown(entry: &TrustedCommand) -> String {
     let state = if entry.trusted { " (trusted)" } else { "" };
     let whose = match &entry.session {
-        Some(session) => format!(", as session {session} began with it"),
+        Some(session) => format!(", as session {session} started with it"),
         None => String::new(),
     };
     let mut text = format!("{}/{}{whose}{state}:", entry.phase, entry.check);

@@ -29,12 +29,7 @@ impl Run for Undo {
     fn run(self, globals: &Globals) -> Outcome {
         let mut engine = globals.command()?;
         let answer = engine.execute(Request::Undo { to: self.to })?;
-        restored(
-            &engine,
-            &answer,
-            "claims and files stay as they are; to take this back: leftoff redo",
-            globals,
-        )
+        restored(&engine, &answer, "files and claims are unchanged; to revert this: leftoff redo", globals)
     }
 }
 
@@ -50,12 +45,7 @@ impl Run for Redo {
     fn run(self, globals: &Globals) -> Outcome {
         let mut engine = globals.command()?;
         let answer = engine.execute(Request::Redo)?;
-        restored(
-            &engine,
-            &answer,
-            "claims and files stay as they are; to take this back: leftoff undo",
-            globals,
-        )
+        restored(&engine, &answer, "files and claims are unchanged; to revert this: leftoff undo", globals)
     }
 }
 
@@ -68,22 +58,22 @@ fn restored(engine: &Engine, answer: &Answer, back: &str, globals: &Globals) -> 
     let out = globals.out();
     if let Some(undone) = undone.as_ref().filter(|_| !answer.view.already) {
         tell("undid", &undone.gone, &out);
-        tell("brought back", &undone.back, &out);
+        tell("restored", &undone.back, &out);
         out.say(back);
     }
     let to = undone.map_or(answer.view.version, |undone| undone.to_version);
-    answered(&format!("is again as it was at version {to}"), answer, globals)
+    answered(&format!("is back at version {to}"), answer, globals)
 }
 
 fn tell(word: &str, events: &[Recorded], out: &crate::ui::Out) {
     const SHOWN: usize = 20;
-    let told: Vec<&Recorded> =
+    let undone: Vec<&Recorded> =
         events.iter().filter(|recorded| !matches!(recorded.event, Event::Restored { .. })).collect();
-    for recorded in told.iter().take(SHOWN) {
+    for recorded in undone.iter().take(SHOWN) {
         out.say(&format!("{word} {}: {} ({})", recorded.version, words(&recorded.event), recorded.actor));
     }
-    if told.len() > SHOWN {
-        out.say(&format!("{word} {} more", told.len() - SHOWN));
+    if undone.len() > SHOWN {
+        out.say(&format!("{word} {} more", undone.len() - SHOWN));
     }
 }
 
@@ -91,12 +81,12 @@ fn as_json(answer: &Answer, undone: Option<&Undone>, globals: &Globals) -> Outco
     let mut value = with_talk(answer);
     let events = |events: &[Recorded]| events.iter().map(json).collect::<Vec<_>>();
     if let (serde_json::Value::Object(fields), Some(undone)) = (&mut value, undone) {
-        let told = serde_json::json!({
+        let details = serde_json::json!({
             "to_version": undone.to_version,
             "undone": events(&undone.gone),
             "brought_back": events(&undone.back),
         });
-        fields.insert("undo".to_owned(), told);
+        fields.insert("undo".to_owned(), details);
     }
     globals.out().json(&value).map_err(Failure::after_the_change)?;
     Ok(ExitCode::SUCCESS)

@@ -8,9 +8,9 @@ use engine::verify::{Allowed, Report, VerifyRequest};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Whether a session's work is proven: history, definition, phases and files; exit code 5 if it is not
+/// Check that a session's work is proven
 ///
-/// Replays the whole history, checks its hash chain and its definition, and compares every recorded file with
+/// Exit code 5 if it is not. Replays the whole history, checks its hash chain and its definition, and compares every recorded file with
 /// the tree. It is proven if each phase is verified, done or not applicable. Open, skipped or claimed phases
 /// never are. Data from another machine counts up to a `--head` that somebody noted there; without one it is
 /// a claim. `--format markdown` is for a pull request.
@@ -19,7 +19,7 @@ use std::process::ExitCode;
     after_help = "Examples:\n  leftoff verify\n  leftoff verify --allow reported,warnings\n  leftoff verify --branch login --format markdown\n  leftoff verify --bundle login.leftoff --head 3f0c…"
 )]
 pub struct Verify {
-    /// Session: its id, the beginning of one, or its number in `list`
+    /// Session: its id, a prefix of it, or its number in `list`
     id: Option<String>,
     /// Every session that worked on this branch; for a bundle, requires that its session did
     #[arg(long, value_name = "B")]

@@ -132,7 +132,7 @@ fn check(names: &[String], globals: &Globals) -> Outcome {
     }
     Err(Failure::findings(
         format!("{} in {}", counted(mistakes.len(), "mistake"), counted(lines.len(), "definition")),
-        Some(Hint::new("mend them, then check again: ").run(words!["workflow", "check"])),
+        Some(Hint::new("fix them, then check again: ").run(words!["workflow", "check"])),
     ))
 }
 
@@ -146,7 +146,7 @@ fn new(name: &str, globals: &Globals) -> Outcome {
     let path = engine.workflows().create(name)?;
     let out = globals.out();
     if shadows {
-        out.warn(&format!("in this project it takes the place of the built-in workflow '{name}'"));
+        out.warn(&format!("in this project it replaces the built-in workflow '{name}'"));
     }
     if globals.json {
         out.json(&json!({ "path": path }))?;
@@ -170,7 +170,7 @@ fn update(globals: &Globals) -> Outcome {
         return Err(Failure::findings("nothing was changed".to_owned(), None));
     }
     let answer = engine.execute(Request::UpdateDefinition)?;
-    answered("follows its workflow as it is now", &answer, globals)
+    answered("now follows the current definition of its workflow", &answer, globals)
 }
 
 fn mistakes_of(line: &WorkflowLine) -> &[FileMistake] {

@@ -2,20 +2,20 @@
 
 use engine::brief::{USUAL_BUDGET, markdown, tokens};
 use engine::event_words::words;
-use engine::hooks::{Reply, Told};
+use engine::hooks::{AgentMessage, Reply};
 use engine::words::{defused, moment, without_steering};
 
 const LONGEST: usize = 300;
 
 /// The whole message, or `None`.
 pub fn context(reply: &Reply) -> Option<String> {
-    let parts: Vec<String> = reply.told.iter().map(part).collect();
+    let parts: Vec<String> = reply.messages.iter().map(part).collect();
     (!parts.is_empty()).then(|| without_steering(&parts.join("\n")).into_owned())
 }
 
-fn part(told: &Told) -> String {
-    match told {
-        Told::Brief { brief, compacted } => {
+fn part(message: &AgentMessage) -> String {
+    match message {
+        AgentMessage::Brief { brief, compacted } => {
             if !compacted {
                 return markdown(brief, USUAL_BUDGET);
             }
@@ -23,12 +23,12 @@ fn part(told: &Told) -> String {
             let text = markdown(brief, USUAL_BUDGET - tokens(COMPACTED));
             format!("{COMPACTED}\n\n{text}")
         }
-        Told::Session { id, title, next } => format!(
-            "Session {id} is going on here: {}. Where it stands: `leftoff brief --format markdown`\nNext: {next}\n",
+        AgentMessage::Session { id, title, next } => format!(
+            "Session {id} is active here: {}. For its state: `leftoff brief --format markdown`\nNext: {next}\n",
             defused(title, LONGEST)
         ),
-        Told::Changes { session, events, more, now } => {
-            let mut text = format!("Changed by others in session {session} since you were last told:\n");
+        AgentMessage::Changes { session, events, more, now } => {
+            let mut text = format!("Changes by others in session {session} since the last message:\n");
             for event in events {
                 text.push_str(&format!(
                     "- {} {}: {}\n",
@@ -42,9 +42,9 @@ fn part(told: &Told) -> String {
             }
             text
         }
-        Told::Words(text) => format!("{}\n", text.trim_end()),
+        AgentMessage::Words(text) => format!("{}\n", text.trim_end()),
     }
 }
 
 const COMPACTED: &str =
-    "Your conversation was compacted. Trust this record over its summary; redo nothing that is done.";
+    "Your conversation was compacted. Trust this record over its summary; do not redo finished work.";

@@ -59,7 +59,7 @@ pub const AGENTS: [Agent; 6] = [
         },
         user: |home| vec![codex_hooks(home.join("hooks.json"), "leftoff hook codex")],
         then: &[
-            "Codex runs only hooks that you trust: start `codex` here, type /hooks, and trust those of leftoff. It asks again only if their command changes.",
+            "Codex runs only hooks that you trust: start `codex` here, type /hooks, and trust leftoff's hooks. It asks again only if their command changes.",
         ],
     },
     Agent {
@@ -292,20 +292,20 @@ impl JsonEdit {
 
 const CODEX_MCP: &str = "[mcp_servers.leftoff]\ncommand = \"leftoff\"\nargs = [\"mcp\"]";
 
-const POINTER: &str = "How work here is tracked with leftoff is told in @AGENTS.md.";
+const POINTER: &str = "Work in this project is tracked with leftoff; see @AGENTS.md.";
 
 const AGENTS_SECTION: &str = "\
 ## Work here is tracked with leftoff
 
-Another agent may have begun this work, and another may go on with it. leftoff knows where it stands: ask it, and tell it.
+Another agent may have started this work, and another may continue it. leftoff keeps its state: read it first, and keep it up to date.
 
-- `leftoff brief --format markdown` before you begin, and after your conversation was compacted: the goal, what is done, what failed, what is next. Do not do again what is done.
-- `leftoff next`: the next step, and the command for it.
-- `leftoff advance --phase PHASE --evidence NAME=VALUE` when a phase is done. Its gate is checked: say what is true, mend what it names, try again.
-- `leftoff note \"…\" --kind decision|tried|assumption|blocker|question`: what the next one must know.
-- `leftoff item claim ID`, then `leftoff item done ID`, where a phase has items: nobody else takes what you hold.
+- `leftoff brief --format markdown` before you start, and after your conversation was compacted: the goal, finished work, failures, the next step. Do not redo finished work.
+- `leftoff next`: the next step and its command.
+- `leftoff advance --phase PHASE --evidence NAME=VALUE` when a phase is done. It runs the phase's gate: report only what is true, fix what the gate lists, try again.
+- `leftoff note \"…\" --kind decision|tried|assumption|blocker|question`: what the next agent must know.
+- `leftoff item claim ID`, then `leftoff item done ID`, in a phase with items: nobody else works on an item that you hold.
 
-No session is going on? `leftoff start --goal \"…\"`. Approvals and overrides are a person's: ask for them.";
+No active session? `leftoff start --goal \"…\"`. Only a person can approve or override: ask for it.";
 
 #[cfg(test)]
 mod tests {

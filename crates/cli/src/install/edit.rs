@@ -70,7 +70,7 @@ impl Edit {
             Self::Section { only_if_there: true, .. } if text.is_none() => Ok(None),
             Self::Section { marks, body, .. } => Ok(Some(with_section(text, *marks, body))),
             Self::Own { text: ours, .. } => match text {
-                Some(text) if !text.contains(OWN_MARK) => Err("it is somebody else's file".to_owned()),
+                Some(text) if !text.contains(OWN_MARK) => Err("it is not leftoff's file".to_owned()),
                 Some(_) | None => Ok(Some((*ours).to_owned())),
             },
             Self::Roots { roots, .. } if roots.is_empty() => Ok(text.map(ToOwned::to_owned)),

@@ -12,7 +12,7 @@ const LONGEST: u64 = 4 * 1024 * 1024;
 pub fn read(base: &Path, path: &Path) -> Result<Option<String>, Failure> {
     refuse_links(base, path)?;
     match fs::metadata(path) {
-        Ok(found) if !found.is_file() => return Err(cannot(path, "it is no file")),
+        Ok(found) if !found.is_file() => return Err(cannot(path, "it is not a file")),
         Ok(found) if found.len() > LONGEST => return Err(cannot(path, "it is longer than 4 MB")),
         Ok(_) => {}
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
@@ -50,8 +50,8 @@ fn refuse_links(base: &Path, path: &Path) -> Result<(), Failure> {
     match below.into_iter().find(|folder| is_link(folder)) {
         None => Ok(()),
         Some(link) => Err(Failure::refused(
-            format!("{} is a symbolic link, and is not written through", link.display()),
-            "edit what it leads to by hand, or put a file there; `leftoff init --dry-run` shows what to write",
+            format!("{} is a symbolic link, and links are not followed", link.display()),
+            "edit its target by hand, or replace it with a file; `leftoff init --dry-run` shows what to write",
         )),
     }
 }
@@ -82,6 +82,6 @@ fn fill(temporary: &Path, path: &Path, text: &str) -> std::io::Result<()> {
 fn cannot(path: &Path, why: &str) -> Failure {
     Failure::failed(
         format!("cannot use {}: {why}", path.display()),
-        "nothing of it was changed; mend it, then try again",
+        "it was not changed; fix it, then try again",
     )
 }

@@ -64,7 +64,7 @@ fn with_root(text: Option<&str>, root: &str) -> Result<String, String> {
         }
         Found::Other => {
             return Err(format!(
-                "add {quoted} to {TABLE}.{LIST} by hand: it is written there in a way that is not edited here"
+                "add {quoted} to {TABLE}.{LIST} by hand: leftoff cannot edit the way it is written there"
             ));
         }
     })

@@ -16,7 +16,7 @@ pub fn put_in(home: &Path, dry_run: bool) -> Result<Touched, Failure> {
         Found::Ours(_) => Change::Changed,
         Found::Anothers => {
             return Err(Failure::refused(
-                format!("{} is another program", path.display()),
+                format!("{} is a different program", path.display()),
                 "move it away, or link req to leftoff in another folder of your PATH",
             ));
         }

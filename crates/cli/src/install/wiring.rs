@@ -30,9 +30,8 @@ pub fn wiring(project: &Places, user: &Places) -> (Vec<Wiring>, Vec<Finding>) {
     if !wired.is_empty() && !is_in_path() {
         findings.push(Finding {
             kind: "not_in_path".to_owned(),
-            message: "agents are told to run 'leftoff', and no program of this name is in the PATH"
-                .to_owned(),
-            hint: Some("install it where the PATH leads, such as ~/.local/bin".into()),
+            message: "agents run 'leftoff', but no such program is in the PATH".to_owned(),
+            hint: Some("install it in a folder of the PATH, such as ~/.local/bin".into()),
         });
     }
     findings.extend(wired.iter().filter_map(|wiring| untrusted(wiring, project)));
@@ -71,7 +70,7 @@ pub(super) fn of(agent: &Agent, places: &Places) -> Option<Wiring> {
 fn stale(wiring: &Wiring) -> Vec<Finding> {
     let told = wiring.stale.iter().map(|path| Finding {
         kind: "wiring_stale".to_owned(),
-        message: format!("{} lacks something of what {} needs for leftoff", path.display(), wiring.agent),
+        message: format!("{} lacks entries that {} needs for leftoff", path.display(), wiring.agent),
         hint: Some(CommandLine::new(words!["init", "--agent", wiring.agent]).into()),
     });
     told.collect()
@@ -91,7 +90,7 @@ fn untrusted(wiring: &Wiring, places: &Places) -> Option<Finding> {
     Some(Finding {
         kind: "hooks_untrusted".to_owned(),
         message: format!("Codex does not run the hooks in {} until you trust them", hooks.display()),
-        hint: Some("start codex in this project, type /hooks, and trust those of leftoff".into()),
+        hint: Some("start codex in this project, type /hooks, and trust leftoff's hooks".into()),
     })
 }
 

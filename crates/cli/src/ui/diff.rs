@@ -23,7 +23,7 @@ pub fn text(report: &DiffReport, out: &Out) -> String {
 
 /// One difference, for a person.
 fn words(difference: &Difference) -> String {
-    let step = format!("{} → {}", told(&difference.before), told(&difference.after));
+    let step = format!("{} → {}", value_text(&difference.before), value_text(&difference.after));
     let is_new = difference.before.is_null();
     let is_gone = difference.after.is_null();
     match &difference.subject {
@@ -33,7 +33,7 @@ fn words(difference: &Difference) -> String {
         Subject::Worktree => format!("worktree: {step}"),
         Subject::Lifecycle => format!("session: {step}"),
         Subject::CurrentPhase => format!("current phase: {step}"),
-        Subject::Run { workflow, ordinal } if is_new => format!("run {ordinal} of {workflow} began"),
+        Subject::Run { workflow, ordinal } if is_new => format!("run {ordinal} of {workflow} started"),
         Subject::Run { workflow, ordinal } => format!("run {ordinal} of {workflow}: {step}"),
         Subject::PhaseStatus { workflow, ordinal, phase } => {
             format!("phase {phase}{}: {step}", of_run(workflow.as_str(), *ordinal))
@@ -47,16 +47,16 @@ fn words(difference: &Difference) -> String {
         Subject::PhaseField { phase, field, .. } => format!("field {field} of {phase}: {step}"),
         Subject::Field { field } => format!("field {field}: {step}"),
         Subject::Approval { phase, check } if is_gone => {
-            format!("approval of {check} ({phase}) no longer holds")
+            format!("approval of {check} ({phase}) is no longer valid")
         }
         Subject::Approval { phase, check } => {
-            format!("{check} ({phase}) approved: {}", told(&difference.after))
+            format!("{check} ({phase}) approved: {}", value_text(&difference.after))
         }
         Subject::Artifact { path } => artifact(path, difference),
         Subject::Note { id } => note(*id, difference),
-        Subject::Revision { .. } if is_gone => format!("revision taken back: {}", told(&difference.before)),
-        Subject::Revision { .. } => format!("revision: {}", told(&difference.after)),
-        Subject::Checkpoint { name } if is_gone => format!("checkpoint taken back: {name}"),
+        Subject::Revision { .. } if is_gone => format!("revision undone: {}", value_text(&difference.before)),
+        Subject::Revision { .. } => format!("revision: {}", value_text(&difference.after)),
+        Subject::Checkpoint { name } if is_gone => format!("checkpoint removed: {name}"),
         Subject::Checkpoint { name } => format!("checkpoint made: {name}"),
     }
 }
@@ -88,7 +88,7 @@ fn note(id: u32, difference: &Difference) -> String {
         return format!("{} {id} added: {}", of(after, "kind"), of(after, "text"));
     }
     if after.is_null() {
-        return format!("{} {id} taken back: {}", of(before, "kind"), of(before, "text"));
+        return format!("{} {id} removed: {}", of(before, "kind"), of(before, "text"));
     }
     if of(before, "text") == of(after, "text") {
         let word = if of(after, "resolved") == "true" { "resolved" } else { "open again" };
@@ -97,7 +97,7 @@ fn note(id: u32, difference: &Difference) -> String {
     format!("note {id}: {} → {}", of(before, "text"), of(after, "text"))
 }
 
-fn told(value: &Value) -> String {
+fn value_text(value: &Value) -> String {
     match value {
         Value::Null => "nothing".to_owned(),
         Value::Object(fields) => {

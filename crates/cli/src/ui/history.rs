@@ -32,7 +32,7 @@ fn head(history: &History, out: &Out) -> String {
     }
     let _ = writeln!(
         text,
-        "Began {}, {} after {}, version {}",
+        "Started {}, {} after {}, version {}",
         moment(history.started_at, history.now),
         history.lifecycle.name(),
         duration(seconds_between(history.started_at, history.updated_at)),
@@ -54,7 +54,7 @@ fn of_run(run: &RunLine, history: &History, out: &Out) -> String {
         None => "not finished".to_owned(),
     };
     let heading = format!(
-        "Run {} of {}, begun {}, {end}",
+        "Run {} of {}, started {}, {end}",
         run.ordinal,
         run.workflow,
         moment(run.started_at, history.now)

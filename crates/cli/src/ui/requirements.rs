@@ -13,7 +13,7 @@ pub fn list(list: &RequirementList, now: Timestamp, out: &Out) -> String {
         Some(id) => format!("agent session {}", one_line(id, 60)),
         None => "no agent session".to_owned(),
     };
-    let paused = if list.paused { ", paused: nothing is asked of it" } else { "" };
+    let paused = if list.paused { ", paused: nothing is required of it" } else { "" };
     let heading = format!("{}, {agent}{paused}", one_line(branch, 100));
     let mut text = format!("{}\n", out.paint(Tone::Heading, &heading));
     text.push_str(&lines(&list.requirements, now, out));
@@ -65,7 +65,7 @@ fn records(records: &[RecordView], now: Timestamp) -> String {
         let at = one.satisfied_at.map(|at| format!(", {}", ago(at, now))).unwrap_or_default();
         match &one.satisfied_by {
             Some(by) => format!("  [x] {name} by {}{at}\n", one_line(by, 60)),
-            None => format!("  [ ] {name} asked for\n"),
+            None => format!("  [ ] {name} required\n"),
         }
     };
     records.iter().map(line).collect()
@@ -74,7 +74,7 @@ fn records(records: &[RecordView], now: Timestamp) -> String {
 fn state(one: &RequirementView, now: Timestamp) -> String {
     if !one.satisfied {
         let found = one.found.as_ref().map(|found| format!(": {}", one_line(found, 200)));
-        let triggered = if one.triggered_at.is_some() { ", asked for" } else { "" };
+        let triggered = if one.triggered_at.is_some() { ", required" } else { "" };
         let advisory = if one.advisory { ", a reminder" } else { "" };
         return format!("open{advisory}{triggered}{}", found.unwrap_or_default());
     }

@@ -28,19 +28,18 @@ pub fn preview(preview: &RevisitPreview, out: &Out) -> String {
     let tone = if preview.impact == Impact::Major { Tone::Warning } else { Tone::Heading };
     let _ = writeln!(text, "{}", out.paint(tone, &line("Impact: ", &impact, out)));
     // An interrupted phase keeps its work.
-    let restarted =
-        if preview.impact == Impact::Major { "To be done again: " } else { "To go on afterwards: " };
-    for (label, phases) in [("To be reviewed: ", &preview.flagged), (restarted, &preview.restarted)] {
+    let restarted = if preview.impact == Impact::Major { "To redo: " } else { "To continue: " };
+    for (label, phases) in [("To review: ", &preview.flagged), (restarted, &preview.restarted)] {
         if !phases.is_empty() {
             let _ = writeln!(text, "{}", line(label, &names(phases), out));
         }
     }
     if preview.reopened > 0 {
         let items = if preview.reopened == 1 { "item that was done" } else { "items that were done" };
-        let _ = writeln!(text, "{}", line("Open again: ", &format!("{} {items}", preview.reopened), out));
+        let _ = writeln!(text, "{}", line("To reopen: ", &format!("{} {items}", preview.reopened), out));
     }
     for archived in &preview.archived {
-        let how = if archived.copied { "Kept as it was: " } else { "Archived: " };
+        let how = if archived.copied { "Archived: " } else { "Archived: " };
         let _ = writeln!(text, "{}", line(how, &format!("{} as {}", archived.from, archived.to), out));
     }
     for warning in &preview.warnings {

@@ -65,10 +65,10 @@ fn ending(view: &View, out: &Out) -> String {
             let saved = (!saved.is_empty()).then(|| short("Saved: ", &saved.join(", ")));
             short("Paused: ", reason) + &context.unwrap_or_default() + &saved.unwrap_or_default()
         }
-        Lifecycle::Completed { forced: true, .. } => short("", "Closed before it was finished."),
+        Lifecycle::Completed { forced: true, .. } => short("", "Closed unfinished."),
         Lifecycle::Failed { error, .. } => short("Failed: ", error),
         Lifecycle::Abandoned { reason, .. } => {
-            short("Given up: ", reason.as_deref().unwrap_or("no reason given"))
+            short("Abandoned: ", reason.as_deref().unwrap_or("no reason given"))
         }
     }
 }
@@ -197,7 +197,7 @@ fn attempt_lines(ordinal: u32, attempt: &Attempt, out: &Out) -> String {
         let _ = writeln!(text, "{}", line(&format!("    {}=", one_line(name, 60)), &shown(value), out));
     }
     for check in attempt.report.checks.iter().filter(|check| !check.failed() && check.kind != "evidence") {
-        let found = check.needed.as_deref().or(check.found.as_deref()).unwrap_or("as it must be");
+        let found = check.needed.as_deref().or(check.found.as_deref()).unwrap_or("as required");
         text.push_str(&format!("    passed {}: {}\n", one_line(&check.id, 60), one_line(found, 200)));
     }
     for check in attempt.report.checks.iter().filter(|check| check.failed()) {
@@ -217,7 +217,7 @@ pub fn answer(done: &str, answer: &Answer, out: &Out) -> String {
 
 /// The result of a command, in one line.
 pub fn answer_line(done: &str, answer: &Answer, out: &Out) -> String {
-    let word = if answer.view.already { "nothing to change, it is so already" } else { done };
+    let word = if answer.view.already { "already done; nothing changed" } else { done };
     format!("{} {word}\n", out.paint(Tone::Heading, &answer.view.session_id))
 }
 
@@ -252,8 +252,8 @@ pub fn warn_shortly(warnings: &[Warning], out: &Out) {
     let more = odd.len().saturating_sub(MOST);
     match more {
         0 => {}
-        1 => out.warn("one more thing is odd in its files: leftoff doctor"),
-        _ => out.warn(&format!("{more} more things are odd in its files: leftoff doctor")),
+        1 => out.warn("1 more problem in its files: leftoff doctor"),
+        _ => out.warn(&format!("{more} more problems in its files: leftoff doctor")),
     }
     warn(&others, out);
 }

@@ -32,7 +32,7 @@ pub fn text(report: &Report, out: &Out) -> String {
         lines.push(format!("head {head} ({})", counted(report.events, "event")));
     }
     if report.aside {
-        lines.push(out.paint(Tone::Warning, "abandoned; no part of the verdict"));
+        lines.push(out.paint(Tone::Warning, "abandoned; not part of the verdict"));
     } else if report.holds {
         lines.push(out.paint(Tone::Good, "proven"));
     }

@@ -103,12 +103,12 @@ mod tests {
     #[test]
     fn a_command_stays_on_one_line_however_long() {
         assert_eq!(
-            wrapped("Begin another run: leftoff run start map --session a", 24, 2),
-            "Begin another run:\n  leftoff run start map --session a"
+            wrapped("Start another run: leftoff run start map --session a", 24, 2),
+            "Start another run:\n  leftoff run start map --session a"
         );
         assert_eq!(
-            wrapped("What it asks for: leftoff gate --phase x. Mend it, then try again.", 20, 1),
-            "What it asks for:\n leftoff gate --phase x.\n Mend it, then try\n again."
+            wrapped("What it asks for: leftoff gate --phase x. Fix it, then try again.", 20, 1),
+            "What it asks for:\n leftoff gate --phase x.\n Fix it, then try\n again."
         );
         assert_eq!(
             wrapped("say: leftoff note \"one, two\" --kind risk, or not", 12, 0),

@@ -180,7 +180,7 @@ fn without_a_session_a_program_is_told_so() {
             "{words:?}"
         );
         let hint = refused.error()["hint"].as_str().unwrap_or_default().to_owned();
-        assert!(hint.starts_with("begin with: leftoff start"), "{hint}");
+        assert!(hint.starts_with("start one: leftoff start"), "{hint}");
     }
     assert_eq!(sandbox.run(["resume", "--json"]).code(3).error()["kind"], "nothing_paused");
     assert!(!sandbox.path(".git/leftoff").exists(), "none of it made a store");
@@ -229,8 +229,8 @@ const FAILURES: &[Failure] = &[
         words: &["show", "lo"],
         code: 3,
         kind: "ambiguous_session",
-        message: "'lo' could be any of ",
-        hint: "give more letters of the id, for example: --session lo",
+        message: "'lo' is ambiguous: ",
+        hint: "give more of the id, for example: --session lo",
     },
     Failure {
         words: &["advance", "--phase", "review"],
@@ -243,7 +243,7 @@ const FAILURES: &[Failure] = &[
         words: &["advance", "--evidence", "coverage"],
         code: 2,
         kind: "wrong_usage",
-        message: "there is no '=' in it; write NAME=VALUE",
+        message: "it has no '='; write NAME=VALUE",
         hint: "leftoff --help",
     },
     Failure {
@@ -320,7 +320,7 @@ const FAILURES: &[Failure] = &[
         words: &["start", "--id", "LOGIN"],
         code: 4,
         kind: "id_taken",
-        message: "there is a session login already",
+        message: "session login already exists",
         hint: "leftoff resume login",
     },
     Failure {
@@ -355,7 +355,7 @@ const FAILURES: &[Failure] = &[
         words: &["note", "resolve"],
         code: 2,
         kind: "wrong_usage",
-        message: "which note",
+        message: "no note number",
         hint: "leftoff show",
     },
     Failure {
@@ -539,10 +539,7 @@ fn closing_by_force_is_honest_about_how_far_it_came() {
     assert_eq!((&closed["status"], &closed["progress"]["percent"]), (&json!("completed"), &json!(33)));
     assert_eq!(closed["lifecycle"]["forced"], true);
     let show = sandbox.run(["show", "login"]).ok().stdout;
-    assert!(
-        show.contains("Closed before it was finished.") && show.contains("1 of 3 phases done (33 %)"),
-        "{show}"
-    );
+    assert!(show.contains("Closed unfinished.") && show.contains("1 of 3 phases done (33 %)"), "{show}");
 }
 
 #[test]
@@ -594,7 +591,7 @@ fn what_was_paused_to_make_room_is_said() {
 #[test]
 fn quiet_is_quiet_and_errors_are_still_told() {
     let sandbox = full();
-    assert!(sandbox.run(["status"]).ok().stderr.starts_with("warning: workflow 'ship' was changed"));
+    assert!(sandbox.run(["status"]).ok().stderr.starts_with("warning: workflow 'ship' changed since"));
     assert_eq!(sandbox.run(["status", "-q"]).ok().stderr, "");
     assert!(sandbox.run(["show", "nothing", "-q"]).code(3).stderr.starts_with("error: "));
 }

@@ -57,12 +57,12 @@ fn a_path_outside_a_link_out_a_pipe_and_a_folder_are_wrong_usage_and_change_noth
     for (path, says) in [
         ("../outside", "outside the project"),
         ("/etc/passwd", "outside the project"),
-        ("link", "leads out"),
-        ("way-out/outside", "leads out"),
-        ("folder", "no regular file"),
-        ("pipe", "no regular file"),
+        ("link", "to outside the project"),
+        ("way-out/outside", "to outside the project"),
+        ("folder", "not a regular file"),
+        ("pipe", "not a regular file"),
         ("missing.md", "no file"),
-        ("a\nb", "no path"),
+        ("a\nb", "not a path"),
     ] {
         let refused = sandbox.run(["artifact", "add", path, "--json"]).code(2);
         assert_eq!(refused.error()["kind"], "wrong_usage");
@@ -142,7 +142,7 @@ fn a_changed_file_of_a_finished_phase_is_a_warning_in_brief_and_show_and_not_in_
     assert!(kinds(&sandbox.run(["status", "--json"]).ok().json()).is_empty());
     assert_eq!(kinds(&sandbox.run(["gate", "--json"]).ok().json()), ["artifact_changed"]);
     let text = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
-    assert!(text.contains("thesis.md of phase thesis was changed since it was recorded"), "{text}");
+    assert!(text.contains("thesis.md of phase thesis changed since it was recorded"), "{text}");
     std::fs::remove_file(sandbox.path(&workspace("thesis.md"))).unwrap();
     assert_eq!(kinds(&sandbox.run(["show", "--json"]).ok().json()), ["artifact_missing"]);
 }

@@ -68,7 +68,7 @@ fn b3_a_lease_whose_holder_is_gone_says_so_and_can_be_claimed() {
     let mut newcomer = Agent::new(&sandbox, "agent-b");
     newcomer.hook(&sandbox, "dddd0000-4", "startup").ok();
     let gone = brief(&sandbox);
-    assert!(gone.contains("held by claude cccc0000, gone since 10:00 UTC (claim it)"), "{gone}");
+    assert!(gone.contains("held by claude cccc0000, inactive since 10:00 UTC (claim it)"), "{gone}");
     newcomer.run(&sandbox, &["item", "claim", "task-1"]).ok();
 }
 
@@ -146,7 +146,7 @@ fn b8_a_blocker_is_named_before_the_next_step_and_held_items_are_named() {
 fn b8_an_item_that_is_done_without_its_file_is_warned_of_at_once() {
     let sandbox = with_tasks();
     let warned = sandbox.run(["item", "done", "task-1"]).ok().stderr;
-    assert!(warned.contains("its file is not there: .leftoff/sessions/s/task-1.md"), "{warned}");
+    assert!(warned.contains("its file is missing: .leftoff/sessions/s/task-1.md"), "{warned}");
     sandbox.write(".leftoff/sessions/s/task-2.md", "x\n");
     let fine = sandbox.run(["item", "done", "task-2"]).ok().stderr;
     assert!(!fine.contains("not there"), "{fine}");

@@ -188,7 +188,7 @@ fn the_next_round_of_a_review_begins_anew() {
     sandbox.run(["start", "review", "--id", "auth"]).ok();
     go_through(&sandbox, "review");
     let refused = sandbox.run(["resume", "auth"]).code(4);
-    let hint = "begin the next run with: leftoff run start review --session auth";
+    let hint = "start the next run: leftoff run start review --session auth";
     assert!(refused.stderr.contains(hint), "{}", refused.stderr);
     let again = sandbox.run(["run", "start", "review", "--session", "auth", "--json"]).ok().json();
     assert_eq!((&again["run"]["ordinal"], &again["status"]), (&2.into(), &"active".into()));

@@ -135,7 +135,7 @@ fn files_of_others_are_never_overwritten() {
     let taken = there.run(["bundle", "take", &path]).ok();
     assert_eq!(there.read(".leftoff/sessions/k3v9x2mp/PLAN.md"), "mine\n");
     assert_eq!(there.read(".leftoff/sessions/k3v9x2mp/PLAN.md.from-bundle"), "the plan\n");
-    assert!(taken.stderr.contains("PLAN.md.from-bundle: another one is there"), "{}", taken.stderr);
+    assert!(taken.stderr.contains("PLAN.md.from-bundle: a different file is there"), "{}", taken.stderr);
     // A hidden file can instruct a program: it is written next to its name.
     let elsewhere = git();
     let hidden = forged(&path, |line| {
@@ -176,11 +176,11 @@ fn a_bundle_that_cannot_be_trusted_changes_nothing() {
     };
     let bad = [
         (written("cut", &text[..text.len() / 2]), "cut off"),
-        (written("altered", &text.replace("travel", "trovel")), "was changed on its way"),
-        (written("other", "{\"hello\": 1}\n"), "no bundle"),
-        (written("binary", "\u{1}\u{2}\n"), "no bundle"),
+        (written("altered", &text.replace("travel", "trovel")), "was changed in transit"),
+        (written("other", "{\"hello\": 1}\n"), "not a leftoff bundle"),
+        (written("binary", "\u{1}\u{2}\n"), "not a leftoff bundle"),
         (written("empty", ""), "empty"),
-        (written("longer", &format!("{text}{{}}\n")), "follows its end"),
+        (written("longer", &format!("{text}{{}}\n")), "more data after its end"),
         (on("file", |file| file["path"] = json!("../outside")), "not a plain path"),
         (on("file", |file| file["path"] = json!("/etc/outside")), "not a plain path"),
         (on("file", |file| file["path"] = json!("a\nb")), "control character"),
@@ -189,11 +189,11 @@ fn a_bundle_that_cannot_be_trusted_changes_nothing() {
         (on("content", |content| content["base64"] = json!("AAAA")), "hash"),
         (on("definition", |definition| definition["hash"] = json!("00")), "definition"),
         (on("event", |event| event["version"] = json!(9)), "event 1 is missing"),
-        (on("event", |event| event["kind"] = json!("note_added")), "not of the kind"),
-        (on("event", |event| event["body"] = json!("{\"type\":\"teleported\"}")), "does not know"),
+        (on("event", |event| event["kind"] = json!("note_added")), "does not match its type"),
+        (on("event", |event| event["body"] = json!("{\"type\":\"teleported\"}")), "unknown to this program"),
         (on("event", without_phases), "has no phase"),
-        (header("leftoff_bundle", json!(2)), "version 2"),
-        (header("session", json!("another")), "not those of a session"),
+        (header("leftoff_bundle", json!(2)), "version is 2"),
+        (header("session", json!("another")), "do not form a session"),
     ];
     for (file, why) in &bad {
         let refused = there.run(["bundle", "take", file, "--json"]).code(4);

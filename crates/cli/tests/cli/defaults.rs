@@ -74,7 +74,10 @@ fn the_only_workflow_that_a_tool_defines_is_what_its_sessions_follow() {
     let sandbox = fresh();
     std::fs::create_dir_all(sandbox.path(".workflow")).unwrap();
     let said = sandbox.run(["start", "--parallel"]).ok().stderr;
-    assert!(said.contains("a native session; one of Claude-Code-Workflow cannot be parallel"), "{said}");
+    assert!(
+        said.contains("a native session; a session of Claude-Code-Workflow cannot be parallel"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn without_a_session_a_temporary_workspace_is_kept_only_with_something_in_it() {
     assert!(!PathBuf::from(&path).exists());
     let (path, told) =
         temporary(&sandbox, "touch \"$LEFTOFF_WORKSPACE/x\"; printf %s \"$LEFTOFF_WORKSPACE\"");
-    assert!(told.contains(&format!("kept, something is in it: {path}")), "{told}");
+    assert!(told.contains(&format!("workspace kept, because it is not empty: {path}")), "{told}");
     let mode = std::fs::metadata(&path).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
 }

@@ -53,10 +53,10 @@ fn queries_leave_the_project_as_it_was_and_a_command_takes_the_session_in() {
     let refused = sandbox.run(["advance", "--phase", "synthesis", "--json"]).code(4);
     assert_eq!(refused.error()["kind"], "phase_not_current");
     assert_eq!(sandbox.read(&format!("{SESSION}/state.json")), state("reviews", 4, ""));
-    assert!(!sandbox.run(["log"]).ok().stdout.contains("taken in"), "a refused command changes nothing");
+    assert!(!sandbox.run(["log"]).ok().stdout.contains("adopted from"), "a refused command changes nothing");
     let noted = sandbox.run(["note", "looked at it"]).ok();
     assert!(
-        noted.stderr.contains("was taken in from .ocr/sessions/2026-11-14-feature-login"),
+        noted.stderr.contains("was adopted from .ocr/sessions/2026-11-14-feature-login"),
         "{}",
         noted.stderr
     );
@@ -71,7 +71,7 @@ fn queries_leave_the_project_as_it_was_and_a_command_takes_the_session_in() {
     assert_eq!((&written["current_phase"], &written["phase_number"]), (&"aggregation".into(), &5.into()));
     assert_eq!(sandbox.read(&format!("{SESSION}/state.json.bak")), state("reviews", 4, ""));
     let log = sandbox.run(["log"]).ok().stdout;
-    assert!(log.contains("taken in from .ocr/sessions/2026-11-14-feature-login (ocr)"), "{log}");
+    assert!(log.contains("adopted from .ocr/sessions/2026-11-14-feature-login (ocr)"), "{log}");
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn a_broken_session_is_a_warning_and_hides_no_healthy_one() {
     let list = sandbox.run(["list", "--json"]).ok().json();
     assert_eq!(list["sessions"].as_array().unwrap().len(), 2);
     let warning = list["warnings"][1]["message"].as_str().unwrap();
-    assert!(warning.starts_with(".ocr/sessions/2026-11-15-broken/state.json: it is no JSON"), "{warning}");
+    assert!(warning.starts_with(".ocr/sessions/2026-11-15-broken/state.json: it is not JSON"), "{warning}");
 }
 
 #[test]

@@ -64,13 +64,13 @@ fn an_artifact_that_is_a_link_out_a_pipe_or_a_folder_does_not_pass() {
     let outside = sandbox.folder().join("outside.md");
     std::fs::write(&outside, "## Acceptance\n").unwrap();
     std::os::unix::fs::symlink(&outside, &plan).unwrap();
-    assert_found(&sandbox, "plan", "failed", "leads out of the project");
+    assert_found(&sandbox, "plan", "failed", "to outside the project");
     std::fs::remove_file(&plan).unwrap();
     assert!(std::process::Command::new("mkfifo").arg(&plan).status().unwrap().success());
-    assert_found(&sandbox, "plan", "failed", "no regular file");
+    assert_found(&sandbox, "plan", "failed", "not a regular file");
     std::fs::remove_file(&plan).unwrap();
     std::fs::create_dir(&plan).unwrap();
-    assert_found(&sandbox, "plan", "failed", "no regular file");
+    assert_found(&sandbox, "plan", "failed", "not a regular file");
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn an_artifact_that_cannot_be_looked_at_fails_its_check_and_the_attempt_is_kept(
     );
     assert_found(&sandbox, "each", "failed", "is missing");
     sandbox.write(".leftoff/sessions/s/notes", "no folder");
-    assert_found(&sandbox, "each", "failed", "no folder that can be looked into");
+    assert_found(&sandbox, "each", "failed", "not a readable folder");
     sandbox.run(["advance", "--phase", "p"]).code(5);
 }
 
@@ -138,8 +138,8 @@ fn trust_reaches_the_definition_that_the_session_began_with() {
     sandbox.write(".leftoff/workflows/w.toml", &newer);
     let shown = trust(&sandbox);
     assert!(shown.contains("p/c:\n    echo new\n"), "{shown}");
-    assert!(shown.contains("p/c, as session s began with it:\n    echo old\n"), "{shown}");
-    assert_found(&sandbox, "c", "passed", "ended with 0");
+    assert!(shown.contains("p/c, as session s started with it:\n    echo old\n"), "{shown}");
+    assert_found(&sandbox, "c", "passed", "exited with 0");
 
     // As after a bundle: the session has a definition that the project lacks.
     let sandbox = started(&command_phase("echo old", "10s"));
@@ -147,7 +147,7 @@ fn trust_reaches_the_definition_that_the_session_began_with() {
     let check = check(&sandbox, "c");
     assert!(check["help"].as_str().unwrap().ends_with(": leftoff trust w"), "{check}");
     trust(&sandbox);
-    assert_found(&sandbox, "c", "passed", "ended with 0");
+    assert_found(&sandbox, "c", "passed", "exited with 0");
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn a_command_runs_only_after_this_exact_text_was_trusted_by_a_person() {
     let refused = sandbox.run(["trust", "w", "--yes", "--json"]).code(6);
     assert_eq!(refused.error()["kind"], "needs_a_person");
     trust(&sandbox);
-    assert_found(&sandbox, "c", "passed", "ended with 0");
+    assert_found(&sandbox, "c", "passed", "exited with 0");
     assert!(sandbox.path("ran").exists());
 
     sandbox
@@ -185,7 +185,7 @@ fn a_command_that_fails_shows_its_code_and_its_last_lines() {
     let ran = sandbox.run(["advance", "--phase", "p", "--json"]).code(5);
     let attempt = ran.json()["phases"][0]["attempts"][0].clone();
     let found = attempt["checks"][0]["found"].as_str().unwrap().to_owned();
-    assert!(found.starts_with("ended with 3"), "{found}");
+    assert!(found.starts_with("exited with 3"), "{found}");
     assert!(found.ends_with("100\nbroken"), "{found}");
     assert!(!found.contains("\n50\n"), "only the last lines are kept");
     assert_eq!(ran.error()["kind"], "gate_failed");
@@ -200,7 +200,7 @@ fn the_last_lines_of_a_command_that_ended_well_are_kept_too() {
     trust(&sandbox);
     let view = sandbox.run(["advance", "--phase", "p", "--json"]).ok().json();
     let found = view["phases"][0]["attempts"][0]["checks"][0]["found"].as_str().unwrap().to_owned();
-    assert!(found.starts_with("ended with 0 after ") && found.ends_with("x\n12 passed"), "{found}");
+    assert!(found.starts_with("exited with 0 after ") && found.ends_with("x\n12 passed"), "{found}");
     assert!(found.len() < 3000, "{} bytes were kept", found.len());
 }
 
@@ -208,7 +208,7 @@ fn the_last_lines_of_a_command_that_ended_well_are_kept_too() {
 fn a_command_over_its_limit_is_ended_with_all_it_started() {
     let sandbox = started(&command_phase("sh -c 'sleep 600; touch late' & echo $! > child; sleep 600", "1s"));
     trust(&sandbox);
-    assert_found(&sandbox, "c", "failed", "ran over its limit of 1 s");
+    assert_found(&sandbox, "c", "failed", "exceeded its limit of 1 s");
     assert_ends(&sandbox.read("child"));
 }
 
@@ -272,7 +272,7 @@ fn a_command_that_prints_without_end_or_leaves_something_behind_holds_nobody_up(
 
     let sandbox = started(&command_phase("setsid sleep 30 & exit 0", "20s"));
     trust(&sandbox);
-    assert_found(&sandbox, "c", "passed", "ended with 0");
+    assert_found(&sandbox, "c", "passed", "exited with 0");
 }
 
 #[test]
@@ -302,7 +302,7 @@ fn an_approval_is_a_persons_unless_the_project_says_otherwise_and_runs_out() {
     assert_found(&sandbox, "agreed", "passed", "(Anna)");
     assert_eq!(sandbox.run(["next", "--json"]).json()["command"], "leftoff advance --phase p");
     sandbox.at("2026-11-15T10:00:01Z");
-    assert_found(&sandbox, "agreed", "failed", "has run out");
+    assert_found(&sandbox, "agreed", "failed", "has expired");
 }
 
 #[test]
@@ -329,7 +329,10 @@ fn status_says_when_the_project_lets_anyone_do_what_is_a_persons() {
     sandbox.allow_anyone(&["override"]);
     assert_eq!(status()[0]["kind"], "policy");
     let told = sandbox.run(["status"]).ok().stderr;
-    assert!(told.contains("anyone may pass a gate by --override in this project, agents too"), "{told}");
+    assert!(
+        told.contains("anyone may pass a gate by --override in this project, including agents"),
+        "{told}"
+    );
     sandbox.write(".leftoff/config.toml", "");
     sandbox.allow_anyone(&["override", "approve"]);
     let told = sandbox.run(["status"]).ok().stderr;
@@ -476,7 +479,7 @@ id = "build"
     assert!(
         failed
             .stderr
-            .contains("loose ('green' is true or false, 'reviewed' is a string; it needs true or false)"),
+            .contains("loose ('green' is true or false, 'reviewed' is a string; needed: true or false)"),
         "{}",
         failed.stderr
     );
@@ -496,7 +499,7 @@ fn b8_a_placeholder_given_as_a_value_is_refused_and_no_attempt() {
         [command.as_str(), "leftoff advance --phase build --evidence coverage=N", "leftoff set x=TEXT"]
     {
         let refused = sandbox.run_printed(line).code(2).stderr;
-        assert!(refused.contains("is a placeholder, "), "{refused}");
+        assert!(refused.contains("is a placeholder"), "{refused}");
     }
     let after = sandbox.run(["status", "--json"]).ok().json();
     assert_eq!(after["phases"], before["phases"], "the real failure still stands");

@@ -423,7 +423,7 @@ fn two_agents() -> (Sandbox, Vec<Agent>) {
     let beside =
         second.run(&sandbox, &["start", "review", "--title", "Cookie flags", "--id", "cookies"]).ok();
     assert!(
-        beside.stderr.contains("login goes on beside it: claude aaaa0000 works on it"),
+        beside.stderr.contains("login stays active next to it: claude aaaa0000 is working on it"),
         "{}",
         beside.stderr
     );
@@ -496,7 +496,7 @@ fn a_definition_that_changed_since() {
         ),
         markdown: &[
             "Workflow ship v1",
-            "## Warnings\n- workflow 'ship' was changed since this run began; the run keeps the definition it began with",
+            "## Warnings\n- workflow 'ship' changed since this run started; the run keeps its original definition",
         ],
         never: &["construct", "v2"],
         json: &[

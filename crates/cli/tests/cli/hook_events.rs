@@ -243,7 +243,7 @@ fn a_prompt_brings_only_what_others_changed_since() {
     sandbox.run(["note", "use the\n# old cookie", "--kind", "decision"]).ok();
     sandbox.run_as("codex:zzz", ["advance", "--phase", "plan"]).ok();
     let text = told(&claude.prompted());
-    assert!(text.starts_with("Changed by others in session login since you were last told:\n"), "{text}");
+    assert!(text.starts_with("Changes by others in session login since the last message:\n"), "{text}");
     assert!(text.contains(" anna: decision 2: use the # old cookie\n"), "{text}");
     assert!(text.contains(" codex zzz: phase plan completed\n"), "{text}");
     assert!(!text.contains("my own"), "{text}");
@@ -258,7 +258,7 @@ fn a_session_that_somebody_else_began_is_told_once() {
     assert_eq!(claude.prompted().stdout, "", "nothing is going on");
     sandbox.run(["start", "--id", "login", "--title", "Log-out"]).ok();
     let text = told(&claude.prompted());
-    assert!(text.starts_with("Session login is going on here: Log-out."), "{text}");
+    assert!(text.starts_with("Session login is active here: Log-out."), "{text}");
     assert_eq!(claude.prompted().stdout, "");
     sandbox.run(["abandon"]).ok();
     claude.agent.run(&sandbox, &["start", "--id", "own"]).ok();
@@ -272,7 +272,7 @@ fn neighbours_are_told_where_there_is_no_session() {
     let mut other = Agent::new(&sandbox, "agent-a");
     other.hook(&sandbox, "bbbb-1", "startup").ok();
     let text = told(&send(&sandbox, "claude", &session_start(&sandbox, ID, "startup")));
-    assert!(text.starts_with("Other agent sessions at work in this project:"), "{text}");
+    assert!(text.starts_with("Other agent sessions active in this project:"), "{text}");
     assert!(text.contains("- claude bbbb1 on main, seen "), "{text}");
     drop(other);
     assert_eq!(send(&sandbox, "claude", &session_start(&sandbox, ID, "resume")).stdout, "", "it is gone");

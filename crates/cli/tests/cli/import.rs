@@ -85,7 +85,7 @@ fn importing_a_session_of_another_project_again_is_not_twice() {
             sandbox.run(["log", "--json", "--session", first["session_id"].as_str().unwrap()]).ok().stdout;
         let again = sandbox.run(["import", &path, "--json"]).ok().json();
         assert_eq!((&again["already"], &again["session_id"]), (&json!(true), &first["session_id"]));
-        assert!(again["said"].to_string().contains("was imported already, as"), "{}", again["said"]);
+        assert!(again["said"].to_string().contains("was already imported, as"), "{}", again["said"]);
         assert!(!again["said"].to_string().contains("changed"), "{}", again["said"]);
         assert_eq!(
             sandbox.run(["log", "--json", "--session", first["session_id"].as_str().unwrap()]).ok().stdout,
@@ -98,7 +98,11 @@ fn importing_a_session_of_another_project_again_is_not_twice() {
     let edited = elsewhere.read(OLD).replace("docs/import.md", "docs/other.md");
     elsewhere.write(OLD, &edited);
     let again = sandbox.run(["import", &elsewhere.path(OLD).display().to_string()]).ok();
-    assert!(again.stderr.contains("old.json changed since then; that was not taken in"), "{}", again.stderr);
+    assert!(
+        again.stderr.contains("old.json changed since then; those changes were not imported"),
+        "{}",
+        again.stderr
+    );
     assert_eq!(sandbox.run(["show", "old", "--json"]).ok().json()["target"], "docs/import.md");
 }
 
@@ -213,12 +217,12 @@ fn what_is_no_session_is_not_imported_and_it_is_said_what_would_be() {
         ),
         ("docs", "praxis (a .json file in .praxis-os", "leftoff list --project DIR"),
         (root.as_str(), "looked for", "a session in it: leftoff import"),
-        ("backup/ours.json", "looked for", "it is an export of leftoff's own"),
+        ("backup/ours.json", "looked for", "it is an export for other programs"),
         ("ours.bundle", "looked for", "leftoff bundle take ours.bundle"),
-        (&format!("{REVIEW}/context.md"), "looked for", "it is inside of one: leftoff import"),
-        (".praxis-os/.cache/state/package.json", "it has none of the keys session_id", "mend it"),
-        (".praxis-os/.cache/state/torn.json", "it is no JSON", "mend it"),
-        (".ocr/sessions/2026-11-15-empty", "state.json: it is missing", "mend it"),
+        (&format!("{REVIEW}/context.md"), "looked for", "it is inside one: leftoff import"),
+        (".praxis-os/.cache/state/package.json", "it has none of the keys session_id", "fix it"),
+        (".praxis-os/.cache/state/torn.json", "it is not JSON", "fix it"),
+        (".ocr/sessions/2026-11-15-empty", "state.json: it is missing", "fix it"),
     ] {
         let refused = sandbox.run(["import", asked, "--json"]).code(3).error();
         assert!(refused["message"].as_str().unwrap().contains(why), "{asked}: {refused}");
@@ -227,7 +231,11 @@ fn what_is_no_session_is_not_imported_and_it_is_said_what_would_be() {
     let other = sandbox.run(["import", OLD, "--layout", "ocr"]).code(2);
     assert!(other.stderr.contains("cannot become one of ocr"), "{}", other.stderr);
     let own = sandbox.run(["import", "ours"]).ok();
-    assert!(own.stderr.contains("ours is leftoff's own: there is nothing to import"), "{}", own.stderr);
+    assert!(
+        own.stderr.contains("ours is already a leftoff session: there is nothing to import"),
+        "{}",
+        own.stderr
+    );
     let native = sandbox.run(["list", "--layout", "native", "--json"]).ok().json();
     assert_eq!(native["sessions"].as_array().unwrap().len(), 1, "{native}");
     assert_eq!(native["sessions"][0]["version"], 3, "nothing was written: {native}");
@@ -386,7 +394,7 @@ fn each_kind_of_session_goes_where_there_are_words_for_its_phases_and_is_refused
                 let refused = ran.code(2).error();
                 let (message, hint) = (refused["message"].to_string(), refused["hint"].as_str().unwrap());
                 assert!(
-                    message.contains("has no way to show a session that follows"),
+                    message.contains("cannot represent a session of workflow"),
                     "{id} to {layout}: {message}"
                 );
                 assert!(
@@ -442,7 +450,7 @@ fn what_a_layout_cannot_show_is_refused_and_where_to_must_be_said() {
     sandbox.run(["start", "--id", "ours"]).ok();
     let refused = sandbox.run(["export", "--layout", "ocr", "out", "--session", "ours"]).code(2);
     assert!(
-        refused.stderr.contains("has no way to show a session that follows 'plan-implement-review'"),
+        refused.stderr.contains("cannot represent a session of workflow 'plan-implement-review'"),
         "{}",
         refused.stderr
     );

@@ -109,7 +109,7 @@ fn claude_gets_hooks_a_server_and_words() {
     assert!(words.starts_with("<!-- BEGIN leftoff -->\n") && words.lines().count() <= 20, "{words}");
     assert!(sandbox.read("CLAUDE.md").contains("@AGENTS.md"));
     assert!(said.stdout.contains(".claude/settings.json"), "it says what it touched: {}", said.stdout);
-    assert!(said.stderr.contains("no program of this name is in your PATH"), "{}", said.stderr);
+    assert!(said.stderr.contains("no such program is in your PATH"), "{}", said.stderr);
     assert!(!sandbox.path(".codex").exists());
 }
 

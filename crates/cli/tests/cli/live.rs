@@ -17,13 +17,13 @@ fn log_follows_what_other_processes_do_and_shows_each_event_once() {
     let sandbox = git();
     sandbox.run(["start", "--id", "login"]).ok();
     let mut log = Running::start(sandbox.command(["log", "-f"]));
-    log.until("phase plan began");
+    log.until("phase plan started");
     sandbox.run(["note", "first"]).ok();
     log.until("note 1: first");
     sandbox.run(["note", "second"]).ok();
     log.until("note 2: second");
     let times = |part: &str| log.seen().iter().filter(|line| line.contains(part)).count();
-    assert_eq!((times("first"), times("phase plan began")), (1, 1), "{:?}", log.seen());
+    assert_eq!((times("first"), times("phase plan started")), (1, 1), "{:?}", log.seen());
 }
 
 #[test]

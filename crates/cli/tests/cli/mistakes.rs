@@ -6,24 +6,24 @@ use crate::fresh;
 type Mistake = (&'static [&'static str], i32, &'static str, &'static str);
 
 const OF_PEOPLE: [Mistake; 12] = [
-    (&["done"], 2, "there is no command 'done'", "leftoff advance"),
-    (&["statsu"], 2, "there is no command 'statsu'", "leftoff status"),
-    (&["finish"], 2, "there is no command 'finish'", "leftoff close"),
+    (&["done"], 2, "unknown command 'done'", "leftoff advance"),
+    (&["statsu"], 2, "unknown command 'statsu'", "leftoff status"),
+    (&["finish"], 2, "unknown command 'finish'", "leftoff close"),
     (&["advance", "paln"], 3, "there is no phase 'paln'", "did you mean 'plan'"),
     (&["advance", "implement"], 4, "the current phase is 'plan'", "leftoff advance --phase plan"),
     (&["resume", "logni"], 3, "there is no session 'logni'", "login"),
     (&["start", "reviw"], 3, "there is no workflow 'reviw'", "review"),
     (&["start", "--goal", ""], 2, "the goal is empty", "leftoff start --goal"),
-    (&["note", "x", "--kind", "decison"], 2, "no kind of note 'decison'", "did you mean 'decision'"),
+    (&["note", "x", "--kind", "decison"], 2, "unknown kind of note 'decison'", "did you mean 'decision'"),
     (&["close"], 4, "cannot close session login", "leftoff close --force"),
     (&["redo"], 4, "nothing to redo", "leftoff undo --to"),
     (&["undo"], 4, "cannot undo the start", "leftoff abandon"),
 ];
 
 const OF_MODELS: [Mistake; 12] = [
-    (&["complete_phase", "--phase", "plan"], 2, "there is no command 'complete_phase'", "leftoff advance"),
-    (&["task", "list"], 2, "there is no command 'task'", "leftoff item list"),
-    (&["create", "--goal", "x"], 2, "there is no command 'create'", "leftoff start"),
+    (&["complete_phase", "--phase", "plan"], 2, "unknown command 'complete_phase'", "leftoff advance"),
+    (&["task", "list"], 2, "unknown command 'task'", "leftoff item list"),
+    (&["create", "--goal", "x"], 2, "unknown command 'create'", "leftoff start"),
     (&["advance", "plan", "--evidence", "tests_passed"], 2, "no '='", "NAME=VALUE"),
     (&["advance", "plan", "--evidence", "coverage=<number>"], 2, "<number>", "hint: "),
     (&["advance", "plan"], 5, "PLAN.md is missing", "leftoff advance --phase plan"),

@@ -63,7 +63,7 @@ fn define(sandbox: &Sandbox) {
     );
     sandbox.write(
         GATE,
-        "checkpoint: {strict: true}\nevidence_schema:\n  tests: {type: integer, required: true, validator: positive}\n  failed: {type: integer}\nvalidators:\n  positive: \"lambda x: x > 0\"\ncross_field_validation:\n  - rule: \"lambda e: e.get('failed', 0) == 0\"\n    error_message: mend what fails\n",
+        "checkpoint: {strict: true}\nevidence_schema:\n  tests: {type: integer, required: true, validator: positive}\n  failed: {type: integer}\nvalidators:\n  positive: \"lambda x: x > 0\"\ncross_field_validation:\n  - rule: \"lambda e: e.get('failed', 0) == 0\"\n    error_message: fix what fails\n",
     );
 }
 

@@ -327,10 +327,10 @@ fn in_the_database() -> Vec<Cheat> {
                 );
             })
         }),
-        row("swaps a file after its gate", Met::Visible("was changed since it was recorded"), || {
+        row("swaps a file after its gate", Met::Visible("changed since it was recorded"), || {
             after(|sandbox| sandbox.write(PLAN, "another plan\n"))
         }),
-        row("swaps a file and records it again", Met::Visible("was recorded anew"), || {
+        row("swaps a file and records it again", Met::Visible("was recorded again"), || {
             after(|sandbox| {
                 sandbox.write(PLAN, "another plan\n");
                 agent(sandbox, &["reopen"]);
@@ -355,7 +355,7 @@ fn in_the_database() -> Vec<Cheat> {
         row("changes a row", Met::Visible("was changed after it was written"), || {
             after(|sandbox| tamper(sandbox, "UPDATE events SET actor=replace(actor,'agent','person')"))
         }),
-        row("deletes rows", Met::Visible("the last event is not the one"), || {
+        row("deletes rows", Met::Visible("events at the end are missing"), || {
             after(|sandbox| tamper(sandbox, "DELETE FROM events WHERE version>5"))
         }),
         row("removes the hash chain", Met::Visible("has no hash chain"), || {

@@ -502,10 +502,10 @@ fn r10_sessions_are_shown_and_the_installation_is_verified() {
         let shown = req(&sandbox, &words).ok().stdout;
         assert!(shown.contains("bbbb2222") && shown.contains("commit_plan"), "{shown}");
     }
-    assert!(req(&sandbox, &["verify"]).code(1).stdout.contains("no agent is wired here"));
+    assert!(req(&sandbox, &["verify"]).code(1).stdout.contains("no agent is connected here"));
     sandbox.run(["init", "--agent", "claude"]).ok();
     let verified = req(&sandbox, &["verify"]);
-    assert!(!verified.stdout.contains("no agent is wired here"), "{verified:?}");
+    assert!(!verified.stdout.contains("no agent is connected here"), "{verified:?}");
     let diagnosed = req(&sandbox, &["doctor", "--verbose", "--repo", "/nowhere"]);
     assert_eq!((diagnosed.code, &diagnosed.stdout), (verified.code, &verified.stdout));
     assert!(req(&sandbox, &["doctor", "--json"]).json()["wired"].is_array());

@@ -19,7 +19,7 @@ fn discrepancies_are_listed_with_remedies_and_nothing_changes_when_nobody_is_the
     let before = sandbox.run(["status", "--json"]).ok().json();
     let asked = sandbox.run(["resume", "--json"]).code(6);
     let message = asked.error()["message"].as_str().unwrap().to_owned();
-    let changed = message.find("thesis.md of phase thesis was changed").expect("the first phase first");
+    let changed = message.find("thesis.md of phase thesis changed").expect("the first phase first");
     let missing = message.find("outline.md of phase outline is missing").expect("then the second");
     assert!(changed < missing && message.contains("leftoff artifact restore"), "{message}");
     assert!(asked.error()["hint"].as_str().unwrap().contains("leftoff resume s --yes"));

@@ -68,7 +68,7 @@ fn a_dry_run_shows_everything_and_changes_nothing() {
         ]
     );
     assert_eq!(preview["restarted"], serde_json::json!(["outline", "arguments", "draft"]));
-    assert!(preview["warnings"][0].as_str().unwrap().contains("3 later phases begin again"), "{preview}");
+    assert!(preview["warnings"][0].as_str().unwrap().contains("3 later phases restart"), "{preview}");
     assert_eq!((show(&sandbox), files(&sandbox)), (before, there));
 }
 
@@ -193,7 +193,7 @@ fn a_link_in_place_of_a_file_is_left_alone() {
     std::fs::remove_file(&outline).unwrap();
     std::os::unix::fs::symlink(sandbox.folder().join("outside"), &outline).unwrap();
     let view = revisit(&sandbox, &["--yes", "--impact", "major"]).ok().json();
-    assert!(view["said"].to_string().contains("outline.md is no regular file"), "{}", view["said"]);
+    assert!(view["said"].to_string().contains("outline.md is not a regular file"), "{}", view["said"]);
     assert!(outline.symlink_metadata().unwrap().is_symlink());
     assert_eq!(std::fs::read_to_string(sandbox.folder().join("outside")).unwrap(), "outside\n");
 }

@@ -118,7 +118,7 @@ fn a_key_whose_beginning_is_cut_off_a_commands_output_is_not_kept() {
     sandbox.run(["start", "w"]).ok();
     crate::gates::trust(&sandbox);
     let failed = sandbox.run(["advance", "--json"]).code(5).stdout;
-    assert!(failed.contains(r"ended with 3 after 0 s:\n[redacted: private key]\nlast words"), "{failed}");
+    assert!(failed.contains(r"exited with 3 after 0 s:\n[redacted: private key]\nlast words"), "{failed}");
     assert!(!failed.contains(&line) && !stands_on_disk(&sandbox, &line));
 }
 
@@ -160,7 +160,7 @@ fn purge_takes_what_slipped_through_off_the_disk_and_leaves_a_mark() {
     // Other sessions' text is not touched.
     assert_eq!(sandbox.run(["show", "other", "--json"]).ok().json()["goal"], "battery");
     let again = sandbox.run(["purge", "--session", &first, secret]).ok();
-    assert!(again.stdout.contains("does not hold it"), "{}", again.stdout);
+    assert!(again.stdout.contains("does not contain it"), "{}", again.stdout);
     sandbox.run(["doctor"]).ok();
 }
 
@@ -174,7 +174,7 @@ fn purge_reaches_what_is_kept_of_files_and_says_that_it_reaches_no_copies() {
     assert!(stands_on_disk(&sandbox, "mellon"));
     let purged = sandbox.run(["purge", "mellon", "--yes"]).ok();
     assert!(!stands_on_disk(&sandbox, "mellon"));
-    assert!(purged.stderr.contains("copies that were made before (store backup, bundles) still hold it"));
+    assert!(purged.stderr.contains("earlier copies (store backup, bundles) still contain it"));
 }
 
 #[test]

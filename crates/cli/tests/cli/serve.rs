@@ -53,7 +53,7 @@ fn a_request_must_name_this_machine_and_bring_what_was_printed() {
     assert_eq!(page.raw("GET", "/?token=0", &[("host", &own)], "").status, 403, "a wrong token");
     let replay = page.raw("GET", &format!("/?token={}", page.token), &[("host", &own)], "");
     assert_eq!(replay.status, 403, "the token was used");
-    assert!(replay.body.contains("good for one visit"), "{}", replay.body);
+    assert!(replay.body.contains("works only once"), "{}", replay.body);
     let foreign = page.raw(
         "GET",
         "/",
@@ -132,7 +132,7 @@ fn only_a_server_that_a_person_started_approves() {
     assert_eq!(refused.status, 409, "{}", refused.body);
     assert!(!sandbox.run(["log"]).ok().stdout.contains("approved"));
     let by_a_person = Page::serve_at_terminal(&sandbox, &["--allow-actions"]);
-    assert!(by_a_person.get("/approvals").body.contains("Everything else has passed"));
+    assert!(by_a_person.get("/approvals").body.contains("All other checks pass"));
     let other = format!("csrf={}&check=agreed&files=another", by_a_person.csrf("/approvals"));
     let refused = by_a_person.post("/session/login/approve", Some(&by_a_person.origin()), &other);
     assert_eq!(refused.status, 409, "{}", refused.body);
@@ -141,7 +141,7 @@ fn only_a_server_that_a_person_started_approves() {
     assert_eq!(done.status, 303, "{}", done.body);
     assert!(sandbox.run(["log"]).ok().stdout.contains("check agreed of plan approved by anna"));
     assert!(
-        by_a_person.get("/approvals").body.contains("Nothing waits"),
+        by_a_person.get("/approvals").body.contains("Nothing needs"),
         "{}",
         by_a_person.get("/approvals").body
     );
@@ -247,5 +247,5 @@ fn sessions_are_found_filtered_and_paged() {
     let closed = page.get("/?status=completed").body;
     assert!(closed.contains("/session/s07\"") && !closed.contains("Work 08</a> <span"), "{closed}");
     assert!(page.get("/?q=work+13").body.contains("/session/s13"));
-    assert!(page.get("/?q=nothing-like-this").body.contains("No session is found."));
+    assert!(page.get("/?q=nothing-like-this").body.contains("No session matches."));
 }

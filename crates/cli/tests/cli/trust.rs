@@ -161,7 +161,7 @@ fn t6_a_person_moves_a_running_session_to_an_edited_definition() {
     }
     let view = sandbox.run_as(CLAUDE, ["advance", "--phase", "plan", "--json"]).ok().json();
     assert_eq!(view["current_phase"]["id"], "check");
-    assert!(sandbox.run(["log"]).ok().stdout.contains("follows w v1 as it is now"));
+    assert!(sandbox.run(["log"]).ok().stdout.contains("now follows w v1"));
     let again = sandbox.run_as_person(["workflow", "update", "--yes", "--json"]).ok().json();
     assert_eq!(again["already"], true);
     // The new definition must contain the session's current phase.

@@ -19,7 +19,7 @@ fn undo_takes_the_last_command_back_and_redo_brings_it_back() {
     assert_eq!(words(&undone["undo"]["undone"]), ["phase_completed", "phase_started"]);
 
     let back = sandbox.at("2026-11-14T10:32:00Z").run(["redo"]).ok();
-    assert!(back.stderr.contains("brought back 4: phase plan completed (anna)"), "{}", back.stderr);
+    assert!(back.stderr.contains("restored 4: phase plan completed (anna)"), "{}", back.stderr);
     let status = sandbox.run(["status", "--json"]).ok().json();
     assert_eq!((&status["current_phase"]["id"], &status["version"]), (&json!("implement"), &json!(7)));
 }
@@ -215,9 +215,9 @@ fn reopen_says_which_others_are_finished_and_where_there_is_none() {
         sandbox.run(["close", "--force"]).ok();
     }
     let reopened = sandbox.run(["reopen"]).ok();
-    assert!(reopened.stdout.starts_with("three open again"), "{}", reopened.stdout);
-    let told = "finished as well: two (The work two), one (The work one); to reopen one instead, name it: leftoff reopen two";
+    assert!(reopened.stdout.starts_with("three reopened"), "{}", reopened.stdout);
+    let told = "also finished: two (The work two), one (The work one); to reopen another: leftoff reopen two";
     assert!(reopened.stderr.contains(told), "{}", reopened.stderr);
     let named = sandbox.run(["reopen", "two"]).ok();
-    assert!(!named.stderr.contains("finished as well"), "{}", named.stderr);
+    assert!(!named.stderr.contains("also finished"), "{}", named.stderr);
 }

@@ -114,7 +114,7 @@ fn outcomes_that_rest_on_words_count_when_they_are_allowed() {
 fn a_file_that_is_not_as_recorded_is_named_and_a_missing_one_is_taken_as_kept() {
     let sandbox = proven();
     sandbox.write(PLAN, "another plan\n");
-    assert_unproven(&sandbox, &[], "PLAN.md was changed since it was recorded");
+    assert_unproven(&sandbox, &[], "PLAN.md changed since it was recorded");
     std::fs::remove_file(sandbox.path(PLAN)).unwrap();
     let kept = report(&verified(&sandbox, &[]).ok());
     assert_eq!(kept["files"][0]["state"], "kept");
@@ -132,7 +132,7 @@ fn a_file_that_passed_a_gate_and_was_recorded_anew_is_no_proof() {
     assert_unproven(
         &sandbox,
         &[],
-        "phase plan: .leftoff/sessions/s/PLAN.md was recorded anew after its gate",
+        "phase plan: .leftoff/sessions/s/PLAN.md was recorded again after its gate",
     );
 }
 
@@ -147,7 +147,10 @@ fn rows_that_were_changed_put_in_or_taken_out_break_the_chain() {
             "UPDATE events SET actor=replace(actor,'agent','person') WHERE kind='phase_completed'",
             "was changed",
         ),
-        ("DELETE FROM events WHERE version=(SELECT max(version) FROM events)", "is not the one"),
+        (
+            "DELETE FROM events WHERE version=(SELECT max(version) FROM events)",
+            "events at the end are missing",
+        ),
         ("UPDATE sessions SET head=NULL", "has no hash chain"),
         ("UPDATE sessions SET chained_since=3", "events before 3"),
         ("DELETE FROM definitions", "the definition of workflow w is missing"),
@@ -280,7 +283,7 @@ fn a_policy_of_signed_asks_for_a_key_that_was_accepted_here() {
     sandbox.write(".leftoff/config.toml", "[policy]\napprove = \"signed\"\n");
     sandbox.write(".leftoff/allowed_signers", &line);
     let said = approve_signed(&sandbox, &anna, &[]).code(4).stderr;
-    assert!(said.contains("was not accepted on this machine"), "{said}");
+    assert!(said.contains("were not accepted on this machine"), "{said}");
     sandbox.run_as_person(["trust", "--policy", "--yes"]).ok();
     sandbox.run_as(CLAUDE, ["approve", "agreed"]).code(6);
     sandbox.run_as_person(["approve", "agreed"]).code(4);
@@ -329,7 +332,7 @@ fn a_signature_vouches_for_a_bundle_up_to_where_it_was_given() {
     let there = git();
     there.write(".leftoff/workflows/w.toml", &sandbox.read(".leftoff/workflows/w.toml"));
     there.write(".leftoff/allowed_signers", &line);
-    assert_unproven(&there, &["--bundle", &path], "whose count was not accepted here");
+    assert_unproven(&there, &["--bundle", &path], "the allowed signers were not accepted here");
     let hash = there.run(["trust", "--policy", "--print"]).ok().stdout;
     let automation = |path: &str, agent: Option<&str>| {
         let mut command = there.command(["verify", "--bundle", path, "--json"]);
@@ -347,7 +350,7 @@ fn a_signature_vouches_for_a_bundle_up_to_where_it_was_given() {
         }
     });
     let said = automation(&forged, None).code(5).error()["message"].to_string();
-    assert!(said.contains("is by no allowed key") && said.contains("phase plan is claimed"), "{said}");
+    assert!(said.contains("is not by an allowed key") && said.contains("phase plan is claimed"), "{said}");
 }
 
 #[test]
@@ -359,7 +362,7 @@ fn a_yes_is_to_the_files_as_they_were() {
     sandbox.run_as_person(["approve", "agreed"]).ok();
     sandbox.write(PLAN, "another plan\n");
     let ran = sandbox.run_as(CLAUDE, ["advance", "--phase", "plan"]).code(5);
-    assert!(ran.stderr.contains("are not those that anna approved"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("changed since anna approved them"), "{}", ran.stderr);
     assert!(ran.stderr.contains("leftoff approve agreed"), "{}", ran.stderr);
     sandbox.write(PLAN, "the plan\n");
     sandbox.run_as(CLAUDE, ["advance", "--phase", "plan"]).ok();

@@ -122,7 +122,7 @@ fn a_role_that_may_not_make_tables_is_told_so() {
     let sandbox = Sandbox::git(PROGRAM).without_gates().on(&server.url_of("ada", "s3cret", "postgres"));
     let refused = sandbox.run(["start"]).code(1);
     assert!(
-        refused.stderr.contains("the tables cannot be made") && refused.stderr.contains("store schema"),
+        refused.stderr.contains("the tables cannot be created") && refused.stderr.contains("store schema"),
         "{}",
         refused.stderr
     );

@@ -20,8 +20,8 @@ fn the_reference_of_tools_is_what_clients_are_told() {
     }
     page.push_str("\n## Errors\n\nA call that cannot be done is a result with `isError` and `structuredContent.error`: `kind` (a stable name), `message`, `hint` (what to do) and, where there are such, `valid` (what could be given instead). A gate that does not pass is no error but the outcome `gate_failed`.\n");
     page.push_str("\n## Resources\n\n| address | what | type |\n|---|---|---|\n");
-    page.push_str("| `leftoff://sessions` | All sessions, a line each | application/json |\n");
-    page.push_str("| `leftoff://brief` | Where the current session was left off | text/markdown |\n");
+    page.push_str("| `leftoff://sessions` | All sessions, one line each | application/json |\n");
+    page.push_str("| `leftoff://brief` | The hand-over of the current session | text/markdown |\n");
     for template in mcp::resource_templates().as_array().unwrap() {
         let field = |name: &str| template[name].as_str().unwrap_or_default().to_owned();
         page.push_str(&format!(

@@ -47,7 +47,7 @@ fn check_whole(sandbox: &Sandbox, active: &str, paused: &str, when: &str) {
         .map(|finding| finding["message"].as_str().unwrap())
         .collect();
     assert_eq!(findings.len(), 1, "{when}: {findings:?}");
-    assert!(findings[0].contains("line 2 is no JSON object"), "{when}: {findings:?}");
+    assert!(findings[0].contains("line 2 is not a JSON object"), "{when}: {findings:?}");
 }
 
 #[test]
@@ -310,10 +310,13 @@ fn a_folder_that_cannot_be_moved_fails_nothing_and_is_moved_later() {
     // A foreign file in place of the archives.
     sandbox.write(".workflow/archives", "not a folder");
     let closed = sandbox.run(["close", "--force"]).ok();
-    assert!(closed.stderr.contains("the session's files are not written"), "{}", closed.stderr);
+    assert!(closed.stderr.contains("the session's files could not be written"), "{}", closed.stderr);
     assert_eq!(sandbox.run(["show", "WFS-one", "--json"]).ok().json()["status"], "completed");
     let told = sandbox.run(["doctor"]).code(4).stdout;
-    assert!(told.contains(".workflow/active/WFS-one is to be .workflow/archives/WFS-one"), "{told}");
+    assert!(
+        told.contains(".workflow/active/WFS-one was to be moved to .workflow/archives/WFS-one"),
+        "{told}"
+    );
     std::fs::remove_file(sandbox.path(".workflow/archives")).unwrap();
     sandbox.run(["repair"]).ok();
     assert_eq!(check_in_one_place(&sandbox, "later"), ARCHIVED);

@@ -27,8 +27,8 @@ fn doctor_tells_of_every_row_that_was_tampered_with() {
         ("UPDATE events SET at=at-1 WHERE version=1", "event 1 was changed"),
         ("UPDATE events SET salt=NULL WHERE version=2", "event 2 was changed"),
         ("UPDATE events SET link=zeroblob(32) WHERE version=2", "event 2 does not follow"),
-        ("UPDATE events SET hash=NULL WHERE version=2", "event 2 was put in past leftoff"),
-        ("UPDATE sessions SET head=zeroblob(32)", "not the one that the session ended with"),
+        ("UPDATE events SET hash=NULL WHERE version=2", "event 2 was inserted without leftoff"),
+        ("UPDATE sessions SET head=zeroblob(32)", "events at the end are missing"),
     ] {
         let sandbox = git_with_session();
         sandbox.run(["doctor"]).ok();

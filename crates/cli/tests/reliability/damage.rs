@@ -98,7 +98,7 @@ fn f5_an_event_that_was_damaged_is_told_by_the_question_that_reads_it() {
     drop(database);
     for question in ["log", "show"] {
         let said = sandbox.run([question]).ok();
-        assert!(said.stderr.contains("is not what was written"), "{question}: {said:?}");
+        assert!(said.stderr.contains("does not match its hash chain"), "{question}: {said:?}");
         let answer = sandbox.run([question, "--json"]).ok().json();
         assert_eq!(answer["warnings"][0]["kind"], "chain", "{question}: {answer}");
     }

@@ -53,7 +53,7 @@ fn a_database_of_a_newer_version_is_shown_and_not_written() {
     for change in CHANGES {
         let error = sandbox.run(change.iter().chain(&["--json"])).code(1).error();
         assert_eq!(error["kind"], "newer_database", "{change:?}");
-        assert!(error["message"].as_str().unwrap().contains("was made by a newer leftoff"), "{error}");
+        assert!(error["message"].as_str().unwrap().contains("was written by a newer leftoff"), "{error}");
     }
     let found = sandbox.run(["doctor", "--json"]).code(4).json();
     assert_eq!(found["findings"][0]["kind"], "newer_database");
@@ -67,7 +67,7 @@ fn a_newer_database_whose_tables_are_not_known_is_refused_as_such() {
     let database = open(&sandbox);
     database.execute_batch("ALTER TABLE sessions RENAME TO works; PRAGMA user_version=999").unwrap();
     drop(database);
-    assert_refused(&sandbox, "newer_database", "was made by a newer leftoff");
+    assert_refused(&sandbox, "newer_database", "was written by a newer leftoff");
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn where_the_log_cannot_be_read_questions_are_answered_from_files_and_say_so() {
     }
     let said = sandbox.run(["status"]).ok();
     assert!(
-        said.stdout.contains("2026-11-14-x") && said.stderr.contains("only what is in files"),
+        said.stdout.contains("2026-11-14-x") && said.stderr.contains("only sessions in files"),
         "{said:?}"
     );
     for change in [&["note", "heard"][..], &["advance"], &["start"], &["repair"], &["store", "info"]] {

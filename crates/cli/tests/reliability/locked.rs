@@ -53,7 +53,7 @@ fn a_review_whose_folder_or_place_may_not_be_read_is_worked_on_in_the_log_and_wr
         let locked = Locked::new(&sandbox, &[shut]);
         let status = nobody.run(&["status", "--session", ID, "--json"]).ok().json();
         let said = warnings(&status);
-        assert!(said.contains("state.json cannot be looked at") && !said.contains("missing"), "{said}");
+        assert!(said.contains("state.json cannot be inspected") && !said.contains("missing"), "{said}");
         let skipped = nobody.run(&["skip", "--reason", "x", "--session", ID, "--json"]).ok().json();
         assert_eq!(skipped["view_stale"], true, "{skipped}");
         drop(locked);

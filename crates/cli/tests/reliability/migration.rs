@@ -105,7 +105,7 @@ fn a_key_whose_answer_cannot_be_read_is_done_and_not_decided_again() {
         database.execute(&format!("UPDATE keys SET {damage}"), []).unwrap();
         drop(database);
         let again = sandbox.run(note).ok();
-        assert!(again.stderr.contains("done before under the key 'once'"), "{damage}: {}", again.stderr);
+        assert!(again.stderr.contains("already done under the key 'once'"), "{damage}: {}", again.stderr);
         assert_eq!(events(&sandbox), count, "{damage}");
     }
     sandbox.run(["note", "--key", "once", "something else"]).code(4);

@@ -80,14 +80,14 @@ fn doctor_finds_out_which_refs_the_host_accepts() {
     let hub = Hub::new();
     let anna = hub.clone("anna");
     anna.ok(&["start", "--goal", "no log-out", "--id", "login"]);
-    assert!(anna.ok(&["doctor"]).contains("nothing is wrong"), "it accepts the refs");
+    assert!(anna.ok(&["doctor"]).contains("no problems found"), "it accepts the refs");
     assert_eq!(hub.refs("refs"), ["refs/heads/main"], "and nothing stays there");
     accept_only(&hub, "refs/heads/*");
     let found = anna.fails(4, &["doctor"]);
     assert!(found.contains("refuses refs/leftoff/* and accepts branches"), "{found}");
     assert!(found.contains("leftoff init --sync --branches"), "{found}");
     anna.ok(&["init", "--sync", "--branches"]);
-    assert!(anna.ok(&["doctor"]).contains("nothing is wrong"));
+    assert!(anna.ok(&["doctor"]).contains("no problems found"));
     accept_only(&hub, "refs/tags/*");
     let found = anna.fails(4, &["doctor"]);
     assert!(found.contains("refuses both"), "{found}");
@@ -106,7 +106,7 @@ fn a_recorded_file_with_a_secret_holds_its_session_back() {
     anna.ok(&["artifact", "add", "notes.md"]);
     let done = anna.sync();
     assert_eq!(done["sent"], 0, "{done}");
-    assert!(done["said"].to_string().contains("a recorded file of it holds a"), "{done}");
+    assert!(done["said"].to_string().contains("one of its recorded files contains a"), "{done}");
     assert!(!hub.all_content().contains(&key));
     anna.as_person(&["purge", &key, "--session", "login", "--yes"]);
     assert_eq!(anna.sync()["sent"], 1);
@@ -176,7 +176,7 @@ fn whoever_may_sign_purges_what_others_wrote() {
     assert!(!anna.notes("login").concat().contains("XYZZY"), "{done}");
     anna.sync();
     assert!(!hub.all_content().contains("XYZZY"), "no ref leads to it any more");
-    assert!(anna.ok(&["doctor"]).contains("nothing is wrong"));
+    assert!(anna.ok(&["doctor"]).contains("no problems found"));
 }
 
 /// The step of the guide that verifies a session from a plain checkout.

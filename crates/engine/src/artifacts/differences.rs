@@ -5,7 +5,7 @@ use crate::difference::between;
 use crate::engine::{Engine, Want};
 use crate::error::Result;
 use crate::facades::Sessions;
-use crate::files::{self, Seen};
+use crate::files::{self, PathEntry};
 
 /// The maximum number of files whose differences are shown.
 const MOST: usize = 20;
@@ -46,7 +46,7 @@ impl Sessions<'_> {
                     text: between(&old, &text),
                 });
             }
-            if let Seen::File(now) = files::look(&root, &newest.path, LARGEST_KEPT)
+            if let PathEntry::File(now) = files::look(&root, &newest.path, LARGEST_KEPT)
                 && now.hash != newest.hash
                 && let Ok(new) = String::from_utf8(now.beginning)
             {

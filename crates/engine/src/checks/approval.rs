@@ -3,7 +3,7 @@
 use super::{Surroundings, Verdict, artifact};
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::files::{Seen, look};
+use crate::files::{PathEntry, look};
 use crate::hex;
 use crate::words::{ago, one_line};
 use model::id::Name;
@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 
 pub(super) fn run(around: &Surroundings<'_>, check: &Name) -> Verdict {
     let failed = |found: String| {
-        let help = format!("A person says yes to it: leftoff approve {check}");
-        Verdict::failed(found).needing("a person's approval").mended_by(help)
+        let help = format!("Needs approval by a person: leftoff approve {check}");
+        Verdict::failed(found).needing("a person's approval").with_help(help)
     };
     let Some(approval) = around.session.approval(&around.phase.id, check) else {
         return failed("not approved yet".to_owned());
@@ -24,16 +24,16 @@ pub(super) fn run(around: &Surroundings<'_>, check: &Name) -> Verdict {
     let who = one_line(&approval.by, 60) + &remark.unwrap_or_default();
     let when = ago(approval.at, around.now);
     if !approval.holds(around.now) {
-        return failed(format!("the approval by {who}, {when}, has run out"));
+        return failed(format!("the approval by {who}, {when}, has expired"));
     }
     if approval.evidence.as_ref().is_some_and(|approved| *approved != around.evidence()) {
-        return failed(format!("the files of this phase are not those that {who} approved, {when}"));
+        return failed(format!("files of this phase changed since {who} approved them, {when}"));
     }
     // An approval that cannot be looked up does not count.
     let is_claim = around.engine.is_unsigned_from_elsewhere(&around.session.id, &around.phase.id, check);
     if is_claim.unwrap_or(true) {
         return failed(format!(
-            "{who} approved it on another machine, {when}, and no allowed key signed that"
+            "{who} approved it on another machine, {when}, but no allowed key signed that"
         ));
     }
     Verdict::passed(format!("approved by {who}, {when}"))
@@ -75,7 +75,7 @@ impl Surroundings<'_> {
         }
         if let Ok(definition) = self.engine.definition_of(self.session) {
             for path in self.engine.produced(self.session, &definition, &self.phase.id) {
-                if let Seen::File(looked) = look(&self.root, &path, 0) {
+                if let PathEntry::File(looked) = look(&self.root, &path, 0) {
                     files.insert(path, looked.hash);
                 }
             }

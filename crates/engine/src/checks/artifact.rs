@@ -1,7 +1,7 @@
 //! Files that prove a phase: existing, not empty, written since the phase started, with the required content.
 
 use super::{Surroundings, Verdict, items};
-use crate::files::{self, Looked, Seen};
+use crate::files::{self, FileDigest, PathEntry};
 use model::id::ItemId;
 use model::item::Item;
 use model::time::seconds_between;
@@ -20,7 +20,7 @@ pub(super) fn run(
     path: &str,
     matches: Option<&str>,
     stale_ok: bool,
-) -> (Verdict, Vec<(String, Looked)>) {
+) -> (Verdict, Vec<(String, FileDigest)>) {
     let path = around.engine.file_of_run(around.session, around.run_ordinal, path);
     let wanted = around.below_project(&path);
     let needed = wanted.replace("{item}", "*");
@@ -42,24 +42,24 @@ impl Surroundings<'_> {
         wanted: &str,
         matches: Option<&str>,
         stale_ok: bool,
-    ) -> Result<Vec<(String, Looked)>, Verdict> {
+    ) -> Result<Vec<(String, FileDigest)>, Verdict> {
         let candidates =
             if wanted.contains("{item}") { self.any_item(wanted)? } else { vec![wanted.to_owned()] };
         let judged = candidates.into_iter().map(|candidate| {
             let looked = self.judge(&candidate, matches, stale_ok)?;
             Ok((candidate, looked))
         });
-        let proven: Vec<(String, Looked)> = judged.collect::<Result<_, Verdict>>()?;
+        let proven: Vec<(String, FileDigest)> = judged.collect::<Result<_, Verdict>>()?;
         match self.without_a_file(wanted, &proven) {
             Some((path, item)) => Err(Verdict::failed(format!("{path} is missing: item {item} has none"))
-                .mended_by(format!("Write {path}."))),
+                .with_help(format!("Write {path}."))),
             None => Ok(proven),
         }
     }
 
     /// With `{item}`, every item of this phase needs a file of its own: returns the first item without one, and
     /// the file. If another check requires finished items, that check knows which items count.
-    fn without_a_file(&self, wanted: &str, files: &[(String, Looked)]) -> Option<(String, ItemId)> {
+    fn without_a_file(&self, wanted: &str, files: &[(String, FileDigest)]) -> Option<(String, ItemId)> {
         let (before, after) = wanted.split_once("{item}")?;
         let kind = self.phase.items.as_deref()?;
         let items = self.engine.items_of(self.session, &self.phase.id, MOST_ITEMS).ok()?;
@@ -83,32 +83,32 @@ impl Surroundings<'_> {
         Some((format!("{before}{}{after}", if short { number } else { name }), item.clone()))
     }
 
-    fn judge(&self, path: &str, matches: Option<&str>, stale_ok: bool) -> Result<Looked, Verdict> {
+    fn judge(&self, path: &str, matches: Option<&str>, stale_ok: bool) -> Result<FileDigest, Verdict> {
         let looked = match files::look(&self.root, path, LONGEST_LOOK) {
-            Seen::Missing => return Err(self.missing(path)),
-            Seen::Unusable(why) => {
-                return Err(Verdict::failed(format!("{path}: {why}")).mended_by(format!("Write {path}.")));
+            PathEntry::Missing => return Err(self.missing(path)),
+            PathEntry::Unusable(why) => {
+                return Err(Verdict::failed(format!("{path}: {why}")).with_help(format!("Write {path}.")));
             }
-            Seen::File(looked) => looked,
+            PathEntry::File(looked) => looked,
         };
         if looked.size == 0 {
-            return Err(Verdict::failed(format!("{path} is empty")).mended_by(format!("Write {path}.")));
+            return Err(Verdict::failed(format!("{path} is empty")).with_help(format!("Write {path}.")));
         }
         if !stale_ok && self.is_older(&looked) {
             let found = format!("{path} is older than the phase");
-            return Err(Verdict::failed(found).mended_first_by(format!("Bring {path} up to date.")));
+            return Err(Verdict::failed(found).with_first_help(format!("Bring {path} up to date.")));
         }
         if let Some(pattern) = matches
             && !holds(pattern, &looked.beginning)
         {
             let found = format!("{path} does not match `{pattern}`");
-            let help = format!("Write into {path} what the pattern {pattern} asks for.");
-            return Err(Verdict::failed(found).mended_by(help));
+            let help = format!("Change {path} so that it matches `{pattern}`.");
+            return Err(Verdict::failed(found).with_help(help));
         }
         Ok(looked)
     }
 
-    fn is_older(&self, looked: &Looked) -> bool {
+    fn is_older(&self, looked: &FileDigest) -> bool {
         self.started_at.is_some_and(|start| seconds_between(looked.modified, start) > SLACK_SECONDS)
     }
 
@@ -119,7 +119,7 @@ impl Surroundings<'_> {
             Some(found) => format!("Write {path}, or move {found} there."),
             None => format!("Write {path}."),
         };
-        Verdict::failed(format!("{path} is missing{also}")).needing(path.to_owned()).mended_by(help)
+        Verdict::failed(format!("{path} is missing{also}")).needing(path.to_owned()).with_help(help)
     }
 
     fn below_project(&self, path: &str) -> String {
@@ -135,8 +135,8 @@ impl Surroundings<'_> {
             Ok(entries) => entries,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => {
-                let found = format!("{folder} is no folder that can be looked into: {error}");
-                return Err(Verdict::failed(found).mended_by(format!("Make {folder} a folder.")));
+                let found = format!("{folder} is not a readable folder: {error}");
+                return Err(Verdict::failed(found).with_help(format!("Make {folder} a folder.")));
             }
         };
         let mut found: Vec<String> = entries

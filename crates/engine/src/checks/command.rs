@@ -40,8 +40,8 @@ pub(super) fn run(
         let naming = around.engine.naming(around.session)?;
         return Ok(Verdict::failed("its command is not trusted on this machine")
             .needing(needed)
-            .mended_first_by(
-                Hint::new("A person looks at the commands and trusts them: ")
+            .with_first_help(
+                Hint::new("A person must review the commands and trust them: ")
                     .run([words!["trust", workflow], naming].concat())
                     .to_string(),
             ));
@@ -57,22 +57,22 @@ pub(super) fn run(
         Some(status) if status.success() => {
             let trusted = if by_hash { " (trusted by LEFTOFF_TRUST)" } else { "" };
             let after = duration(ended.elapsed.as_secs());
-            Verdict::passed(format!("ended with 0 after {after}{trusted}{lines}"))
+            Verdict::passed(format!("exited with 0 after {after}{trusted}{lines}"))
         }
         Some(status) => {
             let how = match (status.code(), status.signal()) {
-                (Some(code), _) => format!("ended with {code}"),
-                (None, Some(signal)) => format!("was ended by signal {signal}"),
-                (None, None) => "ended without a code".to_owned(),
+                (Some(code), _) => format!("exited with {code}"),
+                (None, Some(signal)) => format!("was killed by signal {signal}"),
+                (None, None) => "exited without a code".to_owned(),
             };
             Verdict::failed(format!("{how} after {}{lines}", duration(ended.elapsed.as_secs())))
-                .mended_by(format!("Mend what it reports, then try again: {}", one_line(text, 200)))
+                .with_help(format!("Fix what it reports, then try again: {}", one_line(text, 200)))
         }
         None => Verdict::failed(format!(
-            "ran over its limit of {} and was ended{lines}",
+            "exceeded its limit of {} and was stopped{lines}",
             duration(timeout_seconds)
         ))
-        .mended_by("Make it faster, or raise the check's `timeout`."),
+        .with_help("Make it faster, or raise the check's `timeout`."),
     };
     Ok(verdict.needing(needed))
 }

@@ -29,7 +29,7 @@ pub(crate) struct Scope {
     /// Evidence of the wrong type.
     mistyped: Vec<String>,
     /// Reports already made about missing or mistyped evidence.
-    told: BTreeMap<String, String>,
+    reports: BTreeMap<String, String>,
     /// The folder in which `exists` looks.
     workspace: PathBuf,
 }
@@ -37,13 +37,13 @@ pub(crate) struct Scope {
 impl Scope {
     pub(super) fn new(
         evidence: &Map<String, Value>,
-        told: BTreeMap<String, String>,
+        reports: BTreeMap<String, String>,
         session: &Session,
         items: Value,
         workspace: &Path,
     ) -> Self {
         let mistyped: Vec<String> =
-            told.keys().filter(|name| evidence.contains_key(*name)).cloned().collect();
+            reports.keys().filter(|name| evidence.contains_key(*name)).cloned().collect();
         let mut usable = evidence.clone();
         usable.retain(|name, _| !mistyped.contains(name));
         let run = session.run().map_or(Value::Null, |run| {
@@ -76,28 +76,28 @@ impl Scope {
             ("artifacts", Value::Object(artifacts)),
             ("items", items),
         ];
-        Self { variables, mistyped, told, workspace: workspace.to_owned() }
+        Self { variables, mistyped, reports, workspace: workspace.to_owned() }
     }
 
     /// The result of an expression, and what was found. An expression that cannot be evaluated fails.
     pub(super) fn evaluate(&self, expr: &str) -> Evaluated {
-        let told = |outcome, found, names_what_is_missing| Evaluated {
+        let evaluated = |outcome, found, names_what_is_missing| Evaluated {
             outcome,
             found,
             names_what_is_missing,
             absent: None,
         };
         match self.answer(expr) {
-            Ok(Answer::Holds(true)) => told(CheckOutcome::Passed, self.found(expr), false),
-            Ok(Answer::Holds(false)) => told(CheckOutcome::Failed, self.found(expr), false),
+            Ok(Answer::Holds(true)) => evaluated(CheckOutcome::Passed, self.found(expr), false),
+            Ok(Answer::Holds(false)) => evaluated(CheckOutcome::Failed, self.found(expr), false),
             Ok(Answer::Missing(none)) if none.is_empty() => {
-                told(CheckOutcome::Passed, Some("nothing is missing".to_owned()), true)
+                evaluated(CheckOutcome::Passed, Some("nothing is missing".to_owned()), true)
             }
-            Ok(Answer::Missing(what)) => told(CheckOutcome::Failed, Some(some_of(&what)), true),
+            Ok(Answer::Missing(what)) => evaluated(CheckOutcome::Failed, Some(some_of(&what)), true),
             Err(why) => {
                 let absent = why.field().filter(|name| names(expr, name)).map(ToOwned::to_owned);
                 let found = Some(self.in_words(expr, why));
-                Evaluated { absent, ..told(CheckOutcome::Failed, found, false) }
+                Evaluated { absent, ..evaluated(CheckOutcome::Failed, found, false) }
             }
         }
     }
@@ -106,7 +106,7 @@ impl Scope {
     /// and why it is needed.
     pub(super) fn about_absent(&self, name: &str, needed_for: Option<&str>) -> String {
         let what_for = needed_for.map(|text| format!(" ({text})")).unwrap_or_default();
-        self.told.get(name).cloned().unwrap_or_else(|| format!("Field '{name}' is missing{what_for}"))
+        self.reports.get(name).cloned().unwrap_or_else(|| format!("Field '{name}' is missing{what_for}"))
     }
 
     /// The evidence in the expression with its types, for a type error.
@@ -118,7 +118,7 @@ impl Scope {
             .filter(|(name, _)| mentions(expr, name))
             .map(|(name, value)| format!("'{name}' is {}", type_of(value)))
             .collect();
-        if named.is_empty() { "what it looks at is of another type".to_owned() } else { named.join(", ") }
+        if named.is_empty() { "its input has the wrong type".to_owned() } else { named.join(", ") }
     }
 
     /// Why an expression does not hold, in its own words if it has any; `None` if it holds.
@@ -138,7 +138,7 @@ impl Scope {
         match receiver.recv_timeout(LONGEST_RUN) {
             Ok(answer) => answer,
             Err(RecvTimeoutError::Timeout) => {
-                Err(Failed::Said("the expression ran over its budget of 1 s".to_owned()))
+                Err(Failed::Said("the expression exceeded its time limit of 1 s".to_owned()))
             }
             Err(RecvTimeoutError::Disconnected) => {
                 Err(Failed::Said("the expression could not be evaluated".to_owned()))
@@ -149,10 +149,10 @@ impl Scope {
     fn in_words(&self, expr: &str, why: Failed) -> String {
         match why {
             Failed::Missing(name) if self.mistyped.contains(&name) => {
-                format!("'{name}' is of another type than declared")
+                format!("'{name}' does not have its declared type")
             }
             Failed::Missing(name) => format!("'{name}' was not given"),
-            Failed::Types(needed) => format!("{}; it needs {needed}", self.types(expr)),
+            Failed::Types(needed) => format!("{}; needed: {needed}", self.types(expr)),
             Failed::Said(why) => why,
         }
     }
@@ -244,7 +244,7 @@ fn handed_in(run: &Run) -> Map<String, Value> {
 /// The compiled program, or the error with its position.
 pub(crate) fn compile(expr: &str) -> Result<Program, String> {
     if expr.len() > LONGEST {
-        return Err(format!("it has {} characters, and {LONGEST} is the most", expr.len()));
+        return Err(format!("it has {} characters; the maximum is {LONGEST}", expr.len()));
     }
     Program::compile(expr).map_err(|errors| {
         errors
@@ -260,9 +260,9 @@ pub(crate) fn compile(expr: &str) -> Result<Program, String> {
 fn worded(error: &ExecutionError) -> Failed {
     match error {
         ExecutionError::NoSuchKey(name) => Failed::Missing(name.to_string()),
-        ExecutionError::UndeclaredReference(name) => Failed::Said(format!(
-            "'{name}' is not known here; use evidence, session, run, items or artifacts"
-        )),
+        ExecutionError::UndeclaredReference(name) => {
+            Failed::Said(format!("'{name}' is unknown; use evidence, session, run, items or artifacts"))
+        }
         ExecutionError::NoSuchOverload(call) => Failed::Types(needed_by(call.function())),
         ExecutionError::ValuesNotComparable(..) => Failed::Types(needed_by("_<_")),
         ExecutionError::UnsupportedBinaryOperator(..) => Failed::Types(needed_by("_+_")),
@@ -333,7 +333,7 @@ mod tests {
     fn check(expr: &str, evidence: Value) -> (CheckOutcome, Option<String>) {
         let workspace = PathBuf::from("/nowhere");
         let variables = vec![("evidence", evidence)];
-        let scope = Scope { variables, mistyped: Vec::new(), told: BTreeMap::new(), workspace };
+        let scope = Scope { variables, mistyped: Vec::new(), reports: BTreeMap::new(), workspace };
         let came_to = scope.evaluate(expr);
         (came_to.outcome, came_to.found)
     }
@@ -358,11 +358,11 @@ mod tests {
 
     #[test]
     fn evidence_that_is_missing_is_named_for_what_needs_it_and_in_the_words_that_were_said_of_it() {
-        let told = BTreeMap::from([("n".to_owned(), "Field 'n' is required but missing".to_owned())]);
+        let reports = BTreeMap::from([("n".to_owned(), "Field 'n' is required but missing".to_owned())]);
         let scope = Scope {
             variables: vec![("evidence", json!({"o": {}}))],
             mistyped: Vec::new(),
-            told,
+            reports,
             workspace: PathBuf::from("/nowhere"),
         };
         let absent = |expr: &str| scope.evaluate(expr).absent;
@@ -378,12 +378,12 @@ mod tests {
         let scope = |mistyped: &[&str]| Scope {
             variables: vec![("evidence", json!({}))],
             mistyped: mistyped.iter().map(ToString::to_string).collect(),
-            told: BTreeMap::new(),
+            reports: BTreeMap::new(),
             workspace: PathBuf::from("/nowhere"),
         };
         let Evaluated { outcome, found, .. } = scope(&["coverage"]).evaluate("evidence.coverage >= 80.0");
-        let told = "'coverage' is of another type than declared";
-        assert_eq!((outcome, found.as_deref()), (CheckOutcome::Failed, Some(told)));
+        let reports = "'coverage' does not have its declared type";
+        assert_eq!((outcome, found.as_deref()), (CheckOutcome::Failed, Some(reports)));
     }
 
     #[test]
@@ -392,17 +392,17 @@ mod tests {
             (
                 "evidence.a && evidence.b",
                 json!({"a": "yes", "b": 7}),
-                "'a' is a string, 'b' is a number; it needs true or false",
+                "'a' is a string, 'b' is a number; needed: true or false",
             ),
-            ("!evidence.a", json!({"a": 1}), "'a' is a number; it needs true or false"),
-            ("evidence.n > 0", json!({"n": "many"}), "'n' is a string; it needs two numbers, or two strings"),
-            ("evidence.n - 1 == 0", json!({"n": "one"}), "'n' is a string; it needs numbers"),
+            ("!evidence.a", json!({"a": 1}), "'a' is a number; needed: true or false"),
+            ("evidence.n > 0", json!({"n": "many"}), "'n' is a string; needed: two numbers, or two strings"),
+            ("evidence.n - 1 == 0", json!({"n": "one"}), "'n' is a string; needed: numbers"),
             (
                 "size(evidence.n) > 0",
                 json!({"n": 7}),
-                "'n' is a number; it needs a string, a list or an object",
+                "'n' is a number; needed: a string, a list or an object",
             ),
-            ("'x' in evidence.n", json!({"n": 7}), "'n' is a number; it needs a list or an object"),
+            ("'x' in evidence.n", json!({"n": 7}), "'n' is a number; needed: a list or an object"),
             ("evidence.n / 0 == 1", json!({"n": 7}), "it divides by zero"),
         ] {
             let (outcome, found) = check(expr, evidence);
@@ -416,7 +416,7 @@ mod tests {
         let expr = "evidence.n.all(a, evidence.n.all(b, evidence.n.all(c, a + b + c >= 0)))";
         let (outcome, found) = check(expr, json!({ "n": many }));
         assert_eq!(outcome, CheckOutcome::Failed);
-        assert_eq!(found.as_deref(), Some("the expression ran over its budget of 1 s"));
+        assert_eq!(found.as_deref(), Some("the expression exceeded its time limit of 1 s"));
     }
 
     #[test]
@@ -424,7 +424,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("requirements.md"), "x").expect("a file");
         let workspace = folder.path().to_owned();
-        let scope = Scope { variables: Vec::new(), mistyped: Vec::new(), told: BTreeMap::new(), workspace };
+        let scope =
+            Scope { variables: Vec::new(), mistyped: Vec::new(), reports: BTreeMap::new(), workspace };
         assert_eq!(scope.evaluate("exists('requirements.md')").outcome, CheckOutcome::Passed);
         for other in ["exists('nothing.md')", "exists('/etc/passwd')", "exists('../../etc/passwd')"] {
             assert_eq!(scope.evaluate(other).outcome, CheckOutcome::Failed, "{other}");

@@ -35,6 +35,6 @@ fn judge(status: &str, wanted: bool) -> Verdict {
     if changed.is_empty() == wanted {
         return Verdict::passed(found);
     }
-    let help = if wanted { "Commit or put aside what has changed." } else { "Nothing was changed yet." };
-    Verdict::failed(found).mended_by(help)
+    let help = if wanted { "Commit or stash the changes." } else { "Nothing has changed yet." };
+    Verdict::failed(found).with_help(help)
 }

@@ -84,7 +84,7 @@ impl Engine {
             return None;
         }
         let message = format!(
-            "interrupted attempt at phase '{}', {} by {}: its command was ended while it ran ({}), and nothing was kept",
+            "interrupted attempt at phase '{}', {} by {}: its command was stopped while it ran ({}), and no result was recorded",
             noted.phase,
             moment(noted.at, self.clock.now()),
             noted.by,

@@ -33,7 +33,7 @@ pub(super) fn run(around: &Surroundings<'_>) -> Result<Verdict> {
     }
     Ok(Verdict::failed(format!("{found}; unfinished: {}", names.join(", ")))
         .needing("every item done")
-        .mended_by("Finish them, the first one that is ready first: leftoff item claim"))
+        .with_help("Finish them, starting with the first ready one: leftoff item claim"))
 }
 
 /// The phase's items for expressions: their number, and each one if an expression needs it.

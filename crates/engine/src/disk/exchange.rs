@@ -123,7 +123,7 @@ fn place(target: &Path, waiting: &Path, expected: &[u8]) -> io::Result<Put> {
             Err(error) => return Err(error),
         }
     }
-    Err(io::Error::new(io::ErrorKind::WouldBlock, "it comes and goes"))
+    Err(io::Error::new(io::ErrorKind::WouldBlock, "it appears and disappears"))
 }
 
 /// Looks, keeps the old content, then renames: an edit between the last two steps is lost, so this is the

@@ -21,12 +21,12 @@ pub(crate) fn below(root: &Path, relative: &str) -> Result<PathBuf> {
         return refuse("it names nothing");
     }
     while let Some(part) = parts.next() {
-        let Component::Normal(name) = part else { return refuse("it leads out of its folder") };
+        let Component::Normal(name) = part else { return refuse("it leads outside its folder") };
         path.push(name);
         match fs::symlink_metadata(&path) {
-            Ok(found) if found.is_symlink() => return refuse("it is, or leads over, a symbolic link"),
+            Ok(found) if found.is_symlink() => return refuse("it is, or goes through, a symbolic link"),
             Ok(found) if parts.peek().is_some() && !found.is_dir() => {
-                return refuse("a part of it is no folder");
+                return refuse("a part of it is not a folder");
             }
             Ok(_) | Err(_) => {}
         }

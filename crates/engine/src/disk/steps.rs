@@ -18,7 +18,7 @@ pub(super) fn note(root: &Path, step: &Step) -> Result<Noted> {
             let source = below(root, from)?;
             let found = fs::symlink_metadata(&source).map_err(failed("looking at", &source))?;
             if !found.is_file() {
-                return Err(failed("copying", &source)(io::Error::other("it is no regular file")));
+                return Err(failed("copying", &source)(io::Error::other("it is not a regular file")));
             }
             refuse_existing(root, to)?;
             Ok(Noted::Publish { to: to.clone() })
@@ -101,7 +101,7 @@ pub(super) fn carry_out(root: &Path, id: &str, place: usize, step: &Noted) -> Re
             }
             if fs::symlink_metadata(&source).is_err() {
                 let gone = fs::symlink_metadata(&target).is_err();
-                return Ok(gone.then(|| format!("{from} was to become {to}, and is gone")));
+                return Ok(gone.then(|| format!("{from} was to be moved to {to}, but is gone")));
             }
             let said = moved(&source, &target, id)?;
             sync_parent(&source).map_err(failed("moving", &source))?;
@@ -168,7 +168,7 @@ fn moved(from: &Path, to: &Path, id: &str) -> Result<Option<String>> {
             rename_to_free(from, &beside)
                 .and_then(|()| sync_parent(&beside))
                 .map_err(failed("writing", &beside))?;
-            Ok(Some(format!("{} exists already, so it is {}", to.display(), beside.display())))
+            Ok(Some(format!("{} already exists, so it becomes {}", to.display(), beside.display())))
         }
         Err(error) => Err(failed("writing", to)(error)),
     }

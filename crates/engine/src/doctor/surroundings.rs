@@ -45,7 +45,7 @@ impl Engine {
             ),
         };
         let hint = restore.unwrap_or_else(|| {
-            Hint::new("put a copy back if you have one: ").run(words!["store", "restore", "<file>"])
+            Hint::new("restore a copy if you have one: ").run(words!["store", "restore", "<file>"])
         });
         let path = Some(database.display().to_string());
         Some(Warning { kind: "store_lost".to_owned(), message, hint: Some(hint), path, problem: None })
@@ -88,13 +88,13 @@ impl Engine {
             return Ok(None);
         }
         let message = format!(
-            "{} is not the database that was backed up {}: it holds {} sessions, the backup {}",
+            "{} is not the database that was backed up {}: it has {} sessions, the backup has {}",
             database.display(),
             newest.at,
             now.sessions,
             copy.sessions
         );
-        let hint = Hint::new("put the backup back, which keeps a copy of this one: ").run(words![
+        let hint = Hint::new("restore the backup, which keeps a copy of this database: ").run(words![
             "store",
             "restore",
             "--replace"
@@ -106,8 +106,8 @@ impl Engine {
         let mut findings = Vec::new();
         for id in workspaces(&self.project.root) {
             if self.store.load(&id)?.is_none() {
-                let message = format!(".leftoff/sessions/{id} belongs to no session that the store knows");
-                let hint = "restore the store that knows it, take its bundle, or move the folder away";
+                let message = format!(".leftoff/sessions/{id} belongs to no session in the store");
+                let hint = "restore the store that has it, import its bundle, or move the folder away";
                 findings.push(Finding::new("orphaned_workspace", message, hint));
             }
         }
@@ -134,13 +134,13 @@ impl Engine {
         let days = age / (24 * 3600);
         Ok(Some(if bytes > LARGEST_COPIED {
             let message = format!(
-                "the store is too large to be copied by itself, and has no copy of the last {days} days"
+                "the store is too large for automatic backups, and has no backup from the last {days} days"
             );
             Finding::new("no_backup", message, Hint::default().run(words!["store", "backup", "<file>"]))
         } else {
             Finding::new(
                 "no_backup",
-                format!("the store has no copy of the last {days} days"),
+                format!("the store has no backup from the last {days} days"),
                 fixed_by_doctor(),
             )
         }))
@@ -183,7 +183,7 @@ fn little_room(database: &Path) -> Option<Finding> {
     is_little_room(available, size(database)).then(|| {
         let message =
             format!("{} MB are free where the store is: {}", available / 1024 / 1024, folder.display());
-        Finding::new("disk_nearly_full", message, "make room: on a full disk nothing can be kept")
+        Finding::new("disk_nearly_full", message, "free some space: nothing can be recorded on a full disk")
     })
 }
 

@@ -93,7 +93,7 @@ impl Engine {
     pub(crate) fn folded_from(&self, events: &[Recorded], id: &SessionId) -> Result<Session> {
         let session = Session::fold(events).ok_or_else(|| Error::BrokenLog {
             session: id.to_string(),
-            why: "it does not begin with the session's start".to_owned(),
+            why: "it does not start with the start of the session".to_owned(),
         })?;
         self.in_its_place(session, id)
     }

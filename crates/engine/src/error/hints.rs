@@ -11,13 +11,13 @@ impl Error {
     fn hint_of_sharing(&self) -> Option<Hint> {
         match self {
             Self::ReadOnlyFork { fork, .. } => {
-                Some(Hint::new("bring over what it has: ").run(words!["sync", "resolve", fork]))
+                Some(Hint::new("merge it: ").run(words!["sync", "resolve", fork]))
             }
             Self::OnAnotherMachine { session, .. } => {
                 Some(Hint::new("continue it here: ").run(words!["resume", session]))
             }
             Self::ActiveOnAnotherMachine { session, .. } => Some(
-                Hint::new("pause it there and sync, or a person takes it over: ")
+                Hint::new("pause it there and sync; or take it over, which only a person can: ")
                     .run(words!["resume", session, "--take"]),
             ),
             _ => None,
@@ -30,30 +30,30 @@ impl Error {
             Self::Refused(refusal) => refusal.hint(),
             Self::RefusedInOwnWords { refusal, .. } => refusal.hint(),
             Self::NoProject { .. } => {
-                Hint::new("begin here with: ").run(words!["start"]).then(", or name a project: --project DIR")
+                Hint::new("start one here: ").run(words!["start"]).then(", or name a project: --project DIR")
             }
-            Self::NoStore { .. } => Hint::new("begin with: ").run(words!["start"]),
-            Self::NoSession { .. } => Hint::new("begin with: ")
+            Self::NoStore { .. } => Hint::new("start one: ").run(words!["start"]),
+            Self::NoSession { .. } => Hint::new("start one: ")
                 .run(words!["start"])
-                .then("; go on with one that waits: ")
+                .then("; resume a paused one: ")
                 .run(words!["resume"])
                 .then("; or name one: --session ID"),
             Self::NothingPaused { .. } | Self::NoSessionOfBranch { .. } => Hint::new("see what there is: ")
                 .run(words!["list", "--all"])
-                .then("; begin with: ")
+                .then("; start one: ")
                 .run(words!["start"]),
             Self::NothingActive { paused, .. } => nothing_active_hint(paused),
             Self::UnknownSession { nearest, .. } => unknown_session_hint(nearest.as_deref()),
             Self::AmbiguousSession { candidates, .. } => ambiguous_session_hint(candidates),
             Self::InvalidSessionId { .. } => {
-                "leave --id out to be given one, or use letters, digits, '-', '_' and '.'".into()
+                "omit --id to get one assigned, or use letters, digits, '-', '_' and '.'".into()
             }
             Self::InvalidWorkflowName { asked, .. } => invalid_workflow_hint(asked),
-            Self::IdTaken { existing, run: Some(run), .. } => Hint::new("begin it there: ")
+            Self::IdTaken { existing, run: Some(run), .. } => Hint::new("start it there: ")
                 .run(words!["run", "start", run, "--session", existing])
                 .then(", or choose another --id"),
             Self::IdTaken { existing, way_on, run: None } => id_taken_hint(existing, *way_on),
-            Self::StillInFiles { .. } => "take it out of them by hand, then purge again".into(),
+            Self::StillInFiles { .. } => "remove it there by hand, then purge again".into(),
             Self::UnknownWorkflow { asked, nearest, known, place } => {
                 unknown_workflow_hint(asked, nearest.as_deref(), known, *place)
             }
@@ -61,17 +61,17 @@ impl Error {
                 no_workflows_hint(asked.as_deref(), file, folders)
             }
             Self::NeedsTarget { workflow, layout, .. } => {
-                Hint::new("name what it is about, below the project: ")
+                Hint::new("name its target, a path in the project: ")
                     .run(words!["start", workflow, "--layout", layout, "--target", "PATH"])
             }
             Self::BadDefinition { .. } => {
-                Hint::new("mend the definition, then see: ").run(words!["workflow", "check"])
+                Hint::new("fix the definition, then check it: ").run(words!["workflow", "check"])
             }
             Self::AlreadyThere { .. } => "edit it, or choose another name".into(),
             Self::ListedAlready { .. } => "nothing was written; choose another folder".into(),
-            Self::BadConfig { .. } => "mend the file; leftoff doctor checks it".into(),
+            Self::BadConfig { .. } => "fix the file; leftoff doctor checks it".into(),
             Self::KeyUsed { .. } => "use a new key for a new command".into(),
-            Self::TooLong { .. } => "put long text into a file and name the file".into(),
+            Self::TooLong { .. } => "put long text into a file, and refer to the file".into(),
             Self::FileTooLong { .. } => FILE_TOO_LONG_HINT.into(),
             Self::NothingFinished { elsewhere, .. } => nothing_finished_hint(elsewhere),
             Self::NotASession { instead: hint, .. }
@@ -83,16 +83,14 @@ impl Error {
             | Self::BadBundle { hint, .. } => hint.clone(),
             Self::NeedsChoice { choices, .. } => choose(choices),
             Self::ActiveAlready { session, active, .. } => {
-                Hint::new("undoing changes one session and pauses no other; go on with it: ")
+                Hint::new("undo changes one session and pauses no other; switch to it: ")
                     .run(words!["switch", session])
                     .then(format!(", or pause {active} first"))
             }
-            Self::NotPurgeable { .. } => "name a longer part of the text around it".into(),
-            Self::Diverged { session, .. } => {
-                Hint::new("nothing was changed; work went on in both places: see ")
-                    .run(words!["log", session])
-                    .then(" and go on with one of them")
-            }
+            Self::NotPurgeable { .. } => "include more of the text around it".into(),
+            Self::Diverged { session, .. } => Hint::new("nothing was changed; both have new work; see ")
+                .run(words!["log", session])
+                .then(" , and continue with one of them"),
             Self::FilesElsewhere { session, worktree } => files_elsewhere_hint(session, worktree),
             Self::CameAlong { session, worktree, is_here } => came_along_hint(session, worktree, *is_here),
             Self::ActiveElsewhere { session, agent, .. } => active_elsewhere_hint(session, agent),
@@ -102,10 +100,10 @@ impl Error {
             Self::NeedsAPerson { policy, .. } => person_hint(*policy),
             Self::FilesChanged { .. } => "look at them again, then approve".into(),
             Self::MovedMeanwhile { .. } => {
-                Hint::new("nothing was changed; see where it stands: ").run(words!["status"])
+                Hint::new("nothing was changed; see its state: ").run(words!["status"])
             }
             Self::NothingFailed { phase } | Self::ProvedByPhase { phase, .. } => {
-                Hint::new("complete it with: ").run_here(words!["advance", "--phase", phase])
+                Hint::new("complete it: ").run_here(words!["advance", "--phase", phase])
             }
             Self::UnknownCheck { known, .. } => unknown_check_hint(known),
             Self::CopyRefused { .. } => "nothing was changed; name a store that is empty".into(),
@@ -121,7 +119,7 @@ impl Error {
             Self::UnknownRequirement { nearest, known, .. } => {
                 unknown_requirement_hint(nearest.as_deref(), known)
             }
-            Self::NoAgentSession => Hint::new("name one: --agent-session ID; those that were seen: ")
+            Self::NoAgentSession => Hint::new("name one: --agent-session ID; see the known ones: ")
                 .run(words!["list", "--agents"]),
             Self::NoRequirementsHere { .. } => NO_REQUIREMENTS_HINT.into(),
         };
@@ -131,7 +129,7 @@ impl Error {
 
 fn invalid_workflow_hint(asked: &str) -> Hint {
     if asked.contains(' ') {
-        Hint::new("what is to be reached is the goal: ").run(words!["start", "--goal", asked])
+        Hint::new("this looks like a goal: ").run(words!["start", "--goal", asked])
     } else {
         "use letters, digits, '-' and '_'".into()
     }
@@ -140,9 +138,9 @@ fn invalid_workflow_hint(asked: &str) -> Hint {
 fn id_taken_hint(existing: &str, way_on: WayOn) -> Hint {
     match way_on {
         WayOn::Resume => {
-            Hint::new("go on with it: ").run(words!["resume", existing]).then(", or choose another --id")
+            Hint::new("continue it: ").run(words!["resume", existing]).then(", or choose another --id")
         }
-        WayOn::NextRun | WayOn::Reopen => Hint::new("begin its next round: ")
+        WayOn::NextRun | WayOn::Reopen => Hint::new("start its next round: ")
             .run(words!["round", "--session", existing])
             .then(", or choose another --id"),
         WayOn::NewSession => "choose another --id".into(),
@@ -150,36 +148,35 @@ fn id_taken_hint(existing: &str, way_on: WayOn) -> Hint {
 }
 
 fn active_elsewhere_hint(session: &str, agent: &str) -> Hint {
-    Hint::new(format!("{agent} works on it there; pause it first ("))
+    Hint::new(format!("{agent} is working on it there; pause it first ("))
         .run(words!["pause", "--session", session])
-        .then("), begin your own (")
+        .then("), start your own (")
         .run(words!["start"])
-        .then("), or a person takes it over: ")
+        .then("), or take it over, which only a person can: ")
         .run(words!["resume", session, "--take"])
 }
 
 fn no_workflows_hint(asked: Option<&str>, file: &str, folders: &[&str]) -> Hint {
     let name = asked.unwrap_or("NAME");
-    format!("one is a folder {name} with a {file} in it; it was looked for in {}", folders.join(", ")).into()
+    format!("a workflow is a folder {name} with a {file}, in {}", folders.join(", ")).into()
 }
 
 fn nothing_active_hint(paused: &[String]) -> Hint {
     match paused.first() {
-        Some(first) => Hint::new("go on with one: ")
+        Some(first) => Hint::new("resume one: ")
             .run(words!["resume", first])
-            .then("; or say more about why it waits: ")
+            .then("; or update its reason: ")
             .run(words!["pause", "--session", first, "--reason", "TEXT"]),
         None => Hint::new("see what there is: ").run(words!["list", "--all"]),
     }
 }
 
-const FILE_TOO_LONG_HINT: &str = "nothing was changed; put long text into files of their own and name them";
-const NO_REQUIREMENTS_HINT: &str = "requirements are kept for a branch of a git repository: check one out";
-const BROKEN_FILE_HINT: &str =
-    "look at the file; the next change keeps it under another name and begins a new one";
+const FILE_TOO_LONG_HINT: &str = "nothing was changed; put long text into separate files, and refer to them";
+const NO_REQUIREMENTS_HINT: &str = "requirements belong to a branch of a git repository: check one out";
+const BROKEN_FILE_HINT: &str = "check the file; the next change renames it and starts a new one";
 
 fn nothing_known_hint(path: &str) -> Hint {
-    format!("nothing was written: mend the file or put a copy of it back, or move {path} away").into()
+    format!("nothing was written; fix the file, restore a copy of it, or move {path} away").into()
 }
 
 fn unknown_session_hint(nearest: Option<&str>) -> Hint {
@@ -193,25 +190,23 @@ fn unknown_session_hint(nearest: Option<&str>) -> Hint {
 
 fn ambiguous_session_hint(candidates: &[String]) -> Hint {
     match candidates.first() {
-        Some(first) => format!("give more letters of the id, for example: --session {first}").into(),
-        None => Hint::new("give more letters of the id: ").run(words!["list", "--all"]),
+        Some(first) => format!("give more of the id, for example: --session {first}").into(),
+        None => Hint::new("give more of the id: ").run(words!["list", "--all"]),
     }
 }
 
 fn unknown_workflow_hint(asked: &str, nearest: Option<&str>, known: &[String], place: WorkflowPlace) -> Hint {
     let known = known.join(", ");
     match (place, nearest) {
-        (WorkflowPlace::OursAndDefinedFor(layout), _) => {
-            Hint::new("another tool's sessions follow it: ").run(words!["start", asked, "--layout", layout])
-        }
+        (WorkflowPlace::OursAndDefinedFor(layout), _) => Hint::new("it belongs to another tool's sessions: ")
+            .run(words!["start", asked, "--layout", layout]),
         (WorkflowPlace::Ours | WorkflowPlace::Theirs(_), Some(name)) => {
-            format!("did you mean '{name}'? There are {known}").into()
+            format!("did you mean '{name}'? The workflows are {known}").into()
         }
-        (WorkflowPlace::Ours, None) => {
-            Hint::new(format!("there are {known}; write your own: ")).run(words!["workflow", "new", "NAME"])
-        }
+        (WorkflowPlace::Ours, None) => Hint::new(format!("the workflows are {known}; write your own: "))
+            .run(words!["workflow", "new", "NAME"]),
         (WorkflowPlace::Theirs(folder), None) => {
-            format!("there are {known}; write your own: {folder}/NAME").into()
+            format!("the workflows are {known}; write your own: {folder}/NAME").into()
         }
     }
 }
@@ -223,9 +218,9 @@ fn io_hint(error: &std::io::Error) -> Hint {
             "make it readable and writable for this user, then run the command again".into()
         }
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
-            "make room, then run the command again".into()
+            "free some space, then run the command again".into()
         }
-        std::io::ErrorKind::NotFound => "make sure that it is there, then run the command again".into(),
+        std::io::ErrorKind::NotFound => "make sure that it exists, then run the command again".into(),
         // There are too many kinds to name.
         _ => Hint::new("see what is wrong: ").run(words!["doctor"]).then("; then run the command again"),
     }
@@ -249,12 +244,12 @@ fn store_hint(error: &store::Error) -> Hint {
         store::Error::LocksFail { .. } => {
             "nothing was changed; the file system must support fcntl locks: move the store to a local disk, or mount it with locks".into()
         }
-        store::Error::Missing { .. } => Hint::new("begin with: ").run(words!["start"]),
+        store::Error::Missing { .. } => Hint::new("start one: ").run(words!["start"]),
         store::Error::NotADatabase { .. } => {
-            Hint::new("nothing was changed; put a backup back, which keeps the file under another name: ").run(words!["store", "restore"])
+            Hint::new("nothing was changed; restore a backup, which keeps this file under another name: ").run(words!["store", "restore"])
         }
         store::Error::Newer { .. } => {
-            "this leftoff shows what it knows of it and changes nothing; use the newer leftoff".into()
+            "this version can only show the parts it knows; use the newer leftoff".into()
         }
         store::Error::Lost { .. } => Hint::new("nothing was changed; restore a backup: ")
             .run(words!["store", "restore"])
@@ -262,34 +257,34 @@ fn store_hint(error: &store::Error) -> Hint {
         store::Error::ReadOnly { .. } => {
             "nothing was changed; queries still work; make the folder writable for this user".into()
         }
-        store::Error::Full { .. } => "nothing was changed; make room, then run the command again".into(),
+        store::Error::Full { .. } => "nothing was changed; free some space, then run the command again".into(),
         store::Error::Unreachable { .. } => {
-            "nothing was changed; see that the server runs and that this machine reaches it, then run the command again".into()
+            "nothing was changed; make sure that the server runs and is reachable from here, then run the command again".into()
         }
         store::Error::Denied { .. } => {
-            Hint::new("nothing was changed; ask whoever runs the server for the right (docs/guides/postgres.md); the tables: ")
+            Hint::new("nothing was changed; ask the server's administrator for permission (docs/guides/postgres.md); the tables: ")
                 .run(words!["store", "schema"])
         }
         store::Error::Unknown { .. } => {
-            Hint::new("look before you repeat it: ").run_here(words!["log"]).then("; with --key the same command can be run again safely")
+            Hint::new("check before you repeat it: ").run_here(words!["log"]).then("; with --key the same command can be run again safely")
         }
         store::Error::Io { .. } | store::Error::Engine { .. } => Hint::new("see what is wrong: ").run(words!["doctor"]),
     }
 }
 
 fn files_elsewhere_hint(session: &str, worktree: &str) -> Hint {
-    Hint::new("go on with it there: ")
+    Hint::new("continue it there: ")
         .run(words!["resume", session, "--project", worktree])
-        .then("; or begin one here: ")
+        .then("; or start one here: ")
         .run(words!["start"])
 }
 
 fn came_along_hint(session: &str, worktree: &str, is_here: bool) -> Hint {
     if is_here {
-        Hint::new("nothing was changed; its files are here: go on with it here with ")
+        Hint::new("nothing was changed; its files are here, so continue it here: ")
             .run(words!["resume", session])
     } else {
-        format!("nothing was changed; bring them back, or work on it where they are: {worktree}").into()
+        format!("nothing was changed; restore them, or continue where they are: {worktree}").into()
     }
 }
 
@@ -299,7 +294,7 @@ fn unknown_requirement_hint(nearest: Option<&str>, known: &[String]) -> Hint {
             Hint::new(format!("did you mean '{name}'? See what there is: ")).run(words!["req", "list"])
         }
         (None, []) => {
-            "nothing is required here: see .claude/requirements.yaml and `[requirement.*]` of the workflow"
+            "no requirements here; they are set in .claude/requirements.yaml and `[requirement.*]` of workflows"
                 .into()
         }
         (None, known) => format!("there are {}", known.join(", ")).into(),
@@ -308,9 +303,9 @@ fn unknown_requirement_hint(nearest: Option<&str>, known: &[String]) -> Hint {
 
 fn nothing_finished_hint(elsewhere: &[String]) -> Hint {
     if elsewhere.is_empty() {
-        return Hint::new("nothing is there to reopen; what goes on: ")
+        return Hint::new("there is nothing to reopen; unfinished sessions: ")
             .run(words!["list"])
-            .then("; begin with: ")
+            .then("; start one: ")
             .run(words!["start"]);
     }
     Hint::new(format!("finished in other worktrees: {}; name one: ", elsewhere.join(", ")))
@@ -319,9 +314,9 @@ fn nothing_finished_hint(elsewhere: &[String]) -> Hint {
 
 fn unknown_check_hint(known: &[String]) -> Hint {
     if known.is_empty() {
-        return Hint::new("nothing in it waits for approval now; what does: ").run_here(words!["gate"]);
+        return Hint::new("nothing in it waits for approval; see its checks: ").run_here(words!["gate"]);
     }
-    format!("these wait for it: {}", known.join(", ")).into()
+    format!("these wait for approval: {}", known.join(", ")).into()
 }
 
 fn person_hint(policy: PolicyHelps) -> Hint {
@@ -329,10 +324,10 @@ fn person_hint(policy: PolicyHelps) -> Hint {
     match policy {
         PolicyHelps::Never => ask.into(),
         PolicyHelps::IfRelaxed => {
-            format!("{ask}; `[policy]` in .leftoff/config.toml can allow it to anyone").into()
+            format!("{ask}; `[policy]` in .leftoff/config.toml can allow it for anyone").into()
         }
         PolicyHelps::OnceAccepted => Hint::new(format!(
-            "{ask}; the weaker `[policy]` in .leftoff/config.toml counts once a person accepted it here: "
+            "{ask}; the weaker `[policy]` in .leftoff/config.toml takes effect once a person accepts it here: "
         ))
         .run(words!["trust", "--policy"]),
     }
@@ -348,7 +343,7 @@ mod tests {
         for (kind, expected) in [
             (ErrorKind::PermissionDenied, "make it readable and writable"),
             (ErrorKind::StorageFull, "make room"),
-            (ErrorKind::NotFound, "make sure that it is there"),
+            (ErrorKind::NotFound, "make sure that it exists"),
             (ErrorKind::Other, "leftoff doctor"),
         ] {
             let hint = Error::io("reading x", kind.into()).hint().unwrap_or_default().to_string();
@@ -362,7 +357,7 @@ mod tests {
         let hint = Error::AmbiguousSession { asked: "k3".to_owned(), candidates }.hint();
         assert_eq!(
             hint.map(|hint| hint.to_string()).as_deref(),
-            Some("give more letters of the id, for example: --session k3v9x2mp")
+            Some("give more of the id, for example: --session k3v9x2mp")
         );
     }
 }

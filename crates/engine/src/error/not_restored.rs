@@ -13,11 +13,11 @@ pub enum NotRestored {
     StoreInUse { store: PathBuf, sessions: u64 },
     #[error("no file '{path}' was recorded in this session")]
     UnknownFile { path: String, nearest: Option<String> },
-    #[error("version {asked} of {path} was never recorded: the newest is {newest}")]
+    #[error("version {asked} of {path} was never recorded; the newest is {newest}")]
     UnknownVersion { path: String, asked: u32, newest: u32 },
     #[error("the content of {path}, version {version}, was not kept")]
     ContentNotKept { path: String, version: u32 },
-    #[error("{path} was changed since it was recorded, and is too large to be kept")]
+    #[error("{path} changed since it was recorded, and is too large to be kept")]
     WouldBeLost { path: String },
 }
 
@@ -46,7 +46,7 @@ impl NotRestored {
     pub(super) fn hint(&self) -> Hint {
         match self {
             Self::NoBackup { .. } => {
-                Hint::new("name a copy that you have: ").run(words!["store", "restore", "<file>"])
+                Hint::new("name a backup that you have: ").run(words!["store", "restore", "<file>"])
             }
             Self::StoreInUse { .. } => Hint::new("to replace it, which keeps a copy of it: ").run(words![
                 "store",
@@ -61,7 +61,7 @@ impl NotRestored {
                 Hint::new("see its versions: ").run_here(words!["artifact", "history", path])
             }
             Self::ContentNotKept { .. } => {
-                "only files of at most 256 KB are kept, and none that was purged; look for it in git".into()
+                "only files of at most 256 KB are kept, and purged ones are not; look in git".into()
             }
             Self::WouldBeLost { .. } => "move it away, then restore the recorded version".into(),
         }

@@ -9,15 +9,13 @@ pub enum Unsigned {
     /// Not signed yet. Never leaves the engine: it is signed and retried.
     #[error("this needs a signature")]
     Missing(Box<SignedAct>),
-    #[error("nothing was signed: no key to sign with is known")]
+    #[error("nothing was signed: there is no signing key")]
     NoKey,
     #[error("nothing was signed: {0}")]
     Failed(String),
-    #[error("nothing was signed: whose signatures count was not accepted on this machine")]
+    #[error("nothing was signed: the allowed signers were not accepted on this machine")]
     NoSigners,
-    #[error(
-        "nothing was signed: your key is not among the allowed signers that were accepted on this machine"
-    )]
+    #[error("nothing was signed: your key is not among the allowed signers accepted on this machine")]
     KeyNotAllowed,
 }
 
@@ -25,10 +23,10 @@ impl Unsigned {
     pub(super) fn hint(&self) -> Hint {
         match self {
             Self::Missing(_) | Self::Failed(_) => {
-                "look at the key: ssh-keygen -Y sign must be able to use it".into()
+                "check the key: ssh-keygen -Y sign must be able to use it".into()
             }
             Self::NoKey => {
-                "name it: git config user.signingkey ~/.ssh/id_ed25519, or LEFTOFF_SIGNING_KEY".into()
+                "set one: git config user.signingkey ~/.ssh/id_ed25519, or LEFTOFF_SIGNING_KEY".into()
             }
             Self::NoSigners | Self::KeyNotAllowed => {
                 Hint::new("put names and public keys into .leftoff/allowed_signers, then: ")

@@ -21,7 +21,7 @@ pub(super) fn words(event: &ItemEvent) -> String {
             let title = one_line(&item.title, LONGEST);
             format!("item {} added{}{needs}: {title}", item.id, parent.unwrap_or_default())
         }
-        ItemEvent::ItemStarted { id } => format!("item {id} begun"),
+        ItemEvent::ItemStarted { id } => format!("item {id} started"),
         ItemEvent::ItemCompleted { id, .. } => format!("item {id} done"),
         ItemEvent::ItemBlocked { id, reason } => {
             format!("item {id} blocked: {}", one_line(reason, LONGEST))
@@ -29,7 +29,7 @@ pub(super) fn words(event: &ItemEvent) -> String {
         ItemEvent::ItemUnblocked { id } => format!("item {id} no longer blocked"),
         ItemEvent::ItemReopened { id, .. } => format!("item {id} open again"),
         ItemEvent::ItemClaimed { id, seconds, .. } => format!("item {id} claimed for {}", duration(*seconds)),
-        ItemEvent::ItemReleased { id } => format!("item {id} let go"),
+        ItemEvent::ItemReleased { id } => format!("item {id} released"),
         ItemEvent::ItemLeaseRenewed { id, seconds, .. } => {
             format!("item {id} held for another {}", duration(*seconds))
         }
@@ -38,7 +38,7 @@ pub(super) fn words(event: &ItemEvent) -> String {
             format!("item {id} split into {}", names(&parts))
         }
         ItemEvent::ItemSet { id, change } => format!("item {id} set: {}", changed(change)),
-        ItemEvent::ItemDropped { id, .. } => format!("item {id} is none any more"),
+        ItemEvent::ItemDropped { id, .. } => format!("item {id} removed"),
     }
 }
 

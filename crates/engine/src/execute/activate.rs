@@ -68,7 +68,7 @@ impl Engine {
                 if let Some(session) = &plan.subject.before {
                     plan.said.extend(engine.not_found(session));
                     plan.said.extend(engine.idle_warning(session).map(|warning| {
-                        format!("{}; to clean it up instead: leftoff abandon {}", warning.message, session.id)
+                        format!("{}; or abandon it: leftoff abandon {}", warning.message, session.id)
                     }));
                     if engine.worker_elsewhere(session)?.is_some() {
                         let signed = engine.authorise(&Act::new(Restricted::Take, &subject), signature)?;
@@ -104,7 +104,7 @@ impl Engine {
         }
         let mut said = put_back(&self.project.root, &session.id, &workspace_of(&session.id), &files)?;
         if !missing.is_empty() {
-            said.push(format!("these files did not come along: {}", missing.join(", ")));
+            said.push(format!("these files were not brought along: {}", missing.join(", ")));
         }
         Ok(said)
     }
@@ -138,14 +138,14 @@ impl Engine {
         let worktree = self.project.worktree();
         let mut plan = Plan::of(Change { number: 0, before: None, events: Vec::new() });
         if let Some(machine) = &session.machine {
-            plan.said.push(format!("it comes from {}", self.name_of_replica(machine)));
+            plan.said.push(format!("it came from {}", self.name_of_replica(machine)));
             plan.said.extend(self.put_files_back(session)?);
         } else if session.worktree != worktree && self.refuse_what_came_along(session).is_ok() {
             if on == OnDiscrepancy::Ask && taking == Taking::Refused {
                 ask_before_moving(session)?;
             }
             plan.said.push(format!(
-                "it comes from another worktree; its files stay there: {}",
+                "it came from another worktree; its files stay there: {}",
                 self.workspace(session).display()
             ));
         }
@@ -277,7 +277,7 @@ impl Engine {
         let others = self.other_live_agents(agent.as_ref())?;
         if let Some(worker) = others.iter().find(|row| row.session.as_ref() == Some(&active)) {
             plan.said.push(format!(
-                "{active} goes on beside it: {} {} works on it",
+                "{active} stays active next to it: {} {} is working on it",
                 worker.agent,
                 worker.agent_session.chars().take(8).collect::<String>()
             ));
@@ -386,12 +386,12 @@ fn ask_before_moving(session: &Session) -> Result<()> {
     }
     Err(Error::NeedsAnswer {
         question: format!(
-            "session {} belongs to another worktree, {}; resumed here, it leaves that one, and its files stay there",
+            "session {} belongs to another worktree, {}; if resumed here, it leaves that one, and its files stay there",
             session.id, session.worktree
         ),
         hint: Hint::new("resume it there: ")
             .run(words!["resume", session.id, "--project", session.worktree])
-            .then("; or here all the same: ")
+            .then("; or here anyway: ")
             .run(words!["resume", session.id, "--yes"]),
     })
 }

@@ -17,10 +17,10 @@ use crate::policy::{Act, Restricted, Signature};
 use crate::validation::OnDiscrepancy;
 use crate::view::{CheckView, GateOutcome, GateView, Warning};
 use crate::voice::in_own_words;
-use evidence::{not_recorded, read, with_what_is_told};
+use evidence::{not_recorded, read, with_recorded_evidence};
 use jiff::Timestamp;
 use layouts::layout;
-use model::command::{Command, Standing, decide, standing};
+use model::command::{Command, NamedPhase, decide, named_phase};
 use model::event::Event;
 use model::gate::{AttemptReport, CheckResult, Given};
 use model::hint::Hint;
@@ -109,7 +109,7 @@ fn let_pass(tried: &Tried) -> Vec<String> {
     let line = |check: &CheckResult| {
         let why = check.help.as_ref().or(check.found.as_ref()).map_or("", String::as_str);
         let why = if why.is_empty() { "it failed" } else { why };
-        format!("the gate of phase {} is lenient and passed without {}: {why}", tried.phase, check.id)
+        format!("the gate of phase {} is lenient; it passed without {}: {why}", tried.phase, check.id)
     };
     failed.map(line).collect()
 }
@@ -122,10 +122,10 @@ impl Sessions<'_> {
         // Looking is allowed in a session that expired: uses its stored state.
         let (loaded, session) = engine.load(&subject)?;
         let request = AdvanceRequest { evidence, ..AdvanceRequest::default() };
-        let phase = match standing(&session, phase)? {
-            Standing::Current(phase) | Standing::Claimed(phase) | Standing::AlreadyDone(phase) => phase,
+        let phase = match named_phase(&session, phase)? {
+            NamedPhase::Current(phase) | NamedPhase::Claimed(phase) | NamedPhase::AlreadyDone(phase) => phase,
         };
-        let submission = with_what_is_told(phase, &read(&request)?);
+        let submission = with_recorded_evidence(phase, &read(&request)?);
         let phase = phase.id().clone();
         let report = engine.run_gate(&session, &phase, &submission)?.report;
         let outcome = if report.passes() { GateOutcome::Passed } else { GateOutcome::Failed };
@@ -221,11 +221,11 @@ impl Engine {
         if !evidence.is_empty() {
             return Err(Error::WrongUsage {
                 message: format!(
-                    "session {subject} was marked failed, and no gate is tried before it goes on"
+                    "session {subject} is marked as failed; its gates run again after it is resumed"
                 ),
-                hint: Hint::new("go on first: ")
+                hint: Hint::new("resume it first: ")
                     .run_here(words!["retry"])
-                    .then("; then hand the evidence in: ")
+                    .then("; then submit the evidence: ")
                     .run_here(words!["advance"]),
             });
         }
@@ -308,11 +308,11 @@ impl Engine {
         asked: Option<&str>,
         submission: &Submission,
     ) -> Result<Option<Tried>> {
-        let phase = match standing(session, asked).map_err(|refusal| in_own_words(session, refusal))? {
-            Standing::AlreadyDone(_) => return Ok(None),
-            Standing::Current(phase) | Standing::Claimed(phase) => phase,
+        let phase = match named_phase(session, asked).map_err(|refusal| in_own_words(session, refusal))? {
+            NamedPhase::AlreadyDone(_) => return Ok(None),
+            NamedPhase::Current(phase) | NamedPhase::Claimed(phase) => phase,
         };
-        let submission = with_what_is_told(phase, submission);
+        let submission = with_recorded_evidence(phase, submission);
         let phase = phase.id().clone();
         let run = self.run_gate(session, &phase, &submission)?;
         let opened = opened(session, &phase);

@@ -7,7 +7,7 @@ use crate::engine::{Engine, Want};
 use crate::error::{Error, NotRestored, Result};
 use crate::execute::Answer;
 use crate::execute::plan::Plan;
-use crate::files::Seen;
+use crate::files::PathEntry;
 use crate::place::workspace_of;
 use crate::workspace::ensure_ignored;
 use model::artifact::ArtifactVersion;
@@ -61,9 +61,9 @@ impl Engine {
         let root = self.root_of(&session);
         let place = below(&root, &kept_path)?;
         let present = match look(&root, &kept_path) {
-            Seen::File(looked) => Some(looked),
-            Seen::Missing => None,
-            Seen::Unusable(why) => return Err(Error::BrokenFile { path: place, why }),
+            PathEntry::File(looked) => Some(looked),
+            PathEntry::Missing => None,
+            PathEntry::Unusable(why) => return Err(Error::BrokenFile { path: place, why }),
         };
         let is_present =
             |version: &ArtifactVersion| present.as_ref().is_some_and(|looked| looked.hash == version.hash);

@@ -37,7 +37,7 @@ use store::Filter;
 
 const LONGEST_TITLE: usize = 120;
 /// The reason of the pause of a session that was never active.
-const CREATED: &str = "created, not yet started";
+const CREATED: &str = "created, not started yet";
 
 /// Input for a new session.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -72,7 +72,8 @@ impl Engine {
         if goal.as_ref().is_some_and(|goal| goal.trim().is_empty()) {
             return Err(Error::WrongUsage {
                 message: "the goal is empty".to_owned(),
-                hint: Hint::new("say what the work is to reach: ").run(words!["start", "--goal", "<goal>"]),
+                hint: Hint::new("say what the work should achieve: ")
+                    .run(words!["start", "--goal", "<goal>"]),
             });
         }
         let target = request.target.as_deref().map(|text| bounded("the target", text)).transpose()?;
@@ -165,7 +166,7 @@ impl Engine {
         Ok(similar.map(|line| {
             let title = one_line(&line.title, LONGEST_TITLE);
             format!(
-                "a similar session exists: {} ({title}); go on with it: leftoff switch {}",
+                "a similar session exists: {} ({title}); continue it: leftoff switch {}",
                 line.session_id, line.session_id
             )
         }))

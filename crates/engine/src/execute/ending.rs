@@ -29,7 +29,7 @@ impl Engine {
                 let open = if events.is_empty() { Vec::new() } else { engine.open_items(&id)? };
                 let mut plan = Plan::of(subject.change(events));
                 if !open.is_empty() {
-                    plan.said.push(format!("left unfinished: {}", some_of(&open)));
+                    plan.said.push(format!("closed unfinished: {}", some_of(&open)));
                 }
                 Ok(plan)
             })

@@ -130,10 +130,10 @@ impl Engine {
             }
             None => None,
         };
-        let told = told_by_its_id(session, request);
+        let home = home_by_id(session, request);
         let asked_kind =
-            request.kind.as_deref().or(told.map(|told| told.kind)).map(kind_named).transpose()?;
-        let asked_phase = request.phase.as_deref().or(told.map(|told| told.phase));
+            request.kind.as_deref().or(home.map(|home| home.kind)).map(kind_named).transpose()?;
+        let asked_phase = request.phase.as_deref().or(home.map(|home| home.phase));
         let home = self.home_of(session, asked_phase, asked_kind.as_ref())?;
         let declared = home.items.as_deref().and_then(|kind| Name::parse(kind).ok());
         let kind = asked_kind
@@ -257,11 +257,11 @@ impl Engine {
 
 /// The place that a new item's id implies, in a session whose tool uses such ids; only while that phase is
 /// open and nothing else was requested.
-fn told_by_its_id(session: &Session, request: &ItemAdd) -> Option<ItemHome> {
+fn home_by_id(session: &Session, request: &ItemAdd) -> Option<ItemHome> {
     let id = ItemId::parse(request.id.as_deref()?).ok()?;
-    let told = layout::by_name(&session.layout)?.capabilities().item_rules?.home(&id)?;
-    let is_open = session.run()?.resolve(told.phase).is_some_and(|phase| !phase.is_done());
-    (is_open && request.phase.is_none() && request.parent.is_none()).then_some(told)
+    let home = layout::by_name(&session.layout)?.capabilities().item_rules?.home(&id)?;
+    let is_open = session.run()?.resolve(home.phase).is_some_and(|phase| !phase.is_done());
+    (is_open && request.phase.is_none() && request.parent.is_none()).then_some(home)
 }
 
 /// The place of a new item.
@@ -318,7 +318,7 @@ fn titled(text: &str) -> Result<String> {
     if title.is_empty() {
         return Err(Error::WrongUsage {
             message: "the title is empty".to_owned(),
-            hint: Hint::new("say in a few words what is to be done: ").run_here(words!["item", "add", "…"]),
+            hint: Hint::new("describe the work in a few words: ").run_here(words!["item", "add", "…"]),
         });
     }
     if title.len() > LONGEST_TITLE {

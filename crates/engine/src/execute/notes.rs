@@ -24,7 +24,8 @@ impl Engine {
         if text.is_empty() {
             return Err(Error::WrongUsage {
                 message: "the note is empty".to_owned(),
-                hint: Hint::new("say what the next one should know: ").run_here(words!["note", "…"]),
+                hint: Hint::new("say what the next agent or person should know: ")
+                    .run_here(words!["note", "…"]),
             });
         }
         self.refuse_note(kind, &fields)?;
@@ -50,7 +51,7 @@ impl Engine {
         }
         Err(Error::WrongUsage {
             message: format!(
-                "the reason of a deferred point is {}, which is none of {}",
+                "the reason of a deferred point is {}; it must be one of {}",
                 model::gate::quoted(reason),
                 known.join(", ")
             ),

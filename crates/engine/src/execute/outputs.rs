@@ -5,8 +5,8 @@ use crate::artifacts::{Recording, look};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::execute::plan::Plan;
-use crate::files::Seen;
-use layouts::layout::{self, Layout, Standing};
+use crate::files::PathEntry;
+use layouts::layout::{self, Layout, SessionToPublish};
 use model::command::{Command, decide};
 use model::event::Event;
 use model::phase::PhaseState;
@@ -31,10 +31,10 @@ impl Engine {
         }
         let Some((_, tree)) = self.whole_tree(&before) else { return Ok(()) };
         let items = self.all_items(&before.id)?;
-        let standing = Standing::new(&before, &items, &[]);
+        let publication = SessionToPublish::new(&before, &items, &[]);
         let settled: Vec<Event> = completed
             .iter()
-            .flat_map(|(phase, attempt)| consequences.of_completion(phase, attempt, &standing, &tree))
+            .flat_map(|(phase, attempt)| consequences.of_completion(phase, attempt, &publication, &tree))
             .collect();
         if !settled.is_empty() {
             plan.subject.events.extend(settled);
@@ -73,7 +73,7 @@ impl Engine {
                 known.is_none_or(|known| known.recorded_at < completed_at) && !named.contains(path.as_str())
             };
             for path in self.produced(session, &definition, phase.id()).into_iter().filter(is_new) {
-                if let Seen::File(looked) = look(&root, &path) {
+                if let PathEntry::File(looked) = look(&root, &path) {
                     recording.add(path, looked, Some(phase.id()));
                 }
             }

@@ -47,7 +47,7 @@ impl Engine {
         })?;
         answer.said.extend(recording.artifacts.iter().map(|draft| {
             let is_kept = draft.size <= LARGEST_KEPT as u64;
-            let how = if is_kept { "" } else { " (its content is too large to be kept, its hash is)" };
+            let how = if is_kept { "" } else { " (too large: only its hash is kept)" };
             format!("saved: {}{how}", draft.path)
         }));
         Ok(answer)

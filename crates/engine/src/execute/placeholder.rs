@@ -30,8 +30,8 @@ pub(crate) fn refuse_placeholders<'a>(
         };
         if is_placeholder(text) {
             return Err(Error::WrongUsage {
-                message: format!("'{name}={text}' is a placeholder, not a value; nothing was tried"),
-                hint: Hint::new(format!("put the value of {name} in its place")),
+                message: format!("'{name}={text}' is a placeholder, not a value; nothing was done"),
+                hint: Hint::new(format!("replace it with the value of {name}")),
             });
         }
     }
@@ -42,8 +42,8 @@ pub(crate) fn refuse_placeholders<'a>(
 pub(crate) fn refuse_placeholder(what: &str, text: &str) -> Result<()> {
     if is_placeholder(text.trim()) {
         return Err(Error::WrongUsage {
-            message: format!("'{text}' is a placeholder, and {what} is still to be said; nothing was done"),
-            hint: Hint::new("put your own words in its place"),
+            message: format!("'{text}' is a placeholder for {what}; nothing was done"),
+            hint: Hint::new("replace it with your own words"),
         });
     }
     Ok(())

@@ -208,7 +208,7 @@ fn fold_one(
 pub(crate) fn fold_whole(events: &[Recorded]) -> Result<Session> {
     Session::fold(events).ok_or_else(|| Error::BrokenLog {
         session: "(being written)".to_owned(),
-        why: "it does not begin with the session's start".to_owned(),
+        why: "it does not start with the start of the session".to_owned(),
     })
 }
 

@@ -62,10 +62,10 @@ impl Engine {
         match self.store.erase(self.patience.left()) {
             Ok(true) => {}
             Ok(false) => answer.said.push(
-                "somebody is reading the store: until they are done, the text may still be found in its files; then run this again".to_owned(),
+                "another process is reading the store, so its files may still contain the text; run this again later".to_owned(),
             ),
             Err(error) => answer.said.push(format!(
-                "the text may still be found in the store's files: {error}; run this again"
+                "the store's files may still contain the text: {error}; run this again"
             )),
         }
         answer.said.extend(self.renew_backups_or_say());
@@ -133,14 +133,14 @@ impl Engine {
         if text.trim().is_empty() {
             return Err(Error::WrongUsage {
                 message: "the text to purge is empty".to_owned(),
-                hint: Hint::new("name what is to go: ").run(words!["purge", "…"]),
+                hint: Hint::new("name the text to remove: ").run(words!["purge", "…"]),
             });
         }
         // A key stores a hash of its input, from which the text could be recovered.
         if self.options.key.is_some() {
             return Err(Error::WrongUsage {
                 message: "purge takes no --key".to_owned(),
-                hint: "leave it out: purging again what is gone does nothing".into(),
+                hint: "omit it: purging twice changes nothing".into(),
             });
         }
         let id = self.select(Want::Latest)?;
@@ -192,18 +192,16 @@ impl Engine {
             let body = self.store.definition(&run.workflow.hash)?.unwrap_or_default();
             if serde_json::from_str(&body).is_ok_and(|mut value| in_value(&mut value, text) > 0) {
                 said.push(format!(
-                    "the definition of workflow '{}' holds it too, and keeps it",
+                    "the definition of workflow '{}' also contains it, and is not changed",
                     run.workflow.name
                 ));
             }
         }
         said.dedup();
         if session.layout != NATIVE {
-            said.push(
-                "versions of its files from before (.bak, .leftoff/aside) may still hold it".to_owned(),
-            );
+            said.push("older versions of its files (.bak, .leftoff/aside) may still contain it".to_owned());
         }
-        said.push("copies that were made before (store backup, bundles) still hold it".to_owned());
+        said.push("earlier copies (store backup, bundles) still contain it".to_owned());
         Ok(said)
     }
 }

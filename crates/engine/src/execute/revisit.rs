@@ -15,7 +15,7 @@ use crate::facades::Sessions;
 use affected::affected;
 use archive::Archive;
 use jiff::Timestamp;
-use layouts::layout::Standing;
+use layouts::layout::SessionToPublish;
 use model::command::{Command, decide, resolve_phase};
 use model::event::{Event, ItemEvent};
 use model::gate::shown;
@@ -283,7 +283,7 @@ fn propose(own: &[OwnFile], fields: &[FieldChange], affects: &[String]) -> (Impa
         Some(file) => {
             (Impact::Minor, format!("the wording of {} changed, its headings did not", file.change.path))
         }
-        None => (Impact::Minor, "nothing of it has changed since it was completed".to_owned()),
+        None => (Impact::Minor, "it has not changed since it was completed".to_owned()),
     }
 }
 
@@ -292,7 +292,7 @@ fn follow(session: &Session, run: &Run, revision: &Revision, items: &ItemBook) -
     let mut events: Vec<Event> = reopens(revision, run, items.iter()).into_iter().map(Event::Item).collect();
     let layout = layouts::layout::by_name(&session.layout);
     if let Some(consequences) = layout.and_then(|layout| layout.capabilities().consequences) {
-        events.extend(consequences.of_revision(revision, &Standing::new(session, items, &[])));
+        events.extend(consequences.of_revision(revision, &SessionToPublish::new(session, items, &[])));
     }
     events
 }
@@ -304,8 +304,8 @@ fn count_reopened(events: &[Event]) -> usize {
 fn scope(reach: &Reach, archived: &[Archived]) -> String {
     let files = archived.iter().filter(|archived| !archived.copied).count();
     let phases = match reach.restarted.len() {
-        1 => "1 later phase begins again".to_owned(),
-        count => format!("{count} later phases begin again"),
+        1 => "1 later phase restarts".to_owned(),
+        count => format!("{count} later phases restart"),
     };
     match files {
         1 => format!("major impact: {phases}, and 1 file is archived"),
@@ -320,7 +320,7 @@ fn wrong(message: &str, hint: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::Seen;
+    use crate::files::PathEntry;
     use model::artifact::Artifact;
     use serde_json::json;
 
@@ -364,7 +364,7 @@ mod tests {
             },
             recorded_at: jiff::Timestamp::UNIX_EPOCH,
         };
-        let own = [OwnFile::compare(&known, Seen::Missing, None)];
+        let own = [OwnFile::compare(&known, PathEntry::Missing, None)];
         assert_eq!(propose(&own, &[], &[]).0, Impact::Moderate);
         assert_eq!(propose(&[], &[], &[]).0, Impact::Minor);
     }

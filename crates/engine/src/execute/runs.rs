@@ -5,7 +5,7 @@ use crate::engine::{Engine, Want};
 use crate::error::Result;
 use crate::execute::Answer;
 use crate::execute::plan::{self, Plan};
-use layouts::layout::{self, Standing};
+use layouts::layout::{self, SessionToPublish};
 use model::command::{Command, decide};
 use model::event::Event;
 use model::item::ItemBook;
@@ -56,7 +56,7 @@ impl Engine {
         }
         let items = self.all_items(&session.id)?;
         if let Some(consequences) = layout.capabilities().consequences {
-            events.extend(consequences.of_new_run(&Standing::new(session, &items, &[])));
+            events.extend(consequences.of_new_run(&SessionToPublish::new(session, &items, &[])));
         }
         Ok(Some(items))
     }

@@ -130,14 +130,13 @@ impl Engine {
         }
         match recovered {
             Recovered::Nothing => {}
-            Recovered::RolledBack => self.warnings.push(recovered_warning(
-                "a change of files that was interrupted before it counted was taken back".to_owned(),
-            )),
+            Recovered::RolledBack => self
+                .warnings
+                .push(recovered_warning("an interrupted change of files was rolled back".to_owned())),
             Recovered::RolledForward(said) => {
                 let said: String = said.iter().map(|line| format!("; {line}")).collect();
-                self.warnings.push(recovered_warning(format!(
-                    "a change of files that was interrupted was carried out to its end{said}"
-                )));
+                self.warnings
+                    .push(recovered_warning(format!("an interrupted change of files was completed{said}")));
             }
         }
         Ok(())

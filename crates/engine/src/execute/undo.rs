@@ -136,15 +136,12 @@ impl Engine {
         let Some((last, others)) = here.split_first() else {
             let anywhere = self.rows(&FINISHED, None, Some(MOST_TOLD))?;
             let elsewhere: Vec<Finished> = anywhere.iter().map(Finished::of_row).collect();
-            return Err(Error::NothingFinished { worktree, elsewhere: told(&elsewhere) });
+            return Err(Error::NothingFinished { worktree, elsewhere: finished_texts(&elsewhere) });
         };
         let said = others.first().map(|first| {
             let more = if others.len() > MOST_TOLD { ", and more: leftoff list --all" } else { "" };
-            let all = told(others).join(", ");
-            format!(
-                "finished as well: {all}{more}; to reopen one instead, name it: leftoff reopen {}",
-                first.id
-            )
+            let all = finished_texts(others).join(", ");
+            format!("also finished: {all}{more}; to reopen another: leftoff reopen {}", first.id)
         });
         Ok((last.id.clone(), said))
     }
@@ -207,7 +204,7 @@ impl Finished {
     }
 }
 
-fn told(finished: &[Finished]) -> Vec<String> {
+fn finished_texts(finished: &[Finished]) -> Vec<String> {
     let line = |one: &Finished| format!("{} ({})", one.id, one_line(&one.title, LONGEST_NAME));
     finished.iter().take(MOST_TOLD).map(line).collect()
 }
@@ -216,17 +213,11 @@ fn told(finished: &[Finished]) -> Vec<String> {
 fn checkpoint_name(text: &str) -> Result<String> {
     let wrong = |message: String| Error::WrongUsage {
         message,
-        hint: Hint::new("choose a name of a few words: ").run_here(words![
-            "checkpoint",
-            "-m",
-            "before the rewrite"
-        ]),
+        hint: Hint::new("use a few words: ").run_here(words!["checkpoint", "-m", "before the rewrite"]),
     };
     let name = bounded("the name", text.trim())?;
     if name.is_empty() || one_line(&name, LONGEST_NAME) != name {
-        return Err(wrong(format!(
-            "a checkpoint's name is one line of at most {LONGEST_NAME} characters, and not empty"
-        )));
+        return Err(wrong(format!("a checkpoint's name must be one line of 1 to {LONGEST_NAME} characters")));
     }
     if name.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(wrong(format!("'{name}' would mean a version")));

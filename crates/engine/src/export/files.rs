@@ -9,7 +9,8 @@ use crate::foreign::{self, layout_names};
 use crate::{NATIVE, walk};
 use layouts::capabilities::is_shared;
 use layouts::layout::{
-    self, Depth, Folder, Layout, NewSession, Occasion, Purpose, ReadAs, Spot, Standing, WriteRequest, puts,
+    self, Depth, Folder, Layout, NewSession, Occasion, Purpose, ReadAs, SessionToPublish, Spot, WriteRequest,
+    puts,
 };
 use layouts::tree::{Entry, Tree};
 use model::event::{Event, Recorded};
@@ -29,7 +30,7 @@ struct Ground {
     /// The state files among them.
     state: BTreeMap<String, Vec<u8>>,
     /// The version that the files show.
-    told: u64,
+    shown_version: u64,
     /// Folders with its documents; later ones take precedence.
     documents: Vec<PathBuf>,
 }
@@ -72,7 +73,7 @@ impl Engine {
             .filter(|other| other.facts().can_show(run))
             .map(|other| other.facts().name)
             .collect();
-        let all_of_it = "plain JSON has everything: leave --layout out";
+        let all_of_it = "plain JSON has everything: omit --layout";
         let hint = able.first().map_or_else(
             || Hint::new(all_of_it),
             |name| {
@@ -85,7 +86,7 @@ impl Engine {
         );
         Err(Error::WrongUsage {
             message: format!(
-                "{} has no way to show a session that follows '{}'",
+                "{} cannot represent a session of workflow '{}'",
                 layout.facts().title,
                 run.workflow.name
             ),
@@ -102,9 +103,9 @@ impl Engine {
             let root = self.root_of(session);
             let state = self.files_seen(id);
             let tree = with_state(layout, &located.spot, &root, &state);
-            let told = self.shown_by_its_files(id)?.unwrap_or(session.version);
+            let shown_version = self.shown_by_its_files(id)?.unwrap_or(session.version);
             let spot = inside(layout, located.spot);
-            return Ok(Ground { spot, tree, state, told, documents: vec![workspace] });
+            return Ok(Ground { spot, tree, state, shown_version, documents: vec![workspace] });
         }
         let origin = self.origin(id)?.filter(|origin| origin.layout.facts().name == layout.facts().name);
         if let Some(origin) = origin {
@@ -113,14 +114,14 @@ impl Engine {
             let tree = with_state(layout, &origin.spot, &root, &state);
             let documents = vec![root.join(&origin.spot.workspace), workspace];
             // Without them a session is written like a new one.
-            let told = if state.is_empty() { 0 } else { origin.version };
-            return Ok(Ground { spot: origin.spot, tree, state, told, documents });
+            let shown_version = if state.is_empty() { 0 } else { origin.version };
+            return Ok(Ground { spot: origin.spot, tree, state, shown_version, documents });
         }
         let spot = self.spot_for(layout, session, folder)?;
         let (tree, state) = (Tree::default(), BTreeMap::new());
         // Another tool's documents belong to that tool.
         let documents = Some(workspace).filter(|_| session.layout == NATIVE).into_iter().collect();
-        Ok(Ground { spot, tree, state, told: 0, documents })
+        Ok(Ground { spot, tree, state, shown_version: 0, documents })
     }
 
     /// The location of a new session with that name, or with one that the layout chooses.
@@ -137,7 +138,7 @@ impl Engine {
         let spot = place(Some(session.id.as_str())).or_else(|_| place(None));
         spot.map_err(|why| Error::WrongUsage {
             message: why.to_string(),
-            hint: "export it as JSON: leave --layout out".into(),
+            hint: "export it as JSON: omit --layout".into(),
         })
     }
 
@@ -155,7 +156,8 @@ impl Engine {
         };
         let last = history.iter().rev().find(is_pause).map(|recorded| recorded.version);
         // The pause follows the import's own event.
-        let is_of_import = session.layout == NATIVE && last.is_some_and(|last| last <= ground.told + 1);
+        let is_of_import =
+            session.layout == NATIVE && last.is_some_and(|last| last <= ground.shown_version + 1);
         let is_waiting = matches!(session.lifecycle, Lifecycle::Paused { .. });
         if !is_of_import || !is_waiting || !self.are_active(layout, &session, &history, ground) {
             return (session, history);
@@ -184,9 +186,9 @@ impl Engine {
             now: self.clock.now(),
             read_as: ReadAs::Found,
         };
-        let told = history.first().and_then(|first| layout.read(&folder).value.fold(&first.actor));
+        let folded = history.first().and_then(|first| layout.read(&folder).value.fold(&first.actor));
         !ground.state.is_empty()
-            && told.is_some_and(|(_, told, _)| matches!(told.lifecycle, Lifecycle::Active))
+            && folded.is_some_and(|(_, session, _)| matches!(session.lifecycle, Lifecycle::Active))
     }
 
     fn pieces(
@@ -199,8 +201,8 @@ impl Engine {
     ) -> Result<Vec<Piece>> {
         let items = self.all_items(&session.id)?;
         let since: Vec<Recorded> =
-            history.iter().filter(|recorded| recorded.version > ground.told).cloned().collect();
-        let standing = Standing::new(session, &items, &since);
+            history.iter().filter(|recorded| recorded.version > ground.shown_version).cloned().collect();
+        let publication = SessionToPublish::new(session, &items, &since);
         // References to documents apply to those exported with it.
         let mut tree = ground.tree.clone();
         for folder in &ground.documents {
@@ -223,7 +225,7 @@ impl Engine {
         } else {
             Purpose::Restore
         };
-        let changes = puts(layout.write(&WriteRequest { purpose, standing: &standing }, &aim));
+        let changes = puts(layout.write(&WriteRequest { purpose, publication: &publication }, &aim));
         for change in &changes {
             walk::check_length(layout, &ground.spot, &change.path, &change.content)?;
         }

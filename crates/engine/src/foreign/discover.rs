@@ -227,7 +227,7 @@ impl Engine {
         let located = Located { layout: pointed.layout, spot: pointed.spot.clone(), id };
         let path = pointed.root.join(&pointed.spot.path);
         self.foreign_below(&located, &pointed.root).ok_or_else(|| Error::WrongUsage {
-            message: format!("{} tells of no session", path.display()),
+            message: format!("{} describes no session", path.display()),
             hint: Hint::new("see: ").run(words!["list"]),
         })
     }

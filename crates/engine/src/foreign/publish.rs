@@ -23,7 +23,7 @@ use crate::foreign::observe::{FileState, Observation, hash as hash_of};
 use crate::foreign::publish::place::Placed;
 use crate::view::Warning;
 use crate::walk::check_length;
-use layouts::layout::{FileOp, Purpose, Standing, WriteRequest, puts};
+use layouts::layout::{FileOp, Purpose, SessionToPublish, WriteRequest, puts};
 use layouts::tree::{Entry, Tree};
 use model::event::{Event, Recorded};
 use model::hint::Hint;
@@ -76,11 +76,15 @@ impl Engine {
         self.add_customs(observation, &mut tree);
         let folder = self.folder(&observation.located, session, &tree);
         let undone = self.undone_among(session, &since, new)?;
-        let standing =
-            Standing { shown: &versions, undone: &undone, ..Standing::new(session, &items, &since) };
+        let publication = SessionToPublish {
+            shown: &versions,
+            undone: &undone,
+            ..SessionToPublish::new(session, &items, &since)
+        };
         let is_import = |row: &store::EventRow| row.kind == "imported";
         let purpose = if new.iter().any(is_import) { Purpose::Newest } else { Purpose::Update };
-        let ops = observation.located.layout.write(&WriteRequest { purpose, standing: &standing }, &folder);
+        let ops =
+            observation.located.layout.write(&WriteRequest { purpose, publication: &publication }, &folder);
         let markers = self.marker_rows(session, observation, &ops);
         let lost: BTreeMap<String, String> = ops.iter().filter_map(lost_by).collect();
         let changes = puts(ops);
@@ -251,21 +255,21 @@ impl Engine {
                 let spot = &observation.located.spot;
                 answer.said.push(match observation.brought_from() {
                     Some(from) => format!("{} was copied to {}", from.display(), spot.path),
-                    None => format!("{} was taken in from {}", observation.located.id, observation.place()),
+                    None => format!("{} was adopted from {}", observation.located.id, observation.place()),
                 });
             }
             let displaced = observation.displaced.iter().map(|(path, _)| path);
             for path in displaced.chain(observation.in_state(FileState::Edited).iter()) {
                 if observation.row(path).is_some() {
                     let path = observation.located.spot.below_project(path);
-                    answer.said.push(format!("what somebody else changed in {path} was taken in"));
+                    answer.said.push(format!("external edits of {path} were adopted"));
                 }
             }
         }
         answer.view.warnings.retain(|warning| !DEALT_WITH.contains(&warning.kind.as_str()));
     }
 
-    /// Writes the files that a command stored. Displaced edits are adopted, and the file is written again.
+    /// Writes the files that a command stored. Displaced edits are adopted, and the file is rewritten.
     pub(crate) fn publish(&mut self, batch: &Batch) -> Vec<Warning> {
         let mut warnings = Vec::new();
         let ids: Vec<SessionId> = batch
@@ -307,7 +311,7 @@ impl Engine {
         }
         Err(Error::io(
             format!("writing the files of {id}"),
-            io::Error::new(io::ErrorKind::WouldBlock, "somebody else keeps changing them"),
+            io::Error::new(io::ErrorKind::WouldBlock, "another program keeps changing them"),
         ))
     }
 
@@ -388,13 +392,13 @@ fn read_snapshot(stream: &StreamAppend) -> Result<Session> {
 }
 
 fn stale(id: &SessionId, error: &Error) -> Warning {
-    let message = format!("it is done and in the log, but the session's files are not written: {error}");
-    let hint = Hint::new("write them when that is mended: ").run(words!["repair", "--session", id]);
+    let message = format!("the change is in the log, but the session's files could not be written: {error}");
+    let hint = Hint::new("when that is fixed, write them: ").run(words!["repair", "--session", id]);
     Warning::new("view_stale", message).hint(hint)
 }
 
 fn not_looked_at(path: &Path) -> Error {
-    let why = io::Error::other("what is there cannot be looked at, and is not written over");
+    let why = io::Error::other("the existing file cannot be inspected, and is not overwritten");
     Error::io(format!("writing {}", path.display()), why)
 }
 

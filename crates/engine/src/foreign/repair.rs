@@ -43,11 +43,9 @@ impl Rung {
     fn approximate(self) -> Option<&'static str> {
         match self {
             Self::Log => None,
-            Self::Backup => Some("what was changed after that version is not in it"),
-            Self::Artifacts => Some(
-                "the phase is the one that its files show, which may be behind; its times are those of its files",
-            ),
-            Self::Person => Some("nothing but you tells how far it was"),
+            Self::Backup => Some("later changes are lost"),
+            Self::Artifacts => Some("the phase and times are derived from its files, and may be behind"),
+            Self::Person => Some("the position is the one you chose"),
         }
     }
 }
@@ -116,10 +114,10 @@ pub fn repair(options: Options, at: Option<&str>) -> Result<Vec<Repaired>> {
     }
     if at.is_some() && repaired.is_empty() {
         return Err(Error::WrongUsage {
-            message: "there is no session of which nothing tells where it stands".to_owned(),
-            hint: Hint::new("what is wrong: ")
+            message: "no session has an unknown position".to_owned(),
+            hint: Hint::new("see what is wrong: ")
                 .run(words!["doctor"])
-                .then("; to go back in another: ")
+                .then("; to go back in another session: ")
                 .run_here(words!["rollback", "PHASE"]),
         });
     }
@@ -177,20 +175,20 @@ impl Engine {
                 findings.extend(self.load(&id).ok().and_then(|(_, session)| self.misplaced(&session)));
             }
             let damaged = self.damaged_files(&id);
-            for warning in self.file_warnings(&id).into_iter().filter(Warning::is_to_mend) {
+            for warning in self.file_warnings(&id).into_iter().filter(Warning::needs_repair) {
                 let is_damaged = warning.path.as_ref().is_some_and(|path| damaged.contains(path));
                 let is_mended = listed.contains_key(&id)
                     && warning.path.as_ref().is_some_and(|path| registries.contains(path));
                 let is_lost = warning.problem.as_ref().is_some_and(|problem| problem.needs_a_person());
                 let hint = match warning.hint {
                     Some(hint) => hint,
-                    None if is_lost => Hint::new("a person says where it goes on: ")
+                    None if is_lost => Hint::new("a person chooses where it continues: ")
                         .run(words!["repair"])
-                        .then(" asks, or takes it with --at PHASE"),
+                        .then(" asks; --at PHASE answers"),
                     None if is_damaged || is_mended => {
-                        Hint::new("mend it: ").run(words!["repair", "--session", id])
+                        Hint::new("repair it: ").run(words!["repair", "--session", id])
                     }
-                    None => "mend it there; what is odd in a file is shown and left as it is".into(),
+                    None => "fix it there; leftoff does not change such a file".into(),
                 };
                 let message = format!("session {id}: {}", warning.message);
                 findings.push(Finding { kind: warning.kind, message, hint: Some(hint) });
@@ -397,7 +395,7 @@ fn rung(observation: &Observation, is_lost: bool) -> Rung {
 /// A finding, with its fix in place of its consequence.
 fn as_done(warning: &Warning) -> String {
     let path = warning.path.as_deref().unwrap_or_default();
-    let done = warning.problem.as_ref().and_then(|problem| problem.when_mended(path));
+    let done = warning.problem.as_ref().and_then(|problem| problem.when_repaired(path));
     done.unwrap_or_else(|| warning.message.clone())
 }
 

@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::hooks::memory::Memory;
-use crate::hooks::{HookEvent, Reply, Source, Told, one_problem};
+use crate::hooks::{AgentMessage, HookEvent, Reply, Source, one_problem};
 use crate::view::Warning;
 use crate::words::defused;
 use model::id::SessionId;
@@ -24,23 +24,25 @@ impl Engine {
         problems.extend(greeted.err().map(|error| error.to_string()));
         let opening = self.at_start(&event.agent, source.name());
         problems.extend(opening.problems);
-        let mut told = Vec::new();
+        let mut messages = Vec::new();
         if let Some(id) = session {
             // The brief includes requirements and other agents.
             let mut view = self.view_by_id(&id)?;
             self.add_rounds(&mut view);
             let brief = Box::new(self.brief_of(view)?);
-            told.push(Told::Brief { brief, compacted: source == Source::Compact });
+            messages.push(AgentMessage::Brief { brief, compacted: source == Source::Compact });
             let carried = opening.answer.carried_over;
             if !carried.is_empty() {
                 let names = carried.join(", ");
-                told.push(Told::Words(format!("Taken over from the agent session before: {names}")));
+                messages.push(AgentMessage::Words(format!(
+                    "Carried over from the previous agent session: {names}"
+                )));
             }
         } else {
-            told.extend(opening.answer.text.map(Told::Words));
-            told.extend(self.told_of_other_machines().map(Told::Words));
+            messages.extend(opening.answer.text.map(AgentMessage::Words));
+            messages.extend(self.news_of_other_machines().map(AgentMessage::Words));
         }
-        Ok(Reply { told, problem: one_problem(&problems), ..Reply::default() })
+        Ok(Reply { messages, problem: one_problem(&problems), ..Reply::default() })
     }
 
     /// The session at work. After a compaction the agent still means the one that it finished; a newcomer is
@@ -55,7 +57,7 @@ impl Engine {
     }
 
     /// Open sessions that came from other machines, for an agent that has none here.
-    fn told_of_other_machines(&self) -> Option<String> {
+    fn news_of_other_machines(&self) -> Option<String> {
         if !self.is_shared() {
             return None;
         }
@@ -65,6 +67,6 @@ impl Engine {
             format!("- {}{hint}", defused(&warning.message, LONGEST))
         };
         let lines: Vec<String> = elsewhere.iter().map(line).collect();
-        (!lines.is_empty()).then(|| format!("leftoff: no session is active here.\n{}", lines.join("\n")))
+        (!lines.is_empty()).then(|| format!("leftoff: no active session here.\n{}", lines.join("\n")))
     }
 }

@@ -56,7 +56,7 @@ impl Engine {
                 })
                 .collect(),
         };
-        add(&team.local, &queued).err().map(|error| format!("what was done is not kept: {error}"))
+        add(&team.local, &queued).err().map(|error| format!("activity was not recorded: {error}"))
     }
 
     /// Sends the queued records. If that fails, they stay in the queue, and the command succeeds nevertheless.
@@ -101,7 +101,7 @@ fn add(local: &Path, queued: &Queued) -> std::io::Result<()> {
     let path = local.join(FILE);
     if fs::metadata(&path).is_ok_and(|found| found.len() > LONGEST) {
         return Err(std::io::Error::other(
-            "the queue is full; the next command that reaches the server empties it",
+            "the queue is full; the next command that reaches the server clears it",
         ));
     }
     let mut line = serde_json::to_string(queued)?;

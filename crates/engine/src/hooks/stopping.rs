@@ -165,13 +165,13 @@ fn claimed(workflow: &Workflow, view: &View) -> Option<String> {
         GateOutcome::Failed => {
             let failed = phase.gate.checks.iter().filter(|check| check.outcome == GateOutcome::Failed);
             let lines: Vec<String> = failed.map(line).collect();
-            format!("the gate of phase '{}' was tried and did not pass: {}", phase.id, lines.join("; "))
+            format!("the gate of phase '{}' did not pass: {}", phase.id, lines.join("; "))
         }
         GateOutcome::Claimed => {
-            format!("phase '{}' is claimed to be done, and its gate is still open", phase.id)
+            format!("phase '{}' is claimed as done, but its gate is still open", phase.id)
         }
         GateOutcome::Open if counts.total > 0 && counts.done == counts.total => {
-            format!("all {} items of phase '{}' are done, and its gate is still open", counts.total, phase.id)
+            format!("all {} items of phase '{}' are done, but its gate is still open", counts.total, phase.id)
         }
         GateOutcome::Open | GateOutcome::Passed => return None,
     };
@@ -193,7 +193,7 @@ fn next_step(view: &View) -> Option<String> {
     }
     match view.next.waits {
         Waits::Nobody => Some(format!(
-            "Do not stop yet: workflow '{}' keeps going until its run is finished.{} If a person must decide \
+            "Do not stop yet: workflow '{}' continues until its run is finished.{} If a person must decide \
              something first, say so: `leftoff note \"…\" --kind question`.",
             view.workflow.name,
             step(view)

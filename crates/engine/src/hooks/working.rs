@@ -3,7 +3,7 @@
 use crate::engine::{Engine, read_event};
 use crate::error::Result;
 use crate::hooks::memory::Memory;
-use crate::hooks::{HookEvent, Reply, Told, ToolCall, Verdict, one_problem};
+use crate::hooks::{AgentMessage, HookEvent, Reply, ToolCall, Verdict, one_problem};
 use crate::requirements;
 use crate::words::one_line;
 use model::actor::Actor;
@@ -27,7 +27,7 @@ impl Engine {
         }
         let known = before.as_ref().filter(|known| known.session == memory.session);
         let changes = self.changes_by_others(event, &session, known.map_or(0, |known| known.told))?;
-        let told = match (known, changes) {
+        let messages = match (known, changes) {
             (_, None) => None,
             (Some(_), changes) => changes,
             // Somebody else's session, which the agent was never told about.
@@ -41,10 +41,15 @@ impl Engine {
             let greeted = self.greet(&event.agent, Some(session), Some(memory.text()), self.patience.left());
             greeted.err().map(|error| error.to_string())
         };
-        Ok(Reply { told: told.into_iter().collect(), problem, ..Reply::default() })
+        Ok(Reply { messages: messages.into_iter().collect(), problem, ..Reply::default() })
     }
 
-    fn changes_by_others(&self, event: &HookEvent, session: &SessionId, after: u64) -> Result<Option<Told>> {
+    fn changes_by_others(
+        &self,
+        event: &HookEvent,
+        session: &SessionId,
+        after: u64,
+    ) -> Result<Option<AgentMessage>> {
         // Its own changes lie in between: more are read than reported.
         const MOST_READ: usize = 500;
         let rows = self.store.events(session, after, Some(MOST_READ))?;
@@ -53,32 +58,33 @@ impl Engine {
         events.retain(|recorded| !is_by(event, &recorded.actor));
         let more = events.len() > MOST_CHANGES || rows.len() == MOST_READ;
         events.truncate(MOST_CHANGES);
-        let told = Told::Changes { session: session.to_string(), events, more, now: self.clock.now() };
-        Ok(match &told {
-            Told::Changes { events, .. } if events.is_empty() => None,
-            _ => Some(told),
+        let messages =
+            AgentMessage::Changes { session: session.to_string(), events, more, now: self.clock.now() };
+        Ok(match &messages {
+            AgentMessage::Changes { events, .. } if events.is_empty() => None,
+            _ => Some(messages),
         })
     }
 
-    fn newly_met(&self, session: &SessionId) -> Result<Told> {
+    fn newly_met(&self, session: &SessionId) -> Result<AgentMessage> {
         let view = self.view_by_id(session)?;
         let next = match &view.next.command {
             Some(command) => format!("{} `{command}`", view.next.summary),
             None => view.next.summary.to_string(),
         };
-        Ok(Told::Session { id: view.session_id, title: view.title, next })
+        Ok(AgentMessage::Session { id: view.session_id, title: view.title, next })
     }
 
     /// Checks the project's requirements.
     pub(super) fn about_to_use(&mut self, event: &HookEvent, call: &ToolCall) -> Reply {
         let files: Vec<&str> = call.files.iter().map(String::as_str).collect();
         let gated = self.before_tool(&asked(event, call, &files));
-        let (told, verdict) = match gated.answer {
+        let (messages, verdict) = match gated.answer {
             requirements::Verdict::Allow => (Vec::new(), Verdict::GoOn),
-            requirements::Verdict::Warn(text) => (vec![Told::Words(text)], Verdict::GoOn),
+            requirements::Verdict::Warn(text) => (vec![AgentMessage::Words(text)], Verdict::GoOn),
             requirements::Verdict::Deny(reason) => (Vec::new(), Verdict::Deny(reason)),
         };
-        Reply { told, verdict, problem: one_problem(&gated.problems) }
+        Reply { messages, verdict, problem: one_problem(&gated.problems) }
     }
 
     pub(super) fn used(&mut self, event: &HookEvent, call: &ToolCall) -> Result<Reply> {
@@ -90,11 +96,11 @@ impl Engine {
             problems.extend(self.recognise(&event.agent));
         }
         problems.extend(self.write_down(event, call, None)?);
-        let told = match gated.answer.as_slice() {
+        let messages = match gated.answer.as_slice() {
             [] => Vec::new(),
-            names => vec![Told::Words(format!("Satisfied now: {}", names.join(", ")))],
+            names => vec![AgentMessage::Words(format!("Satisfied now: {}", names.join(", ")))],
         };
-        Ok(Reply { told, problem: one_problem(&problems), ..Reply::default() })
+        Ok(Reply { messages, problem: one_problem(&problems), ..Reply::default() })
     }
 
     pub(super) fn failed_to_use(&mut self, event: &HookEvent, call: &ToolCall, error: &str) -> Result<Reply> {

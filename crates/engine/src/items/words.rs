@@ -68,7 +68,7 @@ impl ItemView {
             Some(lease) if self.mine => format!("yours until {}", moment(lease.until, now)),
             Some(lease) if let Some(since) = self.holder_gone_since => {
                 let holder = one_line(&lease.actor.to_string(), 60);
-                format!("held by {holder}, gone since {} (claim it)", moment(since, now))
+                format!("held by {holder}, inactive since {} (claim it)", moment(since, now))
             }
             Some(lease) if self.held => {
                 let holder = one_line(&lease.actor.to_string(), 60);
@@ -76,7 +76,7 @@ impl ItemView {
                 format!("held by {holder}{where_from} until {}", moment(lease.until, now))
             }
             Some(_) | None if !self.ready => "left open".to_owned(),
-            Some(_) | None if self.item.status == ItemStatus::Active => "begun, and free".to_owned(),
+            Some(_) | None if self.item.status == ItemStatus::Active => "started, free".to_owned(),
             Some(_) | None => "ready".to_owned(),
         }
     }

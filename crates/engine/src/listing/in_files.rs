@@ -140,15 +140,12 @@ fn odd_entries(root: &Path, folder: &str, layout: &dyn Layout) -> Vec<Warning> {
         problem: None,
     };
     if let Some(link) = link_on_the_way(root, folder) {
-        return vec![odd(
-            link,
-            "it is a link, and links are not followed; sessions in it are not looked for",
-        )];
+        return vec![odd(link, "it is a link, and links are not followed; it is not searched for sessions")];
     }
     let entries = match std::fs::read_dir(root.join(folder)) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
-        Err(error) => return vec![odd(folder.to_owned(), &format!("{error}; its sessions are not known"))],
+        Err(error) => return vec![odd(folder.to_owned(), &format!("{error}; its sessions are unknown"))],
     };
     let mut warnings = Vec::new();
     for entry in entries.flatten() {
@@ -162,14 +159,14 @@ fn odd_entries(root: &Path, folder: &str, layout: &dyn Layout) -> Vec<Warning> {
         if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
             warnings.push(odd(path, "it is a link, and links are not followed"));
         } else if name.to_str().is_none() {
-            warnings.push(odd(path, "its name is no UTF-8"));
+            warnings.push(odd(path, "its name is not UTF-8"));
         } else if layout.facts().private && is_of_others(root, &path) {
-            warnings.push(odd(path, "it belongs to somebody else, and is left alone"));
+            warnings.push(odd(path, "it belongs to another user, and is left alone"));
         } else if layout.facts().takes_every_folder
             && layout.identify(&path, true).is_none()
             && entry.file_type().is_ok_and(|kind| kind.is_dir())
         {
-            warnings.push(odd(path, "it is no session, and its tool may take it for one"));
+            warnings.push(odd(path, "it is not a session, but its tool may treat it as one"));
         }
     }
     warnings.sort_by(|one, other| one.path.cmp(&other.path));

@@ -1,6 +1,6 @@
 //! Which parts of an event are callers' text. Matches every event: a new one must state its content here.
 
-use super::{Kind, in_text, in_value, places};
+use super::{SecretKind, in_text, in_value, places};
 use model::event::{Event, ItemEvent};
 use model::gate::AttemptReport;
 use model::item::NewItem;
@@ -115,7 +115,7 @@ impl Said {
         self.fields(&mut item.fields);
     }
 
-    fn note(&mut self, place: &str, kinds: &[Kind]) {
+    fn note(&mut self, place: &str, kinds: &[SecretKind]) {
         for kind in kinds {
             let line = format!("a secret in {place} was redacted ({kind})");
             if !self.lines.contains(&line) {

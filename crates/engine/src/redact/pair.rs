@@ -1,21 +1,21 @@
 //! Secrets recognised by their context: a name, `Authorization`, a user in a URL.
 
-use super::{Found, Kind};
+use super::{Found, SecretKind};
 
 /// Suffixes of names with secret values.
-const NAMES: &[(&str, Kind)] = &[
-    ("password", Kind::Password),
-    ("passwd", Kind::Password),
-    ("passphrase", Kind::Password),
-    ("pwd", Kind::Password),
-    ("secret", Kind::Secret),
-    ("secret_key", Kind::Secret),
-    ("token", Kind::Token),
-    ("api_key", Kind::ApiKey),
-    ("api-key", Kind::ApiKey),
-    ("apikey", Kind::ApiKey),
-    ("access_key", Kind::ApiKey),
-    ("private_key", Kind::PrivateKey),
+const NAMES: &[(&str, SecretKind)] = &[
+    ("password", SecretKind::Password),
+    ("passwd", SecretKind::Password),
+    ("passphrase", SecretKind::Password),
+    ("pwd", SecretKind::Password),
+    ("secret", SecretKind::Secret),
+    ("secret_key", SecretKind::Secret),
+    ("token", SecretKind::Token),
+    ("api_key", SecretKind::ApiKey),
+    ("api-key", SecretKind::ApiKey),
+    ("apikey", SecretKind::ApiKey),
+    ("access_key", SecretKind::ApiKey),
+    ("private_key", SecretKind::PrivateKey),
 ];
 
 /// Values after such a name that are not secret.
@@ -74,7 +74,7 @@ pub(super) fn find(text: &str) -> Vec<Found> {
 }
 
 /// The kind of secret that a field of this name holds.
-pub(super) fn named(name: &str) -> Option<Kind> {
+pub(super) fn named(name: &str) -> Option<SecretKind> {
     let name = name.to_ascii_lowercase().replace('-', "_");
     NAMES.iter().find(|(ending, _)| name.ends_with(ending)).map(|(_, kind)| *kind)
 }
@@ -88,8 +88,8 @@ fn in_addresses(text: &str) -> impl Iterator<Item = Found> {
         let (account, _) = authority.rsplit_once('@')?;
         let (user, password) = account.split_once(':')?;
         let start = from + user.len() + 1;
-        is_a_value(password, Kind::Password, Tie::Equals)
-            .then(|| (start..start + password.len(), Kind::UrlPassword))
+        is_a_value(password, SecretKind::Password, Tie::Equals)
+            .then(|| (start..start + password.len(), SecretKind::UrlPassword))
     })
 }
 
@@ -106,7 +106,7 @@ fn authorizations<'a>(text: &'a str, lower: &'a str) -> impl Iterator<Item = Fou
             let is_header = before.ends_with("authorization");
             let is_long = scheme == "bearer " && value.len() >= SHORTEST_ALONE && has_digit_and_letter(value);
             ((is_header && value.len() >= SHORTEST) || is_long)
-                .then(|| (start..start + value.len(), Kind::Authorization))
+                .then(|| (start..start + value.len(), SecretKind::Authorization))
         })
     })
 }
@@ -157,7 +157,7 @@ fn value_at(text: &str, from: usize) -> (usize, &str, bool) {
 }
 
 /// True if this can be a secret rather than a word about one, a variable or a count.
-fn is_a_value(value: &str, kind: Kind, tie: Tie) -> bool {
+fn is_a_value(value: &str, kind: SecretKind, tie: Tie) -> bool {
     let lower = value.to_ascii_lowercase();
     let first = value.chars().next();
     let is_placeholder = match first {
@@ -171,7 +171,7 @@ fn is_a_value(value: &str, kind: Kind, tie: Tie) -> bool {
         return false;
     }
     // Tokens are counted, passwords are not.
-    if is_number && kind != Kind::Password {
+    if is_number && kind != SecretKind::Password {
         return false;
     }
     match tie {

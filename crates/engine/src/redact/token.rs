@@ -1,10 +1,10 @@
 //! Secrets recognised by their prefix. Hashes, UUIDs and git ids have none of them.
 
-use super::{Found, Kind};
+use super::{Found, SecretKind};
 
 /// A secret with a characteristic prefix.
 struct Shape {
-    kind: Kind,
+    kind: SecretKind,
     begins: &'static str,
     /// The characters that may follow.
     goes_on: fn(char) -> bool,
@@ -12,50 +12,50 @@ struct Shape {
     longest: usize,
 }
 
-const fn shape(kind: Kind, begins: &'static str, goes_on: fn(char) -> bool, shortest: usize) -> Shape {
+const fn shape(kind: SecretKind, begins: &'static str, goes_on: fn(char) -> bool, shortest: usize) -> Shape {
     Shape { kind, begins, goes_on, shortest, longest: usize::MAX }
 }
 
-const fn exactly(kind: Kind, begins: &'static str, goes_on: fn(char) -> bool, length: usize) -> Shape {
+const fn exactly(kind: SecretKind, begins: &'static str, goes_on: fn(char) -> bool, length: usize) -> Shape {
     Shape { kind, begins, goes_on, shortest: length, longest: length }
 }
 
 const SHAPES: &[Shape] = &[
-    exactly(Kind::Aws, "AKIA", is_upper_or_digit, 16),
-    exactly(Kind::Aws, "ASIA", is_upper_or_digit, 16),
-    shape(Kind::GitHub, "ghp_", is_plain, 30),
-    shape(Kind::GitHub, "gho_", is_plain, 30),
-    shape(Kind::GitHub, "ghu_", is_plain, 30),
-    shape(Kind::GitHub, "ghs_", is_plain, 30),
-    shape(Kind::GitHub, "ghr_", is_plain, 30),
-    shape(Kind::GitHub, "github_pat_", is_word, 22),
-    shape(Kind::GitLab, "glpat-", is_url_safe, 20),
-    shape(Kind::GitLab, "gldt-", is_url_safe, 20),
-    shape(Kind::GitLab, "glrt-", is_url_safe, 20),
-    shape(Kind::GitLab, "glptt-", is_url_safe, 20),
-    shape(Kind::Slack, "xoxa-", is_url_safe, 10),
-    shape(Kind::Slack, "xoxb-", is_url_safe, 10),
-    shape(Kind::Slack, "xoxe-", is_url_safe, 10),
-    shape(Kind::Slack, "xoxp-", is_url_safe, 10),
-    shape(Kind::Slack, "xoxr-", is_url_safe, 10),
-    shape(Kind::Slack, "xoxs-", is_url_safe, 10),
-    shape(Kind::Slack, "xapp-", is_url_safe, 20),
-    shape(Kind::Slack, "hooks.slack.com/services/", is_of_path, 20),
-    shape(Kind::Stripe, "sk_live_", is_plain, 10),
-    shape(Kind::Stripe, "sk_test_", is_plain, 10),
-    shape(Kind::Stripe, "rk_live_", is_plain, 10),
-    shape(Kind::Stripe, "rk_test_", is_plain, 10),
-    shape(Kind::Stripe, "whsec_", is_plain, 20),
-    shape(Kind::Anthropic, "sk-ant-", is_url_safe, 20),
-    shape(Kind::OpenAi, "sk-proj-", is_url_safe, 20),
-    shape(Kind::OpenAi, "sk-svcacct-", is_url_safe, 20),
-    shape(Kind::OpenAi, "sk-admin-", is_url_safe, 20),
+    exactly(SecretKind::Aws, "AKIA", is_upper_or_digit, 16),
+    exactly(SecretKind::Aws, "ASIA", is_upper_or_digit, 16),
+    shape(SecretKind::GitHub, "ghp_", is_plain, 30),
+    shape(SecretKind::GitHub, "gho_", is_plain, 30),
+    shape(SecretKind::GitHub, "ghu_", is_plain, 30),
+    shape(SecretKind::GitHub, "ghs_", is_plain, 30),
+    shape(SecretKind::GitHub, "ghr_", is_plain, 30),
+    shape(SecretKind::GitHub, "github_pat_", is_word, 22),
+    shape(SecretKind::GitLab, "glpat-", is_url_safe, 20),
+    shape(SecretKind::GitLab, "gldt-", is_url_safe, 20),
+    shape(SecretKind::GitLab, "glrt-", is_url_safe, 20),
+    shape(SecretKind::GitLab, "glptt-", is_url_safe, 20),
+    shape(SecretKind::Slack, "xoxa-", is_url_safe, 10),
+    shape(SecretKind::Slack, "xoxb-", is_url_safe, 10),
+    shape(SecretKind::Slack, "xoxe-", is_url_safe, 10),
+    shape(SecretKind::Slack, "xoxp-", is_url_safe, 10),
+    shape(SecretKind::Slack, "xoxr-", is_url_safe, 10),
+    shape(SecretKind::Slack, "xoxs-", is_url_safe, 10),
+    shape(SecretKind::Slack, "xapp-", is_url_safe, 20),
+    shape(SecretKind::Slack, "hooks.slack.com/services/", is_of_path, 20),
+    shape(SecretKind::Stripe, "sk_live_", is_plain, 10),
+    shape(SecretKind::Stripe, "sk_test_", is_plain, 10),
+    shape(SecretKind::Stripe, "rk_live_", is_plain, 10),
+    shape(SecretKind::Stripe, "rk_test_", is_plain, 10),
+    shape(SecretKind::Stripe, "whsec_", is_plain, 20),
+    shape(SecretKind::Anthropic, "sk-ant-", is_url_safe, 20),
+    shape(SecretKind::OpenAi, "sk-proj-", is_url_safe, 20),
+    shape(SecretKind::OpenAi, "sk-svcacct-", is_url_safe, 20),
+    shape(SecretKind::OpenAi, "sk-admin-", is_url_safe, 20),
     // Without a second word only letters and digits may follow: `sk-learn-…` is not a key.
-    shape(Kind::OpenAi, "sk-", is_plain, 32),
-    exactly(Kind::Google, "AIza", is_url_safe, 35),
-    exactly(Kind::Npm, "npm_", is_plain, 36),
-    shape(Kind::HuggingFace, "hf_", is_plain, 30),
-    shape(Kind::SendGrid, "SG.", is_of_jwt, 40),
+    shape(SecretKind::OpenAi, "sk-", is_plain, 32),
+    exactly(SecretKind::Google, "AIza", is_url_safe, 35),
+    exactly(SecretKind::Npm, "npm_", is_plain, 36),
+    shape(SecretKind::HuggingFace, "hf_", is_plain, 30),
+    shape(SecretKind::SendGrid, "SG.", is_of_jwt, 40),
 ];
 
 const DASHES: &str = "-----";
@@ -86,7 +86,7 @@ fn web_tokens(text: &str) -> impl Iterator<Item = Found> {
         let parts: Vec<&str> = token.split('.').collect();
         let is_token = matches!(parts.as_slice(), [head, body, signature]
             if head.len() >= 10 && body.len() >= 10 && body.starts_with("eyJ") && signature.len() >= 10);
-        (is_token && !is_inside_a_word(text, start)).then(|| (start..start + token.len(), Kind::Jwt))
+        (is_token && !is_inside_a_word(text, start)).then(|| (start..start + token.len(), SecretKind::Jwt))
     })
 }
 
@@ -95,7 +95,7 @@ fn private_keys(text: &str) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     let mut from = end_without_begin(text).unwrap_or_default();
     if from > 0 {
-        found.push((0..from, Kind::PrivateKey));
+        found.push((0..from, SecretKind::PrivateKey));
     }
     while let Some(start) = text[from..].find(BEGINS).map(|place| from + place) {
         let label_at = start + BEGINS.len();
@@ -106,7 +106,7 @@ fn private_keys(text: &str) -> Vec<Found> {
         }
         let close = format!("{ENDS}{label}{DASHES}");
         let end = text[label_at..].find(&close).map_or(text.len(), |place| label_at + place + close.len());
-        found.push((start..end, Kind::PrivateKey));
+        found.push((start..end, SecretKind::PrivateKey));
         from = end;
     }
     found

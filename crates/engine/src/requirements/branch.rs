@@ -141,7 +141,7 @@ fn parsed(text: &str) -> std::result::Result<Document, String> {
 }
 
 fn set_aside(path: &Path, why: &str) -> String {
-    format!("{} was set aside: {why}", path.display())
+    format!("{} was quarantined: {why}", path.display())
 }
 
 /// Oldest first, whatever order they were found in.

@@ -229,7 +229,7 @@ impl Engine {
         }
         match self.tell_of_requirements(events) {
             Ok(()) => Vec::new(),
-            Err(error) => vec![format!("it counts, and is not in the session's log: {error}")],
+            Err(error) => vec![format!("it is satisfied, but not recorded in the session's log: {error}")],
         }
     }
 
@@ -315,14 +315,14 @@ impl Engine {
             [one] => Ok(AgentIdentity { agent: one.agent.clone(), id: one.agent_session.clone() }),
             several => Err(Error::NeedsAnswer {
                 question: format!(
-                    "several agent sessions are alive here: {}",
+                    "several agent sessions are active here: {}",
                     several
                         .iter()
                         .map(|one| format!("{}:{}", one.agent, one.agent_session))
                         .collect::<Vec<_>>()
                         .join(", ")
                 ),
-                hint: format!("say which one: --agent-session {}", several[0].agent_session).into(),
+                hint: format!("choose one: --agent-session {}", several[0].agent_session).into(),
             }),
         }
     }
@@ -333,7 +333,7 @@ impl Engine {
         let Some(typed) = typed.filter(|identity| AgentKey::new(&identity.id).is_some()) else {
             return Err(Error::WrongUsage {
                 message: format!("{asked:?} cannot be an agent session's id"),
-                hint: Hint::new("see those that were seen: ").run(words!["list", "--agents"]),
+                hint: Hint::new("see the known ones: ").run(words!["list", "--agents"]),
             });
         };
         let rows = self.store.agents(None)?.into_iter().map(|row| (row.agent, row.agent_session));
@@ -353,7 +353,7 @@ pub(super) fn nowhere(project: &Project) -> Error {
     Error::NoRequirementsHere {
         reason: match &project.git {
             Some(_) => "no branch is checked out here".to_owned(),
-            None => "this is no git repository".to_owned(),
+            None => "this is not a git repository".to_owned(),
         },
     }
 }

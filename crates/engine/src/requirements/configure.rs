@@ -105,7 +105,7 @@ impl Engine {
         let ground = self.required_ground(None)?;
         if on && !ground.root.join(".claude").join(SHARED).exists() {
             return Err(Error::NoRequirementsHere {
-                reason: "this project has no .claude/requirements.yaml, which switches requirements on"
+                reason: "this project has no .claude/requirements.yaml, which enables requirements"
                     .to_owned(),
             });
         }

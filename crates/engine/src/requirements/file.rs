@@ -337,7 +337,7 @@ fn read_opened(path: &Path, flags: i32) -> io::Result<Option<String>> {
     };
     let metadata = file.metadata()?;
     if !metadata.is_file() {
-        return Err(io::Error::new(ErrorKind::InvalidInput, "it is no regular file"));
+        return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file"));
     }
     if metadata.len() > LARGEST {
         return Err(io::Error::new(ErrorKind::FileTooLarge, "it is too large"));

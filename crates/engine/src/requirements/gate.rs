@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::presence::AgentIdentity;
 use layouts::requirements::{
-    AgentKey, Count, Counted, Deed, Document, Guard, Kind, Requirement, Satisfaction, SatisfiedBy,
+    AgentKey, Count, Counted, Deed, Document, Guard, Requirement, RequirementKind, Satisfaction, SatisfiedBy,
     can_be_held, is_pause_or_resume, is_plan_file,
 };
 use sha2::{Digest, Sha256};
@@ -18,7 +18,7 @@ use std::path::{Component, Path, PathBuf};
 const SHOWN_ONCE_WITHIN: i64 = 5;
 
 /// The state of a requirement for one agent session.
-pub(super) enum Standing {
+pub(super) enum RequirementState {
     Met,
     /// Satisfied, but close to the limit.
     Near(String),
@@ -165,9 +165,9 @@ impl Engine {
         let (mut held, mut near) = (Vec::new(), Vec::new());
         for requirement in asked {
             match self.standing(asking, requirement) {
-                Ok(Standing::Met) => {}
-                Ok(Standing::Near(text)) => near.push(text),
-                Ok(Standing::Open(found)) => {
+                Ok(RequirementState::Met) => {}
+                Ok(RequirementState::Near(text)) => near.push(text),
+                Ok(RequirementState::Open(found)) => {
                     let open = Held { requirement, found };
                     if requirement.advisory {
                         near.push(wording::reminder(&open, asking.agent, &asking.ground.branch));
@@ -186,40 +186,40 @@ impl Engine {
         &self,
         asking: &Asking<'_>,
         requirement: &Requirement,
-    ) -> std::result::Result<Standing, String> {
+    ) -> std::result::Result<RequirementState, String> {
         let Asking { ground, rules, document, agent, now, .. } = asking;
         let is_met = rules.phase_done(requirement).is_some()
             || on_record(document, requirement, Some(agent), *now).is_some();
         if is_met {
-            return Ok(Standing::Met);
+            return Ok(RequirementState::Met);
         }
         match &requirement.kind {
-            Kind::Blocking => Ok(Standing::Open(None)),
-            Kind::Dynamic(limits) => {
+            RequirementKind::Blocking => Ok(RequirementState::Open(None)),
+            RequirementKind::Dynamic(limits) => {
                 let Some(size) = self.branch_size(ground, limits.cache_ttl, asking.measures)? else {
-                    return Ok(Standing::Met);
+                    return Ok(RequirementState::Met);
                 };
                 let found = wording::size(&size, limits);
                 if size.lines >= limits.block {
-                    return Ok(Standing::Open(Some(found)));
+                    return Ok(RequirementState::Open(Some(found)));
                 }
                 let is_near = limits.warn.is_some_and(|warn| size.lines >= warn);
                 Ok(if is_near {
-                    Standing::Near(format!("{}: {found}", requirement.name))
+                    RequirementState::Near(format!("{}: {found}", requirement.name))
                 } else {
-                    Standing::Met
+                    RequirementState::Met
                 })
             }
-            Kind::Guard(Guard::ProtectedBranch(branches)) => {
+            RequirementKind::Guard(Guard::ProtectedBranch(branches)) => {
                 let is_protected = branches.contains(&ground.branch);
                 let found = || Some(format!("'{}' is a protected branch", ground.branch));
-                Ok(if is_protected { Standing::Open(found()) } else { Standing::Met })
+                Ok(if is_protected { RequirementState::Open(found()) } else { RequirementState::Met })
             }
-            Kind::Guard(Guard::SingleSession) => self.alone(asking),
+            RequirementKind::Guard(Guard::SingleSession) => self.alone(asking),
         }
     }
 
-    fn alone(&self, asking: &Asking<'_>) -> std::result::Result<Standing, String> {
+    fn alone(&self, asking: &Asking<'_>) -> std::result::Result<RequirementState, String> {
         let others = self.other_agents(Some(asking.identity)).map_err(|error| error.to_string())?;
         let here: Vec<String> = others
             .into_iter()
@@ -227,9 +227,9 @@ impl Engine {
             .map(|other| format!("{} {}", other.agent, wording::short(&other.agent_session)))
             .collect();
         Ok(if here.is_empty() {
-            Standing::Met
+            RequirementState::Met
         } else {
-            Standing::Open(Some(format!("another agent session is at work here: {}", here.join(", "))))
+            RequirementState::Open(Some(format!("another agent session is active here: {}", here.join(", "))))
         })
     }
 
@@ -270,7 +270,7 @@ impl Engine {
             Ok(false) => Verdict::Deny(wording::denied_again(call.tool, held)),
             // A satisfaction that cannot be recorded would block the agent for good.
             Err(error) => {
-                problems.push(format!("{} is let through: {error}", call.tool));
+                problems.push(format!("{} is allowed: {error}", call.tool));
                 Verdict::Allow
             }
         }

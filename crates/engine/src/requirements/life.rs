@@ -77,7 +77,7 @@ impl Engine {
             Ok(others) => opening.others = others,
             Err(error) => problems.push(error.to_string()),
         }
-        opening.text = rules.settings.inject_context.then(|| self.told(&opening, &ground)).flatten();
+        opening.text = rules.settings.inject_context.then(|| self.context_text(&opening, &ground)).flatten();
         Gated { answer: opening, problems }
     }
 
@@ -179,13 +179,13 @@ impl Engine {
         Ok(self.store.see_agent(&gone, self.patience.left())?)
     }
 
-    fn told(&self, opening: &Opening, ground: &Ground) -> Option<String> {
+    fn context_text(&self, opening: &Opening, ground: &Ground) -> Option<String> {
         let mut text = String::new();
         if opening.paused {
             let _ = writeln!(text, "Requirements are paused for this agent session: leftoff req resume\n");
         }
         if !opening.open.is_empty() {
-            let _ = writeln!(text, "## Required here before some tools may be used\n");
+            let _ = writeln!(text, "## Required before some tools may be used\n");
             for open in &opening.open {
                 let _ = writeln!(
                     text,
@@ -199,10 +199,10 @@ impl Engine {
         }
         if !opening.carried_over.is_empty() {
             let names = opening.carried_over.join(", ");
-            let _ = writeln!(text, "\nTaken over from the session before: {names}");
+            let _ = writeln!(text, "\nCarried over from the previous session: {names}");
         }
         if !opening.others.is_empty() {
-            let _ = writeln!(text, "\nOther agent sessions at work in this project:\n");
+            let _ = writeln!(text, "\nOther agent sessions active in this project:\n");
         }
         let now = self.clock.now();
         for other in &opening.others {

@@ -115,7 +115,7 @@ fn changed_lines(root: &Path, base: &str) -> Result<u64, String> {
 pub(super) fn said_by_git(root: &Path, words: &[&str]) -> Result<String, String> {
     git::ask(root, words, LONGEST).map_err(|why| match why {
         NoAnswer::CannotRun(error) => format!("git cannot be run: {error}"),
-        NoAnswer::TooLong => "git took too long to count the branch's lines".to_owned(),
+        NoAnswer::TooLong => "git took too long to count the lines of the branch".to_owned(),
         NoAnswer::Failed => format!("git {} failed", words.join(" ")),
     })
 }

@@ -1,6 +1,6 @@
 //! The state of every requirement. Changes nothing.
 
-use super::gate::{Asking, Standing, on_record};
+use super::gate::{Asking, RequirementState, on_record};
 use super::setting::Rules;
 use super::{Gated, Ground};
 use super::{nowhere, wording};
@@ -11,7 +11,7 @@ use crate::place::Project;
 use crate::presence::AgentIdentity;
 use crate::view::Warning;
 use jiff::Timestamp;
-use layouts::requirements::{AgentKey, Document, Kind, Requirement};
+use layouts::requirements::{AgentKey, Document, Requirement, RequirementKind};
 use model::session::Session;
 use model::workflow::RequirementScope;
 use serde::{Deserialize, Serialize};
@@ -157,7 +157,7 @@ impl Engine {
                 });
                 let standing = match &asking {
                     Some(asking) => self.standing(asking, requirement),
-                    None => Ok(Standing::Open(None)),
+                    None => Ok(RequirementState::Open(None)),
                 };
                 view(requirement, rules, &document, agent.as_ref(), standing, now, &mut problems)
             })
@@ -171,16 +171,16 @@ fn view(
     rules: &Rules,
     document: &Document,
     agent: Option<&AgentKey>,
-    standing: std::result::Result<Standing, String>,
+    standing: std::result::Result<RequirementState, String>,
     now: i64,
     problems: &mut Vec<String>,
 ) -> RequirementView {
     let written = on_record(document, requirement, agent, now);
     let phase = rules.phase_done(requirement).map(|phase| format!("phase:{phase}"));
     let (met, found) = match standing {
-        Ok(Standing::Met) => (true, None),
-        Ok(Standing::Near(found)) => (true, Some(found)),
-        Ok(Standing::Open(found)) => (written.is_some() || phase.is_some(), found),
+        Ok(RequirementState::Met) => (true, None),
+        Ok(RequirementState::Near(found)) => (true, Some(found)),
+        Ok(RequirementState::Open(found)) => (written.is_some() || phase.is_some(), found),
         // An unknown state blocks nobody.
         Err(problem) => {
             problems.push(problem);
@@ -192,9 +192,9 @@ fn view(
         name: requirement.name.clone(),
         scope: requirement.scope,
         kind: match requirement.kind {
-            Kind::Blocking => "blocking",
-            Kind::Dynamic(_) => "dynamic",
-            Kind::Guard(_) => "guard",
+            RequirementKind::Blocking => "blocking",
+            RequirementKind::Dynamic(_) => "dynamic",
+            RequirementKind::Guard(_) => "guard",
         }
         .to_owned(),
         satisfied: met,

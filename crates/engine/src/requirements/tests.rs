@@ -175,6 +175,6 @@ fn claude(id: &str) -> AgentIdentity {
 fn denied(verdict: Verdict) -> String {
     match verdict {
         Verdict::Deny(message) => message,
-        Verdict::Allow | Verdict::Warn(_) => panic!("it was let through: {verdict:?}"),
+        Verdict::Allow | Verdict::Warn(_) => panic!("it was allowed: {verdict:?}"),
     }
 }

@@ -133,7 +133,12 @@ impl Engine {
         match used {
             Ok(changed) => {
                 problems.extend(changed.problem);
-                problems.extend(self.tell_cleared(ground, Some(agent), &changed.answer, "it was used up"));
+                problems.extend(self.tell_cleared(
+                    ground,
+                    Some(agent),
+                    &changed.answer,
+                    "it was already used",
+                ));
             }
             Err(error) => problems.push(error.to_string()),
         }

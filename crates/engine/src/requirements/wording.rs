@@ -1,7 +1,7 @@
 //! Messages to agents about requirements: what blocks them, why, and what to do. Commands run as printed.
 
 use super::size::Size;
-use layouts::requirements::{AgentKey, Kind, Limits, Requirement, skill_to_run};
+use layouts::requirements::{AgentKey, Limits, Requirement, RequirementKind, skill_to_run};
 use std::fmt::Write;
 
 /// An unsatisfied requirement, with the finding.
@@ -12,18 +12,18 @@ pub(super) struct Held<'a> {
 
 pub(super) fn denial(tool: &str, held: &[Held<'_>], agent: &AgentKey, branch: &str) -> String {
     let what = if held.len() == 1 { "a requirement is" } else { "requirements are" };
-    let mut text = format!("{tool} is held: {what} not satisfied.\n");
+    let mut text = format!("{tool} is blocked: {what} not satisfied.\n");
     text.push_str(&listed(held, agent, branch));
     text.push_str(&commands(held, agent));
     text
 }
 
 pub(super) fn denied_again(tool: &str, held: &[Held<'_>]) -> String {
-    format!("{tool} is still held by {}: see the message before.", names(held).join(", "))
+    format!("{tool} is still blocked by {}; see the previous message.", names(held).join(", "))
 }
 
 pub(super) fn held_at_stop(held: &[Held<'_>], agent: &AgentKey, branch: &str) -> String {
-    let mut text = "Not yet: this was asked for by what you did, and is not satisfied.\n".to_owned();
+    let mut text = "Do not stop yet: your changes require this, and it is not satisfied.\n".to_owned();
     text.push_str(&listed(held, agent, branch));
     text.push_str(&commands(held, agent));
     text
@@ -31,14 +31,14 @@ pub(super) fn held_at_stop(held: &[Held<'_>], agent: &AgentKey, branch: &str) ->
 
 pub(super) fn size(size: &Size, limits: &Limits) -> String {
     let warn = limits.warn.map(|warn| format!("warns at {warn}, ")).unwrap_or_default();
-    format!("{} lines changed against {} ({warn}holds at {})", size.lines, size.base, limits.block)
+    format!("{} lines changed against {} ({warn}blocks at {})", size.lines, size.base, limits.block)
 }
 
 /// A requirement that only reminds, in one paragraph.
 pub(super) fn reminder(open: &Held<'_>, agent: &AgentKey, branch: &str) -> String {
     let ways = ways(open.requirement, Some(agent)).join("; or ");
     let message = message(open, agent, branch);
-    format!("{}: {} It holds nothing. {ways}", open.requirement.name, sentence(&message))
+    format!("{}: {} It blocks nothing. {ways}", open.requirement.name, sentence(&message))
 }
 
 /// Eight characters, as in files.
@@ -113,7 +113,7 @@ fn commands(held: &[Held<'_>], agent: &AgentKey) -> String {
             .map(|one| one.requirement.name.as_str())
             .collect();
         if !names.is_empty() {
-            let why = if word == "satisfy" { "When it is done" } else { "If a person agrees to go on" };
+            let why = if word == "satisfy" { "When it is done" } else { "If a person agrees to continue" };
             let _ = write!(text, "\n{why}: {}", command(word, &names, Some(agent)));
         }
     }
@@ -128,8 +128,8 @@ fn command(word: &str, names: &[&str], agent: Option<&AgentKey>) -> String {
 /// Nobody does a measurement or a condition; it can be accepted.
 fn verb(requirement: &Requirement) -> &'static str {
     match requirement.kind {
-        Kind::Blocking => "satisfy",
-        Kind::Dynamic(_) | Kind::Guard(_) => "approve",
+        RequirementKind::Blocking => "satisfy",
+        RequirementKind::Dynamic(_) | RequirementKind::Guard(_) => "approve",
     }
 }
 

@@ -138,7 +138,7 @@ impl Tree {
         refused
     }
 
-    /// Events on the way to a leaf that a purge names, with the hashes of what is to be there since.
+    /// Events on the way to a leaf that a purge names, with the hashes of their replacements.
     fn purged_on(&self, leaf: &Hash, signed: &BTreeSet<Hash>) -> Vec<Purge> {
         let way = self.way(leaf);
         let mut purged = Vec::new();

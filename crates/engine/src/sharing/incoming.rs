@@ -129,10 +129,10 @@ impl ReadSegment {
             return Err("it is empty".to_owned());
         };
         if !hex(&last.link).starts_with(&name.head) {
-            return Err("its events are not those that its name is of".to_owned());
+            return Err("its events do not match its name".to_owned());
         }
         if name.first == 1 && hex(&first.link) != name.stream {
-            return Err("it is not the beginning of the session that its folder is of".to_owned());
+            return Err("it is not the start of the session that its folder names".to_owned());
         }
         let started = match Event::read(&first.row.kind, &first.row.body) {
             Event::SessionStarted { id, .. } => Some(id),
@@ -161,10 +161,7 @@ impl ReadSegment {
             purged: BTreeMap::new(),
         });
         if known.session != self.session {
-            return Err(format!(
-                "it names session {}, and its beginning is of {}",
-                self.session, known.session
-            ));
+            return Err(format!("it names session {}, but starts session {}", self.session, known.session));
         }
         for node in self.nodes {
             if matches!(node.given, Given::Hash(_)) {

@@ -319,12 +319,12 @@ fn written(session: &SessionId, part: &[Node]) -> Vec<u8> {
 /// Why a session must not leave this machine: in its events, in a definition or in a recorded file.
 fn secret_in_session(way: &[Node], texts: &BTreeMap<String, Vec<u8>>) -> Option<String> {
     if let Some(kind) = way.iter().find_map(|node| secret_in_event(&node.row.body)) {
-        return Some(format!("it holds a {kind}"));
+        return Some(format!("it contains a {kind}"));
     }
     texts.iter().find_map(|(path, body)| {
         let (_, kinds) = redact::text(std::str::from_utf8(body).ok()?)?;
-        let place = if path.starts_with("def/") { "its workflow" } else { "a recorded file of it" };
-        Some(format!("{place} holds a {}", kinds.first()?))
+        let place = if path.starts_with("def/") { "its workflow" } else { "one of its recorded files" };
+        Some(format!("{place} contains a {}", kinds.first()?))
     })
 }
 

@@ -93,7 +93,7 @@ pub(super) fn succeeded(doing: &str, ran: std::io::Result<Output>) -> Result<Out
     }
     Err(Error::Sharing {
         message: format!("{doing} failed: {}", without_password(&last_words(&output))),
-        hint: "nothing of this store was changed".into(),
+        hint: "the store was not changed".into(),
     })
 }
 

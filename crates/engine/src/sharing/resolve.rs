@@ -147,7 +147,7 @@ impl<'a> Over<'a> {
                 }
             }
             Event::CheckApproved { phase, check, by, .. } => self.say(format!(
-                "{by} approved {check} of phase {phase} in {}; it counts here once a person approves it here",
+                "{by} approved {check} of phase {phase} in {}; approve it here for it to count",
                 self.fork
             )),
             Event::FieldsSet { phase, fields } => {

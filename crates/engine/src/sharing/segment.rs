@@ -96,10 +96,10 @@ impl Segment {
         let header: Header = lines
             .next()
             .and_then(|line| serde_json::from_str(line).ok())
-            .ok_or_else(|| "its first line is not a segment's".to_owned())?;
+            .ok_or_else(|| "its first line is not a segment header".to_owned())?;
         if header.leftoff_segment != VERSION {
             return Err(format!(
-                "it is of version {}, and this program knows {VERSION}",
+                "its version is {}; this program supports {VERSION}",
                 header.leftoff_segment
             ));
         }
@@ -123,7 +123,7 @@ impl Segment {
             events.push((row, given));
         }
         if events.last().map(|(row, _)| row.version) != Some(name.last) {
-            return Err("it does not hold the events that its name says".to_owned());
+            return Err("its events do not match its name".to_owned());
         }
         if before.is_some() == (name.first == 1) {
             return Err("its first event does not follow from the one before".to_owned());

@@ -41,7 +41,7 @@ pub(super) struct Settings {
     /// Sessions that are not sent, and why.
     #[serde(default)]
     pub(super) held: BTreeMap<String, String>,
-    /// Sessions in use here of which another replica has more.
+    /// Sessions in use here that another replica has continued.
     #[serde(default)]
     pub(super) waiting: BTreeSet<String>,
     /// Where histories came from, by session: a second record beside the store's own.

@@ -216,11 +216,14 @@ impl Engine {
         warnings.extend(more.iter().map(|fork| {
             let events = fork.events;
             let message = if other {
-                format!("this history does not count; {} does, and lacks {events} events of it", fork.session)
+                format!(
+                    "this is a fork; {} is the session's history, and lacks {events} of its events",
+                    fork.session
+                )
             } else {
-                format!("another history of it, {}, has {events} events that are not here", fork.id)
+                format!("its fork {} has {events} events that are not here", fork.id)
             };
-            warning("fork", message, Hint::new("bring them over: ").run(words!["sync", "resolve", fork.id]))
+            warning("fork", message, Hint::new("merge them: ").run(words!["sync", "resolve", fork.id]))
         }));
         warnings
     }

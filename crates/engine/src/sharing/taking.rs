@@ -177,7 +177,7 @@ impl Engine {
         let signed = self.signed_purges(&stream)?;
         for refused in stream.tree.purge(&stream.purged, &signed) {
             shared.refused.push(format!(
-                "a purge of event {} of session {} by replica {} was not followed: it did not write that event, and no allowed key signed the purge",
+                "a purge of event {} of session {} by replica {} was ignored: that replica did not write the event, and no allowed key signed the purge",
                 refused.version,
                 stream.session,
                 refused.replica.get(..8).unwrap_or(&refused.replica)
@@ -347,7 +347,7 @@ fn set_aside(session: &mut Session) {
     if matches!(session.lifecycle, Lifecycle::Active) {
         session.lifecycle = Lifecycle::Paused {
             at: session.updated_at,
-            reason: "another history of this session counts".to_owned(),
+            reason: "it is a fork of this session".to_owned(),
             context: None,
             saved: Vec::new(),
         };
@@ -387,13 +387,13 @@ fn readable(stream: &Stream, head: &Hash) -> std::result::Result<(Vec<Recorded>,
                 return Err(format!("the run of event {} has no phase", recorded.version));
             }
             event if event.kind() != node.row.kind => {
-                return Err(format!("event {} is not of the kind that it says", recorded.version));
+                return Err(format!("event {} does not match its type", recorded.version));
             }
             _ => events.push(recorded),
         }
     }
     let session = Session::fold(&events)
         .filter(|session| session.id == stream.session && session.run().is_some())
-        .ok_or_else(|| "its events are not those of a session".to_owned())?;
+        .ok_or_else(|| "its events do not form a session".to_owned())?;
     Ok((events, session))
 }

@@ -50,7 +50,7 @@ impl Engine {
             if hex(&Sha256::digest(&body)) == hash {
                 arrived.contents.push(ContentRow { hash, body });
             } else {
-                shared.refused.push(format!("the file blob/{hash} was refused: it has other content"));
+                shared.refused.push(format!("the file blob/{hash} was refused: its content does not match"));
             }
         }
         Ok(())
@@ -66,10 +66,10 @@ fn definition(
     let workflow: model::workflow::Workflow =
         serde_json::from_str(&body).map_err(|_| "it is not a definition")?;
     if workflow.hash != hash {
-        return Err("it is another one");
+        return Err("it is a different one");
     }
     if sealed.is_some_and(|sealed| sealed != hex(&Sha256::digest(body.as_bytes()))) {
-        return Err("it is not the one that the run was started with");
+        return Err("the run was started with a different one");
     }
     Ok(DefinitionRow { hash: hash.to_owned(), body })
 }

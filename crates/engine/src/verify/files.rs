@@ -2,7 +2,7 @@
 
 use super::material::Material;
 use crate::artifacts::look;
-use crate::files::Seen;
+use crate::files::PathEntry;
 use crate::git::about;
 use crate::hex;
 use model::artifact::Artifact;
@@ -41,7 +41,7 @@ impl FileState {
             Self::Kept => "kept with the session",
             Self::Changed => "changed since",
             Self::Missing => "missing",
-            Self::Unusable => "no regular file any more",
+            Self::Unusable => "no longer a regular file",
         }
     }
 
@@ -58,7 +58,7 @@ impl FileReport {
         let state = self.state.name();
         match self.state {
             FileState::AsRecorded | FileState::Kept => None,
-            FileState::Changed => Some(format!("{} was changed since it was recorded", self.path)),
+            FileState::Changed => Some(format!("{} changed since it was recorded", self.path)),
             FileState::Missing | FileState::Unusable => Some(format!("{} is {state}", self.path)),
         }
     }
@@ -88,10 +88,10 @@ pub(super) fn compare(material: &Material<'_>, session: &Session) -> Vec<FileRep
 
 fn report(root: &Path, known: &Artifact) -> FileReport {
     let state = match look(root, &known.newest.path) {
-        Seen::Missing => FileState::Missing,
-        Seen::Unusable(_) => FileState::Unusable,
-        Seen::File(looked) if looked.hash == known.newest.hash => FileState::AsRecorded,
-        Seen::File(_) => FileState::Changed,
+        PathEntry::Missing => FileState::Missing,
+        PathEntry::Unusable(_) => FileState::Unusable,
+        PathEntry::File(looked) if looked.hash == known.newest.hash => FileState::AsRecorded,
+        PathEntry::File(_) => FileState::Changed,
     };
     FileReport {
         path: known.newest.path.clone(),

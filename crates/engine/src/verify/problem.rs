@@ -163,14 +163,14 @@ impl std::fmt::Display for Problem {
                     "events before {since} joined the hash chain later and could have been changed before"
                 )
             }
-            Self::Broken(broken) => write!(f, "the history is not the one that was written: {broken}"),
+            Self::Broken(broken) => write!(f, "the history does not match its hash chain: {broken}"),
             Self::OtherHead { asked, at: None } => write!(f, "the history does not contain the head {asked}"),
             Self::OtherHead { asked, at: Some(version) } => {
-                write!(f, "the head {asked} is that of event {version}, and more events follow it")
+                write!(f, "the head {asked} is that of event {version}, but more events follow it")
             }
             Self::OtherBranch { asked } => write!(f, "the session did not work on branch {asked}"),
             Self::NewerEvent { kind } => {
-                write!(f, "it holds '{kind}', which this version of leftoff does not know")
+                write!(f, "it contains '{kind}', which is unknown to this version of leftoff")
             }
             Self::ClockSetBack { version } => {
                 write!(f, "event {version} is dated before the event that it follows: a clock was set back")
@@ -210,27 +210,27 @@ impl std::fmt::Display for Problem {
                 write!(f, "the approval of check {check} had run out")
             }
             Self::Unchecked { check } => {
-                write!(f, "nothing shows check {check}, which its definition asks for")
+                write!(f, "nothing proves check {check}, which its definition requires")
             }
             Self::NoApproval { check } => {
-                write!(f, "check {check} counts as approved, and nobody approved it")
+                write!(f, "check {check} counts as approved, but nobody approved it")
             }
             Self::ApprovedByOther { check, who } => {
                 write!(f, "check {check} was approved by {who}, not by a person")
             }
             Self::OverriddenByOther { who } => write!(f, "its gate was overridden by {who}, not by a person"),
-            Self::OverrideNotSigned => f.write_str("its override was not signed, which the policy asks for"),
+            Self::OverrideNotSigned => f.write_str("its override was not signed, but the policy requires it"),
             Self::BadSignature { version } => {
-                write!(f, "the signature of event {version} is by no allowed key, or for something else")
+                write!(f, "the signature of event {version} is not by an allowed key, or signs something else")
             }
             Self::SignersNotAccepted => f.write_str(
-                "it has signatures, and whose count was not accepted here: leftoff trust --policy, or LEFTOFF_TRUST",
+                "it has signatures, but the allowed signers were not accepted here: leftoff trust --policy, or LEFTOFF_TRUST",
             ),
             Self::Purged { version } => write!(f, "its proof, event {version}, was purged"),
             Self::Unconditional => {
-                f.write_str("it was passed over as not applicable, and its definition has no condition")
+                f.write_str("it was skipped as not applicable, but its definition has no condition")
             }
-            Self::Replaced { path } => write!(f, "{path} was recorded anew after its gate had passed"),
+            Self::Replaced { path } => write!(f, "{path} was recorded again after its gate had passed"),
         }
     }
 }

@@ -32,9 +32,9 @@ fn state(session: &CcwSession) -> Health {
 fn registry(session: &CcwSession) -> Health {
     let lines = session.line.as_ref().map_or(0, |line| line.count);
     let found = match lines {
-        0 => "it has no line in the registry".to_owned(),
+        0 => "it is not in the registry".to_owned(),
         1 => "it is registered".to_owned(),
-        several => format!("it has {several} lines in the registry"),
+        several => format!("it is in the registry {several} times"),
     };
     Health { check: "registry", is_well: lines == 1, found, phase: None, remedy: None }
 }
@@ -72,14 +72,14 @@ fn plan(session: &CcwSession) -> Health {
     // Before planning, and in later releases until planning is done, there is no plan.
     let is_early = session.state.is_later || session.phase != PhaseWord::Plan;
     let found = match (is_there, documents::has(&session.documents, PLAN)) {
-        (_, true) => format!("{PLAN} is there"),
-        (true, false) => format!("{PLAN} says nothing yet"),
+        (_, true) => format!("{PLAN} exists"),
+        (true, false) => format!("{PLAN} is empty"),
         (false, false) if is_early => format!("{PLAN} is not written yet"),
         (false, false) => format!("{PLAN} is missing"),
     };
     let is_well = is_there || is_early;
     let remedy =
-        (!is_well).then(|| format!("begin the phase again by writing {}/{PLAN}", below_project(session)));
+        (!is_well).then(|| format!("restart the phase by writing {}/{PLAN}", below_project(session)));
     Health { check: "plan document", is_well, found, phase: None, remedy }
 }
 
@@ -114,10 +114,10 @@ fn active_tasks(session: &CcwSession) -> Health {
     if !missing.is_empty() {
         let names: Vec<String> = missing.iter().map(|name| super::fields::cut(name)).collect();
         let found = match names.as_slice() {
-            [one] => format!("current task {one} is not there"),
-            _ => format!("current tasks {} are not there", names.join(", ")),
+            [one] => format!("current task {one} does not exist"),
+            _ => format!("current tasks {} do not exist", names.join(", ")),
         };
-        let remedy = Some("see which there are: leftoff item list".to_owned());
+        let remedy = Some("see the tasks: leftoff item list".to_owned());
         return Health { check: "active tasks", is_well: false, found, phase: None, remedy };
     }
     let active: Vec<&str> =
@@ -143,15 +143,19 @@ fn contradiction(session: &CcwSession) -> Option<Health> {
     let (concerned, found) = match (left_out, early) {
         (Some(missing), _) => (
             missing.1,
-            format!("{} is not among them, and the current phase is {}", missing.0.word(), current.0.word()),
+            format!(
+                "{} is missing from them, but the current phase is {}",
+                missing.0.word(),
+                current.0.word()
+            ),
         ),
         (None, Some(early)) => (
             current.1,
-            format!("{} is among them, and the current phase is {}", early.0.word(), current.0.word()),
+            format!("they include {}, but the current phase is {}", early.0.word(), current.0.word()),
         ),
         (None, None) => return None,
     };
-    let remedy = Some(format!("begin it again: leftoff rollback {concerned}"));
+    let remedy = Some(format!("restart it: leftoff rollback {concerned}"));
     Some(Health { check: COMPLETED_PHASES, is_well: false, found, phase: Some(concerned), remedy })
 }
 

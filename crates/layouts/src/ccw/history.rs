@@ -114,7 +114,7 @@ fn phases(
         let phase = stub.id.clone();
         let word = PhaseWord::at(position);
         if position < current && word == PhaseWord::Plan && is_plan_skipped(session) {
-            let reason = "a simple task begins with its implementation".to_owned();
+            let reason = "a simple task starts with its implementation".to_owned();
             events.push(Dated {
                 at: since,
                 event: Event::PhaseSkipped { phase, reason, not_applicable: true },

@@ -72,16 +72,17 @@ pub(super) fn of(sources: &Sources<'_>, warnings: &mut Vec<Problem>) -> Stands {
     if marked == Some(Word::Paused) && own != Some(Word::Completed) {
         return with_details(Word::Paused, sources.state);
     }
-    let told: Vec<(Word, &str)> = [(own, file.as_str()), (marked, marker.as_str()), (registered, REGISTRY)]
-        .into_iter()
-        .filter_map(|(word, path)| Some((word?, path)))
-        .collect();
-    if told.is_empty() {
+    let statuses: Vec<(Word, &str)> =
+        [(own, file.as_str()), (marked, marker.as_str()), (registered, REGISTRY)]
+            .into_iter()
+            .filter_map(|(word, path)| Some((word?, path)))
+            .collect();
+    if statuses.is_empty() {
         // An unreadable session displaces no other; a readable one without a status is active.
         let word = if sources.state.is_readable { Word::Active } else { Word::Paused };
         return with_details(word, sources.state);
     }
-    let word = latest(sources.tree, &told, warnings);
+    let word = latest(sources.tree, &statuses, warnings);
     with_details(word, sources.state)
 }
 
@@ -95,8 +96,8 @@ fn marked(tree: &Tree, own: &str) -> Option<Word> {
 }
 
 /// The source written last wins; without times, the session's own file does.
-fn latest(tree: &Tree, told: &[(Word, &str)], warnings: &mut Vec<Problem>) -> Word {
-    let Some((first, rest)) = told.split_first() else { return Word::Active };
+fn latest(tree: &Tree, statuses: &[(Word, &str)], warnings: &mut Vec<Problem>) -> Word {
+    let Some((first, rest)) = statuses.split_first() else { return Word::Active };
     let mut counts = *first;
     for other in rest {
         if let (Some(known), Some(newer)) = (tree.modified(counts.1), tree.modified(other.1))
@@ -106,7 +107,7 @@ fn latest(tree: &Tree, told: &[(Word, &str)], warnings: &mut Vec<Problem>) -> Wo
             counts = *other;
         }
     }
-    if let Some((word, path)) = told.iter().find(|(word, _)| *word != counts.0) {
+    if let Some((word, path)) = statuses.iter().find(|(word, _)| *word != counts.0) {
         let (said, counting) = (word.text(), counts.0.text());
         let status = Disagreement::Status { said, counts: counts.1.to_owned(), counting };
         warnings.push(Problem::of_file(*path, What::Disagrees(status)));

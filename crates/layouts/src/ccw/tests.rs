@@ -8,7 +8,7 @@ mod sources;
 mod writing;
 
 use super::*;
-use crate::layout::{ReadAs, Standing, puts};
+use crate::layout::{ReadAs, SessionToPublish, puts};
 use crate::tree::{Entry, Tree};
 use jiff::Timestamp;
 use model::actor::Actor;
@@ -86,8 +86,8 @@ fn check_warnings(tree: &Tree, expected: &[&str]) {
     }
 }
 
-fn updated(standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileOp> {
-    Ccw.write(&WriteRequest { purpose: Purpose::Update, standing }, folder)
+fn updated(publication: &SessionToPublish<'_>, folder: &Folder<'_>) -> Vec<FileOp> {
+    Ccw.write(&WriteRequest { purpose: Purpose::Update, publication }, folder)
 }
 
 /// The changes that a write would make after these events.
@@ -103,7 +103,7 @@ fn written(tree: &Tree, events: &[Event]) -> Vec<FileChange> {
     let spot = spot_at(FOLDER);
     let folder =
         Folder { spot: &spot, id: &spot.id, worktree: "/w", tree, now: now(), read_as: ReadAs::Found };
-    puts(updated(&Standing::new(&session, &items, &all), &folder))
+    puts(updated(&SessionToPublish::new(&session, &items, &all), &folder))
 }
 
 /// The tree after that write.

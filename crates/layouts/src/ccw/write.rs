@@ -13,7 +13,7 @@ use super::status::Word;
 use super::words::Size;
 use super::{CcwSession, PLAN, REGISTRY, STATE};
 use crate::json::Document;
-use crate::layout::{FileChange, Folder, ForeignSession, Standing};
+use crate::layout::{FileChange, Folder, ForeignSession, SessionToPublish};
 use crate::tree::Entry;
 use model::actor::Actor;
 use model::event::{Event, Recorded};
@@ -38,26 +38,34 @@ pub(super) enum Source {
     Elsewhere,
 }
 
-pub(super) fn files(standing: &Standing<'_>, folder: &Folder<'_>, source: Source) -> Vec<FileChange> {
+pub(super) fn files(
+    publication: &SessionToPublish<'_>,
+    folder: &Folder<'_>,
+    source: Source,
+) -> Vec<FileChange> {
     let read = super::read(folder).value;
     let told = ForeignSession::of_history(history::of(&read, folder));
     let reader = Actor::person(String::new(), String::new());
     let Some((_, session, items)) = told.fold(&reader) else { return Vec::new() };
     let names = match source {
-        Source::Here => Names::of(&read, standing.items),
-        Source::Elsewhere => Names::numbered(&read, standing.items),
+        Source::Here => Names::of(&read, publication.items),
+        Source::Elsewhere => Names::numbered(&read, publication.items),
     };
     let said = Said { read: &read, session: &session, items: &items, names };
     let mut changes = Vec::new();
-    changes.extend(state::file(standing, &said, folder));
-    changes.extend(tasks::files(standing, &said, folder));
-    changes.extend(line(standing, &said, folder));
+    changes.extend(state::file(publication, &said, folder));
+    changes.extend(tasks::files(publication, &said, folder));
+    changes.extend(line(publication, &said, folder));
     changes
 }
 
 /// All of a session's own files, including unchanged ones.
-pub(super) fn anew(standing: &Standing<'_>, folder: &Folder<'_>, source: Source) -> Vec<FileChange> {
-    let mut files = files(standing, folder, source);
+pub(super) fn anew(
+    publication: &SessionToPublish<'_>,
+    folder: &Folder<'_>,
+    source: Source,
+) -> Vec<FileChange> {
+    let mut files = files(publication, folder, source);
     let read = super::read(folder).value;
     let own = [format!("{}/{STATE}", read.folder), format!("{}/{PLAN}", read.folder), REGISTRY.to_owned()];
     for path in own.into_iter().chain(read.tasks.tasks.into_iter().map(|task| task.file)) {
@@ -71,13 +79,13 @@ pub(super) fn anew(standing: &Standing<'_>, folder: &Folder<'_>, source: Source)
 }
 
 /// Later releases have no registry, and their sessions create none.
-fn line(standing: &Standing<'_>, said: &Said<'_>, folder: &Folder<'_>) -> Option<FileChange> {
+fn line(publication: &SessionToPublish<'_>, said: &Said<'_>, folder: &Folder<'_>) -> Option<FileChange> {
     let bytes: &[u8] = match folder.tree.get(REGISTRY) {
         Some(Entry::File(bytes)) => bytes,
         None if said.read.ground == Ground::Home && !super::uses_markers(folder.tree, said.read) => &[],
         Some(Entry::Folder | Entry::Unread { .. } | Entry::Unusable(_)) | None => return None,
     };
-    let session = standing.session;
+    let session = publication.session;
     let word = word(&session.lifecycle);
     let known = said.read.line.as_ref().and_then(|line| line.status.as_deref()).and_then(Word::parse);
     let directory = folder.spot.below_project(&said.read.folder);

@@ -14,20 +14,20 @@ const DEFAULT_TIMEOUT_SECONDS: u64 = 10 * 60;
 /// A check, and the position of the text that the engine compiles or runs.
 type KindAndPlace = (CheckKind, Option<Place>);
 
-pub(super) struct Kind {
+pub(super) struct CheckSchema {
     pub(super) name: &'static str,
     /// In addition to the common keys.
     pub(super) keys: &'static [&'static str],
     read: fn(&mut Report, &Section) -> Found<KindAndPlace>,
 }
 
-pub(super) const KINDS: &[Kind] = &[
-    Kind { name: "artifact", keys: &["path", "matches", "stale"], read: artifact },
-    Kind { name: "expr", keys: &["expr"], read: expr },
-    Kind { name: "command", keys: &["run", "timeout"], read: command },
-    Kind { name: "git", keys: &["clean"], read: git },
-    Kind { name: "items", keys: &[], read: items },
-    Kind { name: "approval", keys: &["expires"], read: approval },
+pub(super) const KINDS: &[CheckSchema] = &[
+    CheckSchema { name: "artifact", keys: &["path", "matches", "stale"], read: artifact },
+    CheckSchema { name: "expr", keys: &["expr"], read: expr },
+    CheckSchema { name: "command", keys: &["run", "timeout"], read: command },
+    CheckSchema { name: "git", keys: &["clean"], read: git },
+    CheckSchema { name: "items", keys: &[], read: items },
+    CheckSchema { name: "approval", keys: &["expires"], read: approval },
 ];
 
 pub(super) fn read(report: &mut Report, section: Section) -> Found<(CheckDefinition, Option<Place>)> {
@@ -43,7 +43,7 @@ pub(super) fn read(report: &mut Report, section: Section) -> Found<(CheckDefinit
     Ok((check, place.or(kind)))
 }
 
-fn kind_of(report: &mut Report, section: &Section) -> Found<&'static Kind> {
+fn kind_of(report: &mut Report, section: &Section) -> Found<&'static CheckSchema> {
     let Some(word) = section.string(report, "kind")? else {
         return Err(section.missing(report, "kind"));
     };
@@ -56,7 +56,7 @@ fn kind_of(report: &mut Report, section: &Section) -> Found<&'static Kind> {
 }
 
 /// A key of another kind more likely means the wrong kind than a typing mistake.
-fn refuse_foreign_keys(report: &mut Report, kind: &Kind, section: &Section) {
+fn refuse_foreign_keys(report: &mut Report, kind: &CheckSchema, section: &Section) {
     let known: Vec<&str> = COMMON_KEYS.iter().chain(kind.keys).copied().collect();
     let keys_here = format!("the keys of {}: {}", section.what, known.join(", "));
     for key in section.keys().filter(|key| !known.contains(&key.text)) {
@@ -64,7 +64,7 @@ fn refuse_foreign_keys(report: &mut Report, kind: &Kind, section: &Section) {
         match owner {
             Some(owner) if nearest(key.text, known.iter().copied()).is_none() => {
                 let message = format!(
-                    "unknown key '{}': it belongs to a check of kind '{}', and this one is of kind '{}'",
+                    "unknown key '{}': it belongs to a check of kind '{}', but this one is of kind '{}'",
                     key.text, owner.name, kind.name
                 );
                 report.add_with_hint(key.offset, message, keys_here.as_str());

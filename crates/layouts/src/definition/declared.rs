@@ -1,6 +1,6 @@
 //! Declarations of values: a phase's evidence, a session's custom fields.
 
-use super::mistake::{Found, Report, Told};
+use super::mistake::{Found, Report, Reported};
 use super::section::Section;
 use super::value;
 use model::workflow::{EvidenceDefinition, FieldDefinition, ValueType};
@@ -62,21 +62,21 @@ fn one_of(report: &mut Report, section: &Section, value_type: ValueType) -> Foun
     };
     if array.is_empty() {
         let offset = section.value("one_of").map_or(section.offset, |value| value.span().start);
-        return Err(report.add(offset, "'one_of' is empty; no value could ever be set"));
+        return Err(report.add(offset, "'one_of' is empty, so no value could be set"));
     }
     let mut allowed: Vec<Value> = Vec::new();
-    let mut told: Option<Told> = None;
+    let mut reported: Option<Reported> = None;
     for value in array {
         match typed(report, "a value of 'one_of'", value, value_type) {
             Ok(json) if allowed.iter().any(|earlier| value::same(earlier, &json)) => {
-                let message = format!("{json} stands twice in 'one_of'");
-                told = Some(report.add(value.span().start, message));
+                let message = format!("{json} is listed twice in 'one_of'");
+                reported = Some(report.add(value.span().start, message));
             }
             Ok(json) => allowed.push(json),
-            Err(already_told) => told = Some(already_told),
+            Err(already_told) => reported = Some(already_told),
         }
     }
-    told.map_or(Ok(allowed), Err)
+    reported.map_or(Ok(allowed), Err)
 }
 
 fn default(
@@ -91,7 +91,7 @@ fn default(
     let json = typed(report, "'default'", value, value_type)?;
     if !one_of.is_empty() && !one_of.iter().any(|allowed| value::same(allowed, &json)) {
         let listed: Vec<String> = one_of.iter().map(Value::to_string).collect();
-        let message = format!("'default' is {json}, which is not in 'one_of'");
+        let message = format!("'default' is {json}, which 'one_of' does not list");
         let hint = format!("'one_of' allows: {}", listed.join(", "));
         return Err(report.add_with_hint(value.span().start, message, hint));
     }

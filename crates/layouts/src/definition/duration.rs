@@ -12,7 +12,7 @@ pub(super) fn read(report: &mut Report, section: &Section, key: &str) -> Found<O
         return Ok(None);
     };
     match seconds(text.text) {
-        Some(0) => Err(report.add(text.offset, format!("'{key}' must be longer than nothing"))),
+        Some(0) => Err(report.add(text.offset, format!("'{key}' must be longer than 0"))),
         Some(seconds) if seconds > LONGEST_SECONDS => {
             let message = format!("'{key}' must be at most 3650d, not {}", quoted(text.text));
             Err(report.add(text.offset, message))

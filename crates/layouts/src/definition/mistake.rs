@@ -24,11 +24,11 @@ impl fmt::Display for Mistake {
 }
 
 /// A value, or proof that the report says why there is none.
-pub(super) type Found<T> = Result<T, Told>;
+pub(super) type Found<T> = Result<T, Reported>;
 
 /// Only `Report` creates one, so a reader cannot give up without a reason.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Told(());
+pub(super) struct Reported(());
 
 pub(super) struct Report<'text> {
     text: &'text str,
@@ -50,7 +50,7 @@ impl<'text> Report<'text> {
     }
 
     /// `offset` is a byte offset into the text.
-    pub(super) fn add(&mut self, offset: usize, message: impl Into<String>) -> Told {
+    pub(super) fn add(&mut self, offset: usize, message: impl Into<String>) -> Reported {
         self.push(offset, message.into(), None)
     }
 
@@ -59,7 +59,7 @@ impl<'text> Report<'text> {
         offset: usize,
         message: impl Into<String>,
         hint: impl Into<String>,
-    ) -> Told {
+    ) -> Reported {
         self.push(offset, message.into(), Some(hint.into()))
     }
 
@@ -71,7 +71,7 @@ impl<'text> Report<'text> {
         word: &str,
         allowed: &[&str],
         hint: impl Into<String>,
-    ) -> Told {
+    ) -> Reported {
         let message = match nearest(word, allowed.iter().copied()) {
             Some(meant) => format!("unknown {kind} {}; did you mean '{meant}'?", quoted(word)),
             None => format!("unknown {kind} {}", quoted(word)),
@@ -85,10 +85,10 @@ impl<'text> Report<'text> {
         Place { line: before.matches('\n').count() + 1, column: before[line_start..].chars().count() + 1 }
     }
 
-    fn push(&mut self, offset: usize, message: String, hint: Option<String>) -> Told {
+    fn push(&mut self, offset: usize, message: String, hint: Option<String>) -> Reported {
         let Place { line, column } = self.place(offset);
         self.mistakes.push(Mistake { line, column, message, hint });
-        Told(())
+        Reported(())
     }
 }
 

@@ -19,19 +19,19 @@ fn problem(path: &str) -> Option<&'static str> {
         return Some("it is empty");
     }
     if path.chars().any(is_unprintable) {
-        return Some("it holds a control character");
+        return Some("it contains a control character");
     }
     if path.contains('\\') {
-        return Some("it holds '\\'; parts are separated by '/'");
+        return Some("it contains '\\'; separate parts with '/'");
     }
     if path.starts_with('/') {
-        return Some("it begins with '/'; paths are relative to the session's workspace");
+        return Some("it starts with '/'; paths are relative to the session's workspace");
     }
     if path.split('/').any(|part| part == "..") {
-        return Some("it holds '..'; paths stay inside the session's workspace");
+        return Some("it contains '..'; paths must stay inside the session's workspace");
     }
     if path.split('/').any(|part| part.is_empty() || part == ".") {
-        return Some("it has a part that is empty or '.'; leave that out and name a file");
+        return Some("it has an empty part or a part '.'; remove that part");
     }
     None
 }
@@ -42,7 +42,7 @@ fn refuse_unknown_placeholders(report: &mut Report, path: Text) -> Found<()> {
     while let Some(brace) = rest.find(['{', '}']) {
         let inside = rest[brace..].strip_prefix('{');
         let Some((name, after)) = inside.and_then(|inside| inside.split_once('}')) else {
-            let message = format!("{} has a brace without its partner", quoted(path.text));
+            let message = format!("{} has an unmatched brace", quoted(path.text));
             return Err(report.add_with_hint(path.offset, message, hint));
         };
         if !PLACEHOLDERS.contains(&name) {

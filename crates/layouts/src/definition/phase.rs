@@ -3,7 +3,7 @@
 use super::check;
 use super::declared;
 use super::lines::{Lines, PhaseLines};
-use super::mistake::{Found, Report, Told, quoted};
+use super::mistake::{Found, Report, Reported, quoted};
 use super::path;
 use super::section::{Section, Text};
 use model::id::Name;
@@ -21,7 +21,7 @@ pub(super) fn read_all(report: &mut Report, root: &Section) -> Found<(Vec<PhaseD
     let sections = root.tables(report, "phase", "[[phase]]")?;
     if sections.is_empty() {
         let offset = root.value("phase").map_or(root.offset, |value| value.span().start);
-        let hint = "begin each phase with a line [[phase]] and give it an id";
+        let hint = "start each phase with a line [[phase]] and give it an id";
         return Err(report.add_with_hint(offset, "a workflow needs at least one phase", hint));
     }
     let ids: Vec<Option<Text>> = sections.iter().map(id_text).collect();
@@ -130,7 +130,7 @@ fn refuse_not_earlier(report: &mut Report, ids: &[Option<Text>], position: usize
         return Ok(());
     }
     let hint = if earlier.is_empty() {
-        "the first phase can need none".to_owned()
+        "the first phase cannot need another".to_owned()
     } else {
         format!("earlier phases: {}", earlier.join(", "))
     };
@@ -156,16 +156,16 @@ fn terminal(report: &mut Report, phase_count: usize, position: usize, section: &
         return Err(report.add(offset, message));
     }
     if phase_count == 1 {
-        let message = "the only phase cannot be terminal: the run would be over when it begins";
+        let message = "the only phase cannot be terminal: the run would end as soon as it starts";
         return Err(report.add(offset, message));
     }
     let useless: Vec<Text> = section.keys().filter(|key| USELESS_IN_TERMINAL.contains(&key.text)).collect();
-    let mut told: Option<Told> = None;
+    let mut reported: Option<Reported> = None;
     for key in useless {
         let message = format!("a terminal phase cannot have '{}': entering it completes the run", key.text);
-        told = Some(report.add(key.offset, message));
+        reported = Some(report.add(key.offset, message));
     }
-    told.map_or(Ok(true), Err)
+    reported.map_or(Ok(true), Err)
 }
 
 fn checks(report: &mut Report, section: &Section) -> Found<(Vec<CheckDefinition>, PhaseLines)> {
@@ -188,7 +188,7 @@ fn checks(report: &mut Report, section: &Section) -> Found<(Vec<CheckDefinition>
 
 /// Case is ignored: ids become file names, and some file systems ignore case.
 fn refuse_repeats(report: &mut Report, what: &str, ids: &[Option<Text>]) -> Found<()> {
-    let mut told: Option<Told> = None;
+    let mut reported: Option<Reported> = None;
     for (position, id) in ids.iter().enumerate() {
         let Some(id) = id else { continue };
         let earlier = ids[..position].iter().flatten();
@@ -202,9 +202,9 @@ fn refuse_repeats(report: &mut Report, what: &str, ids: &[Option<Text>]) -> Foun
             let (id, first) = (quoted(id.text), quoted(first.text));
             format!("{what} {id} differs only in case from {first} on line {line}")
         };
-        told = Some(report.add(id.offset, message));
+        reported = Some(report.add(id.offset, message));
     }
-    told.map_or(Ok(()), Err)
+    reported.map_or(Ok(()), Err)
 }
 
 fn id_text<'a>(section: &Section<'a>) -> Option<Text<'a>> {

@@ -60,7 +60,7 @@ fn satisfied_by(report: &mut Report, phase_ids: &[&str], section: &Section) -> F
 
 fn satisfier(report: &mut Report, phase_ids: &[&str], source: Text) -> Found<String> {
     let source = single_line(report, "an entry of 'satisfied_by'", source)?;
-    let hint = "write \"phase:ID\" for a phase of this workflow, or \"skill:NAME\"";
+    let hint = "write \"phase:ID\" for a phase of this workflow, or \"skill:NAME\" for a skill";
     match source.text.split_once(':') {
         Some(("phase", id)) if phase_ids.contains(&id) => Ok(source.text.to_owned()),
         Some(("phase", id)) => {
@@ -73,7 +73,7 @@ fn satisfier(report: &mut Report, phase_ids: &[&str], source: Text) -> Found<Str
             Err(report.add_unknown(source.offset, "way to satisfy", form, &["phase", "skill"], hint))
         }
         None => {
-            let message = format!("{} does not say what satisfies", quoted(source.text));
+            let message = format!("{} is neither a phase nor a skill", quoted(source.text));
             Err(report.add_with_hint(source.offset, message, hint))
         }
     }

@@ -13,24 +13,24 @@ pub fn schema() -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "leftoff workflow",
-        "description": "A workflow: the phases that a session goes through, and what proves each one.",
+        "description": "A workflow: the phases of a session, and the proof that each one needs.",
         "type": "object",
         "required": ["name", "phase"],
         "additionalProperties": false,
         "properties": {
-            "name": name("What the workflow is started by: leftoff start NAME."),
+            "name": name("The name to start it by: leftoff start NAME."),
             "version": version(),
-            "title": text("What people read. Default: the name."),
-            "indexing": one_of(&["one", "zero"], "one", "The number of the first phase, for people."),
+            "title": text("The name shown to people. Default: the name."),
+            "indexing": one_of(&["one", "zero"], "one", "The number of the first phase, as shown to people."),
             "on_complete": one_of(
                 &["close", "stay"],
                 "close",
                 "What completing the last phase does to the session: close it, or leave it active."
             ),
-            "keep_going": flag(false, "An agent that stops is sent on to the next ready step."),
+            "keep_going": flag(false, "An agent that stops is sent to the next ready step."),
             "hold_at_stop": flag(
                 false,
-                "An agent that stops while the current phase is claimed to be done and its gate is open is held once, and told what is missing."
+                "If an agent stops while the current phase is claimed as done but its gate is open, it is asked once to continue, with a list of what is missing."
             ),
             "phase": {
                 "description": "The phases, in their order.",
@@ -38,8 +38,8 @@ pub fn schema() -> Value {
                 "minItems": 1,
                 "items": { "$ref": "#/$defs/phase" }
             },
-            "fields": named("Free fields of a session, and what they may be.", "field"),
-            "requirement": named("What agents need before they may use a tool.", "requirement")
+            "fields": named("Custom fields of a session, and their allowed values.", "field"),
+            "requirement": named("What agents must satisfy before they may use a tool.", "requirement")
         },
         "$defs": {
             "phase": phase(),
@@ -53,7 +53,7 @@ pub fn schema() -> Value {
 
 fn version() -> Value {
     json!({
-        "description": "Changes when the workflow means something else. A session keeps the version that it began with.",
+        "description": "Change it when the workflow's meaning changes. A session keeps the version it started with.",
         "type": ["string", "integer"],
         "default": "1"
     })
@@ -66,9 +66,9 @@ fn phase() -> Value {
         "required": ["id"],
         "additionalProperties": false,
         "properties": {
-            "id": name("What commands call the phase. Unique in the workflow, ignoring case."),
-            "title": text("What people read. Default: the id."),
-            "purpose": text("What is to be done, told to every agent that takes over."),
+            "id": name("The name of the phase in commands. Unique in the workflow, ignoring case."),
+            "title": text("The name shown to people. Default: the id."),
+            "purpose": text("The task of this phase; shown to every agent that takes over."),
             "produces": {
                 "description": "Files that this phase writes, relative to the session's workspace. {run} and {item} are filled in.",
                 "type": "array",
@@ -81,14 +81,14 @@ fn phase() -> Value {
                 "uniqueItems": true,
                 "items": name("The id of an earlier phase.")
             },
-            "when": text("A CEL expression; where it is false, or gives texts that say why not, the phase is skipped."),
-            "items": name("The kind of items that live in this phase, such as task."),
-            "strict": flag(true, "A failed check holds the phase; otherwise it passes with warnings."),
+            "when": text("A CEL expression. If it is false, or yields texts that say why not, the phase is skipped."),
+            "items": name("The kind of items in this phase, such as task."),
+            "strict": flag(true, "A failed check stops the phase; otherwise the phase passes with warnings."),
             "terminal": flag(
                 false,
                 "Entering this phase completes the run. Only for the last phase, without checks, evidence, items or a condition."
             ),
-            "evidence": named("What the caller hands in when it completes the phase.", "evidence"),
+            "evidence": named("The evidence that the caller submits to complete the phase.", "evidence"),
             "check": {
                 "description": "The phase's gate: every check must pass.",
                 "type": "array",
@@ -100,11 +100,10 @@ fn phase() -> Value {
 
 fn check() -> Value {
     let stale = json!({
-        "description": "A file older than the phase's start will do: always, or from the second run on.",
+        "description": "Accept a file older than the phase's start: always, or from the second run on.",
         "enum": ["ok", "later-runs"]
     });
-    let clean =
-        json!({ "description": "The worktree has no changes that are not committed.", "type": "boolean" });
+    let clean = json!({ "description": "The worktree has no uncommitted changes.", "type": "boolean" });
     let path = path("A file, relative to the session's workspace. {run} and {item} are filled in.");
     json!({
         "description": "A check of a phase's gate.",
@@ -126,10 +125,10 @@ fn check() -> Value {
                 "run": text("Run in the project's folder, after a person trusted this definition."),
                 "timeout": duration("How long the command may take. Default: 10m.")
             })),
-            check_of_kind("git", "What git says about the worktree.", &["clean"], json!({ "clean": clean })),
+            check_of_kind("git", "The state of the worktree, according to git.", &["clean"], json!({ "clean": clean })),
             check_of_kind("items", "Every item of this phase is done.", &[], json!({})),
-            check_of_kind("approval", "A person's yes: leftoff approve ID.", &[], json!({
-                "expires": duration("How long a yes holds. Default: it does not expire.")
+            check_of_kind("approval", "Approval by a person: leftoff approve ID.", &[], json!({
+                "expires": duration("How long an approval is valid. Default: it does not expire.")
             }))
         ]
     })
@@ -137,9 +136,9 @@ fn check() -> Value {
 
 fn check_of_kind(kind: &str, description: &str, required: &[&str], own: Value) -> Value {
     let mut properties = json!({
-        "id": name("What commands call the check. Unique in the phase."),
-        "kind": { "description": "What the check looks at.", "const": kind },
-        "help": text("How to mend it, told when the check fails.")
+        "id": name("The name of the check in commands. Unique in the phase."),
+        "kind": { "description": "What the check tests.", "const": kind },
+        "help": text("How to fix it; shown when the check fails.")
     });
     if let (Value::Object(properties), Value::Object(own)) = (&mut properties, own) {
         properties.extend(own);
@@ -171,19 +170,19 @@ fn evidence() -> Value {
 
 fn field() -> Value {
     json!({
-        "description": "One free field.",
+        "description": "One custom field.",
         "type": "object",
         "required": ["type"],
         "additionalProperties": false,
         "properties": {
             "type": value_type(),
             "one_of": {
-                "description": "The only values it may have, each of the field's type.",
+                "description": "The allowed values, each of the field's type.",
                 "type": "array",
                 "minItems": 1,
                 "uniqueItems": true
             },
-            "default": { "description": "What it is until it is set." },
+            "default": { "description": "The value until it is set." },
             "describe": text("What it means.")
         }
     })
@@ -197,11 +196,11 @@ fn requirement() -> Value {
         "additionalProperties": false,
         "properties": {
             "scope": {
-                "description": "For how long it stays satisfied.",
+                "description": "How long it stays satisfied.",
                 "enum": ["session", "branch", "single_use", "permanent"]
             },
             "tools": {
-                "description": "The agent's tools that it holds back.",
+                "description": "The agent's tools that it blocks.",
                 "type": "array",
                 "minItems": 1,
                 "uniqueItems": true,
@@ -213,7 +212,7 @@ fn requirement() -> Value {
                 "uniqueItems": true,
                 "items": { "type": "string", "pattern": "^(phase|skill):.+$" }
             },
-            "message": text("What an agent is told that is held back.")
+            "message": text("The message to an agent that is blocked.")
         }
     })
 }

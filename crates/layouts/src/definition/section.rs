@@ -1,6 +1,6 @@
 //! A table of the definition with typed access to its keys. Knows no particular key.
 
-use super::mistake::{Found, Report, Told, is_unprintable, quoted};
+use super::mistake::{Found, Report, Reported, is_unprintable, quoted};
 use super::value;
 use model::id::{InvalidId, Name};
 use toml::Spanned;
@@ -147,18 +147,18 @@ impl<'a> Section<'a> {
             return Ok(None);
         };
         let mut texts: Vec<Text<'a>> = Vec::new();
-        let mut told = None;
+        let mut reported = None;
         for value in array {
             match string_of(report, &format!("an entry of '{key}'"), value) {
                 Ok(text) if texts.iter().any(|earlier| earlier.text == text.text) => {
-                    let message = format!("{} stands twice in '{key}'", quoted(text.text));
-                    told = Some(report.add(text.offset, message));
+                    let message = format!("{} is listed twice in '{key}'", quoted(text.text));
+                    reported = Some(report.add(text.offset, message));
                 }
                 Ok(text) => texts.push(text),
-                Err(already_told) => told = Some(already_told),
+                Err(already_told) => reported = Some(already_told),
             }
         }
-        told.map_or(Ok(Some(texts)), Err)
+        reported.map_or(Ok(Some(texts)), Err)
     }
 
     /// The tables of an array of tables, in order; `header` is the line that starts one.
@@ -168,7 +168,7 @@ impl<'a> Section<'a> {
         };
         let DeValue::Array(array) = value.get_ref() else {
             let message = format!("'{key}' must be a list of tables, not {}", value::kind(value.get_ref()));
-            let hint = format!("begin each one with a line {header}");
+            let hint = format!("start each one with a line {header}");
             return Err(report.add_with_hint(value.span().start, message, hint));
         };
         let sections: Vec<Found<Section<'a>>> =
@@ -203,7 +203,7 @@ impl<'a> Section<'a> {
         read.into_iter().collect()
     }
 
-    pub(super) fn missing(&self, report: &mut Report, key: &str) -> Told {
+    pub(super) fn missing(&self, report: &mut Report, key: &str) -> Reported {
         report.add(self.offset, format!("{} needs the key '{key}'", self.what))
     }
 }
@@ -228,13 +228,13 @@ pub(super) fn single_line<'a>(report: &mut Report, what: &str, text: Text<'a>) -
 
 fn refuse_unreadable(report: &mut Report, what: &str, text: Text, shown: &str) -> Found<()> {
     if text.text.trim().is_empty() {
-        return Err(report.add(text.offset, format!("{what} is empty; it must say something")));
+        return Err(report.add(text.offset, format!("{what} must not be empty")));
     }
     match shown.chars().find(|letter| is_unprintable(*letter)) {
         None => Ok(()),
         Some(bad) => {
             let message = format!(
-                "{what} holds the character {}; only text that can be read is allowed",
+                "{what} contains the character {}; only printable text is allowed",
                 bad.escape_unicode()
             );
             Err(report.add(text.offset, message))
@@ -254,7 +254,7 @@ fn text_of_key<'a>(key: &'a Spanned<std::borrow::Cow<'a, str>>) -> Text<'a> {
     Text { text: key.get_ref(), offset: key.span().start }
 }
 
-fn wrong_type(report: &mut Report, offset: usize, what: &str, expected: &str, found: &DeValue) -> Told {
+fn wrong_type(report: &mut Report, offset: usize, what: &str, expected: &str, found: &DeValue) -> Reported {
     let message = format!("{what} must be {expected}, not {}", value::kind(found));
     report.add(offset, message)
 }

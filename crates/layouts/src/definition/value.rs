@@ -11,7 +11,7 @@ pub(super) fn kind(value: &DeValue) -> &'static str {
     match value {
         DeValue::String(_) => "a string",
         DeValue::Integer(_) => "an integer",
-        DeValue::Float(_) => "a number with a point",
+        DeValue::Float(_) => "a number with a decimal point",
         DeValue::Boolean(_) => "a boolean",
         DeValue::Datetime(_) => "a date",
         DeValue::Array(_) => "an array",
@@ -32,7 +32,7 @@ pub(super) fn json(report: &mut Report, value: &Spanned<DeValue>) -> Found<Value
             number
                 .and_then(Number::from_f64)
                 .map(Value::Number)
-                .ok_or_else(|| report.add(offset, format!("{float} is no number that JSON can hold")))
+                .ok_or_else(|| report.add(offset, format!("{float} cannot be written in JSON")))
         }
         DeValue::Boolean(boolean) => Ok(Value::Bool(*boolean)),
         DeValue::Datetime(date) => {

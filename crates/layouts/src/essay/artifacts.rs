@@ -14,7 +14,7 @@ pub(super) fn section_of_map(path: &str) -> Option<u32> {
     number.parse().ok().filter(|section| *section > 0 && argument_map(*section) == path)
 }
 
-/// The name of the file of which this is an archived version; its own name otherwise.
+/// The original name of an archived version; otherwise the file's own name.
 pub(super) fn current_name(path: &str) -> String {
     let archived = path.strip_suffix(".md").and_then(|stem| {
         let (stem, version) = stem.rsplit_once(".v")?;

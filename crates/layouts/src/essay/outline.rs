@@ -6,7 +6,7 @@ use super::position::Standpoint;
 use super::recover::{OUTLINE, titles_of_outline};
 use super::state::MOST_SECTIONS;
 use super::{STAGES, draft_id, section_id};
-use crate::layout::Standing;
+use crate::layout::SessionToPublish;
 use crate::tree::Tree;
 use model::event::{Event, ItemEvent};
 use model::gate::AttemptReport;
@@ -21,21 +21,21 @@ const TOTAL: &str = "total_sections";
 pub(super) fn settled(
     phase: &Name,
     attempt: &AttemptReport,
-    standing: &Standing<'_>,
+    publication: &SessionToPublish<'_>,
     tree: &Tree,
 ) -> Vec<Event> {
     match STAGES.iter().position(|stage| *phase == *stage.name) {
-        Some(1) => outlined(attempt, standing, tree),
-        Some(2) => mapped(standing),
+        Some(1) => outlined(attempt, publication, tree),
+        Some(2) => mapped(publication),
         Some(_) | None => Vec::new(),
     }
 }
 
 /// The number of sections: as given, or else the number of word targets, or else the outline's.
-fn outlined(attempt: &AttemptReport, standing: &Standing<'_>, tree: &Tree) -> Vec<Event> {
+fn outlined(attempt: &AttemptReport, publication: &SessionToPublish<'_>, tree: &Tree) -> Vec<Event> {
     let text = String::from_utf8_lossy(tree.content(OUTLINE).unwrap_or_default()).into_owned();
     let titles = titles_of_outline(&text);
-    let said = standing.session.fields.get(TOTAL).and_then(Value::as_u64);
+    let said = publication.session.fields.get(TOTAL).and_then(Value::as_u64);
     let targets =
         attempt.evidence.get("word_targets").and_then(Value::as_array).map(|list| list.len() as u64);
     let total = said.or(targets).unwrap_or(titles.len() as u64).min(u64::from(MOST_SECTIONS));
@@ -48,27 +48,27 @@ fn outlined(attempt: &AttemptReport, standing: &Standing<'_>, tree: &Tree) -> Ve
     let is_titled = titles.len() == total as usize;
     let title = |index: u32| titles.get(index as usize - 1).filter(|_| is_titled).cloned();
     let new = (1..=total).filter_map(|index| Some((index, section_id(index)?, title(index))));
-    events.extend(new.filter_map(|new| titled(2, new, standing)));
+    events.extend(new.filter_map(|new| titled(2, new, publication)));
     events
 }
 
 /// Every section with an argument map is written next.
-fn mapped(standing: &Standing<'_>) -> Vec<Event> {
-    let standpoint = Standpoint::new(standing.session, standing.items);
+fn mapped(publication: &SessionToPublish<'_>) -> Vec<Event> {
+    let standpoint = Standpoint::new(publication.session, publication.items);
     let sections = standpoint.sections(2).iter().filter(|(index, _)| standpoint.is_outlined(**index));
     let new = sections
         .filter_map(|(index, section)| Some((*index, draft_id(*index)?, Some(section.title.clone()))));
-    new.filter_map(|new| titled(3, new, standing)).collect()
+    new.filter_map(|new| titled(3, new, publication)).collect()
 }
 
 /// A new section, or the new title of a known one.
 fn titled(
     position: usize,
     (index, id, title): (u32, ItemId, Option<String>),
-    standing: &Standing<'_>,
+    publication: &SessionToPublish<'_>,
 ) -> Option<Event> {
-    let run = standing.session.run()?;
-    if let Some(known) = standing.items.get(&id) {
+    let run = publication.session.run()?;
+    if let Some(known) = publication.items.get(&id) {
         let title = title.filter(|title| *title != known.title)?;
         let change = ItemChange { title: Some(title), ..ItemChange::default() };
         return Some(Event::Item(ItemEvent::ItemSet { id, change }));

@@ -9,7 +9,7 @@ mod validation;
 mod wording;
 
 use super::*;
-use crate::layout::{Occasion, ReadAs, Standing, puts};
+use crate::layout::{Occasion, ReadAs, SessionToPublish, puts};
 use crate::tree::Tree;
 use model::actor::Actor;
 use model::event::{Event, Recorded};
@@ -110,9 +110,9 @@ impl Read {
             session = session.apply(&recorded);
             since.push(recorded);
         }
-        let standing = Standing::new(&session, &items, &since);
+        let publication = SessionToPublish::new(&session, &items, &since);
         let changes = with_folder(&self.tree, |folder| {
-            puts(Essay.write(&WriteRequest { purpose: Purpose::Update, standing: &standing }, folder))
+            puts(Essay.write(&WriteRequest { purpose: Purpose::Update, publication: &publication }, folder))
         });
         changes.into_iter().next().map(|change| {
             assert_eq!(change.path, STATE);
@@ -121,9 +121,11 @@ impl Read {
     }
 
     fn says(&self, moment: Moment) -> String {
-        let standing = Standing::new(&self.session, &self.items, &[]);
-        with_folder(&self.tree, |folder| Essay.say(&Saying::Session { moment, standing: &standing, folder }))
-            .expect("words")
+        let publication = SessionToPublish::new(&self.session, &self.items, &[]);
+        with_folder(&self.tree, |folder| {
+            Essay.say(&Saying::Session { moment, publication: &publication, folder })
+        })
+        .expect("words")
     }
 
     fn item(&self, id: &str) -> &Item {
@@ -194,7 +196,7 @@ fn a_new_session_has_a_folder_that_nobody_has() {
     assert_eq!(asked.id.as_str(), "essay-pipeline-20260101-000000");
     for bad in ["mine", "../essay-pipeline-20260101-000000", "/tmp/essay-pipeline-20260101-000000"] {
         assert!(
-            Essay.place(&beginning(Some(bad))).is_err_and(|why| why.to_string().contains("must be like")),
+            Essay.place(&beginning(Some(bad))).is_err_and(|why| why.to_string().contains("must look like")),
             "{bad}"
         );
     }

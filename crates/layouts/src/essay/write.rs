@@ -13,7 +13,7 @@ use super::position::Standpoint;
 use super::state::{OUTPUT_KEYS, SESSION_KEYS, SHARED_KEYS, State, Status, VOICE_KEYS, meant};
 use super::{Essay, NAME, STAGES, STATE, elsewhere, recover, words};
 use crate::hash::hex;
-use crate::layout::{Folder, Layout, Standing};
+use crate::layout::{Folder, Layout, SessionToPublish};
 use crate::tree::{Entry, Tree};
 use crate::yaml::Step::Key;
 use crate::yaml::{Document, Step};
@@ -30,8 +30,8 @@ use std::collections::BTreeSet;
 const TEMPLATE: &str = include_str!("template.yaml");
 
 /// The updated file; `None` if it already shows the session.
-pub(super) fn state(standing: &Standing<'_>, folder: &Folder<'_>) -> Option<Vec<u8>> {
-    let run = standing.session.run()?;
+pub(super) fn state(publication: &SessionToPublish<'_>, folder: &Folder<'_>) -> Option<Vec<u8>> {
+    let run = publication.session.run()?;
     if *run.workflow.name.as_str() != *NAME && !Essay.facts().can_show(run) {
         return None;
     }
@@ -41,11 +41,11 @@ pub(super) fn state(standing: &Standing<'_>, folder: &Folder<'_>) -> Option<Vec<
         document,
         is_new,
         any: false,
-        went_back: went_back(standing),
-        touched: touched(standing),
-        ours: Standpoint::new(standing.session, standing.items),
+        went_back: went_back(publication),
+        touched: touched(publication),
+        ours: Standpoint::new(publication.session, publication.items),
         said: Standpoint::new(&said, &said_items),
-        standing: *standing,
+        publication: *publication,
         folder: *folder,
     };
     changes.identity();
@@ -83,9 +83,9 @@ fn read_back(document: &Document, folder: &Folder<'_>) -> Option<(Session, ItemB
 }
 
 /// Fields set since the file was last written.
-fn touched(standing: &Standing<'_>) -> BTreeSet<String> {
+fn touched(publication: &SessionToPublish<'_>) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    for recorded in standing.since {
+    for recorded in publication.since {
         match &recorded.event {
             Event::FieldsSet { fields, .. } | Event::SessionStarted { fields, .. } => {
                 names.extend(fields.keys().cloned());
@@ -97,8 +97,8 @@ fn touched(standing: &Standing<'_>) -> BTreeSet<String> {
 }
 
 /// True if something was undone since the file was last written; an undo does not name what it reverts.
-fn went_back(standing: &Standing<'_>) -> bool {
-    standing.since.iter().any(|recorded| matches!(recorded.event, Event::Restored { .. }))
+fn went_back(publication: &SessionToPublish<'_>) -> bool {
+    publication.since.iter().any(|recorded| matches!(recorded.event, Event::Restored { .. }))
 }
 
 /// The value in a new file.
@@ -117,7 +117,7 @@ struct Changes<'a> {
     touched: BTreeSet<String>,
     ours: Standpoint<'a>,
     said: Standpoint<'a>,
-    standing: Standing<'a>,
+    publication: SessionToPublish<'a>,
     folder: Folder<'a>,
 }
 
@@ -193,7 +193,7 @@ impl Changes<'_> {
         if !self.is_new {
             return;
         }
-        let session = self.standing.session;
+        let session = self.publication.session;
         let id = session.fields.get("pipeline_id").cloned();
         self.fill(&[Key("pipeline_id")], Some(id.unwrap_or_else(|| json!(pipeline_id(&self.folder)))));
         self.fill(&[Key("started_at")], Some(time(session.created_at)));
@@ -207,7 +207,7 @@ impl Changes<'_> {
         }
         // Resuming counts as activity, even if nothing else changed.
         let is_resumed = |event: &Event| matches!(event, Event::SessionResumed { .. });
-        self.any |= self.standing.since.iter().any(|recorded| is_resumed(&recorded.event));
+        self.any |= self.publication.since.iter().any(|recorded| is_resumed(&recorded.event));
     }
 
     fn current(&mut self) {
@@ -222,7 +222,7 @@ impl Changes<'_> {
     }
 
     fn fields(&mut self) {
-        let session = self.standing.session;
+        let session = self.publication.session;
         let places: [(Option<&str>, &[&str]); 3] =
             [(None, &SESSION_KEYS), (Some("voice_calibration"), &VOICE_KEYS), (Some("output"), &OUTPUT_KEYS)];
         let mut written: BTreeSet<&str> = SHARED_KEYS.iter().map(|(_, name)| *name).collect();
@@ -249,7 +249,7 @@ impl Changes<'_> {
 
     /// Filled in when the essay is finished, unless somebody set it.
     fn output(&mut self) {
-        let Lifecycle::Completed { at, .. } = self.standing.session.lifecycle else {
+        let Lifecycle::Completed { at, .. } = self.publication.session.lifecycle else {
             // Reopened: only a finished session has an end.
             if status_of(self.said.session) == Status::Completed {
                 self.set(&[Key("output"), Key("completed_at")], &Value::Null);
@@ -271,11 +271,11 @@ impl Changes<'_> {
     fn came_out(&mut self, name: &str, value: Option<Value>) {
         let path = [Key("output"), Key(name)];
         let is_finished_now = self
-            .standing
+            .publication
             .since
             .iter()
             .any(|recorded| matches!(recorded.event, Event::SessionCompleted { .. }));
-        let is_said = self.standing.session.fields.get(name).is_some_and(|said| !said.is_null());
+        let is_said = self.publication.session.fields.get(name).is_some_and(|said| !said.is_null());
         if is_finished_now && !is_said && self.document.get(&path).is_some() {
             self.set(&path, &value.unwrap_or_default());
         } else {
@@ -293,7 +293,7 @@ impl Changes<'_> {
         if !self.any {
             return None;
         }
-        let now = time(self.standing.session.updated_at);
+        let now = time(self.publication.session.updated_at);
         self.set(&[Key("last_activity")], &now);
         let written = self.document.into_bytes();
         // Any write also updates the path of a moved folder.

@@ -2,7 +2,7 @@
 
 use super::STATE;
 use super::read::current;
-use super::session::Kind;
+use super::session::OcrWorkflow;
 use super::state::State;
 use crate::file_rules::MOST_BYTES;
 use crate::problem::{Problem, Range, Then, What, Why};
@@ -138,7 +138,7 @@ fn files_in_map(entry: Option<&Entry>) -> Option<usize> {
 }
 
 /// When the first file of a round or run was written.
-pub(super) fn first_written(kind: Kind, ordinal: u32, tree: &Tree) -> Option<Timestamp> {
+pub(super) fn first_written(kind: OcrWorkflow, ordinal: u32, tree: &Tree) -> Option<Timestamp> {
     let folder = format!("{}/", kind.folder(ordinal));
     tree.files().filter(|path| path.starts_with(&folder)).filter_map(|path| tree.modified(path)).min()
 }

@@ -4,7 +4,7 @@
 use super::STATE;
 use super::files::Round;
 use super::read;
-use super::session::{Kind, OcrSession};
+use super::session::{OcrSession, OcrWorkflow};
 use crate::builtin;
 use crate::definition;
 use crate::layout::{Folder, Proof};
@@ -39,8 +39,8 @@ pub(super) fn of(session: &OcrSession, folder: &Folder<'_>) -> Vec<Dated> {
         },
     }];
     let other = match session.kind {
-        Kind::Review => Kind::Map,
-        Kind::Map => Kind::Review,
+        OcrWorkflow::Review => OcrWorkflow::Map,
+        OcrWorkflow::Map => OcrWorkflow::Review,
     };
     let beside = finished_or_not(session, other);
     let newest = beside.iter().map(|(_, number, _)| *number).max().unwrap_or_default();
@@ -99,7 +99,8 @@ pub(super) fn proofs(session: &OcrSession, folder: &Folder<'_>) -> Vec<Proof> {
     let work = finishing(session).into_iter().filter_map(|(phase, path)| {
         Some(Proof::Work { workflow: workflow.clone(), ordinal, phase: Name::parse(phase).ok()?, path })
     });
-    let ended = [Kind::Review, Kind::Map].into_iter().flat_map(|kind| finished_or_not(session, kind));
+    let ended =
+        [OcrWorkflow::Review, OcrWorkflow::Map].into_iter().flat_map(|kind| finished_or_not(session, kind));
     let results = ended.filter(|(_, _, is_final)| *is_final).filter_map(|(kind, ordinal, _)| {
         Some(Proof::Result { workflow: Name::parse(kind.workflow()).ok()?, ordinal })
     });
@@ -110,7 +111,7 @@ pub(super) fn proofs(session: &OcrSession, folder: &Folder<'_>) -> Vec<Proof> {
 fn finishing(session: &OcrSession) -> Vec<(&'static str, String)> {
     let ordinal = session.ordinal();
     match session.kind {
-        Kind::Review => {
+        OcrWorkflow::Review => {
             let Some(round) = session.rounds.iter().find(|round| round.number == ordinal) else {
                 return Vec::new();
             };
@@ -119,7 +120,7 @@ fn finishing(session: &OcrSession) -> Vec<(&'static str, String)> {
             let last = round.is_final.then(|| ("synthesis", format!("{place}final.md")));
             discourse.into_iter().chain(last).collect()
         }
-        Kind::Map => {
+        OcrWorkflow::Map => {
             let is_final = session.map_runs.iter().any(|run| run.number == ordinal && run.is_final);
             is_final.then(|| ("synthesis", format!("map/runs/run-{ordinal}/map.md"))).into_iter().collect()
         }
@@ -132,10 +133,12 @@ pub(super) fn folder_of(session: &OcrSession, round: &Round) -> String {
 }
 
 /// The rounds, or runs, found in files.
-fn finished_or_not(session: &OcrSession, kind: Kind) -> Vec<(Kind, u32, bool)> {
+fn finished_or_not(session: &OcrSession, kind: OcrWorkflow) -> Vec<(OcrWorkflow, u32, bool)> {
     match kind {
-        Kind::Review => session.rounds.iter().map(|round| (kind, round.number, round.is_final)).collect(),
-        Kind::Map => session.map_runs.iter().map(|run| (kind, run.number, run.is_final)).collect(),
+        OcrWorkflow::Review => {
+            session.rounds.iter().map(|round| (kind, round.number, round.is_final)).collect()
+        }
+        OcrWorkflow::Map => session.map_runs.iter().map(|run| (kind, run.number, run.is_final)).collect(),
     }
 }
 
@@ -144,7 +147,7 @@ fn finished_or_not(session: &OcrSession, kind: Kind) -> Vec<(Kind, u32, bool)> {
 fn left_behind(
     session: &OcrSession,
     folder: &Folder<'_>,
-    kind: Kind,
+    kind: OcrWorkflow,
     ordinal: u32,
     is_final: bool,
     at: Timestamp,
@@ -192,7 +195,7 @@ impl Over {
 fn run(
     session: &OcrSession,
     folder: &Folder<'_>,
-    (kind, ordinal): (Kind, u32),
+    (kind, ordinal): (OcrWorkflow, u32),
     reached: Reached,
     (since, end): (Timestamp, Timestamp),
 ) -> Vec<Dated> {
@@ -235,26 +238,34 @@ fn run(
 }
 
 /// The proof that an earlier phase of a round or run is over; `None` if its file is missing.
-fn over(session: &OcrSession, folder: &Folder<'_>, kind: Kind, ordinal: u32, phase: &str) -> Option<Over> {
-    let round = session.rounds.iter().find(|round| kind == Kind::Review && round.number == ordinal);
+fn over(
+    session: &OcrSession,
+    folder: &Folder<'_>,
+    kind: OcrWorkflow,
+    ordinal: u32,
+    phase: &str,
+) -> Option<Over> {
+    let round = session.rounds.iter().find(|round| kind == OcrWorkflow::Review && round.number == ordinal);
     let place = round.map_or_else(|| format!("rounds/round-{ordinal}/"), |round| folder_of(session, round));
     let run = format!("map/runs/run-{ordinal}");
     let path = match (kind, phase) {
         (_, "context" | "map-context") => "discovered-standards.md".to_owned(),
         // One file covers both: it does not show the state of the analysis, but is all there is once the
         // analysis is over.
-        (Kind::Review, "change-context" | "analysis") => "context.md".to_owned(),
-        (Kind::Review, "reviews") => {
+        (OcrWorkflow::Review, "change-context" | "analysis") => "context.md".to_owned(),
+        (OcrWorkflow::Review, "reviews") => {
             let first = round.and_then(|round| round.reviewers.first());
             first.map(|reviewer| format!("{place}reviews/{}.md", reviewer.name)).unwrap_or_default()
         }
-        (Kind::Review, "discourse") => format!("{place}discourse.md"),
-        (Kind::Review, "synthesis") => format!("{place}final.md"),
-        (Kind::Map, "requirements-mapping") if !session.has_requirements => {
+        (OcrWorkflow::Review, "discourse") => format!("{place}discourse.md"),
+        (OcrWorkflow::Review, "synthesis") => format!("{place}final.md"),
+        (OcrWorkflow::Map, "requirements-mapping") if !session.has_requirements => {
             return Some(Over::Skipped("there is no requirements.md".to_owned()));
         }
-        (Kind::Map, "topology" | "flow-analysis" | "requirements-mapping") => format!("{run}/{phase}.md"),
-        (Kind::Map, "synthesis") => format!("{run}/map.md"),
+        (OcrWorkflow::Map, "topology" | "flow-analysis" | "requirements-mapping") => {
+            format!("{run}/{phase}.md")
+        }
+        (OcrWorkflow::Map, "synthesis") => format!("{run}/map.md"),
         // No file proves that the aggregation or the last step is over, so each can only be claimed.
         (_, _) => return None,
     };
@@ -263,12 +274,12 @@ fn over(session: &OcrSession, folder: &Folder<'_>, kind: Kind, ordinal: u32, pha
 
 /// The built-in definition; its own tests show that it has no mistakes. Parsed once: a list may hold a
 /// thousand sessions.
-pub(super) fn workflow(kind: Kind) -> Option<&'static (WorkflowRef, Vec<PhaseStub>)> {
+pub(super) fn workflow(kind: OcrWorkflow) -> Option<&'static (WorkflowRef, Vec<PhaseStub>)> {
     static REVIEW: OnceLock<Option<(WorkflowRef, Vec<PhaseStub>)>> = OnceLock::new();
     static MAP: OnceLock<Option<(WorkflowRef, Vec<PhaseStub>)>> = OnceLock::new();
     let known = match kind {
-        Kind::Review => &REVIEW,
-        Kind::Map => &MAP,
+        OcrWorkflow::Review => &REVIEW,
+        OcrWorkflow::Map => &MAP,
     };
     let found = known.get_or_init(|| {
         let text = builtin::find(kind.workflow())?.text;

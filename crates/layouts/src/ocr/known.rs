@@ -1,6 +1,6 @@
 //! Facts about a session that only the log has: positions of its runs, skipped phases, and how it ended.
 
-use super::session::{Beside, Kind, OcrSession};
+use super::session::{Beside, OcrSession, OcrWorkflow};
 use super::write::{kind_of, last_of};
 use model::lifecycle::Lifecycle;
 use model::phase::PhaseState;
@@ -29,18 +29,18 @@ impl OcrSession {
     /// The state does not name the other workflow's phase, the log does. A round or run unknown to the log is
     /// known from files only.
     fn known_beside(&mut self, session: &Session) -> Option<Beside> {
-        let (kind, told) = match self.kind {
-            Kind::Review => (Kind::Map, self.beside.take()),
-            Kind::Map => (Kind::Review, self.beside.take()),
+        let (kind, from_file) = match self.kind {
+            OcrWorkflow::Review => (OcrWorkflow::Map, self.beside.take()),
+            OcrWorkflow::Map => (OcrWorkflow::Review, self.beside.take()),
         };
-        let Some(run) = last_of(kind, session) else { return told };
-        let is_newer = told.as_ref().is_some_and(|told| told.ordinal > run.ordinal);
-        let Some(phase) = position(run, kind).filter(|_| !is_newer) else { return told };
-        let told_end = told.and_then(|told| told.ended_at);
+        let Some(run) = last_of(kind, session) else { return from_file };
+        let is_newer = from_file.as_ref().is_some_and(|from_file| from_file.ordinal > run.ordinal);
+        let Some(phase) = position(run, kind).filter(|_| !is_newer) else { return from_file };
+        let end_from_file = from_file.and_then(|from_file| from_file.ended_at);
         // A run known only from files has a single timestamp, which says nothing about its duration.
         let is_timed = run.completed_at.is_none_or(|ended| ended > run.started_at);
         let (began, ended_at) =
-            if is_timed { (Some(run.started_at), run.completed_at) } else { (None, told_end) };
+            if is_timed { (Some(run.started_at), run.completed_at) } else { (None, end_from_file) };
         Some(Beside {
             kind,
             ordinal: run.ordinal,
@@ -67,17 +67,17 @@ impl OcrSession {
     fn clock_of_known(&mut self, run: &Run) {
         let began = self.state.started_at.map_or(run.started_at, |started| started.max(run.started_at));
         match self.kind {
-            Kind::Review => self.state.round_started_at.get_or_insert(began),
-            Kind::Map => self.state.map_started_at.get_or_insert(began),
+            OcrWorkflow::Review => self.state.round_started_at.get_or_insert(began),
+            OcrWorkflow::Map => self.state.map_started_at.get_or_insert(began),
         };
     }
 }
 
-fn position(run: &Run, kind: Kind) -> Option<usize> {
+fn position(run: &Run, kind: OcrWorkflow) -> Option<usize> {
     kind.phases().iter().position(|phase| *run.current().id() == **phase)
 }
 
-fn skipped(run: &Run, kind: Kind) -> Vec<usize> {
+fn skipped(run: &Run, kind: OcrWorkflow) -> Vec<usize> {
     let is_skipped = |name: &str| {
         let phase = run.phases.iter().find(|phase| phase.id().as_str() == name);
         phase.is_some_and(|phase| matches!(phase.state, PhaseState::Skipped { .. }))

@@ -1,7 +1,7 @@
 //! Merges another writer's state.json with ours: restores dropped keys, and infers the intention behind
 //! changes. Never reverts what they wrote.
 
-use super::session::Kind;
+use super::session::OcrWorkflow;
 use super::state::{self, State};
 use crate::json::{self, Document};
 use serde_json::{Value, json};
@@ -49,8 +49,8 @@ fn of_the_workflow_meant(was: &State, now: &State, theirs: &[u8], merged: Vec<u8
         counted(was.current_round, now.current_round),
         counted(was.current_map_run, now.current_map_run),
     ) {
-        (true, false) => Some(Kind::Review),
-        (false, true) => Some(Kind::Map),
+        (true, false) => Some(OcrWorkflow::Review),
+        (false, true) => Some(OcrWorkflow::Map),
         (true, true) | (false, false) => None,
     };
     match now.kind_of_phase().or(by_count).filter(|kind| was.kind != Some(*kind)) {
@@ -62,7 +62,7 @@ fn of_the_workflow_meant(was: &State, now: &State, theirs: &[u8], merged: Vec<u8
 /// `merged` at the phase meant by a writer who changed only its name or only its number: the other follows.
 fn at_the_phase_meant(was: &State, now: &State, merged: Vec<u8>) -> Vec<u8> {
     let both = state::of_bytes(&merged);
-    let kind = both.kind.or_else(|| both.kind_of_phase()).unwrap_or(Kind::Review);
+    let kind = both.kind.or_else(|| both.kind_of_phase()).unwrap_or(OcrWorkflow::Review);
     let (named, numbered) = (both.named_phase(kind), both.numbered_phase(kind));
     let name = now.phase_name.is_some() && now.phase_name != was.phase_name;
     let number = now.phase_number.is_some() && now.phase_number != was.phase_number;

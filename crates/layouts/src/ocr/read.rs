@@ -2,7 +2,7 @@
 
 use super::copied;
 use super::files::{MapRun, Round, first_written, jumped, map_runs, rounds, unusable};
-use super::session::{Beside, Kind, OcrSession};
+use super::session::{Beside, OcrSession, OcrWorkflow};
 use super::state::{self, State};
 use crate::problem::Problem;
 use crate::reading::Reading;
@@ -27,7 +27,7 @@ pub(super) fn read(folder: &str, tree: &Tree, now: Timestamp) -> Reading<OcrSess
     let is_said_complete = said.is_some_and(|said| said + 1 == kind.phases().len());
     let is_closed = is_closed(kind, &state, is_said_complete);
     // A review is presented, then its session is closed; a presented map stays active.
-    let is_finished = is_said_complete && (is_closed || kind == Kind::Map);
+    let is_finished = is_said_complete && (is_closed || kind == OcrWorkflow::Map);
     let value = OcrSession {
         folder: folder.to_owned(),
         kind,
@@ -52,29 +52,31 @@ pub(super) fn read(folder: &str, tree: &Tree, now: Timestamp) -> Reading<OcrSess
 }
 
 /// The status decides. Releases before 1.1.0 wrote none; there, the last phase means that a review is over.
-pub(super) fn is_closed(kind: Kind, state: &State, is_said_complete: bool) -> bool {
+pub(super) fn is_closed(kind: OcrWorkflow, state: &State, is_said_complete: bool) -> bool {
     match state.status.as_deref() {
         Some(status) => status == "closed",
-        None => kind == Kind::Review && is_said_complete,
+        None => kind == OcrWorkflow::Review && is_said_complete,
     }
 }
 
 /// The workflow: from the file, or else from the only folder, or else from a phase or counter that only one
 /// of them has; by default a review.
-pub(super) fn kind(state: &State, tree: &Tree) -> Kind {
+pub(super) fn kind(state: &State, tree: &Tree) -> OcrWorkflow {
     let alone = match (tree.has_folder("map"), tree.has_folder("rounds")) {
-        (true, false) => Some(Kind::Map),
-        (false, true) => Some(Kind::Review),
+        (true, false) => Some(OcrWorkflow::Map),
+        (false, true) => Some(OcrWorkflow::Review),
         (true, true) | (false, false) => None,
     };
     let said = state.kind.or(alone).or_else(|| state.kind_of_phase()).or_else(|| state.kind_counted());
-    said.unwrap_or(Kind::Review)
+    said.unwrap_or(OcrWorkflow::Review)
 }
 
-pub(super) fn ordinal(kind: Kind, state: &State, rounds: &[Round], map_runs: &[MapRun]) -> u32 {
+pub(super) fn ordinal(kind: OcrWorkflow, state: &State, rounds: &[Round], map_runs: &[MapRun]) -> u32 {
     let (said, last) = match kind {
-        Kind::Review => (state.current_round, rounds.last().map(|round| (round.number, round.is_final))),
-        Kind::Map => (state.current_map_run, map_runs.last().map(|run| (run.number, run.is_final))),
+        OcrWorkflow::Review => {
+            (state.current_round, rounds.last().map(|round| (round.number, round.is_final)))
+        }
+        OcrWorkflow::Map => (state.current_map_run, map_runs.last().map(|run| (run.number, run.is_final))),
     };
     current(said, last)
 }
@@ -90,11 +92,11 @@ pub(super) fn current(said: Option<u32>, last: Option<(u32, bool)>) -> u32 {
 
 /// The state's statement about the current round or run. If it calls that finished and the files show a newer
 /// one, it is about an older one.
-fn said(kind: Kind, state: &State, current: u32, warnings: &mut Vec<Problem>) -> Option<usize> {
+fn said(kind: OcrWorkflow, state: &State, current: u32, warnings: &mut Vec<Problem>) -> Option<usize> {
     let phase = state.phase(kind, warnings)?;
     let about = match kind {
-        Kind::Review => state.current_round,
-        Kind::Map => state.current_map_run,
+        OcrWorkflow::Review => state.current_round,
+        OcrWorkflow::Map => state.current_map_run,
     };
     let is_older = about.is_some_and(|about| about < current) && phase + 1 == kind.phases().len();
     Some(if is_older { 0 } else { phase })
@@ -102,22 +104,28 @@ fn said(kind: Kind, state: &State, current: u32, warnings: &mut Vec<Problem>) ->
 
 /// The progress of the other workflow's newest round or run. The state has its number and start, but not its
 /// phase: only files show that.
-fn beside(kind: Kind, state: &State, rounds: &[Round], map_runs: &[MapRun], tree: &Tree) -> Option<Beside> {
+fn beside(
+    kind: OcrWorkflow,
+    state: &State,
+    rounds: &[Round],
+    map_runs: &[MapRun],
+    tree: &Tree,
+) -> Option<Beside> {
     // A copied template names a map run that nobody started: folders decide.
     let (kind, has_begun) = match kind {
-        Kind::Review => (Kind::Map, !map_runs.is_empty()),
-        Kind::Map => (Kind::Review, !rounds.is_empty()),
+        OcrWorkflow::Review => (OcrWorkflow::Map, !map_runs.is_empty()),
+        OcrWorkflow::Map => (OcrWorkflow::Review, !rounds.is_empty()),
     };
     if !has_begun {
         return None;
     }
     let ordinal = ordinal(kind, state, rounds, map_runs);
     let phase = shown(kind, ordinal, rounds, map_runs, tree);
-    let has_folder = kind == Kind::Map || tree.has_folder("rounds");
+    let has_folder = kind == OcrWorkflow::Map || tree.has_folder("rounds");
     let place = if has_folder { format!("{}/", kind.folder(ordinal)) } else { String::new() };
     let result = match kind {
-        Kind::Review => format!("{place}final.md"),
-        Kind::Map => format!("{place}map.md"),
+        OcrWorkflow::Review => format!("{place}final.md"),
+        OcrWorkflow::Map => format!("{place}map.md"),
     };
     let is_finished = phase + 1 == kind.phases().len();
     let since = state.clock(kind);
@@ -126,27 +134,33 @@ fn beside(kind: Kind, state: &State, rounds: &[Round], map_runs: &[MapRun], tree
 }
 
 /// The progress of a round or run according to files alone.
-pub(super) fn shown(kind: Kind, ordinal: u32, rounds: &[Round], map_runs: &[MapRun], tree: &Tree) -> usize {
+pub(super) fn shown(
+    kind: OcrWorkflow,
+    ordinal: u32,
+    rounds: &[Round],
+    map_runs: &[MapRun],
+    tree: &Tree,
+) -> usize {
     proven(kind, ordinal, rounds, map_runs).unwrap_or_else(|| approximate(kind, ordinal, rounds, tree))
 }
 
 /// The phase proven by the finished files of the current round or run.
-fn proven(kind: Kind, current: u32, rounds: &[Round], map_runs: &[MapRun]) -> Option<usize> {
+fn proven(kind: OcrWorkflow, current: u32, rounds: &[Round], map_runs: &[MapRun]) -> Option<usize> {
     let last = kind.phases().len() - 1;
     match kind {
-        Kind::Review => match rounds.iter().find(|round| round.number == current) {
+        OcrWorkflow::Review => match rounds.iter().find(|round| round.number == current) {
             Some(round) if round.is_final => Some(last),
             Some(round) if round.has_discourse => Some(last - 1),
             Some(_) | None => None,
         },
-        Kind::Map => map_runs.iter().any(|run| run.number == current && run.is_final).then_some(last),
+        OcrWorkflow::Map => map_runs.iter().any(|run| run.number == current && run.is_final).then_some(last),
     }
 }
 
 /// The phase suggested by files alone.
-fn approximate(kind: Kind, current: u32, rounds: &[Round], tree: &Tree) -> usize {
+fn approximate(kind: OcrWorkflow, current: u32, rounds: &[Round], tree: &Tree) -> usize {
     match kind {
-        Kind::Review => {
+        OcrWorkflow::Review => {
             let round = rounds.iter().find(|round| round.number == current);
             // Files in the session's own folder belong to the first round.
             if round.is_none() && current > 1 {
@@ -160,7 +174,7 @@ fn approximate(kind: Kind, current: u32, rounds: &[Round], tree: &Tree) -> usize
                 (false, false, false) => 0,
             }
         }
-        Kind::Map => {
+        OcrWorkflow::Map => {
             let has = |name: &str| tree.has_file(&format!("map/runs/run-{current}/{name}"));
             match (has("requirements-mapping.md"), has("flow-analysis.md"), has("topology.md")) {
                 (true, _, _) => 4,

@@ -1,13 +1,13 @@
 //! The rows of the tool's screen: phases proven by files, and phases only said to be done.
 
-use super::session::{Kind, OcrSession};
+use super::session::{OcrSession, OcrWorkflow};
 use crate::screen::Mark;
 
 impl OcrSession {
     /// The state of the phase at an index, in a round or run at the phase `current`.
     pub fn row(
         &self,
-        kind: Kind,
+        kind: OcrWorkflow,
         ordinal: u32,
         (current, is_finished): (usize, bool),
         position: usize,
@@ -24,7 +24,7 @@ impl OcrSession {
         }
     }
 
-    fn skipped_of(&self, kind: Kind, ordinal: u32) -> &[usize] {
+    fn skipped_of(&self, kind: OcrWorkflow, ordinal: u32) -> &[usize] {
         if kind == self.kind && ordinal == self.ordinal() {
             return &self.skipped;
         }
@@ -33,18 +33,18 @@ impl OcrSession {
     }
 
     /// True if a phase's file exists; `None` if the phase writes none.
-    fn shown(&self, kind: Kind, ordinal: u32, phase: &str) -> Option<bool> {
-        let round = self.rounds.iter().find(|round| kind == Kind::Review && round.number == ordinal);
-        let run = self.map_runs.iter().find(|run| kind == Kind::Map && run.number == ordinal);
+    fn shown(&self, kind: OcrWorkflow, ordinal: u32, phase: &str) -> Option<bool> {
+        let round = self.rounds.iter().find(|round| kind == OcrWorkflow::Review && round.number == ordinal);
+        let run = self.map_runs.iter().find(|run| kind == OcrWorkflow::Map && run.number == ordinal);
         match (kind, phase) {
             (_, "context" | "map-context") => Some(self.has_standards),
-            (Kind::Review, "change-context" | "analysis") => Some(self.has_context),
-            (Kind::Review, "discourse") => Some(round.is_some_and(|round| round.has_discourse)),
-            (Kind::Review, "synthesis") => Some(round.is_some_and(|round| round.is_final)),
-            (Kind::Map, "topology") => Some(run.is_some_and(|run| run.has_topology)),
-            (Kind::Map, "flow-analysis") => Some(run.is_some_and(|run| run.has_flows)),
-            (Kind::Map, "requirements-mapping") => Some(run.is_some_and(|run| run.has_mapping)),
-            (Kind::Map, "synthesis") => Some(run.is_some_and(|run| run.is_final)),
+            (OcrWorkflow::Review, "change-context" | "analysis") => Some(self.has_context),
+            (OcrWorkflow::Review, "discourse") => Some(round.is_some_and(|round| round.has_discourse)),
+            (OcrWorkflow::Review, "synthesis") => Some(round.is_some_and(|round| round.is_final)),
+            (OcrWorkflow::Map, "topology") => Some(run.is_some_and(|run| run.has_topology)),
+            (OcrWorkflow::Map, "flow-analysis") => Some(run.is_some_and(|run| run.has_flows)),
+            (OcrWorkflow::Map, "requirements-mapping") => Some(run.is_some_and(|run| run.has_mapping)),
+            (OcrWorkflow::Map, "synthesis") => Some(run.is_some_and(|run| run.is_final)),
             (_, _) => None,
         }
     }

@@ -2,13 +2,13 @@
 
 use super::SESSIONS;
 use super::files::{MapRun, Reviewer, Round};
-use super::session::{Beside, Kind, OcrSession};
-use crate::screen::{Cell, Count, Mark, Row, RowStanding, Screen, Track, TrackEnd};
+use super::session::{Beside, OcrSession, OcrWorkflow};
+use crate::screen::{Cell, Count, Mark, Row, RowState, Screen, Track, TrackEnd};
 use jiff::Timestamp;
 
 /// The current round or run of one workflow.
 struct Shown {
-    kind: Kind,
+    kind: OcrWorkflow,
     ordinal: u32,
     phase: usize,
     is_finished: bool,
@@ -23,7 +23,7 @@ pub(super) fn of(session: &OcrSession) -> Screen {
         phase: session.phase,
         is_finished: session.is_finished,
         since: session.since(),
-        // The end of one that is over or closed.
+        // The end of a run that is finished or closed.
         until: session
             .ended_at
             .or(session.state.updated_at.filter(|_| session.is_closed || session.is_finished)),
@@ -49,8 +49,8 @@ fn since_beside(session: &OcrSession, other: &Beside) -> Option<Timestamp> {
 fn track(session: &OcrSession, shown: &Shown) -> Track {
     let Shown { kind, ordinal, phase, is_finished, since, until } = *shown;
     let (title, word) = match kind {
-        Kind::Review => ("Review", "Round"),
-        Kind::Map => ("Map", "Run"),
+        OcrWorkflow::Review => ("Review", "Round"),
+        OcrWorkflow::Map => ("Map", "Run"),
     };
     let (number, total) = (phase + 1, kind.phases().len());
     let is_given_up = session.is_given_up && kind == session.kind;
@@ -85,12 +85,16 @@ fn cells(session: &OcrSession, shown: &Shown) -> Vec<Cell> {
     phases.map(|(position, name)| Cell { title: label(kind, name), mark: mark(position) }).collect()
 }
 
-fn rows(session: &OcrSession, kind: Kind, ordinal: u32) -> Vec<Row> {
+fn rows(session: &OcrSession, kind: OcrWorkflow, ordinal: u32) -> Vec<Row> {
     // Nothing is in progress in a closed session.
     let is_left = |number: u32| session.is_closed || number < ordinal;
     match kind {
-        Kind::Review => session.rounds.iter().map(|found| round(found, is_left(found.number))).collect(),
-        Kind::Map => session.map_runs.iter().map(|found| map_run(found, is_left(found.number))).collect(),
+        OcrWorkflow::Review => {
+            session.rounds.iter().map(|found| round(found, is_left(found.number))).collect()
+        }
+        OcrWorkflow::Map => {
+            session.map_runs.iter().map(|found| map_run(found, is_left(found.number))).collect()
+        }
     }
 }
 
@@ -98,7 +102,7 @@ fn round(round: &Round, is_left: bool) -> Row {
     Row {
         number: Some(round.number),
         title: format!("Round {}", round.number),
-        standing: Some(standing(round.is_final, is_left)),
+        state: Some(state(round.is_final, is_left)),
         count: Some(Count { what: "reviewer", number: Some(round.reviewers.len()) }),
         result: round.verdict.clone(),
         below: round.reviewers.iter().map(reviewer).collect(),
@@ -109,7 +113,7 @@ fn reviewer(reviewer: &Reviewer) -> Row {
     Row {
         number: None,
         title: reviewer.name.clone(),
-        standing: None,
+        state: None,
         count: Some(Count { what: "finding", number: reviewer.findings }),
         result: None,
         below: Vec::new(),
@@ -120,22 +124,22 @@ fn map_run(run: &MapRun, is_left: bool) -> Row {
     Row {
         number: Some(run.number),
         title: format!("Map run {}", run.number),
-        standing: Some(standing(run.is_final, is_left)),
+        state: Some(state(run.is_final, is_left)),
         count: run.files.map(|count| Count { what: "file", number: Some(count) }),
         result: None,
         below: Vec::new(),
     }
 }
 
-fn standing(is_final: bool, is_left: bool) -> RowStanding {
+fn state(is_final: bool, is_left: bool) -> RowState {
     match (is_final, is_left) {
-        (true, _) => RowStanding::Final,
-        (false, true) => RowStanding::LeftUnfinished,
-        (false, false) => RowStanding::GoingOn,
+        (true, _) => RowState::Final,
+        (false, true) => RowState::LeftUnfinished,
+        (false, false) => RowState::GoingOn,
     }
 }
 
-fn label(kind: Kind, phase: &'static str) -> &'static str {
+fn label(kind: OcrWorkflow, phase: &'static str) -> &'static str {
     match (kind, phase) {
         (_, "context" | "map-context") => "Context Discovery",
         (_, "change-context") => "Change Context",
@@ -146,8 +150,8 @@ fn label(kind: Kind, phase: &'static str) -> &'static str {
         (_, "topology") => "Topology Analysis",
         (_, "flow-analysis") => "Flow Tracing",
         (_, "requirements-mapping") => "Requirements Mapping",
-        (Kind::Review, "synthesis") => "Final Synthesis",
-        (Kind::Map, "synthesis") => "Map Synthesis",
+        (OcrWorkflow::Review, "synthesis") => "Final Synthesis",
+        (OcrWorkflow::Map, "synthesis") => "Map Synthesis",
         (_, "complete") => "Complete",
         (_, other) => other,
     }

@@ -28,12 +28,12 @@ pub(super) const RUN: &str = "map/runs/run-";
 
 /// The current workflow of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum OcrWorkflow {
     Review,
     Map,
 }
 
-impl Kind {
+impl OcrWorkflow {
     pub fn workflow(self) -> &'static str {
         match self {
             Self::Review => REVIEW,
@@ -63,7 +63,7 @@ impl Kind {
 pub struct OcrSession {
     /// The folder's name.
     pub folder: String,
-    pub kind: Kind,
+    pub kind: OcrWorkflow,
     /// Index of the current phase in `kind.phases()`: from the state, or else inferred from files.
     pub phase: usize,
     /// The state names a phase.
@@ -95,7 +95,7 @@ pub struct OcrSession {
 /// The workflow that is not current in the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Beside {
-    pub kind: Kind,
+    pub kind: OcrWorkflow,
     pub ordinal: u32,
     /// Index in `kind.phases()`.
     pub phase: usize,
@@ -116,8 +116,8 @@ impl OcrSession {
     /// The start of the current round or run.
     pub fn since(&self) -> Option<Timestamp> {
         let (own, about) = match self.kind {
-            Kind::Review => (self.state.round_started_at, self.state.current_round),
-            Kind::Map => (self.state.map_started_at, self.state.current_map_run),
+            OcrWorkflow::Review => (self.state.round_started_at, self.state.current_round),
+            OcrWorkflow::Map => (self.state.map_started_at, self.state.current_map_run),
         };
         // The time in the state is the start of an earlier one.
         if about.is_some_and(|about| about < self.ordinal()) {
@@ -127,13 +127,13 @@ impl OcrSession {
     }
 
     /// The final file of a finished round or run, below the session's folder.
-    pub fn result(&self, kind: Kind, ordinal: u32) -> Option<String> {
+    pub fn result(&self, kind: OcrWorkflow, ordinal: u32) -> Option<String> {
         match kind {
-            Kind::Review => {
+            OcrWorkflow::Review => {
                 let round = self.rounds.iter().find(|round| round.number == ordinal && round.is_final)?;
                 Some(format!("{}final.md", history::folder_of(self, round)))
             }
-            Kind::Map => {
+            OcrWorkflow::Map => {
                 let run = self.map_runs.iter().find(|run| run.number == ordinal && run.is_final)?;
                 Some(format!("map/runs/run-{}/map.md", run.number))
             }

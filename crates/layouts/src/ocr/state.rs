@@ -1,7 +1,7 @@
 //! state.json of every release: its values, and their oddities. Unknown keys are left alone.
 
 use super::STATE;
-use super::session::Kind;
+use super::session::OcrWorkflow;
 use crate::json;
 use crate::problem::{Disagreement, Problem, Range, Taken, Then, Type, Unknown, What, Why};
 use crate::tree::{Entry, Tree};
@@ -14,7 +14,7 @@ pub struct State {
     /// The file exists and is readable.
     pub is_readable: bool,
     pub status: Option<String>,
-    pub kind: Option<Kind>,
+    pub kind: Option<OcrWorkflow>,
     pub phase_name: Option<String>,
     pub phase_number: Option<u32>,
     pub current_round: Option<u32>,
@@ -29,7 +29,7 @@ pub struct State {
 
 impl State {
     /// The phase as an index; its name takes precedence over its number.
-    pub(super) fn phase(&self, kind: Kind, warnings: &mut Vec<Problem>) -> Option<usize> {
+    pub(super) fn phase(&self, kind: OcrWorkflow, warnings: &mut Vec<Problem>) -> Option<usize> {
         let phases = kind.phases();
         let (by_name, by_number) = (self.named_phase(kind), self.numbered_phase(kind));
         if let (None, Some(number)) = (by_number, self.phase_number) {
@@ -53,19 +53,19 @@ impl State {
         }
     }
 
-    pub(super) fn named_phase(&self, kind: Kind) -> Option<usize> {
+    pub(super) fn named_phase(&self, kind: OcrWorkflow) -> Option<usize> {
         self.phase_name.as_deref().and_then(|name| position(kind, name))
     }
 
     /// The workflow of the phase, if the other has no phase of that name and number.
-    pub(super) fn kind_of_phase(&self) -> Option<Kind> {
-        let both = [Kind::Review, Kind::Map];
-        let only = |fits: &dyn Fn(Kind) -> bool| {
+    pub(super) fn kind_of_phase(&self) -> Option<OcrWorkflow> {
+        let both = [OcrWorkflow::Review, OcrWorkflow::Map];
+        let only = |fits: &dyn Fn(OcrWorkflow) -> bool| {
             let mut fitting = both.into_iter().filter(|kind| fits(*kind));
             fitting.next().filter(|_| fitting.next().is_none())
         };
         if self.phase_name.as_deref() == Some("map-complete") {
-            return Some(Kind::Map);
+            return Some(OcrWorkflow::Map);
         }
         only(&|kind| self.named_phase(kind).is_some())
             .or_else(|| {
@@ -77,23 +77,23 @@ impl State {
     }
 
     /// The workflow whose rounds or runs are counted, if only one is.
-    pub(super) fn kind_counted(&self) -> Option<Kind> {
+    pub(super) fn kind_counted(&self) -> Option<OcrWorkflow> {
         match (self.current_round, self.current_map_run) {
-            (Some(_), None) => Some(Kind::Review),
-            (None, Some(_)) => Some(Kind::Map),
+            (Some(_), None) => Some(OcrWorkflow::Review),
+            (None, Some(_)) => Some(OcrWorkflow::Map),
             (Some(_), Some(_)) | (None, None) => None,
         }
     }
 
     /// When the current round or run of a workflow started.
-    pub(super) fn clock(&self, kind: Kind) -> Option<Timestamp> {
+    pub(super) fn clock(&self, kind: OcrWorkflow) -> Option<Timestamp> {
         match kind {
-            Kind::Review => self.round_started_at,
-            Kind::Map => self.map_started_at,
+            OcrWorkflow::Review => self.round_started_at,
+            OcrWorkflow::Map => self.map_started_at,
         }
     }
 
-    pub(super) fn numbered_phase(&self, kind: Kind) -> Option<usize> {
+    pub(super) fn numbered_phase(&self, kind: OcrWorkflow) -> Option<usize> {
         let at = usize::try_from(self.phase_number?).ok()?.checked_sub(1)?;
         (at < kind.phases().len()).then_some(at)
     }
@@ -154,8 +154,8 @@ fn from_fields(fields: &Map<String, Value>, now: Timestamp, warnings: &mut Vec<P
         is_readable: true,
         status: reader.word("status", &["active", "closed"]),
         kind: reader.word("workflow_type", &["review", "map"]).map(|word| match word.as_str() {
-            "map" => Kind::Map,
-            _ => Kind::Review,
+            "map" => OcrWorkflow::Map,
+            _ => OcrWorkflow::Review,
         }),
         phase_name: reader.text("current_phase"),
         phase_number: reader.number("phase_number"),
@@ -271,10 +271,10 @@ fn meant(value: &Value) -> Option<u32> {
 }
 
 /// Names used by earlier releases and other writers.
-fn position(kind: Kind, name: &str) -> Option<usize> {
+fn position(kind: OcrWorkflow, name: &str) -> Option<usize> {
     let name = match (kind, name) {
         (_, "map-complete") => "complete",
-        (Kind::Review, "requirements") => "change-context",
+        (OcrWorkflow::Review, "requirements") => "change-context",
         (_, other) => other,
     };
     kind.phases().iter().position(|phase| *phase == name)

@@ -1,5 +1,5 @@
 use super::files::Reviewer;
-use super::session::{Kind, OcrSession};
+use super::session::{OcrSession, OcrWorkflow};
 use super::*;
 use crate::layout::Proof;
 use crate::screen::Mark;
@@ -198,15 +198,19 @@ fn what_broke_the_tool_is_a_warning_here() {
         ("review", 1, "context", Status::Active),
         &["session_id is missing", "current_phase is missing", "phase_number is missing"],
     );
-    check(&[("state.json", "null")], ("review", 1, "context", Status::Active), &["no JSON object"]);
-    check(&[("state.json", "{\"session_id\":")], ("review", 1, "context", Status::Active), &["no JSON"]);
+    check(&[("state.json", "null")], ("review", 1, "context", Status::Active), &["not a JSON object"]);
+    check(&[("state.json", "{\"session_id\":")], ("review", 1, "context", Status::Active), &["not JSON"]);
     check(&[("state.json", "")], ("review", 1, "context", Status::Active), &["it is empty"]);
     check(&[], ("review", 1, "context", Status::Active), &["it is missing"]);
     let json = state("\"current_phase\":\"odd\",\"phase_number\":9,\"started_at\":\"yesterday\"");
     check(
         &[("state.json", &json)],
         ("review", 1, "context", Status::Active),
-        &["started_at is 'yesterday', which is no time", "phase_number 9 is none of 1 to 8", "'odd'"],
+        &[
+            "started_at is 'yesterday', which is not a time",
+            "phase_number 9 is not in the range 1 to 8",
+            "'odd'",
+        ],
     );
 }
 
@@ -278,7 +282,7 @@ fn phases_before_the_current_one_are_shown_by_their_own_file_or_left_out() {
             "\"status\":\"active\",\"workflow_type\":\"{kind}\",\"current_phase\":\"complete\",\"phase_number\":{number},{TIMES}"
         ))
     };
-    let standing = |session: &Session| -> Vec<&'static str> {
+    let publication = |session: &Session| -> Vec<&'static str> {
         let phases = session.run().expect("a run").phases.iter();
         phases.map(|phase| if phase.claimed { "claimed" } else { phase.status() }).collect()
     };
@@ -288,17 +292,17 @@ fn phases_before_the_current_one_are_shown_by_their_own_file_or_left_out() {
     let session = folded(&tree(&files));
     let done = "completed";
     let current = "in_progress";
-    assert_eq!(standing(&session), [done, done, done, "claimed", "claimed", "claimed", done, current]);
+    assert_eq!(publication(&session), [done, done, done, "claimed", "claimed", "claimed", done, current]);
     let more = [("rounds/round-1/reviews/a-1.md", "x"), ("rounds/round-1/discourse.md", "x")];
-    let all = standing(&folded(&tree(&[&files[..], &more[..]].concat())));
+    let all = publication(&folded(&tree(&[&files[..], &more[..]].concat())));
     // Aggregated findings have no file of their own.
     assert_eq!(all, [done, done, done, done, "claimed", done, done, current]);
 
     let map = json("map", 6);
     let files = [("state.json", map.as_str()), first, ("map/runs/run-1/map.md", "x")];
-    assert_eq!(standing(&folded(&tree(&files))), [done, "claimed", "claimed", "skipped", done, "claimed"]);
+    assert_eq!(publication(&folded(&tree(&files))), [done, "claimed", "claimed", "skipped", done, "claimed"]);
     let with = [&files[..], &[("requirements.md", "x")][..]].concat();
-    assert_eq!(standing(&folded(&tree(&with))), [done, "claimed", "claimed", "claimed", done, "claimed"]);
+    assert_eq!(publication(&folded(&tree(&with))), [done, "claimed", "claimed", "claimed", done, "claimed"]);
 }
 
 #[test]
@@ -343,18 +347,18 @@ fn o4_folders_tell_the_round_and_the_run_and_a_state_that_differs_is_told() {
     let first = ("rounds/round-1/final.md", "x");
     let second = ("rounds/round-2/reviews/a-1.md", "x");
     let stalled = Status::PossiblyStalled;
-    let said = "current_round is 5, and the last folder is rounds/round-2, which counts";
+    let said = "current_round is 5, but the last folder is rounds/round-2; the folder counts";
     check(&[("state.json", &at(5)), first, second], ("review", 2, "reviews", stalled), &[said]);
     check(
         &[("state.json", &at(1)), first, second],
         ("review", 2, "reviews", stalled),
-        &["is 1, and the last"],
+        &["is 1, but the last"],
     );
     check(&[("state.json", &at(2)), first], ("review", 2, "reviews", stalled), &[]);
     check(
         &[("state.json", &at(3)), first, second],
         ("review", 2, "reviews", stalled),
-        &["is 3, and the last"],
+        &["is 3, but the last"],
     );
     let map = state(&format!(
         "\"workflow_type\":\"map\",\"current_phase\":\"topology\",\"phase_number\":2,\"current_map_run\":4,{TIMES}"
@@ -363,7 +367,7 @@ fn o4_folders_tell_the_round_and_the_run_and_a_state_that_differs_is_told() {
     check(
         &files,
         ("map", 1, "topology", stalled),
-        &["current_map_run is 4, and the last folder is map/runs/run-1"],
+        &["current_map_run is 4, but the last folder is map/runs/run-1"],
     );
 }
 
@@ -377,7 +381,7 @@ fn o10_times_that_were_copied_from_an_example_are_told_and_not_used() {
     assert_eq!(reading.value.state.updated_at, "2026-01-31T10:00:00Z".parse().ok());
     let said = reading.warnings[0].to_string();
     assert!(
-        said.starts_with("started_at lies long before") && said.ends_with("2026-01-27T09:45:00Z"),
+        said.starts_with("started_at is long before") && said.ends_with("2026-01-27T09:45:00Z"),
         "{said}"
     );
     // For a folder without a date in its name, the file's modification time counts.
@@ -399,7 +403,8 @@ fn o11_a_session_that_was_closed_in_the_middle_stands_there() {
     ));
     let session = reading(&[("state.json", &json)]).value;
     assert_eq!((session.phase, session.is_closed, session.is_finished), (3, true, false));
-    let row = |position: usize| session.row(Kind::Review, 1, (session.phase, session.is_finished), position);
+    let row =
+        |position: usize| session.row(OcrWorkflow::Review, 1, (session.phase, session.is_finished), position);
     assert_eq!((row(4), row(6), row(7)), (Mark::Open, Mark::Open, Mark::Open));
 }
 
@@ -410,5 +415,5 @@ fn o12_the_seeds_own_example_has_no_map_beside_it() {
     ));
     assert_eq!(reading(&[("state.json", &json)]).value.beside, None);
     let begun = reading(&[("state.json", &json), ("map/runs/run-1/topology.md", "x")]).value.beside;
-    assert_eq!(begun.map(|beside| (beside.kind, beside.ordinal)), Some((Kind::Map, 1)));
+    assert_eq!(begun.map(|beside| (beside.kind, beside.ordinal)), Some((OcrWorkflow::Map, 1)));
 }

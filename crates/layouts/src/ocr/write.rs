@@ -4,10 +4,10 @@
 use super::STATE;
 use super::files::{map_runs, rounds};
 use super::read::{self, ordinal};
-use super::session::Kind;
+use super::session::OcrWorkflow;
 use super::state::{self, State};
 use crate::json::Document;
-use crate::layout::{Folder, Standing};
+use crate::layout::{Folder, SessionToPublish};
 use jiff::Timestamp;
 use model::event::{Event, ItemEvent};
 use model::lifecycle::Lifecycle;
@@ -40,27 +40,31 @@ pub(super) enum Missing {
 }
 
 /// The updated file; `None` if it already shows the session.
-pub(super) fn state(standing: &Standing<'_>, folder: &Folder<'_>, missing: Missing) -> Option<Vec<u8>> {
-    let run = standing.session.run()?;
+pub(super) fn state(
+    publication: &SessionToPublish<'_>,
+    folder: &Folder<'_>,
+    missing: Missing,
+) -> Option<Vec<u8>> {
+    let run = publication.session.run()?;
     let kind = kind_of(run)?;
     let there = folder.tree.content(STATE);
     let there = there.and_then(|bytes| Some((Document::parse(bytes).ok()?, state::of_bytes(bytes))));
     let is_new = there.is_none();
     let (document, said) = there.unwrap_or_else(|| (Document::new(), State::default()));
-    let wanted = Wanted::of(standing.session, run, kind);
-    let due = Due::of(&wanted, &said, standing, folder);
-    let taken_back = taken_back(kind, &said, standing, folder);
+    let wanted = Wanted::of(publication.session, run, kind);
+    let due = Due::of(&wanted, &said, publication, folder);
+    let taken_back = taken_back(kind, &said, publication, folder);
     if !(is_new || missing == Missing::ComesIn || due.any() || taken_back.is_some()) {
         return None;
     }
     let mut changes = Changes { document, said, any: false };
     changes.set_missing("session_id", &json!(folder.spot.path.rsplit('/').next().unwrap_or_default()));
-    changes.make(&wanted, &due, standing.session, run);
+    changes.make(&wanted, &due, publication.session, run);
     if let Some(other) = taken_back {
-        changes.take_back(other, standing.session);
+        changes.take_back(other, publication.session);
     }
     if changes.any || due.work {
-        let updated_at = changes.latest(standing.session);
+        let updated_at = changes.latest(publication.session);
         changes.set("updated_at", &time(updated_at));
         changes.document.drop_mark();
     }
@@ -69,7 +73,7 @@ pub(super) fn state(standing: &Standing<'_>, folder: &Folder<'_>, missing: Missi
 
 /// The values to write.
 struct Wanted {
-    kind: Kind,
+    kind: OcrWorkflow,
     /// Index in `kind.phases()`; `None` for a phase unknown to the tool.
     phase: Option<usize>,
     ordinal: u32,
@@ -77,7 +81,7 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn of(session: &Session, run: &Run, kind: Kind) -> Self {
+    fn of(session: &Session, run: &Run, kind: OcrWorkflow) -> Self {
         let is_over = match session.lifecycle {
             Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => true,
             Lifecycle::Active | Lifecycle::Paused { .. } | Lifecycle::Failed { .. } => false,
@@ -102,7 +106,7 @@ struct Due {
 }
 
 impl Due {
-    fn of(wanted: &Wanted, said: &State, standing: &Standing<'_>, folder: &Folder<'_>) -> Self {
+    fn of(wanted: &Wanted, said: &State, publication: &SessionToPublish<'_>, folder: &Folder<'_>) -> Self {
         let (kind, tree) = (wanted.kind, folder.tree);
         let is_other_kind = |said: &State| read::kind(said, tree) != kind;
         let read = said.phase(kind, &mut Vec::new());
@@ -110,7 +114,7 @@ impl Due {
         let numbered = said.numbered_phase(kind);
         let is_elsewhere = read != wanted.phase || numbered.is_some_and(|at| Some(at) != wanted.phase);
         let phase = wanted.phase.is_some()
-            && (is_other_kind(said) || if read.is_some() { is_elsewhere } else { has_moved(standing) });
+            && (is_other_kind(said) || if read.is_some() { is_elsewhere } else { has_moved(publication) });
         // A phase name alone may belong to the other workflow.
         let named = wanted.phase.filter(|_| phase).map(|at| kind.phases()[at].to_owned());
         let after = State { phase_name: named.or(said.phase_name.clone()), ..said.clone() };
@@ -122,8 +126,8 @@ impl Due {
             status: is_closed != wanted.is_over && said.status.as_deref() != Some(wanted.status()),
             phase,
             round: round != wanted.ordinal,
-            clock: is_late(kind, said, standing.session.run()),
-            work: has_work(standing),
+            clock: is_late(kind, said, publication.session.run()),
+            work: has_work(publication),
         }
     }
 
@@ -133,9 +137,9 @@ impl Due {
 }
 
 /// True if work was done in a phase since the file was last written, or since adoption.
-fn has_work(standing: &Standing<'_>) -> bool {
+fn has_work(publication: &SessionToPublish<'_>) -> bool {
     let is_adoption = |event: &Event| matches!(event, Event::Adopted { .. });
-    let ours = standing.since_written(STATE).iter().rev();
+    let ours = publication.since_written(STATE).iter().rev();
     ours.map(|recorded| &recorded.event).take_while(|event| !is_adoption(event)).any(|event| {
         matches!(
             event,
@@ -149,9 +153,9 @@ fn has_work(standing: &Standing<'_>) -> bool {
 }
 
 /// True if a phase started or ended since the file was last written, or since adoption.
-fn has_moved(standing: &Standing<'_>) -> bool {
+fn has_moved(publication: &SessionToPublish<'_>) -> bool {
     let is_adoption = |event: &Event| matches!(event, Event::Adopted { .. });
-    let ours = standing.since.iter().rev().take_while(|recorded| !is_adoption(&recorded.event));
+    let ours = publication.since.iter().rev().take_while(|recorded| !is_adoption(&recorded.event));
     ours.map(|recorded| &recorded.event).any(|event| {
         matches!(
             event,
@@ -170,49 +174,54 @@ fn has_moved(standing: &Standing<'_>) -> bool {
 }
 
 /// Without a start time, the round's clock would run from the session's start, which is too long.
-fn is_late(kind: Kind, said: &State, run: Option<&Run>) -> bool {
+fn is_late(kind: OcrWorkflow, said: &State, run: Option<&Run>) -> bool {
     let own = match kind {
-        Kind::Review => said.round_started_at,
-        Kind::Map => said.map_started_at,
+        OcrWorkflow::Review => said.round_started_at,
+        OcrWorkflow::Map => said.map_started_at,
     };
     let began = run.map(|run| run.started_at.as_second());
     own.is_none() && said.started_at.is_some_and(|started| Some(started.as_second()) < began)
 }
 
 /// The other workflow, if the file still names a round or run whose start was undone.
-fn taken_back(current: Kind, said: &State, standing: &Standing<'_>, folder: &Folder<'_>) -> Option<Kind> {
+fn taken_back(
+    current: OcrWorkflow,
+    said: &State,
+    publication: &SessionToPublish<'_>,
+    folder: &Folder<'_>,
+) -> Option<OcrWorkflow> {
     let other = match current {
-        Kind::Review => Kind::Map,
-        Kind::Map => Kind::Review,
+        OcrWorkflow::Review => OcrWorkflow::Map,
+        OcrWorkflow::Map => OcrWorkflow::Review,
     };
     let number = number_of(other, said)?;
-    let is_undone = standing.undone.iter().any(|recorded| {
+    let is_undone = publication.undone.iter().any(|recorded| {
         matches!(&recorded.event, Event::RunStarted { workflow, ordinal, .. }
             if workflow.name.as_str() == other.workflow() && *ordinal == number)
     });
     // An empty folder was created by that start.
     let place = format!("{}/", other.folder(number));
     let is_there = folder.tree.files().any(|path| path.starts_with(&place));
-    let goes_on = last_of(other, standing.session).is_some_and(|run| run.ordinal >= number);
+    let goes_on = last_of(other, publication.session).is_some_and(|run| run.ordinal >= number);
     (is_undone && !is_there && !goes_on).then_some(other)
 }
 
-pub(super) fn last_of(kind: Kind, session: &Session) -> Option<&Run> {
+pub(super) fn last_of(kind: OcrWorkflow, session: &Session) -> Option<&Run> {
     session.runs.iter().filter(|run| kind_of(run) == Some(kind)).max_by_key(|run| run.ordinal)
 }
 
 /// The keys of the counter and of the start time.
-fn keys_of(kind: Kind) -> (&'static str, &'static str) {
+fn keys_of(kind: OcrWorkflow) -> (&'static str, &'static str) {
     match kind {
-        Kind::Review => ("current_round", "round_started_at"),
-        Kind::Map => ("current_map_run", "map_started_at"),
+        OcrWorkflow::Review => ("current_round", "round_started_at"),
+        OcrWorkflow::Map => ("current_map_run", "map_started_at"),
     }
 }
 
-fn number_of(kind: Kind, said: &State) -> Option<u32> {
+fn number_of(kind: OcrWorkflow, said: &State) -> Option<u32> {
     match kind {
-        Kind::Review => said.current_round,
-        Kind::Map => said.current_map_run,
+        OcrWorkflow::Review => said.current_round,
+        OcrWorkflow::Map => said.current_map_run,
     }
 }
 
@@ -258,7 +267,7 @@ impl Changes {
     }
 
     /// Returns the file to the previous round or run, or to none.
-    fn take_back(&mut self, kind: Kind, session: &Session) {
+    fn take_back(&mut self, kind: OcrWorkflow, session: &Session) {
         let (number, clock) = keys_of(kind);
         if let Some(run) = last_of(kind, session) {
             self.set(number, &json!(run.ordinal));
@@ -303,7 +312,8 @@ pub(super) fn not_understood(before: &[u8], after: &[u8]) -> Vec<String> {
 }
 
 fn is_read(said: &State, key: &str) -> bool {
-    let is_in_any = |fits: &dyn Fn(Kind) -> bool| [Kind::Review, Kind::Map].into_iter().any(fits);
+    let is_in_any =
+        |fits: &dyn Fn(OcrWorkflow) -> bool| [OcrWorkflow::Review, OcrWorkflow::Map].into_iter().any(fits);
     match key {
         "status" => said.status.is_some(),
         "workflow_type" => said.kind.is_some(),
@@ -320,15 +330,17 @@ fn is_read(said: &State, key: &str) -> bool {
 
 /// The phase to name in the file. A closed session is `complete` there, even if closed unfinished: only the
 /// log knows that.
-fn position(session: &Session, run: &Run, kind: Kind) -> Option<usize> {
+fn position(session: &Session, run: &Run, kind: OcrWorkflow) -> Option<usize> {
     if matches!(session.lifecycle, Lifecycle::Completed { .. }) {
         return Some(kind.phases().len() - 1);
     }
     kind.phases().iter().position(|phase| *run.current().id() == **phase)
 }
 
-pub(super) fn kind_of(run: &Run) -> Option<Kind> {
-    [Kind::Review, Kind::Map].into_iter().find(|kind| run.workflow.name.as_str() == kind.workflow())
+pub(super) fn kind_of(run: &Run) -> Option<OcrWorkflow> {
+    [OcrWorkflow::Review, OcrWorkflow::Map]
+        .into_iter()
+        .find(|kind| run.workflow.name.as_str() == kind.workflow())
 }
 
 /// Formats a time to the second, in UTC.

@@ -98,10 +98,7 @@ impl Definition {
         text("name").unwrap_or(name).clone_into(&mut self.title);
         self.description = text("description").map(one_line);
         if let Some(other) = text("workflow_type").filter(|other| *other != name) {
-            self.refuse(
-                &path,
-                format!("workflow_type is '{other}', expected '{name}' as the folder is called"),
-            );
+            self.refuse(&path, format!("workflow_type is '{other}', but the folder's name is '{name}'"));
         }
         self.is_dynamic = is_dynamic(metadata);
         self.odd_phases(metadata, &path);
@@ -143,7 +140,7 @@ impl Definition {
             let number = phase.get("phase_number");
             match number.and_then(Value::as_u64).filter(|number| *number < u64::from(MOST_PHASES)) {
                 Some(number) if known.contains(&number) => {
-                    self.refuse(path, format!("phase_number {number} is there more than once"));
+                    self.refuse(path, format!("phase_number {number} is used more than once"));
                 }
                 Some(number) => known.push(number),
                 // Phases of a specification are defined there.
@@ -169,7 +166,7 @@ impl Definition {
                 let missing =
                     tasks.unwrap_or_else(|| "the tasks.md of a specification below the project".to_owned());
                 let message = format!(
-                    "its phases are dynamic, and {missing} cannot be read; name a specification as the target"
+                    "its phases are dynamic, but {missing} cannot be read; name a specification as the target"
                 );
                 self.needs_target = Some(Problem::of_file(path, What::Definition(message)));
             }
@@ -178,14 +175,14 @@ impl Definition {
                 None | Some(Value::Null) => {}
                 Some(Value::Number(number)) if number.as_u64() == Some(found) && found > 0 => {}
                 Some(other) => {
-                    self.refuse(path, format!("total_phases is {other}, and it describes {found} phases"));
+                    self.refuse(path, format!("total_phases is {other}, but it describes {found} phases"));
                 }
             }
         }
         if self.phases.is_empty() {
             self.is_whole = false;
             if self.needs_target.is_none() {
-                self.refuse(path, "it describes no phase".to_owned());
+                self.refuse(path, "it describes no phases".to_owned());
             }
         }
         let first = self.phases.keys().next().copied().unwrap_or_default();
@@ -195,7 +192,10 @@ impl Definition {
             let numbers: Vec<String> = self.phases.keys().map(ToString::to_string).collect();
             self.refuse(
                 path,
-                format!("its phases are {}, not one after the other from 0 or 1", numbers.join(", ")),
+                format!(
+                    "its phases are {}; they must be numbered in sequence from 0 or 1",
+                    numbers.join(", ")
+                ),
             );
         }
     }
@@ -255,7 +255,7 @@ impl Definition {
         workflow(name, self, first, phases, on_complete, hash)
     }
 
-    /// A workflow of which only the name is known.
+    /// A workflow known only by name.
     pub(super) fn unknown(name: &str) -> Self {
         Self {
             version: "1".to_owned(),

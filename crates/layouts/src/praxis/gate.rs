@@ -18,18 +18,18 @@ pub(super) struct Gate {
 }
 
 pub(super) fn read(content: &[u8]) -> Result<Gate, String> {
-    let text = std::str::from_utf8(content).map_err(|_| "it is no UTF-8".to_owned())?;
+    let text = std::str::from_utf8(content).map_err(|_| "it is not UTF-8".to_owned())?;
     let document: Value = serde_saphyr::from_str(text).map_err(|error| {
         let said = error.to_string();
-        format!("it is no usable YAML ({})", said.lines().next().unwrap_or_default())
+        format!("it is not usable YAML ({})", said.lines().next().unwrap_or_default())
     })?;
-    let Value::Object(document) = document else { return Err("it holds no mapping".to_owned()) };
+    let Value::Object(document) = document else { return Err("it is not a mapping".to_owned()) };
     let mut gate = Gate::default();
     let checkpoint = gate.section(&document, "checkpoint");
     gate.strict = gate.flag(&checkpoint, "strict", false);
     gate.no_override = !gate.flag(&checkpoint, "allow_override", true);
     if !gate.flag(&checkpoint, "enabled", true) {
-        gate.remarks.push("the checkpoint is not enabled: it asks for nothing".to_owned());
+        gate.remarks.push("the checkpoint is not enabled, so it checks nothing".to_owned());
         let Gate { strict, no_override, remarks, .. } = gate;
         return Ok(Gate { strict, no_override, remarks, ..Gate::default() });
     }
@@ -47,7 +47,7 @@ impl Gate {
             Some(Value::Object(section)) => section.clone(),
             None | Some(Value::Null) => Map::new(),
             Some(_) => {
-                self.refused.push(format!("{key} is no mapping"));
+                self.refused.push(format!("{key} is not a mapping"));
                 Map::new()
             }
         }
@@ -67,7 +67,7 @@ impl Gate {
     fn evidence(&mut self, schema: &Map<String, Value>) {
         for (name, field) in schema {
             let Value::Object(field) = field else {
-                self.refused.push(format!("the field '{name}' is no mapping"));
+                self.refused.push(format!("the field '{name}' is not a mapping"));
                 continue;
             };
             let named = field.get("type").and_then(Value::as_str).unwrap_or_default();
@@ -75,7 +75,7 @@ impl Gate {
             else {
                 let known: Vec<&str> = TYPES.iter().map(|(word, _)| *word).collect();
                 self.refused.push(format!(
-                    "the field '{name}' has the type '{named}', which is none of {}",
+                    "the field '{name}' has the type '{named}'; the types are {}",
                     known.join(", ")
                 ));
                 continue;
@@ -97,8 +97,8 @@ impl Gate {
                 Some(Value::String(name)) => name,
                 Some(other) => {
                     let about = format!("validator {other} of the field '{field}'");
-                    let help = format!("Validator {other} for field '{field}' is not the name of one");
-                    let refused = Err("something that is not the name of one".to_owned());
+                    let help = format!("Validator {other} for field '{field}' is not a validator's name");
+                    let refused = Err("something that is not a validator's name".to_owned());
                     self.check(&format!("{field}-validator"), &about, "", refused, help);
                     continue;
                 }
@@ -124,7 +124,7 @@ impl Gate {
             Some(Value::Array(rules)) => rules.as_slice(),
             None | Some(Value::Null) => &[],
             Some(_) => {
-                self.refused.push("cross_field_validation is no list".to_owned());
+                self.refused.push("cross_field_validation is not a list".to_owned());
                 &[]
             }
         };
@@ -151,7 +151,7 @@ impl Gate {
             Err(why) => {
                 self.refused.push(format!("{about} uses {why}, which is not translated"));
                 let help =
-                    format!("{help}. Nothing evaluates `{text}` here: look yourself, then approve it.");
+                    format!("{help}. `{text}` is not evaluated here: check it yourself, then approve it.");
                 (CheckKind::Approval { expires_seconds: None }, help)
             }
         };

@@ -12,7 +12,7 @@ mod version_two;
 mod writing;
 
 use super::*;
-use crate::layout::{Occasion, ReadAs, Standing, puts};
+use crate::layout::{Occasion, ReadAs, SessionToPublish, puts};
 use crate::tree::Entry;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -212,9 +212,10 @@ impl Case {
 
     fn written(&self, session: &Session) -> Option<String> {
         let items = ItemBook::default();
-        let standing = Standing::new(session, &items, &[]);
+        let publication = SessionToPublish::new(session, &items, &[]);
         let mut changes = puts(
-            Praxis.write(&WriteRequest { purpose: Purpose::Update, standing: &standing }, &self.folder()),
+            Praxis
+                .write(&WriteRequest { purpose: Purpose::Update, publication: &publication }, &self.folder()),
         );
         assert!(changes.len() < 2);
         changes.pop().map(|change| String::from_utf8(change.content).expect("text"))

@@ -9,7 +9,7 @@ use super::state::{self, Recorded, Shape, State};
 use super::times::{self, Writing};
 use super::{ATTEMPTS, OURS, TOTAL, definition, folder_status, history, spec_of};
 use crate::json::Document;
-use crate::layout::{Folder, Standing};
+use crate::layout::{Folder, SessionToPublish};
 use crate::redacted::hides_a_secret;
 use crate::tree::{Entry, Tree};
 use jiff::Timestamp;
@@ -22,29 +22,29 @@ use std::collections::BTreeSet;
 
 /// The updated file; `None` if it already shows the session.
 pub(super) fn state(
-    standing: &Standing<'_>,
+    publication: &SessionToPublish<'_>,
     folder: &Folder<'_>,
     path: &str,
     there: Option<&[u8]>,
 ) -> Option<Vec<u8>> {
     match there.and_then(|bytes| Some((bytes, Document::parse_python(bytes).ok()?))) {
-        Some((bytes, document)) => edit(standing, folder, path, bytes, document),
-        None => anew(standing, folder, path),
+        Some((bytes, document)) => edit(publication, folder, path, bytes, document),
+        None => anew(publication, folder, path),
     }
 }
 
 /// As `state`, for a session that continued without its file: later starts get their times.
 pub(super) fn back(
-    standing: &Standing<'_>,
+    publication: &SessionToPublish<'_>,
     folder: &Folder<'_>,
     path: &str,
     there: Option<&[u8]>,
 ) -> Option<Vec<u8>> {
     let Some((bytes, document)) = there.and_then(|bytes| Some((bytes, Document::parse_python(bytes).ok()?)))
     else {
-        return anew(standing, folder, path);
+        return anew(publication, folder, path);
     };
-    let mut change = Change::new(standing, folder, path, bytes, document)?;
+    let mut change = Change::new(publication, folder, path, bytes, document)?;
     change.went_on_without = change.said.updated_at;
     change.all();
     change.any.then(|| change.document.into_bytes())
@@ -52,13 +52,13 @@ pub(super) fn back(
 
 /// A complete new file: in the newest format, or in the second where its files are used. Keeps other keys of
 /// an older file.
-pub(super) fn anew(standing: &Standing<'_>, folder: &Folder<'_>, path: &str) -> Option<Vec<u8>> {
+pub(super) fn anew(publication: &SessionToPublish<'_>, folder: &Folder<'_>, path: &str) -> Option<Vec<u8>> {
     let kept = folder.tree.content(path).and_then(|content| Document::parse_python(content).ok());
     if kept.is_none() && folder_status(path).is_some() {
-        return second::anew(standing, folder, path);
+        return second::anew(publication, folder, path);
     }
-    let run = standing.session.run()?;
-    let session = standing.session;
+    let run = publication.session.run()?;
+    let session = publication.session;
     let mut document = Document::new();
     let at = |at: Timestamp| json!(times::write(at, Writing::Utc, &TimeZone::UTC));
     let before = folder.tree.content(path).map(|content| read(path, content, folder)).unwrap_or_default();
@@ -83,7 +83,7 @@ pub(super) fn anew(standing: &Standing<'_>, folder: &Folder<'_>, path: &str) -> 
     }
     let blank = document.into_bytes();
     let document = Document::parse(&blank).ok()?;
-    let mut change = Change::new(standing, folder, path, &blank, document)?;
+    let mut change = Change::new(publication, folder, path, &blank, document)?;
     if let Some(kept) = &kept {
         change.carry_over(&before, kept);
     }
@@ -101,13 +101,13 @@ fn about(session: &Session) -> &str {
 }
 
 fn edit(
-    standing: &Standing<'_>,
+    publication: &SessionToPublish<'_>,
     folder: &Folder<'_>,
     path: &str,
     bytes: &[u8],
     document: Document,
 ) -> Option<Vec<u8>> {
-    let mut change = Change::new(standing, folder, path, bytes, document)?;
+    let mut change = Change::new(publication, folder, path, bytes, document)?;
     change.all();
     change.any.then(|| change.document.into_bytes())
 }
@@ -152,7 +152,7 @@ struct Change<'a> {
 
 impl<'a> Change<'a> {
     fn new(
-        standing: &Standing<'a>,
+        publication: &SessionToPublish<'a>,
         folder: &Folder<'_>,
         path: &str,
         bytes: &[u8],
@@ -163,7 +163,7 @@ impl<'a> Change<'a> {
         let defined = definition::read(&name, spec_of(&said).as_deref(), folder.tree);
         let said_current = said.extent(defined.as_ref(), &mut |_, _| {}).current;
         let zone = folder.tree.zone();
-        let session = standing.session;
+        let session = publication.session;
         Some(Self {
             session,
             run: session.run()?,

@@ -5,7 +5,7 @@
 pub enum AgainstTheLog {
     /// Somebody else changed it.
     Edited(Change),
-    /// Our write did not get there.
+    /// Our write did not finish.
     Behind(Stale),
     /// It cannot be inspected.
     LeftAlone {
@@ -30,7 +30,7 @@ pub enum Change {
     TakenAway,
 }
 
-/// How a file shows that a write did not get there.
+/// How a file shows that a write did not finish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stale {
     Older,
@@ -51,39 +51,39 @@ impl AgainstTheLog {
         }
     }
 
-    pub(super) fn told_of(&self, path: &str) -> String {
+    pub(super) fn sentence(&self, path: &str) -> String {
         match self {
             Self::Edited(change) => {
-                format!("{}; shown as it says, and not in the log yet", edited(path, *change))
+                format!("{}; the edit is shown, but not in the log yet", edited(path, *change))
             }
-            Self::Behind(stale) => format!("{path} is {}: a write did not get there", stale.words()),
+            Self::Behind(stale) => format!("{path} is {}: a write did not finish", stale.words()),
             Self::LeftAlone { why } => {
                 format!(
-                    "{path} cannot be looked at{}; it is left alone, and the log goes on",
+                    "{path} cannot be inspected{}; it is left alone, and the log is used",
                     in_brackets(why.as_deref())
                 )
             }
             Self::Missing => format!("{path} is missing; the log has all of it"),
             Self::Damaged { why } => {
-                format!("{path} is damaged{}; going on from the log", after_colon(why.as_deref()))
+                format!("{path} is damaged{}; the log is used instead", after_colon(why.as_deref()))
             }
-            Self::NotMoved { to } => format!("{path} is to be {to}, and did not get there"),
+            Self::NotMoved { to } => format!("{path} was to be moved to {to}, but was not"),
             Self::Gone => {
-                format!("{path} is gone, with all files of the session; the log has what they said")
+                format!("{path} is gone, with all files of the session; the log has their contents")
             }
         }
     }
 
-    pub(super) fn when_mended(&self, path: &str) -> Option<String> {
+    pub(super) fn when_repaired(&self, path: &str) -> Option<String> {
         match self {
-            Self::Edited(change) => Some(format!("{}; it was taken in", edited(path, *change))),
+            Self::Edited(change) => Some(format!("{}; the edit was adopted", edited(path, *change))),
             Self::LeftAlone { why } => Some(format!(
-                "{path} could not be looked at{}; it was set aside and written again from the log",
+                "{path} could not be inspected{}; it was quarantined and rewritten from the log",
                 in_brackets(why.as_deref())
             )),
-            Self::Missing => Some(format!("{path} was missing; it was written again from the log")),
+            Self::Missing => Some(format!("{path} was missing; it was rewritten from the log")),
             Self::Damaged { why } => Some(format!(
-                "{path} was damaged{}; it was written again from the log",
+                "{path} was damaged{}; it was rewritten from the log",
                 after_colon(why.as_deref())
             )),
             Self::Behind(_) | Self::NotMoved { .. } | Self::Gone => None,
@@ -105,7 +105,7 @@ fn edited(path: &str, change: Change) -> String {
     let change = match change {
         Change::Made => "made",
         Change::Changed => "changed",
-        Change::TakenAway => "taken away",
+        Change::TakenAway => "removed",
     };
     format!("{path} was {change} by somebody else")
 }

@@ -43,10 +43,10 @@ impl fmt::Display for Why {
             Self::FolderUnreadable(Some(why)) => {
                 write!(out, "it cannot be read, because its folder cannot: {why}")
             }
-            Self::TooLarge { most } => write!(out, "it is larger than {most} bytes, the most that is read"),
+            Self::TooLarge { most } => write!(out, "it is larger than {most} bytes, the maximum"),
             Self::Unusable(said) | Self::Syntax(said) => out.write_str(said),
             Self::NoneOfTheKeys(keys) => write!(out, "it has none of the keys {}", keys.join(", ")),
-            Self::NoKeyOfASession => out.write_str("none of its keys is one of a session's state"),
+            Self::NoKeyOfASession => out.write_str("it has no key of a session's state"),
             Self::Damaged(all) => {
                 let all: Vec<String> = all.iter().map(ToString::to_string).collect();
                 out.write_str(&all.join(", "))
@@ -92,12 +92,12 @@ impl fmt::Display for Then {
         match self {
             Self::Nothing => Ok(()),
             Self::LeftAsItIs => out.write_str("; it is left as it is"),
-            Self::NothingShown => out.write_str("; what it would show is not known"),
-            Self::WorkedOut => out.write_str("; where things stand was worked out from the other files"),
+            Self::NothingShown => out.write_str("; its contents are unknown"),
+            Self::WorkedOut => out.write_str("; the position was derived from the other files"),
             Self::WorkedOutWithRegistry => {
-                out.write_str("; where things stand was worked out from the registry and the other files")
+                out.write_str("; the position was derived from the registry and the other files")
             }
-            Self::NotTold => out.write_str("; where things stand cannot be told from it"),
+            Self::NotTold => out.write_str("; the position is unknown"),
             Self::ReadInstead { backup } => write!(out, "; {backup} was read instead, and may be older"),
         }
     }
@@ -120,8 +120,8 @@ impl fmt::Display for Taken {
             Self::Nothing => Ok(()),
             Self::Pending => out.write_str("; the task counts as pending"),
             Self::FileName => out.write_str("; the file's name counts"),
-            Self::WorkedOut(phase) => write!(out, "; {phase} was worked out"),
-            Self::Phase(number) => write!(out, "; phase {number} is taken"),
+            Self::WorkedOut(phase) => write!(out, "; {phase} was derived"),
+            Self::Phase(number) => write!(out, "; phase {number} is used"),
         }
     }
 }

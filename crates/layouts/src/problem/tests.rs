@@ -30,11 +30,11 @@ fn why_a_file_cannot_be_read_is_told_with_what_follows() {
         (Why::NotRead, "it was not read"),
         (Why::FolderUnreadable(None), "it cannot be read, because its folder cannot"),
         (Why::FolderUnreadable(Some(text("no"))), "it cannot be read, because its folder cannot: no"),
-        (Why::TooLarge { most: 9 }, "it is larger than 9 bytes, the most that is read"),
+        (Why::TooLarge { most: 9 }, "it is larger than 9 bytes, the maximum"),
         (Why::Unusable(text("it is a link")), "it is a link"),
         (Why::Syntax(text("it is empty")), "it is empty"),
         (Why::NoneOfTheKeys(&["a", "b"]), "it has none of the keys a, b"),
-        (Why::NoKeyOfASession, "none of its keys is one of a session's state"),
+        (Why::NoKeyOfASession, "it has no key of a session's state"),
         (
             Why::Damaged(vec![damage("a", Type::Text), damage("b", Type::Flag)]),
             "a is 7, not a text, b is 7, not true or false",
@@ -46,13 +46,10 @@ fn why_a_file_cannot_be_read_is_told_with_what_follows() {
     let thens = [
         (Then::Nothing, ""),
         (Then::LeftAsItIs, "; it is left as it is"),
-        (Then::NothingShown, "; what it would show is not known"),
-        (Then::WorkedOut, "; where things stand was worked out from the other files"),
-        (
-            Then::WorkedOutWithRegistry,
-            "; where things stand was worked out from the registry and the other files",
-        ),
-        (Then::NotTold, "; where things stand cannot be told from it"),
+        (Then::NothingShown, "; its contents are unknown"),
+        (Then::WorkedOut, "; the position was derived from the other files"),
+        (Then::WorkedOutWithRegistry, "; the position was derived from the registry and the other files"),
+        (Then::NotTold, "; the position is unknown"),
         (Then::ReadInstead { backup: text("s.bak") }, "; s.bak was read instead, and may be older"),
     ];
     for (then, words) in thens {
@@ -71,8 +68,8 @@ fn values_are_told_with_their_key() {
     check(What::Absent(Taken::Nothing), "key is missing");
     check(What::Absent(Taken::Pending), "key is missing; the task counts as pending");
     check(What::Absent(Taken::FileName), "key is missing; the file's name counts");
-    check(What::Absent(Taken::WorkedOut("PLAN")), "key is missing; PLAN was worked out");
-    check(What::Absent(Taken::Phase(2)), "key is missing; phase 2 is taken");
+    check(What::Absent(Taken::WorkedOut("PLAN")), "key is missing; PLAN was derived");
+    check(What::Absent(Taken::Phase(2)), "key is missing; phase 2 is used");
     let types = [
         (Type::Text, "a text"),
         (Type::List, "a list"),
@@ -91,63 +88,63 @@ fn values_are_told_with_their_key() {
         check(What::WrongType { found: found(), wanted }, &format!("key is 7, not {name}"));
         check(What::WrongEntry { found: found(), wanted }, &format!("key holds 7, not {name}"));
     }
-    check(What::NotA(Type::Object), "key is no object");
-    check(What::NotA(Type::PhaseList), "key is no list of a phase");
-    check(none(&["a", "b"], Taken::Nothing), "key is 'x', which is none of a, b");
-    check(none(&[], Taken::Nothing), "key is 'x', which is none that is known");
-    check(none(&[], Taken::Pending), "key is 'x', which is none that is known; the task counts as pending");
-    check(What::NotATime { found: text("x") }, "key is 'x', which is no time");
+    check(What::NotA(Type::Object), "key is not an object");
+    check(What::NotA(Type::PhaseList), "key is not a list of a phase");
+    check(none(&["a", "b"], Taken::Nothing), "key is 'x', but must be one of a, b");
+    check(none(&[], Taken::Nothing), "key is 'x', which is unknown");
+    check(none(&[], Taken::Pending), "key is 'x', which is unknown; the task counts as pending");
+    check(What::NotATime { found: text("x") }, "key is 'x', which is not a time");
     check(What::InFuture { found: text("2199") }, "key is in the future: 2199");
     check(
         What::Copied { found: text("2026") },
-        "key lies long before the session began, looks copied from an example, and is not used: 2026",
+        "key is long before the session's start, looks copied from an example, and is not used: 2026",
     );
     let order = What::OutOfOrder { before: "started_at", later: text("1"), earlier: text("2") };
     check(order, "key is before started_at: 1, 2");
     check(What::ReadAs { found: text("\"3\""), number: 3 }, "key is \"3\", read as 3");
-    check(What::Doubled, "key is there more than once; the last one counts");
-    check(What::Twice { number: 3 }, "key has 3 twice");
-    check(What::SectionTwice { index: 3 }, "key has section_index 3 more than once; the first one counts");
+    check(What::Doubled, "key is set more than once; the last value counts");
+    check(What::Twice { number: 3 }, "key lists 3 twice");
+    check(What::SectionTwice { index: 3 }, "key lists section_index 3 more than once; the first one counts");
     check(
         What::NotJsonNumber { word: "NaN" },
-        "key is NaN, which is no number in JSON: it stays as it is, and says nothing",
+        "key is NaN, which is not a JSON number: it is kept, but ignored",
     );
-    check(What::EmptySection, "key is null: it says nothing");
+    check(What::EmptySection, "key is null: it is ignored");
     check(What::Setting(text("it is missing")), "key: it is missing");
 }
 
 #[test]
 fn numbers_and_names_that_there_are_none_of_are_told_with_those_that_there_are() {
     let out = |range| What::OutOfRange { found: 7, range };
-    check(out(Range::To(8)), "key 7 is none of 1 to 8");
-    check(What::OutOfRange { found: 0, range: Range::FromOne }, "key is 0, and they are counted from 1");
-    check(out(Range::Stages), "key is 7, and there are stages 1 to 4");
-    check(out(Range::Sections(3)), "key is 7, and there are sections 1 to 3");
-    check(out(Range::Paragraphs(3)), "key is 7, and there are paragraphs 1 to 3");
-    check(out(Range::Indexes(3)), "key is 7, and 1 to 3 are taken");
-    check(out(Range::AtMost(3)), "key is 7, and 3 is the most that is taken");
+    check(out(Range::To(8)), "key 7 is not in the range 1 to 8");
+    check(What::OutOfRange { found: 0, range: Range::FromOne }, "key is 0, but counting starts at 1");
+    check(out(Range::Stages), "key is 7, but the stages are 1 to 4");
+    check(out(Range::Sections(3)), "key is 7, but the sections are 1 to 3");
+    check(out(Range::Paragraphs(3)), "key is 7, but the paragraphs are 1 to 3");
+    check(out(Range::Indexes(3)), "key is 7, but only 1 to 3 are used");
+    check(out(Range::AtMost(3)), "key is 7, but the maximum is 3");
     check(out(Range::Of(3)), "key is 7, of 3");
     check(
         out(Range::Phases { first: 0, last: 3, taken: 2 }),
-        "key is 7, and the phases are 0 to 3; phase 2 is taken",
+        "key is 7, but the phases are 0 to 3; phase 2 is used",
     );
-    check(out(Range::Completed { taken: 2 }), "key is 7, which is completed already; phase 2 is taken");
+    check(out(Range::Completed { taken: 2 }), "key is 7, which is already completed; phase 2 is used");
     check(
         out(Range::Folders { folder: "rounds/round", last: 2 }),
-        "key is 7, and the last folder is rounds/round-2, which counts",
+        "key is 7, but the last folder is rounds/round-2; the folder counts",
     );
     let no = |unknown| What::NoSuch(unknown);
     check(
         no(Unknown::PhaseOf { name: text("x"), workflow: "review" }),
-        "key is 'x', and there is no such phase in a review",
+        "key is 'x', but a review has no such phase",
     );
     check(
         no(Unknown::Phase { name: text("x"), last_valid: "PLAN" }),
         "there is no phase 'x'; the last valid one is PLAN",
     );
-    check(no(Unknown::PhaseInList { name: text("x") }), "key names 'x', which is no phase");
-    check(no(Unknown::PhaseNumber { found: text("x") }), "key has x, which is no number of a phase");
-    check(no(Unknown::Stage { name: text("x") }), "key is 'x', which is no stage");
+    check(no(Unknown::PhaseInList { name: text("x") }), "key names 'x', which is not a phase");
+    check(no(Unknown::PhaseNumber { found: text("x") }), "key has x, which is not a phase number");
+    check(no(Unknown::Stage { name: text("x") }), "key is 'x', which is not a stage");
 }
 
 #[test]
@@ -155,73 +152,73 @@ fn what_disagrees_is_told_with_what_counts() {
     let how = What::Disagrees;
     check(
         how(Disagreement::PhaseAndNumber { name: "reviews", number: 2 }),
-        "current_phase is 'reviews' and phase_number is 2; the name counts",
+        "current_phase is 'reviews', but phase_number is 2; the name counts",
     );
     check(
         how(Disagreement::StageAndName { number: 2, name: "essay" }),
-        "current_stage is 2 and current_stage_name is 'essay'; the name counts",
+        "current_stage is 2, but current_stage_name is 'essay'; the name counts",
     );
     check(
         how(Disagreement::EarlierStage { found: text("3"), other: text("4") }),
-        "key is 3, and 4 in an earlier stage; the later one counts",
+        "key is 3, but 4 in an earlier stage; the later one counts",
     );
     check(
         how(Disagreement::IdAndFile { id: text("a"), file: text("b.json") }),
-        "key is 'a', and the file is called b.json",
+        "key is 'a', but the file's name is b.json",
     );
     let status = Disagreement::Status { said: "paused", counts: text("r.jsonl"), counting: "active" };
-    check(how(status), "it says paused, and r.jsonl says active, which counts");
-    check(how(Disagreement::Archived), "it lies among the archived ones, so it counts as completed");
+    check(how(status), "it says paused, but r.jsonl says active; the latter counts");
+    check(how(Disagreement::Archived), "it is among the archived sessions, so it counts as completed");
     check(
         how(Disagreement::StatusAndFolder { status: text("active"), folder: "error" }),
-        "key is 'active', and it is in the folder error; the folder counts",
+        "key is 'active', but it is in the folder error; the folder counts",
     );
     check(
         how(Disagreement::TotalAndDefinition { recorded: 3, defined: 4 }),
-        "key is 3, and its workflow is defined with 4 phases; what was recorded counts",
+        "key is 3, but its workflow has 4 phases; the recorded number counts",
     );
     check(
         What::TotalUnused(Total::Specification { recorded: 2, phases: 4 }),
-        "key is 2, and the specification has 4 phases: it is wrong and not used",
+        "key is 2, but the specification has 4 phases: it is wrong and not used",
     );
     check(
         What::TotalUnused(Total::Completed { recorded: 2, completed: 4 }),
-        "key is 2, and 4 phases are completed: it is wrong and not used",
+        "key is 2, but 4 phases are completed: it is wrong and not used",
     );
     check(
         What::TotalUnused(Total::NotANumber { found: text("x") }),
-        "key is x, which is no number of phases: it is not used",
+        "key is x, which is not a number of phases: it is not used",
     );
 }
 
 #[test]
 fn files_that_belong_together_are_told_with_the_one_that_is_not_there() {
     let how = What::Incomplete;
-    check(how(Incomplete::File { name: text("a.md") }), "key is completed, and a.md is missing or empty");
+    check(how(Incomplete::File { name: text("a.md") }), "key is completed, but a.md is missing or empty");
     check(
         how(Incomplete::SectionFile { section: 2, name: text("a.md") }),
-        "key: section 2 is completed, and a.md is missing or empty",
+        "key: section 2 is completed, but a.md is missing or empty",
     );
-    check(how(Incomplete::NoArgumentMap), "key is completed, and there is no argument map");
+    check(how(Incomplete::NoArgumentMap), "key is completed, but there is no argument map");
     check(
         how(Incomplete::Earlier { stage: "stage_1" }),
-        "key is completed, and stage_1 before it is not_started",
+        "key is completed, but stage_1 before it is not_started",
     );
     check(What::FileMissing { path: text("a.md") }, "key is 'a.md', which is missing or empty");
     check(
         What::FileOutside { path: text("/a.md") },
-        "key is '/a.md', outside of the session's folder; nobody looked",
+        "key is '/a.md', outside the session's folder; it was not checked",
     );
-    check(What::ElsewhereToo { counts: text("a") }, "it is in another folder as well; a counts");
-    check(What::CutOff { most: 9 }, "there are more than 9 files and folders; the others were not looked at");
+    check(What::ElsewhereToo { counts: text("a") }, "it is also in another folder; a counts");
+    check(What::CutOff { most: 9 }, "there are more than 9 files and folders; the rest was not read");
     check(
         What::ByteOrderMark { tool: "Open Code Review" },
-        "it begins with a byte order mark, which Open Code Review itself cannot read",
+        "it starts with a byte order mark, which Open Code Review itself cannot read",
     );
     let session = SessionId::parse("s-1").expect("an id");
     check(
         What::Lost { report: text("Nothing."), session },
-        "Nothing. Say where to resume: leftoff repair --session s-1",
+        "Nothing. Choose where to resume: leftoff repair --session s-1",
     );
 }
 
@@ -230,28 +227,28 @@ fn tasks_that_do_not_fit_are_told_one_by_one() {
     let how = What::Item;
     check(
         how(OfItem::BadId { found: text("a b"), why: text("no") }),
-        "'a b' is no id: no; the file is left as it is",
+        "'a b' is not an id: no; the file is left as it is",
     );
-    check(how(OfItem::SameAs { id: item("a"), file: text("b") }), "a is the task in b, which counts");
+    check(how(OfItem::SameAs { id: item("a"), file: text("b") }), "a is also in b; that file counts");
     let not_there = |relation| how(OfItem::NotThere { relation, name: text("x") });
-    check(not_there(Relation::Part), "its subtask 'x' is not there");
-    check(not_there(Relation::Parent), "its parent 'x' is not there");
-    check(not_there(Relation::Need), "it depends on 'x', which is not there");
-    check(how(OfItem::ParentIsSilent { parent: item("a") }), "its parent a does not name it");
-    check(how(OfItem::PartIsSilent { parent: item("a") }), "it does not name its parent a");
+    check(not_there(Relation::Part), "its subtask 'x' does not exist");
+    check(not_there(Relation::Parent), "its parent 'x' does not exist");
+    check(not_there(Relation::Need), "it depends on 'x', which does not exist");
+    check(how(OfItem::ParentIsSilent { parent: item("a") }), "its parent a does not list it");
+    check(how(OfItem::PartIsSilent { parent: item("a") }), "it does not list its parent a");
     check(
         how(OfItem::BothAreSilent { parent: item("a") }),
-        "by its id it is part of a; neither names the other",
+        "by its id it is part of a, but neither lists the other",
     );
-    check(how(OfItem::PartOfItself), "it is part of itself; it counts as part of none");
-    check(how(OfItem::TooDeep { levels: 4, most: 2 }), "it lies 4 levels deep, and 2 are the most");
+    check(how(OfItem::PartOfItself), "it is part of itself; it is treated as a top-level task");
+    check(how(OfItem::TooDeep { levels: 4, most: 2 }), "it is nested 4 levels deep; the maximum is 2");
     check(
         how(OfItem::Cycle { path: vec![text("a"), text("b")], left_out: item("a") }),
-        "it waits for itself: a → b → a; that it depends on a is left out",
+        "it waits for itself: a → b → a; its dependency on a is ignored",
     );
-    check(how(OfItem::OpenParts { open: 1, all: 1 }), "it is called done, and its subtask is not");
-    check(how(OfItem::OpenParts { open: 1, all: 3 }), "it is called done, and 1 of its 3 subtasks is not");
-    check(how(OfItem::OpenParts { open: 2, all: 3 }), "it is called done, and 2 of its 3 subtasks are not");
+    check(how(OfItem::OpenParts { open: 1, all: 1 }), "it is marked done, but its subtask is not");
+    check(how(OfItem::OpenParts { open: 1, all: 3 }), "it is marked done, but 1 of its 3 subtasks is not");
+    check(how(OfItem::OpenParts { open: 2, all: 3 }), "it is marked done, but 2 of its 3 subtasks are not");
     check(how(OfItem::NoParts), "it is a container without subtasks");
 }
 
@@ -259,31 +256,31 @@ fn tasks_that_do_not_fit_are_told_one_by_one() {
 fn lines_of_a_registry_are_told_with_their_numbers() {
     let how = What::Registry;
     let line = |place| how(OfRegistry::LineElsewhere { line: 2, name: text("a"), path: text("p"), place });
-    check(how(OfRegistry::BrokenLines(vec![2])), "line 2 is no JSON object; it is left as it is");
+    check(how(OfRegistry::BrokenLines(vec![2])), "line 2 is not a JSON object; it is left as it is");
     check(
         how(OfRegistry::BrokenLines(vec![2, 4])),
-        "lines 2, 4 are no JSON objects; they are left as they are",
+        "lines 2, 4 are not JSON objects; they are left as they are",
     );
     check(how(OfRegistry::Repeated { name: text("a"), lines: 2 }), "a has 2 lines; the last one counts");
     check(
         line(Elsewhere::Session { name: text("b") }),
-        "line 2 names 'a' in p, where the session is 'b': its line must have that as its id",
+        "line 2 lists 'a' in p, but the session there is 'b': the line must have that id",
     );
     check(
         line(Elsewhere::NoPlace { places: text("a folder") }),
-        "line 2 names 'a' in p, which is no place of a session: a folder",
+        "line 2 lists 'a' in p, where no session can be: a folder",
     );
     check(
         how(OfRegistry::NamesNothing(vec![text("'a'"), text("'b'")])),
-        "it names 'a', 'b', of which nothing else is known",
+        "it lists 'a', 'b', which nothing else mentions",
     );
     check(
         how(OfRegistry::StrayMarker { name: text("a") }),
-        "it calls 'a' active, and there is no such session",
+        "it marks 'a' as active, but there is no such session",
     );
     check(
         how(OfRegistry::Strangers { prefix: "WFS-", names: vec![text("a")] }),
-        "nothing in it is known as a session, a folder WFS-…; it holds a",
+        "it contains no session (a folder WFS-…), only a",
     );
 }
 
@@ -291,24 +288,27 @@ fn lines_of_a_registry_are_told_with_their_numbers() {
 fn some_problems_are_only_worth_knowing() {
     let known = [
         (What::Legacy, "legacy session format, limited resumption context"),
-        (What::LastError { error: text("x") }, "the last error that was recorded: x"),
+        (What::LastError { error: text("x") }, "the last recorded error: x"),
         (
             What::Undefined { workflow: text("w") },
             "workflow 'w' is not defined in this project: its phases have no names and no gates",
         ),
-        (What::TotalUnknown, "how many phases there are is not known: whether it is complete is unknown"),
+        (What::TotalUnknown, "the number of phases is unknown, so whether it is complete is unknown"),
         (
             What::NotJsonNumber { word: "NaN" },
-            "key is NaN, which is no number in JSON: it stays as it is, and says nothing",
+            "key is NaN, which is not a JSON number: it is kept, but ignored",
         ),
-        (What::EmptySection, "key is null: it says nothing"),
-        (What::Registry(OfRegistry::BrokenLines(vec![3])), "line 3 is no JSON object; it is left as it is"),
+        (What::EmptySection, "key is null: it is ignored"),
+        (
+            What::Registry(OfRegistry::BrokenLines(vec![3])),
+            "line 3 is not a JSON object; it is left as it is",
+        ),
     ];
     for (what, sentence) in known {
         check(what.clone(), sentence);
-        assert!(!Problem::of_file("file", what).is_to_mend(), "{sentence}");
+        assert!(!Problem::of_file("file", what).needs_repair(), "{sentence}");
     }
-    assert!(Problem::of_file("file", What::Doubled).is_to_mend());
+    assert!(Problem::of_file("file", What::Doubled).needs_repair());
 }
 
 #[test]
@@ -322,48 +322,48 @@ fn a_file_that_does_not_show_the_log_is_told_before_and_after_it_is_put_right() 
     let table = [
         (
             AgainstTheLog::Edited(Change::Changed),
-            "f was changed by somebody else; shown as it says, and not in the log yet",
-            Some("f was changed by somebody else; it was taken in"),
+            "f was changed by somebody else; the edit is shown, but not in the log yet",
+            Some("f was changed by somebody else; the edit was adopted"),
         ),
         (
             AgainstTheLog::Edited(Change::TakenAway),
-            "f was taken away by somebody else; shown as it says, and not in the log yet",
-            Some("f was taken away by somebody else; it was taken in"),
+            "f was removed by somebody else; the edit is shown, but not in the log yet",
+            Some("f was removed by somebody else; the edit was adopted"),
         ),
-        (AgainstTheLog::Behind(Stale::Older), "f is older than the log: a write did not get there", None),
-        (AgainstTheLog::Behind(Stale::StillThere), "f is still there: a write did not get there", None),
-        (AgainstTheLog::Behind(Stale::NotThereYet), "f is not there yet: a write did not get there", None),
+        (AgainstTheLog::Behind(Stale::Older), "f is older than the log: a write did not finish", None),
+        (AgainstTheLog::Behind(Stale::StillThere), "f is still there: a write did not finish", None),
+        (AgainstTheLog::Behind(Stale::NotThereYet), "f is not there yet: a write did not finish", None),
         (
             AgainstTheLog::LeftAlone { why: Some(text("it is a link")) },
-            "f cannot be looked at (it is a link); it is left alone, and the log goes on",
-            Some("f could not be looked at (it is a link); it was set aside and written again from the log"),
+            "f cannot be inspected (it is a link); it is left alone, and the log is used",
+            Some("f could not be inspected (it is a link); it was quarantined and rewritten from the log"),
         ),
         (
             AgainstTheLog::Missing,
             "f is missing; the log has all of it",
-            Some("f was missing; it was written again from the log"),
+            Some("f was missing; it was rewritten from the log"),
         ),
         (
             AgainstTheLog::Damaged { why: Some(text("it is empty")) },
-            "f is damaged: it is empty; going on from the log",
-            Some("f was damaged: it is empty; it was written again from the log"),
+            "f is damaged: it is empty; the log is used instead",
+            Some("f was damaged: it is empty; it was rewritten from the log"),
         ),
         (
             AgainstTheLog::Damaged { why: None },
-            "f is damaged; going on from the log",
-            Some("f was damaged; it was written again from the log"),
+            "f is damaged; the log is used instead",
+            Some("f was damaged; it was rewritten from the log"),
         ),
-        (AgainstTheLog::NotMoved { to: text("g") }, "f is to be g, and did not get there", None),
-        (AgainstTheLog::Gone, "f is gone, with all files of the session; the log has what they said", None),
+        (AgainstTheLog::NotMoved { to: text("g") }, "f was to be moved to g, but was not", None),
+        (AgainstTheLog::Gone, "f is gone, with all files of the session; the log has their contents", None),
     ];
     for (how, before, after) in table {
         let problem = Problem::of_file("below", What::Log(how));
-        assert_eq!(problem.told_of("f"), before);
-        assert_eq!(problem.when_mended("f").as_deref(), after);
+        assert_eq!(problem.sentence("f"), before);
+        assert_eq!(problem.when_repaired("f").as_deref(), after);
     }
     let what = What::CountsAsPaused { session: text("a"), other: text("b") };
     let problem = Problem::of_file("", what.clone());
-    check(what, "several sessions are called active; b changed last, so a counts as paused");
-    let after = "several sessions were called active; b changed last, so a was paused";
-    assert_eq!(problem.when_mended("").as_deref(), Some(after));
+    check(what, "several sessions are marked active; b changed last, so a counts as paused");
+    let after = "several sessions were marked active; b changed last, so a was paused";
+    assert_eq!(problem.when_repaired("").as_deref(), Some(after));
 }

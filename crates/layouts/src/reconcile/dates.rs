@@ -20,13 +20,13 @@ pub(super) fn in_order(
     said: &[Option<Said>],
     otherwise: &[Timestamp],
 ) -> Vec<Timestamp> {
-    let told = told(known, read, said);
-    let Some(last) = told.iter().rposition(Option::is_some) else { return otherwise.to_vec() };
+    let dated = dated(known, read, said);
+    let Some(last) = dated.iter().rposition(Option::is_some) else { return otherwise.to_vec() };
     // Events before the first reliable time belong to the same edit, and cannot be later.
-    let mut at = told.iter().flatten().next().copied().unwrap_or(known);
+    let mut at = dated.iter().flatten().next().copied().unwrap_or(known);
     let mut times = Vec::with_capacity(otherwise.len());
-    for (place, (told, otherwise)) in told.iter().zip(otherwise).enumerate() {
-        at = told.unwrap_or(if place < last { at } else { at.max(*otherwise) });
+    for (place, (dated, otherwise)) in dated.iter().zip(otherwise).enumerate() {
+        at = dated.unwrap_or(if place < last { at } else { at.max(*otherwise) });
         times.push(at);
     }
     times
@@ -34,7 +34,7 @@ pub(super) fn in_order(
 
 /// The reliable times. A time not later than all earlier ones was inferred or is impossible; one not before
 /// the reading is a default.
-fn told(known: Timestamp, read: Timestamp, said: &[Option<Said>]) -> Vec<Option<Timestamp>> {
+fn dated(known: Timestamp, read: Timestamp, said: &[Option<Said>]) -> Vec<Option<Timestamp>> {
     let (mut last, mut is_end_told) = (known, false);
     let counts = |said: &Option<Said>| {
         let (at, is_later) = match (*said)? {

@@ -9,26 +9,26 @@ use model::id::Name;
 use model::run::{Run, RunPlan};
 
 /// Adds to `draft` the runs proven by files. `counts` says whether a proof's file is new enough.
-pub fn prove(draft: &mut Draft, told: &ForeignSession, counts: &dyn Fn(&Proof) -> bool) {
-    for proof in told.proofs.iter().filter(|proof| counts(proof)) {
+pub fn prove(draft: &mut Draft, foreign: &ForeignSession, counts: &dyn Fn(&Proof) -> bool) {
+    for proof in foreign.proofs.iter().filter(|proof| counts(proof)) {
         match proof {
             Proof::Run { workflow, ordinal, phase, at, .. } => {
                 draft.happens_at(*at);
-                begin(draft, told, workflow, *ordinal, phase);
+                begin(draft, foreign, workflow, *ordinal, phase);
             }
             Proof::Work { .. } | Proof::Result { .. } => {}
         }
     }
 }
 
-fn begin(draft: &mut Draft, told: &ForeignSession, workflow: &Name, ordinal: u32, current: &Name) {
+fn begin(draft: &mut Draft, foreign: &ForeignSession, workflow: &Name, ordinal: u32, current: &Name) {
     // Only the next run of the current workflow: old folders, and those of other workflows, say nothing about
     // the present.
     let is_another = |run: &Run| run.workflow.name != *workflow;
     if draft.session().runs_of(workflow) >= ordinal || draft.session().run().is_some_and(is_another) {
         return;
     }
-    let Some(RunPlan { workflow, phases, .. }) = plan(told, workflow) else { return };
+    let Some(RunPlan { workflow, phases, .. }) = plan(foreign, workflow) else { return };
     let before: Vec<Name> =
         phases.iter().map(|stub| stub.id.clone()).take_while(|phase| phase != current).collect();
     draft.push(Event::RunStarted { workflow, ordinal, phases, definition: None });
@@ -38,8 +38,8 @@ fn begin(draft: &mut Draft, told: &ForeignSession, workflow: &Name, ordinal: u32
     draft.push(Event::PhaseStarted { phase: current.clone() });
 }
 
-fn plan(told: &ForeignSession, workflow: &Name) -> Option<RunPlan> {
-    if let Some(own) = told.workflows.iter().find(|own| own.name == *workflow) {
+fn plan(foreign: &ForeignSession, workflow: &Name) -> Option<RunPlan> {
+    if let Some(own) = foreign.workflows.iter().find(|own| own.name == *workflow) {
         return Some(RunPlan::new(own, Vec::new()));
     }
     let text = builtin::find(workflow.as_str())?.text;

@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 
 /// The content of files with the session's own ids. An exact match wins.
 #[must_use]
-pub fn in_known_spelling(mut told: ForeignSession, layout: &dyn Layout, draft: &Draft) -> ForeignSession {
-    let Some(spelling) = layout.capabilities().id_spelling else { return told };
+pub fn in_known_spelling(mut foreign: ForeignSession, layout: &dyn Layout, draft: &Draft) -> ForeignSession {
+    let Some(spelling) = layout.capabilities().id_spelling else { return foreign };
     let spelled = |id: &ItemId| (spelling.plain(id.as_str()), id.clone());
     let known: BTreeMap<String, ItemId> = draft.items().iter().map(|item| spelled(&item.id)).collect();
     if known.is_empty() {
-        return told;
+        return foreign;
     }
     let meant = |id: &mut ItemId| {
         if draft.items().contains(id) {
@@ -24,12 +24,12 @@ pub fn in_known_spelling(mut told: ForeignSession, layout: &dyn Layout, draft: &
             id.clone_from(known);
         }
     };
-    for dated in &mut told.history {
+    for dated in &mut foreign.history {
         if let Event::Item(event) = &mut dated.event {
             ids(event, &meant);
         }
     }
-    told
+    foreign
 }
 
 /// Every id in an event.

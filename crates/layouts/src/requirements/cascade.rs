@@ -1,7 +1,7 @@
 //! The configuration: the user's file, then the project's, then the local one. A mistake is reported with
 //! file and key, and its requirement holds nobody up.
 
-use super::rule::{BRANCH_SIZE, Guard, Kind, Limits, Requirement, Trigger};
+use super::rule::{BRANCH_SIZE, Guard, Limits, Requirement, RequirementKind, Trigger};
 use super::shape::{self, count};
 use crate::problem::{Problem, What};
 use crate::reading::Reading;
@@ -60,17 +60,17 @@ impl Default for Settings {
 pub fn read(sources: &[Source<'_>]) -> Reading<Settings> {
     let mut merged = Map::new();
     let mut warnings = Vec::new();
-    let mut told = Told::default();
+    let mut origins = Origins::default();
     for source in sources {
         let Some(mut root) = parse(source, &mut warnings) else { continue };
         for mistake in shape::prune(&mut root) {
-            told.wrong(mistake.requirement());
+            origins.wrong(mistake.requirement());
             warnings.push(Problem::of_field(source.path, mistake.key, What::Setting(mistake.message)));
         }
-        told.mentions(&root, source.path);
+        origins.mentions(&root, source.path);
         inherit(&mut merged, root);
     }
-    let value = settings(&merged, &told, &mut warnings);
+    let value = settings(&merged, &origins, &mut warnings);
     Reading { value, warnings }
 }
 
@@ -93,12 +93,12 @@ fn inherit(merged: &mut Map<String, Value>, root: Map<String, Value>) {
 
 /// Which file set what for which requirement.
 #[derive(Default)]
-struct Told {
+struct Origins {
     last_file: BTreeMap<String, String>,
     wrong: Vec<String>,
 }
 
-impl Told {
+impl Origins {
     fn wrong(&mut self, requirement: Option<&str>) {
         self.wrong.extend(requirement.map(ToOwned::to_owned));
     }
@@ -120,12 +120,12 @@ fn parse(source: &Source<'_>, warnings: &mut Vec<Problem>) -> Option<Map<String,
         Ok(Some(Value::Object(root))) => Some(root),
         Ok(None | Some(Value::Null)) => None,
         Ok(Some(_)) => {
-            odd("it is no table of settings; nothing of it counts".to_owned());
+            odd("it is not a table of settings, so all of it is ignored".to_owned());
             None
         }
         Err(error) => {
             let text = error.to_string();
-            odd(format!("it is no YAML that can be read; nothing of it counts: {}", text.trim()));
+            odd(format!("it is not valid YAML, so all of it is ignored: {}", text.trim()));
             None
         }
     }
@@ -143,19 +143,19 @@ fn merge(base: &mut Map<String, Value>, over: Map<String, Value>) {
     }
 }
 
-fn settings(root: &Map<String, Value>, told: &Told, warnings: &mut Vec<Problem>) -> Settings {
+fn settings(root: &Map<String, Value>, origins: &Origins, warnings: &mut Vec<Problem>) -> Settings {
     let mut settings = hooks(root);
     if root.get("enabled") == Some(&Value::Bool(false)) {
         return settings;
     }
     let Some(entries) = root.get("requirements").and_then(Value::as_object) else { return settings };
     for (name, fields) in entries.iter().filter_map(|(name, value)| Some((name, value.as_object()?))) {
-        let is_on = fields.get("enabled") == Some(&Value::Bool(true)) && !told.wrong.contains(name);
+        let is_on = fields.get("enabled") == Some(&Value::Bool(true)) && !origins.wrong.contains(name);
         let requirement = requirement(name, fields).unwrap_or_else(|message| {
             if !is_on {
                 return Requirement::named(name);
             }
-            let path = told.last_file.get(name).cloned().unwrap_or_default();
+            let path = origins.last_file.get(name).cloned().unwrap_or_default();
             warnings.push(Problem::of_file(path, What::Setting(format!("requirements.{name}.{message}"))));
             Requirement::named(name)
         });
@@ -209,31 +209,31 @@ fn requirement(name: &str, fields: &Map<String, Value>) -> Result<Requirement, S
     })
 }
 
-fn kind(fields: &Map<String, Value>) -> Result<Kind, String> {
+fn kind(fields: &Map<String, Value>) -> Result<RequirementKind, String> {
     let text = |key: &str| fields.get(key).and_then(Value::as_str);
     match text("type") {
         Some("dynamic") => {
             let calculator = text("calculator").ok_or("calculator: it is missing")?;
             if ![BRANCH_SIZE, "branch_size"].contains(&calculator) {
-                return Err(format!("calculator: there is no {calculator:?}; there is {BRANCH_SIZE}"));
+                return Err(format!("calculator: {calculator:?} is unknown; the only one is {BRANCH_SIZE}"));
             }
             let limit = |key: &str| fields.get("thresholds")?.get(key).and_then(count);
-            Ok(Kind::Dynamic(Limits {
+            Ok(RequirementKind::Dynamic(Limits {
                 warn: limit("warn"),
                 block: limit("block").ok_or("thresholds.block: it is missing")?,
                 cache_ttl: fields.get("cache_ttl").and_then(count).unwrap_or(DEFAULT_CACHE_SECONDS),
             }))
         }
         Some("guard") => match text("guard_type") {
-            Some("single_session") => Ok(Kind::Guard(Guard::SingleSession)),
-            Some(_) => Ok(Kind::Guard(Guard::ProtectedBranch(
+            Some("single_session") => Ok(RequirementKind::Guard(Guard::SingleSession)),
+            Some(_) => Ok(RequirementKind::Guard(Guard::ProtectedBranch(
                 fields
                     .get("protected_branches")
                     .map_or_else(|| vec!["master".to_owned(), "main".to_owned()], texts),
             ))),
             None => Err("guard_type: it is missing".to_owned()),
         },
-        Some(_) | None => Ok(Kind::Blocking),
+        Some(_) | None => Ok(RequirementKind::Blocking),
     }
 }
 

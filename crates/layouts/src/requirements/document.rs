@@ -35,8 +35,10 @@ pub enum Unreadable {
 impl std::fmt::Display for Unreadable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Broken(why) => write!(f, "it is no JSON that can be read: {why}"),
-            Self::OtherVersion(version) => write!(f, "its version is {version}, and {VERSION:?} is known"),
+            Self::Broken(why) => write!(f, "it is not valid JSON: {why}"),
+            Self::OtherVersion(version) => {
+                write!(f, "its version is {version}, but only {VERSION:?} is supported")
+            }
         }
     }
 }
@@ -65,7 +67,7 @@ impl Document {
         }
         match root.get("requirements") {
             None | Some(Value::Object(_)) => {}
-            Some(_) => return Err(Unreadable::Broken("'requirements' is no table".to_owned())),
+            Some(_) => return Err(Unreadable::Broken("'requirements' is not a table".to_owned())),
         }
         let mut document = Self { root };
         document.migrate();

@@ -66,7 +66,7 @@ impl Requirement {
             match matches(trigger, command) {
                 Ok(true) => return (true, wrong),
                 Ok(false) => {}
-                Err(error) => wrong = Some(self.told(&error)),
+                Err(error) => wrong = Some(self.ignored(&error)),
             }
         }
         (false, wrong)
@@ -76,15 +76,15 @@ impl Requirement {
     pub fn wrong_triggers(&self) -> Vec<String> {
         let wrong = |trigger: &Trigger| {
             if !can_be_held(&trigger.tool) {
-                return Some(format!("{} is never held", trigger.tool));
+                return Some(format!("{} is never blocked", trigger.tool));
             }
             compiled(trigger.command_pattern.as_deref()?).err()
         };
-        self.triggers.iter().filter_map(|trigger| Some(self.told(&wrong(trigger)?))).collect()
+        self.triggers.iter().filter_map(|trigger| Some(self.ignored(&wrong(trigger)?))).collect()
     }
 
-    fn told(&self, error: &str) -> String {
-        format!("requirements.{}.trigger_tools: {error}; this trigger is left out", self.name)
+    fn ignored(&self, error: &str) -> String {
+        format!("requirements.{}.trigger_tools: {error}; this trigger is ignored", self.name)
     }
 }
 

@@ -11,7 +11,7 @@ const DEFAULT_APPROVAL_SECONDS: u64 = 300;
 pub struct Requirement {
     pub name: String,
     pub enabled: bool,
-    pub kind: Kind,
+    pub kind: RequirementKind,
     pub scope: RequirementScope,
     pub triggers: Vec<Trigger>,
     pub message: Option<String>,
@@ -31,7 +31,7 @@ pub struct Requirement {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Kind {
+pub enum RequirementKind {
     /// Satisfied by a statement.
     Blocking,
     /// Satisfied by measurement.
@@ -74,7 +74,7 @@ impl Requirement {
         Self {
             name: name.to_owned(),
             enabled: false,
-            kind: Kind::Blocking,
+            kind: RequirementKind::Blocking,
             scope: RequirementScope::Session,
             triggers: DEFAULT_TOOLS.map(Trigger::tool).to_vec(),
             message: None,
@@ -96,8 +96,8 @@ impl Requirement {
     /// The default validity: measurements expire, statements do not.
     pub fn usual_ttl(&self) -> Option<u64> {
         match self.kind {
-            Kind::Dynamic(_) => Some(self.approval_ttl),
-            Kind::Blocking | Kind::Guard(_) => None,
+            RequirementKind::Dynamic(_) => Some(self.approval_ttl),
+            RequirementKind::Blocking | RequirementKind::Guard(_) => None,
         }
     }
 
@@ -119,8 +119,8 @@ impl Requirement {
     /// while, whatever its own scope.
     pub fn kept_scope(&self) -> RequirementScope {
         match self.kind {
-            Kind::Blocking => self.scope,
-            Kind::Dynamic(_) | Kind::Guard(_) => RequirementScope::Session,
+            RequirementKind::Blocking => self.scope,
+            RequirementKind::Dynamic(_) | RequirementKind::Guard(_) => RequirementScope::Session,
         }
     }
 

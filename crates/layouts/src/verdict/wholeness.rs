@@ -51,7 +51,7 @@ const SESSIONS: &[(&str, &str, bool, &[&str])] = &[
 ];
 
 fn is_unreadable(layout: &dyn Layout, path: &str, is_folder: bool, file: &str, content: &str) -> bool {
-    let spot = layout.identify(path, is_folder).unwrap_or_else(|| panic!("{path} is no session"));
+    let spot = layout.identify(path, is_folder).unwrap_or_else(|| panic!("{path} is not a session"));
     let mut tree = Tree::default();
     if file.contains(".task") {
         tree.insert("WFS-one/workflow-session.json", Entry::File(b"{\"session_id\": \"WFS-one\"}".to_vec()));

@@ -15,14 +15,14 @@ pub(super) struct Node {
     /// In bytes. A block reaches from its first entry to the end of its last.
     pub start: usize,
     pub end: usize,
-    pub kind: Kind,
+    pub kind: NodeKind,
     /// Written as `*name`: its content is elsewhere.
     pub is_alias: bool,
     size: usize,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum NodeKind {
     Scalar { value: Value, style: Style, is_block: bool },
     Mapping { entries: Vec<Entry>, is_flow: bool },
     Sequence { values: Vec<Node>, is_flow: bool },
@@ -64,9 +64,9 @@ impl Entry {
 impl Node {
     pub fn value(&self) -> Value {
         match &self.kind {
-            Kind::Scalar { value, .. } => value.clone(),
-            Kind::Sequence { values, .. } => values.iter().map(Self::value).collect(),
-            Kind::Mapping { entries, .. } => {
+            NodeKind::Scalar { value, .. } => value.clone(),
+            NodeKind::Sequence { values, .. } => values.iter().map(Self::value).collect(),
+            NodeKind::Mapping { entries, .. } => {
                 Value::Object(entries.iter().map(|entry| (entry.key.clone(), entry.value.value())).collect())
             }
         }
@@ -75,9 +75,9 @@ impl Node {
     /// Null, `[]` or `{}`.
     pub fn is_nothing(&self) -> bool {
         match &self.kind {
-            Kind::Scalar { value, .. } => value.is_null(),
-            Kind::Sequence { values, .. } => values.is_empty(),
-            Kind::Mapping { entries, .. } => entries.is_empty(),
+            NodeKind::Scalar { value, .. } => value.is_null(),
+            NodeKind::Sequence { values, .. } => values.is_empty(),
+            NodeKind::Mapping { entries, .. } => entries.is_empty(),
         }
     }
 }
@@ -96,7 +96,7 @@ pub(super) fn parse(text: &str) -> Result<(Node, Vec<String>), String> {
         })?;
         builder.take(event, &span)?;
     }
-    let root = builder.root.ok_or("it holds nothing")?;
+    let root = builder.root.ok_or("it is empty")?;
     Ok((root, builder.warnings))
 }
 
@@ -143,7 +143,7 @@ impl Builder<'_> {
             Event::Scalar(text, style, anchor, tag) => {
                 let tag = tag.as_deref().map(ToString::to_string);
                 if let Some(tag) = &tag {
-                    self.warn(line, &format!("has the tag {tag}, which is left aside"));
+                    self.warn(line, &format!("has the tag {tag}, which is ignored"));
                 }
                 self.warn_of_anchor(line, anchor);
                 if self.wants_key() {
@@ -164,9 +164,9 @@ impl Builder<'_> {
             }
             Event::MappingEnd | Event::SequenceEnd => self.close(end),
             Event::Alias(anchor) => {
-                self.warn(line, "is an alias of another value, and is read as that one");
+                self.warn(line, "is an alias, and is read as the value it refers to");
                 let Some(node) = self.anchors.get(&anchor) else {
-                    return Err(format!("line {line}: an alias stands inside of what it stands for"));
+                    return Err(format!("line {line}: an alias refers to a value that contains it"));
                 };
                 let node = Node { start, end, is_alias: true, ..node.clone() };
                 if self.wants_key() {
@@ -175,7 +175,7 @@ impl Builder<'_> {
                 self.add(node, 0)
             }
             Event::DocumentStart(..) if self.root.is_some() => {
-                self.warn(line, "a second document begins, which is left aside");
+                self.warn(line, "a second document starts, which is ignored");
                 Ok(())
             }
             _ => Ok(()),
@@ -194,7 +194,7 @@ impl Builder<'_> {
             let is_double = entries.iter().any(|entry| entry.key == text);
             *key = Some(Key { text: text.into_owned(), end, column: span.start.col() });
             if is_double {
-                self.warn(span.start.line(), "is there more than once; the last one counts");
+                self.warn(span.start.line(), "is set more than once; the last value counts");
             }
             return Ok(());
         }
@@ -211,10 +211,10 @@ impl Builder<'_> {
         inside: impl FnOnce() -> Inside,
     ) -> Result<(), String> {
         if self.wants_key() {
-            return Err(format!("line {line}: a key is no text"));
+            return Err(format!("line {line}: a key is not a text"));
         }
         if has_tag {
-            self.warn(line, "has a tag, which is left aside");
+            self.warn(line, "has a tag, which is ignored");
         }
         self.warn_of_anchor(line, anchor);
         if self.open.len() >= DEEPEST {
@@ -228,8 +228,8 @@ impl Builder<'_> {
     fn close(&mut self, end: usize) -> Result<(), String> {
         let Some(open) = self.open.pop() else { return Ok(()) };
         let kind = match open.inside {
-            Inside::Mapping { entries, .. } => Kind::Mapping { entries, is_flow: open.is_flow },
-            Inside::Sequence { values } => Kind::Sequence { values, is_flow: open.is_flow },
+            Inside::Mapping { entries, .. } => NodeKind::Mapping { entries, is_flow: open.is_flow },
+            Inside::Sequence { values } => NodeKind::Sequence { values, is_flow: open.is_flow },
         };
         let end = if open.is_flow { end } else { open.end };
         self.add(Node { start: open.start, end, kind, is_alias: false, size: open.size }, open.anchor)
@@ -238,7 +238,7 @@ impl Builder<'_> {
     fn add(&mut self, node: Node, anchor: usize) -> Result<(), String> {
         self.nodes += node.size.max(1);
         if self.nodes > MOST_NODES {
-            return Err(format!("it holds more than {MOST_NODES} values, aliases counted"));
+            return Err(format!("it has more than {MOST_NODES} values, including aliases"));
         }
         if anchor > 0 {
             self.anchors.insert(anchor, node.clone());
@@ -294,7 +294,7 @@ fn scalar(text: Cow<'_, str>, style: ScalarStyle, start: usize, end: usize) -> N
     Node {
         start: start.min(end),
         end,
-        kind: Kind::Scalar { value, style, is_block },
+        kind: NodeKind::Scalar { value, style, is_block },
         is_alias: false,
         size: 1,
     }
@@ -340,5 +340,5 @@ fn number(text: &str) -> Option<Number> {
 }
 
 fn bytes(offset: Option<usize>) -> Result<usize, String> {
-    offset.ok_or_else(|| "it cannot be told where a value stands".to_owned())
+    offset.ok_or_else(|| "the position of a value is unknown".to_owned())
 }

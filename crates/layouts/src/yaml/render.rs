@@ -1,6 +1,6 @@
 //! Values as YAML text: on one line, or as a block in the style of its surroundings.
 
-use super::node::{Kind, Node, Style, plain};
+use super::node::{Node, NodeKind, Style, plain};
 use serde_json::Value;
 
 /// On one line, text in double quotation marks.
@@ -20,7 +20,7 @@ pub(super) fn inline(value: &Value) -> String {
 
 /// On one line, in the style of the previous value.
 pub(super) fn like(node: &Node, was: &str, value: &Value) -> String {
-    let (Kind::Scalar { value: old, style, is_block: false }, Value::String(text)) = (&node.kind, value)
+    let (NodeKind::Scalar { value: old, style, is_block: false }, Value::String(text)) = (&node.kind, value)
     else {
         return inline(value);
     };

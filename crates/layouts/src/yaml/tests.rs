@@ -190,7 +190,7 @@ fn numbers_and_words_mean_what_they_mean_in_yaml() {
 #[test]
 fn what_another_reader_may_see_otherwise_is_told_with_its_line_and_key() {
     for (text, key, value, what) in [
-        ("a: 1\nb:\n  c: 1\n  c: 2\n", "b", json!({"c": 2}), "line 4: 'b.c' is there more than once"),
+        ("a: 1\nb:\n  c: 1\n  c: 2\n", "b", json!({"c": 2}), "line 4: 'b.c' is set more than once"),
         ("a: !secret x\n", "a", json!("x"), "line 1: 'a' has the tag"),
         ("a: &one 1\nb: *one\n", "b", json!(1), "line 2: 'b' is an alias"),
         ("a: &one 1\nb: *one\n", "a", json!(1), "line 1: 'a' has an anchor"),
@@ -218,12 +218,12 @@ fn what_cannot_be_read_says_why() {
     for (text, why) in [
         ("", "empty"),
         (" \n", "empty"),
-        ("- a\n", "no YAML mapping"),
-        ("text\n", "no YAML mapping"),
+        ("- a\n", "not a YAML mapping"),
+        ("text\n", "not a YAML mapping"),
         ("a:\n\tb: 1\n", "line 2"),
         ("a: [1\n", "line"),
         ("a: *no\n", "line 1"),
-        ("? {a: 1}\n: 2\n", "no text"),
+        ("? {a: 1}\n: 2\n", "not a text"),
         (&bomb, "values"),
         (&deep, "line 1"),
         (&block, "line"),

@@ -96,7 +96,7 @@ impl Door {
             Some(_) => {}
         }
         if text(ORIGIN).is_some_and(|origin| !self.is_own_origin(origin)) {
-            let message = "pages of this Origin may not speak to this server";
+            let message = "pages of this Origin may not use this server";
             return Err(Closed { status: StatusCode::FORBIDDEN, message });
         }
         let Some(token) = &self.token else { return Ok(()) };

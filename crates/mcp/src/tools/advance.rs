@@ -1,6 +1,6 @@
 //! `advance`: completes a phase if its gate passes. A failed gate is an answer, not an error.
 
-use super::schema::{Kind, optional};
+use super::schema::{ArgumentType, optional};
 use super::{Call, Effect, Entry, paths};
 use crate::answer::{Answer, next, short};
 use crate::mishap::Mishap;
@@ -12,13 +12,13 @@ const LONGEST_LINE: usize = 600;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "advance",
-    description: "When the work of the current phase is done: runs its gate. Passed: the next phase begins. outcome gate_failed: mend what `missing` lists (found, needed, help) and call again. Report only evidence that you have seen; an approval is a person's to give.",
+    description: "When the work of the current phase is done: runs its gate. Passed: the next phase starts. outcome gate_failed: fix what `missing` lists (found, needed, help) and call again. Report only evidence that you have seen; only a person can approve.",
     parameters: &[
-        optional("phase", Kind::Text, "the phase you believe is current, by id or number"),
-        optional("evidence", Kind::Object, "e.g. {\"tests_passed\": 42}"),
-        optional("outputs", Kind::Object, "results worth keeping"),
-        optional("artifacts", Kind::List, "files it produced"),
-        optional("dry_run", Kind::Flag, "only try the gate"),
+        optional("phase", ArgumentType::Text, "the phase you believe is current, by id or number"),
+        optional("evidence", ArgumentType::Object, "e.g. {\"tests_passed\": 42}"),
+        optional("outputs", ArgumentType::Object, "results worth keeping"),
+        optional("artifacts", ArgumentType::List, "files it produced"),
+        optional("dry_run", ArgumentType::Flag, "only run the gate"),
     ],
     fields: &[("current_phase", "object"), ("missing", "array"), ("next", "object")],
     effect: Effect::AddsOnce,
@@ -47,9 +47,9 @@ fn run(call: &mut Call) -> Result<Answer, Mishap> {
 fn passed(answer: &engine::Answer) -> Answer {
     let view = &answer.view;
     let done = match (view.already, view.run.completed_at) {
-        (true, _) => "that phase was completed before; nothing changed",
+        (true, _) => "that phase was already completed; nothing changed",
         (false, Some(_)) => "the gate passed; the run is complete",
-        (false, None) => "the gate passed; the next phase begins",
+        (false, None) => "the gate passed; the next phase starts",
     };
     Answer::of_command(done, answer).with("already", view.already)
 }
@@ -62,7 +62,7 @@ fn held(answer: &engine::Answer) -> Answer {
     let text = format!(
         "The gate of {} did not pass:\n{}{}",
         phase_called(view.current_phase.number, &view.current_phase.id),
-        told(&missing),
+        missing_text(&missing),
         next(&view.next)
     );
     let answer_of_gate = Answer::new("gate_failed", text).with_fields(short(view)).with("missing", missing);
@@ -76,7 +76,7 @@ fn tried_only(tried: &GateTried) -> Answer {
     } else {
         ("would_fail", format!("The gate of phase {} would not pass. Nothing was changed.", tried.phase))
     };
-    let answer = Answer::new(outcome, format!("{line}\n{}", told(&missing)));
+    let answer = Answer::new(outcome, format!("{line}\n{}", missing_text(&missing)));
     answer.with("session_id", &tried.session_id).with("missing", &missing).with("warnings", &tried.warnings)
 }
 
@@ -84,11 +84,11 @@ fn failed(checks: &[CheckView]) -> Vec<&CheckView> {
     checks.iter().filter(|check| check.outcome == GateOutcome::Failed).collect()
 }
 
-fn told(missing: &[&CheckView]) -> String {
+fn missing_text(missing: &[&CheckView]) -> String {
     let mut text = String::new();
     for check in missing {
         text.push_str(&format!("- {} ({})", check.id, check.kind));
-        let parts = [("found", &check.found), ("needs", &check.needed), ("mend it", &check.help)];
+        let parts = [("found", &check.found), ("needs", &check.needed), ("fix it", &check.help)];
         for (label, part) in parts {
             if let Some(part) = part {
                 text.push_str(&format!("; {label}: {}", one_line(part, LONGEST_LINE)));

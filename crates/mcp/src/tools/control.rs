@@ -1,6 +1,6 @@
 //! `control`: pauses, resumes, closes a session, or goes back. Actions for people are refused.
 
-use super::schema::{Kind, optional, required};
+use super::schema::{ArgumentType, optional, required};
 use super::{Call, Effect, Entry, paths};
 use crate::answer::Answer;
 use crate::mishap::Mishap;
@@ -23,16 +23,16 @@ pub(super) const ENTRY: Entry = Entry {
     name: "control",
     description: "pause when you stop before the end (reason; context: what you are in the middle of). resume `session`, else the one paused last; switch to `session`; close a finished one. rollback reopens `phase` and later ones. revisit changes an earlier `phase` for `reason`: answers with a preview, does it with confirm.",
     parameters: &[
-        required("action", Kind::Choice(ACTIONS), ""),
-        optional("phase", Kind::Text, ""),
-        optional("reason", Kind::Text, ""),
-        optional("context", Kind::Text, ""),
-        optional("save", Kind::List, "pause: drafts to keep"),
-        optional("force", Kind::Flag, "close unfinished work"),
-        optional("if_changed", Kind::Choice(WAYS), "resume: files are not as they were left"),
-        optional("impact", Kind::Choice(IMPACTS), "revisit"),
-        optional("affects", Kind::List, "revisit"),
-        optional("confirm", Kind::Flag, "revisit"),
+        required("action", ArgumentType::Choice(ACTIONS), ""),
+        optional("phase", ArgumentType::Text, ""),
+        optional("reason", ArgumentType::Text, ""),
+        optional("context", ArgumentType::Text, ""),
+        optional("save", ArgumentType::List, "pause: drafts to keep"),
+        optional("force", ArgumentType::Flag, "close unfinished work"),
+        optional("if_changed", ArgumentType::Choice(WAYS), "resume: files are not as they were left"),
+        optional("impact", ArgumentType::Choice(IMPACTS), "revisit"),
+        optional("affects", ArgumentType::List, "revisit"),
+        optional("confirm", ArgumentType::Flag, "revisit"),
     ],
     fields: &[("status", "string"), ("current_phase", "object"), ("preview", "object")],
     effect: Effect::TakesBack,
@@ -57,7 +57,7 @@ fn run(call: &mut Call) -> Result<Answer, Mishap> {
             let phase = call.arguments.required_name("phase", "\"plan\"")?;
             let reason = call.arguments.text("reason")?;
             let answer = call.open(Intent::Command)?.execute(Request::RollBack { phase, reason })?;
-            Ok(Answer::of_command("back in an earlier phase", &answer))
+            Ok(Answer::of_command("back to an earlier phase", &answer))
         }
         _ => revisit(call),
     }
@@ -85,13 +85,13 @@ fn resume(call: &Call) -> Result<Answer, Mishap> {
         engine::Error::NeedsAnswer { .. } => {
             let mut mishap = Mishap::from(error);
             mishap.hint = Some(
-                "look at the files, then resume again with if_changed: go_on takes them as they are, go_back returns to the phase that is concerned".into(),
+                "check the files, then resume again with if_changed: go_on accepts them as they are, go_back returns to the affected phase".into(),
             );
             mishap.with_valid(WAYS.iter().copied())
         }
         other => other.into(),
     })?;
-    Ok(Answer::of_command("goes on", &answer))
+    Ok(Answer::of_command("continues", &answer))
 }
 
 fn switch(call: &Call) -> Result<Answer, Mishap> {
@@ -101,7 +101,7 @@ fn switch(call: &Call) -> Result<Answer, Mishap> {
     };
     let request = Request::Switch { session: session.to_owned() };
     let answer = call.open(Intent::Command)?.execute(request)?;
-    Ok(Answer::of_command("is the active one", &answer))
+    Ok(Answer::of_command("is now active", &answer))
 }
 
 fn revisit(call: &Call) -> Result<Answer, Mishap> {
@@ -118,7 +118,7 @@ fn revisit(call: &Call) -> Result<Answer, Mishap> {
     }
     let mut engine = call.open(Intent::Command)?;
     let preview = engine.sessions().preview_revisit(&request)?;
-    let done = format!("back in phase {}, {} impact", preview.phase, preview.impact.name());
+    let done = format!("back to phase {}, {} impact", preview.phase, preview.impact.name());
     let answer = engine.execute(Request::Revisit { request, seen: Box::new(preview.clone()) })?;
     Ok(Answer::of_command(&done, &answer).with("preview", &preview))
 }
@@ -127,18 +127,18 @@ fn previewed(preview: &RevisitPreview) -> Answer {
     let names =
         |names: &[model::id::Name]| names.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let mut text = format!(
-        "Nothing was changed yet. Revisiting {} with {} impact ({}).",
+        "Nothing has changed yet. Revisiting {} with {} impact ({}).",
         preview.phase,
         preview.impact.name(),
         one_line(&preview.because, 300)
     );
-    for (what, phases) in [("Flagged for review", &preview.flagged), ("Begun again", &preview.restarted)] {
+    for (what, phases) in [("Flagged for review", &preview.flagged), ("Restarted", &preview.restarted)] {
         if !phases.is_empty() {
             text.push_str(&format!(" {what}: {}.", names(phases)));
         }
     }
     if !preview.archived.is_empty() {
-        text.push_str(&format!(" {} files would go to the archive.", preview.archived.len()));
+        text.push_str(&format!(" {} files would be archived.", preview.archived.len()));
     }
     text.push_str(" Call again with confirm: true to do it.");
     Answer::new("preview", text).with("session_id", &preview.session_id).with("preview", preview)

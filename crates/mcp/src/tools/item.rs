@@ -1,6 +1,6 @@
 //! `item`: units of work inside a phase.
 
-use super::schema::{Kind, optional, required};
+use super::schema::{ArgumentType, optional, required};
 use super::{Call, Effect, Entry};
 use crate::answer::Answer;
 use crate::mishap::Mishap;
@@ -16,18 +16,18 @@ pub(super) const ENTRY: Entry = Entry {
     name: "item",
     description: "The session's to-do list: tasks, sections, findings. Use it instead of a list of your own. claim takes `id`, or the next ready one, so that no other agent works on it; done, block (with reason) and release end that; split cuts one into `titles`.",
     parameters: &[
-        required("action", Kind::Choice(ACTIONS), ""),
-        optional("id", Kind::Text, ""),
-        optional("title", Kind::Text, ""),
-        optional("titles", Kind::List, ""),
-        optional("kind", Kind::Text, ""),
-        optional("phase", Kind::Text, ""),
-        optional("parent", Kind::Text, "the item it is part of"),
-        optional("needs", Kind::List, "items to be done first"),
-        optional("fields", Kind::Object, ""),
-        optional("reason", Kind::Text, ""),
-        optional("minutes", Kind::Number, "of a claim, default 30"),
-        optional("all", Kind::Flag, "list other phases and done ones too"),
+        required("action", ArgumentType::Choice(ACTIONS), ""),
+        optional("id", ArgumentType::Text, ""),
+        optional("title", ArgumentType::Text, ""),
+        optional("titles", ArgumentType::List, ""),
+        optional("kind", ArgumentType::Text, ""),
+        optional("phase", ArgumentType::Text, ""),
+        optional("parent", ArgumentType::Text, "the item it is part of"),
+        optional("needs", ArgumentType::List, "items that must be done first"),
+        optional("fields", ArgumentType::Object, ""),
+        optional("reason", ArgumentType::Text, ""),
+        optional("minutes", ArgumentType::Number, "of a claim, default 30"),
+        optional("all", ArgumentType::Flag, "list other phases and done ones too"),
     ],
     fields: &[("item", "object"), ("items", "array"), ("more", "boolean")],
     effect: Effect::Adds,

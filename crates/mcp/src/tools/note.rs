@@ -1,6 +1,6 @@
 //! `note`: information for the next reader.
 
-use super::schema::{Kind, optional};
+use super::schema::{ArgumentType, optional};
 use super::{Call, Effect, Entry};
 use crate::answer::Answer;
 use crate::mishap::Mishap;
@@ -13,12 +13,12 @@ const KINDS: &[&str] = &["note", "decision", "tried", "assumption", "blocker", "
 
 pub(super) const ENTRY: Entry = Entry {
     name: "note",
-    description: "Keeps what whoever comes next must know, in every brief: a decision and why, what was tried and failed, an assumption, a blocker, a question, what was deferred. Note it when it happens. `resolve` closes one by its number.",
+    description: "Records what the next agent or person must know, for every brief: a decision and why, a failed attempt, an assumption, a blocker, a question, a deferred point. Call it when it happens. `resolve` closes one by its number.",
     parameters: &[
-        optional("text", Kind::Text, ""),
-        optional("kind", Kind::Choice(KINDS), ""),
-        optional("fields", Kind::Object, ""),
-        optional("resolve", Kind::Number, ""),
+        optional("text", ArgumentType::Text, ""),
+        optional("kind", ArgumentType::Choice(KINDS), ""),
+        optional("fields", ArgumentType::Object, ""),
+        optional("resolve", ArgumentType::Number, ""),
     ],
     fields: &[("note", "object")],
     effect: Effect::Adds,
@@ -46,9 +46,9 @@ fn noted(done: &str, answer: &engine::Answer, id: Option<u32>) -> Answer {
         Some(id) => notes.iter().find(|note| note.id == id),
         None => notes.last(),
     };
-    let told = Answer::of_command(done, answer);
+    let noted = Answer::of_command(done, answer);
     match note {
-        Some(note) => told.with("note", note),
-        None => told,
+        Some(note) => noted.with("note", note),
+        None => noted,
     }
 }

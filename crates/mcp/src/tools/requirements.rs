@@ -1,6 +1,6 @@
 //! `requirements`: conditions for agents to use a tool. Only people approve or bypass them.
 
-use super::schema::{Kind, optional, required};
+use super::schema::{ArgumentType, optional, required};
 use super::{Call, Effect, Entry};
 use crate::answer::{Answer, warned};
 use crate::mishap::Mishap;
@@ -15,12 +15,12 @@ const LONGEST_LINE: usize = 300;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "requirements",
-    description: "What must be done before some tools may be used here (a plan, a ticket), and whether it is. satisfy `names` only after you did it.",
+    description: "What some tools require before they may be used here (a plan, a ticket), and whether it is satisfied. satisfy `names` only after you did the work.",
     parameters: &[
-        required("action", Kind::Choice(ACTIONS), ""),
-        optional("names", Kind::List, ""),
-        optional("branch", Kind::Flag, "for every agent of this branch"),
-        optional("fields", Kind::Object, ""),
+        required("action", ArgumentType::Choice(ACTIONS), ""),
+        optional("names", ArgumentType::List, ""),
+        optional("branch", ArgumentType::Flag, "for every agent of this branch"),
+        optional("fields", ArgumentType::Object, ""),
     ],
     fields: &[("requirements", "array")],
     effect: Effect::AddsOnce,
@@ -73,7 +73,7 @@ fn open(call: &Call) -> Result<Engine, Mishap> {
 fn listed(outcome: &str, list: &RequirementList) -> Answer {
     let mut text = warned(&list.warnings);
     if list.requirements.is_empty() {
-        text.push_str("Nothing is required here.");
+        text.push_str("No requirements here.");
     }
     for one in &list.requirements {
         let state = if one.satisfied { "satisfied" } else { "open" };

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 /// One argument.
 pub(crate) struct Parameter {
     pub(crate) name: &'static str,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ArgumentType,
     /// Empty if the name says it all.
     pub(crate) help: &'static str,
     pub(crate) required: bool,
@@ -14,7 +14,7 @@ pub(crate) struct Parameter {
 
 /// An argument's type. Objects and lists are also accepted as JSON text, numbers as text.
 #[derive(Clone, Copy)]
-pub(crate) enum Kind {
+pub(crate) enum ArgumentType {
     Text,
     /// The name of a layout; the help begins with all of them.
     Layout,
@@ -28,17 +28,17 @@ pub(crate) enum Kind {
 /// A field of the structured content, and its type.
 pub(crate) type Field = (&'static str, &'static str);
 
-pub(crate) const fn optional(name: &'static str, kind: Kind, help: &'static str) -> Parameter {
+pub(crate) const fn optional(name: &'static str, kind: ArgumentType, help: &'static str) -> Parameter {
     Parameter { name, kind, help, required: false }
 }
 
-pub(crate) const fn required(name: &'static str, kind: Kind, help: &'static str) -> Parameter {
+pub(crate) const fn required(name: &'static str, kind: ArgumentType, help: &'static str) -> Parameter {
     Parameter { name, kind, help, required: true }
 }
 
 /// Described once in the instructions, not in every tool.
-pub(crate) const EVERYWHERE: [Parameter; 1] = [optional("session", Kind::Text, "")];
-pub(crate) const KEY: Parameter = optional("key", Kind::Text, "");
+pub(crate) const EVERYWHERE: [Parameter; 1] = [optional("session", ArgumentType::Text, "")];
+pub(crate) const KEY: Parameter = optional("key", ArgumentType::Text, "");
 
 pub(crate) fn input(parameters: impl Iterator<Item = &'static Parameter>) -> JsonObject {
     let mut properties = JsonObject::new();
@@ -76,18 +76,21 @@ pub(crate) fn output(fields: &[Field]) -> JsonObject {
 
 fn schema(parameter: &Parameter) -> Value {
     let mut schema = match parameter.kind {
-        Kind::Text | Kind::Layout => json!({ "type": "string" }),
-        Kind::Flag => json!({ "type": "boolean" }),
-        Kind::Number => json!({ "type": "integer" }),
-        Kind::Object => json!({ "type": "object" }),
-        Kind::List => json!({ "type": "array", "items": { "type": "string" } }),
-        Kind::Choice(words) => json!({ "type": "string", "enum": words }),
+        ArgumentType::Text | ArgumentType::Layout => json!({ "type": "string" }),
+        ArgumentType::Flag => json!({ "type": "boolean" }),
+        ArgumentType::Number => json!({ "type": "integer" }),
+        ArgumentType::Object => json!({ "type": "object" }),
+        ArgumentType::List => json!({ "type": "array", "items": { "type": "string" } }),
+        ArgumentType::Choice(words) => json!({ "type": "string", "enum": words }),
     };
     let help = match parameter.kind {
-        Kind::Layout => format!("{}: {}", engine::layout_names().join(", "), parameter.help),
-        Kind::Text | Kind::Flag | Kind::Number | Kind::Object | Kind::List | Kind::Choice(_) => {
-            parameter.help.to_owned()
-        }
+        ArgumentType::Layout => format!("{}: {}", engine::layout_names().join(", "), parameter.help),
+        ArgumentType::Text
+        | ArgumentType::Flag
+        | ArgumentType::Number
+        | ArgumentType::Object
+        | ArgumentType::List
+        | ArgumentType::Choice(_) => parameter.help.to_owned(),
     };
     if !help.is_empty() {
         schema["description"] = help.into();

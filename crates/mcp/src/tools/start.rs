@@ -1,6 +1,6 @@
 //! `start`: a new session.
 
-use super::schema::{Kind, optional};
+use super::schema::{ArgumentType, optional};
 use super::{Call, Effect, Entry};
 use crate::answer::Answer;
 use crate::mishap::Mishap;
@@ -8,15 +8,19 @@ use engine::{Intent, Request, StartRequest};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "start",
-    description: "Begins a session for new work of several steps; not for a question or a one-line fix, nor when status shows this very work. What was active is paused.",
+    description: "Starts a session for new work of several steps; not for a question or a one-line fix, nor when status already shows this work. The active session is paused.",
     parameters: &[
-        optional("workflow", Kind::Text, "default plan-implement-review; others: leftoff://workflow/…"),
-        optional("goal", Kind::Text, "what is to be reached"),
-        optional("title", Kind::Text, ""),
-        optional("target", Kind::Text, "path, branch or ticket"),
-        optional("fields", Kind::Object, ""),
-        optional("parallel", Kind::Flag, "beside the active session"),
-        optional("layout", Kind::Layout, "kept in that tool's files"),
+        optional(
+            "workflow",
+            ArgumentType::Text,
+            "default plan-implement-review; others: leftoff://workflow/…",
+        ),
+        optional("goal", ArgumentType::Text, "what the work should achieve"),
+        optional("title", ArgumentType::Text, ""),
+        optional("target", ArgumentType::Text, "path, branch or ticket"),
+        optional("fields", ArgumentType::Object, ""),
+        optional("parallel", ArgumentType::Flag, "next to the active session"),
+        optional("layout", ArgumentType::Layout, "stored in that tool's files"),
     ],
     fields: &[("current_phase", "object"), ("next", "object")],
     effect: Effect::Adds,

@@ -7,7 +7,7 @@ use engine::{Current, Intent};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "status",
-    description: "Where this project's work stands: goal, phases and what each proved, what the current gate asks for, open items and notes, timing, what is next. Call it first, and whenever you are unsure.",
+    description: "The state of this project's work: goal, phases and their proof, what the current gate requires, open items and notes, timing, the next step. Call it first, and whenever you are unsure.",
     parameters: &[],
     fields: &[
         ("status", "string"),

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 /// The state of the phase that a command names.
 #[derive(Debug, PartialEq)]
-pub enum Standing<'a> {
+pub enum NamedPhase<'a> {
     Current(&'a Phase),
     /// Done according to a file; its gate can still prove it.
     Claimed(&'a Phase),
@@ -25,7 +25,7 @@ pub enum Standing<'a> {
 }
 
 /// The state of the named phase, or of the current one if none is named.
-pub fn standing<'a>(session: &'a Session, asked: Option<&str>) -> Result<Standing<'a>, Refusal> {
+pub fn named_phase<'a>(session: &'a Session, asked: Option<&str>) -> Result<NamedPhase<'a>, Refusal> {
     let run = run_of(session, "advance")?;
     let phase = match asked {
         None => run.current(),
@@ -34,11 +34,11 @@ pub fn standing<'a>(session: &'a Session, asked: Option<&str>) -> Result<Standin
     if asked.is_some() && phase.claimed {
         return match contested_before(session, run, phase) {
             Some(earlier) => Err(earlier_unproven(session, phase, earlier)),
-            None => Ok(Standing::Claimed(phase)),
+            None => Ok(NamedPhase::Claimed(phase)),
         };
     }
     if asked.is_some() && phase.is_done() {
-        return Ok(Standing::AlreadyDone(phase));
+        return Ok(NamedPhase::AlreadyDone(phase));
     }
     require_active(session, "advance")?;
     if !run.is_open() {
@@ -56,7 +56,7 @@ pub fn standing<'a>(session: &'a Session, asked: Option<&str>) -> Result<Standin
             current: run.current().id().clone(),
         });
     }
-    Ok(Standing::Current(phase))
+    Ok(NamedPhase::Current(phase))
 }
 
 /// The earlier phase to prove before this claimed one: what failed here comes first, and a phase without a
@@ -95,16 +95,16 @@ pub(super) fn complete(
     skips: &[Skip],
 ) -> Result<Vec<Event>, Refusal> {
     let run = run_of(session, "advance")?;
-    let (phase, following) = match standing(session, asked)? {
-        Standing::AlreadyDone(_) => return Ok(Vec::new()),
+    let (phase, following) = match named_phase(session, asked)? {
+        NamedPhase::AlreadyDone(_) => return Ok(Vec::new()),
         // The run is already past this phase; only its proof was missing.
-        Standing::Claimed(phase) => {
+        NamedPhase::Claimed(phase) => {
             if let Some(earlier) = to_prove_before(session, run, phase, !attempt.checks.is_empty()) {
                 return Err(earlier_unproven(session, phase, earlier));
             }
             (phase.id().clone(), Vec::new())
         }
-        Standing::Current(phase) => (phase.id().clone(), after(session, run, phase.id(), skips)),
+        NamedPhase::Current(phase) => (phase.id().clone(), after(session, run, phase.id(), skips)),
     };
     if !attempt.passes() {
         return Ok(vec![Event::GateFailed { phase, attempt }]);
@@ -171,9 +171,9 @@ pub(super) fn go_on<'a>(
 }
 
 pub(super) fn skip(session: &Session, reason: String, skips: &[Skip]) -> Result<Vec<Event>, Refusal> {
-    let phase = match standing(session, None)? {
-        Standing::AlreadyDone(_) | Standing::Claimed(_) => return Ok(Vec::new()),
-        Standing::Current(phase) => phase.id().clone(),
+    let phase = match named_phase(session, None)? {
+        NamedPhase::AlreadyDone(_) | NamedPhase::Claimed(_) => return Ok(Vec::new()),
+        NamedPhase::Current(phase) => phase.id().clone(),
     };
     let run = run_of(session, "skip")?;
     let following = after(session, run, &phase, skips);

@@ -400,7 +400,7 @@ fn a_cycle_is_refused_by_name() {
     work.did(&anna(), add_needing("b", &["a"]));
     work.did(&anna(), add_needing("c", &["b"]));
     let refusal = work.refused(&anna(), needs("a", &["c"]));
-    assert_eq!(refusal.to_string(), "these items would wait for each other for ever: c -> b -> a -> c");
+    assert_eq!(refusal.to_string(), "these items would wait for each other forever: c -> b -> a -> c");
     assert!(matches!(work.refused(&anna(), needs("a", &["a"])), ItemRefusal::Cycle { .. }));
 }
 

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 pub enum ItemRefusal {
     #[error("there is no item '{id}' in this session")]
     Unknown { id: ItemId },
-    #[error("there is an item '{existing}' already")]
+    #[error("item '{existing}' already exists")]
     Exists { existing: ItemId },
     #[error("the parts of '{id}' cannot be named after it: {why}")]
     NoName { id: ItemId, why: InvalidId },
@@ -23,23 +23,23 @@ pub enum ItemRefusal {
     Container { doing: &'static str, id: ItemId, open: u32 },
     #[error("cannot {doing} item '{id}': it is blocked: {reason}")]
     Blocked { doing: &'static str, id: ItemId, reason: String },
-    #[error("cannot {doing} item '{id}': only a pending one can be cut into parts, and it is {status}")]
+    #[error("cannot {doing} item '{id}': only a pending item can be split, and it is {status}")]
     NotPending { doing: &'static str, id: ItemId, status: &'static str },
-    #[error("cannot {doing} item '{id}': items are nested three levels deep at most")]
+    #[error("cannot {doing} item '{id}': items can be nested at most three levels deep")]
     TooDeep { doing: &'static str, id: ItemId },
-    #[error("these items would wait for each other for ever: {}", arrows(path))]
+    #[error("these items would wait for each other forever: {}", arrows(path))]
     Cycle { path: Vec<ItemId> },
-    #[error("cannot let item '{id}' wait for others: it has parts")]
+    #[error("item '{id}' cannot wait for others: it has parts")]
     ContainerWaits { id: ItemId },
     #[error("cannot add an item to phase '{phase}': it is done")]
     PhaseDone { phase: Name, current: Name },
-    #[error("a part of '{parent}' belongs to its phase, '{phase}', and not to '{asked}'")]
+    #[error("a part of '{parent}' belongs to the same phase, '{phase}', not to '{asked}'")]
     OtherPhase { parent: ItemId, phase: Name, asked: String },
     #[error("{}", nothing_ready(phase, *done, *total))]
     NothingReady { phase: Name, done: u32, total: u32 },
     #[error("{}", left_open(phase, *open, item))]
     LeftOpen { phase: Name, open: u32, item: String },
-    #[error("{order} is too far down: an order is at most {highest}")]
+    #[error("order {order} is too high: the maximum is {highest}")]
     OrderTooHigh { order: u64, highest: u32 },
 }
 
@@ -95,13 +95,13 @@ impl ItemRefusal {
             Self::Unknown { .. } => {
                 Hint::new("see what there is: ").run_here(words!["item", "list", "--all"])
             }
-            Self::Exists { .. } => "choose another --id, or leave it out to be given one".into(),
+            Self::Exists { .. } => "choose another --id, or omit it to get one assigned".into(),
             Self::NoName { .. } => Hint::new("add the parts one by one: ")
                 .run_here(words!["item", "add", "<title>", "--id", "<id>", "--parent", "<id>"]),
             Self::Finished { .. } | Self::Held { doing: "claim", .. } => {
-                Hint::new("take the first one that is free: ").run_here(words!["item", "claim"])
+                Hint::new("claim the first free one: ").run_here(words!["item", "claim"])
             }
-            Self::Held { id, .. } => Hint::new("after that time it is free; a person can free it now: ")
+            Self::Held { id, .. } => Hint::new("it is free after that; a person can release it now: ")
                 .run_here(words!["item", "release", id]),
             Self::Waits { waits_for, .. } => match waits_for.first() {
                 Some(first) => {
@@ -114,28 +114,28 @@ impl ItemRefusal {
             }
             Self::Container { .. } => Hint::new("finish its parts: ").run_here(words!["item", "list"]),
             Self::Blocked { id, .. } => {
-                Hint::new("when that is out of the way: ").run_here(words!["item", "unblock", id])
+                Hint::new("when that is resolved: ").run_here(words!["item", "unblock", id])
             }
             Self::NotPending { status: "active", id, .. } => {
-                Hint::new("let it go first: ").run_here(words!["item", "release", id])
+                Hint::new("release it first: ").run_here(words!["item", "release", id])
             }
             Self::NotPending { id, .. } => Hint::new("first: ").run_here(words!["item", "unblock", id]),
             Self::TooDeep { .. } => {
-                Hint::new("add another item beside it: ").run_here(words!["item", "add", "<title>"])
+                Hint::new("add a separate item instead: ").run_here(words!["item", "add", "<title>"])
             }
-            Self::Cycle { .. } => "leave one of these dependencies out".into(),
-            Self::ContainerWaits { .. } => "name the parts that wait, each on its own".into(),
+            Self::Cycle { .. } => "remove one of these dependencies".into(),
+            Self::ContainerWaits { .. } => "give the dependencies to its parts instead".into(),
             Self::PhaseDone { current, .. } => {
                 format!("add it to the current phase: --phase {current}").into()
             }
-            Self::OtherPhase { .. } => "leave --phase out".into(),
+            Self::OtherPhase { .. } => "omit --phase".into(),
             // Without a phase, an item may be added to another phase that takes items.
             Self::NothingReady { total: 0, phase, .. } => Hint::new("do what the phase asks for: ")
                 .run_here(words!["next"])
-                .then("; or give it items: ")
+                .then("; or add items to it: ")
                 .run_here(words!["item", "add", "<title>", "--phase", phase]),
             Self::NothingReady { done, total, phase } if done == total => {
-                Hint::new("all are done; go on with: ").run_here(words!["advance", "--phase", phase])
+                Hint::new("all are done; continue with: ").run_here(words!["advance", "--phase", phase])
             }
             Self::NothingReady { .. } => {
                 Hint::new("see who holds what, and what waits: ").run_here(words!["item", "list"])
@@ -148,7 +148,7 @@ impl ItemRefusal {
 
 fn left_open(phase: &Name, open: u32, item: &str) -> String {
     let items = if open == 1 { "an item".to_owned() } else { format!("{open} items") };
-    format!("{items} of phase '{phase}' would be left open ({item}); only a person can end the run so")
+    format!("{items} of phase '{phase}' would be left open ({item}); only a person can end the run like that")
 }
 
 fn nothing_ready(phase: &Name, done: u32, total: u32) -> String {
@@ -160,9 +160,9 @@ fn nothing_ready(phase: &Name, done: u32, total: u32) -> String {
 
 fn has_parts(doing: &str, open: u32) -> String {
     match (doing, open) {
-        ("split", _) => "it has parts already".to_owned(),
-        (_, 1) => "it has parts, and is done when they are (1 is not)".to_owned(),
-        _ => format!("it has parts, and is done when they are ({open} are not)"),
+        ("split", _) => "it already has parts".to_owned(),
+        (_, 1) => "it is done when all of its parts are (1 is open)".to_owned(),
+        _ => format!("it is done when all of its parts are ({open} are open)"),
     }
 }
 

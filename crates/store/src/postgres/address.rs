@@ -156,7 +156,7 @@ fn complete(config: &mut Config, service: &dyn Fn(&str) -> Option<String>) -> Re
         }
         let ports = set("port", "PGPORT");
         for port in ports.iter().flat_map(|ports| ports.split(',')) {
-            config.port(port.parse().map_err(|_| wrong("its port is no number"))?);
+            config.port(port.parse().map_err(|_| wrong("its port is not a number"))?);
         }
     }
     if config.get_user().is_none()

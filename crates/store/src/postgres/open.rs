@@ -180,7 +180,7 @@ pub(super) fn migrate(wire: &Wire, migrations: &[&str]) -> Result<()> {
         let is_of_rights = stop.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE);
         match wire.failure("making the tables", stop) {
             Error::Denied { place, why } if is_of_rights => {
-                Error::Denied { place, why: format!("the tables cannot be made or renewed: {why}") }
+                Error::Denied { place, why: format!("the tables cannot be created or upgraded: {why}") }
             }
             other => other,
         }
@@ -192,7 +192,7 @@ fn refuse_old_server(rows: &[tokio_postgres::SimpleQueryRow]) -> Step<()> {
     if version >= OLDEST_SERVER {
         return Ok(());
     }
-    let why = format!("PostgreSQL 15 or newer is needed, and this is {}", version / 10_000);
+    let why = format!("PostgreSQL 15 or newer is needed; this is {}", version / 10_000);
     Err(Error::Engine { doing: "making the tables".to_owned(), why }.into())
 }
 
@@ -228,8 +228,7 @@ fn missing(wire: &Wire) -> Error {
 fn left_to_others(wire: &Wire) -> Error {
     Error::Engine {
         doing: format!("opening {}", wire.address.place),
-        why: "it has an older schema; the next command that changes something brings it up to date"
-            .to_owned(),
+        why: "it has an older schema; the next command that changes something upgrades it".to_owned(),
     }
 }
 

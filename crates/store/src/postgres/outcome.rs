@@ -41,7 +41,7 @@ impl PostgresStore {
                     let why = "the connection was lost, and nothing was changed".to_owned();
                     return Err(Error::Unreachable { place: self.wire.address.place.clone(), why });
                 }
-                Ok(None) => return Err(unknown(&"nothing tells this change from others")),
+                Ok(None) => return Err(unknown(&"this change cannot be identified")),
                 Err(error) if Instant::now() >= end => return Err(unknown(&error)),
                 Err(_) => std::thread::sleep(BETWEEN),
             }

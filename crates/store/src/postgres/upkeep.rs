@@ -55,7 +55,7 @@ pub(super) async fn check(scope: Scope<'_>) -> Step<Vec<String>> {
 /// Faults, each with a query for the sessions that have it.
 const SUSPICIONS: &[(&str, &str)] = &[
     (
-        "its line is not of its last event",
+        "its row does not match its last event",
         "SELECT id FROM leftoff.sessions s WHERE project=$1 AND version IS DISTINCT FROM \
          (SELECT max(version) FROM leftoff.events e WHERE e.project=s.project AND e.session=s.number)",
     ),
@@ -70,12 +70,12 @@ const SUSPICIONS: &[(&str, &str)] = &[
          WHERE s.project=$1 AND p.version>s.version",
     ),
     (
-        "there are events, but no line of it",
+        "it has events, but no row",
         "SELECT DISTINCT 'number '||session FROM leftoff.events e WHERE project=$1 AND NOT EXISTS\
          (SELECT 1 FROM leftoff.sessions s WHERE s.project=e.project AND s.number=e.session)",
     ),
     (
-        "there are items, but no line of it",
+        "it has items, but no row",
         "SELECT DISTINCT 'number '||session FROM leftoff.items i WHERE project=$1 AND NOT EXISTS\
          (SELECT 1 FROM leftoff.sessions s WHERE s.project=i.project AND s.number=i.session)",
     ),

@@ -19,7 +19,7 @@ pub(super) fn failure(path: &Path, doing: &str, error: &rusqlite::Error) -> Erro
         Some(ErrorCode::FileLockingProtocolFailed) => Error::LocksFail { path: path.to_owned() },
         Some(ErrorCode::DiskFull) => Error::Full { path: path.to_owned() },
         Some(ErrorCode::ReadOnly) => Error::ReadOnly { path: path.to_owned() },
-        Some(ErrorCode::NotADatabase) => not_a_database(path, "it is no SQLite file"),
+        Some(ErrorCode::NotADatabase) => not_a_database(path, "it is not a SQLite file"),
         Some(ErrorCode::SystemIoFailure | ErrorCode::PermissionDenied) => {
             io_cause(path).unwrap_or_else(|| Error::Engine { doing: doing.to_owned(), why })
         }
@@ -29,7 +29,7 @@ pub(super) fn failure(path: &Path, doing: &str, error: &rusqlite::Error) -> Erro
             io_cause(path).unwrap_or_else(|| Error::ReadOnly { path: path.to_owned() })
         }
         _ if why.starts_with("no such table") || why.starts_with("no such column") => {
-            not_a_database(path, &format!("its tables are not ours ({why})"))
+            not_a_database(path, &format!("its tables are not leftoff's ({why})"))
         }
         _ => Error::Engine { doing: doing.to_owned(), why },
     }

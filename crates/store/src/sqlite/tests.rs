@@ -337,12 +337,12 @@ fn a_check_finds_what_was_tampered_with() {
     for (damage, finding) in [
         (
             "UPDATE sessions SET version=9 WHERE id='first'",
-            "session first: its line is not of its last event",
+            "session first: its row does not match its last event",
         ),
         ("DELETE FROM events WHERE version=2", "session first: its history has a gap"),
         ("UPDATE snapshots SET version=9 WHERE session=1", "session first: its snapshot is ahead of it"),
-        ("DELETE FROM sessions WHERE number=1", "session number 1: there are events, but no line of it"),
-        ("DELETE FROM sessions WHERE number=1", "session number 1: there is a snapshot, but no line of it"),
+        ("DELETE FROM sessions WHERE number=1", "session number 1: it has events, but no row"),
+        ("DELETE FROM sessions WHERE number=1", "session number 1: it has a snapshot, but no row"),
     ] {
         let (_folder, mut store) = new_store();
         with(&mut store, [paused("first"), line("second")]);

@@ -133,7 +133,7 @@ pub(super) fn check(connection: &Connection) -> rusqlite::Result<Vec<String>> {
 /// A defect, and a query for the sessions that have it.
 const SUSPICIONS: &[(&str, &str)] = &[
     (
-        "its line is not of its last event",
+        "its row does not match its last event",
         "SELECT id FROM sessions s WHERE version IS NOT (SELECT max(version) FROM events WHERE session=s.number)",
     ),
     (
@@ -146,15 +146,15 @@ const SUSPICIONS: &[(&str, &str)] = &[
         "SELECT s.id FROM sessions s JOIN snapshots p ON p.session=s.number WHERE p.version>s.version",
     ),
     (
-        "there are events, but no line of it",
+        "it has events, but no row",
         "SELECT DISTINCT 'number '||session FROM events WHERE session NOT IN(SELECT number FROM sessions)",
     ),
     (
-        "there is a snapshot, but no line of it",
+        "it has a snapshot, but no row",
         "SELECT 'number '||session FROM snapshots WHERE session NOT IN(SELECT number FROM sessions)",
     ),
     (
-        "there are items, but no line of it",
+        "it has items, but no row",
         "SELECT DISTINCT 'number '||session FROM items WHERE session NOT IN(SELECT number FROM sessions)",
     ),
 ];
@@ -192,7 +192,7 @@ fn warnings(path: &Path, journal: &str, log: u64) -> Vec<String> {
             "the database is on {name} and has a write-ahead log, which is safe only on a local disk"
         )),
         (Place::Shared(name), _) => warnings.push(format!(
-            "the database is on {name}: writes are slower there, and locks are as good as that file system's"
+            "the database is on {name}: writes are slower there, and locks are only as reliable as that file system's"
         )),
         (Place::Local, "wal") | (Place::SmallBlocks, _) => {}
         (Place::Local, other) => {
@@ -203,7 +203,7 @@ fn warnings(path: &Path, journal: &str, log: u64) -> Vec<String> {
     }
     if log > STUCK_LOG_BYTES {
         warnings.push(format!(
-            "the write-ahead log has {} MB: a program that reads without end keeps it from being shortened",
+            "the write-ahead log has {} MB: a program that never stops reading prevents its truncation",
             log / 1024 / 1024
         ));
     }

@@ -6,9 +6,9 @@ use crate::text::{Look, Row, Tone, fit};
 const KEYS: &[(&str, &str, &str)] = &[
     ("j k, arrows", "move down and up", ""),
     ("g G, Home End", "first and last row", ""),
-    ("PgDn PgUp", "ten rows on and back", ""),
+    ("PgDn PgUp", "ten rows down and up", ""),
     ("1-5, Tab", "tabs: Now, Phases, Items, Log, Files", "leftoff show, item list, log, artifact list"),
-    ("h l, arrows", "sessions, or the session that is shown", "leftoff list"),
+    ("h l, arrows", "switch between the sessions and the shown session", "leftoff list"),
     ("Enter", "open the session", "leftoff progress --session ID"),
     ("Esc", "clear the filter; follow the active session again", ""),
     ("/", "filter the list, or the rows of the tab", "leftoff list --search WORDS"),
@@ -19,7 +19,7 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("n", "write a note", "leftoff note TEXT"),
     ("a", "approve a check; asks first, only a person can", "leftoff approve CHECK"),
     ("m", "mouse on and off", ""),
-    ("?", "this help; type to filter it", "leftoff progress --help"),
+    ("?", "this help; type to filter", "leftoff progress --help"),
     ("q, Ctrl-C", "quit", ""),
 ];
 

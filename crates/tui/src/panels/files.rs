@@ -37,7 +37,7 @@ pub fn rows(shown: &Shown, now: Timestamp, width: usize, look: Look) -> Vec<Row>
     });
     let unrecorded: Vec<Row> = unrecorded.collect();
     if rows.is_empty() && unrecorded.is_empty() {
-        rows.push(Row::new(Tone::Faint, "No files are recorded. Record one:"));
+        rows.push(Row::new(Tone::Faint, "No recorded files. Record one:"));
         rows.push(Row::new(Tone::Command, "  leftoff artifact add '<path>'"));
     }
     rows.extend(section("Not recorded yet", unrecorded));

@@ -11,7 +11,7 @@ const SHORTEST_TITLE: usize = 12;
 pub fn rows(shown: &Shown, now: Timestamp, width: usize) -> Vec<Row> {
     let Some(listing) = shown.items.as_ref().filter(|listing| !listing.items.is_empty()) else {
         return vec![
-            Row::new(Tone::Faint, "No items. Cut the work of a phase into items:"),
+            Row::new(Tone::Faint, "No items. Split the work of a phase into items:"),
             Row::new(Tone::Command, "  leftoff item add '<title>'"),
         ];
     };

@@ -24,7 +24,7 @@ pub fn rows(shown: &Shown, only: Option<&str>, now: Timestamp, width: usize, loo
     } else {
         rows.extend(head(view, width, look));
         for work in view.at_work(now) {
-            rows.extend(wrapped(Tone::Plain, &format!("At work: {}", outside(&work)), width, 2));
+            rows.extend(wrapped(Tone::Plain, &format!("Working: {}", outside(&work)), width, 2));
         }
         rows.extend(trouble(view, now, width, look));
         rows.push(Row::default());
@@ -41,7 +41,7 @@ pub fn rows(shown: &Shown, only: Option<&str>, now: Timestamp, width: usize, loo
 fn no_track(only: Option<&str>) -> Vec<Row> {
     vec![Row::new(
         Tone::Heading,
-        format!("Waiting for session… (there is no {} yet)", only.unwrap_or_default()),
+        format!("Waiting for session… (it has no {} yet)", only.unwrap_or_default()),
     )]
 }
 
@@ -109,7 +109,7 @@ fn trouble(view: &View, now: Timestamp, width: usize, look: Look) -> Vec<Row> {
     };
     for (outcome, words) in [
         (Outcome::Overridden, "Passed by override, with failed checks"),
-        (Outcome::Claimed, "Only claimed, nothing shows it"),
+        (Outcome::Claimed, "Only claimed, not proven"),
         (Outcome::Skipped, "Skipped"),
     ] {
         let phases = passed_by(outcome);
@@ -129,7 +129,7 @@ fn trouble(view: &View, now: Timestamp, width: usize, look: Look) -> Vec<Row> {
 }
 
 /// A failed check, with what was found and what is needed.
-fn told(check: &CheckView) -> String {
+fn check_text(check: &CheckView) -> String {
     let found = check.found.as_ref().map(|found| format!("found {}", outside(found)));
     let needed = check.needed.as_ref().map(|needed| format!("needs {}", outside(needed)));
     let said: Vec<String> = found.into_iter().chain(needed).collect();
@@ -141,17 +141,17 @@ fn failed_gate(view: &View) -> Option<(Tone, String)> {
     let is_missing = |check: &&CheckView| check.outcome == GateOutcome::Failed && !check.settled;
     let missing: Vec<&CheckView> = phase.gate.checks.iter().filter(is_missing).collect();
     if missing.is_empty() {
-        let text = format!("The gate of {} can be tried again: all of it holds by now", phase.id);
+        let text = format!("The gate of {} can be tried again: all checks pass now", phase.id);
         return Some((Tone::Warning, text));
     }
     if missing.iter().all(|check| check.kind == "approval") {
         let ids: Vec<String> = missing.iter().map(|check| outside(&check.id)).collect();
-        let text = format!("Only a person's approval is missing in {}: {}", phase.id, ids.join(", "));
+        let text = format!("Only approval by a person is missing in {}: {}", phase.id, ids.join(", "));
         return Some((Tone::Warning, text));
     }
     let times =
         if phase.attempt_count > 1 { format!(" {} times", phase.attempt_count) } else { String::new() };
-    let failed: Vec<String> = missing.into_iter().map(told).collect();
+    let failed: Vec<String> = missing.into_iter().map(check_text).collect();
     Some((Tone::Bad, format!("Gate of {} failed{times}: {}", phase.id, failed.join("; "))))
 }
 
@@ -230,7 +230,7 @@ pub fn check_rows(check: &CheckView, width: usize, look: Look) -> Vec<Row> {
     if check.settled {
         return wrapped(
             tone,
-            &format!("  {mark} {}: holds by now; try the gate again", outside(&check.id)),
+            &format!("  {mark} {}: passes now; try the gate again", outside(&check.id)),
             width,
             6,
         );

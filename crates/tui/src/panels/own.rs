@@ -2,7 +2,7 @@
 
 use super::passed;
 use crate::text::{Look, Row, Tone};
-use engine::screen::{Count, Mark, Row as ScreenRow, RowStanding, Screen, Track, TrackEnd};
+use engine::screen::{Count, Mark, Row as ScreenRow, RowState, Screen, Track, TrackEnd};
 use engine::words::one_line;
 use jiff::Timestamp;
 
@@ -58,7 +58,7 @@ fn column(track: &Track, now: Timestamp, look: Look) -> Vec<Row> {
     let bar = look.bar((number * CELLS * 2 + total) / (total * 2), CELLS);
     let end = match track.end {
         Some(TrackEnd::Done) => "  Done",
-        Some(TrackEnd::GivenUp) => "  Given up",
+        Some(TrackEnd::GivenUp) => "  Abandoned",
         Some(TrackEnd::ClosedUnfinished) => "  Closed unfinished",
         None => "",
     };
@@ -77,7 +77,7 @@ fn column(track: &Track, now: Timestamp, look: Look) -> Vec<Row> {
         rows.push(Row::plain("  ").then(tone, format!("{mark} {}", cell.title)));
     }
     if track.cells.iter().any(|cell| cell.mark == Mark::Claimed) {
-        rows.push(Row::plain("? claimed: no file shows it"));
+        rows.push(Row::plain("? claimed: no file proves it"));
     }
     for run in &track.rows {
         rows.push(Row::plain(row(run)));
@@ -87,15 +87,15 @@ fn column(track: &Track, now: Timestamp, look: Look) -> Vec<Row> {
 }
 
 fn row(row: &ScreenRow) -> String {
-    let standing = row.standing.map(|standing| match standing {
-        RowStanding::Final => "final",
-        RowStanding::LeftUnfinished => "left unfinished",
-        RowStanding::GoingOn => "going on",
+    let state = row.state.map(|state| match state {
+        RowState::Final => "final",
+        RowState::LeftUnfinished => "left unfinished",
+        RowState::GoingOn => "in progress",
     });
     let count = row.count.as_ref().map(|Count { what, number }| {
         number.map_or("not readable".to_owned(), |number| counted(number, what))
     });
-    let said: Vec<String> = standing.map(ToOwned::to_owned).into_iter().chain(count).collect();
+    let said: Vec<String> = state.map(ToOwned::to_owned).into_iter().chain(count).collect();
     format!("{}: {}", one_line(&row.title, 60), said.join(", "))
 }
 

@@ -11,7 +11,7 @@ use model::gate::shown;
 pub fn render(now: Timestamp, project: &str, waiting: &[View], offer: Offer<'_>) -> Markup {
     let body = html! {
         h1 { "Waiting for a person" }
-        @if waiting.is_empty() { p { "Nothing waits for approval or for an answer." } }
+        @if waiting.is_empty() { p { "Nothing needs approval or an answer." } }
         @for view in waiting { (one(view, now, offer)) }
     };
     page(Place::Approvals, project, "Approvals", offer, &body)
@@ -26,9 +26,9 @@ fn one(view: &View, now: Timestamp, offer: Offer<'_>) -> Markup {
             p { (parts::badge(view)) " in " strong { (parts::line(&view.current_phase.title)) } ", " (ago(view.updated_at, now)) }
             @if !checks.is_empty() {
                 @if view.next.needs_person() {
-                    p { "Everything else has passed: only approval is missing." }
+                    p { "All other checks pass; only approval is missing." }
                 } @else {
-                    p { "The phase is not ready yet; these approvals will be needed." }
+                    p { "The phase is not ready yet; it will need these approvals." }
                 }
                 (evidence(view))
                 @for check in checks { (parts::approve(view, check, offer)) }

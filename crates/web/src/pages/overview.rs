@@ -28,15 +28,15 @@ pub fn render(overview: &Overview, offer: Offer<'_>) -> Markup {
     let body = html! {
         h1 { "Sessions of " (parts::line(&overview.project)) }
         @if overview.open.is_empty() {
-            p { "Nothing is being worked on." }
+            p { "No unfinished sessions." }
             @if let Some(next) = &overview.next { (parts::next(next)) }
         }
         (group("Waiting for a person", "waiting", &waiting, now))
         (group("Stuck", "stuck", &stuck, now))
-        (group("Worked on now", "working", &working, now))
+        (group("In progress", "working", &working, now))
         (group("Paused", "paused", &paused, now))
         (agents(overview))
-        (group("Finished lately", "finished", &finished, now))
+        (group("Recently finished", "finished", &finished, now))
         (charts::where_time_goes(&overview.open))
         section aria-labelledby="all" {
             h2 #all { "All sessions" }
@@ -131,7 +131,7 @@ fn choice(label: &str, name: &str, chosen: &str, options: &[&str]) -> Markup {
 fn table(overview: &Overview) -> Markup {
     html! {
         @if overview.sessions.is_empty() {
-            p { @if overview.query == Query::default() { "No sessions yet." } @else { "No session is found." } }
+            p { @if overview.query == Query::default() { "No sessions yet." } @else { "No session matches." } }
         } @else {
             table.wide {
                 thead { tr { th scope="col" { "Session" } th scope="col" { "Status" } th scope="col" { "Phase" } th scope="col" { "Done" } th scope="col" { "Changed" } } }

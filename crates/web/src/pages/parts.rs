@@ -68,7 +68,7 @@ pub fn progress(view: &View) -> Markup {
 /// Items that somebody works on now.
 pub fn at_work(view: &View, now: Timestamp) -> Markup {
     html! {
-        @for work in view.at_work(now) { p { strong { "At work: " } (line(&work)) } }
+        @for work in view.at_work(now) { p { strong { "Working: " } (line(&work)) } }
     }
 }
 
@@ -85,7 +85,7 @@ pub fn trouble(view: &View, now: Timestamp) -> Vec<(&'static str, String)> {
     said.extend(failed_gate(view));
     for (outcome, words) in [
         (Outcome::Overridden, "Passed by override, with failed checks"),
-        (Outcome::Claimed, "Only claimed, nothing shows it"),
+        (Outcome::Claimed, "Only claimed, not proven"),
         (Outcome::Skipped, "Skipped"),
     ] {
         let of_outcome = view.phases.iter().filter(|phase| phase.outcome == Some(outcome));
@@ -102,7 +102,7 @@ pub fn trouble(view: &View, now: Timestamp) -> Vec<(&'static str, String)> {
 }
 
 /// A failed check, with what was found and what is needed.
-fn told(check: &CheckView) -> String {
+fn check_text(check: &CheckView) -> String {
     let found = check.found.as_ref().map(|found| format!("found {}", line(found)));
     let needed = check.needed.as_ref().map(|needed| format!("needs {}", line(needed)));
     let said: Vec<String> = found.into_iter().chain(needed).collect();
@@ -114,21 +114,18 @@ fn failed_gate(view: &View) -> Option<(&'static str, String)> {
     let is_missing = |check: &&CheckView| check.outcome == GateOutcome::Failed && !check.settled;
     let missing: Vec<&CheckView> = phase.gate.checks.iter().filter(is_missing).collect();
     if missing.is_empty() {
-        return Some((
-            "warn",
-            format!("The gate of {} can be tried again: all of it holds by now", phase.id),
-        ));
+        return Some(("warn", format!("The gate of {} can be tried again: all checks pass now", phase.id)));
     }
     if missing.iter().all(|check| check.kind == "approval") {
         let ids: Vec<String> = missing.iter().map(|check| line(&check.id)).collect();
         return Some((
             "warn",
-            format!("Only a person's approval is missing in {}: {}", phase.id, ids.join(", ")),
+            format!("Only approval by a person is missing in {}: {}", phase.id, ids.join(", ")),
         ));
     }
     let times =
         if phase.attempt_count > 1 { format!(" {} times", phase.attempt_count) } else { String::new() };
-    let failed: Vec<String> = missing.into_iter().map(told).collect();
+    let failed: Vec<String> = missing.into_iter().map(check_text).collect();
     Some(("bad", format!("The gate of {} failed{times}: {}", phase.id, failed.join("; "))))
 }
 
@@ -210,7 +207,7 @@ pub fn gate(phase: &PhaseView) -> Markup {
 fn check_row(check: &CheckView) -> Markup {
     let (word, class) = match check.outcome {
         GateOutcome::Passed => ("✓ passed", "good"),
-        GateOutcome::Failed if check.settled => ("✓ holds by now", "good"),
+        GateOutcome::Failed if check.settled => ("✓ passes now", "good"),
         GateOutcome::Failed if check.kind == "approval" => ("waits for a person", "warn"),
         GateOutcome::Failed => ("✗ failed", "bad"),
         GateOutcome::Open => ("not tried yet", "faint"),

@@ -95,7 +95,7 @@ fn rest(session: &SessionPage) -> Markup {
         (log(session))
         section aria-labelledby="brief-heading" {
             h2 #brief-heading { "Brief" }
-            p { "All that the next agent must know. " button type="button" data-copy="brief" { "Copy the brief" } }
+            p { "Everything that the next agent must know. " button type="button" data-copy="brief" { "Copy the brief" } }
             pre #brief tabindex="0" { (parts::inert(&session.brief)) }
         }
     }

@@ -102,7 +102,7 @@ impl InitRequirements {
         }
         globals
             .out()
-            .warn(&format!("{} is there already; nothing changed. Replace it with --force", path.display()));
+            .warn(&format!("{} already exists; nothing changed. Replace it with --force", path.display()));
         Ok(ExitCode::SUCCESS)
     }
 }

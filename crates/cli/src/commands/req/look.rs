@@ -53,7 +53,7 @@ fn show(list: &RequirementList, engine: &Engine, globals: &Globals) -> Outcome {
     }
     ui::session::warn(&list.warnings, &out);
     if list.requirements.is_empty() {
-        out.say("nothing is required here; see .claude/requirements.yaml and `[requirement.*]` of workflows");
+        out.say("no requirements here; they are set in .claude/requirements.yaml and `[requirement.*]` of workflows");
     } else {
         out.text(&ui::requirements::list(list, engine.now(), &out))?;
     }
@@ -71,7 +71,7 @@ pub fn sessions(engine: &Engine, only_here: bool, speaker: Speaker<'_>) -> Outco
     } else if globals.json {
         out.json(&records)?;
     } else if sessions.is_empty() && branch.is_empty() {
-        out.say("no agent session is alive, and none is on record on this branch");
+        out.say("no active agent sessions, and none recorded on this branch");
     } else {
         out.text(&ui::requirements::sessions(sessions, branch, engine.now(), &out))?;
     }
@@ -87,7 +87,7 @@ pub fn branches(engine: &Engine, speaker: Speaker<'_>) -> Outcome {
     } else if globals.json {
         out.json(&json!({ "branches": tracked }))?;
     } else if tracked.is_empty() {
-        out.say("no branch has requirements on record");
+        out.say("no branch has recorded requirements");
     } else {
         out.text(&lines(&tracked))?;
     }
@@ -129,14 +129,14 @@ pub fn verify(engine: &Engine, speaker: Speaker<'_>) -> Outcome {
     let mut wrong = settings.map(|settings| settings.problems).unwrap_or_default();
     wrong.extend(findings.into_iter().map(|finding| finding.message));
     if wired.is_empty() {
-        wrong.push("no agent is wired here: leftoff init --agent claude".to_owned());
+        wrong.push("no agent is connected here: leftoff init --agent claude".to_owned());
     }
     let out = globals.out();
     if globals.json {
         out.json(&json!({ "wired": wired, "wrong": wrong }))?;
     } else {
         for one in &wired {
-            out.say(&format!("{} is wired", one.agent));
+            out.say(&format!("{} is connected", one.agent));
         }
         for line in &wrong {
             out.text(&format!("{}\n", engine::words::one_line(line, 400)))?;
@@ -146,7 +146,7 @@ pub fn verify(engine: &Engine, speaker: Speaker<'_>) -> Outcome {
         out.text(original::verified(wrong.is_empty()))?;
     }
     if wrong.is_empty() {
-        out.say("nothing is wrong");
+        out.say("no problems found");
         return Ok(ExitCode::SUCCESS);
     }
     Err(Failure::findings(counted(wrong.len(), "finding"), None))

@@ -58,7 +58,7 @@ fn closing_moves_the_whole_folder_to_the_archives_and_completes_no_task() {
     sandbox.run(["doctor"]).ok();
     // Safe to repeat.
     assert_eq!(sandbox.run(["close", "--json"]).ok().json()["already"], true);
-    assert!(sandbox.run(["repair"]).ok().stderr.contains("nothing was to be mended"));
+    assert!(sandbox.run(["repair"]).ok().stderr.contains("nothing to repair"));
     let list = sandbox.run(["list", "--all", "--json"]).ok().json();
     assert_eq!(list["sessions"].as_array().unwrap().len(), 1, "{list:#}");
 }
@@ -137,7 +137,7 @@ fn a_folder_that_their_tool_archived_is_followed_with_all_that_was_recorded_in_i
     sandbox.run(["doctor"]).ok();
     assert_eq!(statuses(&sandbox, ARCHIVED), ["completed", "in_progress", "pending"]);
     let log = sandbox.run(["log", "--session", "WFS-one"]).ok().stdout;
-    assert!(log.contains("its files went to .workflow/archives/WFS-one"), "{log}");
+    assert!(log.contains("its files were moved to .workflow/archives/WFS-one"), "{log}");
     // Somebody moves it back: it is active.
     std::fs::rename(sandbox.path(ARCHIVED), sandbox.path(ACTIVE)).unwrap();
     let view = sandbox.run(["show", "WFS-one", "--json"]).ok().json();

@@ -32,14 +32,14 @@ fn c4_a_contradictory_list_of_completed_phases_raises_the_question() {
         (
             "PLAN",
             &["PLAN", "IMPLEMENT"][..],
-            "PLAN is among them, and the current phase is PLAN",
+            "they include PLAN, but the current phase is PLAN",
             "PLAN",
             json!([]),
         ),
         (
             "REVIEW",
             &["PLAN"],
-            "IMPLEMENT is not among them, and the current phase is REVIEW",
+            "IMPLEMENT is missing from them, but the current phase is REVIEW",
             "IMPLEMENT",
             json!(["PLAN"]),
         ),
@@ -47,7 +47,7 @@ fn c4_a_contradictory_list_of_completed_phases_raises_the_question() {
         (
             "IMPLEMENT",
             &["REVIEW"],
-            "PLAN is not among them, and the current phase is IMPLEMENT",
+            "PLAN is missing from them, but the current phase is IMPLEMENT",
             "PLAN",
             json!([]),
         ),
@@ -123,7 +123,7 @@ fn c5_all_missing_tasks_are_named() {
     sandbox.write(&state_of("WFS-i"), &file.to_string());
     let asked = sandbox.run(["resume"]).code(6);
     assert!(
-        asked.stderr.contains(&format!("current tasks {} are not there", names.join(", "))),
+        asked.stderr.contains(&format!("current tasks {} do not exist", names.join(", "))),
         "{}",
         asked.stderr
     );
@@ -214,7 +214,7 @@ fn c1_a_task_that_is_only_listed_is_no_task_file() {
     sandbox.write(".workflow/WFS-l/.task/impl-2.json", r#"{"id":"impl-2","title":"T","status":"active"}"#);
     let status = sandbox.run(["status"]).ok().stdout;
     assert!(status.contains("task files: 1 can be read"), "{status}");
-    assert!(status.contains("current task impl-1 is not there"), "{status}");
+    assert!(status.contains("current task impl-1 does not exist"), "{status}");
 }
 
 /// A file of a later release has its times at the top level, and stays one of a later release.

@@ -46,7 +46,7 @@ fn start_begins_at_plan_unless_it_is_simple() {
             let brief = sandbox.run(["brief"]).ok().stdout;
             assert!(
                 crate::unbroken(&brief)
-                    .contains("1 Plan (not applicable, \"a simple task begins with its implementation\")"),
+                    .contains("1 Plan (not applicable, \"a simple task starts with its implementation\")"),
                 "{brief}"
             );
         }
@@ -197,7 +197,7 @@ fn list_is_by_last_activity_and_a_corrupt_one_is_a_warning() {
     assert!(at("WFS-new") < at("WFS-mid") && at("WFS-mid") < at("WFS-old"), "{ids:?}");
     assert!(ids.contains(&"WFS-bad"));
     let said = list["warnings"].to_string();
-    assert!(said.contains("WFS-bad/workflow-session.json: it is no JSON"), "{said}");
+    assert!(said.contains("WFS-bad/workflow-session.json: it is not JSON"), "{said}");
     // "No sessions found" is never said about a known layout.
     assert!(sandbox.run(["list"]).ok().stdout.contains("WFS-old"));
 }
@@ -276,7 +276,7 @@ fn status_shows_phase_tasks_documents_and_health() {
     let json = sandbox.run(["status", "--json"]).ok().json();
     let health =
         json["health"].as_array().unwrap().iter().find(|health| health["check"] == "registry").unwrap();
-    assert_eq!((&health["ok"], &health["found"]), (&json!(false), &json!("it has 2 lines in the registry")));
+    assert_eq!((&health["ok"], &health["found"]), (&json!(false), &json!("it is in the registry 2 times")));
 }
 
 #[test]
@@ -287,7 +287,7 @@ fn status_without_an_active_one_names_candidates() {
     let status = sandbox.run(["status", "--json"]).ok().json();
     assert_eq!(status["session_id"], "WFS-a");
     assert!(
-        status["warnings"].to_string().contains("no session is active; paused as well: WFS-b"),
+        status["warnings"].to_string().contains("no active session; also paused: WFS-b"),
         "{}",
         status["warnings"]
     );
@@ -302,7 +302,7 @@ fn complete_warns_of_unfinished_tasks_and_leaves_them_as_they_are() {
     let refused = sandbox.run(["close"]).code(4);
     assert!(refused.stderr.contains("--force"), "{}", refused.stderr);
     let closed = sandbox.run(["close", "--force"]).ok();
-    assert!(closed.stderr.contains("left unfinished: impl-1"), "{}", closed.stderr);
+    assert!(closed.stderr.contains("closed unfinished: impl-1"), "{}", closed.stderr);
     assert_eq!(state(&sandbox, "WFS-a")["status"], "completed");
     assert_eq!(sandbox.read(".workflow/WFS-a/.task/impl-1.json"), open, "archiving completes no task");
 }

@@ -37,7 +37,7 @@ fn a_session_of_that_name_in_the_registry_is_refused_and_nothing_is_written() {
     let line = "{\"id\":\"WFS-b\",\"status\":\"paused\"}\n";
     sandbox.write(&registry, line);
     let refused = sandbox.run(["export", "--layout", "ccw", "out", "--session", "WFS-b"]).code(4);
-    assert!(refused.stderr.contains("has a session WFS-b already"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("already has a session WFS-b"), "{}", refused.stderr);
     assert_eq!(sandbox.read(&registry), line);
     assert_eq!(sandbox.names("out/.workflow"), ["session_status.jsonl"]);
 }

@@ -32,15 +32,15 @@ fn repair_folds_the_lines_of_sessions_and_keeps_the_registry_as_it_was() {
     let twice = format!("{once}{once}");
     sandbox.write(REGISTRY, &twice);
     let told = sandbox.run(["doctor"]).code(4).stdout;
-    assert!(told.contains("WFS-a has 2 lines") && told.contains("mend it: leftoff repair"), "{told}");
+    assert!(told.contains("WFS-a has 2 lines") && told.contains("repair it: leftoff repair"), "{told}");
     let mended = sandbox.run(["repair"]).ok().stdout;
-    assert!(mended.contains("WFS-a: mended") && mended.contains("WFS-b: mended"), "{mended}");
+    assert!(mended.contains("WFS-a: repaired") && mended.contains("WFS-b: repaired"), "{mended}");
     assert_eq!(sandbox.read(REGISTRY), once);
-    let kept = mended.lines().find_map(|line| line.split_once("as it was is kept as ")).expect("a copy").1;
+    let kept = mended.lines().find_map(|line| line.split_once(" is kept as ")).expect("a copy").1;
     assert_eq!(sandbox.read(kept), twice, "not the one before the last write");
     assert_eq!(mended.matches("is kept as").count(), 1, "{mended}");
     sandbox.run(["doctor"]).ok();
-    assert!(sandbox.run(["repair"]).ok().stderr.contains("nothing was to be mended"));
+    assert!(sandbox.run(["repair"]).ok().stderr.contains("nothing to repair"));
 }
 
 /// Claiming that there are no sessions would be too much.
@@ -59,8 +59,8 @@ fn a_line_that_means_a_folder_which_is_no_sessions_is_told_by_list_status_and_do
         sandbox.run(["status"]).ok().stderr,
         sandbox.run(["doctor"]).code(4).stdout,
     ] {
-        assert!(said.contains("line 1 names 'notes' in .workflow/notes, which is no place"), "{said}");
-        assert!(said.contains("line 2 names 'WFS-a' in sub/other,"), "{said}");
+        assert!(said.contains("line 1 lists 'notes' in .workflow/notes, where no session can be"), "{said}");
+        assert!(said.contains("line 2 lists 'WFS-a' in sub/other,"), "{said}");
     }
 }
 
@@ -69,10 +69,10 @@ fn a_marker_of_no_session_is_told_by_list_and_doctor() {
     let sandbox = project();
     sandbox.run(["start", "--layout", "ccw", "--goal", "One"]).ok();
     sandbox.write(".workflow/.active-WFS-ghost", "");
-    let said = "it calls 'WFS-ghost' active, and there is no such session";
+    let said = "it marks 'WFS-ghost' as active, but there is no such session";
     assert!(sandbox.run(["list"]).ok().stderr.contains(said));
     let told = sandbox.run(["doctor"]).code(4).stdout;
-    assert!(told.contains(said) && told.contains("take it away"), "{told}");
+    assert!(told.contains(said) && told.contains("remove it"), "{told}");
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn a_folder_of_another_name_is_a_session_if_its_state_is_there() {
     sandbox.write(REGISTRY, &line);
     let told = sandbox.run(["doctor"]).code(4).stdout;
     assert!(
-        told.contains("line 1 names 'WFS-x' in .workflow/feature-x, where the session is 'feature-x'"),
+        told.contains("line 1 lists 'WFS-x' in .workflow/feature-x, but the session there is 'feature-x'"),
         "{told}"
     );
 }

@@ -97,7 +97,7 @@ fn a_switch_by_markers_alone_is_followed_and_never_reverted() {
     let view = sandbox.run(["show", "WFS-old", "--json"]).ok().json();
     assert_eq!(view["status"], "paused");
     assert!(
-        view["warnings"].to_string().contains(".active-WFS-old was taken away by somebody else"),
+        view["warnings"].to_string().contains(".active-WFS-old was removed by somebody else"),
         "{view:#}"
     );
     sandbox.run(["repair"]).ok();

@@ -31,11 +31,7 @@ fn inactivity_is_a_warning_from_a_day_on_and_never_a_pause() {
     }
     let before = sandbox.read(&state_of("WFS-monday"));
     assert!(
-        sandbox
-            .run(["status"])
-            .ok()
-            .stderr
-            .contains("nothing has happened in session WFS-monday for 10 days")
+        sandbox.run(["status"]).ok().stderr.contains("session WFS-monday has had no activity for 10 days")
     );
     sandbox.run(["note", "a week later"]).ok();
     assert_eq!(sandbox.read(&state_of("WFS-monday")), before, "a note pauses nothing");
@@ -94,7 +90,7 @@ fn resume_in_implement_asks_when_a_current_task_is_not_there() {
     assert!(text.contains("impl-7"), "{text}");
     sandbox.write(&state_of("WFS-i"), &text);
     let asked = sandbox.run(["resume"]).code(6);
-    assert!(asked.stderr.contains("active tasks: current task impl-7 is not there"), "{}", asked.stderr);
+    assert!(asked.stderr.contains("active tasks: current task impl-7 does not exist"), "{}", asked.stderr);
     assert_eq!(sandbox.read(&state_of("WFS-i")), text, "nothing was done");
     sandbox.write(".workflow/WFS-i/.task/impl-7.json", r#"{"id":"impl-7","title":"T","status":"active"}"#);
     sandbox.run(["resume"]).ok();
@@ -158,10 +154,10 @@ fn doubled_keys_and_wrong_types_are_told_with_their_file_and_kept() {
     sandbox.write(&state_of("WFS-a"), &odd);
     let told = sandbox.run(["doctor"]).code(4).stdout;
     let file = state_of("WFS-a");
-    for words in ["project is there more than once; the last one counts", "phases is [1], not an object"] {
+    for words in ["project is set more than once; the last value counts", "phases is [1], not an object"] {
         assert!(told.contains(&format!("{file}: {words}")), "{words} in {told}");
     }
-    assert!(told.contains("session_id is there more than once"), "{told}");
+    assert!(told.contains("session_id is set more than once"), "{told}");
     assert_eq!(sandbox.read(&file), odd);
     sandbox.run(["pause"]).ok();
     let kept = sandbox.read(&file);

@@ -227,7 +227,7 @@ fn repair_pauses_all_but_the_latest_of_several_that_are_called_active() {
     }
     assert!(told.contains("leftoff repair"), "{told}");
     let mended = sandbox.run(["repair"]).ok().stdout;
-    assert!(mended.contains("WFS-a: mended") && mended.contains("so WFS-c was paused"), "{mended}");
+    assert!(mended.contains("WFS-a: repaired") && mended.contains("so WFS-c was paused"), "{mended}");
     let expected = [("WFS-a", "paused"), ("WFS-b", "active"), ("WFS-c", "paused")];
     assert_eq!(registered(&sandbox), expected.map(|(id, status)| (id.to_owned(), status.to_owned())));
     assert_eq!(
@@ -236,7 +236,7 @@ fn repair_pauses_all_but_the_latest_of_several_that_are_called_active() {
     );
     assert_eq!(sandbox.read(&state_of("WFS-b")), latest, "the one that stays is left to its tool");
     sandbox.run(["doctor"]).ok();
-    assert!(sandbox.run(["repair"]).ok().stderr.contains("nothing was to be mended"));
+    assert!(sandbox.run(["repair"]).ok().stderr.contains("nothing to repair"));
 }
 
 #[test]

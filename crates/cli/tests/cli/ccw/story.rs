@@ -158,7 +158,7 @@ fn a_session_is_begun_by_us_moved_on_by_hand_damaged_in_five_ways_and_finished_w
     let broken = own[..own.len() / 2].to_owned();
     story.sandbox.write(REGISTRY, &registry.replace(&own, &broken));
     let told = story.sandbox.run(["doctor"]).code(4).stdout;
-    assert!(told.contains("no JSON object"), "{told}");
+    assert!(told.contains("not a JSON object"), "{told}");
     story.run(&["repair"]);
     let lines: Vec<String> = story.sandbox.read(REGISTRY).lines().map(ToOwned::to_owned).collect();
     assert_eq!(
@@ -210,10 +210,10 @@ fn check_all_is_there(story: &Story, damaged: &[String]) {
     assert_eq!(registered(&story.sandbox)[1], (SESSION.to_owned(), "completed".to_owned()));
     assert_eq!(story.read(".summaries/IMPL-1-summary.md"), "Done.\n");
     for content in damaged {
-        assert!(story.asides().contains(content), "{content:?} was set aside: {:?}", story.asides());
+        assert!(story.asides().contains(content), "{content:?} was quarantined: {:?}", story.asides());
     }
     let shown = story.sandbox.run(["show", SESSION]).ok().stdout;
     assert!(shown.contains("Keep it small"), "{shown}");
     story.sandbox.run(["doctor"]).ok();
-    assert!(story.sandbox.run(["repair"]).ok().stderr.contains("nothing was to be mended"));
+    assert!(story.sandbox.run(["repair"]).ok().stderr.contains("nothing to repair"));
 }

@@ -17,10 +17,10 @@ fn a_line_without_a_folder_is_told_of_and_its_session_made_again_with_what_the_l
     sandbox.run(["start", "--layout", "ccw", "--goal", "Ours"]).ok();
     append(&sandbox, LOST);
     let told = sandbox.run(["doctor"]).code(4).stdout;
-    assert!(told.contains("tells of WFS-lost, and .workflow/WFS-lost is not there"), "{told}");
+    assert!(told.contains("lists WFS-lost, but .workflow/WFS-lost does not exist"), "{told}");
     assert!(!sandbox.path(".workflow/WFS-lost").exists(), "doctor touches nothing");
     let list = sandbox.run(["list"]).ok();
-    assert!(list.stderr.contains("WFS-lost is not there"), "{}", list.stderr);
+    assert!(list.stderr.contains("WFS-lost does not exist"), "{}", list.stderr);
     let before = sandbox.read(REGISTRY);
     sandbox.run(["repair"]).ok();
     let json = state(&sandbox, "WFS-lost");
@@ -30,7 +30,7 @@ fn a_line_without_a_folder_is_told_of_and_its_session_made_again_with_what_the_l
     assert_eq!(sandbox.read(REGISTRY), before, "no line is deleted, and none has to change");
     assert_eq!(state(&sandbox, "WFS-ours")["status"], "active", "the active one stays it");
     sandbox.run(["doctor"]).ok();
-    assert!(sandbox.run(["repair"]).ok().stderr.contains("nothing was to be mended"));
+    assert!(sandbox.run(["repair"]).ok().stderr.contains("nothing to repair"));
 }
 
 /// A foreign registry fills nobody's folder.
@@ -137,8 +137,8 @@ fn of_ten_thousand_lines_three_broken_ones_are_told_of_once_and_the_rest_goes_on
     lines.insert(7_000, own.trim().to_owned());
     sandbox.write(REGISTRY, &format!("{}\n", lines.join("\n")));
     let told = sandbox.run(["doctor"]).code(4).stdout;
-    assert_eq!(told.matches("no JSON object").count(), 1, "{told}");
-    assert!(told.contains("lines 18, 5001, 10001 are no JSON objects"), "{told}");
+    assert_eq!(told.matches("not JSON object").count(), 1, "{told}");
+    assert!(told.contains("lines 18, 5001, 10001 are not JSON objects"), "{told}");
     assert_eq!(sandbox.run(["list", "--json"]).ok().json()["sessions"].as_array().unwrap().len(), 1);
     sandbox.run(["pause"]).ok();
     lines[7_000] = own.trim().replace("\"active\"", "\"paused\"");
@@ -155,10 +155,10 @@ fn sessions_without_a_line_are_told_of_and_registered() {
     let file = sandbox.read(&state_of("WFS-a"));
     std::fs::remove_file(sandbox.path(REGISTRY)).unwrap();
     let told = sandbox.run(["doctor"]).code(4).stdout;
-    assert!(told.contains("session_status.jsonl has no line of WFS-a, WFS-b"), "{told}");
+    assert!(told.contains("session_status.jsonl does not list WFS-a, WFS-b"), "{told}");
     assert!(!sandbox.path(REGISTRY).exists(), "doctor touches nothing");
     let mended = sandbox.run(["repair"]).ok().stdout;
-    assert!(mended.contains("session_status.jsonl had no line of it"), "{mended}");
+    assert!(mended.contains("session_status.jsonl did not list it"), "{mended}");
     let expected = [("WFS-a", "paused"), ("WFS-b", "active")];
     assert_eq!(registered(&sandbox), expected.map(|(id, status)| (id.to_owned(), status.to_owned())));
     assert_eq!(sandbox.read(&state_of("WFS-a")), file, "its own file says the same as before");
@@ -172,5 +172,5 @@ fn a_broken_line_that_names_a_session_is_told_of_once_in_a_list() {
     write_session(&sandbox, "WFS-a", "IMPLEMENT", "paused", "2026-11-10T10:00:00Z");
     append(&sandbox, r#"{"id":"WFS-a","status":"act"#);
     let said = sandbox.run(["list"]).ok().stderr;
-    assert_eq!(said.matches("no JSON object").count(), 1, "{said}");
+    assert_eq!(said.matches("not a JSON object").count(), 1, "{said}");
 }

@@ -97,7 +97,7 @@ fn a_task_whose_file_is_gone_is_written_again() {
     std::fs::remove_file(sandbox.path(&path("impl-2"))).unwrap();
     sandbox.run(["doctor"]).code(4);
     let said = sandbox.run(["repair"]).ok().stdout;
-    assert!(said.contains("impl-2.json was missing; it was written again from the log"), "{said}");
+    assert!(said.contains("impl-2.json was missing; it was rewritten from the log"), "{said}");
     assert_eq!(sandbox.read(&path("impl-2")), good);
 }
 
@@ -116,9 +116,9 @@ fn a_task_that_nobody_ever_read_is_left_alone() {
         sandbox.run(words.iter().copied()).ok();
         assert_eq!(sandbox.read(&path("impl-2")), torn, "{words:?}");
     }
-    assert!(sandbox.run(["repair"]).ok().stderr.contains("nothing was to be mended"));
+    assert!(sandbox.run(["repair"]).ok().stderr.contains("nothing to repair"));
     let told = sandbox.run(["doctor"]).code(4).stdout;
-    assert!(told.contains("impl-2.json: it is no JSON") && told.contains("mend it there"), "{told}");
+    assert!(told.contains("impl-2.json: it is not JSON") && told.contains("fix it there"), "{told}");
     assert_eq!(asides(&sandbox), [""; 0]);
     // Its author repairs it.
     sandbox.write(&path("impl-2"), r#"{"id":"impl-2","title":"Whole","status":"pending"}"#);

@@ -66,7 +66,7 @@ fn e4_after_a_week_list_and_resume_warn_of_an_essay_that_was_left_lying() {
     for artifact in ["stage-1-thesis.md", "stage-2-outline.md", "stage-3-section-1-arguments.md"] {
         std::fs::write(folder.join(artifact), "x\n").unwrap();
     }
-    let warned = "nothing has happened in session essay-pipeline-20261114-100000 for 10 days";
+    let warned = "session essay-pipeline-20261114-100000 has had no activity for 10 days";
     for line in ["list", "list --layout essay", "status"] {
         let said = run(&sandbox, line).stderr;
         assert!(crate::unbroken(&said).contains(warned), "{line}: {said}");

@@ -40,7 +40,7 @@ fn a_state_that_cannot_be_read_is_told_with_its_reason_and_kept() {
     let large = [BY_HAND.as_bytes(), b"\nbig: \"", &vec![b'x'; 10_000_000], b"\"\n"].concat();
     let mut no_text = BY_HAND.as_bytes().to_vec();
     no_text[20] = 0xff;
-    for (bytes, why) in [(large, "larger than 1048576 bytes"), (no_text, "it is no UTF-8 (byte 20)")] {
+    for (bytes, why) in [(large, "larger than 1048576 bytes"), (no_text, "it is not UTF-8 (byte 20)")] {
         let sandbox = by_hand();
         put(&sandbox, &bytes);
         let said = told(&sandbox);
@@ -97,7 +97,7 @@ fn a_folder_of_somebody_else_in_the_project_is_left_alone_and_told() {
         testkit::left_out("a folder of somebody else: this user cannot give one away");
         return;
     }
-    assert!(told(&sandbox).contains("it belongs to somebody else, and is left alone"), "{}", told(&sandbox));
+    assert!(told(&sandbox).contains("it belongs to another user, and is left alone"), "{}", told(&sandbox));
     sandbox.run(["set", "pushback_level=full"]).code(3);
     let list = run(&sandbox, "list --json").json();
     assert_eq!(list["sessions"], serde_json::json!([]));
@@ -128,7 +128,7 @@ fn a_current_section_beyond_the_last_is_told_and_work_goes_on() {
         .replace("current_section: 2", "current_section: 9");
     sandbox.write(&file("session-state.yaml"), &text);
     assert!(
-        told(&sandbox).contains("current_section is 9, and there are sections 1 to 6"),
+        told(&sandbox).contains("current_section is 9, but the sections are 1 to 6"),
         "{}",
         told(&sandbox)
     );

@@ -68,7 +68,7 @@ fn a_session_that_lies_there_is_listed_and_worked_on_from_any_project() {
     assert!(text.contains("verified_claims: 7") && text.ends_with("# the end\n"), "{text}");
     assert!(users_store(&sandbox).exists());
     let log = run(&sandbox, &format!("log {FOLDER} --session {FOLDER}")).stdout;
-    assert!(log.contains("taken in from"), "{log}");
+    assert!(log.contains("adopted from"), "{log}");
     let paused = run(&sandbox, &format!("pause --session {FOLDER}"));
     assert!(paused.stderr.contains("Session paused at [Stage 3, Section 2]."), "{}", paused.stderr);
     run(&sandbox, &format!("resume {FOLDER}"));
@@ -171,7 +171,7 @@ fn in_a_project_without_a_session_those_that_belong_to_none_are_offered() {
     assert!(resumed.contains("Resuming at [Stage 3]."), "{resumed}");
     run(&sandbox, "start --id here");
     run(&sandbox, "pause");
-    assert!(run(&sandbox, "resume").stdout.contains("here goes on"), "the project's own comes first");
+    assert!(run(&sandbox, "resume").stdout.contains("here continues"), "the project's own comes first");
 }
 
 /// Its folder moves to the other temporary folder: the new place counts, and nothing is created at the old
@@ -274,7 +274,7 @@ fn a_link_and_somebody_elses_folder_are_refused() {
         testkit::left_out("a folder of somebody else: this user cannot give one away");
     } else {
         let refused = sandbox.run(["note", "x", "--session", "essay-pipeline-20261101-080000"]).code(4);
-        assert!(refused.stderr.contains("it belongs to somebody else"), "{}", refused.stderr);
+        assert!(refused.stderr.contains("it belongs to another user"), "{}", refused.stderr);
     }
     assert!(!users_store(&sandbox).exists());
 }

@@ -111,14 +111,11 @@ fn level_3_asks_where_to_resume_and_without_a_terminal_prints_a_command_for_each
     let told = messages(&run(&sandbox, "status --json").json());
     assert!(told.contains(NOT_RECOVERED), "{told}");
     let found = sandbox.run(["doctor"]).code(4).stdout;
-    assert!(
-        found.contains(NOT_RECOVERED) && found.contains("repair asks, or takes it with --at PHASE"),
-        "{found}"
-    );
+    assert!(found.contains(NOT_RECOVERED) && found.contains("repair asks; --at PHASE answers"), "{found}");
     for words in [&["repair"][..], &["resume", FOLDER], &["note", "x"], &["set", "claim_type=argument"]] {
         let asked = sandbox.run(words).code(6).stderr;
         for line in [
-            format!("error: {NOT_RECOVERED} Where is it to resume?"),
+            format!("error: {NOT_RECOVERED} Where should it resume?"),
             "1. Thesis Development".to_owned(),
             "4. Paragraph Writing".to_owned(),
             format!("  leftoff repair --session {FOLDER} --at thesis_development"),
@@ -154,7 +151,7 @@ fn level_3_a_fresh_state_is_made_as_the_person_says() {
     let aside = std::fs::read_dir(sandbox.path(&format!(".leftoff/aside/{FOLDER}"))).unwrap();
     assert_eq!(aside.count(), 1, "what was there is kept");
     let again = sandbox.run(["repair", "--at", "2"]).code(2).stderr;
-    assert!(again.contains("there is no session of which nothing tells where it stands"), "{again}");
+    assert!(again.contains("no session has an unknown position"), "{again}");
 }
 
 #[test]
@@ -224,7 +221,7 @@ fn what_does_not_fit_is_asked_about_before_a_session_goes_on() {
     sandbox.write(&file("session-state.yaml"), &text);
     let asked = sandbox.run(["resume", FOLDER]).code(6);
     for line in [
-        "current_section is 9, and there are sections 1 to 2",
+        "current_section is 9, but the sections are 1 to 2",
         "stage-3-section-1-arguments.md', which is missing",
         "--yes",
     ] {
@@ -283,7 +280,7 @@ fn odd_yaml_is_told_by_its_key_and_survives() {
         "'mood' has the tag",
         "'mood' has an anchor",
         "'again' is an alias",
-        "'again' is there more than once",
+        "'again' is set more than once",
         "verified_claims is three, not a whole number",
     ] {
         assert!(told.contains(line), "{line:?} is not in\n{told}");

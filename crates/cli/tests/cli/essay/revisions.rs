@@ -24,7 +24,7 @@ fn minor_flags_later_stages_for_review_and_takes_nothing_away() {
     let sandbox = in_stage_4();
     let done = items_done(&sandbox);
     let told = run(&sandbox, "revisit essay_structuring --impact minor --reason clearer --yes").stderr;
-    assert!(told.contains("To go on afterwards: paragraph_writing"), "{told}");
+    assert!(told.contains("To continue: paragraph_writing"), "{told}");
     says(
         &sandbox,
         &[
@@ -63,7 +63,7 @@ fn minor_flags_later_stages_for_review_and_takes_nothing_away() {
 fn moderate_archives_and_asks_for_a_review_of_every_section_whose_map_it_took() {
     let sandbox = in_stage_4();
     let told = run(&sandbox, "revisit essay_structuring --impact moderate --reason moved --yes").stderr;
-    assert!(told.contains("Open again: 2 items that were done"), "{told}");
+    assert!(told.contains("To reopen: 2 items that were done"), "{told}");
     says(
         &sandbox,
         &[
@@ -108,7 +108,7 @@ fn the_impact_is_presented_and_confirmed_before_anything_happens() {
     let sandbox = in_stage_4();
     let before = state(&sandbox);
     let asked = sandbox.run(["revisit", "1", "--impact", "major", "--reason", "anew"]).code(6).stderr;
-    assert!(asked.contains("major impact: 3 later phases begin again, and 4 files are archived"), "{asked}");
+    assert!(asked.contains("major impact: 3 later phases restart, and 4 files are archived"), "{asked}");
     let seen = run(&sandbox, "revisit 1 --impact major --reason anew --dry-run --json").json();
     assert_eq!((&seen["impact"], &seen["reopened"]), (&"major".into(), &6.into()));
     assert_eq!(state(&sandbox), before);
@@ -125,7 +125,7 @@ fn major_leaves_no_later_stage_section_or_paragraph_completed_and_names_no_archi
     run(&sandbox, "checkpoint -m before");
     let done = items_done(&sandbox);
     let told = run(&sandbox, "revisit thesis_development --impact major --reason anew --yes").stderr;
-    assert!(told.contains("Open again: 6 items that were done"), "{told}");
+    assert!(told.contains("To reopen: 6 items that were done"), "{told}");
     says(
         &sandbox,
         &[

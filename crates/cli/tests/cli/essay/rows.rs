@@ -43,9 +43,9 @@ fn what_set_refuses_is_told_of_when_the_file_says_it_and_is_left_there() {
     let status = run(&sandbox, "status --json").json();
     let said = status["warnings"].to_string();
     for words in [
-        "session-state.yaml: pushback_level is 'loud', which is none of full, light, minimal",
+        "session-state.yaml: pushback_level is 'loud', but must be one of full, light, minimal",
         "session-state.yaml: stages.stage_2.target_word_count is 'many', not a whole number",
-        "session-state.yaml: stages.stage_2.audience is 'cats', which is none of general, semi-technical, expert",
+        "session-state.yaml: stages.stage_2.audience is 'cats', but must be one of general, semi-technical, expert",
     ] {
         assert!(said.contains(words), "{words} in {said}");
     }
@@ -77,7 +77,7 @@ fn a_state_of_nothing_but_braces_is_reconstructed_and_set_aside() {
     let sandbox = by_hand();
     sandbox.write(&file("session-state.yaml"), "{}\n");
     let said = run(&sandbox, "status --json").json()["warnings"].to_string();
-    assert!(said.contains("none of its keys is one of a session's state"), "{said}");
+    assert!(said.contains("it has no key of a session's state"), "{said}");
     assert_eq!(state(&sandbox), "{}\n", "a question writes nothing");
     run(&sandbox, "repair");
     says(&sandbox, &["current_stage: 3"]);

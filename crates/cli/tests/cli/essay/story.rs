@@ -13,7 +13,7 @@ fn a_new_session_has_a_folder_of_its_own_for_its_user_alone() {
     let again = sandbox.run(["start", "--layout", "essay", "--id", FOLDER, "--json"]).code(4);
     assert_eq!(again.error()["kind"], "id_taken");
     let bad = sandbox.run(["start", "--layout", "essay", "--id", "mine", "--json"]).code(2);
-    assert!(bad.error()["message"].as_str().unwrap().contains("must be like essay-pipeline-"), "{bad:?}");
+    assert!(bad.error()["message"].as_str().unwrap().contains("must look like essay-pipeline-"), "{bad:?}");
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn a_file_by_hand_is_shown_taken_in_and_kept_to_the_byte() {
         (&"good".into(), &1000.into())
     );
     let noted = run(&sandbox, "note looked~at~it");
-    assert!(noted.stderr.contains("was taken in from essay-pipeline-20261114-100000"), "{}", noted.stderr);
+    assert!(noted.stderr.contains("was adopted from essay-pipeline-20261114-100000"), "{}", noted.stderr);
     assert_eq!(state(&sandbox), BY_HAND, "a note has no place in it");
     run(&sandbox, "item set section-2 --count verified_claims=2");
     let expected = BY_HAND
@@ -376,10 +376,7 @@ fn a_day_of_quiet_pauses_and_a_week_warns() {
     says(&sandbox, &["status: \"paused\"  #"]);
     sandbox.at("2026-11-23T11:00:00Z");
     let warned = run(&sandbox, "status").stderr;
-    assert!(
-        warned.contains("nothing has happened in session essay-pipeline-20261114-100000 for 8"),
-        "{warned}"
-    );
+    assert!(warned.contains("session essay-pipeline-20261114-100000 has had no activity for 8"), "{warned}");
     assert!(warned.contains("leftoff resume") && warned.contains("leftoff abandon"), "{warned}");
     run(&sandbox, "resume");
     sandbox.at("2026-11-25T11:00:00Z");

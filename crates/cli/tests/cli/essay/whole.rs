@@ -157,7 +157,7 @@ fn is_told_without_its_log(sandbox: &Sandbox) {
     away.write(&file("stage-1-thesis.v1.md"), "archived\n");
     let (stands, view) = at(&away);
     assert!(
-        told(&view).contains("Session state could not be automatically recovered. Available artifact files: stage-1-thesis.v1.md. Say where to resume: leftoff repair"),
+        told(&view).contains("Session state could not be automatically recovered. Available artifact files: stage-1-thesis.v1.md. Choose where to resume: leftoff repair"),
         "{}",
         told(&view)
     );

@@ -21,7 +21,7 @@ fn what_tells_of_no_session_there_becomes_none_here_whatever_layout_it_is_to_kee
         elsewhere.write(file, text);
         let plain = importing(&sandbox, &elsewhere, path, None).code(3);
         let kept = importing(&sandbox, &elsewhere, path, Some(layout)).code(3);
-        assert!(kept.stderr.contains("is no session: "), "{}", kept.stderr);
+        assert!(kept.stderr.contains("is not a session: "), "{}", kept.stderr);
         assert_eq!(kept.stderr, plain.stderr, "{path}");
         assert!(!sandbox.path(path).exists(), "nothing is written: {path}");
         assert_eq!(sandbox.run(["list", "--all", "--json"]).ok().json()["sessions"], json!([]));

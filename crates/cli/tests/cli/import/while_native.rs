@@ -142,7 +142,7 @@ fn the_documents_of_a_session_are_copied_once_and_the_state_of_its_tool_is_not()
         let imported = here.run(["import", &path]).ok();
         let said = format!("2 documents were copied into {workspace}");
         assert!(imported.stderr.contains(&said), "{}", imported.stderr);
-        assert!(imported.stderr.contains("context.md is there already"), "{}", imported.stderr);
+        assert!(imported.stderr.contains("context.md already exists"), "{}", imported.stderr);
         let name = "rounds/round-1/reviews/principal-1.md";
         assert_eq!(here.read(&format!("{workspace}/{name}")), project.read(&format!("{OCR}/{name}")));
         assert_eq!(here.read(&format!("{workspace}/context.md")), "mine\n", "nothing is written over");

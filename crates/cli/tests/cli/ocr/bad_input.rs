@@ -21,11 +21,11 @@ fn cases() -> Vec<(&'static str, Vec<u8>, Vec<&'static str>)> {
         .into_bytes()
     };
     vec![
-        ("truncated", b"{\"session_id\":\"x\",\"status\":".to_vec(), vec!["it is no JSON (EOF"]),
+        ("truncated", b"{\"session_id\":\"x\",\"status\":".to_vec(), vec!["it is not JSON (EOF"]),
         ("empty", Vec::new(), vec!["it is empty"]),
         ("blank", b" \n".to_vec(), vec!["it is empty"]),
-        ("null", b"null".to_vec(), vec!["it holds no JSON object"]),
-        ("list", b"[1,2]".to_vec(), vec!["it holds no JSON object"]),
+        ("null", b"null".to_vec(), vec!["it is not a JSON object"]),
+        ("list", b"[1,2]".to_vec(), vec!["it is not a JSON object"]),
         (
             "an empty object",
             b"{}".to_vec(),
@@ -35,14 +35,14 @@ fn cases() -> Vec<(&'static str, Vec<u8>, Vec<&'static str>)> {
         (
             "deep",
             [&b"{\"a\":"[..], &vec![b'['; 900_000]].concat(),
-            vec!["it is no JSON (recursion limit exceeded"],
+            vec!["it is not JSON (recursion limit exceeded"],
         ),
         (
             "doubled keys",
             fields(",\"phase_number\":3,\"current_phase\":\"analysis\""),
             vec![
-                "phase_number is there more than once; the last one counts",
-                "current_phase is there more than once; the last one counts",
+                "phase_number is set more than once; the last value counts",
+                "current_phase is set more than once; the last value counts",
             ],
         ),
         (
@@ -68,39 +68,36 @@ fn cases() -> Vec<(&'static str, Vec<u8>, Vec<&'static str>)> {
         (
             "unknown words",
             fields(",\"workflow_type\":\"audit\""),
-            vec!["workflow_type is 'audit', which is none of review, map"],
+            vec!["workflow_type is 'audit', but must be one of review, map"],
         ),
         (
             "rounds from 0",
             fields(",\"current_round\":0,\"current_map_run\":-1"),
-            vec![
-                "current_round is 0, and they are counted from 1",
-                "current_map_run is -1, not a whole number",
-            ],
+            vec!["current_round is 0, but counting starts at 1", "current_map_run is -1, not a whole number"],
         ),
-        ("invalid UTF-8", b"{\"session_id\":\"\xff\xfe\"}".to_vec(), vec!["it is no UTF-8 (byte 15)"]),
-        ("a mark", [&b"\xef\xbb\xbf"[..], &fields("")].concat(), vec!["it begins with a byte order mark"]),
+        ("invalid UTF-8", b"{\"session_id\":\"\xff\xfe\"}".to_vec(), vec!["it is not UTF-8 (byte 15)"]),
+        ("a mark", [&b"\xef\xbb\xbf"[..], &fields("")].concat(), vec!["it starts with a byte order mark"]),
         (
             "phase 9",
             fields("").iter().map(|byte| if *byte == b'4' { b'9' } else { *byte }).collect(),
-            vec!["phase_number 9 is none of 1 to 8"],
+            vec!["phase_number 9 is not in the range 1 to 8"],
         ),
         (
             "a number of another phase",
             fields(",\"x\":1").iter().map(|byte| if *byte == b'4' { b'7' } else { *byte }).collect(),
-            vec!["current_phase is 'reviews' and phase_number is 7; the name counts"],
+            vec!["current_phase is 'reviews', but phase_number is 7; the name counts"],
         ),
         (
             "a phase of a map",
             fields(",\"workflow_type\":\"map\""),
-            vec!["current_phase is 'reviews', and there is no such phase in a map"],
+            vec!["current_phase is 'reviews', but a map has no such phase"],
         ),
         (
             "no time",
             fields(",\"started_at\":\"soon\",\"updated_at\":\"2026-11-14 09:00\""),
             vec![
-                "started_at is 'soon', which is no time",
-                "updated_at is '2026-11-14 09:00', which is no time",
+                "started_at is 'soon', which is not a time",
+                "updated_at is '2026-11-14 09:00', which is not a time",
             ],
         ),
     ]
@@ -112,7 +109,7 @@ fn cases_of_some_releases() -> Vec<(&'static str, Vec<u8>, Vec<&'static str>)> {
         (
             "a status that the tool does not have",
             br#"{"session_id":"x","status":"paused","current_phase":"reviews","phase_number":4}"#.to_vec(),
-            vec!["status is 'paused', which is none of active, closed"],
+            vec!["status is 'paused', but must be one of active, closed"],
         ),
         (
             "wrong types in what early releases wrote",
@@ -264,8 +261,8 @@ fn links_pipes_and_folders_are_named_and_not_followed() {
         ".ocr/sessions/z-broken: it is a link",
         ".ocr/sessions/link/state.json: it is a link",
         ".ocr/sessions/folder/state.json: it is a folder",
-        ".ocr/sessions/pipe/state.json: it is no regular file",
-        ".ocr/sessions/out/rounds/round-1/final.md: it is a link; what it would show is not known",
+        ".ocr/sessions/pipe/state.json: it is not a regular file",
+        ".ocr/sessions/out/rounds/round-1/final.md: it is a link; its contents are unknown",
     ] {
         assert!(said.contains(expected), "{expected} is not in\n{said}");
     }
@@ -275,7 +272,7 @@ fn links_pipes_and_folders_are_named_and_not_followed() {
     sandbox.run(["repair"]).code(6);
     for id in ["folder", "pipe", "link"] {
         let mended = sandbox.run(["repair", "--session", id, "--at", "reviews"]).ok().stdout;
-        assert!(mended.contains(&format!("{id}: mended as a person said; it stands at review")), "{mended}");
+        assert!(mended.contains(&format!("{id}: repaired as chosen; it is at review")), "{mended}");
     }
     let aside = |id: &str| {
         let entries = std::fs::read_dir(sandbox.path(&format!(".leftoff/aside/{id}"))).unwrap();

@@ -108,7 +108,7 @@ fn evidence_for_what_is_done_already_is_not_dropped_in_silence() {
     let again = sandbox.run(words).ok();
     assert!(!again.stderr.contains("evidence"), "the same again is not twice: {}", again.stderr);
     let other = sandbox.run(["advance", "--phase", "context", "--evidence", "found=3"]).ok();
-    let said = "context was completed already, and this evidence was not recorded: found;";
+    let said = "context was already completed, so this evidence was not recorded: found;";
     assert!(other.stderr.contains(said), "{}", other.stderr);
 }
 

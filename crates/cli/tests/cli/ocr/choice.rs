@@ -194,7 +194,7 @@ fn o1_a_map_stays_where_its_state_is_and_the_current_runs_map_is_told() {
     artifact(&sandbox, "map/runs/run-2/map.md", "M\n");
     assert_eq!(stands(), "topology");
     assert!(
-        told().contains("map/runs/run-2/map.md exists, and the session is at phase 2 (topology)"),
+        told().contains("map/runs/run-2/map.md exists, but the session is at phase 2 (topology)"),
         "{}",
         told()
     );
@@ -229,7 +229,7 @@ fn a_session_without_a_state_is_worked_out_from_its_files() {
     }
     let view = sandbox.run(["status", "--session", "reviews", "--json"]).ok().json();
     assert_eq!(view["run"]["ordinal"], 2);
-    assert!(warnings(&view).contains("state.json: it is missing; where things stand was worked out"));
+    assert!(warnings(&view).contains("state.json: it is missing; the position was derived"));
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn o1_a_review_stays_where_its_state_is_and_the_current_rounds_last_files_are_to
     assert!(told().contains("rounds/round-2/discourse.md exists"), "{}", told());
     artifact(&sandbox, "rounds/round-2/final.md", "x");
     assert!(told().contains("discourse.md and .ocr/sessions"), "{}", told());
-    assert!(told().contains("rounds/round-2/final.md exist, and the session is at phase 2"), "{}", told());
+    assert!(told().contains("rounds/round-2/final.md exist, but the session is at phase 2"), "{}", told());
     assert_eq!(stands(), "change-context");
 }
 
@@ -294,7 +294,7 @@ fn a_session_in_files_is_not_torn_out_of_its_worktree() {
     sandbox.run(["start", "--layout", "ocr", "--id", ID]).ok();
     for words in [&["resume", ID][..], &["switch", ID]] {
         let refused = sandbox.run(["--project", &there].into_iter().chain(words.iter().copied())).code(4);
-        assert!(refused.stderr.contains("is kept in files of another worktree"), "{}", refused.stderr);
+        assert!(refused.stderr.contains("belong to another worktree"), "{}", refused.stderr);
         assert!(refused.stderr.contains(&format!("leftoff resume {ID} --project ")), "{}", refused.stderr);
     }
     // A branch reviewed on the same day in another worktree is another review.
@@ -564,7 +564,7 @@ fn only_another_session_that_one_can_go_on_with_is_called_similar() {
         &json!({ "session_id": "x", "status": "active", "current_phase": "reviews", "phase_number": 4 }),
     );
     let said = said(&sandbox);
-    assert!(said.contains("go on with it: leftoff switch 2026-11-13-feature-login"), "{said}");
+    assert!(said.contains("continue it: leftoff switch 2026-11-13-feature-login"), "{said}");
     sandbox.run(["switch", "2026-11-13-feature-login"]).ok();
 }
 

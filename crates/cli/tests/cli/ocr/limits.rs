@@ -111,7 +111,7 @@ fn a_round_without_a_folder_that_is_not_the_next_one_is_told() {
     };
     artifact(&sandbox, "rounds/round-1/final.md", "F\n");
     assert_eq!(at(2, 2), "", "its folder comes with its first file");
-    let expected = "current_round is 5, and the last folder is rounds/round-1, which counts";
+    let expected = "current_round is 5, but the last folder is rounds/round-1; the folder counts";
     assert!(at(5, 1).contains(expected));
     sandbox.run(["skip", "--reason", "known", "--session", ID]).ok();
     assert_eq!(state(&sandbox)["current_round"], 1, "set right by the first change");
@@ -123,7 +123,7 @@ fn the_same_damage_twice_is_kept_twice_for_whoever_still_writes_the_first() {
     for _ in 0..2 {
         sandbox.write(&format!("{FOLDER}/state.json"), "{\"session_id\"");
         let said = sandbox.run(["note", "goes on"]).ok().stderr;
-        assert!(said.contains("it was set aside"), "{said}");
+        assert!(said.contains("it was quarantined"), "{said}");
         assert_eq!(state(&sandbox)["current_phase"], "context");
     }
     let kept = everything(&sandbox.path(&format!(".leftoff/aside/{ID}")));

@@ -118,7 +118,7 @@ fn whichever_of_name_and_number_somebody_changed_decides() {
     let (phase, warnings) = said(&sandbox);
     assert_eq!(phase, "discourse");
     assert!(
-        warnings.contains("current_phase is 'discourse' and phase_number is 7; the name counts"),
+        warnings.contains("current_phase is 'discourse', but phase_number is 7; the name counts"),
         "{warnings}"
     );
     sandbox.run(["note", "taken in"]).ok();
@@ -180,7 +180,7 @@ fn a_phase_that_there_is_not_stays_until_the_session_moves_and_is_kept_then() {
             sandbox.run(["note", "not about it", "--session", ID]).ok();
             assert_eq!(sandbox.read(&format!("{FOLDER}/state.json")), theirs, "known: {is_known}");
             let view = sandbox.run(["skip", "--reason", "known", "--session", ID, "--json"]).ok().json();
-            assert!(warnings(&view).contains("said what could not be read (current_phase: "), "{view}");
+            assert!(warnings(&view).contains("had unreadable contents (current_phase: "), "{view}");
             assert_eq!(aside(&sandbox), [theirs.as_bytes()], "known: {is_known}");
             assert_eq!(state(&sandbox)["current_phase"], phase(&view));
             sandbox.run(["skip", "--reason", "known", "--session", ID]).ok();
@@ -194,7 +194,7 @@ fn a_status_that_there_is_not_is_kept_when_the_session_is_closed() {
     let sandbox = taken_in(&json!({ "status": "paused" }));
     let theirs = sandbox.read(&format!("{FOLDER}/state.json"));
     let view = sandbox.run(["abandon", "--reason", "not needed", "--json"]).ok().json();
-    assert!(warnings(&view).contains("said what could not be read (status: \"paused\")"), "{view}");
+    assert!(warnings(&view).contains("had unreadable contents (status: \"paused\")"), "{view}");
     assert_eq!(state(&sandbox)["status"], "closed");
     assert_eq!(aside(&sandbox), [theirs.as_bytes()]);
 }

@@ -40,14 +40,14 @@ fn first_the_log_has_it_all() {
     damage(&sandbox);
     let found = doctor(&sandbox, 4);
     assert_eq!(found[0]["kind"], "view_damaged");
-    assert!(found[0]["message"].as_str().unwrap().contains("going on from the log"), "{found}");
-    assert_eq!(found[0]["hint"], format!("set it aside and write it again: leftoff repair --session {ID}"));
+    assert!(found[0]["message"].as_str().unwrap().contains("the log is used instead"), "{found}");
+    assert_eq!(found[0]["hint"], format!("quarantine and rewrite it: leftoff repair --session {ID}"));
     let view = sandbox.run(["status", "--json"]).ok().json();
     assert_eq!(phase(&view), "change-context");
     let screen = sandbox.run(["progress", "--once"]).ok().stdout;
     assert!(screen.contains("▸ Change Context"), "the screen goes on from the log, too:\n{screen}");
     let said = repaired(&sandbox);
-    assert!(said.contains("was damaged: it is no JSON") && said.contains("set aside"), "{said}");
+    assert!(said.contains("was damaged: it is not JSON") && said.contains("quarantined"), "{said}");
     assert_eq!(sandbox.read(&format!("{FOLDER}/state.json")), good);
     assert_eq!(sandbox.read(&format!("{FOLDER}/state.json.bak")), backup, "a damaged one is no backup");
     doctor(&sandbox, 0);
@@ -60,7 +60,7 @@ fn a_missing_file_is_written_again_from_the_log() {
     std::fs::remove_file(sandbox.path(&format!("{FOLDER}/state.json"))).unwrap();
     assert_eq!(doctor(&sandbox, 4)[0]["kind"], "view_missing");
     let said = repaired(&sandbox);
-    assert!(said.contains("state.json was missing; it was written again from the log"), "{said}");
+    assert!(said.contains("state.json was missing; it was rewritten from the log"), "{said}");
     assert_eq!(sandbox.read(&format!("{FOLDER}/state.json")), good);
 }
 
@@ -70,7 +70,7 @@ fn a_damaged_file_is_no_edit_and_the_next_command_sets_it_aside() {
     sandbox.write(&format!("{FOLDER}/state.json"), "");
     let noted = sandbox.run(["note", "goes on", "--json"]).ok().json();
     assert_eq!(phase(&noted), "context");
-    assert!(warnings(&noted).contains("could not be read; it was set aside"), "{}", warnings(&noted));
+    assert!(warnings(&noted).contains("could not be read; it was quarantined"), "{}", warnings(&noted));
     assert_eq!(state(&sandbox)["current_phase"], "context");
 }
 
@@ -85,7 +85,7 @@ fn without_a_log_the_version_before_is_read() {
     assert_eq!(phase(&view), "analysis");
     assert!(warnings(&view).contains("state.json.bak was read instead, and may be older"), "{view}");
     let found = doctor(&sandbox, 4);
-    assert_eq!(found[0]["hint"], format!("mend it: leftoff repair --session {ID}"));
+    assert_eq!(found[0]["hint"], format!("repair it: leftoff repair --session {ID}"));
     let said = repaired(&sandbox);
     assert!(said.contains("state.json.bak was read instead, and may be older"), "{said}");
     let written = state(&sandbox);
@@ -102,7 +102,7 @@ fn without_either_the_artifacts_tell_where_it_is_about() {
     let view = sandbox.run(["status", "--json"]).ok().json();
     assert_eq!((phase(&view), &view["run"]["ordinal"]), ("reviews", &2.into()));
     let said = repaired(&sandbox);
-    assert!(said.contains("where things stand was worked out from the other files"), "{said}");
+    assert!(said.contains("the position was derived from the other files"), "{said}");
     let written = state(&sandbox);
     assert_eq!((&written["current_phase"], &written["current_round"]), (&"reviews".into(), &2.into()));
     let view = sandbox.run(["status", "--session", ID, "--json"]).ok().json();
@@ -203,7 +203,11 @@ fn a_backup_that_somebody_made_themselves_is_kept_once() {
     foreign(&sandbox, ID, &at("context", 1));
     sandbox.write(&format!("{FOLDER}/state.json.bak"), "my own copy\n");
     let said = sandbox.run(["skip", "--reason", "to see what is written"]).ok();
-    assert!(said.stderr.contains("state.json.bak was not ours; it was kept"), "{}", said.stderr);
+    assert!(
+        said.stderr.contains("state.json.bak was not written by leftoff; it was kept"),
+        "{}",
+        said.stderr
+    );
     let aside = || {
         let files = everything(&sandbox.path(&format!(".leftoff/aside/{ID}")));
         files.into_values().map(|bytes| String::from_utf8(bytes).unwrap()).collect::<Vec<_>>()
@@ -211,7 +215,7 @@ fn a_backup_that_somebody_made_themselves_is_kept_once() {
     assert_eq!(aside(), ["my own copy\n"]);
     for _ in 0..3 {
         let said = sandbox.run(["skip", "--reason", "again"]).ok().stderr;
-        assert!(!said.contains("was not ours"), "{said}");
+        assert!(!said.contains("was not written by leftoff"), "{said}");
     }
     assert_eq!(aside(), ["my own copy\n"], "the version before is ours from then on");
 }
@@ -275,15 +279,15 @@ fn repair_says_which_rung_was_used_and_what_may_be_approximate() {
     let again = sandbox.run(["repair"]).code(6);
     assert_eq!(again.stdout, "", "all others are mended");
     assert!(
-        again.stderr.contains("Nothing tells how far session 2026-11-13-nothing was"),
+        again.stderr.contains("The position of session 2026-11-13-nothing is unknown"),
         "{}",
         again.stderr
     );
     let command = "leftoff repair --session 2026-11-13-nothing --at reviews";
     assert!(again.stderr.contains(command), "{}", again.stderr);
     let said = sandbox.run_printed(command).ok().stdout;
-    assert!(said.contains("mended as a person said; it stands at review, run 1, phase 4 of 8"), "{said}");
-    assert!(said.contains("may be approximate: nothing but you tells how far it was"), "{said}");
+    assert!(said.contains("repaired as chosen; it is at review, run 1, phase 4 of 8"), "{said}");
+    assert!(said.contains("may be approximate: the position is the one you chose"), "{said}");
     sandbox.run(["doctor"]).ok();
 }
 
@@ -309,7 +313,7 @@ fn a_folder_that_was_renamed_is_not_made_again_and_is_a_session_under_its_new_na
         assert!(refused.stderr.contains(&format!("leftoff switch {NEW}")), "{words:?}: {}", refused.stderr);
     }
     let repair = sandbox.run(["repair"]).code(1).stdout;
-    assert!(repair.contains("not mended: the folder of session"), "{repair}");
+    assert!(repair.contains("not repaired: the folder of session"), "{repair}");
     assert_eq!(everything(&sessions), before, "nothing was made again");
 
     sandbox.run(["note", "goes on"]).ok();
@@ -319,7 +323,7 @@ fn a_folder_that_was_renamed_is_not_made_again_and_is_a_session_under_its_new_na
     assert!(!sessions.join(ID).exists());
     sandbox.run(["doctor"]).ok();
     let repair = sandbox.run(["repair"]).ok();
-    assert!(repair.stderr.contains("nothing was to be mended"), "{}", repair.stderr);
+    assert!(repair.stderr.contains("nothing to repair"), "{}", repair.stderr);
     assert!(!sessions.join(ID).exists(), "what is over may be tidied away");
 }
 
@@ -346,7 +350,7 @@ fn a_folder_in_the_place_of_the_version_before_goes_aside() {
     let doctor = sandbox.run(["doctor"]).code(4).stdout;
     assert!(doctor.contains("backup_is_a_folder"), "{doctor}");
     let skipped = sandbox.run(["skip", "--reason", "x"]).ok();
-    assert!(skipped.stderr.contains("state.json.bak was a folder; it was set aside"), "{}", skipped.stderr);
+    assert!(skipped.stderr.contains("state.json.bak was a folder; it was quarantined"), "{}", skipped.stderr);
     assert!(!skipped.stderr.contains("not written"), "{}", skipped.stderr);
     assert_eq!(state(&sandbox)["current_phase"], "change-context");
     let aside = everything(&sandbox.path(".leftoff/aside"));
@@ -367,7 +371,7 @@ fn what_was_written_is_said_to_be_also_where_nothing_can_be_set_aside() {
     sandbox.write(&format!("{FOLDER}/state.json"), "{");
     let skipped = sandbox.run(["skip", "--reason", "x"]).ok();
     assert!(skipped.stderr.contains("state.json was written"), "{}", skipped.stderr);
-    assert!(!skipped.stderr.contains("are not written"), "{}", skipped.stderr);
+    assert!(!skipped.stderr.contains("could not be written"), "{}", skipped.stderr);
     assert_eq!(state(&sandbox)["current_phase"], "change-context");
     assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0, "nothing goes over a link");
     let doctor = sandbox.run(["doctor"]).code(4).stdout;

@@ -52,7 +52,7 @@ fn a_session_that_was_left_active_is_shown_for_ever_and_told_as_idle() {
         (&"2026-11-14-left".into(), &"active".into())
     );
     assert_eq!(view["status"], "possibly_stalled");
-    let idle = "nothing has happened in session 2026-11-14-left for 120 days";
+    let idle = "session 2026-11-14-left has had no activity for 120 days";
     assert!(super::warnings(&view).contains(idle), "{view}");
     assert_eq!(sandbox.names(".ocr/sessions/2026-11-14-left"), ["state.json"], "and it is left as it is");
 }
@@ -88,7 +88,7 @@ fn a_folder_among_the_sessions_that_is_none_is_named() {
     foreign(&sandbox, "2026-11-10-healthy", &json!({ "current_phase": "reviews", "phase_number": 4 }));
     for folder in ["tmp", ".locks"] {
         sandbox.write(&format!(".ocr/sessions/{folder}/state.json"), "{\"current_phase\":\"reviews\"}");
-        let said = format!(".ocr/sessions/{folder}: it is no session, and its tool may take it for one");
+        let said = format!(".ocr/sessions/{folder}: it is not a session, but its tool may treat it as one");
         let list = sandbox.run(["list", "--json"]).ok().json();
         assert!(super::warnings(&list).contains(&said), "{list}");
         assert_eq!(list["sessions"].as_array().unwrap().len(), 1, "{list}");

@@ -65,7 +65,7 @@ fn the_bar_has_24_cells_and_percent_and_labels_are_the_tools_own() {
                     "{mark} {label} is not in\n{screen}"
                 );
             }
-            assert_eq!(screen.contains("? claimed: no file shows it\n"), position > 0, "{screen}");
+            assert_eq!(screen.contains("? claimed: no file proves it\n"), position > 0, "{screen}");
         }
     }
 }
@@ -107,17 +107,20 @@ fn a_tick_is_for_what_a_file_shows_or_where_there_is_none_for_what_the_number_is
 fn what_the_tool_shows_nonsense_for_is_shown_with_its_reason() {
     for (text, reason) in [
         ("{}", "current_phase is missing"),
-        ("null", "it holds no JSON object"),
-        ("{\"session_id\":\"x\",\"status\":", "it is no JSON"),
+        ("null", "it is not a JSON object"),
+        ("{\"session_id\":\"x\",\"status\":", "it is not JSON"),
         (
             r#"{"session_id":"x","current_phase":"reviews","phase_number":4,"started_at":"soon"}"#,
-            "started_at is 'soon', which is no time",
+            "started_at is 'soon', which is not a time",
         ),
         (
             r#"{"session_id":"x","current_phase":"reviews","phase_number":9}"#,
-            "phase_number 9 is none of 1 to 8",
+            "phase_number 9 is not in the range 1 to 8",
         ),
-        (r#"{"session_id":"x","current_phase":"odd","phase_number":9}"#, "phase_number 9 is none of 1 to 8"),
+        (
+            r#"{"session_id":"x","current_phase":"odd","phase_number":9}"#,
+            "phase_number 9 is not in the range 1 to 8",
+        ),
     ] {
         let sandbox = project();
         sandbox.write(&format!("{FOLDER}/state.json"), text);
@@ -227,11 +230,11 @@ fn reviewers_findings_and_files_of_a_map_are_counted() {
     artifact(&sandbox, "rounds/round-1/reviews/quality-2.md", "## Finding\n");
     artifact(&sandbox, "rounds/round-1/reviews/quality-1.md", "nothing\n");
     let shown = screen(&sandbox, &[]);
-    let expected = "Round 1: going on, 3 reviewers\n  quality-1: 0 findings\n  quality-2: 1 finding\n  security-1: 3 findings\n";
+    let expected = "Round 1: in progress, 3 reviewers\n  quality-1: 0 findings\n  quality-2: 1 finding\n  security-1: 3 findings\n";
     assert!(shown.contains(expected), "{shown}");
     let topology = "# T\n## Canonical File List\n\n```text\na.rs\nb.rs\n```\n\n```\nc.rs\n```\n";
     artifact(&sandbox, "map/runs/run-1/topology.md", topology);
-    assert!(screen(&sandbox, &[]).contains("Map run 1: going on, 2 files"));
+    assert!(screen(&sandbox, &[]).contains("Map run 1: in progress, 2 files"));
 }
 
 #[test]
@@ -298,7 +301,7 @@ fn a_closed_session_is_waited_beside_and_shown_by_its_name() {
     ] {
         assert!(shown.contains(expected), "{expected:?} is not in\n{shown}");
     }
-    assert!(screen(&project(), &[]).starts_with("Waiting for session… (none is here;"));
+    assert!(screen(&project(), &[]).starts_with("Waiting for session… (no session here;"));
     let mut fields = state(&sandbox);
     fields["updated_at"] = "2027-11-14T09:10:00Z".into();
     foreign(&sandbox, ID, &fields);
@@ -371,7 +374,7 @@ fn a_round_that_was_left_for_the_next_one_is_not_told_as_finished() {
     artifact(&sandbox, "rounds/round-2/reviews/security-1.md", "## Finding\n");
     let shown = screen(&sandbox, &[]);
     assert!(shown.contains("Round 1: left unfinished, 1 reviewer"), "{shown}");
-    assert!(shown.contains("Round 2: going on, 1 reviewer"), "{shown}");
+    assert!(shown.contains("Round 2: in progress, 1 reviewer"), "{shown}");
     let history = sandbox.run(["history", "--session", ID]).ok().stdout;
     let first = history.split("Run 2 of review").next().unwrap();
     assert!(first.contains("Run 1 of review") && first.contains("ended unfinished"), "{history}");
@@ -387,10 +390,10 @@ fn of_a_session_that_was_given_up_the_way_on_is_one_that_goes() {
     let sandbox = begun();
     sandbox.run(["abandon"]).ok();
     let waiting = screen(&sandbox, &[]);
-    assert!(waiting.contains("is given up;"), "{waiting}");
-    assert!(waiting.contains(&format!("take it up again: leftoff reopen {ID})")), "{waiting}");
+    assert!(waiting.contains("is abandoned;"), "{waiting}");
+    assert!(waiting.contains(&format!("reopen it: leftoff reopen {ID})")), "{waiting}");
     let refused = sandbox.run(["round"]).code(4).stderr;
-    assert!(refused.contains(&format!("take it up again: leftoff reopen {ID}")), "{refused}");
+    assert!(refused.contains(&format!("reopen it: leftoff reopen {ID}")), "{refused}");
     sandbox.run(["reopen", ID]).ok();
     assert!(screen(&sandbox, &[]).starts_with(ID), "it goes on");
 }
@@ -503,7 +506,7 @@ fn a_session_that_was_given_up_says_so_where_it_was_left() {
     sandbox.at("2026-11-14T12:00:00Z");
     let shown = screen(&sandbox, &["--session", ID]);
     assert!(shown.contains("Review  Round 1  0s\n"), "its clock stands still: {shown}");
-    assert!(shown.contains(" 13 %  Given up\n") && !shown.contains("Done"), "{shown}");
+    assert!(shown.contains(" 13 %  Abandoned\n") && !shown.contains("Done"), "{shown}");
     sandbox.run(["reopen", ID]).ok();
     assert!(screen(&sandbox, &[]).contains(" 13 %\n"), "it goes on");
 }

@@ -47,7 +47,7 @@ fn o4_a_state_that_claims_a_round_without_a_folder_shows_the_last_folder_and_war
     artifact(&sandbox, "rounds/round-2/reviews/security-1.md", "## Finding\n");
     let view = sandbox.run(["status", "--json"]).ok().json();
     assert_eq!(view["run"]["ordinal"], 2);
-    assert!(warnings(&view).contains("current_round is 5, and the last folder is rounds/round-2"), "{view}");
+    assert!(warnings(&view).contains("current_round is 5, but the last folder is rounds/round-2"), "{view}");
     assert!(screen(&sandbox, &[]).contains("Review  Round 2"));
 }
 
@@ -201,9 +201,9 @@ fn o10_a_copied_example_time_makes_no_session_old() {
     let view = sandbox.run(["status", "--json"]).ok().json();
     let said = warnings(&view);
     for key in ["started_at", "round_started_at", "updated_at"] {
-        assert!(said.contains(&format!("state.json: {key} lies long before the session began")), "{said}");
+        assert!(said.contains(&format!("state.json: {key} is long before the session's start")), "{said}");
     }
-    assert!(!said.contains("nothing has happened"), "{said}");
+    assert!(!said.contains("has had no activity"), "{said}");
     assert_eq!(view["created_at"], "2026-11-14T09:50:00Z");
     let shown = screen(&sandbox, &[]);
     assert!(shown.contains("Review  Round 1  10m 0s\n"), "as old as its file: {shown}");

@@ -262,7 +262,7 @@ fn o1_an_active_review_with_final_md_stays_active_on_screen_and_on_disk() {
         let view = sandbox.run(["status", "--json"]).ok().json();
         assert_eq!((phase(&view), &view["lifecycle"]["state"]), (name, &"active".into()), "{view}");
         let told = &view["warnings"][0];
-        let message = format!("final.md exists, and the session is at phase {number} ({name})");
+        let message = format!("final.md exists, but the session is at phase {number} ({name})");
         assert!(told["message"].as_str().unwrap().contains(&message), "{told}");
         let hint = format!("leftoff advance --phase {name}");
         assert!(told["hint"].as_str().unwrap().contains(&hint), "{told}");
@@ -336,7 +336,7 @@ fn nothing_of_ours_stands_where_the_tool_counts() {
     assert_eq!(sandbox.read(&format!("{archive}/reviews/security-1.v1.md")), "3\n");
     assert_eq!(sandbox.read(&format!("{archive}/discourse.v1.md")), "5\n");
     let screen = sandbox.run(["progress", "--once"]).ok().stdout;
-    assert!(screen.contains("Round 1: going on, 0 reviewers"), "{screen}");
+    assert!(screen.contains("Round 1: in progress, 0 reviewers"), "{screen}");
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn a_lambda_that_is_not_simple_is_refused_by_name_and_nothing_is_evaluated() {
     sandbox.at("2026-11-14T11:00:00Z");
     sandbox.write(OLD, &pretty(&old_file()));
     let held = sandbox.run(["advance", "--phase", "1", "--evidence", "tests=3", "--session", ID]).code(5);
-    assert!(held.stderr.contains("Nothing evaluates"), "{}", held.stderr);
+    assert!(held.stderr.contains("is not evaluated here"), "{}", held.stderr);
     assert!(!sandbox.path("evaluated").exists());
 }
 
@@ -38,7 +38,7 @@ fn a_lambda_that_is_not_simple_is_refused_by_name_and_nothing_is_evaluated() {
 fn definitions_that_are_no_use_are_refused() {
     let sandbox = fresh();
     for (text, part) in [
-        ("{", "it is no JSON"),
+        ("{", "it is not JSON"),
         (r#"{"total_phases": 0, "phases": []}"#, "total_phases is 0"),
         (r#"{"total_phases": 6, "phases": [{"phase_number": 0}]}"#, "it describes 1 phases"),
     ] {
@@ -49,7 +49,7 @@ fn definitions_that_are_no_use_are_refused() {
     define(&sandbox);
     sandbox.write(GATE, "checkpoint:\n\tstrict: true\n");
     let tab = sandbox.run(["start", "ship_v1", "--layout", "praxis"]).code(4);
-    assert!(tab.stderr.contains("it is no usable YAML"), "{}", tab.stderr);
+    assert!(tab.stderr.contains("it is not usable YAML"), "{}", tab.stderr);
     assert!(!sandbox.path(".praxis-os/.cache").exists());
 }
 
@@ -82,7 +82,7 @@ fn dynamic_phases_come_from_the_specification_and_a_session_keeps_those_it_began
     let seen = view(&sandbox);
     assert_eq!(titles(&seen), ["Analysis", "Setup", "Core"]);
     let said = seen["warnings"].to_string();
-    assert!(said.contains("its workflow is defined with 4 phases; what was recorded counts"), "{said}");
+    assert!(said.contains("its workflow has 4 phases; the recorded number counts"), "{said}");
     let none = sandbox.run(["start", "ship_v1", "--layout", "praxis", "--target", "../outside"]).code(4);
     assert!(
         none.stderr.contains("its phases are dynamic") && none.stderr.contains("--target"),
@@ -128,7 +128,7 @@ fn its_definitions_are_listed_shown_and_checked() {
     assert!(dynamic["needs_target"].as_str().unwrap().contains("its phases are dynamic"));
     let checked = sandbox.run(["workflow", "check"]).code(4);
     assert!(
-        checked.stdout.contains(".praxis-os/workflows/bad_v1/metadata.json:1: it is no JSON"),
+        checked.stdout.contains(".praxis-os/workflows/bad_v1/metadata.json:1: it is not JSON"),
         "{checked:?}"
     );
     sandbox.run(["workflow", "check", "ship_v1"]).ok();
@@ -171,7 +171,7 @@ fn a_start_without_a_workflow_names_those_that_there_are_and_makes_no_phases_up(
     );
     let other = sandbox.run(["start", "release", "--layout", "praxis"]).code(3).stderr;
     assert!(
-        other.contains("there are bad_v1, ship_v1; write your own: .praxis-os/workflows/NAME"),
+        other.contains("the workflows are bad_v1, ship_v1; write your own: .praxis-os/workflows/NAME"),
         "{other}"
     );
     // Beside a native session, nothing says that the tool's own is meant.
@@ -238,14 +238,14 @@ fn a_field_that_is_missing_is_said_once_and_no_rule_says_something_else_of_it() 
     sandbox.run(["advance", "--phase", "0", "--session", "s"]).ok();
     sandbox.write(
         GATE,
-        "checkpoint: {strict: true}\nevidence_schema:\n  tests: {type: integer, required: true, validator: positive}\n  failed: {type: integer}\nvalidators:\n  positive: \"lambda x: x > 0\"\ncross_field_validation:\n  - rule: \"lambda e: e['tests'] > 10\"\n    error_message: write more tests\n  - rule: \"lambda e: e['failed'] == 0\"\n    error_message: mend what fails\n",
+        "checkpoint: {strict: true}\nevidence_schema:\n  tests: {type: integer, required: true, validator: positive}\n  failed: {type: integer}\nvalidators:\n  positive: \"lambda x: x > 0\"\ncross_field_validation:\n  - rule: \"lambda e: e['tests'] > 10\"\n    error_message: write more tests\n  - rule: \"lambda e: e['failed'] == 0\"\n    error_message: fix what fails\n",
     );
     sandbox.run(["start", "ship_v1", "--layout", "praxis", "--id", "t", "--parallel"]).ok();
     sandbox.run(["advance", "--phase", "0", "--session", "t"]).ok();
     let failed = sandbox.run(["advance", "--phase", "1", "--session", "t"]).code(5);
     let hint = failed.stderr.lines().find(|line| line.starts_with("hint: ")).unwrap().to_owned();
     assert_eq!(hint.matches("Field 'tests' is required but missing").count(), 1, "{hint}");
-    assert!(hint.contains("Field 'failed' is missing (mend what fails)"), "{hint}");
+    assert!(hint.contains("Field 'failed' is missing (fix what fails)"), "{hint}");
     assert!(!hint.contains("Write more tests"), "it could not be looked at: {hint}");
     let gate = sandbox.run(["gate", "--session", "t"]).code(5).stdout;
     assert_eq!(gate.matches("Field 'tests' is required but missing").count(), 1, "{gate}");

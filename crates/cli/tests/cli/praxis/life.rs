@@ -364,7 +364,7 @@ fn reopen_without_a_name_means_a_session_that_its_file_calls_completed() {
     done["current_phase"] = json!(3);
     sandbox.write(OLD, &pretty(&done));
     let reopened = sandbox.run(["reopen"]).ok();
-    assert!(reopened.stdout.starts_with(&format!("{ID} open again")), "{}", reopened.stdout);
+    assert!(reopened.stdout.starts_with(&format!("{ID} reopened")), "{}", reopened.stdout);
     // A session of ours that its tool has finished since.
     let sandbox = started();
     let mut theirs = file(&sandbox, NEW);
@@ -373,7 +373,7 @@ fn reopen_without_a_name_means_a_session_that_its_file_calls_completed() {
     theirs["lifecycle"]["completed"] = json!(true);
     sandbox.write(NEW, &pretty(&theirs));
     let reopened = sandbox.run(["reopen"]).ok();
-    assert!(reopened.stdout.starts_with("s open again"), "{}", reopened.stdout);
+    assert!(reopened.stdout.starts_with("s reopened"), "{}", reopened.stdout);
 }
 
 #[test]

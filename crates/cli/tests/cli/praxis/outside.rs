@@ -248,16 +248,16 @@ fn a_file_that_nobody_ever_read_is_left_as_it_is_by_every_command() {
         let sandbox = fresh();
         sandbox.write(OLD, text);
         let shown = sandbox.run(["show", ID, "--json"]).ok().json();
-        assert!(shown["warnings"].to_string().contains("where things stand cannot be told"), "{shown:#}");
+        assert!(shown["warnings"].to_string().contains("the position is unknown"), "{shown:#}");
         for command in [&["advance"][..], &["note", "x"], &["set", "a=1"], &["pause"], &["close", "--force"]]
         {
             let refused = sandbox.run(command.iter().chain(&["--session", ID])).code(1).stderr;
-            assert!(refused.contains("nothing else tells of session"), "{refused}");
-            assert!(refused.contains("put a copy of it back"), "{refused}");
+            assert!(refused.contains("nothing else records session"), "{refused}");
+            assert!(refused.contains("restore a copy of it"), "{refused}");
         }
         let mended = sandbox.run(["repair", "--session", ID]);
         assert!(
-            format!("{}{}", mended.stdout, mended.stderr).contains("nothing else tells"),
+            format!("{}{}", mended.stdout, mended.stderr).contains("nothing else records"),
             "{}",
             mended.stdout
         );
@@ -314,12 +314,12 @@ fn a_file_that_grew_beyond_what_is_read_is_never_lost() {
     let theirs = pretty(&theirs);
     sandbox.write(NEW, &theirs);
     let status = sandbox.run(["status"]).ok();
-    assert!(status.stderr.contains("the most that is read"), "{}", status.stderr);
+    assert!(status.stderr.contains("the maximum"), "{}", status.stderr);
     assert!(!status.stderr.contains("is not defined"), "its workflow is there: {}", status.stderr);
     sandbox.run(["note", "remember"]).ok();
     assert_eq!(sandbox.read(NEW), theirs, "left alone");
     let mended = sandbox.run(["repair"]).ok().stdout;
-    assert!(mended.contains("it was set aside and written again from the log"), "{mended}");
+    assert!(mended.contains("it was quarantined and rewritten from the log"), "{mended}");
     for phase in ["0", "1"] {
         sandbox.run(["advance", "--phase", phase, "--evidence", "tests=1"]).ok();
     }

@@ -152,7 +152,7 @@ fn what_is_in_the_way_where_a_session_should_be_is_named_and_left_alone() {
         ("loop", "it is a link"),
         ("broken", "it is a link"),
         ("brackets", "it is larger than"),
-        ("deep", "it is no JSON"),
+        ("deep", "it is not JSON"),
     ] {
         assert!(said.contains(&format!("{}: {why}", at(name))), "{name}: {why} in {said}");
     }

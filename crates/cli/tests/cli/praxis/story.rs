@@ -74,7 +74,7 @@ impl Story {
         assert_eq!(seen["current_phase"]["number"], 2, "{name}");
         assert_eq!(seen["completed_phases"], json!([0, 1]), "{name}");
         let said = seen["warnings"].to_string();
-        assert!(said.contains("is damaged") && said.contains("going on from the log"), "{name}: {said}");
+        assert!(said.contains("is damaged") && said.contains("the log is used instead"), "{name}: {said}");
         assert!(!said.contains("is not defined in this project"), "{name}: {said}");
         assert_eq!(std::fs::read(&path).unwrap(), damage, "{name}: a question leaves it");
         self.run(&["doctor"]).code(4);
@@ -228,7 +228,7 @@ fn a_file_of_wrong_types_that_is_not_ours_yet_is_set_aside_before_it_is_written(
     assert!(said.contains("completed_phases is all, not a list of numbers"), "{said}");
     assert_eq!(seen["workflow"]["name"], "ship_v1", "the rest is told");
     let advanced = sandbox.run(["advance", "--phase", "1", "--session", ID]).ok();
-    assert!(advanced.stderr.contains("it was set aside and written again"), "{}", advanced.stderr);
+    assert!(advanced.stderr.contains("it was quarantined and rewritten"), "{}", advanced.stderr);
     assert_eq!(file(&sandbox, OLD)["metadata"]["theirs"], old_file()["metadata"]["theirs"]);
     let aside: Vec<_> =
         std::fs::read_dir(sandbox.path(&format!(".leftoff/aside/{ID}"))).unwrap().flatten().collect();

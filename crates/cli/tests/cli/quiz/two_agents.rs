@@ -59,7 +59,7 @@ fn two_agents_and_a_compaction_answer_all_twelve() {
             next_command: &["\n`leftoff item done task-2`\n"],
             who_else: &[
                 "task-3 Query page: held by claude bbbb0000 until",
-                "task-4 Ranking: held by claude cccc0000, gone since 09:20 UTC (claim it)",
+                "task-4 Ranking: held by claude cccc0000, inactive since 09:20 UTC (claim it)",
                 "claude bbbb0000 on task-3",
             ],
             unverified: &["1 file uncommitted"],

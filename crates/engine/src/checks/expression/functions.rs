@@ -25,7 +25,7 @@ fn numbers(last: i64) -> Result<Value, ExecutionError> {
     if last > MOST_NUMBERS {
         return Err(ExecutionError::function_error(
             "numbers",
-            format!("{last} are more than {MOST_NUMBERS}, which is the most"),
+            format!("{last} numbers are too many; the maximum is {MOST_NUMBERS}"),
         ));
     }
     Ok(Value::List(Arc::new((1..=last).map(Value::Int).collect())))

@@ -20,14 +20,13 @@ pub(super) fn not_recorded(session: &Session, request: &AdvanceRequest) -> Optio
     (!new.is_empty()).then(|| {
         let (phase, new) = (phase.id(), new.join(", "));
         format!(
-            "{phase} was completed already, and this evidence was not recorded: {new}; what still matters can be \
-             kept with leftoff note"
+            "{phase} was already completed, so this evidence was not recorded: {new}; to keep it: leftoff note"
         )
     })
 }
 
 /// A claimed phase may have evidence in its file: the gate uses it together with the new evidence.
-pub(super) fn with_what_is_told(phase: &Phase, submission: &Submission) -> Submission {
+pub(super) fn with_recorded_evidence(phase: &Phase, submission: &Submission) -> Submission {
     let mut all = submission.clone();
     let Some(told) = phase.last_attempt().filter(|_| phase.claimed) else { return all };
     for (name, value) in &told.report.evidence {

@@ -40,13 +40,13 @@ impl Engine {
         let facts = layout.facts();
         let why = match request.workflow.as_ref().or(self.config.workflow.as_ref()) {
             Some(name) if !self.follows(layout, name) => format!("{} has no workflow '{name}'", facts.title),
-            Some(_) => format!("one of {} cannot be parallel", facts.title),
+            Some(_) => format!("a session of {} cannot be parallel", facts.title),
             None if request.parallel && facts.exclusive => {
-                format!("one of {} cannot be parallel", facts.title)
+                format!("a session of {} cannot be parallel", facts.title)
             }
             None => {
                 let start = Hint::new("").run(words!["start", "WORKFLOW", "--layout", facts.name]);
-                format!("one of {} needs a workflow's name: {start}", facts.title)
+                format!("a session of {} needs a workflow's name: {start}", facts.title)
             }
         };
         format!("a native session; {why}")
@@ -111,7 +111,7 @@ pub(super) fn refuse_parallel(request: &StartRequest, layout: Option<&dyn Layout
                 "a session of {} cannot be parallel: its files have one active session",
                 layout.facts().title
             ),
-            hint: "leave --parallel out: the session that is active now is paused".into(),
+            hint: "omit --parallel: the active session is paused".into(),
         }),
     }
 }

@@ -4,7 +4,7 @@ use super::format::{self, Bundle, Definition, Header, LARGEST_FILE, PackedFile, 
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::facades::Sessions;
-use crate::files::{Seen, look};
+use crate::files::{PathEntry, look};
 use model::event::Event;
 use model::id::SessionId;
 use model::session::Session;
@@ -126,15 +126,15 @@ impl Engine {
         let root = if session.machine.is_none() { self.root_of(session) } else { self.project.root.clone() };
         for (path, artifact) in &session.artifacts {
             match look(&root, path, most) {
-                Seen::Missing => said.push(format!("{path} is missing, so it is not in the bundle")),
-                Seen::Unusable(why) => said.push(format!("{path} is not in the bundle: {why}")),
-                Seen::File(looked) if looked.size > LARGEST_FILE => {
+                PathEntry::Missing => said.push(format!("{path} is missing, so it is not in the bundle")),
+                PathEntry::Unusable(why) => said.push(format!("{path} is not in the bundle: {why}")),
+                PathEntry::File(looked) if looked.size > LARGEST_FILE => {
                     said.push(format!(
                         "{path} is larger than {} MiB, so it is not in the bundle",
                         LARGEST_FILE >> 20
                     ));
                 }
-                Seen::File(looked) => {
+                PathEntry::File(looked) => {
                     if looked.hash != artifact.newest.hash {
                         said.push(format!(
                             "{path} has changed since it was recorded; it is in the bundle as it is now"

@@ -2,7 +2,7 @@
 //! for instructions.
 
 use super::format::{PackedFile, hash};
-use crate::files::{Seen, look};
+use crate::files::{PathEntry, look};
 use model::id::SessionId;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
@@ -58,10 +58,10 @@ pub(super) fn draft(root: &Path, session: &SessionId, own: &str, files: &[Packed
     let mut drafts = Drafts::default();
     for file in files {
         let beside = match look(root, &file.path, 0) {
-            Seen::File(looked) if looked.hash == hash(&file.content) => continue,
-            Seen::Missing if may_be_put(&file.path, own) => None,
-            Seen::Missing => Some("a hidden file can give orders to a program"),
-            Seen::File(_) | Seen::Unusable(_) => Some("another one is there"),
+            PathEntry::File(looked) if looked.hash == hash(&file.content) => continue,
+            PathEntry::Missing if may_be_put(&file.path, own) => None,
+            PathEntry::Missing => Some("a hidden file can configure a program"),
+            PathEntry::File(_) | PathEntry::Unusable(_) => Some("a different file is there"),
         };
         drafts.waiting.push(write_draft(root, session, file, beside)?);
     }
@@ -90,25 +90,25 @@ impl Drafts {
 }
 
 fn put_one(root: &Path, file: &Waiting) -> Vec<String> {
-    let told = |name: &str, why: &str| vec![format!("{} is at {name}: {why}", file.target)];
+    let at_name = |name: &str, why: &str| vec![format!("{} is at {name}: {why}", file.target)];
     if file.beside.is_none() {
         match move_without_replacing(&file.draft, &root.join(&file.target)) {
             Ok(()) => return Vec::new(),
             Err(Errno::EXIST) => {}
-            Err(error) => return told(&file.draft.display().to_string(), &error.to_string()),
+            Err(error) => return at_name(&file.draft.display().to_string(), &error.to_string()),
         }
     }
-    let why = file.beside.unwrap_or("another one is there");
+    let why = file.beside.unwrap_or("a different file is there");
     let plain = format!("{}.from-bundle", file.target);
     let numbered = (2_u32..1_000).map(|number| format!("{plain}.{number}"));
     for name in std::iter::once(plain.clone()).chain(numbered) {
         match move_without_replacing(&file.draft, &root.join(&name)) {
-            Ok(()) => return told(&name, why),
+            Ok(()) => return at_name(&name, why),
             Err(Errno::EXIST) => {}
-            Err(error) => return told(&file.draft.display().to_string(), &error.to_string()),
+            Err(error) => return at_name(&file.draft.display().to_string(), &error.to_string()),
         }
     }
-    told(&file.draft.display().to_string(), why)
+    at_name(&file.draft.display().to_string(), why)
 }
 
 /// Agents and editors read instructions from hidden files: hooks, settings, policies. The session's own
@@ -154,7 +154,7 @@ fn refuse_links(root: &Path, folder: &Path) -> io::Result<()> {
         match fs::symlink_metadata(&path) {
             Ok(found) if found.is_dir() => {}
             Ok(_) => {
-                let why = format!("{} is a link or no folder", path.display());
+                let why = format!("{} is a link or not a folder", path.display());
                 return Err(io::Error::new(io::ErrorKind::NotADirectory, why));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),

@@ -176,11 +176,11 @@ pub(super) fn read(from: &mut impl BufRead) -> Result<(Bundle, String), Unreadab
             Line::Content(content) => bundle.contents.push(unpacked_content(&content, number)?),
             Line::End { sha256 } => {
                 if sha256 != hex(&hasher.finalize()) {
-                    return Err(wrong("it was changed on its way: the hash at its end is another's"));
+                    return Err(wrong("it was changed in transit: the hash at its end does not match"));
                 }
                 return match line(from)? {
                     None => Ok((bundle, sha256)),
-                    Some(_) => Err(wrong("something follows its end")),
+                    Some(_) => Err(wrong("there is more data after its end")),
                 };
             }
         }
@@ -195,14 +195,14 @@ pub(super) fn hash(content: &[u8]) -> String {
 
 /// The version comes first: a newer one may change everything else.
 fn header(text: &[u8]) -> Result<Header, Unreadable> {
-    let value: Value = serde_json::from_slice(text).map_err(|_| wrong("it is no bundle of leftoff's"))?;
+    let value: Value = serde_json::from_slice(text).map_err(|_| wrong("it is not a leftoff bundle"))?;
     let version = value.get("leftoff_bundle").and_then(Value::as_u64);
     match version.map(u32::try_from) {
         Some(Ok(VERSION)) => {
             serde_json::from_value(value).map_err(|error| wrong(&format!("its header: {error}")))
         }
         Some(newer) => Err(Unreadable::Newer(newer.unwrap_or(u32::MAX))),
-        None => Err(wrong("it is no bundle of leftoff's")),
+        None => Err(wrong("it is not a leftoff bundle")),
     }
 }
 
@@ -214,7 +214,7 @@ fn unpacked(file: FileLine, number: usize) -> Result<PackedFile, Unreadable> {
         return Err(wrong(&format!("{:?} is larger than {LARGEST_FILE} bytes", file.path)));
     }
     if hash(&content) != file.sha256 {
-        return Err(wrong(&format!("the content of {:?} is not the one that its hash is of", file.path)));
+        return Err(wrong(&format!("the content of {:?} does not match its hash", file.path)));
     }
     Ok(PackedFile { path: file.path, content })
 }
@@ -228,7 +228,7 @@ fn unpacked_content(content: &ContentLine, number: usize) -> Result<ContentRow, 
         )));
     }
     if hash(&body) != content.sha256 {
-        return Err(wrong(&format!("line {number}: a file's content is not the one that its hash is of")));
+        return Err(wrong(&format!("line {number}: a file's content does not match its hash")));
     }
     Ok(ContentRow { hash: content.sha256.clone(), body })
 }

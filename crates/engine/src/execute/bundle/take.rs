@@ -137,7 +137,7 @@ impl Engine {
             };
             if known.is_some_and(|known| known != row.body) {
                 let why =
-                    format!("a workflow's definition is not the one that is known here as {}", found.hash);
+                    format!("a workflow's definition differs from the one known here as {}", found.hash);
                 return Err(bad(from, why));
             }
             rows.push(row);
@@ -244,7 +244,7 @@ fn read(from: &Path) -> Result<(Bundle, String)> {
         Unreadable::Wrong(why) => bad(from, why),
         Unreadable::Newer(version) => Error::BadBundle {
             path: from.to_owned(),
-            why: format!("it is of version {version}, and this program knows {}", format::VERSION),
+            why: format!("its version is {version}; this program supports {}", format::VERSION),
             hint: "nothing was changed; use the newer leftoff".into(),
         },
     })
@@ -266,13 +266,13 @@ fn check(from: &Path, bundle: &Bundle) -> Result<Vec<Recorded>> {
         let recorded = read_event(id, row).map_err(|error| bad(from, error.to_string()))?;
         match &recorded.event {
             Event::Unknown { kind } => {
-                return Err(bad(from, format!("it holds '{kind}', which this program does not know")));
+                return Err(bad(from, format!("it contains '{kind}', which is unknown to this program")));
             }
             Event::RunStarted { phases, .. } if phases.is_empty() => {
                 return Err(bad(from, format!("the run of event {expected} has no phase")));
             }
             event if event.kind() != row.kind => {
-                return Err(bad(from, format!("event {expected} is not of the kind that it says")));
+                return Err(bad(from, format!("event {expected} does not match its type")));
             }
             _ => events.push(recorded),
         }
@@ -284,7 +284,7 @@ fn check(from: &Path, bundle: &Bundle) -> Result<Vec<Recorded>> {
 fn check_session(from: &Path, bundle: &Bundle, events: &[Recorded]) -> Result<()> {
     let session = Session::fold(events)
         .filter(|session| session.id == bundle.header.session && session.run().is_some())
-        .ok_or_else(|| bad(from, "its events are not those of a session".to_owned()))?;
+        .ok_or_else(|| bad(from, "its events do not form a session".to_owned()))?;
     for run in &session.runs {
         if !bundle.definitions.iter().any(|found| found.hash == run.workflow.hash) {
             return Err(bad(from, format!("the definition of workflow '{}' is missing", run.workflow.name)));
@@ -297,7 +297,7 @@ fn definition(from: &Path, found: &Definition) -> Result<DefinitionRow> {
     let workflow: Workflow = serde_json::from_value(found.workflow.clone())
         .map_err(|error| bad(from, format!("a workflow's definition: {error}")))?;
     if workflow.hash != found.hash {
-        return Err(bad(from, "a workflow's definition is not the one that its hash is of".to_owned()));
+        return Err(bad(from, "a workflow's definition does not match its hash".to_owned()));
     }
     Ok(DefinitionRow { hash: found.hash.clone(), body: to_json(&workflow)? })
 }
@@ -306,7 +306,7 @@ fn bad(from: &Path, why: String) -> Error {
     Error::BadBundle {
         path: from.to_owned(),
         why,
-        hint: Hint::new("nothing was changed; have it made again: ").run(words!["bundle", "create"]),
+        hint: Hint::new("nothing was changed; create it again: ").run(words!["bundle", "create"]),
     }
 }
 

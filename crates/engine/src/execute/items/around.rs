@@ -21,7 +21,7 @@ impl Engine {
         let is_there = self.root_of(session).join(&path).exists();
         (!is_there).then(|| {
             format!(
-                "{} is marked done, and its file is not there: {path}; the gate of {} asks for it",
+                "{} is marked done, but its file is missing: {path}; the gate of {} needs it",
                 item.id, item.phase
             )
         })

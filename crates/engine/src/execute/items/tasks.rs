@@ -227,18 +227,15 @@ fn summary(found: &FoundList, deciding: &Deciding) -> String {
     let ticked = found.list.tasks.iter().filter(|task| task.ticked).count();
     let tasks = found.list.tasks.len();
     if deciding.events.is_empty() {
-        return format!("{}: {tasks} tasks, as they were", found.path);
+        return format!("{}: {tasks} tasks, unchanged", found.path);
     }
-    format!(
-        "{}: {tasks} tasks, {added} new, {ticked} ticked off there (claimed, not verified here)",
-        found.path
-    )
+    format!("{}: {tasks} tasks, {added} new, {ticked} ticked off there (claimed, not verified)", found.path)
 }
 
 fn no_session(error: Error, path: &str) -> Error {
     match error {
         Error::NoSession { .. } => Error::WrongUsage {
-            message: "no session is active here that could take the tasks in".to_owned(),
+            message: "no active session here to add the tasks to".to_owned(),
             hint: Hint::new("start one from the list: ").run(words!["start", "--from", path]),
         },
         other => other,

@@ -49,7 +49,7 @@ pub(super) fn affected(
     if request.impact == Some(Impact::Major) && !request.affects.is_empty() {
         return Err(wrong(
             "a major change affects all later phases",
-            "leave --affects out, or use --impact moderate",
+            "omit --affects, or use --impact moderate",
         ));
     }
     let after = run.position(phase.id().as_str());
@@ -62,8 +62,8 @@ pub(super) fn affected(
             (Err(unknown), None) => return Err(unknown.into()),
         };
         if run.position(named.id().as_str()) <= after || named.started_at().is_none() {
-            let message = format!("phase '{}' is no phase after '{}' that has begun", named.id(), phase.id());
-            return Err(wrong(&message, "name such phases that come later, or leave --affects out"));
+            let message = format!("phase '{}' is not a started phase after '{}'", named.id(), phase.id());
+            return Err(wrong(&message, "name later phases that have started, or omit --affects"));
         }
         let is_phase = resolve_phase(run, text).is_ok();
         match item.filter(|_| !is_phase) {

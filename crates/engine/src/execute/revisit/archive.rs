@@ -3,7 +3,7 @@
 use super::own_file::OwnFile;
 use crate::artifacts::{Difference, LARGEST_KEPT, look};
 use crate::disk::{Operation, Step, next_version, version_name};
-use crate::files::Seen;
+use crate::files::PathEntry;
 use crate::workspace::archive_name;
 use model::revision::Archived;
 use model::session::Session;
@@ -51,7 +51,7 @@ impl Archive {
             }
             let step = match (file.change.difference, &file.kept) {
                 (None | Some(Difference::New), _) if is_link(&self.root, path) => {
-                    self.warnings.push(format!("{path} is a link: its version is not kept as a file"));
+                    self.warnings.push(format!("{path} is a link: no copy of it is kept"));
                     continue;
                 }
                 (None | Some(Difference::New), _) => Step::Copy { from: path.clone(), to: to.clone() },
@@ -68,7 +68,7 @@ impl Archive {
                 }
                 (Some(_), None) => {
                     self.warnings.push(format!(
-                        "what {path} was is not kept: it was larger than {} KiB",
+                        "the old version of {path} is not kept: it was larger than {} KiB",
                         LARGEST_KEPT / 1024
                     ));
                     continue;
@@ -90,9 +90,9 @@ impl Archive {
                     let (to, _) = self.name_for(path);
                     self.add(Step::Rename { from: path.clone(), to: to.clone() }, path, to, false);
                 }
-                Ok(_) => self.warnings.push(format!("{path} is no regular file, so it stays where it is")),
+                Ok(_) => self.warnings.push(format!("{path} is not a regular file, so it stays where it is")),
                 Err(_) => {
-                    self.warnings.push(format!("{path} is missing, so there is nothing to archive of it"));
+                    self.warnings.push(format!("{path} is missing, so it is not archived"));
                 }
             }
         }
@@ -133,7 +133,7 @@ impl Archive {
     }
 
     fn holds(&self, path: &str, hash: &str) -> bool {
-        matches!(look(&self.root, path), Seen::File(looked) if looked.hash == hash)
+        matches!(look(&self.root, path), PathEntry::File(looked) if looked.hash == hash)
     }
 }
 

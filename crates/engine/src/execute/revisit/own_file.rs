@@ -3,7 +3,7 @@
 use super::FileChange;
 use crate::artifacts::Difference;
 use crate::difference;
-use crate::files::{Looked, Seen};
+use crate::files::{FileDigest, PathEntry};
 use crate::hex;
 use jiff::Timestamp;
 use model::artifact::Artifact;
@@ -29,11 +29,11 @@ impl OwnFile {
     /// `before` knows what it was; `None` if nobody does.
     pub(super) fn unrecorded(
         path: &str,
-        seen: Seen,
+        seen: PathEntry,
         finished: Option<Timestamp>,
         before: impl FnOnce() -> Option<String>,
     ) -> Option<Self> {
-        let Seen::File(looked) = seen else { return None };
+        let PathEntry::File(looked) = seen else { return None };
         let is_written_since =
             finished.is_some_and(|at| looked.modified.as_second() > at.as_second() + WRITTEN_WITH_THE_STATE);
         let old = if is_written_since { before() } else { None };
@@ -68,17 +68,17 @@ impl OwnFile {
         !matches!(self.change.difference, None | Some(Difference::New))
     }
 
-    pub(super) fn compare(known: &Artifact, seen: Seen, kept: Option<Vec<u8>>) -> Self {
+    pub(super) fn compare(known: &Artifact, seen: PathEntry, kept: Option<Vec<u8>>) -> Self {
         let mut lines = None;
         let mut structure_changed = true;
         let difference = match seen {
-            Seen::Missing => Some(Difference::Missing),
-            Seen::Unusable(_) => Some(Difference::Unusable),
-            Seen::File(looked) if looked.hash == known.newest.hash => {
+            PathEntry::Missing => Some(Difference::Missing),
+            PathEntry::Unusable(_) => Some(Difference::Unusable),
+            PathEntry::File(looked) if looked.hash == known.newest.hash => {
                 structure_changed = false;
                 None
             }
-            Seen::File(looked) => {
+            PathEntry::File(looked) => {
                 if let Some((old, new)) = texts(kept.as_deref(), &looked) {
                     structure_changed = difference::headings(old) != difference::headings(new);
                     lines = Some(difference::between(old, new));
@@ -93,7 +93,7 @@ impl OwnFile {
 }
 
 /// Both as text, if both are text and completely known.
-fn texts<'a>(kept: Option<&'a [u8]>, looked: &'a Looked) -> Option<(&'a str, &'a str)> {
+fn texts<'a>(kept: Option<&'a [u8]>, looked: &'a FileDigest) -> Option<(&'a str, &'a str)> {
     let is_whole = looked.size == looked.beginning.len() as u64;
     let old = std::str::from_utf8(kept?).ok()?;
     let new = std::str::from_utf8(&looked.beginning).ok()?;

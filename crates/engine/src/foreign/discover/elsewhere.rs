@@ -23,7 +23,7 @@ fn kept_elsewhere(layout: &dyn Layout, root: &Path) -> Option<Warning> {
     let elsewhere = layout.facts().kept_elsewhere?;
     root.join(elsewhere.path).symlink_metadata().ok()?;
     let message = format!(
-        "{} exists: {} {} and later keeps its sessions there and never reads {}, so the two can stand differently",
+        "{} exists: {} {} and later keeps its sessions there and never reads {}, so the two can differ",
         elsewhere.path,
         layout.facts().title,
         elsewhere.since,

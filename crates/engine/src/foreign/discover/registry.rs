@@ -110,7 +110,7 @@ impl Engine {
 
     /// Unknown content where sessions would be.
     pub(crate) fn unknown_warnings(&self) -> Vec<Warning> {
-        let hint = "if those are sessions, their layout is not known here";
+        let hint = "if those are sessions, their layout is unknown";
         let surveys = self.surveys().into_iter();
         surveys.filter_map(|(file, survey)| Some(warning(&file, survey.unknown?, hint))).collect()
     }
@@ -122,9 +122,9 @@ impl Engine {
             warnings.extend(lost_warning(&file.path(), &survey.lost));
             for problem in survey.problems {
                 let hint = if problem.path == file.file {
-                    "mend it there; nothing of it is used"
+                    "fix it there; until then it is ignored"
                 } else {
-                    "take it away, or make what it names"
+                    "remove it, or create what it lists"
                 };
                 warnings.push(warning(&file, problem, hint));
             }
@@ -142,7 +142,7 @@ impl Engine {
     pub(crate) fn badly_listed(&self, named: Option<&SessionId>) -> BTreeMap<SessionId, Vec<String>> {
         let mut found = BTreeMap::new();
         for (file, survey) in self.surveys() {
-            let said = format!("{} had no line of it", file.path());
+            let said = format!("{} did not list it", file.path());
             for (spots, said) in [(&survey.unlisted, vec![said]), (&survey.repeated, Vec::new())] {
                 let is_meant = |spot: &&Spot| match named {
                     Some(named) => spot.id == *named,
@@ -223,20 +223,18 @@ fn lost_warning(path: &str, lost: &[Spot]) -> Option<Warning> {
     let (message, hint) = match lost {
         [] => return None,
         [one] => (
-            format!("{path} tells of {}, and {} is not there", one.id, one.path),
-            Hint::new("make it again, as far as is known: ")
-                .run(words!["repair"])
-                .then("; or take its line out"),
+            format!("{path} lists {}, but {} does not exist", one.id, one.path),
+            Hint::new("recreate it as far as possible: ").run(words!["repair"]).then("; or remove its line"),
         ),
         several if several.len() <= MOST_MADE => (
-            format!("{path} tells of {} sessions that have no folder: {}", ids.len(), some_of(&ids)),
-            Hint::new("make them again, as far as is known: ")
+            format!("{path} lists {} sessions that have no folder: {}", ids.len(), some_of(&ids)),
+            Hint::new("recreate them as far as possible: ")
                 .run(words!["repair"])
-                .then("; or take their lines out"),
+                .then("; or remove their lines"),
         ),
         [first, ..] => (
-            format!("{path} tells of {} sessions that have no folder: {}", ids.len(), some_of(&ids)),
-            Hint::new("make one again, as far as is known: ").run(words!["repair", "--session", first.id]),
+            format!("{path} lists {} sessions that have no folder: {}", ids.len(), some_of(&ids)),
+            Hint::new("recreate one as far as possible: ").run(words!["repair", "--session", first.id]),
         ),
     };
     Some(Warning::new("session_lost", message).hint(hint).at(path))
@@ -251,6 +249,6 @@ fn unlisted_warning(path: &str, unlisted: &[Spot]) -> Option<Warning> {
     } else {
         Hint::new("add one: ").run(words!["repair", "--session", first])
     };
-    let message = format!("{path} has no line of {}", some_of(&ids));
+    let message = format!("{path} does not list {}", some_of(&ids));
     Some(Warning::new("unlisted", message).hint(hint).at(path))
 }

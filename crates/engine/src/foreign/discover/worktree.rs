@@ -78,7 +78,7 @@ impl Engine {
                 findings.extend(error.map(|error| Finding {
                     kind: error.kind().to_owned(),
                     message: error.to_string(),
-                    hint: Some(Hint::new("go on with it here: ").run(words!["resume", session.id])),
+                    hint: Some(Hint::new("continue it here: ").run(words!["resume", session.id])),
                 }));
             }
         }

@@ -36,7 +36,7 @@ impl Observation {
         let place = self.located.spot.below_project(path);
         let (kind, hint) = (how.kind(), hint(&how, &session.id));
         let problem = Problem::of_file(path, What::Log(how));
-        Warning::new(kind, problem.told_of(&place)).hint(hint).at(place).of(problem)
+        Warning::new(kind, problem.sentence(&place)).hint(hint).at(place).of(problem)
     }
 
     /// How a file differs from the log; `None` if it does not.
@@ -76,11 +76,11 @@ impl Observation {
 fn hint(how: &AgainstTheLog, id: &SessionId) -> Hint {
     let text = match how {
         AgainstTheLog::Edited(_) => {
-            return Hint::new("the next command that changes the session takes it in");
+            return Hint::new("the next command that changes the session adopts it");
         }
-        AgainstTheLog::Behind(_) | AgainstTheLog::Missing | AgainstTheLog::Gone => "write it again: ",
-        AgainstTheLog::LeftAlone { .. } => "make it readable, or set it aside: ",
-        AgainstTheLog::Damaged { .. } => "set it aside and write it again: ",
+        AgainstTheLog::Behind(_) | AgainstTheLog::Missing | AgainstTheLog::Gone => "rewrite it: ",
+        AgainstTheLog::LeftAlone { .. } => "make it readable, or quarantine it: ",
+        AgainstTheLog::Damaged { .. } => "quarantine and rewrite it: ",
         AgainstTheLog::NotMoved { .. } => "move it: ",
     };
     Hint::new(text).run(words!["repair", "--session", id])

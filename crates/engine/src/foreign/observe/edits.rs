@@ -146,7 +146,7 @@ impl Observation {
 
     fn describe_what_stays(&mut self, items: &[ItemId]) {
         for id in items {
-            let message = format!("the files do not count {id} any more; somebody worked on it, so it stays");
+            let message = format!("the files no longer list {id}; somebody worked on it, so it stays");
             let hint = Hint::new("see it: ").run_here(words!["item", "list", "--all"]);
             self.problems.push(Warning::new("item_stays", message).hint(hint));
         }

@@ -35,7 +35,7 @@ impl Observation {
         if !is_over {
             let kind = AgainstTheLog::Gone.kind();
             let problem = Problem::of_file("", What::Log(AgainstTheLog::Gone));
-            let warning = Warning::new(kind, problem.told_of(&path)).hint(hint(session.id.as_str(), None));
+            let warning = Warning::new(kind, problem.sentence(&path)).hint(hint(session.id.as_str(), None));
             self.problems.push(warning.at(path).of(problem));
         }
     }
@@ -90,13 +90,11 @@ pub(crate) fn is_nowhere(folder: &Path) -> bool {
 
 fn hint(id: &str, renamed: Option<&str>) -> Hint {
     let new = match renamed {
-        Some(new) => {
-            Hint::new(format!("it is called {new} now; go on with that: ")).run(words!["switch", new])
-        }
-        None => Hint::new("if it was renamed, go on with it under its new name: ").run(words!["list"]),
+        Some(new) => Hint::new(format!("it is now called {new}; continue it: ")).run(words!["switch", new]),
+        None => Hint::new("if it was renamed, continue it under its new name: ").run(words!["list"]),
     };
-    new.then("; make it again: ")
+    new.then("; recreate it: ")
         .run(words!["repair", "--session", id])
-        .then("; or give it up: ")
+        .then("; or abandon it: ")
         .run(words!["abandon", id])
 }

@@ -63,7 +63,7 @@ impl Engine {
             phase: Some(phase.id().to_string()),
         };
         Some((
-            format!("{report} Where is it to resume?"),
+            format!("{report} Where should it resume?"),
             run.phases.iter().enumerate().map(choice).collect(),
         ))
     }

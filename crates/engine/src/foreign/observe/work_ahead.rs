@@ -31,11 +31,11 @@ impl Engine {
         Some(Warning {
             kind: "work_ahead".to_owned(),
             message: format!(
-                "{} {verb}, and the session is at {called}: nobody has called {those} done",
+                "{} {verb}, but the session is at {called}: nobody has completed {those}",
                 files.join(" and ")
             ),
             hint: Some(
-                Hint::new("if the work is done, say so: ")
+                Hint::new("if the work is done, complete it: ")
                     .run([words!["advance", "--phase", run.current().id()], naming].concat()),
             ),
             path: Some(last),

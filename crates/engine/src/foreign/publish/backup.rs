@@ -45,8 +45,7 @@ impl OnDisk<'_> {
     ) -> Result<Option<Warning>> {
         let (target, path, layout) = (self.target, self.path, self.located.layout);
         let waiting = exchange::waiting(target);
-        let failed =
-            |source| Error::io(format!("keeping the version before of {}", target.display()), source);
+        let failed = |source| Error::io(format!("backing up {}", target.display()), source);
         // The next write would replace an unread version by its own backup.
         let is_read = out.len() as u64 <= layout.files(&self.located.spot).most_bytes(path)
             && layout.is_whole(path, out);
@@ -63,7 +62,7 @@ impl OnDisk<'_> {
         fs::rename(&waiting, &aside)
             .or_else(|_| fs::copy(&waiting, &aside).and_then(|_| fs::remove_file(&waiting)))
             .map_err(failed)?;
-        let message = format!("{} could not be read; it was set aside and written again", target.display());
+        let message = format!("{} could not be read; it was quarantined and rewritten", target.display());
         Ok(Some(set_aside(message, &aside)))
     }
 
@@ -104,8 +103,10 @@ impl OnDisk<'_> {
         let aside = quarantine_copy(self.root, self.id, &format!("{}.bak", self.path), bytes)?;
         fs::copy(&backup, &aside)
             .map_err(|source| Error::io(format!("keeping {}", backup.display()), source))?;
-        let message =
-            format!("{} was not ours; it was kept, and the version before takes its place", backup.display());
+        let message = format!(
+            "{} was not written by leftoff; it was kept under another name and replaced by the backup",
+            backup.display()
+        );
         Ok(set_aside(message, &aside))
     }
 
@@ -117,7 +118,7 @@ impl OnDisk<'_> {
             .map_err(|source| Error::io(format!("keeping {}", self.target.display()), source))?;
         let lost = one_line(lost, LONGEST_WARNING);
         let message = format!(
-            "{} said what could not be read ({lost}); it was written over, and the file kept as it was",
+            "{} had unreadable contents ({lost}); it was overwritten, and a copy kept",
             self.target.display()
         );
         Ok(Some(set_aside(message, &aside)))
@@ -150,7 +151,7 @@ pub(crate) fn settle_open(root: &Path) -> Result<Vec<Warning>> {
 }
 
 fn written_on(backup: &str, aside: &Path) -> Warning {
-    set_aside(format!("somebody wrote into {backup}, the version before; it was kept"), aside)
+    set_aside(format!("somebody else changed {backup}, the backup; a copy was kept"), aside)
 }
 
 /// True if a file was written a moment ago; a future time counts as now.

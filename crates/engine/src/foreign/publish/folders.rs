@@ -107,7 +107,7 @@ impl Engine {
                 Some((path, true)) => change.events.push(Event::SessionMoved { path }),
                 Some((path, false)) => {
                     let own = before.path.clone().unwrap_or_default();
-                    said.push(format!("its files stay in {own}: there is something at {path} already"));
+                    said.push(format!("its files stay in {own}: {path} already exists"));
                 }
                 None => {}
             }
@@ -130,12 +130,12 @@ impl Engine {
         let hint = if is_free {
             Hint::new("move it: ").run(words!["repair", "--session", session.id])
         } else {
-            format!("there is something at {path} already: move one of the two by hand").into()
+            format!("{path} already exists: move one of the two by hand").into()
         };
         Some(Finding {
             kind: "misplaced".to_owned(),
             message: format!(
-                "session {} is {}, and its files are in {own}; they belong in {path}",
+                "session {} is {}, but its files are in {own}; they belong in {path}",
                 session.id,
                 session.lifecycle.name()
             ),

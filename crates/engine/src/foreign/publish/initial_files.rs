@@ -6,7 +6,7 @@ use crate::engine::{Engine, is_unfinished};
 use crate::error::Result;
 use crate::foreign::discover::Located;
 use crate::foreign::observe::Observation;
-use layouts::layout::{FileOp, Folder, Purpose, ReadAs, Standing, WriteRequest};
+use layouts::layout::{FileOp, Folder, Purpose, ReadAs, SessionToPublish, WriteRequest};
 use layouts::tree::Tree;
 use model::item::ItemBook;
 use model::session::Session;
@@ -24,8 +24,8 @@ fn initial(located: &Located, session: &Session) -> Vec<FileOp> {
         now: session.updated_at,
         read_as: ReadAs::Found,
     };
-    let standing = Standing::new(session, &items, &[]);
-    located.layout.write(&WriteRequest { purpose: Purpose::New, standing: &standing }, &folder)
+    let publication = SessionToPublish::new(session, &items, &[]);
+    located.layout.write(&WriteRequest { purpose: Purpose::New, publication: &publication }, &folder)
 }
 
 /// The initial folders of a session.

@@ -169,8 +169,9 @@ impl Engine {
         clear_the_way(&file)?;
         let moved =
             if row.confirmed { None } else { clear_the_backup(root, &session.id, &target, &row.path)? };
-        exchange::let_read(&exchange::waiting(&target))
-            .map_err(|source| Error::io(format!("reading what waits beside {}", target.display()), source))?;
+        exchange::let_read(&exchange::waiting(&target)).map_err(|source| {
+            Error::io(format!("reading the staged file next to {}", target.display()), source)
+        })?;
         let found = exchange::read(&target).ok();
         let gathered = file.gathered(&row, found.as_deref());
         let waiting = verdict::waiting(&gathered.evidence(Some(&last), false, &row.boot_id));

@@ -31,5 +31,5 @@ fn keep(root: &Path, path: &str, bytes: &[u8]) -> Result<String> {
     let aside = quarantine_registry(root, path, bytes)?;
     fs::write(&aside, bytes).map_err(|source| Error::io(format!("keeping {path}"), source))?;
     let place = aside.strip_prefix(root).unwrap_or(&aside);
-    Ok(format!("{path} as it was is kept as {}", place.display()))
+    Ok(format!("the original of {path} is kept as {}", place.display()))
 }

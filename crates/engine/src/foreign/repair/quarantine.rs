@@ -25,14 +25,14 @@ pub(crate) fn in_the_way(root: &Path, files: &[PathBuf]) -> Vec<Finding> {
     let aside = format!("{FOLDER}/{ASIDE}");
     let is_link = root.join(&aside).is_symlink();
     let link = is_link.then(|| {
-        let message = format!("{aside} is a link, and nothing is set aside over one");
-        Finding::new("aside_is_a_link", message, "take the link away; the folder is made when it is needed")
+        let message = format!("{aside} is a link, and links are not used for quarantine");
+        Finding::new("aside_is_a_link", message, "remove the link; the folder is created when needed")
     });
     let backups = files.iter().map(|file| exchange::backup(file));
     let folders = backups.filter(|backup| backup.symlink_metadata().is_ok_and(|found| found.is_dir()));
     let folders = folders.map(|backup| {
-        let message = format!("{} is a folder, where the version before belongs", backup.display());
-        Finding::new("backup_is_a_folder", message, "move it away, or let the next write set it aside")
+        let message = format!("{} is a folder, but the backup belongs there", backup.display());
+        Finding::new("backup_is_a_folder", message, "move it away, or the next write quarantines it")
     });
     link.into_iter().chain(folders).collect()
 }
@@ -49,14 +49,15 @@ pub(crate) fn clear_the_backup(
         return Ok(None);
     }
     let aside = quarantine_entry(root, id, &backup, &format!("{}.bak", path.replace('/', "_")))?;
-    let message = format!("{} was a folder; it was set aside for the version before", backup.display());
+    let message =
+        format!("{} was a folder; it was quarantined to make room for the backup", backup.display());
     Ok(Some(set_aside(message, &aside)))
 }
 
 /// A message about a quarantined file, and its location.
 pub(crate) fn set_aside(message: String, aside: &Path) -> Warning {
     let aside = aside.display().to_string();
-    Warning::new("set_aside", message).hint(format!("what was in it: {aside}")).at(aside)
+    Warning::new("set_aside", message).hint(format!("its contents: {aside}")).at(aside)
 }
 
 /// Quarantines an obstacle under the first free name.
@@ -65,7 +66,7 @@ pub(crate) fn quarantine_entry(root: &Path, id: &SessionId, from: &Path, name: &
     let mut names = (0_u32..).map(|number| folder.join(format!("{name}.{number}")));
     let aside = names.find(|aside| aside.symlink_metadata().is_err()).unwrap_or(folder.join(name));
     fs::rename(from, &aside)
-        .map_err(|source| Error::io(format!("setting {} aside", from.display()), source))?;
+        .map_err(|source| Error::io(format!("quarantining {}", from.display()), source))?;
     Ok(aside)
 }
 
@@ -74,8 +75,8 @@ pub(crate) fn not_kept(target: &Path, error: &Error) -> Warning {
     let waiting = exchange::waiting(target);
     let (target, waiting) = (target.display(), waiting.display());
     let message =
-        format!("{target} was written, but the version before has no place: {error}; it waits as {waiting}");
-    let hint = Hint::new("what is in the way: ").run(words!["doctor"]);
+        format!("{target} was written, but its backup could not be: {error}; it is kept as {waiting}");
+    let hint = Hint::new("see what blocks it: ").run(words!["doctor"]);
     Warning::new("not_kept", message).hint(hint).at(waiting.to_string())
 }
 

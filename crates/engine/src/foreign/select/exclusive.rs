@@ -309,6 +309,6 @@ fn ends_activity(event: &Event) -> bool {
 fn counts_as_paused(id: &str, other: &SessionId) -> Warning {
     let what = What::CountsAsPaused { session: id.to_string(), other: other.to_string() };
     let problem = Problem::of_file("", what);
-    let hint = Hint::new("go on with it: ").run(words!["switch", id]).then("; or write that down: ");
+    let hint = Hint::new("continue it: ").run(words!["switch", id]).then("; or record the change: ");
     Warning::new(SEVERAL_ACTIVE, problem.to_string()).hint(hint.run(words!["repair"])).of(problem)
 }

@@ -62,7 +62,7 @@ impl Engine {
         let folded = told.fold(&self.actor_of(layout));
         let (recorded, session, _) = folded.ok_or_else(|| Error::NotASession {
             asked: pointed.place().display().to_string(),
-            why: "it tells of no session".to_owned(),
+            why: "it describes no session".to_owned(),
             instead: Hint::new("see: ").run(words!["list"]),
         })?;
         let (lost, warnings, damaged) = (there.lost(), there.problems, Vec::new());
@@ -111,7 +111,7 @@ impl Engine {
             }
         }
         Err(Error::WrongUsage {
-            message: format!("there is no free name like '{}' here", spot.id),
+            message: format!("every name like '{}' is taken here", spot.id),
             hint: "import it without --layout".into(),
         })
     }

@@ -43,7 +43,7 @@ struct Elsewhere {
     path: String,
 }
 
-const MEND_FIRST: &str = "mend it, or put the version before (.bak) in its place; then import it again";
+const MEND_FIRST: &str = "fix it, or replace it with its backup (.bak); then import it again";
 
 impl Engine {
     /// Imports a session: at a path or by id, or else the selected one. Safe to repeat.
@@ -73,8 +73,8 @@ impl Engine {
         let was_kept_in = origin.as_ref().filter(|_| came_before).map(|origin| origin.layout.facts().name);
         if into != NATIVE && into != kept_in && Some(into) != was_kept_in {
             return Err(Error::WrongUsage {
-                message: format!("{id} is a session of {kept_in}, and cannot become one of {into}"),
-                hint: format!("leave --layout out, or say: --layout {kept_in}").into(),
+                message: format!("{id} is a session of {kept_in} and cannot become one of {into}"),
+                hint: format!("omit --layout, or use --layout {kept_in}").into(),
             });
         }
         if let Some(why) = self.why_it_tells_nothing(session) {
@@ -125,16 +125,16 @@ impl Engine {
     /// Information for whoever repeats an import.
     fn about_the_first_time(&self, origin: Option<&Origin>, id: &SessionId) -> Result<Vec<String>> {
         let Some(origin) = origin else {
-            return Ok(vec![format!("{id} is leftoff's own: there is nothing to import")]);
+            return Ok(vec![format!("{id} is already a leftoff session: there is nothing to import")]);
         };
         let place = origin.spot.path.as_str();
         let place = origin.from.as_ref().map_or_else(|| PathBuf::from(place), |root| root.join(place));
-        let mut said = vec![format!("{} was imported already, as {id}", place.display())];
+        let mut said = vec![format!("{} was already imported, as {id}", place.display())];
         let changed = self.changed_since(origin, id)?;
         if let Some((first, others)) = changed.split_first() {
             let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
             said.push(format!(
-                "{}{more} changed since then; that was not taken in: the session goes on here",
+                "{}{more} changed since then; those changes were not imported: the session continues here",
                 first.display()
             ));
         }
@@ -194,7 +194,7 @@ fn no_session(asked: &str, place: &Path) -> Error {
 
 fn instead(asked: &str, whole: &Path) -> Hint {
     if let Some(session) = foreign::around(whole) {
-        return Hint::new("it is inside of one: ").run(words!["import", session.place().display()]);
+        return Hint::new("it is inside one: ").run(words!["import", session.place().display()]);
     }
     if whole.is_dir() {
         let inside = foreign::sessions_in(whole);
@@ -223,10 +223,8 @@ fn instead(asked: &str, whole: &Path) -> Hint {
         return Hint::new("it is a bundle: ").run(words!["bundle", "take", asked]);
     }
     if beginning.contains("\"leftoff_export\"") {
-        return Hint::new(
-            "it is an export of leftoff's own, for other programs to read; to carry a session elsewhere: ",
-        )
-        .run(words!["bundle", "create", "FILE"]);
+        return Hint::new("it is an export for other programs; to move a session: ")
+            .run(words!["bundle", "create", "FILE"]);
     }
     Hint::new("name a session's own file or folder, or the id of one that is here: ")
         .run(words!["list", "--all"])

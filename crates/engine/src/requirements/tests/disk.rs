@@ -130,7 +130,7 @@ fn r2_a_state_that_cannot_be_written_lets_the_agent_go_on_and_says_so() {
         place.write(&format!(".git/requirements/{unwritable}"), "");
         let told = place.asked(ANNA, "Edit", None, &["src/a.rs"]);
         assert_eq!(told.answer, Verdict::Allow, "{unwritable}");
-        assert!(told.problems[0].starts_with("Edit is let through: "), "{:?}", told.problems);
+        assert!(told.problems[0].starts_with("Edit is allowed: "), "{:?}", told.problems);
     }
 }
 

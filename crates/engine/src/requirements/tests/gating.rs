@@ -289,7 +289,7 @@ fn r11_what_only_reminds_warns_and_never_holds() {
         "requirements: {changelog: {enabled: true, blocking: false, message: Say it in the changelog}}",
     );
     let Verdict::Warn(warning) = place.edit(ANNA) else { panic!("it reminds") };
-    assert!(warning.contains("changelog: Say it in the changelog. It holds nothing."), "{warning}");
+    assert!(warning.contains("changelog: Say it in the changelog. It blocks nothing."), "{warning}");
     assert_eq!(place.stops(ANNA), None);
     assert!(place.engine().requirements().list(None, Some(ANNA)).expect("a list").requirements[0].advisory);
     place.satisfy(ANNA, &["changelog"]);

@@ -65,7 +65,7 @@ impl Sidecar {
         let said = without_password(&last_words(output)).replace(&self.url, &self.address());
         Error::Sharing {
             message: format!("{doing} {} failed: {said}", self.preposition(doing)),
-            hint: "nothing of this store was changed; the next sync tries again".into(),
+            hint: "the store was not changed; the next sync tries again".into(),
         }
     }
 
@@ -82,7 +82,7 @@ impl Sidecar {
         let hint = if self.namespace.starts_with("refs/heads/") {
             "ask the host's administrator, or share through another remote: leftoff init --sync --remote NAME"
         } else {
-            "if the host takes branches only: leftoff init --sync --branches"
+            "if the host accepts only branches: leftoff init --sync --branches"
         };
         Error::Sharing {
             message: format!("{} refuses {}*: {why}", self.address(), self.namespace),

@@ -118,7 +118,7 @@ fn told_elsewhere(name: &str, known: &Known, path: &str, is_there: &dyn Fn(&str)
         Some(found) => Elsewhere::Session { name: cut(name_of(&found)) },
         None => Elsewhere::NoPlace {
             places: format!(
-                "a folder WFS-… of the project with a {STATE}, or any with one right below {HOME}, {HOME}/{ACTIVE} or {HOME}/{ARCHIVES}"
+                "a folder WFS-… of the project with a {STATE}, or any folder with one directly below {HOME}, {HOME}/{ACTIVE} or {HOME}/{ARCHIVES}"
             ),
         },
     };

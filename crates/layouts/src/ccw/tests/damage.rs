@@ -81,10 +81,10 @@ fn files_that_hold_no_object_say_why() {
     let deep = format!("{{\"a\":{}", "[".repeat(500_000));
     for (content, why) in [
         ("", "it is empty"),
-        ("null", "no JSON object"),
-        ("[]", "no JSON object"),
-        ("{\"a\":", "no JSON"),
-        (deep.as_str(), "no JSON"),
+        ("null", "not a JSON object"),
+        ("[]", "not a JSON object"),
+        ("{\"a\":", "not JSON"),
+        (deep.as_str(), "not JSON"),
     ] {
         let tree = with_state(content);
         assert!(warnings(&tree)[0].contains(why), "{why}");

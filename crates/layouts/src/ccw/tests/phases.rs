@@ -86,7 +86,7 @@ fn a_missing_session_file_is_worked_out_from_the_registry_and_the_other_files() 
         assert_eq!(session.run().expect("a run").current().id().as_str(), phase);
         assert_eq!(session.title, "OAuth");
         assert_eq!(told(&tree).value.unreadable, ["WFS-login/workflow-session.json"]);
-        assert!(warnings(&tree)[0].contains("it is missing; where things stand was worked out"));
+        assert!(warnings(&tree)[0].contains("it is missing; the position was derived"));
     }
     // Recreated with defaults, in the original format.
     let recreated = after(&tree(&[registry]), &[]);
@@ -113,7 +113,7 @@ fn the_seeds_check_of_each_phase_is_a_health_check() {
     let mut tree = seed();
     let gone = SEED.replace("\"impl-1\", \"impl-2\"", "\"impl-7\"");
     tree.insert("WFS-login/workflow-session.json", Entry::File(gone.into_bytes()));
-    assert_eq!(health(&tree).found, "current task impl-7 is not there");
+    assert_eq!(health(&tree).found, "current task impl-7 does not exist");
     let review = SEED.replace("IMPLEMENT", "REVIEW");
     tree.insert("WFS-login/workflow-session.json", Entry::File(review.into_bytes()));
     let review = health(&tree);
@@ -143,7 +143,7 @@ fn a_file_of_later_releases_needs_no_current_phase() {
     check(r#"{"status":"implementing","created_at":"2026-01-28T10:00:00Z"}"#, "implement", &[]);
     check(r#"{"status":"reviewing"}"#, "review", &[]);
     check(r#"{"status":"active","phases":{"PLAN":{"status":"completed"}}}"#, "implement", &[]);
-    check(r#"{"status":"active"}"#, "plan", &["current_phase is missing; PLAN was worked out"]);
+    check(r#"{"status":"active"}"#, "plan", &["current_phase is missing; PLAN was derived"]);
 }
 
 /// An invalid phase: the last valid one counts, and is written once the session continues.

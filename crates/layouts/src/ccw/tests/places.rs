@@ -133,7 +133,7 @@ fn the_place_is_the_state() {
     let reading = told_at(".workflow/archives/WFS-login", &archived);
     let session = reading.value.fold(&actor()).expect("a session").1;
     assert_eq!(session.lifecycle.name(), "completed");
-    assert!(reading.warnings[0].to_string().contains("lies among the archived ones"));
+    assert!(reading.warnings[0].to_string().contains("is among the archived sessions"));
     let active = tree(&[("active/WFS-login/workflow-session.json", json)]);
     let session = told_at(".workflow/active/WFS-login", &active).value.fold(&actor()).expect("a session").1;
     assert_eq!(session.lifecycle.name(), "active");
@@ -152,7 +152,7 @@ fn the_place_is_the_state() {
     };
     let (all, session, items) =
         told_at(".workflow/active/WFS-login", &active).value.fold(&actor()).expect("one");
-    assert_eq!(updated(&Standing::new(&session, &items, &all), &folder), []);
+    assert_eq!(updated(&SessionToPublish::new(&session, &items, &all), &folder), []);
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn a_home_that_holds_something_else_is_not_an_empty_one() {
             .map(|problem| problem.to_string())
     };
     let message = index(&["sessions", ".lite"]).expect("told");
-    assert!(message.contains("nothing in it is known as a session") && message.contains(".lite, sessions"));
+    assert!(message.contains("it contains no session") && message.contains(".lite, sessions"));
     for names in [
         &[][..],
         &["WFS-a", "other"],

@@ -71,7 +71,7 @@ fn ten_thousand_lines_with_three_broken_ones() {
     let before = lines.join("\n");
     let survey = registry::check(before.as_bytes(), &|path| path.starts_with(".workflow/WFS-s"));
     assert_eq!(survey.problems.len(), 1, "{:?}", survey.problems);
-    assert!(survey.problems[0].to_string().starts_with("lines 18, 5001, 10001 are no JSON objects"));
+    assert!(survey.problems[0].to_string().starts_with("lines 18, 5001, 10001 are not JSON objects"));
     assert_eq!(survey.lost.iter().map(|spot| spot.id.as_str()).collect::<Vec<_>>(), [NAME]);
     assert_eq!(registry::active_in(before.as_bytes()).len(), 9_998);
     lines[7_000] = LINE.replace("active", "paused");
@@ -140,9 +140,9 @@ fn a_line_that_means_a_folder_in_no_place_of_a_session_is_told_with_where_it_poi
     let survey = registry::check(text.as_bytes(), &|path| there.contains(&path));
     let told: Vec<String> = survey.problems.iter().map(ToString::to_string).collect();
     let expected = [
-        "line 2 names 'WFS-a' in sub/WFS-a, which is no place of a session: a folder WFS-",
-        "line 4 names 'WFS-plain' in .workflow/plain, where the session is 'plain'",
-        "line 1 names 'feature-x' in .workflow/feature-x, which is no place of a session: a folder WFS-",
+        "line 2 lists 'WFS-a' in sub/WFS-a, where no session can be: a folder WFS-",
+        "line 4 lists 'WFS-plain' in .workflow/plain, but the session there is 'plain'",
+        "line 1 lists 'feature-x' in .workflow/feature-x, where no session can be: a folder WFS-",
     ];
     assert_eq!(told.len(), expected.len(), "{told:#?}");
     for (told, expected) in told.iter().zip(expected) {
@@ -167,7 +167,7 @@ fn a_marker_of_a_session_that_is_not_there_is_told() {
     let survey = Ccw.survey(&index, &|path| path == ".workflow/archives/WFS-login");
     let told: Vec<(&str, String)> =
         survey.problems.iter().map(|problem| (problem.path.as_str(), problem.to_string())).collect();
-    let said = "it calls 'WFS-ghost' active, and there is no such session".to_owned();
+    let said = "it marks 'WFS-ghost' as active, but there is no such session".to_owned();
     assert_eq!(told, [(".active-WFS-ghost", said)]);
 }
 
@@ -186,7 +186,7 @@ fn a_broken_line_of_this_session_is_told_and_kept() {
     let mut tree = seed();
     let cut = &LINE[..40];
     tree.insert("session_status.jsonl", Entry::File(format!("{cut}\n").into_bytes()));
-    assert!(warnings(&tree)[0].contains("line 1 is no JSON object; it is left as it is"));
+    assert!(warnings(&tree)[0].contains("line 1 is not a JSON object; it is left as it is"));
     assert!(text(&after(&tree, &[]), "session_status.jsonl").starts_with(&format!("{cut}\n")));
 }
 

@@ -114,22 +114,22 @@ fn every_status_of_both_eras_is_known() {
 fn parent_and_child_that_do_not_name_each_other_are_told() {
     let child = one("impl-1.1", "pending", r#""parent":"impl-1""#);
     let tree = project(&[("impl-1", &one("impl-1", "container", "")), ("impl-1.1", &child)]);
-    check_warnings(&tree, &["its parent impl-1 does not name it"]);
+    check_warnings(&tree, &["its parent impl-1 does not list it"]);
     assert_eq!(item(&folded(&tree).1, "impl-1.1").level(), 2);
     let parent = one("impl-1", "container", r#""subtasks":["impl-1.1","impl-1.2"]"#);
     let tree = project(&[("impl-1", &parent), ("impl-1.1", &one("impl-1.1", "pending", ""))]);
-    check_warnings(&tree, &["its subtask 'impl-1.2' is not there", "it does not name its parent impl-1"]);
+    check_warnings(&tree, &["its subtask 'impl-1.2' does not exist", "it does not list its parent impl-1"]);
     let tree =
         project(&[("impl-1", &one("impl-1", "pending", "")), ("impl-1.1", &one("impl-1.1", "pending", ""))]);
-    check_warnings(&tree, &["by its id it is part of impl-1; neither names the other"]);
+    check_warnings(&tree, &["by its id it is part of impl-1, but neither lists the other"]);
     let tree = project(&[("impl-2", &one("impl-2", "pending", r#""parent":"impl-9""#))]);
-    check_warnings(&tree, &["its parent 'impl-9' is not there"]);
+    check_warnings(&tree, &["its parent 'impl-9' does not exist"]);
 }
 
 #[test]
 fn dependencies_that_are_missing_or_go_in_a_circle_are_told_and_hold_nobody_up() {
     let tree = project(&[("impl-1", &one("impl-1", "pending", r#""dependencies":["impl-7"]"#))]);
-    check_warnings(&tree, &["it depends on 'impl-7', which is not there"]);
+    check_warnings(&tree, &["it depends on 'impl-7', which does not exist"]);
     assert_eq!(item(&folded(&tree).1, "impl-1").state(), ItemState::Ready);
     let tree = project(&[
         ("impl-1", &one("impl-1", "pending", r#""dependencies":["impl-2"]"#)),
@@ -138,14 +138,14 @@ fn dependencies_that_are_missing_or_go_in_a_circle_are_told_and_hold_nobody_up()
     ]);
     check_warnings(
         &tree,
-        &["it waits for itself: impl-1 → impl-2 → impl-3 → impl-1; that it depends on impl-1 is left out"],
+        &["it waits for itself: impl-1 → impl-2 → impl-3 → impl-1; its dependency on impl-1 is ignored"],
     );
     assert!(folded(&tree).1.iter().any(|item| item.state() == ItemState::Ready));
     let own =
         project(&[("impl-1", &one("impl-1", "pending", r#""dependencies":["impl-1"],"parent":"impl-1""#))]);
     check_warnings(
         &own,
-        &["its parent impl-1 does not name it", "it is part of itself", "it waits for itself"],
+        &["its parent impl-1 does not list it", "it is part of itself", "it waits for itself"],
     );
     let part = project(&[
         ("impl-1", &one("impl-1", "container", r#""subtasks":["impl-1.1"]"#)),
@@ -182,7 +182,7 @@ fn a_chain_of_a_thousand_and_a_fourth_level_are_read() {
     ]);
     check_warnings(
         &deep,
-        &["it lies 4 levels deep, and 3 are the most", "it is a container without subtasks"],
+        &["it is nested 4 levels deep; the maximum is 3", "it is a container without subtasks"],
     );
     assert_eq!(item(&folded(&deep).1, "impl-1.1.1.1").level(), 3);
 }
@@ -195,7 +195,7 @@ fn a_container_is_complete_only_after_its_children() {
             ("impl-1.1", &one("impl-1.1", "pending", r#""parent":"impl-1""#)),
         ])
     };
-    check_warnings(&parts("completed"), &["it is called done, and its subtask is not"]);
+    check_warnings(&parts("completed"), &["it is marked done, but its subtask is not"]);
     assert!(!item(&folded(&parts("completed")).1, "impl-1").is_done());
     let mut done = parts("container");
     let part = one("impl-1.1", "completed", r#""parent":"impl-1""#);
@@ -234,8 +234,8 @@ fn a_broken_task_hides_no_other_and_is_never_written() {
         ("impl-4", "{}"),
     ]);
     let found = warnings(&tree);
-    assert!(found.iter().any(|found| found.contains("impl-1.json: it is no JSON")), "{found:?}");
-    assert!(found.iter().any(|found| found.contains("impl-3.json: '../../etc' is no id")), "{found:?}");
+    assert!(found.iter().any(|found| found.contains("impl-1.json: it is not JSON")), "{found:?}");
+    assert!(found.iter().any(|found| found.contains("impl-3.json: '../../etc' is not an id")), "{found:?}");
     assert!(found.iter().any(|found| found.contains("impl-4.json: id is missing")), "{found:?}");
     let ids: Vec<String> = folded(&tree).1.iter().map(|item| item.id.to_string()).collect();
     assert_eq!(ids, ["impl-2", "impl-4"]);

@@ -164,21 +164,21 @@ fn a_switch_away_and_back_leaves_all_that_other_writers_keep() {
 fn a_key_that_is_there_twice_is_told_of_with_its_file_and_the_last_one_counts() {
     let twice = SEED.replacen("\"project\"", "\"project\": \"First\",\n  \"project\"", 1);
     let tree = seed_with(STATE, twice.as_bytes());
-    check_warnings(&tree, &["workflow-session.json: project is there more than once; the last one counts"]);
+    check_warnings(&tree, &["workflow-session.json: project is set more than once; the last value counts"]);
     assert_eq!(folded(&tree).0.title, "Log in with OAuth");
     let kept = text(&after(&tree, &[paused()]), STATE);
     assert!(kept.contains("\"project\": \"First\",\n  \"project\": \"Log in with OAuth\""), "{kept}");
 
     let twice = task("impl-2", "active", "").replacen("\"title\"", "\"title\":\"First\",\"title\"", 1);
     let tree = seed_with(TASK, twice.as_bytes());
-    check_warnings(&tree, &[".task/impl-2.json: title is there more than once; the last one counts"]);
+    check_warnings(&tree, &[".task/impl-2.json: title is set more than once; the last value counts"]);
     assert_eq!(details(&tree).tasks.tasks[1].title, "Do impl-2");
 
     let twice = LINE.replacen("\"description\"", "\"description\":\"First\",\"description\"", 1);
     let tree = seed_with(REGISTRY, twice.as_bytes());
     check_warnings(
         &tree,
-        &["session_status.jsonl: description is there more than once; the last one counts"],
+        &["session_status.jsonl: description is set more than once; the last value counts"],
     );
     assert_eq!(details(&tree).line.and_then(|line| line.description).as_deref(), Some("OAuth"));
 }
@@ -196,7 +196,7 @@ fn every_field_of_the_session_file_with_a_wrong_type_is_named_and_kept() {
         (r#""created":[1]"#, "created is [1], not a text"),
         (r#""updated_at":2"#, "updated_at is 2, not a text"),
         (r#""resumed_at":{}"#, "resumed_at is {}, not a text"),
-        (r#""paused_at":"x""#, "paused_at is 'x', which is no time"),
+        (r#""paused_at":"x""#, "paused_at is 'x', which is not a time"),
         (r#""completed_at":0"#, "completed_at is 0, not a text"),
         (r#""completion_type":0"#, "completion_type is 0, not a text"),
         (r#""last_error":["e"]"#, "last_error is [\"e\"], not a text"),
@@ -212,7 +212,7 @@ fn every_field_of_the_session_file_with_a_wrong_type_is_named_and_kept() {
         (r#""phases":{"PLAN":"completed"}"#, "phases.PLAN is \"completed\", not an object"),
         (r#""phases":{"PLAN":{"status":1}}"#, "phases.PLAN.status is 1, not a text"),
         (r#""phases":{"PLAN":{"completed_at":1}}"#, "phases.PLAN.completed_at is 1, not a text"),
-        (r#""state_transitions":{}"#, "state_transitions is no list"),
+        (r#""state_transitions":{}"#, "state_transitions is not a list"),
         (r#""state_transitions":[1]"#, "state_transitions[0] is 1, not an object"),
         (
             r#""state_transitions":[{},{"phase_completed":1}]"#,
@@ -267,7 +267,7 @@ fn every_field_of_a_task_with_a_wrong_type_is_named_and_kept() {
         (r#""execution":{"attempts":"two"}"#, "execution.attempts is \"two\", not a whole number"),
         (r#""meta":7"#, "meta is 7, not an object"),
         (r#""meta":{"created":7}"#, "meta.created is 7, not a text"),
-        (r#""meta":{"updated":"then"}"#, "meta.updated is 'then', which is no time"),
+        (r#""meta":{"updated":"then"}"#, "meta.updated is 'then', which is not a time"),
     ] {
         let whole = format!(r#"{{"id":"impl-2","status":"active",{field}}}"#);
         let tree = seed_with(TASK, whole.as_bytes());
@@ -291,10 +291,10 @@ fn every_field_of_a_registry_line_with_a_wrong_type_is_named_and_kept() {
         ("status", json!([]), "status is [], not a text"),
         ("description", json!({}), "description is {}, not a text"),
         ("created", json!(7), "created is 7, not a text"),
-        ("created", json!("soon"), "created is 'soon', which is no time"),
+        ("created", json!("soon"), "created is 'soon', which is not a time"),
         ("directory", json!(true), "directory is true, not a text"),
         ("complexity", json!(3), "complexity is 3, not a text"),
-        ("complexity", json!("huge"), "complexity is 'huge', which is none of simple, medium, complex"),
+        ("complexity", json!("huge"), "complexity is 'huge', but must be one of simple, medium, complex"),
     ] {
         let mut line = known.clone();
         line[key] = value.clone();
@@ -313,19 +313,19 @@ fn every_field_of_a_registry_line_with_a_wrong_type_is_named_and_kept() {
 fn a_file_that_is_no_utf_8_is_named_and_never_written_over() {
     let broken = b"{\"id\":\"impl-2\",\"status\":\"active\",\"title\":\"\xff\xfe\"}";
     let tree = seed_with(STATE, broken);
-    check_told(&tree, STATE, "it is no UTF-8");
+    check_told(&tree, STATE, "it is not UTF-8");
     assert_eq!(told(&tree).value.unreadable, [STATE]);
     assert_eq!(folded(&tree).0.title, "OAuth", "as the registry has it");
 
     let tree = seed_with(TASK, broken);
-    check_told(&tree, TASK, "it is no UTF-8");
+    check_told(&tree, TASK, "it is not UTF-8");
     check_told(&tree, TASK, "it is left as it is");
     assert_eq!(details(&tree).tasks.broken, [TASK]);
     assert_eq!(after(&tree, &[paused()]).content(TASK), Some(&broken[..]));
 
     let line = [b"{\"id\":\"WFS-login\",\"x\":\"\xff\"}\n".as_slice(), LINE.as_bytes(), b"\n"].concat();
     let tree = seed_with(REGISTRY, &line);
-    check_warnings(&tree, &["session_status.jsonl: line 1 is no JSON object; it is left as it is"]);
+    check_warnings(&tree, &["session_status.jsonl: line 1 is not a JSON object; it is left as it is"]);
     let kept = after(&tree, &[paused()]);
     let kept = kept.content(REGISTRY).expect("a file");
     assert!(

@@ -45,7 +45,7 @@ fn whoever_was_written_last_counts_and_it_is_said() {
     tree.set_modified(own, at("2026-01-31T10:00:00Z"));
     tree.set_modified("session_status.jsonl", at("2026-01-31T11:00:00Z"));
     assert_eq!(folded(&tree).0.lifecycle.name(), "paused");
-    check_warnings(&tree, &["it says active, and session_status.jsonl says paused, which counts"]);
+    check_warnings(&tree, &["it says active, but session_status.jsonl says paused; the latter counts"]);
     tree.set_modified(own, at("2026-01-31T12:00:00Z"));
     assert_eq!(folded(&tree).0.lifecycle.name(), "active");
 }
@@ -90,7 +90,7 @@ fn markers_are_kept_true_only_where_there_are_some() {
         let (items, spot) = (ItemBook::fold(&all), spot_at(FOLDER));
         let folder =
             Folder { spot: &spot, id: &spot.id, worktree: "/w", tree, now: now(), read_as: ReadAs::Found };
-        let ops = updated(&Standing::new(&session, &items, &all), &folder).into_iter();
+        let ops = updated(&SessionToPublish::new(&session, &items, &all), &folder).into_iter();
         let marker = |op| match op {
             FileOp::Marker { path, on } => Some((path, on)),
             FileOp::Put { .. } | FileOp::Create(_) | FileOp::Folder(_) => None,
@@ -123,7 +123,7 @@ fn times_of_every_writer_are_read() {
     }
     let odd =
         with_state(r#"{"current_phase":"PLAN","created_at":"soon","updated_at":"2027-01-01T00:00:00Z"}"#);
-    check_warnings(&odd, &["created_at is 'soon', which is no time", "updated_at is in the future"]);
+    check_warnings(&odd, &["created_at is 'soon', which is not a time", "updated_at is in the future"]);
     assert_eq!(folded(&odd).0.updated_at, at("2027-01-01T00:00:00Z"));
 }
 
@@ -168,7 +168,7 @@ fn wrong_types_in_every_field_are_warnings_that_name_file_and_field() {
         "progress.last_checkpoint is 3",
         "meta.created is 1",
         "meta.updated is []",
-        "state_transitions is no list",
+        "state_transitions is not a list",
         "paused_at is 1",
         "completion_type is 2",
         "last_error is 3",

@@ -11,7 +11,7 @@ use crate::ccw::state::{State, phase_told};
 use crate::ccw::status::{Stands, Word};
 use crate::ccw::tasks::{TaskStatus, plain};
 use crate::ccw::words::{PhaseWord, Size};
-use crate::layout::{FileChange, Folder, Standing};
+use crate::layout::{FileChange, Folder, SessionToPublish};
 use jiff::Timestamp;
 use model::event::{Event, Recorded};
 use model::item::{Item, ItemBook, ItemStatus};
@@ -24,22 +24,26 @@ const UPDATED: &[&[&str]] = &[&["meta", "updated"], &["updated_at"]];
 /// In files of later releases, which have no `meta`.
 const UPDATED_LATER: &[&[&str]] = &[&["updated_at"]];
 
-pub(super) fn file(standing: &Standing<'_>, said: &Said<'_>, folder: &Folder<'_>) -> Option<FileChange> {
+pub(super) fn file(
+    publication: &SessionToPublish<'_>,
+    said: &Said<'_>,
+    folder: &Folder<'_>,
+) -> Option<FileChange> {
     let path = format!("{}/{STATE}", said.read.folder);
-    let session = standing.session;
+    let session = publication.session;
     // The caller has quarantined unreadable content.
     let content = folder.tree.content(&path).filter(|_| said.read.state.is_readable);
     let mut changes = Changes::to(content)?;
     if content.is_none() {
-        begin(&mut changes, standing, said);
+        begin(&mut changes, publication, said);
     }
     describe(&mut changes, session, said);
-    let since = ours(standing.since_written(&path));
+    let since = ours(publication.since_written(&path));
     phase(&mut changes, session, said, since);
     status(&mut changes, session, said, since);
-    progress(&mut changes, standing, said, since);
+    progress(&mut changes, publication, said, since);
     for recorded in since {
-        transition(&mut changes, recorded, standing, said);
+        transition(&mut changes, recorded, publication, said);
     }
     if let Some(at) = checkpoint(since) {
         changes.set(&["progress", "last_checkpoint"], &written(at));
@@ -62,8 +66,8 @@ impl Changes {
 }
 
 /// A new file, in the tool's own order.
-fn begin(changes: &mut Changes, standing: &Standing<'_>, said: &Said<'_>) {
-    let session = standing.session;
+fn begin(changes: &mut Changes, publication: &SessionToPublish<'_>, said: &Said<'_>) {
+    let session = publication.session;
     changes.set(&["session_id"], &json!(said.read.name));
     changes.set(&["project"], &json!(session.title));
     // In folders of later releases, their dashboard reads a description and times at the top level.
@@ -77,7 +81,7 @@ fn begin(changes: &mut Changes, standing: &Standing<'_>, said: &Said<'_>) {
     changes.set(&["current_phase"], &json!(current(session).word()));
     changes.set(&["status"], &json!(word(&session.lifecycle).text()));
     changes.set(&["progress", "completed_phases"], &json!(completed(session)));
-    let tasks = active(standing.items, session.updated_at, &said.names);
+    let tasks = active(publication.items, session.updated_at, &said.names);
     changes.set(&["progress", "current_tasks"], &json!(tasks));
     let (created, updated) = (written(session.created_at), written(session.updated_at));
     if is_later {
@@ -199,24 +203,24 @@ fn keep_phase(changes: &mut Changes, session: &Session, said: &Said<'_>, word: W
 }
 
 /// Current tasks: started or held. Tasks that others listed stay until they are done or released.
-fn progress(changes: &mut Changes, standing: &Standing<'_>, said: &Said<'_>, since: &[Recorded]) {
+fn progress(changes: &mut Changes, publication: &SessionToPublish<'_>, said: &Said<'_>, since: &[Recorded]) {
     let named = &said.read.state.current_tasks;
-    let current = current_tasks(standing, said);
+    let current = current_tasks(publication, said);
     let spelled = |ids: &[String]| ids.iter().map(|id| plain(id)).collect::<Vec<_>>();
-    let now = standing.session.updated_at;
+    let now = publication.session.updated_at;
     let active = |items| spelled(&active(items, now, &said.names));
-    let is_moved = active(standing.items) != active(said.items);
+    let is_moved = active(publication.items) != active(said.items);
     if (is_moved || !since.is_empty()) && spelled(&current) != spelled(named) {
         changes.set(&["progress", "current_tasks"], &json!(current));
     }
 }
 
-fn current_tasks(standing: &Standing<'_>, said: &Said<'_>) -> Vec<String> {
-    let now = standing.session.updated_at;
+fn current_tasks(publication: &SessionToPublish<'_>, said: &Said<'_>) -> Vec<String> {
+    let now = publication.session.updated_at;
     let find = |items: &'_ ItemBook, name: &str| -> Option<Item> {
         items.iter().find(|item| plain(item.id.as_str()) == plain(name)).cloned()
     };
-    let stays = |name: &&String| match find(standing.items, name) {
+    let stays = |name: &&String| match find(publication.items, name) {
         None => true,
         Some(item) if item.is_done() || matches!(item.status, ItemStatus::Blocked { .. }) => false,
         Some(item) => {
@@ -225,7 +229,7 @@ fn current_tasks(standing: &Standing<'_>, said: &Said<'_>) -> Vec<String> {
         }
     };
     let mut current: Vec<String> = said.read.state.current_tasks.iter().filter(stays).cloned().collect();
-    for id in active(standing.items, now, &said.names) {
+    for id in active(publication.items, now, &said.names) {
         if !current.iter().any(|known| plain(known) == plain(&id)) {
             current.push(id);
         }
@@ -235,7 +239,12 @@ fn current_tasks(standing: &Standing<'_>, said: &Said<'_>) -> Vec<String> {
 
 /// In the original form: completed phase, next phase, time, results. Whoever advanced the file by hand
 /// recorded it there, or not.
-fn transition(changes: &mut Changes, recorded: &Recorded, standing: &Standing<'_>, said: &Said<'_>) {
+fn transition(
+    changes: &mut Changes,
+    recorded: &Recorded,
+    publication: &SessionToPublish<'_>,
+    said: &Said<'_>,
+) {
     let Event::PhaseCompleted { phase, .. } = &recorded.event else { return };
     let Some(word) = PhaseWord::of_step(phase.as_str()) else { return };
     if said.read.position() > word.position() {
@@ -245,12 +254,12 @@ fn transition(changes: &mut Changes, recorded: &Recorded, standing: &Standing<'_
         "phase_completed": word.word(),
         "next_phase": PhaseWord::at(word.position() + 1).word(),
         "completed_at": written(recorded.at),
-        "artifacts": artifacts(word, said, standing),
+        "artifacts": artifacts(word, said, publication),
     });
     changes.push(&["state_transitions"], &entry);
 }
 
-fn artifacts(word: PhaseWord, said: &Said<'_>, standing: &Standing<'_>) -> Map<String, Value> {
+fn artifacts(word: PhaseWord, said: &Said<'_>, publication: &SessionToPublish<'_>) -> Map<String, Value> {
     let has = |path: &str| documents::has(&said.read.documents, path);
     let mut artifacts = Map::new();
     match word {
@@ -262,7 +271,7 @@ fn artifacts(word: PhaseWord, said: &Said<'_>, standing: &Standing<'_>) -> Map<S
             let is_cancelled = |item: &Item| {
                 said.read.tasks.get(&item.id).is_some_and(|task| task.status == TaskStatus::Cancelled)
             };
-            let done = standing.items.iter().filter(|item| item.is_done() && !is_cancelled(item));
+            let done = publication.items.iter().filter(|item| item.is_done() && !is_cancelled(item));
             let done = said.names.sorted(done.map(|item| &item.id));
             artifacts.insert("completed_tasks".to_owned(), json!(done));
         }

@@ -7,7 +7,7 @@ use crate::ccw::TASKS;
 use crate::ccw::fields::written;
 use crate::ccw::place::Ground;
 use crate::ccw::tasks::{AGENT, CONTEXT, NEEDS, PARENT, TYPE, Task, plain};
-use crate::layout::{FileChange, Folder, Standing};
+use crate::layout::{FileChange, Folder, SessionToPublish};
 use crate::reconcile::LISTED;
 use jiff::Timestamp;
 use model::event::{Event, ItemEvent, Recorded};
@@ -15,12 +15,21 @@ use model::id::ItemId;
 use model::item::{Item, ItemBook, ItemStatus};
 use serde_json::{Value, json};
 
-pub(super) fn files(standing: &Standing<'_>, said: &Said<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
-    standing.items.iter().filter_map(|item| file(item, standing, said, folder)).collect()
+pub(super) fn files(
+    publication: &SessionToPublish<'_>,
+    said: &Said<'_>,
+    folder: &Folder<'_>,
+) -> Vec<FileChange> {
+    publication.items.iter().filter_map(|item| file(item, publication, said, folder)).collect()
 }
 
-fn file(item: &Item, standing: &Standing<'_>, said: &Said<'_>, folder: &Folder<'_>) -> Option<FileChange> {
-    let read = read_of(item, standing.items, said);
+fn file(
+    item: &Item,
+    publication: &SessionToPublish<'_>,
+    said: &Said<'_>,
+    folder: &Folder<'_>,
+) -> Option<FileChange> {
+    let read = read_of(item, publication.items, said);
     let path = read.map_or_else(|| said.new_task(&item.id), |task| task.file.clone());
     let is_there = folder.tree.get(&path).is_some();
     // A task known only from a list gets no file once the list no longer counts.
@@ -31,21 +40,21 @@ fn file(item: &Item, standing: &Standing<'_>, said: &Said<'_>, folder: &Folder<'
     let mut changes = Changes::to(folder.tree.content(&path))?;
     let known = read.and_then(|task| said.items.get(&task.id));
     let is_later = said.read.tasks.is_later || said.read.ground != Ground::Home;
-    let now = standing.session.updated_at;
+    let now = publication.session.updated_at;
     let is_only_listed = read.is_some_and(|task| task.is_only_listed);
     match known {
         // The list suffices while it has all there is to say.
         Some(known) if is_only_listed && is_as_listed(item, known) => return None,
         Some(known) if !is_only_listed => {
-            let news = News { item, known, items: standing.items, names: &said.names, is_later, now };
+            let news = News { item, known, items: publication.items, names: &said.names, is_later, now };
             change(&mut changes, &news, said.items);
         }
-        Some(_) | None => begin(&mut changes, item, (standing.items, &said.names), (is_later, now)),
+        Some(_) | None => begin(&mut changes, item, (publication.items, &said.names), (is_later, now)),
     }
     // The writer of this status may have counted the attempt; our own claim writes that too,
     // without counting.
     if known.is_none_or(|known| known.status != ItemStatus::Active || item.live_lease(now).is_some()) {
-        for recorded in ours(standing.since_written(&path)) {
+        for recorded in ours(publication.since_written(&path)) {
             attempt(&mut changes, item, recorded);
         }
     }

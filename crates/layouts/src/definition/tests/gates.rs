@@ -45,7 +45,7 @@ fn checks_have_an_id_and_a_known_kind() {
             (6, "'a.b' cannot be a name in 'id': '.' is not allowed in it; use letters, digits, '-' and '_'"),
             (7, "unknown kind of check 'exprr'; did you mean 'expr'?"),
             (10, "'kind' must be a string, not an integer"),
-            (11, "'help' is empty; it must say something"),
+            (11, "'help' must not be empty"),
         ],
     );
     let text = "name = \"w\"\n[[phase]]\nid = \"a\"\n[[phase.check]]\nid = \"c\"\nkind = \"zzz\"";
@@ -77,7 +77,7 @@ fn artifact() {
         &[
             (
                 6,
-                "'../x' cannot be a path in 'path': it holds '..'; paths stay inside the session's workspace",
+                "'../x' cannot be a path in 'path': it contains '..'; paths must stay inside the session's workspace",
             ),
             (7, "'matches' must be a string, not an integer"),
             (8, "unknown stale 'never'"),
@@ -97,7 +97,7 @@ fn expr() {
         &[
             (
                 7,
-                "unknown key 'expires': it belongs to a check of kind 'approval', and this one is of kind 'expr'",
+                "unknown key 'expires': it belongs to a check of kind 'approval', but this one is of kind 'expr'",
             ),
             (8, "unknown key 'helpp'; did you mean 'help'?"),
         ],
@@ -112,14 +112,14 @@ fn command() {
         "command",
         "run = \"true \\u202e# harmless\"\ntimeout = \"10 m\"",
         &[
-            (6, "'run' holds the character \\u{202e}; only text that can be read is allowed"),
+            (6, "'run' contains the character \\u{202e}; only printable text is allowed"),
             (7, "'timeout' must be a duration, not '10 m'"),
         ],
     );
     check_gate(
         "command",
         "run = \"true\\rfalse\"",
-        &[(6, "'run' holds the character \\u{d}; only text that can be read is allowed")],
+        &[(6, "'run' contains the character \\u{d}; only printable text is allowed")],
     );
 }
 
@@ -138,7 +138,7 @@ fn items() {
         "path = \"x\"",
         &[(
             6,
-            "unknown key 'path': it belongs to a check of kind 'artifact', and this one is of kind 'items'",
+            "unknown key 'path': it belongs to a check of kind 'artifact', but this one is of kind 'items'",
         )],
     );
 }
@@ -148,7 +148,7 @@ fn approval() {
     check_gate("approval", "", &[]);
     check_gate("approval", "expires = \"7d\"", &[]);
     for (duration, problem) in [
-        ("\"0h\"", "'expires' must be longer than nothing"),
+        ("\"0h\"", "'expires' must be longer than 0"),
         ("\"3651d\"", "'expires' must be at most 3650d, not '3651d'"),
         ("\"99999999999999999999999s\"", "'expires' must be at most 3650d, not '99999999999999999999999s'"),
         ("\"h\"", "'expires' must be a duration, not 'h'"),

@@ -8,7 +8,7 @@ fn there_is_at_least_one() {
     check("name = \"w\"\nphase = []", &[(2, "a workflow needs at least one phase")]);
     check("name = \"w\"\n[phase]\nid = \"a\"", &[(2, "'phase' must be a list of tables, not a table")]);
     let hint = only_mistake("name = \"w\"\n[phase]\nid = \"a\"").hint;
-    assert_eq!(hint.as_deref(), Some("begin each one with a line [[phase]]"));
+    assert_eq!(hint.as_deref(), Some("start each one with a line [[phase]]"));
     check("name = \"w\"\nphase = [1]", &[(2, "'phase' must be a table, not an integer")]);
 }
 
@@ -39,7 +39,7 @@ fn keys_have_their_types() {
             (4, "unknown key 'titel'; did you mean 'title'?"),
             (5, "'strict' must be true or false, not a string"),
             (6, "'purpose' must be a string, not an integer"),
-            (7, "'when' is empty; it must say something"),
+            (7, "'when' must not be empty"),
             (
                 8,
                 "'a b' cannot be a name in 'items': ' ' is not allowed in it; use letters, digits, '-' and '_'",
@@ -60,7 +60,7 @@ fn needs_name_earlier_phases() {
             (4, "phase 'plan' cannot need itself"),
             (7, "'needs' names 'review', which comes later"),
             (7, "unknown phase 'plam'; did you mean 'plan'?"),
-            (10, "'plan' stands twice in 'needs'"),
+            (10, "'plan' is listed twice in 'needs'"),
             (13, "'needs' must be an array, not a string"),
         ],
     );
@@ -68,7 +68,7 @@ fn needs_name_earlier_phases() {
         only_mistake("name = \"w\"\n[[phase]]\nid = \"a\"\n[[phase]]\nid = \"b\"\nneeds = [\"zzz\"]").hint;
     assert_eq!(hint.as_deref(), Some("earlier phases: a"));
     let hint = only_mistake("name = \"w\"\n[[phase]]\nid = \"a\"\nneeds = [\"zzz\"]").hint;
-    assert_eq!(hint.as_deref(), Some("the first phase can need none"));
+    assert_eq!(hint.as_deref(), Some("the first phase cannot need another"));
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn only_the_last_phase_is_terminal() {
     );
     check_phase(
         "terminal = true",
-        &[(4, "the only phase cannot be terminal: the run would be over when it begins")],
+        &[(4, "the only phase cannot be terminal: the run would end as soon as it starts")],
     );
     check(
         "name = \"w\"\n[[phase]]\nid = \"a\"\n[[phase]]\nid = \"b\"\nterminal = true\nwhen = \"true\"\nitems = \"task\"\n[phase.evidence]\nx = { type = \"string\" }\n[[phase.check]]\nid = \"c\"\nkind = \"items\"",
@@ -104,16 +104,16 @@ fn only_the_last_phase_is_terminal() {
 
 #[test]
 fn paths_stay_in_the_workspace() {
-    let outside = "it holds '..'; paths stay inside the session's workspace";
-    let part = "it has a part that is empty or '.'; leave that out and name a file";
+    let outside = "it contains '..'; paths must stay inside the session's workspace";
+    let part = "it has an empty part or a part '.'; remove that part";
     let cases = [
         ("", "it is empty"),
-        ("/etc/passwd", "it begins with '/'; paths are relative to the session's workspace"),
+        ("/etc/passwd", "it starts with '/'; paths are relative to the session's workspace"),
         ("..", outside),
         ("a/../b", outside),
-        ("a\\\\b", "it holds '\\'; parts are separated by '/'"),
-        ("a\\u0000b", "it holds a control character"),
-        ("a\\nb", "it holds a control character"),
+        ("a\\\\b", "it contains '\\'; separate parts with '/'"),
+        ("a\\u0000b", "it contains a control character"),
+        ("a\\nb", "it contains a control character"),
         ("a//b", part),
         ("./a", part),
         ("a/", part),
@@ -134,8 +134,8 @@ fn placeholders_are_known() {
         &[
             (5, "unknown placeholder 'rum'; did you mean 'run'?"),
             (6, "unknown placeholder ''"),
-            (7, "'a{run' has a brace without its partner"),
-            (8, "'a}b' has a brace without its partner"),
+            (7, "'a{run' has an unmatched brace"),
+            (8, "'a}b' has an unmatched brace"),
             (9, "unknown placeholder '{run'; did you mean 'run'?"),
         ],
     );

@@ -28,17 +28,14 @@ fn names_and_titles() {
             "'../x' cannot be a name in 'name': '.' is not allowed in it; use letters, digits, '-' and '_'",
         )],
     );
-    check(
-        &format!("name = \"w\"\ntitle = \" \"\n{PHASE}"),
-        &[(2, "'title' is empty; it must say something")],
-    );
+    check(&format!("name = \"w\"\ntitle = \" \"\n{PHASE}"), &[(2, "'title' must not be empty")]);
     check(
         &format!("name = \"w\"\ntitle = \"a\\u001b[2Jb\"\n{PHASE}"),
-        &[(2, "'title' holds the character \\u{1b}; only text that can be read is allowed")],
+        &[(2, "'title' contains the character \\u{1b}; only printable text is allowed")],
     );
     check(
         &format!("name = \"w\"\ntitle = \"two\\nlines\"\n{PHASE}"),
-        &[(2, "'title' holds the character \\u{a}; only text that can be read is allowed")],
+        &[(2, "'title' contains the character \\u{a}; only printable text is allowed")],
     );
 }
 
@@ -46,7 +43,7 @@ fn names_and_titles() {
 fn versions() {
     check(
         &format!("name = \"w\"\nversion = 1.5\n{PHASE}"),
-        &[(2, "'version' must be a string, not a number with a point")],
+        &[(2, "'version' must be a string, not a number with a decimal point")],
     );
     check(
         &format!("name = \"w\"\nversion = 99999999999999999999\n{PHASE}"),
@@ -160,7 +157,7 @@ fn values_of_fields_have_the_type_of_the_field() {
     check_after(
         "[fields]\na = { type = \"integer\", default = 1.5 }\nb = { type = \"string\", one_of = [\"x\", 2] }\nc = { type = \"boolean\", default = \"yes\" }\nd = { type = \"list\", default = {} }\ne = { type = \"object\", default = [] }\nf = { type = \"number\", default = true }",
         &[
-            (5, "'default' must be of type 'integer', not a number with a point"),
+            (5, "'default' must be of type 'integer', not a number with a decimal point"),
             (6, "a value of 'one_of' must be of type 'string', not an integer"),
             (7, "'default' must be of type 'boolean', not a string"),
             (8, "'default' must be of type 'list', not a table"),
@@ -171,7 +168,7 @@ fn values_of_fields_have_the_type_of_the_field() {
     check_after(
         "[fields]\na = { type = \"number\", default = nan }\nb = { type = \"string\", default = 2026-01-01 }\nc = { type = \"integer\", one_of = [0xffffffffffffffff] }",
         &[
-            (5, "nan is no number that JSON can hold"),
+            (5, "nan cannot be written in JSON"),
             (6, "2026-01-01 is a date; write it as a string, in quotes"),
             (7, "0xffffffffffffffff does not fit into 64 bits"),
         ],
@@ -183,9 +180,9 @@ fn a_default_is_one_of_what_is_allowed() {
     check_after(
         "[fields]\na = { type = \"string\", one_of = [\"x\", \"y\"], default = \"z\" }\nb = { type = \"number\", one_of = [1, 2.5], default = 1.0 }\nc = { type = \"string\", one_of = [] }\nd = { type = \"number\", one_of = [1, 1.0] }\ne = { type = \"string\", one_of = \"x\" }",
         &[
-            (5, "'default' is \"z\", which is not in 'one_of'"),
-            (7, "'one_of' is empty; no value could ever be set"),
-            (8, "1.0 stands twice in 'one_of'"),
+            (5, "'default' is \"z\", which 'one_of' does not list"),
+            (7, "'one_of' is empty, so no value could be set"),
+            (8, "1.0 is listed twice in 'one_of'"),
             (9, "'one_of' must be an array, not a string"),
         ],
     );
@@ -206,16 +203,19 @@ fn requirements() {
         &[
             (5, "unknown scope 'sesion'; did you mean 'session'?"),
             (6, "'tools' is empty; name at least one tool"),
-            (7, "'message' is empty; it must say something"),
+            (7, "'message' must not be empty"),
         ],
     );
     check_after(
         "[requirement.r]\nscope = \"branch\"\ntools = [\"Edit\", 1, \"Edit\", \"Write\"]",
-        &[(6, "an entry of 'tools' must be a string, not an integer"), (6, "'Edit' stands twice in 'tools'")],
+        &[
+            (6, "an entry of 'tools' must be a string, not an integer"),
+            (6, "'Edit' is listed twice in 'tools'"),
+        ],
     );
     check_after(
         "[requirement.r]\nscope = \"branch\"\ntools = [\"\"]",
-        &[(6, "an entry of 'tools' is empty; it must say something")],
+        &[(6, "an entry of 'tools' must not be empty")],
     );
 }
 
@@ -227,7 +227,7 @@ fn what_satisfies_a_requirement_exists() {
             (10, "unknown phase 'plam'; did you mean 'plan'?"),
             (11, "'skill:' names no skill"),
             (12, "unknown way to satisfy 'skil'; did you mean 'skill'?"),
-            (13, "'plan' does not say what satisfies"),
+            (13, "'plan' is neither a phase nor a skill"),
         ],
     );
 }

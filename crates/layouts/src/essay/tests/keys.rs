@@ -437,9 +437,9 @@ fn edits_of_every_kind_are_taken_in_and_never_reverted() {
             assert!(kinds.contains(kind), "{new}: {kinds:?}");
         }
         let (_, session, items) = draft.into_parts();
-        let standing = Standing::new(&session, &items, &[]);
+        let publication = SessionToPublish::new(&session, &items, &[]);
         let written = with_folder(&theirs.tree, |folder| {
-            puts(Essay.write(&WriteRequest { purpose: Purpose::Update, standing: &standing }, folder))
+            puts(Essay.write(&WriteRequest { purpose: Purpose::Update, publication: &publication }, folder))
         });
         let written: Vec<String> =
             written.into_iter().map(|change| String::from_utf8(change.content).expect("text")).collect();
@@ -549,8 +549,8 @@ fn another_run_begins_without_the_sections_of_the_one_before() {
     let late = read(whole(LATE));
     let run = late.session.run().expect("a run");
     let stubs = run.phases.iter().map(|phase| phase.stub.clone()).collect();
-    let standing = Standing::new(&late.session, &late.items, &[]);
-    let dropped = Essay.of_new_run(&standing);
+    let publication = SessionToPublish::new(&late.session, &late.items, &[]);
+    let dropped = Essay.of_new_run(&publication);
     let begun =
         Event::RunStarted { workflow: run.workflow.clone(), ordinal: 2, phases: stubs, definition: None };
     let events: Vec<Event> = [begun].into_iter().chain(dropped).collect();

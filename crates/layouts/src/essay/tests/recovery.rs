@@ -142,9 +142,9 @@ fn level_3_asks_where_to_resume_and_lists_the_artifacts() {
     let told = read.warnings.iter().find(|warning| warning.starts_with(NOT_RECOVERED)).expect("the report");
     assert_eq!(
         told,
-        "Session state could not be automatically recovered. Available artifact files: fact-check-log.md, stage-1-thesis.v1.md. Say where to resume: leftoff repair --session essay-pipeline-20260214-143022"
+        "Session state could not be automatically recovered. Available artifact files: fact-check-log.md, stage-1-thesis.v1.md. Choose where to resume: leftoff repair --session essay-pipeline-20260214-143022"
     );
-    let report = told.split_once(" Say where").expect("the report").0;
+    let report = told.split_once(" Choose where").expect("the report").0;
     assert_eq!(with_folder(&read.tree, |folder| where_to_resume(&Essay, folder)).as_deref(), Some(report));
     let known = whole(LATE);
     assert_eq!(with_folder(&known, |folder| where_to_resume(&Essay, folder)), None, "its state tells");

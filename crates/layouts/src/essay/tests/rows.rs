@@ -116,27 +116,27 @@ fn every_field_with_words_of_its_own_is_told_when_it_has_another() {
         (
             "pushback_level: full",
             "pushback_level: loud",
-            "pushback_level is 'loud', which is none of full, light, minimal",
+            "pushback_level is 'loud', but must be one of full, light, minimal",
         ),
         (
             "claim_type: \"argument\"",
             "claim_type: \"poem\"",
-            "stages.stage_1.claim_type is 'poem', which is none of argument, explainer, prediction, hybrid",
+            "stages.stage_1.claim_type is 'poem', but must be one of argument, explainer, prediction, hybrid",
         ),
         (
             "audience: \"semi-technical\"",
             "audience: \"cats\"",
-            "stages.stage_2.audience is 'cats', which is none of general, semi-technical, expert",
+            "stages.stage_2.audience is 'cats', but must be one of general, semi-technical, expert",
         ),
         (
             "voice_reference_mode: \"hybrid\"",
             "voice_reference_mode: ear",
-            "voice_calibration.voice_reference_mode is 'ear', which is none of profile, sample, hybrid",
+            "voice_calibration.voice_reference_mode is 'ear', but must be one of profile, sample, hybrid",
         ),
         (
             "first_assessment_user_rating: 4",
             "first_assessment_user_rating: 9",
-            "voice_calibration.first_assessment_user_rating is 9, which is none of 1, 2, 3, 4, 5",
+            "voice_calibration.first_assessment_user_rating is 9, but must be one of 1, 2, 3, 4, 5",
         ),
     ] {
         check(old, new, expected);
@@ -144,7 +144,7 @@ fn every_field_with_words_of_its_own_is_told_when_it_has_another() {
     let read = check(
         "pushback_level: full",
         "pushback_level: loud",
-        "pushback_level is 'loud', which is none of full, light, minimal",
+        "pushback_level is 'loud', but must be one of full, light, minimal",
     );
     assert_eq!(read.session.fields["pushback_level"], "loud", "it is taken as its author wrote it");
 }
@@ -193,7 +193,7 @@ fn lists_and_mappings_of_a_wrong_type_are_told_with_their_names() {
         (
             "    impact: \"minor\"",
             "    impact: \"tiny\"",
-            "revision_history.1.impact is 'tiny', which is none of",
+            "revision_history.1.impact is 'tiny', but must be one of",
         ),
     ] {
         assert!(LATE.contains(old), "{old:?}");

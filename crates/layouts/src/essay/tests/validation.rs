@@ -39,7 +39,7 @@ fn row_stage_completed_its_artifact_exists() {
     let read = super::read(tree(&[(STATE, &text)]));
     assert!(
         read.warnings.iter().any(
-            |warning| warning == "stages.stage_1 is completed, and stage-1-thesis.md is missing or empty"
+            |warning| warning == "stages.stage_1 is completed, but stage-1-thesis.md is missing or empty"
         )
     );
 }
@@ -50,7 +50,7 @@ fn row_section_completed_its_argument_map_exists() {
     assert_eq!(
         read.warnings,
         [
-            "stages.stage_3.sections: section 2 is completed, and stage-3-section-2-arguments.md is missing or empty"
+            "stages.stage_3.sections: section 2 is completed, but stage-3-section-2-arguments.md is missing or empty"
         ]
     );
     assert!(read.session.run().expect("a run").phases[2].claimed);
@@ -61,17 +61,17 @@ fn row_current_section_is_within_range() {
     check(
         "    current_section: 3",
         "    current_section: 9",
-        "stages.stage_3.current_section is 9, and there are sections 1 to 3",
+        "stages.stage_3.current_section is 9, but the sections are 1 to 3",
     );
     check(
         "    current_section: 2",
         "    current_section: 0",
-        "stages.stage_4.current_section is 0, and there are sections 1 to 3",
+        "stages.stage_4.current_section is 0, but the sections are 1 to 3",
     );
     check(
         "    current_section: 2",
         "    current_section: -1",
-        "stages.stage_4.current_section is -1, and there are sections 1 to 3",
+        "stages.stage_4.current_section is -1, but the sections are 1 to 3",
     );
 }
 
@@ -80,7 +80,7 @@ fn row_current_paragraph_is_within_a_reasonable_range() {
     check(
         "current_paragraph: 3",
         "current_paragraph: 5",
-        "current_paragraph is 5, and there are paragraphs 1 to 4",
+        "current_paragraph is 5, but the paragraphs are 1 to 4",
     );
     check("current_paragraph: 3", "current_paragraph: 0", "current_paragraph is 0");
     check("current_paragraph: 3", "current_paragraph: -2", "current_paragraph is -2");
@@ -105,8 +105,8 @@ fn row_all_referenced_files_exist() {
         "output.final_essay_file is 'final-essay.md', which is missing",
     );
     check("argument_map_file: null", "argument_map_file: \"maps/two.md\"", "argument_map_file of section 2");
-    check("argument_map_file: null", "argument_map_file: \"/etc/passwd\"", "outside of the session's folder");
-    check("argument_map_file: null", "argument_map_file: \"../x.md\"", "outside of the session's folder");
+    check("argument_map_file: null", "argument_map_file: \"/etc/passwd\"", "outside the session's folder");
+    check("argument_map_file: null", "argument_map_file: \"../x.md\"", "outside the session's folder");
     check("argument_map_file: null", "argument_map_file: 3", "not a path");
 }
 
@@ -115,13 +115,13 @@ fn row_no_stage_is_completed_before_its_prerequisite_was_started() {
     check(
         "    status: \"needs_review\" ",
         "    status: \"not_started\" ",
-        "stages.stage_3 is completed, and stage_2 before it is not_started",
+        "stages.stage_3 is completed, but stage_2 before it is not_started",
     );
 }
 
 #[test]
 fn what_has_the_wrong_type_or_word_is_told_with_its_key_and_left_aside() {
-    check("current_stage: 4", "current_stage: 7", "current_stage is 7, and there are stages 1 to 4");
+    check("current_stage: 4", "current_stage: 7", "current_stage is 7, but the stages are 1 to 4");
     check("current_stage: 4", "current_stage: 2", "the name counts");
     check(
         "voice_check_score: 4.5",
@@ -131,9 +131,13 @@ fn what_has_the_wrong_type_or_word_is_told_with_its_key_and_left_aside() {
     check(
         "name: paragraph_writing",
         "name: polishing",
-        "current_stage_name is 'polishing', which is no stage",
+        "current_stage_name is 'polishing', which is not a stage",
     );
-    check("status: in_progress\n", "status: running\n", "status is 'running', which is none of in_progress");
+    check(
+        "status: in_progress\n",
+        "status: running\n",
+        "status is 'running', but must be one of in_progress",
+    );
     check(
         "    status: \"in_progress\"\n    current",
         "    status: 5\n    current",
@@ -142,13 +146,13 @@ fn what_has_the_wrong_type_or_word_is_told_with_its_key_and_left_aside() {
     check(
         "started_at: 2026-02-14T14:30:22Z",
         "started_at: \"yesterday\"",
-        "started_at is 'yesterday', which is no time",
+        "started_at is 'yesterday', which is not a time",
     );
     check("'2026-02-16T10:00:00Z'", "'2036-02-16T10:00:00Z'", "last_activity is in the future");
     check(
         "total_paragraphs: 4\n",
         "total_paragraphs: 4000000\n",
-        "total_paragraphs is 4000000, and 200 is the most",
+        "total_paragraphs is 4000000, but the maximum is 200",
     );
     check("section_index: 3\n", "section_index: 1\n", "section_index 1 more than once");
     check("section_index: 3\n", "section_index: 90000\n", "section_index is 90000");
@@ -163,7 +167,7 @@ fn what_has_the_wrong_type_or_word_is_told_with_its_key_and_left_aside() {
     check(
         "    total_sections: 3\n    current",
         "    total_sections: 4\n    current",
-        "total_sections is 4, and 3 in an earlier stage",
+        "total_sections is 4, but 3 in an earlier stage",
     );
 }
 
@@ -181,7 +185,7 @@ fn a_status_that_nobody_knows_does_not_open_what_was_completed() {
     assert_eq!(read.statuses(), ["completed", "needs_review", "completed", "in_progress"]);
     assert!(read.item("section-2").is_done());
     for told in [
-        "stages.stage_1.status is 'done', which is none of",
+        "stages.stage_1.status is 'done', but must be one of",
         "stages.stage_3.sections.2.status is 1, not a text",
     ] {
         assert!(read.warnings.iter().any(|warning| warning.contains(told)), "{told} in {:?}", read.warnings);
@@ -199,7 +203,7 @@ fn what_yaml_readers_see_differently_is_told_with_line_and_key() {
     check(
         "pushback_level: full",
         "pushback_level: full\npushback_level: light",
-        "'pushback_level' is there more than once",
+        "'pushback_level' is set more than once",
     );
     check(
         "audience: \"semi-technical\"",

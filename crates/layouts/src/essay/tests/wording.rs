@@ -1,7 +1,7 @@
 //! The pipeline's own wording, verbatim.
 
 use super::*;
-use crate::layout::Standing;
+use crate::layout::SessionToPublish;
 use jiff::SignedDuration;
 
 #[test]
@@ -98,9 +98,9 @@ fn how_long_ago() {
             now,
             read_as: ReadAs::Found,
         };
-        let standing = Standing::new(&early.session, &early.items, &[]);
+        let publication = SessionToPublish::new(&early.session, &early.items, &[]);
         let line = Essay
-            .say(&Saying::Session { moment: Moment::Listed, standing: &standing, folder: &folder })
+            .say(&Saying::Session { moment: Moment::Listed, publication: &publication, folder: &folder })
             .expect("a line");
         assert!(line.ends_with(&format!("Last active: {words}")), "{line}");
     }

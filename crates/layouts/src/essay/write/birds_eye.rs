@@ -21,7 +21,7 @@ pub(super) enum BirdsEye {
 
 impl Changes<'_> {
     pub(super) fn birds_eye_now(&self) -> BirdsEye {
-        let said = self.standing.session.fields.get(BIRDS_EYE_KEY).cloned();
+        let said = self.publication.session.fields.get(BIRDS_EYE_KEY).cloned();
         if self.is_approved_last() {
             BirdsEye::Says(self.birds_eye())
         } else if self.touched.contains(BIRDS_EYE_KEY) {
@@ -39,7 +39,7 @@ impl Changes<'_> {
     /// later.
     fn is_approved_last(&self) -> bool {
         let arguments = STAGES[2].name;
-        let said = self.standing.since.iter().rev().find_map(|recorded| match &recorded.event {
+        let said = self.publication.since.iter().rev().find_map(|recorded| match &recorded.event {
             Event::CheckApproved { phase, check, .. } if *phase == *arguments && *check == *BIRDS_EYE => {
                 Some(true)
             }
@@ -65,7 +65,7 @@ impl Changes<'_> {
     /// True if a command returned to the stage or an earlier one since the file was last written: approval is
     /// needed again. Whoever goes back by editing the file sets the value there.
     fn is_open_again(&self) -> bool {
-        let since = self.standing.since;
+        let since = self.publication.since;
         let is_edit = |recorded: &&Recorded| matches!(recorded.event, Event::ExternalEdit { .. });
         let editors: Vec<&Actor> = since.iter().filter(is_edit).map(|recorded| &recorded.actor).collect();
         let went_back = since.iter().any(|recorded| {

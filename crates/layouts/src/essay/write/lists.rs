@@ -16,7 +16,7 @@ impl Changes<'_> {
     pub(super) fn claims(&mut self) {
         for (kind, list) in [(NoteKind::Deferred, DEFERRED), (NoteKind::Override, OVERRIDES)] {
             let notes: Vec<&Note> =
-                self.standing.session.notes.iter().filter(|note| note.kind == kind).collect();
+                self.publication.session.notes.iter().filter(|note| note.kind == kind).collect();
             for (rank, note) in ranked(&notes) {
                 match self.entry_with(list, &note.text, rank) {
                     Some(place) => self.settle(list, place, note),
@@ -61,7 +61,7 @@ impl Changes<'_> {
     /// Adds revisions that the file lacks. Identical ones are matched in order.
     pub(super) fn revisions(&mut self) {
         let known = self.entries(REVISIONS);
-        let made: Vec<Value> = self.standing.session.revisions.iter().filter_map(revised).collect();
+        let made: Vec<Value> = self.publication.session.revisions.iter().filter_map(revised).collect();
         for (place, entry) in made.iter().enumerate() {
             if alike(&made[..place], entry) >= alike(&known, entry) {
                 self.push(&[Key(REVISIONS)], entry);

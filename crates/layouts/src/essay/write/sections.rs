@@ -108,13 +108,13 @@ impl Changes<'_> {
             _ => false,
         };
         self.ours.status(position) == Some(StageStatus::NotStarted)
-            && (self.began_again() || self.standing.since.iter().any(|recorded| is_major(&recorded.event)))
+            && (self.began_again() || self.publication.since.iter().any(|recorded| is_major(&recorded.event)))
     }
 
     /// True if a new run started since the file was last written.
     fn began_again(&self) -> bool {
         let is_run = |event: &Event| matches!(event, Event::RunStarted { ordinal, .. } if *ordinal > 1);
-        self.standing.since.iter().any(|recorded| is_run(&recorded.event))
+        self.publication.since.iter().any(|recorded| is_run(&recorded.event))
     }
 
     /// The position of a section in the list; an entry without a number has the number of its position.
@@ -268,7 +268,7 @@ impl Changes<'_> {
 
     fn happened_to<'s>(&'s self, section: &'s ItemId) -> impl Iterator<Item = &'s ItemEvent> {
         let inside = format!("{}.", section.key());
-        self.standing.since.iter().filter_map(move |recorded| {
+        self.publication.since.iter().filter_map(move |recorded| {
             let Event::Item(event) = &recorded.event else { return None };
             let (id, parent) = named(event);
             let is_its =

@@ -41,7 +41,7 @@ impl Changes<'_> {
 
     fn fields_of_stage(&mut self, position: usize, ours: &Phase) {
         let key = STAGES[position].key;
-        let session = self.standing.session;
+        let session = self.publication.session;
         for (_, name) in SHARED_KEYS.into_iter().filter(|(of, _)| *of == position) {
             let path = [Key("stages"), Key(key), Key(name)];
             let value = match name {
@@ -72,7 +72,7 @@ impl Changes<'_> {
     pub(super) fn is_completed_now(&self, position: usize) -> bool {
         let name = STAGES[position].name;
         let is_it = |event: &Event| matches!(event, Event::PhaseCompleted { phase, .. } if *phase == *name);
-        self.standing.since.iter().any(|recorded| is_it(&recorded.event))
+        self.publication.since.iter().any(|recorded| is_it(&recorded.event))
     }
 
     /// The number of sections given when the outline was completed.

@@ -4,7 +4,7 @@ use crate::problem::{Problem, Type, What};
 use serde_json::{Map, Value};
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum ValueType {
     Text,
     Texts,
     Objects,
@@ -12,26 +12,27 @@ enum Kind {
     Flag,
 }
 
-const WORKFLOW: &[(&str, Kind)] = &[
-    ("workflow_type", Kind::Text),
-    ("version", Kind::Text),
-    ("name", Kind::Text),
-    ("estimated_duration", Kind::Text),
-    ("primary_outputs", Kind::Texts),
-    ("phases", Kind::Objects),
-    ("dynamic_phases", Kind::Flag),
+const WORKFLOW: &[(&str, ValueType)] = &[
+    ("workflow_type", ValueType::Text),
+    ("version", ValueType::Text),
+    ("name", ValueType::Text),
+    ("estimated_duration", ValueType::Text),
+    ("primary_outputs", ValueType::Texts),
+    ("phases", ValueType::Objects),
+    ("dynamic_phases", ValueType::Flag),
     // Used by the original's own parser with its templates; here the headings of tasks.md suffice.
-    ("dynamic_config", Kind::Object),
+    ("dynamic_config", ValueType::Object),
 ];
-const PHASE: &[(&str, Kind)] = &[
-    ("phase_name", Kind::Text),
-    ("purpose", Kind::Text),
-    ("estimated_effort", Kind::Text),
-    ("key_deliverables", Kind::Texts),
-    ("validation_criteria", Kind::Texts),
-    ("tasks", Kind::Objects),
+const PHASE: &[(&str, ValueType)] = &[
+    ("phase_name", ValueType::Text),
+    ("purpose", ValueType::Text),
+    ("estimated_effort", ValueType::Text),
+    ("key_deliverables", ValueType::Texts),
+    ("validation_criteria", ValueType::Texts),
+    ("tasks", ValueType::Objects),
 ];
-const TASK: &[(&str, Kind)] = &[("name", Kind::Text), ("file", Kind::Text), ("purpose", Kind::Text)];
+const TASK: &[(&str, ValueType)] =
+    &[("name", ValueType::Text), ("file", ValueType::Text), ("purpose", ValueType::Text)];
 
 pub(super) fn of(path: &str, metadata: &Map<String, Value>, doubled: &[String]) -> Vec<Problem> {
     let mut found: Vec<(String, What)> = doubled.iter().map(|key| (key.clone(), What::Doubled)).collect();
@@ -53,7 +54,7 @@ fn objects<'a>(
     list.enumerate().filter_map(|(at, value)| Some((at, value.as_object()?)))
 }
 
-fn check(of: &Map<String, Value>, kinds: &[(&str, Kind)], below: &str, found: &mut Vec<(String, What)>) {
+fn check(of: &Map<String, Value>, kinds: &[(&str, ValueType)], below: &str, found: &mut Vec<(String, What)>) {
     for (key, kind) in kinds {
         let Some(value) = of.get(*key).filter(|value| !value.is_null()) else { continue };
         let name = format!("{below}{key}");
@@ -68,7 +69,7 @@ fn check(of: &Map<String, Value>, kinds: &[(&str, Kind)], below: &str, found: &m
     }
 }
 
-impl Kind {
+impl ValueType {
     fn takes(self, value: &Value) -> bool {
         match self {
             Self::Text => value.is_string(),

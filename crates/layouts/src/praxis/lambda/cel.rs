@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// The result type of an expression, as far as known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ResultType {
     Boolean,
     /// An integer, as far as known.
     Number,
@@ -23,21 +23,21 @@ pub(super) enum Kind {
 
 pub(super) struct Written {
     pub(super) text: String,
-    pub(super) kind: Kind,
+    pub(super) kind: ResultType,
     /// The type is certain: declared, or a literal.
     pub(super) is_sure: bool,
 }
 
 impl Written {
-    fn sure(text: impl Into<String>, kind: Kind) -> Self {
-        Self { text: text.into(), kind, is_sure: kind != Kind::Unknown }
+    fn sure(text: impl Into<String>, kind: ResultType) -> Self {
+        Self { text: text.into(), kind, is_sure: kind != ResultType::Unknown }
     }
 }
 
 enum Bound {
     Field(String),
     Evidence,
-    Value(String, Kind),
+    Value(String, ResultType),
 }
 
 pub(super) struct Scope<'a> {
@@ -120,19 +120,19 @@ impl<'a> Scope<'a> {
     }
 
     fn value_of(&self, node: &Node) -> Result<Written, String> {
-        let written = |text: String, kind: Kind| Ok(Written::sure(text, kind));
+        let written = |text: String, kind: ResultType| Ok(Written::sure(text, kind));
         match node {
             Node::Number(number) => {
-                let kind = if number.contains('.') { Kind::Decimal } else { Kind::Number };
+                let kind = if number.contains('.') { ResultType::Decimal } else { ResultType::Number };
                 written(number.clone(), kind)
             }
-            Node::Text(text) => written(quoted(text), Kind::Text),
-            Node::Boolean(flag) => written(flag.to_string(), Kind::Boolean),
-            Node::Nothing => written("null".to_owned(), Kind::Nothing),
+            Node::Text(text) => written(quoted(text), ResultType::Text),
+            Node::Boolean(flag) => written(flag.to_string(), ResultType::Boolean),
+            Node::Nothing => written("null".to_owned(), ResultType::Nothing),
             Node::List(parts) => {
                 let parts: Result<Vec<String>, String> =
                     parts.iter().map(|part| Ok(self.value(part)?.text)).collect();
-                written(format!("[{}]", parts?.join(", ")), Kind::List)
+                written(format!("[{}]", parts?.join(", ")), ResultType::List)
             }
             Node::Tuple(_) => Err("a tuple that is not looked for something in".to_owned()),
             Node::Name(name) => self.name(name),
@@ -141,10 +141,10 @@ impl<'a> Scope<'a> {
             Node::Length(of) => {
                 let of = self.value(of)?;
                 match of.kind {
-                    Kind::Text | Kind::List | Kind::Object | Kind::Unknown => {
-                        written(format!("size({})", of.text), Kind::Number)
+                    ResultType::Text | ResultType::List | ResultType::Object | ResultType::Unknown => {
+                        written(format!("size({})", of.text), ResultType::Number)
                     }
-                    Kind::Boolean | Kind::Number | Kind::Decimal | Kind::Nothing => {
+                    ResultType::Boolean | ResultType::Number | ResultType::Decimal | ResultType::Nothing => {
                         Err(format!("'len' of {}", of.text))
                     }
                 }
@@ -157,7 +157,7 @@ impl<'a> Scope<'a> {
                 let (left, right) = (self.number(left)?, self.number(right)?);
                 // A text would be converted to a number on the way.
                 if let Some(unsure) = [&left, &right].into_iter().find(|part| !part.is_sure)
-                    && (left.kind, right.kind) != (Kind::Number, Kind::Number)
+                    && (left.kind, right.kind) != (ResultType::Number, ResultType::Number)
                 {
                     return Err(uncountable(&unsure.text));
                 }
@@ -165,10 +165,10 @@ impl<'a> Scope<'a> {
                 let (left, right, kind) = alike(&left, &right);
                 Ok(Written { text: format!("({left} {sign} {right})"), kind, is_sure })
             }
-            Node::Not(_) | Node::Compare(..) => written(self.condition(node)?, Kind::Boolean),
+            Node::Not(_) | Node::Compare(..) => written(self.condition(node)?, ResultType::Boolean),
             // Python returns one of the values; CEL only true or false.
-            Node::And(_) => Err("'and' that stands for a value".to_owned()),
-            Node::Or(_) => Err("'or' that stands for a value".to_owned()),
+            Node::And(_) => Err("'and' used as a value".to_owned()),
+            Node::Or(_) => Err("'or' used as a value".to_owned()),
         }
     }
 
@@ -176,17 +176,20 @@ impl<'a> Scope<'a> {
     fn number(&self, node: &Node) -> Result<Written, String> {
         let written = self.value(node)?;
         match written.kind {
-            Kind::Number | Kind::Decimal => Ok(written),
-            Kind::Boolean | Kind::Text | Kind::List | Kind::Object | Kind::Nothing | Kind::Unknown => {
-                Err(uncountable(&written.text))
-            }
+            ResultType::Number | ResultType::Decimal => Ok(written),
+            ResultType::Boolean
+            | ResultType::Text
+            | ResultType::List
+            | ResultType::Object
+            | ResultType::Nothing
+            | ResultType::Unknown => Err(uncountable(&written.text)),
         }
     }
 
     fn name(&self, name: &str) -> Result<Written, String> {
         match self.names.get(name) {
             Some(Bound::Field(field)) => Ok(Written::sure(path(field), self.kind(field))),
-            Some(Bound::Evidence) => Ok(Written::sure("evidence", Kind::Object)),
+            Some(Bound::Evidence) => Ok(Written::sure("evidence", ResultType::Object)),
             Some(Bound::Value(text, kind)) => Ok(Written::sure(text.as_str(), *kind)),
             None => Err(format!("the name '{name}'")),
         }
@@ -197,25 +200,25 @@ impl<'a> Scope<'a> {
             return Ok(Written::sure(path(key), self.kind(key)));
         }
         let of = self.value(of)?;
-        Ok(Written::sure(format!("{}[{}]", of.text, quoted(key)), Kind::Unknown))
+        Ok(Written::sure(format!("{}[{}]", of.text, quoted(key)), ResultType::Unknown))
     }
 
     fn get(&self, of: &Node, key: &str, default: Option<&Node>) -> Result<Written, String> {
         let item = self.item(of, key)?;
-        let default =
-            default.map_or_else(|| Ok(Written::sure("null", Kind::Nothing)), |node| self.value(node))?;
+        let default = default
+            .map_or_else(|| Ok(Written::sure("null", ResultType::Nothing)), |node| self.value(node))?;
         let is_there = if self.is_evidence(of) {
             is_given(key)
         } else {
             format!("{} in {}", quoted(key), self.value(of)?.text)
         };
-        let kind = if item.kind == default.kind || item.kind == Kind::Unknown {
+        let kind = if item.kind == default.kind || item.kind == ResultType::Unknown {
             default.kind
         } else {
-            Kind::Unknown
+            ResultType::Unknown
         };
-        let kind = if kind == Kind::Nothing { Kind::Unknown } else { kind };
-        let is_sure = item.is_sure && default.is_sure && kind != Kind::Unknown;
+        let kind = if kind == ResultType::Nothing { ResultType::Unknown } else { kind };
+        let is_sure = item.is_sure && default.is_sure && kind != ResultType::Unknown;
         Ok(Written { text: format!("({is_there} ? {} : {})", item.text, default.text), kind, is_sure })
     }
 
@@ -223,15 +226,15 @@ impl<'a> Scope<'a> {
         matches!(node, Node::Name(name) if matches!(self.names.get(name), Some(Bound::Evidence)))
     }
 
-    fn kind(&self, field: &str) -> Kind {
+    fn kind(&self, field: &str) -> ResultType {
         match self.declared.get(field) {
-            Some(ValueType::Boolean) => Kind::Boolean,
-            Some(ValueType::Integer) => Kind::Number,
-            Some(ValueType::Number) => Kind::Decimal,
-            Some(ValueType::String) => Kind::Text,
-            Some(ValueType::List) => Kind::List,
-            Some(ValueType::Object) => Kind::Object,
-            None => Kind::Unknown,
+            Some(ValueType::Boolean) => ResultType::Boolean,
+            Some(ValueType::Integer) => ResultType::Number,
+            Some(ValueType::Number) => ResultType::Decimal,
+            Some(ValueType::String) => ResultType::Text,
+            Some(ValueType::List) => ResultType::List,
+            Some(ValueType::Object) => ResultType::Object,
+            None => ResultType::Unknown,
         }
     }
 }
@@ -247,16 +250,17 @@ pub(super) fn bounded(expression: String) -> Result<String, String> {
 }
 
 fn uncountable(text: &str) -> String {
-    format!("counting with {text}, which is no number as far as is declared")
+    format!("arithmetic with {text}, which is not declared as a number")
 }
 
 /// Two numbers of the same CEL type: both integers, or both fractions.
-pub(super) fn alike(left: &Written, right: &Written) -> (String, String, Kind) {
-    let is_number = |written: &Written| matches!(written.kind, Kind::Number | Kind::Decimal);
-    let is_mixed =
-        is_number(left) && is_number(right) && (left.kind, right.kind) != (Kind::Number, Kind::Number);
+pub(super) fn alike(left: &Written, right: &Written) -> (String, String, ResultType) {
+    let is_number = |written: &Written| matches!(written.kind, ResultType::Number | ResultType::Decimal);
+    let is_mixed = is_number(left)
+        && is_number(right)
+        && (left.kind, right.kind) != (ResultType::Number, ResultType::Number);
     if is_mixed {
-        (format!("double({})", left.text), format!("double({})", right.text), Kind::Decimal)
+        (format!("double({})", left.text), format!("double({})", right.text), ResultType::Decimal)
     } else {
         (left.text.clone(), right.text.clone(), left.kind)
     }
@@ -275,29 +279,33 @@ pub(super) fn any_of(parts: Vec<String>) -> String {
 }
 
 fn contains(part: &Written, whole: &Written) -> Result<String, String> {
-    if part.kind == Kind::Boolean && whole.kind == Kind::List {
+    if part.kind == ResultType::Boolean && whole.kind == ResultType::List {
         return Err("'in' of true or false, which are numbers as well".to_owned());
     }
     match whole.kind {
-        Kind::List => Ok(python::is_in_list(part, whole)),
-        Kind::Object => Ok(format!("{} in {}", part.text, whole.text)),
-        Kind::Text => Ok(format!("{}.contains({})", whole.text, part.text)),
-        Kind::Boolean | Kind::Number | Kind::Decimal | Kind::Nothing | Kind::Unknown => {
-            Err(format!("'in' {}, which is no list, text or object as far as is declared", whole.text))
+        ResultType::List => Ok(python::is_in_list(part, whole)),
+        ResultType::Object => Ok(format!("{} in {}", part.text, whole.text)),
+        ResultType::Text => Ok(format!("{}.contains({})", whole.text, part.text)),
+        ResultType::Boolean
+        | ResultType::Number
+        | ResultType::Decimal
+        | ResultType::Nothing
+        | ResultType::Unknown => {
+            Err(format!("'in' {}, which is not declared as a list, a text or an object", whole.text))
         }
     }
 }
 
-fn literal(value: &Value) -> Option<(String, Kind)> {
+fn literal(value: &Value) -> Option<(String, ResultType)> {
     match value {
-        Value::Null => Some(("null".to_owned(), Kind::Nothing)),
-        Value::Bool(flag) => Some((flag.to_string(), Kind::Boolean)),
-        Value::Number(number) if number.is_i64() => Some((number.to_string(), Kind::Number)),
-        Value::Number(number) => Some((format!("{:?}", number.as_f64()?), Kind::Decimal)),
-        Value::String(text) => Some((quoted(text), Kind::Text)),
+        Value::Null => Some(("null".to_owned(), ResultType::Nothing)),
+        Value::Bool(flag) => Some((flag.to_string(), ResultType::Boolean)),
+        Value::Number(number) if number.is_i64() => Some((number.to_string(), ResultType::Number)),
+        Value::Number(number) => Some((format!("{:?}", number.as_f64()?), ResultType::Decimal)),
+        Value::String(text) => Some((quoted(text), ResultType::Text)),
         Value::Array(values) => {
             let parts: Option<Vec<String>> = values.iter().map(|value| Some(literal(value)?.0)).collect();
-            Some((format!("[{}]", parts?.join(", ")), Kind::List))
+            Some((format!("[{}]", parts?.join(", ")), ResultType::List))
         }
         Value::Object(_) => None,
     }

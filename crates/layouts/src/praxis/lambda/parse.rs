@@ -164,7 +164,7 @@ impl<'a> Parser<'a> {
             return if is_one {
                 Ok(Some(comparison))
             } else {
-                Err("'is' of something that may be there twice".to_owned())
+                Err("'is' of something that may exist twice".to_owned())
             };
         }
         Ok(None)

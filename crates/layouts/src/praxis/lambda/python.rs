@@ -1,23 +1,23 @@
 //! Python's truth and equality in CEL: True equals 1, and empty values are false.
 
-use super::cel::{Kind, Written, alike, any_of};
+use super::cel::{ResultType, Written, alike, any_of};
 
 /// The truth of a value.
 pub(super) fn is_true(written: &Written) -> String {
     let Written { text, kind, is_sure } = written;
     match kind {
-        Kind::Nothing => "(false)".to_owned(),
-        Kind::Boolean if *is_sure => format!("({text})"),
-        Kind::Number if *is_sure => format!("({text} != 0)"),
-        Kind::Decimal if *is_sure => format!("({text} != 0.0)"),
-        Kind::Text | Kind::List | Kind::Object if *is_sure => format!("(size({text}) > 0)"),
-        Kind::Boolean
-        | Kind::Number
-        | Kind::Decimal
-        | Kind::Text
-        | Kind::List
-        | Kind::Object
-        | Kind::Unknown => {
+        ResultType::Nothing => "(false)".to_owned(),
+        ResultType::Boolean if *is_sure => format!("({text})"),
+        ResultType::Number if *is_sure => format!("({text} != 0)"),
+        ResultType::Decimal if *is_sure => format!("({text} != 0.0)"),
+        ResultType::Text | ResultType::List | ResultType::Object if *is_sure => format!("(size({text}) > 0)"),
+        ResultType::Boolean
+        | ResultType::Number
+        | ResultType::Decimal
+        | ResultType::Text
+        | ResultType::List
+        | ResultType::Object
+        | ResultType::Unknown => {
             format!("(!({text} in [false, 0, 0.0, \"\", null, [], {{}}]))")
         }
     }
@@ -26,16 +26,18 @@ pub(super) fn is_true(written: &Written) -> String {
 /// Compares two values, converting a boolean to a number if the other may be one.
 pub(super) fn compared(left: &Written, sign: &str, right: &Written) -> Result<String, String> {
     let is_equality = matches!(sign, "==" | "!=");
-    let has_no_order = |written: &&Written| matches!(written.kind, Kind::List | Kind::Object | Kind::Nothing);
+    let has_no_order = |written: &&Written| {
+        matches!(written.kind, ResultType::List | ResultType::Object | ResultType::Nothing)
+    };
     if let Some(other) = [left, right].into_iter().find(has_no_order).filter(|_| !is_equality) {
-        return Err(format!("'{sign}' with {}, which is no number and no text", other.text));
+        return Err(format!("'{sign}' with {}, which is neither a number nor a text", other.text));
     }
     Ok(in_cel(left, sign, right))
 }
 
 fn in_cel(left: &Written, sign: &str, right: &Written) -> String {
     let is_order = !matches!(sign, "==" | "!=");
-    let has_flag = [left, right].iter().any(|written| written.kind == Kind::Boolean);
+    let has_flag = [left, right].iter().any(|written| written.kind == ResultType::Boolean);
     if may_be_true_and_1(left, right) || (is_order && has_flag) {
         return format!("{} {sign} {}", as_number(left), as_number(right));
     }
@@ -63,28 +65,33 @@ pub(super) fn is_one_of(part: &Written, members: &[Written]) -> String {
 
 /// True if one of two may be a boolean and the other a number.
 fn may_be_true_and_1(one: &Written, other: &Written) -> bool {
-    let may_be = |written: &Written, kinds: &[Kind]| !written.is_sure || kinds.contains(&written.kind);
-    let flags = [Kind::Boolean, Kind::Unknown];
-    let numbers = [Kind::Number, Kind::Decimal, Kind::Unknown];
+    let may_be = |written: &Written, kinds: &[ResultType]| !written.is_sure || kinds.contains(&written.kind);
+    let flags = [ResultType::Boolean, ResultType::Unknown];
+    let numbers = [ResultType::Number, ResultType::Decimal, ResultType::Unknown];
     (may_be(one, &flags) && may_be(other, &numbers)) || (may_be(other, &flags) && may_be(one, &numbers))
 }
 
 fn as_number(written: &Written) -> String {
     let text = &written.text;
     match written.kind {
-        Kind::Boolean if written.is_sure => format!("({text} ? 1 : 0)"),
-        Kind::Number | Kind::Decimal | Kind::Text | Kind::List | Kind::Object | Kind::Nothing
+        ResultType::Boolean if written.is_sure => format!("({text} ? 1 : 0)"),
+        ResultType::Number
+        | ResultType::Decimal
+        | ResultType::Text
+        | ResultType::List
+        | ResultType::Object
+        | ResultType::Nothing
             if written.is_sure =>
         {
             text.clone()
         }
-        Kind::Boolean
-        | Kind::Number
-        | Kind::Decimal
-        | Kind::Text
-        | Kind::List
-        | Kind::Object
-        | Kind::Nothing
-        | Kind::Unknown => format!("({text} == true ? 1 : ({text} == false ? 0 : {text}))"),
+        ResultType::Boolean
+        | ResultType::Number
+        | ResultType::Decimal
+        | ResultType::Text
+        | ResultType::List
+        | ResultType::Object
+        | ResultType::Nothing
+        | ResultType::Unknown => format!("({text} == true ? 1 : ({text} == false ? 0 : {text}))"),
     }
 }

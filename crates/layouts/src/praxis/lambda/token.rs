@@ -70,7 +70,7 @@ fn word(text: &str) -> Result<(Token, &str), String> {
     let (word, rest) = text.split_at(end);
     // f'…', r"…": their text is not their value.
     if rest.starts_with(['\'', '"']) {
-        return Err(format!("a text that begins with '{word}'"));
+        return Err(format!("a text that starts with '{word}'"));
     }
     Ok((Token::Word(word.to_owned()), rest))
 }
@@ -114,7 +114,7 @@ fn quoted(text: &str, quote: char) -> Result<(Token, &str), String> {
                 Some((_, other)) => return Err(format!("the escape '\\{}'", other.escape_debug())),
                 None => break,
             },
-            '\n' | '\r' => return Err("a text that goes on in the next line".to_owned()),
+            '\n' | '\r' => return Err("a text that continues on the next line".to_owned()),
             _ => value.push(letter),
         }
     }

@@ -5,7 +5,7 @@ use crate::problem::{Damage, Type};
 use serde_json::{Map, Value};
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum ValueType {
     Text,
     Number,
     Numbers,
@@ -13,12 +13,12 @@ enum Kind {
 }
 
 /// Keys that hold the position, with their types. A missing one is not damage.
-const KINDS: &[(&str, Kind)] = &[
-    ("workflow_type", Kind::Text),
-    ("current_phase", Kind::Number),
-    ("completed_phases", Kind::Numbers),
-    ("phase_artifacts", Kind::Object),
-    ("checkpoints", Kind::Object),
+const KINDS: &[(&str, ValueType)] = &[
+    ("workflow_type", ValueType::Text),
+    ("current_phase", ValueType::Number),
+    ("completed_phases", ValueType::Numbers),
+    ("phase_artifacts", ValueType::Object),
+    ("checkpoints", ValueType::Object),
 ];
 /// Objects that may also be null: they hold more than the position, and are optional.
 pub(in crate::praxis) const SECTIONS: &[&str] =
@@ -27,7 +27,7 @@ const FLAGS: &[&str] = &["completed", "paused"];
 
 /// Keys with the wrong type.
 pub(in crate::praxis) fn of(fields: &Map<String, Value>) -> Vec<Damage> {
-    let odd = |key: &str, kind: Kind, value: &Value| {
+    let odd = |key: &str, kind: ValueType, value: &Value| {
         (!kind.takes(value)).then(|| damage(key, value, kind.wanted()))
     };
     let mut found: Vec<Damage> =
@@ -36,7 +36,7 @@ pub(in crate::praxis) fn of(fields: &Map<String, Value>) -> Vec<Damage> {
     found.extend(
         sections
             .filter(|(_, value)| !value.is_null())
-            .filter_map(|(key, value)| odd(key, Kind::Object, value)),
+            .filter_map(|(key, value)| odd(key, ValueType::Object, value)),
     );
     let lifecycle = fields.get("lifecycle").and_then(Value::as_object);
     for flag in FLAGS {
@@ -57,7 +57,7 @@ pub(super) fn empty(fields: &Map<String, Value>) -> impl Iterator<Item = &'stati
     SECTIONS.iter().copied().filter(|key| fields.get(*key).is_some_and(Value::is_null))
 }
 
-impl Kind {
+impl ValueType {
     fn takes(self, value: &Value) -> bool {
         match self {
             Self::Text => value.is_string(),

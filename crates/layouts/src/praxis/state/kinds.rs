@@ -6,7 +6,7 @@ use crate::problem::{Taken, Type, What};
 use serde_json::{Map, Value};
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum ValueType {
     Text,
     Number,
     Seconds,
@@ -15,25 +15,25 @@ enum Kind {
     OneOf(&'static [&'static str]),
 }
 
-const BELOW: &[(&str, &str, Kind)] = &[
-    ("workflow_structure", "starting_phase", Kind::OneOf(&["0", "1"])),
-    ("workflow_structure", "indexing_scheme", Kind::OneOf(&["zero_based", "one_based"])),
-    ("workflow_structure", "workflow_version", Kind::Text),
-    ("lifecycle", "resume_count", Kind::Number),
-    ("lifecycle", "last_error", Kind::Text),
-    ("lifecycle", "paused_reason", Kind::Text),
-    ("lifecycle", "paused_context", Kind::Text),
-    ("metadata", "spec_path", Kind::Text),
-    ("metadata", super::super::ATTEMPTS, Kind::Object),
+const BELOW: &[(&str, &str, ValueType)] = &[
+    ("workflow_structure", "starting_phase", ValueType::OneOf(&["0", "1"])),
+    ("workflow_structure", "indexing_scheme", ValueType::OneOf(&["zero_based", "one_based"])),
+    ("workflow_structure", "workflow_version", ValueType::Text),
+    ("lifecycle", "resume_count", ValueType::Number),
+    ("lifecycle", "last_error", ValueType::Text),
+    ("lifecycle", "paused_reason", ValueType::Text),
+    ("lifecycle", "paused_context", ValueType::Text),
+    ("metadata", "spec_path", ValueType::Text),
+    ("metadata", super::super::ATTEMPTS, ValueType::Object),
 ];
 
 /// Keys of each phase.
-const OF_PHASES: &[(&str, &str, Kind)] = &[
-    ("phase_timing", "paused_duration_seconds", Kind::Seconds),
-    ("phase_artifacts", "evidence", Kind::Object),
-    ("phase_artifacts", "outputs", Kind::Object),
-    ("phase_artifacts", "commands_executed", Kind::List),
-    ("phase_artifacts", "file_path", Kind::Text),
+const OF_PHASES: &[(&str, &str, ValueType)] = &[
+    ("phase_timing", "paused_duration_seconds", ValueType::Seconds),
+    ("phase_artifacts", "evidence", ValueType::Object),
+    ("phase_artifacts", "outputs", ValueType::Object),
+    ("phase_artifacts", "commands_executed", ValueType::List),
+    ("phase_artifacts", "file_path", ValueType::Text),
 ];
 
 pub(super) fn check(fields: &mut Fields<'_>) {
@@ -48,7 +48,7 @@ pub(super) fn check(fields: &mut Fields<'_>) {
         }
     }
     for (number, evidence) in each(of, "evidence_submitted") {
-        say(fields, Some(evidence), &format!("evidence_submitted.{number}"), Kind::Object);
+        say(fields, Some(evidence), &format!("evidence_submitted.{number}"), ValueType::Object);
     }
 }
 
@@ -56,13 +56,13 @@ fn each<'a>(of: &'a Map<String, Value>, section: &str) -> impl Iterator<Item = (
     of.get(section).and_then(Value::as_object).into_iter().flatten()
 }
 
-fn say(fields: &mut Fields<'_>, value: Option<&Value>, name: &str, kind: Kind) {
+fn say(fields: &mut Fields<'_>, value: Option<&Value>, name: &str, kind: ValueType) {
     if let Some(value) = value.filter(|value| !value.is_null() && !kind.takes(value)) {
         (fields.say)(name, kind.problem(value));
     }
 }
 
-impl Kind {
+impl ValueType {
     fn takes(self, value: &Value) -> bool {
         match self {
             Self::Text => value.is_string(),

@@ -213,21 +213,21 @@ fn a_lambda_that_is_not_simple_is_refused_by_name_and_never_passes_by_itself() {
 
 #[test]
 fn a_gate_that_is_no_usable_yaml_is_refused() {
-    gate_refused("type: integer", "type: float", "the field 'tests' has the type 'float', which is none of");
+    gate_refused("type: integer", "type: float", "the field 'tests' has the type 'float'; the types are");
     gate_refused("strict: true", "strict: maybe", "strict is \"maybe\", not true or false");
     gate_refused(
         "validator: positive",
         "validator: [positive, small]",
-        "validator [\"positive\",\"small\"] of the field 'tests' uses something that is not the name of one",
+        "validator [\"positive\",\"small\"] of the field 'tests' uses something that is not a validator's name",
     );
     gate_refused("validator: positive", "validator: 5", "validator 5 of the field 'tests'");
-    gate_refused("checkpoint:\n", "checkpoint:\n\tx: 1\n", "it is no usable YAML");
-    gate_refused("  allow_override: true", "  strict: false", "it is no usable YAML");
-    gate_refused(FILES[1].1, "- a\n- b\n", "it holds no mapping");
+    gate_refused("checkpoint:\n", "checkpoint:\n\tx: 1\n", "it is not usable YAML");
+    gate_refused("  allow_override: true", "  strict: false", "it is not usable YAML");
+    gate_refused(FILES[1].1, "- a\n- b\n", "it is not a mapping");
     gate_refused(
         "cross_field_validation:",
         "cross_field_validation: 3\nx:",
-        "cross_field_validation is no list",
+        "cross_field_validation is not a list",
     );
 }
 
@@ -236,7 +236,7 @@ fn a_phase_without_a_number_or_with_that_of_another_is_not_dropped_silently() {
     for (old, new, why) in [
         ("\"phase_number\": 1,", "", "phase_number of phase 2 in the list is missing, not a number"),
         ("\"phase_number\": 1,", "\"phase_number\": \"1\",", "phase_number of phase 2 in the list is \"1\""),
-        ("\"phase_number\": 1,", "\"phase_number\": 0,", "phase_number 0 is there more than once"),
+        ("\"phase_number\": 1,", "\"phase_number\": 0,", "phase_number 0 is used more than once"),
     ] {
         let metadata = FILES[0].1.replace(old, new);
         assert_ne!(metadata, FILES[0].1);
@@ -273,17 +273,17 @@ fn yaml_anchors_are_followed_and_do_not_grow_without_bound() {
         let before = format!("*a{}", level - 1);
         bomb.push_str(&format!("a{level}: &a{level} [{}]\n", vec![before; 10].join(", ")));
     }
-    refused(&[FILES[0], (GATE, &bomb)], None, "it is no usable YAML");
+    refused(&[FILES[0], (GATE, &bomb)], None, "it is not usable YAML");
 }
 
 #[test]
 fn a_total_that_is_wrong_is_refused() {
     for total in ["0", "2", "\"six\"", "-1", "3.5"] {
         let text = FILES[0].1.replace("\"total_phases\": 3", &format!("\"total_phases\": {total}"));
-        refused(&[(METADATA, &text)], None, "and it describes 3 phases");
+        refused(&[(METADATA, &text)], None, "but it describes 3 phases");
     }
-    refused(&[(METADATA, "{\"phases\": []}")], None, "it describes no phase");
-    refused(&[(METADATA, "{")], None, "it is no JSON");
+    refused(&[(METADATA, "{\"phases\": []}")], None, "it describes no phases");
+    refused(&[(METADATA, "{")], None, "it is not JSON");
     let gap =
         FILES[0].1.replace("\"phase_number\": 1", "\"phase_number\": 7").replace("\"total_phases\": 3, ", "");
     refused(&[(METADATA, &gap)], None, "its phases are 0, 2, 7");
@@ -317,7 +317,7 @@ fn dynamic_phases_come_from_the_tasks_of_the_specification() {
     // Either key will do.
     let flagged = DYNAMIC.replace("\"total_phases\": \"dynamic\", ", "");
     assert_eq!(found(&[(METADATA, &flagged), ("specs/x/tasks.md", tasks)], Some("specs/x")).phases.len(), 3);
-    needs_target(Some("specs/x"), "its phases are dynamic, and specs/x/tasks.md cannot be read");
+    needs_target(Some("specs/x"), "its phases are dynamic, but specs/x/tasks.md cannot be read");
     needs_target(None, "name a specification as the target");
     for path in ["../x", "/etc", "/works/specs/x", "/w/../x", "a/../../b", "a\\b", "."] {
         needs_target(Some(path), "the tasks.md of a specification below the project");
@@ -372,7 +372,7 @@ fn a_total_that_the_tool_made_up_does_not_end_a_session_of_a_dynamic_workflow() 
     of(2, "## Phase 1: A\n").stands(("completed", 1, 2, 2));
     of(3, "## Phase 1: A\n## Phase 2: B\n## Phase 3: C\n")
         .stands(("active", 2, 2, 3))
-        .warns("what was recorded counts");
+        .warns("the recorded number counts");
 }
 
 #[test]
@@ -395,7 +395,7 @@ fn a_session_keeps_the_number_of_phases_that_it_was_begun_with() {
     );
     let case = Case::first(FIRST_FILE).with(METADATA, &five);
     case.stands(("active", 2, 2, 3))
-        .warns("total_phases is 3, and its workflow is defined with 5 phases; what was recorded counts");
+        .warns("total_phases is 3, but its workflow has 5 phases; the recorded number counts");
 }
 
 fn needed(spot: &Spot, tree: &Tree) -> Vec<String> {

@@ -4,9 +4,10 @@ use super::*;
 
 fn imported(case: &Case) -> Map<String, Value> {
     let (session, items) = (case.session(), ItemBook::default());
-    let standing = Standing::new(&session, &items, &[]);
-    let changes =
-        puts(Praxis.write(&WriteRequest { purpose: Purpose::Newest, standing: &standing }, &case.folder()));
+    let publication = SessionToPublish::new(&session, &items, &[]);
+    let changes = puts(
+        Praxis.write(&WriteRequest { purpose: Purpose::Newest, publication: &publication }, &case.folder()),
+    );
     crate::json::object(&changes[0].content).expect("an object")
 }
 
@@ -35,7 +36,7 @@ fn an_import_of_a_list_of_artifacts_keeps_every_one_of_them() {
     let mut fields = crate::json::object(SECOND_FILE.as_bytes()).expect("an object");
     fields["phase_artifacts"]["1"] = list.clone();
     let case = Case::new(&second("active"), &Value::Object(fields).to_string());
-    case.warns("artifact 1 is no object");
+    case.warns("artifact 1 is not an object");
     let found = imported(&case);
     assert_eq!(found["phase_artifacts"]["1"]["outputs"]["artifacts"], list);
     assert_eq!(found["phase_artifacts"]["1"]["evidence"], json!({"done": true}));
@@ -73,9 +74,10 @@ fn a_list_of_artifacts_in_the_newest_shape_is_not_written_over_by_an_attempt() {
 fn an_import_keeps_what_python_writes_for_no_number() {
     let case = Case::first(&FIRST_FILE.replace("\"files_read\": 4", "\"files_read\": NaN"));
     let (session, items) = (case.session(), ItemBook::default());
-    let standing = Standing::new(&session, &items, &[]);
-    let changes =
-        puts(Praxis.write(&WriteRequest { purpose: Purpose::Newest, standing: &standing }, &case.folder()));
+    let publication = SessionToPublish::new(&session, &items, &[]);
+    let changes = puts(
+        Praxis.write(&WriteRequest { purpose: Purpose::Newest, publication: &publication }, &case.folder()),
+    );
     let text = String::from_utf8(changes[0].content.clone()).expect("text");
     assert!(text.contains("\"files_read\": NaN"), "{text}");
 }

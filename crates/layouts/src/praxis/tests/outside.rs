@@ -121,7 +121,7 @@ fn an_error_that_the_tool_wrote_down_stays_and_is_shown() {
     assert_eq!(context.as_deref(), Some("disk full"));
     let mut explained = paused;
     explained["paused_context"] = json!("the disk is being cleaned");
-    living(&explained).file.warns("the last error that was recorded: disk full");
+    living(&explained).file.warns("the last recorded error: disk full");
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn a_session_that_was_resumed_after_its_last_error_has_not_failed() {
     let old = json!({"completed": false, "paused": false, "resume_count": 1, "resumed_at": "2025-11-02T09:55:00Z",
         "last_error": "disk full", "last_error_at": "2025-11-02T09:49:00Z"});
     let known = living(&old).changed("2025-11-02T10:00:00Z", |fields| fields["metadata"]["n"] = json!(1));
-    known.file.stands(("active", 1, 1, 3)).warns("the last error that was recorded: disk full");
+    known.file.stands(("active", 1, 1, 3)).warns("the last recorded error: disk full");
     assert_eq!(known.fields()["lifecycle"]["last_error"], json!("disk full"));
     let mut later = old;
     later["last_error_at"] = json!("2025-11-02T09:56:00Z");

@@ -64,7 +64,7 @@ fn after_the_last_phase_current_phase_is_one_too_many_and_is_brought_back() {
     let beyond = Case::first_with(|fields| fields["current_phase"] = json!(9));
     beyond
         .stands(("active", 2, 2, 3))
-        .warns("current_phase is 9, and the phases are 0 to 2; phase 2 is taken");
+        .warns("current_phase is 9, but the phases are 0 to 2; phase 2 is used");
     let negative = Case::first_with(|fields| fields["current_phase"] = json!(-1));
     negative.stands(("active", 2, 2, 3)).warns("current_phase is -1");
 }
@@ -108,7 +108,7 @@ fn a_total_that_the_completed_phases_exceed_is_ignored_with_a_warning() {
         fields["metadata"]["total_phases"] = json!(2);
     });
     case.stands(("active", 3, 3, 4))
-        .warns("total_phases is 2, and 3 phases are completed: it is wrong and not used");
+        .warns("total_phases is 2, but 3 phases are completed: it is wrong and not used");
     case.warns("whether it is complete is unknown");
 }
 
@@ -116,7 +116,7 @@ fn a_total_that_the_completed_phases_exceed_is_ignored_with_a_warning() {
 fn a_total_that_is_none_is_not_used() {
     for total in [json!(0), json!("dynamic"), json!(-3), json!(2.5), json!([6]), json!(4_000_000_000_u64)] {
         let case = Case::first_with(|fields| fields["metadata"]["total_phases"] = total.clone());
-        case.warns(&format!("total_phases is {total}, which is no number of phases"))
+        case.warns(&format!("total_phases is {total}, which is not a number of phases"))
             .stands(("active", 2, 2, 3));
     }
     for total in [json!(4.0), json!("4")] {
@@ -145,8 +145,7 @@ fn a_current_phase_that_is_completed_gives_way_to_the_first_that_is_open() {
         fields["current_phase"] = json!(0);
         fields["completed_phases"] = json!([0]);
     });
-    case.stands(("active", 1, 1, 3))
-        .warns("current_phase is 0, which is completed already; phase 1 is taken");
+    case.stands(("active", 1, 1, 3)).warns("current_phase is 0, which is already completed; phase 1 is used");
     let phase = case.session().run().expect("a run").current().clone();
     assert!(phase.started_at().is_some(), "{phase:?}");
     let (text, after) =
@@ -183,7 +182,7 @@ fn a_checkpoint_is_pending_passed_failed_or_skipped() {
     assert_eq!(statuses, ["completed", "skipped", "in_progress"]);
     assert!(run.current().last_attempt_failed());
     let odd = Case::first_with(|fields| fields["checkpoints"]["2"] = json!("maybe"));
-    odd.warns("checkpoint 2 is \"maybe\", which is none of pending, passed, failed, skipped");
+    odd.warns("checkpoint 2 is \"maybe\", but must be one of pending, passed, failed, skipped");
     let pending = Case::first_with(|fields| fields["checkpoints"]["2"] = json!("pending"));
     assert_eq!(pending.session().run().expect("a run").current().attempts, []);
 }
@@ -220,7 +219,7 @@ fn the_folder_wins_over_the_status() {
     let open = SECOND_FILE.replace("\"total_phases\": 2", "\"total_phases\": 4");
     Case::new(&second("active"), &open.replace("\"status\": \"active\"", "\"status\": \"completed\""))
         .stands(("active", 2, 2, 4))
-        .warns("status is 'completed', and it is in the folder active; the folder counts");
+        .warns("status is 'completed', but it is in the folder active; the folder counts");
     Case::new(&second("completed"), &open).stands(("completed", 2, 2, 4)).warns("the folder counts");
     let agreed = Case::new(&second("active"), &open).warnings();
     assert!(!agreed.iter().any(|said| said.contains("the folder counts")), "{agreed:?}");
@@ -257,7 +256,7 @@ fn a_session_that_moves_between_the_folders_stays_itself() {
         "the path that is kept leads back"
     );
     let case = Case::new(&second("active"), SECOND_FILE).with(&second("error"), SECOND_FILE);
-    case.stands(("failed", 1, 2, 2)).warns("it is in another folder as well");
+    case.stands(("failed", 1, 2, 2)).warns("it is also in another folder");
     let moved = Case::new(&second("completed"), SECOND_FILE);
     assert!(Praxis.files(&moved.spot).has_left(&second("active"), &moved.tree));
     assert!(!Praxis.files(&moved.spot).has_left(&second("completed"), &moved.tree));
@@ -323,9 +322,9 @@ fn an_unknown_workflow_type_is_not_accepted_silently_and_no_phase_is_made_up() {
 fn a_file_that_cannot_be_read_is_said_to_be_and_tells_nothing() {
     for (text, why) in [
         ("", "it is empty"),
-        ("{\"a\":", "no JSON"),
-        ("[]", "no JSON object"),
-        ("null", "no JSON object"),
+        ("{\"a\":", "not JSON"),
+        ("[]", "not a JSON object"),
+        ("null", "not a JSON object"),
         ("{\"name\": \"package\"}", "it has none of the keys session_id"),
     ] {
         let case = Case::first(text);
@@ -345,7 +344,7 @@ fn what_is_odd_in_a_field_is_said_and_the_rest_is_told() {
         fields["phase_artifacts"]["x"] = json!({});
     });
     for part in
-        ["twice", "true, which is no number of a phase", "-2", "7000", "no time", "in the future", "'x'"]
+        ["twice", "true, which is not a phase number", "-2", "7000", "not a time", "in the future", "'x'"]
     {
         case.warns(part);
     }

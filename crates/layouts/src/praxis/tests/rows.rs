@@ -179,18 +179,18 @@ fn completed_at_tells_when_a_session_of_the_second_shape_was_completed_or_failed
 fn a_key_that_is_there_twice_is_told_of_and_the_last_one_counts() {
     let twice = SEED_FILE.replacen("\"target_file\"", "\"target_file\": \"first\",\n  \"target_file\"", 1);
     let case = defined(Case::first(&twice));
-    assert_eq!(said(&case), ["target_file is there more than once; the last one counts"]);
+    assert_eq!(said(&case), ["target_file is set more than once; the last value counts"]);
     assert_eq!(case.session().target.as_deref(), Some("import"));
     let (text, _) = case.after(&[(NOTED, paused())]);
     assert!(text.contains("\"target_file\": \"first\",\n  \"target_file\": \"import\""), "{text}");
     let metadata = FILES[0].1.replacen("\"version\"", "\"version\": \"0.1\", \"version\"", 1);
     assert_eq!(
         remarks(&metadata),
-        [format!("{METADATA}: version is there more than once; the last one counts")]
+        [format!("{METADATA}: version is set more than once; the last value counts")]
     );
     assert_eq!(found(&[(METADATA, &metadata)], None).version, "1.2.0");
     let followed = Case::first(SEED_FILE).with(METADATA, &metadata);
-    followed.warns("version is there more than once; the last one counts");
+    followed.warns("version is set more than once; the last value counts");
 }
 
 /// Without these keys the position is unknown: the session is left alone, and the field is named.
@@ -211,7 +211,7 @@ fn a_wrong_type_where_a_session_has_its_phases_is_damage_that_names_the_field() 
     ] {
         let case = defined(seed_with(|fields| drop(fields.insert(key.to_owned(), value))));
         let told = said(&case);
-        let words = format!("{words}; where things stand cannot be told from it");
+        let words = format!("{words}; the position is unknown");
         assert!(told.contains(&words), "{words} is not in {told:?}");
         assert_eq!(case.told().value.unreadable, [FIRST_PATH], "{key}");
     }
@@ -240,15 +240,15 @@ fn every_other_field_of_a_session_with_a_wrong_type_is_named_and_kept() {
         (at("error_reason", json!([])), "error_reason is [], not a text"),
         (
             at("checkpoints/0", json!(1)),
-            "checkpoint 0 is 1, which is none of pending, passed, failed, skipped",
+            "checkpoint 0 is 1, but must be one of pending, passed, failed, skipped",
         ),
         (
             at("workflow_structure/starting_phase", json!(7)),
-            "workflow_structure.starting_phase is 7, which is none of 0, 1",
+            "workflow_structure.starting_phase is 7, but must be one of 0, 1",
         ),
         (
             at("workflow_structure/indexing_scheme", json!("x")),
-            "workflow_structure.indexing_scheme is x, which is none of zero_based, one_based",
+            "workflow_structure.indexing_scheme is x, but must be one of zero_based, one_based",
         ),
         (
             at("workflow_structure/workflow_version", json!(2)),
@@ -256,19 +256,19 @@ fn every_other_field_of_a_session_with_a_wrong_type_is_named_and_kept() {
         ),
         (
             at("workflow_structure/total_phases", json!("x")),
-            "total_phases is \"x\", which is no number of phases",
+            "total_phases is \"x\", which is not a number of phases",
         ),
-        (at("phase_timing/0", json!("t")), "phase_timing 0 is no object"),
+        (at("phase_timing/0", json!("t")), "phase_timing 0 is not an object"),
         (at("phase_timing/0/started_at", json!(1)), "phase_timing.0.started_at is 1, not a time"),
         (
             at("phase_timing/0/completed_at", json!("x")),
-            "phase_timing.0.completed_at is 'x', which is no time",
+            "phase_timing.0.completed_at is 'x', which is not a time",
         ),
         (
             at("phase_timing/0/paused_duration_seconds", json!("x")),
             "phase_timing.0.paused_duration_seconds is x, not a number of seconds",
         ),
-        (at("phase_artifacts/0", json!(3)), "artifact 0 is no object"),
+        (at("phase_artifacts/0", json!(3)), "artifact 0 is not an object"),
         (at("phase_artifacts/0/evidence", json!(3)), "phase_artifacts.0.evidence is 3, not an object"),
         (at("phase_artifacts/0/outputs", json!([])), "phase_artifacts.0.outputs is [], not an object"),
         (
@@ -385,8 +385,8 @@ fn a_file_that_is_no_utf_8_says_so_and_is_left_as_it_is() {
     let mut case = Case::first(SEED_FILE);
     case.tree.insert(FIRST_PATH, Entry::File(bytes));
     assert_eq!(case.told().value.unreadable, [FIRST_PATH]);
-    assert!(said(&case)[0].starts_with("it is no UTF-8"), "{:?}", said(&case));
-    for (path, words) in [(METADATA, "it is no UTF-8"), (GATE, "it is no UTF-8")] {
+    assert!(said(&case)[0].starts_with("it is not UTF-8"), "{:?}", said(&case));
+    for (path, words) in [(METADATA, "it is not UTF-8"), (GATE, "it is not UTF-8")] {
         let mut case = defined(Case::first(SEED_FILE));
         case.tree.insert(path, Entry::File(b"{\"version\": \"\xff\"}".to_vec()));
         let told = case.told().warnings;

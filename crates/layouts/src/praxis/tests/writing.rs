@@ -83,9 +83,10 @@ fn a_v2_file_keeps_its_place_and_its_own_keys() {
     ];
     let session = case.session_after(&done);
     let items = ItemBook::default();
-    let standing = Standing::new(&session, &items, &[]);
-    let changes =
-        puts(Praxis.write(&WriteRequest { purpose: Purpose::Update, standing: &standing }, &case.folder()));
+    let publication = SessionToPublish::new(&session, &items, &[]);
+    let changes = puts(
+        Praxis.write(&WriteRequest { purpose: Purpose::Update, publication: &publication }, &case.folder()),
+    );
     assert_eq!(changes[0].path, second("active"), "the folder is the tool's own to choose");
     let (text, after) = case.after(&done);
     let found = fields(&text);
@@ -270,9 +271,10 @@ fn only_an_import_turns_an_old_shape_into_the_seeds() {
     ] {
         let session = case.session();
         let items = ItemBook::default();
-        let standing = Standing::new(&session, &items, &[]);
+        let publication = SessionToPublish::new(&session, &items, &[]);
         let changes = puts(
-            Praxis.write(&WriteRequest { purpose: Purpose::Newest, standing: &standing }, &case.folder()),
+            Praxis
+                .write(&WriteRequest { purpose: Purpose::Newest, publication: &publication }, &case.folder()),
         );
         let text = String::from_utf8(changes[0].content.clone()).expect("text");
         let found = fields(&text);

@@ -54,7 +54,7 @@ impl Change<'_> {
     fn attempts(&mut self, number: u32, phase: &Phase, said: &PhaseSaid) {
         let Some(last) = phase.attempts.last() else { return };
         let line = in_order(&phase.attempts, &said.attempts);
-        if line.iter().all(|(_, told)| told.is_some()) {
+        if line.iter().all(|(_, from_file)| from_file.is_some()) {
             return;
         }
         let key = number.to_string();
@@ -69,7 +69,8 @@ impl Change<'_> {
                 Shape::First | Shape::Seed => self.artifact(&key, number, last),
             }
         }
-        let all: Vec<Value> = line.iter().filter_map(|(ours, told)| self.kept_of(*ours, *told)).collect();
+        let all: Vec<Value> =
+            line.iter().filter_map(|(ours, from_file)| self.kept_of(*ours, *from_file)).collect();
         let has_others = all.len() > 1;
         let all = self.newest(all);
         // A passed phase that is open again: its checkpoint no longer shows it as passed.
@@ -114,11 +115,13 @@ impl Change<'_> {
     }
 
     /// Attempts already in the file stay as written.
-    fn kept_of(&self, ours: Option<&Attempt>, told: Option<&AttemptSaid>) -> Option<Value> {
-        let told = told.map(|told| self.kept_as(told.at, told.outcome, serde_json::to_value(&told.report)));
+    fn kept_of(&self, ours: Option<&Attempt>, from_file: Option<&AttemptSaid>) -> Option<Value> {
+        let from_file = from_file.map(|from_file| {
+            self.kept_as(from_file.at, from_file.outcome, serde_json::to_value(&from_file.report))
+        });
         let ours =
             || ours.map(|ours| self.kept_as(Some(ours.at), ours.outcome, serde_json::to_value(&ours.report)));
-        told.or_else(ours)
+        from_file.or_else(ours)
     }
 
     fn kept_as(
@@ -221,8 +224,8 @@ type Fits = dyn Fn(&AttemptSaid, &Attempt) -> bool;
 /// Every attempt once, in the session's order; those known only from the file are inserted by time. An
 /// attempt in the file is matched by time, or else by content: the tool records its own time, the log the
 /// time of adoption.
-fn in_order<'a>(ours: &'a [Attempt], told: &'a [AttemptSaid]) -> Vec<Pair<'a>> {
-    let mut left: Vec<&AttemptSaid> = told.iter().collect();
+fn in_order<'a>(ours: &'a [Attempt], from_file: &'a [AttemptSaid]) -> Vec<Pair<'a>> {
+    let mut left: Vec<&AttemptSaid> = from_file.iter().collect();
     let is_of_that_time = |known: &AttemptSaid, attempt: &Attempt| {
         is_same(known, attempt) && known.at.is_none_or(|at| at == to_micros(attempt.at))
     };
@@ -233,9 +236,9 @@ fn in_order<'a>(ours: &'a [Attempt], told: &'a [AttemptSaid]) -> Vec<Pair<'a>> {
     };
     let fits: [&Fits; 2] = [&is_of_that_time, &says_as_much];
     for fits in fits {
-        // Newest first: an artifact holds no older one.
-        for (attempt, told) in line.iter_mut().rev().filter(|(_, told)| told.is_none()) {
-            *told = attempt.and_then(|attempt| take(&mut left, |known| fits(known, attempt)));
+        // Newest first: an artifact contains no older one.
+        for (attempt, from_file) in line.iter_mut().rev().filter(|(_, from_file)| from_file.is_none()) {
+            *from_file = attempt.and_then(|attempt| take(&mut left, |known| fits(known, attempt)));
         }
     }
     for known in left {
@@ -252,8 +255,8 @@ fn in_order<'a>(ours: &'a [Attempt], told: &'a [AttemptSaid]) -> Vec<Pair<'a>> {
 }
 
 /// When it was made, according to whoever recorded it first.
-fn time_of((ours, told): &Pair<'_>) -> Option<Timestamp> {
-    told.and_then(|told| told.at).or(ours.map(|ours| ours.at))
+fn time_of((ours, from_file): &Pair<'_>) -> Option<Timestamp> {
+    from_file.and_then(|from_file| from_file.at).or(ours.map(|ours| ours.at))
 }
 
 /// Removes the last match.

@@ -2,7 +2,7 @@
 
 use super::{Change, about};
 use crate::json::Document;
-use crate::layout::{Folder, Standing};
+use crate::layout::{Folder, SessionToPublish};
 use crate::praxis::state::Shape;
 use crate::praxis::times::{self, Writing};
 use crate::praxis::{OURS, PAUSED};
@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 const MISPLACED: &[&str] = &["lifecycle", "workflow_structure"];
 
 /// A new session's file, where this format is used.
-pub(super) fn anew(standing: &Standing<'_>, folder: &Folder<'_>, path: &str) -> Option<Vec<u8>> {
-    let session = standing.session;
+pub(super) fn anew(publication: &SessionToPublish<'_>, folder: &Folder<'_>, path: &str) -> Option<Vec<u8>> {
+    let session = publication.session;
     let run = session.run()?;
     let zone = folder.tree.zone();
     let at = |at: Timestamp| json!(times::write(at, Writing::Local, &zone));
@@ -39,7 +39,7 @@ pub(super) fn anew(standing: &Standing<'_>, folder: &Folder<'_>, path: &str) -> 
     }
     let blank = document.into_bytes();
     let document = Document::parse(&blank).ok()?;
-    let mut change = Change::new(standing, folder, path, &blank, document)?;
+    let mut change = Change::new(publication, folder, path, &blank, document)?;
     // No phase has a time yet.
     change.went_on_without = Some(Timestamp::MIN);
     change.any = true;

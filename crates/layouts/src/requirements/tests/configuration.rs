@@ -106,15 +106,15 @@ hooks:
     assert_eq!((review.skills.len(), review.checklist.len()), (2, 2));
     assert_eq!(
         one(&settings, "branch_size").kind,
-        Kind::Dynamic(Limits { warn: Some(250), block: 400, cache_ttl: 30 })
+        RequirementKind::Dynamic(Limits { warn: Some(250), block: 400, cache_ttl: 30 })
     );
     assert_eq!(
         one(&settings, "protected").kind,
-        Kind::Guard(Guard::ProtectedBranch(vec!["trunk".to_owned()]))
+        RequirementKind::Guard(Guard::ProtectedBranch(vec!["trunk".to_owned()]))
     );
     let usual = vec!["master".to_owned(), "main".to_owned()];
-    assert_eq!(one(&settings, "usual").kind, Kind::Guard(Guard::ProtectedBranch(usual)));
-    assert_eq!(one(&settings, "alone").kind, Kind::Guard(Guard::SingleSession));
+    assert_eq!(one(&settings, "usual").kind, RequirementKind::Guard(Guard::ProtectedBranch(usual)));
+    assert_eq!(one(&settings, "alone").kind, RequirementKind::Guard(Guard::SingleSession));
     assert!(one(&settings, "done").stop_only);
     let carry_over = settings.carry_over.expect("it is on");
     assert_eq!((carry_over.window_seconds, carry_over.scopes), (20, vec![Session, Branch]));
@@ -166,10 +166,10 @@ fn a_mistake_names_its_file_and_key_and_holds_nobody() {
         ("requirements: {a: {enabled: true, type: guard}}", "requirements.a.guard_type: it is missing"),
         ("requirements: [a]", "requirements: [\"a\"] is not a table"),
         ("hooks: {stop: {verify_scopes: 3}}", "hooks.stop.verify_scopes: 3 is not a list"),
-        ("just words", "it is no table of settings"),
-        ("a: [1, 2", "it is no YAML"),
-        ("a: b: c", "it is no YAML"),
-        ("\"unclosed", "it is no YAML"),
+        ("just words", "it is not a table of settings"),
+        ("a: [1, 2", "it is not valid YAML"),
+        ("a: b: c", "it is not valid YAML"),
+        ("\"unclosed", "it is not valid YAML"),
     ] {
         let reading = read_files(&[("/p/.claude/requirements.yaml", text)]);
         assert_eq!(reading.warnings.len(), 1, "{text}: {:?}", reading.warnings);

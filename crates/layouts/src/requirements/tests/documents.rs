@@ -180,12 +180,12 @@ fn keys_that_nobody_knows_stay_in_their_places() {
 #[test]
 fn what_cannot_be_gone_on_with_says_why() {
     for (text, why) in [
-        ("{", "it is no JSON that can be read"),
-        ("[]", "it is no JSON that can be read"),
+        ("{", "it is not valid JSON"),
+        ("[]", "it is not valid JSON"),
         ("{}", "its version is missing"),
         (r#"{"version":1.0}"#, "its version is 1.0"),
         (r#"{"version":"2.0","requirements":{}}"#, "its version is \"2.0\""),
-        (r#"{"version":"1.0","requirements":[]}"#, "'requirements' is no table"),
+        (r#"{"version":"1.0","requirements":[]}"#, "'requirements' is not a table"),
     ] {
         let error = Document::read(text).expect_err("it is broken").to_string();
         assert!(error.contains(why), "{text}: {error}");

@@ -61,7 +61,7 @@ fn r8_tools_that_only_read_or_delegate_are_never_held_and_naming_one_is_told() {
     assert_eq!(told.len(), free.len());
     assert_eq!(
         told[0],
-        "requirements.commit_plan.trigger_tools: Read is never held; this trigger is left out"
+        "requirements.commit_plan.trigger_tools: Read is never blocked; this trigger is ignored"
     );
 }
 

@@ -48,15 +48,13 @@ impl Engine {
         for path in paths {
             let to = format!("{workspace}/{path}");
             if fs::symlink_metadata(root.join(&to)).is_ok() {
-                brought.said.push(format!("{to} is there already, and was left as it is"));
+                brought.said.push(format!("{to} already exists, and was left as it is"));
                 continue;
             }
             match step(&root, &folder.join(&path), to) {
                 Ok(step) => operation.steps.push(step),
                 Err(why) => {
-                    brought
-                        .said
-                        .push(format!("{} was left where it is: {why}", folder.join(&path).display()));
+                    brought.said.push(format!("{} was not copied: {why}", folder.join(&path).display()));
                 }
             }
         }
