@@ -1,7 +1,10 @@
 //! Decides commands about items: returns events, or a refusal that explains itself. Sees only the items it is
 //! given.
 
+mod leases;
 mod refusals;
+
+pub use leases::{renewals, set_aside};
 
 use super::{phases, require_active, run_of};
 use crate::actor::Actor;
@@ -101,28 +104,6 @@ pub fn phase_named<'a>(session: &'a Session, asked: Option<&str>) -> Result<&'a 
         None => Ok(run.current()),
         Some(text) => run.resolve(text).ok_or_else(|| phases::unknown(run, text)),
     }
-}
-
-/// Lease renewals that follow from an actor's activity. A lease is renewed only once more than half of it has
-/// passed.
-pub fn renewals<'a>(held: impl Iterator<Item = &'a Item>, actor: &Actor, now: Timestamp) -> Vec<ItemEvent> {
-    held.filter_map(|item| Some((item, item.lease.as_ref()?)))
-        .filter(|(_, lease)| lease.actor == *actor && lease.is_due(now))
-        .map(|(item, lease)| renewed(item, lease.seconds, now))
-        .collect()
-}
-
-/// Frees an actor's items: begun ones stay begun, so that whoever continues takes them first.
-pub fn set_aside<'a>(held: impl Iterator<Item = &'a Item>, actor: &Actor) -> Vec<ItemEvent> {
-    let is_own = |item: &&Item| item.lease.as_ref().is_some_and(|lease| lease.actor == *actor);
-    held.filter(is_own)
-        .flat_map(|item| {
-            let begun =
-                (item.status == ItemStatus::Active).then(|| ItemEvent::ItemStarted { id: item.id.clone() });
-            [Some(ItemEvent::ItemReleased { id: item.id.clone() }), begun]
-        })
-        .flatten()
-        .collect()
 }
 
 type Decided = Result<Vec<ItemEvent>, Refusal>;
