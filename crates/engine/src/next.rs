@@ -79,11 +79,10 @@ impl Next {
                 Some(about(material, words!["run", "start", open.workflow.name])),
             ),
             Lifecycle::Active => Self::new(
-                Hint::new(format!(
-                    "Run {} of {name} is finished. Close the session, or start another run: ",
+                format!(
+                    "Run {} of {name} is finished. Close the session, unless another run follows.",
                     run.ordinal
-                ))
-                .command(about(material, words!["run", "start", name])),
+                ),
                 Some(about(material, words!["close"])),
             ),
             Lifecycle::Paused { .. } => {

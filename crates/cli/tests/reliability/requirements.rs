@@ -74,5 +74,5 @@ fn r2_an_agent_is_let_go_where_nothing_can_be_written() {
     hook.stdin.take().unwrap().write_all(event.to_string().as_bytes()).unwrap();
     let ran = Ran::from(hook.wait_with_output().unwrap()).ok();
     assert_eq!(ran.stdout, "");
-    assert!(ran.stderr.contains("Edit is let through"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("Edit is allowed"), "{}", ran.stderr);
 }

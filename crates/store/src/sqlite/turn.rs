@@ -9,7 +9,7 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 /// This process's turn to write, released on drop.
 #[derive(Debug)]
@@ -31,8 +31,8 @@ impl Turn {
     }
 }
 
-/// The length of a record: two numbers of 20 digits, a space and a newline.
-const RECORD_BYTES: usize = 42;
+/// The length of a record: three numbers of 20 digits, spaces and a newline.
+const RECORD_BYTES: usize = 63;
 
 impl Turn {
     /// Records the newest change that the database keeps. Not synced: after a power cut the record may be older than the
@@ -67,8 +67,11 @@ fn recorded_in(lock: &File, database: &Path) -> Option<u64> {
     (line(&std::fs::metadata(database).ok()?, newest) == text).then_some(newest)
 }
 
+/// A new file may get the inode of a deleted one, but not its time of birth, where file systems keep one.
 fn line(database: &Metadata, newest: u64) -> String {
-    format!("{:020} {newest:020}\n", database.ino())
+    let born = database.created().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    let born = born.map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(0));
+    format!("{:020} {born:020} {newest:020}\n", database.ino())
 }
 
 impl Drop for Turn {

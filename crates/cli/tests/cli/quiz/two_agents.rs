@@ -40,7 +40,7 @@ fn two_agents_and_a_compaction_answer_all_twelve() {
     history.fails("advance --phase implement");
     history.run(&["pause --reason lunch --context the~index~of~dates"]);
     history.at("2026-11-14T09:40:00Z");
-    history.run(&["resume"]);
+    history.run(&["resume", "item claim task-2"]);
     check(
         sandbox,
         &Answers {
