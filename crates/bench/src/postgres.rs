@@ -59,11 +59,11 @@ fn told(table: &mut Table, what: &str, ours: &[f64], theirs: &[f64], must: f64) 
 
 /// How much a note adds to the tables and to the write-ahead log.
 fn growth(team: &Team<'_>, engine: &mut Engine, table: &mut Table) -> Result<()> {
-    const NOTES: usize = 2_000;
+    const NOTES: u32 = 2_000;
     let (tables, log) = team.sizes()?;
-    note(engine, NOTES)?;
+    note(engine, NOTES as usize)?;
     let (tables_after, log_after) = team.sizes()?;
-    let each = |bytes: f64| bytes / NOTES as f64 / 1_000.0;
+    let each = |bytes: f64| bytes / f64::from(NOTES) / 1_000.0;
     let of = format!("{NOTES} notes of {} bytes", NOTE.len());
     table.line("growth of the tables, KB a note", each(tables_after - tables), Must::Nothing, &of);
     table.line("write-ahead log, KB a note", each(log_after - log), Must::Nothing, &of);

@@ -177,11 +177,10 @@ fn project_of(options: &Options) -> Result<Project> {
 }
 
 fn due_after(last: Timestamp, bytes: u64) -> Option<Timestamp> {
-    let wait = match bytes {
-        0..=COPIED_HOURLY => HOUR,
-        ..=LARGEST_COPIED => 24 * HOUR,
-        _ => return None,
-    };
+    if bytes > LARGEST_COPIED {
+        return None;
+    }
+    let wait = if bytes <= COPIED_HOURLY { HOUR } else { 24 * HOUR };
     Timestamp::from_second(last.as_second().saturating_add(wait)).ok()
 }
 

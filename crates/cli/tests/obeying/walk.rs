@@ -168,7 +168,7 @@ fn disturb(ground: &Ground, dice: &mut Dice) {
         5 => drop(ground.as_agent(&["advance"])),
         6 => ground.edit(true),
         7 => ground.edit(false),
-        8 => ground.close_in_file(),
+        8 | 16 => ground.close_in_file(),
         9 => ground.lose_file(),
         10 => ground.damage_file(),
         11 => drop(ground.as_agent(&["undo"])),
@@ -176,7 +176,6 @@ fn disturb(ground: &Ground, dice: &mut Dice) {
         13 => assert_compaction_tells_the_same(ground),
         14 => killed(ground, dice, &["advance"]),
         15 => ground.invite_reviewer(),
-        16 => ground.close_in_file(),
         _ => killed(ground, dice, &["note", "Killed"]),
     }
 }

@@ -91,15 +91,9 @@ impl Session {
             Event::FieldsSet { phase, fields } => self.set_fields(phase.as_ref(), fields),
             Event::ArtifactRecorded { artifact } => self.record(artifact, at),
             Event::NoteAdded { id, kind, text, fields } => self.add_note(recorded, *id, *kind, text, fields),
-            Event::NoteResolved { id } => {
-                if let Some(note) = self.notes.iter_mut().find(|note| note.id == *id) {
-                    note.resolved_at = Some(at);
-                }
-            }
+            Event::NoteResolved { id } => self.on_note(*id, |note| note.resolved_at = Some(at)),
             Event::NoteChanged { id, text, fields, reopened } => {
-                if let Some(note) = self.notes.iter_mut().find(|note| note.id == *id) {
-                    note.change(text.as_deref(), fields, *reopened);
-                }
+                self.on_note(*id, |note| note.change(text.as_deref(), fields, *reopened));
             }
             Event::CheckpointMade { name } => {
                 self.checkpoints.push(Checkpoint { name: name.clone(), version: recorded.version, at });
@@ -131,6 +125,12 @@ impl Session {
             }
         }
         self
+    }
+
+    fn on_note(&mut self, id: u32, change: impl FnOnce(&mut Note)) {
+        if let Some(note) = self.notes.iter_mut().find(|note| note.id == id) {
+            change(note);
+        }
     }
 
     fn touch(&mut self, recorded: &Recorded) {

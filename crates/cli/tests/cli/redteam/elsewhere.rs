@@ -14,6 +14,10 @@ const BUNDLE: &str = "invented.leftoff";
 const OF_BUNDLE: &[&str] = &["--bundle", BUNDLE, "--branch", "main"];
 
 pub(super) fn cheats() -> Vec<Cheat> {
+    [in_bundles(), in_shared_histories()].into_iter().flatten().collect()
+}
+
+fn in_bundles() -> Vec<Cheat> {
     vec![
         row(
             "brings a bundle whose run lacks the phases with a gate",
@@ -59,15 +63,12 @@ pub(super) fn cheats() -> Vec<Cheat> {
                     let mut invented = ["run_started", "phase_started", "phase_completed"].map(copy);
                     for event in &mut invented {
                         let mut body = body_of(event);
-                        match event["kind"].as_str().unwrap() {
-                            "run_started" => {
-                                body["ordinal"] = json!(2);
-                                body["phases"] = json!([{ "id": "x", "title": "x" }]);
-                            }
-                            _ => {
-                                body["phase"] = json!("x");
-                                body["attempt"] = json!({});
-                            }
+                        if event["kind"] == "run_started" {
+                            body["ordinal"] = json!(2);
+                            body["phases"] = json!([{ "id": "x", "title": "x" }]);
+                        } else {
+                            body["phase"] = json!("x");
+                            body["attempt"] = json!({});
                         }
                         event["body"] = json!(body.to_string());
                     }
@@ -96,6 +97,11 @@ pub(super) fn cheats() -> Vec<Cheat> {
                 (with_bundle(&sandbox, |_| {}), Vec::new())
             },
         ),
+    ]
+}
+
+fn in_shared_histories() -> Vec<Cheat> {
+    vec![
         row(
             "sends a history under its reader's name",
             Met::VisibleWith(&["--session", "s"], "is claimed"),

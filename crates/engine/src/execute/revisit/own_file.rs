@@ -52,13 +52,12 @@ impl OwnFile {
                 own.hash = hex(&Sha256::digest(old.as_bytes()));
                 own.kept = Some(old.as_bytes().to_vec());
             }
-            Some(_) => {}
             None if is_written_since => {
                 own.change.difference = Some(Difference::Changed);
                 own.structure_changed = true;
                 own.is_lost = true;
             }
-            None => {}
+            Some(_) | None => {}
         }
         Some(own)
     }
