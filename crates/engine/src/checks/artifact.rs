@@ -96,7 +96,7 @@ impl Surroundings<'_> {
         }
         if !stale_ok && self.is_older(&looked) {
             let found = format!("{path} is older than the phase");
-            return Err(Verdict::failed(found).with_first_help(format!("Bring {path} up to date.")));
+            return Err(Verdict::failed(found).with_first_help(format!("Update {path}.")));
         }
         if let Some(pattern) = matches
             && !holds(pattern, &looked.beginning)

@@ -441,7 +441,7 @@ mod tests {
         assert_eq!(check(expr, json!({ "n": 4 })), (CheckOutcome::Failed, named));
         let (_, many) = check(expr, json!({ "n": 14 }));
         assert!(many.is_some_and(|many| many.ends_with("part 12 is missing; and 2 more")));
-        for (n, said) in [(json!("many"), "another type"), (json!(1001), "the most")] {
+        for (n, said) in [(json!("many"), "another type"), (json!(1001), "the maximum is 1000")] {
             let (outcome, found) = check(expr, json!({ "n": n }));
             assert_eq!(outcome, CheckOutcome::Failed);
             assert!(found.as_ref().is_some_and(|found| found.contains(said)), "{found:?}");

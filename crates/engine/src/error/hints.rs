@@ -342,7 +342,7 @@ mod tests {
     fn whatever_the_system_refuses_there_is_something_to_do() {
         for (kind, expected) in [
             (ErrorKind::PermissionDenied, "make it readable and writable"),
-            (ErrorKind::StorageFull, "make room"),
+            (ErrorKind::StorageFull, "free some space"),
             (ErrorKind::NotFound, "make sure that it exists"),
             (ErrorKind::Other, "leftoff doctor"),
         ] {

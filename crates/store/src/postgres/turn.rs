@@ -21,12 +21,12 @@ pub(super) struct Turn {
     pub(super) numbers: u64,
     /// Something was written that must be committed when the turn ends.
     pub(super) is_written: bool,
-    pub(super) seen: RefCell<Seen>,
+    pub(super) seen: RefCell<Answers>,
 }
 
 /// Answers of this turn: nobody else changes the project meanwhile, so each question is asked once.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct Answers {
     pub(super) sessions: BTreeMap<SessionId, Option<Loaded>>,
     pub(super) active: BTreeMap<String, Option<SessionId>>,
     pub(super) agents: BTreeMap<Option<String>, Vec<AgentRow>>,
@@ -81,7 +81,7 @@ impl PostgresStore {
     /// Asks the server, unless this turn has the answer already.
     pub(super) fn once_a_turn<K: Ord, T: Clone>(
         &self,
-        of: impl Fn(&mut Seen) -> &mut BTreeMap<K, T>,
+        of: impl Fn(&mut Answers) -> &mut BTreeMap<K, T>,
         key: K,
         ask: impl FnOnce() -> Result<T>,
     ) -> Result<T> {

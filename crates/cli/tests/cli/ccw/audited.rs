@@ -43,7 +43,13 @@ fn c4_a_contradictory_list_of_completed_phases_raises_the_question() {
             "IMPLEMENT",
             json!(["PLAN"]),
         ),
-        ("REVIEW", &["REVIEW"], "PLAN is not among them, and the current phase is REVIEW", "PLAN", json!([])),
+        (
+            "REVIEW",
+            &["REVIEW"],
+            "PLAN is missing from them, but the current phase is REVIEW",
+            "PLAN",
+            json!([]),
+        ),
         (
             "IMPLEMENT",
             &["REVIEW"],

@@ -175,7 +175,7 @@ fn t3_an_edit_that_is_not_taken_in_yet_is_no_tampering() {
     let before = head(&sandbox);
     edit(&sandbox, &json!({ "current_phase": "synthesis", "phase_number": 7 }));
     let findings = as_agent(&sandbox, "doctor").stdout;
-    assert!(!findings.contains("is not what was written"), "{findings}");
+    assert!(!findings.contains("does not match its hash chain"), "{findings}");
     assert_eq!(head(&sandbox), before, "the head is that of the stored events, and so is their number");
     as_agent(&sandbox, "note 'taken in'").ok();
     as_agent(&sandbox, "doctor").ok();

@@ -93,7 +93,7 @@ fn an_essay_with_a_failed_last_gate_after_a_revision_answers_all_twelve() {
     history.at("2026-11-15T10:00:00Z");
     history.fails("advance --phase essay_structuring --evidence word_targets=[800,1000]");
     let next = history.sandbox.run_as(READER, ["next"]).ok().stdout;
-    assert!(next.starts_with(&format!("Bring {FOLDER}/stage-2-outline.md up to date.")), "{next}");
+    assert!(next.starts_with(&format!("Update {FOLDER}/stage-2-outline.md.")), "{next}");
     file("stage-2-outline.md", "## Section 1: Costs\n## Section 2: Time and freight\n");
     history.run(&[
         "approve outline-approved",
@@ -122,7 +122,7 @@ fn an_essay_with_a_failed_last_gate_after_a_revision_answers_all_twelve() {
             why_paused: &[],
             failed_last: &[
                 "## Failed: attempt 1 of Paragraph Writing, 10:30 UTC",
-                "- draft: \"…/stage-4-draft.md is older than the phase\". Bring …/stage-4-draft.md up to date.",
+                "- draft: \"…/stage-4-draft.md is older than the phase\". Update …/stage-4-draft.md.",
                 "- paragraphs-approved: ",
                 "- voice: ",
             ],

@@ -133,12 +133,12 @@ fn in_files() -> Vec<Cheat> {
             sandbox.run_as_person(["approve", "agreed"]).ok();
             sandbox.write("slow.sh", &format!("echo another plan >{PLAN}\n"));
             let ran = agent(&sandbox, &["advance", "--phase", "plan"]);
-            assert!(ran.stderr.contains("are not those that anna approved"), "{}", ran.stderr);
+            assert!(ran.stderr.contains("changed since anna approved them"), "{}", ran.stderr);
             (sandbox, vec![ran])
         }),
         row(
             "excuses a swap with a later phase that only produces the file",
-            Met::Visible("was recorded anew"),
+            Met::Visible("was recorded again"),
             || {
                 let sandbox = started(
                     "[[phase]]\nid = \"plan\"\nproduces = [\"PLAN.md\"]\n[[phase.check]]\nid = \"plan\"\nkind = \"artifact\"\npath = \"PLAN.md\"\n\
@@ -153,7 +153,7 @@ fn in_files() -> Vec<Cheat> {
         ),
         row(
             "proves a file by a hard link and changes it under its other name",
-            Met::Visible("was changed since it was recorded"),
+            Met::Visible("changed since it was recorded"),
             || {
                 let sandbox = started(
                     "[[phase]]\nid = \"plan\"\n[[phase.check]]\nid = \"plan\"\nkind = \"artifact\"\npath = \"PLAN.md\"\n",

@@ -143,7 +143,7 @@ impl Observation {
         }
     }
 
-    fn from_files(&self) -> Option<&FromFiles> {
+    fn read_from_files(&self) -> Option<&FromFiles> {
         match &self.origin {
             Origin::Files(from_files) => Some(from_files),
             Origin::Log | Origin::New => None,
@@ -152,27 +152,27 @@ impl Observation {
 
     /// True if the store lacks the session.
     pub(crate) fn is_foreign(&self) -> bool {
-        self.from_files().is_some()
+        self.read_from_files().is_some()
     }
 
     /// Its place in another project, if it comes from one.
     pub(crate) fn brought_from(&self) -> Option<&Path> {
-        self.from_files()?.from.as_deref()
+        self.read_from_files()?.from.as_deref()
     }
 
     /// Unreadable paths of a session that was not adopted.
     pub(crate) fn lost(&self) -> BTreeSet<String> {
-        self.from_files().map(|from_files| from_files.lost.clone()).unwrap_or_default()
+        self.read_from_files().map(|from_files| from_files.lost.clone()).unwrap_or_default()
     }
 
     /// True for a place without session content.
     pub(crate) fn holds_nothing(&self) -> bool {
-        self.from_files().is_some_and(|from_files| !from_files.holds)
+        self.read_from_files().is_some_and(|from_files| !from_files.holds)
     }
 
     /// True for a foreign session with nothing known beyond its own state.
     pub(crate) fn is_left_alone(&self) -> bool {
-        self.from_files().is_some_and(|from_files| !from_files.is_proven)
+        self.read_from_files().is_some_and(|from_files| !from_files.is_proven)
     }
 
     /// True if it was just started, or nothing of its initial files is left.
@@ -218,7 +218,7 @@ impl Observation {
     pub(crate) fn untold(&self) -> impl Iterator<Item = &String> {
         let is_bad = |state| matches!(state, FileState::Damaged | FileState::Unreadable);
         let is_all = |path: &String| {
-            self.from_files().is_some_and(|from_files| from_files.knows == Knows::Nothing(path.clone()))
+            self.read_from_files().is_some_and(|from_files| from_files.knows == Knows::Nothing(path.clone()))
         };
         self.states().filter(move |(path, state)| is_bad(*state) && is_all(path)).map(|(path, _)| path)
     }

@@ -153,7 +153,7 @@ fn a_mistake_names_its_file_and_key_and_holds_nobody() {
         ),
         (
             "requirements: {a: {enabled: true, type: dynamic, calculator: x, thresholds: {block: 4}}}",
-            "requirements.a.calculator: there is no \"x\"",
+            "requirements.a.calculator: \"x\" is unknown",
         ),
         (
             "requirements: {a: {enabled: true, type: dynamic, calculator: branch_size, thresholds: {warn: 4}}}",
