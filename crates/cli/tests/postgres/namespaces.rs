@@ -224,11 +224,10 @@ fn claim_within(longest: Duration, command: &mut Command) -> Claim {
     let _ = child.kill();
     let ran = Ran::from(child.wait_with_output().expect("its answer"));
     match ran.code {
-        137 => Claim::Unknown,
+        7 | 137 => Claim::Unknown,
         0 => Claim::Got(item_of(&ran.json())),
         // 3: nothing is left.
         1 | 3 | 4 => Claim::Refused,
-        7 => Claim::Unknown,
         _ => panic!("{ran:?}"),
     }
 }
