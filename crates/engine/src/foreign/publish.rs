@@ -76,15 +76,12 @@ impl Engine {
         self.add_customs(observation, &mut tree);
         let folder = self.folder(&observation.located, session, &tree);
         let undone = self.undone_among(session, &since, new)?;
-        let publication = SessionToPublish {
-            shown: &versions,
-            undone: &undone,
-            ..SessionToPublish::new(session, &items, &since)
-        };
+        let publication = SessionToPublish::new(session, &items, &since);
+        let publication = SessionToPublish { shown: &versions, undone: &undone, ..publication };
         let is_import = |row: &store::EventRow| row.kind == "imported";
         let purpose = if new.iter().any(is_import) { Purpose::Newest } else { Purpose::Update };
-        let ops =
-            observation.located.layout.write(&WriteRequest { purpose, publication: &publication }, &folder);
+        let request = WriteRequest { purpose, publication: &publication };
+        let ops = observation.located.layout.write(&request, &folder);
         let markers = self.marker_rows(session, observation, &ops);
         let lost: BTreeMap<String, String> = ops.iter().filter_map(lost_by).collect();
         let changes = puts(ops);

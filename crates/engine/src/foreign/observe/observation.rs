@@ -92,29 +92,28 @@ impl FileVerdict {
 impl Observation {
     /// A session known only from files: everything on disk is theirs.
     pub(crate) fn of_found(found: Foreign, from: Option<PathBuf>) -> Self {
-        let Foreign { located, tree, documents, damaged, told: from_files, warnings, recorded, session } =
-            found;
+        let Foreign { located, tree, documents, damaged, told: files, warnings, recorded, session } = found;
         let state = |path: &String| match tree.get(path) {
             Some(Entry::Unusable(_) | Entry::Folder) => FileState::Unreadable,
             Some(_) | None if damaged.contains(path) => FileState::Damaged,
-            Some(_) | None if from_files.cannot_read(path) => FileState::NeverRead,
+            Some(_) | None if files.cannot_read(path) => FileState::NeverRead,
             Some(_) | None => FileState::Edited,
         };
-        let files = state_files(located.layout, &located.spot, &tree).chain(damaged.clone());
-        let verdicts = files.map(|path| (path.clone(), FileVerdict::of(state(&path)))).collect();
+        let paths = state_files(located.layout, &located.spot, &tree).chain(damaged.clone());
+        let verdicts = paths.map(|path| (path.clone(), FileVerdict::of(state(&path)))).collect();
         let lost = damaged.iter().flat_map(|path| [path.clone(), format!("{path}.bak"), String::new()]);
         let below = |path: String| located.spot.below_project(&path).trim_end_matches('/').to_owned();
         let origin = Origin::Files(FromFiles {
             from,
             lost: lost.map(below).collect(),
-            is_proven: recorded.len() > from_files.history.len(),
-            lacks_files: !from_files.unreadable.is_empty(),
-            holds: from_files.holds,
-            knows: from_files.knows,
+            is_proven: recorded.len() > files.history.len(),
+            lacks_files: !files.unreadable.is_empty(),
+            holds: files.holds,
+            knows: files.knows,
         });
         let home = PathBuf::from(&session.worktree).join(&located.spot.home);
         let base = Self::of_tree(located, home, origin, tree);
-        Self { documents, verdicts, problems: warnings, proofs: from_files.proofs, ..base }
+        Self { documents, verdicts, problems: warnings, proofs: files.proofs, ..base }
     }
 
     /// A session without files so far; shared files may exist.
@@ -143,43 +142,43 @@ impl Observation {
         }
     }
 
-    fn read_from_files(&self) -> Option<&FromFiles> {
+    fn files(&self) -> Option<&FromFiles> {
         match &self.origin {
-            Origin::Files(from_files) => Some(from_files),
+            Origin::Files(files) => Some(files),
             Origin::Log | Origin::New => None,
         }
     }
 
     /// True if the store lacks the session.
     pub(crate) fn is_foreign(&self) -> bool {
-        self.read_from_files().is_some()
+        self.files().is_some()
     }
 
     /// Its place in another project, if it comes from one.
     pub(crate) fn brought_from(&self) -> Option<&Path> {
-        self.read_from_files()?.from.as_deref()
+        self.files()?.from.as_deref()
     }
 
     /// Unreadable paths of a session that was not adopted.
     pub(crate) fn lost(&self) -> BTreeSet<String> {
-        self.read_from_files().map(|from_files| from_files.lost.clone()).unwrap_or_default()
+        self.files().map(|files| files.lost.clone()).unwrap_or_default()
     }
 
     /// True for a place without session content.
     pub(crate) fn holds_nothing(&self) -> bool {
-        self.read_from_files().is_some_and(|from_files| !from_files.holds)
+        self.files().is_some_and(|files| !files.holds)
     }
 
     /// True for a foreign session with nothing known beyond its own state.
     pub(crate) fn is_left_alone(&self) -> bool {
-        self.read_from_files().is_some_and(|from_files| !from_files.is_proven)
+        self.files().is_some_and(|files| !files.is_proven)
     }
 
     /// True if it was just started, or nothing of its initial files is left.
     pub(crate) fn is_bare(&self) -> bool {
         match &self.origin {
             Origin::New => true,
-            Origin::Files(from_files) => from_files.lacks_files,
+            Origin::Files(files) => files.lacks_files,
             Origin::Log => false,
         }
     }
@@ -217,9 +216,8 @@ impl Observation {
     /// Required files of a session that was not adopted, which are unreadable and have no backup.
     pub(crate) fn untold(&self) -> impl Iterator<Item = &String> {
         let is_bad = |state| matches!(state, FileState::Damaged | FileState::Unreadable);
-        let is_all = |path: &String| {
-            self.read_from_files().is_some_and(|from_files| from_files.knows == Knows::Nothing(path.clone()))
-        };
+        let is_all =
+            |path: &String| self.files().is_some_and(|files| files.knows == Knows::Nothing(path.clone()));
         self.states().filter(move |(path, state)| is_bad(*state) && is_all(path)).map(|(path, _)| path)
     }
 }
