@@ -45,7 +45,12 @@ fn examples() -> BTreeMap<String, String> {
     let mut examples = BTreeMap::new();
     for event in log["events"].as_array().into_iter().flatten() {
         let kind = event["type"].as_str().unwrap_or_default().to_owned();
-        let text = serde_json::to_string_pretty(event).unwrap();
+        let mut event = event.clone();
+        // The session's state names its folder, which is another one each time.
+        if let Some(state) = event.pointer_mut("/attempt/judged/state") {
+            *state = "c70f2578f533439fb4e89114fac2982871efa975e5ab6d4836bdfae1b6e9f506".into();
+        }
+        let text = serde_json::to_string_pretty(&event).unwrap();
         examples.entry(kind).or_insert_with(|| anonymous(&text, &sandbox));
     }
     examples
