@@ -155,7 +155,7 @@ async function story(name, model, world, talk) {
   check(`${name} is told what is required`, first.includes("Required before some tools may be used"), first)
   check(`${name} is denied`, said(model, "a requirement is not satisfied").length > 0, shown)
   check(`${name} is let through when it is satisfied`, existsSync(file) && readFileSync(file, "utf8").includes("second"), shown)
-  check(`${name} is held at its stop`, said(model, "Not finished yet: the gate of phase 'build' was tried").length > 0, shown)
+  check(`${name} is held at its stop`, said(model, "Not finished yet: the gate of phase 'build' did not pass").length > 0, shown)
   const status = JSON.parse(world.run("leftoff", "status", "--json"))
   check(`${name} goes on and is let go`, ran.code === 0 && status.current_phase.id === "review", JSON.stringify(status.phases, null, 1) + shown)
   const brief = JSON.parse(world.run("leftoff", "brief", "--format", "json"))

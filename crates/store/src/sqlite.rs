@@ -339,6 +339,7 @@ impl Store for SqliteStore {
         if !self.writable {
             return Err(Error::ReadOnly { path: self.path.clone() });
         }
+        self.end_reading()?;
         views::note_all(&self.connection, rows).map_err(self.fail("keeping the write journal"))
     }
 

@@ -5,7 +5,7 @@ use super::open::failed;
 use crate::chain::Hash;
 use crate::{Result, ViewRow, WriteJournal};
 use model::id::SessionId;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -92,7 +92,8 @@ impl Local {
         }
         let connection = self.opened()?;
         let write = || {
-            let transaction = connection.unchecked_transaction()?;
+            // A transaction that reads first and writes later does not wait for another writer, but fails.
+            let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
             for intent in intents {
                 self.keep(&transaction, intent)?;
             }
@@ -229,7 +230,7 @@ impl Local {
     fn change(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> Result<()> {
         let Some(connection) = self.existing()? else { return Ok(()) };
         let write = || {
-            let transaction = connection.unchecked_transaction()?;
+            let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
             work(&transaction)?;
             transaction.commit()
         };
