@@ -22,7 +22,10 @@ pub type Events = &'static [(&'static str, &'static str)];
 
 /// `leftoff advance` on a phase without a gate.
 pub const ADVANCE: Events = &[
-    ("phase_completed", r#"{"type":"phase_completed","phase":"implementation","attempt":{}}"#),
+    (
+        "phase_completed",
+        r#"{"type":"phase_completed","phase":"implementation","attempt":{"judged":{"definition":"1582185ae753a958c3e6dd3c368c8794f7add1c2a1c1c4e7b7d5a03e7e605a08","state":"c70f2578f533439fb4e89114fac2982871efa975e5ab6d4836bdfae1b6e9f506"}}}"#,
+    ),
     ("phase_started", r#"{"type":"phase_started","phase":"testing"}"#),
 ];
 
