@@ -636,6 +636,6 @@ fn sync_says_why_it_sends_nothing() {
     let sandbox = git();
     sandbox.run(["start"]).ok();
     let refused = sandbox.run(["sync", "--json"]).code(4);
-    let why = if testkit::is_on_postgres() { "are on a server, which shares them already" } else { "--sync" };
+    let why = if testkit::is_on_postgres() { "are on a server, which already shares them" } else { "--sync" };
     assert!(refused.stderr.contains(why), "{}", refused.stderr);
 }
