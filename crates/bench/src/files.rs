@@ -45,7 +45,7 @@ fn bound(project: &Project) -> Command {
     status
 }
 
-/// A project with this many Open Code Review reviews, the last of which is adopted.
+/// A project with this many Open Code Review reviews; the last one is adopted.
 fn reviews(programs: &Programs, count: usize) -> Result<Project> {
     let project = programs.empty_project()?;
     for number in 0..count {

@@ -65,7 +65,8 @@ impl Run for WorkflowCommand {
     }
 }
 
-/// The project, or this folder if it is none yet: built-in workflows are the same everywhere. Creates nothing.
+/// The project, or this folder if it is not a project yet: built-in workflows are the same everywhere. Creates
+/// nothing.
 fn opened(globals: &Globals) -> Result<Engine, Failure> {
     match globals.open(Intent::Query) {
         Err(engine::Error::NoProject { .. }) => Ok(globals.open(Intent::Create)?),

@@ -114,7 +114,7 @@ fn u7_a_finished_session_points_to_a_paused_one() {
     sandbox.run(["close", "--force"]).ok();
     let next = sandbox.run(["next", "--json"]).ok().json();
     // It is named, and not a next step of the finished one.
-    assert_eq!(next["summary"], "Finished. Session first is paused.");
+    assert_eq!(next["summary"], "Closed unfinished. Session first is paused.");
     assert_eq!(next["command"], Value::Null, "{next}");
     sandbox.run(["resume", "first"]).ok();
     sandbox.run(["close", "--force"]).ok();

@@ -8,6 +8,7 @@ use model::hint::{CommandLine, Hint};
 use model::id::Name;
 use model::lifecycle::Lifecycle;
 use model::note::NoteKind;
+use model::run::Run;
 use model::session::Session;
 use model::words;
 
@@ -42,7 +43,10 @@ pub(super) fn open_blockers(session: &Session) -> Vec<String> {
 /// How a session that is over ended, and what it left: a blocker, or nothing.
 pub(super) fn over(session: &Session, nothing: &str) -> String {
     if matches!(session.lifecycle, Lifecycle::Abandoned { .. }) {
-        return format!("Given up{nothing}");
+        return format!("Abandoned{nothing}");
+    }
+    if session.run().is_some_and(Run::is_open) {
+        return "Closed unfinished".to_owned();
     }
     match open_blockers(session).as_slice() {
         [] => format!("Finished{nothing}"),

@@ -225,6 +225,8 @@ fn o11_a_session_closed_in_the_middle_is_the_same_in_list_and_on_its_screen() {
         );
         let shown = screen(&sandbox, &["--session", ID]);
         assert!(shown.contains(" 50 %  Closed unfinished\n") && !shown.contains('✓'), "{shown}");
+        let status = sandbox.run(["status", "--session", ID]).ok().stdout;
+        assert!(!status.contains("Finished"), "{status}");
         sandbox.run(["note", "taken in", "--session", ID]).ok();
     }
 }
