@@ -8,7 +8,7 @@ mod hooks;
 mod items;
 mod mcp;
 mod measures;
-mod peer;
+mod peers;
 mod postgres;
 mod project;
 mod sample;
@@ -88,7 +88,7 @@ fn main() -> ExitCode {
         Only::Hooks => measure_part(|programs, table| hooks::hooks(programs, effort, table)),
         Only::Screens => measure_part(|programs, table| screens::screens(programs, effort, table)),
         Only::Sharing => measure_part(|programs, table| sharing::sharing(programs, effort, table)),
-        Only::Peers => measure_part(|programs, table| peer::langgraph(programs, effort, table)),
+        Only::Peers => measure_part(|programs, table| peers::peers(programs, effort, table)),
         Only::Postgres => measure_part(|programs, table| postgres::postgres(programs, effort, table)),
     };
     match measured {
@@ -115,7 +115,7 @@ fn measure(effort: Effort) -> Result<Table> {
     items::many_items(&programs, effort, &mut table)?;
     measures::pages(&programs, &mut table)?;
     measures::in_process(&programs, effort, &mut table)?;
-    peer::langgraph(&programs, effort, &mut table)?;
+    peers::langgraph(&programs, effort, &mut table)?;
     measures::many_processes(&programs, effort, &mut table)?;
     hooks::hooks(&programs, effort, &mut table)?;
     mcp::server(&programs, effort, &mut table)?;

@@ -7,6 +7,7 @@ use crate::{Effort, Result};
 use engine::{Engine, Intent, Options, Request, StartRequest};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Barrier;
 use std::time::{Duration, Instant};
 use testkit::postgres::{PASSWORD, Server, as_nobody};
 
@@ -36,11 +37,8 @@ pub fn postgres(programs: &Programs, effort: Effort, table: &mut Table) -> Resul
 
     let projects: Vec<Project> =
         (0..PROJECTS).map(|_| team.project(programs, "leftoff")).collect::<Result<_>>()?;
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    for _ in 0..ROUNDS {
-        ours.push(crowd(&projects, Duration::from_secs(seconds))?);
-        theirs.push(team.pgbench(&script, WRITERS, seconds)?);
-    }
+    let (ours, theirs) =
+        crowd(&projects, Duration::from_secs(seconds), || team.pgbench(&script, WRITERS, seconds))?;
     told(table, "notes of 8 writers on 64 projects : pgbench -c 8", &ours, &theirs, 0.5);
     many_sessions(programs, &team, effort, table)
 }
@@ -138,43 +136,69 @@ fn rate(length: Duration, mut work: impl FnMut() -> Result<()>) -> Result<f64> {
     Ok(f64::from(done) / begun.elapsed().as_secs_f64())
 }
 
-/// Notes per second of eight writers on open connections, each writing to its own projects in turn.
-fn crowd(projects: &[Project], length: Duration) -> Result<f64> {
-    let rates: Vec<std::result::Result<f64, String>> = std::thread::scope(|scope| {
-        let threads: Vec<_> = projects
-            .chunks(projects.len().div_ceil(WRITERS))
-            .map(|own| {
-                scope.spawn(move || {
-                    let engines = own.iter().map(Project::engine).collect::<Result<Vec<_>>>();
-                    let mut engines = engines.map_err(|error| error.to_string())?;
-                    let mut next = 0;
-                    rate(length, || {
-                        next = (next + 1) % engines.len();
-                        note(&mut engines[next], 1)
-                    })
-                    .map_err(|error| error.to_string())
-                })
-            })
-            .collect();
-        threads
-            .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|_| Err("a writer ended".to_owned())))
-            .collect()
-    });
-    let mut sum = 0.0;
-    for rate in rates {
-        sum += rate?;
-    }
-    Ok(sum)
+/// Notes per second of eight writers on open connections, each writing to its own projects in turn, and those of
+/// another program, which takes turns with them.
+fn crowd(
+    projects: &[Project],
+    length: Duration,
+    mut other: impl FnMut() -> Result<f64>,
+) -> Result<(Vec<f64>, Vec<f64>)> {
+    let together = Barrier::new(WRITERS + 1);
+    std::thread::scope(|scope| {
+        let writer = |own| {
+            let together = &together;
+            scope.spawn(move || write_in_rounds(own, length, together).map_err(|error| error.to_string()))
+        };
+        let threads: Vec<_> = projects.chunks(projects.len().div_ceil(WRITERS)).map(writer).collect();
+        let mut theirs = Vec::new();
+        for _ in 0..ROUNDS {
+            together.wait();
+            together.wait();
+            theirs.push(other());
+        }
+        let mut ours = vec![0.0; ROUNDS];
+        for thread in threads {
+            let rates = thread.join().map_err(|_| "a writer ended")??;
+            ours.iter_mut().zip(rates).for_each(|(sum, rate)| *sum += rate);
+        }
+        Ok((ours, theirs.into_iter().collect::<Result<_>>()?))
+    })
 }
 
-struct Team<'s> {
+/// A writer's notes per second in each round. Goes through all rounds even after a failure: others wait for it.
+fn write_in_rounds(projects: &[Project], length: Duration, together: &Barrier) -> Result<Vec<f64>> {
+    let mut engines = projects.iter().map(Project::engine).collect::<Result<Vec<_>>>();
+    // As with one writer, the first notes do not count.
+    if let Ok(opened) = &mut engines
+        && let Err(error) = opened.iter_mut().try_for_each(|engine| note(engine, 20))
+    {
+        engines = Err(error);
+    }
+    let mut next = 0;
+    let rates: Vec<Result<f64>> = (0..ROUNDS)
+        .map(|_| {
+            together.wait();
+            let measured = match &mut engines {
+                Err(error) => Err(error.to_string().into()),
+                Ok(engines) => rate(length, || {
+                    next = (next + 1) % engines.len();
+                    note(&mut engines[next], 1)
+                }),
+            };
+            together.wait();
+            measured
+        })
+        .collect();
+    rates.into_iter().collect()
+}
+
+pub(crate) struct Team<'s> {
     server: &'s Server,
     passwords: PathBuf,
 }
 
 impl<'s> Team<'s> {
-    fn of(programs: &Programs, server: &'s Server) -> Result<Self> {
+    pub(crate) fn of(programs: &Programs, server: &'s Server) -> Result<Self> {
         let passwords = programs.built().join("bench-pgpass");
         std::fs::write(&passwords, format!("*:*:*:*:{PASSWORD}\n"))?;
         std::fs::set_permissions(&passwords, std::fs::Permissions::from_mode(0o600))?;
@@ -182,7 +206,7 @@ impl<'s> Team<'s> {
     }
 
     /// A project whose one session is on the server.
-    fn project(&self, programs: &Programs, schema: &str) -> Result<Project> {
+    pub(crate) fn project(&self, programs: &Programs, schema: &str) -> Result<Project> {
         let project = programs.empty_project()?;
         let folder = project.root().join(".leftoff");
         std::fs::create_dir_all(&folder)?;

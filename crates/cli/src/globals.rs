@@ -53,7 +53,7 @@ impl Globals {
             options: Options {
                 session,
                 person_present,
-                marked_agent: crate::hooks::marked_agent(),
+                marked_agent: crate::hooks::marked_agent(person_present),
                 anywhere: true,
                 ..Options::default()
             },
@@ -98,11 +98,24 @@ impl Globals {
     }
 
     pub fn open(&self, intent: Intent) -> Result<Engine> {
+        // A change can take long, and may first have to upgrade the store.
+        if matches!(intent, Intent::Command | Intent::Create) {
+            self.say_that_it_works();
+        }
         let engine = Engine::open(self.options.clone(), intent)?;
         if self.verbose {
             self.out().say(&format!("project {}", engine.project().root.display()));
         }
         Ok(engine)
+    }
+}
+
+impl Globals {
+    /// Shows on the terminal that a slow command still works, unless nobody wants to read it.
+    pub fn say_that_it_works(&self) {
+        if !self.quiet && !self.json {
+            crate::ui::working::start();
+        }
     }
 }
 

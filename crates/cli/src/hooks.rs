@@ -16,6 +16,7 @@ mod wording;
 use engine::AgentIdentity;
 use engine::hooks::{Happened, HookEvent, Reply, Verdict};
 use engine::words::without_steering;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::panic::AssertUnwindSafe;
@@ -50,9 +51,12 @@ const PROTOCOLS: [Protocol; 6] = [
     opencode::PROTOCOL,
 ];
 
-/// The agent under which this process runs, by the variables that agents set for their commands.
-pub fn marked_agent() -> Option<&'static str> {
-    let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+/// The agent under which this process runs, by the variables that agents set for their commands. Whoever looks like a
+/// person must not have such a variable further up either.
+pub fn marked_agent(looks_like_person: bool) -> Option<&'static str> {
+    let above = if looks_like_person { engine::variables_above() } else { BTreeSet::new() };
+    let is_set =
+        |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty()) || above.contains(*name);
     PROTOCOLS.iter().find(|protocol| protocol.markers.iter().any(is_set)).map(|protocol| protocol.name)
 }
 

@@ -64,11 +64,13 @@ fn main() -> ExitCode {
     let Some((name, matches)) = matches.subcommand() else {
         return commands::status(&globals).unwrap_or_else(|failure| failure::report(&failure, &globals));
     };
-    match commands::run(name, matches, &globals) {
+    let code = match commands::run(name, matches, &globals) {
         Ok(code) => code,
         Err(failure) if as_req => failure::report(&failure.with_original_code(), &globals),
         Err(failure) => failure::report(&failure, &globals),
-    }
+    };
+    ui::working::stop();
+    code
 }
 
 /// A concept page, or the command probably meant if there is no such page.

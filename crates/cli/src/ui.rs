@@ -13,6 +13,7 @@ pub mod requirements;
 pub mod revisit;
 pub mod session;
 pub mod verify;
+pub mod working;
 mod wrap;
 
 pub use outlet::{Reader, Tone, clear_screen, passing_line, prompt};

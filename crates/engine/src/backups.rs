@@ -10,6 +10,7 @@ use crate::team::Team;
 use crate::{Intent, Options};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use model::actor::Actor;
 use model::hint::Hint;
 use model::words;
 use serde::Serialize;
@@ -24,6 +25,8 @@ const NEWEST_KEPT: usize = 3;
 const DAYS_KEPT: usize = 7;
 const NAME: &str = "%Y%m%dT%H%M%SZ";
 const HOUR: i64 = 3600;
+/// The events among which the first one recorded here is searched.
+const FIRST_EVENTS: usize = 100;
 /// A larger database is copied once a day.
 const COPIED_HOURLY: u64 = 16 * 1024 * 1024;
 /// A database beyond this is copied only by `store backup`.
@@ -121,9 +124,23 @@ impl Engine {
         Ok(last.and_then(|last| due_after(last, bytes)))
     }
 
+    /// When the first session was created. If only files know the one with the first number, the logs tell, which takes
+    /// longer.
     fn first_session_at(&self) -> Result<Option<Timestamp>> {
-        let Some(first) = self.store.with_number(1)? else { return Ok(None) };
-        Ok(self.store.load(&first)?.map(|loaded| loaded.row.created_at))
+        match self.store.with_number(1)? {
+            Some(first) => Ok(self.store.load(&first)?.map(|loaded| loaded.row.created_at)),
+            None => self.first_event_here(),
+        }
+    }
+
+    /// The time of the first event that was recorded here, which reads the beginning of every log. The history of an adopted session is older than the
+    /// store; of a very long one, the last event looked at counts.
+    pub(crate) fn first_event_here(&self) -> Result<Option<Timestamp>> {
+        let is_imported = |actor: &str| matches!(serde_json::from_str(actor), Ok(Actor::Tool { .. }));
+        let first: Vec<_> =
+            self.store.changes(0, FIRST_EVENTS)?.into_iter().map(|change| change.event).collect();
+        let here = first.iter().find(|event| !is_imported(&event.actor)).or(first.last());
+        Ok(here.map(|event| event.at))
     }
 
     /// Copies the store beside itself and drops copies that are no longer needed.

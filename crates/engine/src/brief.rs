@@ -11,6 +11,7 @@ mod repository;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::facades::Sessions;
+use crate::git::Asked;
 use crate::items::ItemView;
 use crate::presence::AgentIdentity;
 use crate::query::Current;
@@ -68,6 +69,8 @@ pub struct Brief {
     /// Paused sessions of this worktree, if this one is over.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub paused_here: Vec<String>,
+    /// How long it was paused in all, also in phases that were opened again and in earlier runs.
+    pub paused_seconds: u64,
     /// Files that were worked on and still exist.
     pub touched: Vec<String>,
     /// Touched files and executed commands, newest first.
@@ -140,6 +143,15 @@ impl Neighbour {
 }
 
 impl Brief {
+    /// Without hooks only a session's start records an agent's presence; the last change shows it, too.
+    fn see_last_actor(&mut self) {
+        let Actor::Agent { agent, id, .. } = &self.session.last_actor else { return };
+        let is_it = |other: &&mut Neighbour| other.agent == *agent && other.agent_session == *id;
+        if let Some(other) = self.here_now.iter_mut().find(is_it) {
+            other.last_seen = other.last_seen.max(self.session.updated_at);
+        }
+    }
+
     /// The first open items of the phase: the reader's own, then held or started, blocked, ready and waiting
     /// ones.
     pub fn items(&self, most: usize) -> Vec<&ItemView> {
@@ -193,7 +205,7 @@ impl Sessions<'_> {
     pub fn brief(&self) -> Result<Option<Brief>> {
         match self.status()? {
             Current::Nothing(_) => Ok(None),
-            Current::Session(view) => Ok(Some(self.engine.brief_of(*view)?)),
+            Current::Session(view) => Ok(Some(self.engine.brief_of(*view, self.engine.ask_status())?)),
         }
     }
 }
@@ -226,20 +238,24 @@ impl Engine {
         self.view_of(&session, loaded.number, false)
     }
 
-    pub(crate) fn brief_of(&self, mut view: View) -> Result<Brief> {
+    pub(crate) fn brief_of(&self, mut view: View, status: Option<Asked>) -> Result<Brief> {
         view.warnings.extend(self.artifact_warnings(&view));
         let id = self.resolve(&view.session_id)?;
         let (_, session) = self.load(&id)?;
         let log = || Ok(self.sessions().log(Some(&view.session_id), 0)?.events);
         let may_be_moved = view.claimed().next().is_some() || session.went_back_at.is_some();
         let moved = if may_be_moved { moved::last_move(&log()?) } else { None };
+        let paused_seconds = match session.resume_count {
+            0 => 0,
+            _ => self.sessions().log(Some(&view.session_id), 0)?.paused_seconds(self.clock.now())?,
+        };
         let bookkeeping = self.bookkeeping(&session);
         let definition = session.run().map(|run| self.definition(&run.workflow.hash)).transpose()?.flatten();
         let mut brief = Brief {
             folder: crate::place::workspace_path(&session),
             // Another tool's session may belong to a branch that is not checked out here.
             branch: told_branch(&view).or_else(|| self.project.branch()),
-            repository: self.repository(&id, session.created_at, &bookkeeping),
+            repository: None,
             moved,
             set_fields: gathered::set_fields(&session, definition.as_deref()),
             earlier_runs: gathered::earlier_runs(&session),
@@ -249,6 +265,7 @@ impl Engine {
             approvals: session.approvals.clone(),
             skipped_by: gathered::skipped_by(&session, log),
             paused_here: self.paused_beside(&session),
+            paused_seconds,
             touched: Vec::new(),
             // Activity is useful, but no reason to fail.
             activity: self.store.activity(&id, KEPT_ACTIVITIES).unwrap_or_default(),
@@ -256,7 +273,10 @@ impl Engine {
             now: self.clock.now(),
             session: view,
         };
+        // Last: git has worked since.
+        brief.repository = self.repository(&id, session.created_at, &bookkeeping, status);
         brief.touched = gathered::touched(&brief, &self.root_of(&session), &bookkeeping);
+        brief.see_last_actor();
         Ok(brief)
     }
 

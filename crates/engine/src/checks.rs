@@ -15,7 +15,7 @@ pub(crate) mod trust;
 
 pub(crate) use approval::evidence_hash;
 pub(crate) use definition::mistakes;
-pub(crate) use items::items_hash;
+pub(crate) use items::{asks_for_finished_items, is_completed_by_file, is_ticked_in_list, items_hash};
 
 use crate::NATIVE;
 use crate::engine::Engine;
@@ -146,6 +146,7 @@ impl Engine {
         let (evidence, mut checks) = read_evidence(&defined.evidence, &submission.evidence, &redact::seen);
         say_as_its_tool(session, defined, &evidence, &mut checks);
         let mut proven = Vec::new();
+        let mut claimed_items = false;
         if !defined.checks.is_empty() {
             let surroundings = self.surroundings(session, defined);
             let scope = surroundings.scope(&evidence, &checks);
@@ -154,6 +155,7 @@ impl Engine {
                 checks.push(result(check, verdict));
             }
             judged.items = surroundings.items_judged()?;
+            claimed_items = surroundings.rests_on_claimed_items(&checks)?;
         }
         let mut report = AttemptReport {
             evidence,
@@ -161,6 +163,7 @@ impl Engine {
             checks,
             lenient: !defined.strict,
             overridden: None,
+            claimed_items,
             judged: Some(judged),
         };
         // Only the checks see the raw values.
@@ -190,6 +193,7 @@ impl Engine {
                 *known = result(check, surroundings.run(check, &scope, &mut Vec::new())?);
             }
         }
+        report.claimed_items = surroundings.rests_on_claimed_items(&report.checks)?;
         Ok(report)
     }
 

@@ -50,10 +50,15 @@ pub(crate) fn now() -> Timestamp {
     SystemClock.now()
 }
 
-/// Debug builds read the time from a variable, so that tests can let days pass. Release builds do not.
+/// Debug builds read the time from a variable, or from the file that it names after an `@`, so that tests can let days
+/// pass. Release builds do not.
 #[cfg(debug_assertions)]
 fn fixed_for_tests() -> Option<Timestamp> {
-    std::env::var("LEFTOFF_TEST_NOW").ok()?.parse().ok()
+    let given = std::env::var("LEFTOFF_TEST_NOW").ok()?;
+    match given.strip_prefix('@') {
+        Some(file) => std::fs::read_to_string(file).ok()?.parse().ok(),
+        None => given.parse().ok(),
+    }
 }
 
 /// Eight characters without look-alikes, the first one a letter: a bare number means a row of a list, so no

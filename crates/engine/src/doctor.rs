@@ -141,7 +141,7 @@ fn definition_findings(engine: &Engine) -> Vec<Finding> {
 }
 
 /// Compares each session, folded from its log, with its snapshot.
-fn session_findings(engine: &Engine) -> Result<Vec<Finding>> {
+pub(crate) fn session_findings(engine: &Engine) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for listed in engine.store.list(&Filter::default())? {
         let id = listed.row.id;

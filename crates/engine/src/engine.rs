@@ -23,11 +23,12 @@ use crate::team::Team;
 use crate::view::Warning;
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
+use model::session::Session;
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use store::{Filter, LaidOver, SessionRow, Store};
+use store::{Filter, LaidOver, SessionRow, Snapshot, Store};
 
 /// How long a command waits for its turn to write.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -119,6 +120,8 @@ pub struct Engine {
     pub(crate) next_copy: Option<jiff::Timestamp>,
     /// A definition never changes under its hash, and a command needs the same one for its gate and its view.
     definitions: RefCell<BTreeMap<String, Defined>>,
+    /// The snapshot that this process wrote last, and its session: the next command need not parse it.
+    pub(crate) last_kept: RefCell<Option<(Snapshot, Session)>>,
 }
 
 /// How long to wait for others.
@@ -217,6 +220,7 @@ impl Engine {
             progress: None,
             next_copy: None,
             definitions: RefCell::default(),
+            last_kept: RefCell::default(),
         };
         if engine.team.is_some() && writes_to_server(intent) {
             engine.send_queue();
@@ -257,10 +261,8 @@ impl Engine {
     /// The active session of this worktree, or else the most recently used.
     pub(crate) fn latest_of_worktree(&self) -> Result<Option<SessionRow>> {
         let worktree = self.project.worktree();
-        if let Some(active) = self.store.active(&worktree)?
-            && let Some(loaded) = self.store.load(&active)?
-        {
-            return Ok(Some(loaded.row));
+        if let Some(active) = self.store.active_row(&worktree)? {
+            return Ok(Some(active));
         }
         let mut filter = Filter { worktree: Some(worktree), limit: Some(1), ..Filter::default() };
         let Some(newest) = self.store.list(&filter)?.pop().map(|listed| listed.row) else { return Ok(None) };

@@ -41,7 +41,7 @@ pub(crate) use purge::evidence as purge_evidence;
 pub use request::Request;
 pub use revisit::{FieldChange, FileChange, RevisitPreview, RevisitRequest};
 
-pub(crate) use bundle::{EventLine, PackedFile, put_back};
+pub(crate) use bundle::{EventLine, PackedFile, is_bundle, put_back, taken};
 pub(crate) use plan::{Plan, session_row, to_json};
 
 use crate::NATIVE;
@@ -63,6 +63,7 @@ use model::session::Session;
 use plan::Order;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::cell::RefCell;
 use std::path::Path;
 use store::{Batch, KeyRow, StreamAppend};
 
@@ -188,6 +189,9 @@ impl Engine {
             answer.view.warnings.extend(warnings);
             answer.said.extend(self.words_after(&batch, &kept.subject.id));
         }
+        let subject = kept.subject;
+        let stream = batch.streams.into_iter().find(|stream| has_stream && stream.row.id == subject.id);
+        self.last_kept = RefCell::new(stream.map(|stream| (stream.snapshot, subject)));
         Ok(self.with_its_number(answer))
     }
 

@@ -19,4 +19,3 @@ pub(crate) use observe::read::LONGEST_WARNING;
 pub(crate) use publish::place::make_private;
 pub use repair::{Repaired, Rung, repair};
 pub(crate) use scope::{Aim, Scope};
-pub(crate) use transfer::origin::own_part;

@@ -4,8 +4,8 @@
 use std::io::{self, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
-use std::time::Duration;
+use std::sync::mpsc::{self, Receiver};
+use std::time::{Duration, Instant};
 
 /// Why git gave no answer.
 #[derive(Debug)]
@@ -16,24 +16,46 @@ pub(crate) enum NoAnswer {
 }
 
 pub(crate) fn ask(root: &Path, words: &[&str], longest: Duration) -> Result<String, NoAnswer> {
-    let mut child = started(root, words).map_err(NoAnswer::CannotRun)?;
-    let (tell, told) = mpsc::channel();
-    let stdout = child.stdout.take();
-    // Read in a thread: an answer may be larger than a pipe.
-    std::thread::spawn(move || {
-        let mut said = Vec::new();
-        let read = stdout.map(|mut stdout| stdout.read_to_end(&mut said));
-        let _ = tell.send(matches!(read, Some(Ok(_))).then_some(said));
-    });
-    let Ok(said) = told.recv_timeout(longest) else {
-        let _ = child.kill();
-        let _ = child.wait();
-        return Err(NoAnswer::TooLong);
-    };
-    let status = child.wait().map_err(NoAnswer::CannotRun)?;
-    match said.filter(|_| status.success()) {
-        Some(said) => Ok(String::from_utf8_lossy(&said).into_owned()),
-        None => Err(NoAnswer::Failed),
+    Asked::start(root, words, longest)?.answer()
+}
+
+/// A question on its way. Without an answer in time, or when nobody waits for it any more, git is ended.
+pub(crate) struct Asked {
+    child: Child,
+    told: Receiver<Option<Vec<u8>>>,
+    until: Instant,
+}
+
+impl Asked {
+    pub(crate) fn start(root: &Path, words: &[&str], longest: Duration) -> Result<Self, NoAnswer> {
+        let until = Instant::now() + longest;
+        let mut child = started(root, words).map_err(NoAnswer::CannotRun)?;
+        let (tell, told) = mpsc::channel();
+        let stdout = child.stdout.take();
+        // Read in a thread: an answer may be larger than a pipe.
+        std::thread::spawn(move || {
+            let mut said = Vec::new();
+            let read = stdout.map(|mut stdout| stdout.read_to_end(&mut said));
+            let _ = tell.send(matches!(read, Some(Ok(_))).then_some(said));
+        });
+        Ok(Self { child, told, until })
+    }
+
+    pub(crate) fn answer(mut self) -> Result<String, NoAnswer> {
+        let left = self.until.saturating_duration_since(Instant::now());
+        let said = self.told.recv_timeout(left).map_err(|_| NoAnswer::TooLong)?;
+        let status = self.child.wait().map_err(NoAnswer::CannotRun)?;
+        match said.filter(|_| status.success()) {
+            Some(said) => Ok(String::from_utf8_lossy(&said).into_owned()),
+            None => Err(NoAnswer::Failed),
+        }
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

@@ -79,6 +79,8 @@ pub struct AttemptLine {
     pub outcome: AttemptOutcome,
     pub failed_checks: Vec<String>,
     pub overridden: Option<String>,
+    #[serde(skip)]
+    pub lacks_only_approval: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -150,6 +152,12 @@ pub struct DiffReport {
 }
 
 impl Log {
+    /// How long the session was paused in all.
+    pub(crate) fn paused_seconds(&self, now: Timestamp) -> Result<u64> {
+        let version = self.at_version(u64::MAX)?.version;
+        Ok(pauses(&lineage(&self.events, version), now).iter().map(|pause| pause.seconds).sum())
+    }
+
     /// The whole log, grouped for a person.
     pub fn history(&self, now: Timestamp) -> Result<History> {
         let events = &self.events;
@@ -249,6 +257,7 @@ fn phase_line(number: u32, phase: &Phase) -> PhaseLine {
                     .map(|check| check.id.clone())
                     .collect(),
                 overridden: attempt.report.overridden.clone(),
+                lacks_only_approval: attempt.report.lacks_only_approval(),
             })
             .collect(),
     }

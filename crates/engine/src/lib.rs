@@ -88,6 +88,7 @@ pub use next::Next;
 pub use place::Project;
 pub use policy::{Policy, PolicyLine, PolicyReport, TrustRequest, Who};
 pub use presence::AgentIdentity;
+pub use processes::variables_above;
 pub use query::{AgentView, Current, Detail};
 pub use registry::{projects_outside_git, state_folder};
 pub use requirements::{

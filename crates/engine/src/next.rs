@@ -6,7 +6,7 @@ use crate::execute::placeholder;
 use crate::items::ItemsSeen;
 use crate::view::{Material, produced};
 use crate::words::{moment, phase_called, phase_titled, quoted, sentence};
-use ending::{closed_by_file, is_not_done, open_blockers, over};
+use ending::{claimed_before_the_end, closed_by_file, contested, is_not_done, open_blockers, over};
 use model::gate::{Attempt, CheckResult};
 use model::hint::{CommandLine, Hint, Piece};
 use model::id::Name;
@@ -86,7 +86,11 @@ impl Next {
                 Some(about(material, words!["close"])),
             ),
             Lifecycle::Paused { .. } => {
-                Self::new(format!("Continue with {}.", with_title(run)), Some(resume)).after_blockers(session)
+                // A file that calls a phase done does not move the work on.
+                let at =
+                    contested(material).or_else(|| run.position(run.current().id().as_str())).unwrap_or(0);
+                Self::new(format!("Continue with {}.", titled_at(run, at)), Some(resume))
+                    .after_blockers(session)
             }
             Lifecycle::Failed { error, .. } => Self::new(
                 format!("It failed: {}. Fix that, then continue:", quoted(error, LONGEST_QUOTATION)),
@@ -131,7 +135,7 @@ fn other_open(session: &Session) -> Option<&Run> {
 
 fn advance(material: &Material<'_>) -> Next {
     let run = material.run;
-    if let Some(contested) = run.phases.iter().position(|phase| material.session.is_contested(phase)) {
+    if let Some(contested) = contested(material).or_else(|| claimed_before_the_end(material)) {
         let id = run.phases[contested].id();
         return match material.items.behind.as_ref().filter(|behind| behind.phase == *id) {
             Some(behind) => item(material, &behind.items, Some(id)),
@@ -336,8 +340,8 @@ fn in_full(check: &CheckResult, help: &str) -> String {
 }
 
 /// `phase 3, Build`, within a sentence.
-fn with_title(run: &Run) -> String {
-    phase_titled(run.current_number(), &run.current().stub.title).replacen("Phase", "phase", 1)
+fn titled_at(run: &Run, position: usize) -> String {
+    phase_titled(run.number_at(position), &run.phases[position].stub.title).replacen("Phase", "phase", 1)
 }
 
 /// The current phase's number, name and purpose.

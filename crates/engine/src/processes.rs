@@ -67,6 +67,14 @@ fn walk_up() -> Vec<Ancestor> {
     found
 }
 
+/// Names of the variables with which the parents of this process were started, where the system shows them: removing a
+/// variable for one command does not hide where the command comes from.
+pub fn variables_above() -> BTreeSet<String> {
+    let is_alone = cfg!(debug_assertions) && std::env::var_os("LEFTOFF_TEST_ALONE").is_some();
+    let above = if is_alone { Vec::new() } else { walk_up() };
+    above.iter().flat_map(|process| system::variables(process.pid)).collect()
+}
+
 /// The process of the agent that runs us: the nearest parent that is not a shell.
 pub fn agent_process(ancestors: &[Ancestor]) -> Option<&Ancestor> {
     const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "env", "timeout"];
@@ -88,6 +96,15 @@ mod system {
     pub(super) fn look(pid: u32) -> Option<ProcessInfo> {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         parse(&stat)
+    }
+
+    /// Those with a value. Empty for another user's process.
+    pub(super) fn variables(pid: u32) -> Vec<String> {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        let entries =
+            environment.split(|byte| *byte == 0).filter_map(|entry| std::str::from_utf8(entry).ok());
+        let set = entries.filter_map(|entry| entry.split_once('=')).filter(|(_, value)| !value.is_empty());
+        set.map(|(name, _)| name.to_owned()).collect()
     }
 
     pub(super) fn boot_id() -> String {
@@ -143,6 +160,11 @@ mod system {
             name: command.rsplit('/').next()?.to_owned(),
             is_zombie: state.starts_with('Z'),
         })
+    }
+
+    /// Other systems show them to nobody.
+    pub(super) fn variables(_: u32) -> Vec<String> {
+        Vec::new()
     }
 
     pub(super) fn boot_id() -> String {

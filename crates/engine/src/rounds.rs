@@ -1,4 +1,4 @@
-//! A session's rounds according to its tool's files: which are finished, and which parts are ready, so that
+//! A session's rounds according to its tool's files: which are finished, and which parts are done, so that
 //! nobody repeats existing work.
 
 use crate::engine::Engine;
@@ -25,8 +25,8 @@ impl Engine {
             Some(seconds_between(track.since?, track.until.unwrap_or(now).min(now)))
         });
         view.rounds = rounds(&screen);
-        if let Some(ready) = ready(view) {
-            view.next.summary = view.next.summary.clone().then(ready);
+        if let Some(finished) = finished_parts(view) {
+            view.next.summary = view.next.summary.clone().then(finished);
         }
     }
 }
@@ -62,7 +62,7 @@ fn called(workflow: &str, title: &str) -> String {
 }
 
 /// The parts of the current phase whose file exists.
-fn ready(view: &View) -> Option<String> {
+fn finished_parts(view: &View) -> Option<String> {
     let round = view
         .rounds
         .iter()
@@ -70,7 +70,7 @@ fn ready(view: &View) -> Option<String> {
     let phase = view.current()?;
     let is_of_parts = phase.status == "in_progress" && phase.produces.iter().any(|path| path.contains('<'));
     let parts = round.parts.iter().map(PartView::told).collect::<Vec<_>>();
-    (is_of_parts && !parts.is_empty()).then(|| format!(" Ready: {}.", parts.join(", ")))
+    (is_of_parts && !parts.is_empty()).then(|| format!(" Already done: {}.", parts.join(", ")))
 }
 
 impl RoundView {

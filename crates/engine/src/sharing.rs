@@ -1,12 +1,15 @@
 //! Sharing sessions through a git remote: fetch, take, write, push. Off by default; writes no event, and
 //! never touches the project's own repository.
 
+mod background;
 mod histories;
 mod identity;
 mod incoming;
 mod outgoing;
 mod remote;
 mod resolve;
+#[cfg(test)]
+mod schedules;
 mod segment;
 mod settings;
 mod sidecar;
@@ -14,14 +17,15 @@ mod status;
 mod switching;
 mod taking;
 mod texts;
+mod witnesses;
 
+pub use background::sync_in_background;
 pub use resolve::Resolved;
 pub use status::{Fork, HeldBack, Replica, SyncStatus};
 pub(crate) use taking::{SEEN_LATELY_SECONDS, fork_of, placed};
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::place::Project;
 use incoming::{Replicas, streams_in};
 use model::hint::Hint;
 use model::words;
@@ -30,11 +34,10 @@ use settings::Settings;
 use sidecar::{Entries, Pushed, Refs, Sidecar};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use store::Store;
 use taking::TakenIn;
+use witnesses::Witnesses;
 
 /// How many sessions are taken at once: enough to be fast, few enough for memory.
 const STREAMS_AT_ONCE: usize = 500;
@@ -82,6 +85,7 @@ struct Shared {
     /// The database's folder.
     folder: PathBuf,
     settings: Settings,
+    witnesses: Witnesses,
     sidecar: Sidecar,
     refs: Refs,
     replicas: Replicas,
@@ -93,15 +97,20 @@ struct Shared {
 }
 
 impl Shared {
-    /// A replica's file, if it exists and is not too large.
-    fn file(&self, path: &str, most: u64) -> Result<Option<Vec<u8>>> {
-        let Some(entry) = self.replicas.find(path).filter(|entry| entry.bytes <= most) else {
-            return Ok(None);
+    /// Those of these files that some replica has and that are not too large, with their paths.
+    fn files(&self, paths: &[String], most: u64) -> Result<Vec<(String, Vec<u8>)>> {
+        let found = |path: &String| {
+            let entry = self.replicas.find(path).filter(|entry| entry.bytes <= most)?;
+            Some((path.clone(), entry.object.clone()))
         };
-        Ok(self.sidecar.contents(std::slice::from_ref(&entry.object))?.pop())
+        let (paths, objects): (Vec<String>, Vec<String>) = paths.iter().filter_map(found).unzip();
+        Ok(paths.into_iter().zip(self.sidecar.contents(&objects)?).collect())
     }
 
-    fn keep_settings(&self) -> Result<()> {
+    fn keep_settings(&mut self) -> Result<()> {
+        step();
+        self.witnesses.keep(&self.folder)?;
+        step();
         self.settings.write(&self.folder)
     }
 }
@@ -215,7 +224,9 @@ impl Engine {
             let mut refused = Vec::new();
             let streams = shared.replicas.read(&shared.sidecar, &wanted, &mut refused)?;
             shared.refused.append(&mut refused);
+            step();
             self.take_in(shared, streams, done)?;
+            step();
         }
         shared.settings.taken.extend(news);
         Ok(true)
@@ -252,7 +263,7 @@ impl Engine {
 
     /// Writes and pushes local changes; returns the number of sessions.
     fn send(&mut self, shared: &mut Shared, has_read: bool) -> Result<usize> {
-        let (mut changed, newest) = self.changed_after(shared.settings.mark.cursor)?;
+        let (mut changed, newest) = self.store.base().changed_sessions(shared.settings.mark.cursor)?;
         let held = shared.settings.held.keys();
         changed.extend(held.filter_map(|id| model::id::SessionId::parse(id).ok()));
         let mut sent = 0;
@@ -320,12 +331,15 @@ impl Engine {
             hint: "wait for it to end".into(),
         })?;
         // Another process may have changed them while this one waited.
-        let settings = Settings::read(&folder)?.unwrap_or(settings);
+        let mut settings = Settings::read(&folder)?.unwrap_or(settings);
+        let mut witnesses = Witnesses::read(&folder)?;
+        witnesses.add_older(std::mem::take(&mut settings.arrived));
         let sidecar =
             Sidecar::open(&folder, &self.project.root, &settings.remote, settings.branches, unattended)?;
         Ok(Shared {
             folder,
             settings,
+            witnesses,
             sidecar,
             refs: Refs::default(),
             replicas: Replicas { trees: BTreeMap::new() },
@@ -342,30 +356,16 @@ pub(crate) fn move_along(from: &Path, to: &Path) -> Result<()> {
     let Some(mut settings) = Settings::read(old)? else { return Ok(()) };
     to.clone_into(&mut settings.place);
     settings.write(new)?;
+    Witnesses::move_between(old, new);
     Sidecar::move_between(old, new);
     Settings::remove(old)
 }
 
-/// Starts a background sync, if sharing is on and none was tried recently. Never fails: a hook must not.
-pub fn sync_in_background(folder: &Path) {
-    let Ok(database) = Project::find(folder).and_then(|project| project.database()) else { return };
-    let Some(beside) = database.parent().filter(|beside| Settings::exist(beside)) else { return };
-    let tried = Settings::read(beside).ok().flatten().and_then(|settings| settings.tried);
-    let is_recent =
-        |tried: jiff::Timestamp| model::time::seconds_between(tried, crate::clock::now()) < SECONDS_BETWEEN;
-    let Ok(program) = std::env::current_exe() else { return };
-    if tried.is_some_and(is_recent) {
-        return;
-    }
-    let _ = Command::new(program)
-        .args(["sync", "--unattended", "--project"])
-        .arg(folder)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .process_group(0)
-        .spawn();
-}
+/// Between two steps of a sync, where tests end it.
+#[cfg(test)]
+use schedules::step;
+#[cfg(not(test))]
+fn step() {}
 
 fn off() -> Error {
     Error::Sharing {

@@ -56,6 +56,12 @@ impl Engine {
             run.position(discrepancy.phase.as_ref()?.as_str())
         };
         found.sort_by_key(|discrepancy| place(discrepancy).unwrap_or(usize::MAX));
+        if found.iter().any(|discrepancy| discrepancy.remedy.needs_naming()) {
+            let naming = self.naming(session)?;
+            for discrepancy in &mut found {
+                discrepancy.remedy = std::mem::take(&mut discrepancy.remedy).naming(&naming);
+            }
+        }
         Ok(found)
     }
 
@@ -137,7 +143,7 @@ impl Engine {
                     phase: health.phase.and_then(|phase| Name::parse(phase).ok()).or_else(|| current.clone()),
                     path: None,
                     message: format!("{}: {}", health.check, health.found),
-                    remedy: health.remedy?.into(),
+                    remedy: health.remedy?,
                 })
             })
             .collect()

@@ -1,21 +1,27 @@
 //! The session view that every front end shows. Built from the model, never stored.
 
 mod answers;
+mod attention;
 mod build;
 
 pub(crate) use build::{Material, at_work, build, produced};
 
+pub use attention::{MOST_NOTES, Severity};
+
 use crate::error::Error;
+use crate::foreign::LONGEST_WARNING;
 use crate::items::ItemView;
 use crate::next::Next;
 use crate::requirements::RequirementView;
+use crate::words::one_line;
 use jiff::Timestamp;
 use layouts::problem::Problem;
+use layouts::reader::Located;
 use model::actor::Actor;
 use model::artifact::Artifact;
 use model::gate::Attempt;
 use model::hint::{CommandLine, Hint};
-use model::id::Name;
+use model::id::{Name, SessionId};
 use model::item::ItemCounts;
 use model::lifecycle::{Interruption, Lifecycle};
 use model::note::Note;
@@ -274,6 +280,23 @@ impl Warning {
 
     pub(crate) fn of(self, problem: Problem) -> Self {
         Self { problem: Some(Box::new(problem)), ..self }
+    }
+
+    /// About a problem of a session's files.
+    pub(crate) fn of_file(located: &Located, problem: &Problem) -> Self {
+        let path = problem.place(&located.spot);
+        let message = one_line(&problem.sentence(path.as_deref().unwrap_or_default()), LONGEST_WARNING);
+        Self { message, path, ..Self::of_session(&located.id, problem) }
+    }
+
+    pub(crate) fn of_files(located: &Located, problems: &[Problem]) -> Vec<Self> {
+        problems.iter().map(|problem| Self::of_file(located, problem)).collect()
+    }
+
+    /// About a session as a whole.
+    pub(crate) fn of_session(id: &SessionId, problem: &Problem) -> Self {
+        let hint = problem.hint(id);
+        Self { hint, ..Self::new(problem.kind(), problem.to_string()).of(problem.clone()) }
     }
 
     pub(crate) fn from_error(kind: &str, error: &Error) -> Self {

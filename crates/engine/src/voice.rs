@@ -4,12 +4,12 @@ use crate::NATIVE;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::facades::Sessions;
-use crate::foreign::discover::Located;
 use crate::validation::Discrepancy;
 use crate::view::HealthView;
 use crate::walk;
 use layouts::capabilities::{Moment, Saying};
-use layouts::layout::{self, Depth, Folder, Health, Question, ReadAs, Refused, SessionToPublish};
+use layouts::layout::{self, Depth, Folder, Health, Question, Refused, SessionToPublish};
+use layouts::reader::Located;
 use layouts::screen::Screen;
 use layouts::tree::{Entry, Tree};
 use model::Refusal;
@@ -113,15 +113,7 @@ impl Engine {
         session: &'a Session,
         tree: &'a Tree,
     ) -> Folder<'a> {
-        let now = self.clock.now();
-        Folder {
-            spot: &located.spot,
-            id: &session.id,
-            worktree: &session.worktree,
-            tree,
-            now,
-            read_as: ReadAs::Found,
-        }
+        located.folder(&session.worktree, tree, self.clock.now())
     }
 }
 

@@ -6,7 +6,8 @@ use crate::error::{Error, Result};
 use crate::foreign::discover::summary::Parts;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use layouts::file_rules::MOST_BYTES;
+use layouts::capabilities::Registry;
+use layouts::file_rules::{MOST_BYTES, MOST_ENTRIES};
 use layouts::layout::{Depth, FileRules, Layout, Need, Spot};
 use layouts::tree::{Entry, Tree};
 use std::fs::{self, File, FileType, OpenOptions};
@@ -14,8 +15,6 @@ use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// The maximum number of entries of one session; and as many state files.
-pub(crate) const MOST_ENTRIES: usize = 10_000;
 const DEEPEST: usize = 6;
 /// A file may name others, and those again; more levels mean a trap.
 const MOST_ROUNDS: usize = 4;
@@ -313,11 +312,19 @@ pub(crate) fn below_home(spot: &Spot, path: &str) -> Option<String> {
 
 /// Places outside a layout's own that only its registry names.
 pub(crate) fn registered_elsewhere(layout: &dyn Layout, root: &Path) -> Vec<Spot> {
-    let Some(registry) = layout.capabilities().registry else { return Vec::new() };
+    let found = layout
+        .capabilities()
+        .registry
+        .and_then(|registry| Some((registry, registry_content(registry, root)?)));
+    found.map(|(registry, content)| registry.elsewhere(&content)).unwrap_or_default()
+}
+
+/// The content of a registry, if it can be read.
+pub(crate) fn registry_content(registry: &dyn Registry, root: &Path) -> Option<Vec<u8>> {
     let file = registry.file();
     match content(&root.join(file.home).join(file.file), file.most) {
-        Entry::File(content) => registry.elsewhere(&content),
-        Entry::Folder | Entry::Unread { .. } | Entry::Unusable(_) => Vec::new(),
+        Entry::File(content) => Some(content),
+        Entry::Folder | Entry::Unread { .. } | Entry::Unusable(_) => None,
     }
 }
 

@@ -90,6 +90,15 @@ pub fn shared_part(layout: &dyn Layout, spot: &Spot, path: &str, content: &[u8])
     (registry.file().file == path).then(|| registry.part(spot, content))
 }
 
+/// A file; of a shared one, this session's lines.
+pub fn own_part(layout: &dyn Layout, spot: &Spot, path: &str, content: &[u8]) -> Vec<u8> {
+    let Some(mut own) = shared_part(layout, spot, path, content) else { return content.to_vec() };
+    if content.ends_with(b"\n") && !own.is_empty() && !own.ends_with(b"\n") {
+        own.push(b'\n');
+    }
+    own
+}
+
 /// True for a file that sessions share.
 pub fn is_shared(layout: &dyn Layout, path: &str) -> bool {
     layout.capabilities().registry.is_some_and(|registry| registry.file().file == path)

@@ -143,6 +143,11 @@ pub struct Facts {
 }
 
 impl Facts {
+    /// True for an empty file that means something by existing.
+    pub fn is_marker(&self, path: &str) -> bool {
+        self.marker_prefix.is_some_and(|beginning| path.starts_with(beginning))
+    }
+
     /// The folder of one run, below the session's own, if the tool counts runs by folders.
     pub fn run_folder(&self, workflow: &str, ordinal: u32) -> Option<String> {
         let (_, beginning) = self.run_folders.iter().find(|(name, _)| *name == workflow)?;

@@ -6,6 +6,8 @@ use model::lifecycle::Lifecycle;
 
 /// The maximum size of a file that is read, unless a rule says otherwise.
 pub const MOST_BYTES: u64 = 1024 * 1024;
+/// The maximum number of entries of one session; and as many state files.
+pub const MOST_ENTRIES: usize = 10_000;
 
 /// The rules for one session's files. Paths are relative to the session's home.
 #[derive(Debug, Clone, PartialEq, Eq)]

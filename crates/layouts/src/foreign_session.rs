@@ -5,6 +5,7 @@ use crate::reading::Dated;
 use crate::reconcile::{Draft, prove};
 use model::actor::Actor;
 use model::event::{Event, Recorded};
+use model::hint::Hint;
 use model::item::ItemBook;
 use model::session::Session;
 use model::workflow::Workflow;
@@ -123,5 +124,5 @@ pub struct Health {
     /// Its phase, if not the current one.
     pub phase: Option<&'static str>,
     /// The fix to offer before continuing.
-    pub remedy: Option<String>,
+    pub remedy: Option<Hint>,
 }

@@ -263,10 +263,13 @@ fn read(folder: &Folder<'_>) -> Reading<ForeignSession> {
     if state.is_legacy() {
         say("", What::Legacy);
     }
-    // A failure shows its error, as does a pause without another reason.
-    let is_shown =
-        matches!(state.life, state::Life::Failed { .. } | state::Life::Paused { context: None, .. });
-    if let Some(error) = state.last_error.as_ref().filter(|_| !is_shown) {
+    // A failure shows its error, as does a pause without another reason; in a completed session it is history.
+    let needs_no_warning = match state.life {
+        state::Life::Failed { .. } | state::Life::Completed { .. } => true,
+        state::Life::Paused { ref context, .. } => context.is_none(),
+        state::Life::Unsaid | state::Life::Active => false,
+    };
+    if let Some(error) = state.last_error.as_ref().filter(|_| !needs_no_warning) {
         say("lifecycle.last_error", What::LastError { error: error.clone() });
     }
     let name = state.workflow_type.clone().unwrap_or_else(|| "praxis".to_owned());
@@ -357,7 +360,11 @@ fn lifecycles(status: &str) -> &'static [&'static str] {
 /// The specification of a session.
 fn spec_of(state: &State) -> Option<String> {
     let named = state.metadata.get("spec_path").and_then(serde_json::Value::as_str);
-    named.map(ToOwned::to_owned).or_else(|| state.target.clone())
+    // An example's `...` is not a path.
+    named
+        .filter(|named| named.contains(char::is_alphanumeric))
+        .map(ToOwned::to_owned)
+        .or_else(|| state.target.clone())
 }
 
 /// The last part of a path.

@@ -7,13 +7,16 @@ mod sentence;
 #[cfg(test)]
 mod tests;
 
-pub use against_the_log::{AgainstTheLog, Change, Stale};
+pub use against_the_log::{AgainstTheLog, Change, Stale, gone_hint};
 pub use parts::{
     Damage, Disagreement, Elsewhere, Incomplete, OfItem, OfRegistry, Range, Relation, Taken, Then, Total,
     Type, Unknown, Why,
 };
 
-use model::id::SessionId;
+use crate::layout::Spot;
+use model::hint::Hint;
+use model::id::{ItemId, SessionId};
+use model::words;
 
 /// A problem, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -146,6 +149,11 @@ pub enum What {
         other: String,
     },
 
+    /// The files no longer list an item that somebody worked on.
+    ItemStays {
+        item: ItemId,
+    },
+
     /// An unusable workflow definition; in the parser's words.
     Definition(String),
     /// An unusable setting; in the parser's words.
@@ -202,9 +210,53 @@ impl Problem {
         None
     }
 
+    /// Why a file is unreadable, without the consequence; for other problems, the whole message.
+    pub fn reason(&self) -> String {
+        self.why_unreadable().map_or_else(|| self.to_string(), ToString::to_string)
+    }
+
+    /// The name of this kind of warning, for programs.
+    pub fn kind(&self) -> &'static str {
+        if let What::Log(how) = &self.what {
+            how.kind()
+        } else if let What::CountsAsPaused { .. } = self.what {
+            "several_active"
+        } else if let What::ItemStays { .. } = self.what {
+            "item_stays"
+        } else {
+            "foreign_file"
+        }
+    }
+
+    /// True if it is about the session as a whole, and no file.
+    fn is_of_session(&self) -> bool {
+        matches!(self.what, What::CountsAsPaused { .. } | What::ItemStays { .. })
+    }
+
+    /// The path that it is about, below the project; `None` if it is about the session as a whole.
+    pub fn place(&self, spot: &Spot) -> Option<String> {
+        (!self.is_of_session()).then(|| spot.below_project(&self.path).trim_end_matches('/').to_owned())
+    }
+
+    /// Advice on a problem of this session, if there is any beside the sentence.
+    pub fn hint(&self, session: &SessionId) -> Option<Hint> {
+        if let What::Log(how) = &self.what {
+            return Some(how.hint(session));
+        }
+        if let What::CountsAsPaused { session, .. } = &self.what {
+            let hint = Hint::new("continue it: ").run(words!["switch", session]);
+            return Some(hint.then("; or record the change: ").run(words!["repair"]));
+        }
+        let see_items = || Hint::new("see it: ").run_here(words!["item", "list", "--all"]);
+        matches!(self.what, What::ItemStays { .. }).then(see_items)
+    }
+
     /// The sentence for this problem, with the file's path in the project.
     pub fn sentence(&self, path: &str) -> String {
-        if let What::Log(how) = &self.what { how.sentence(path) } else { format!("{path}: {self}") }
+        if let What::Log(how) = &self.what {
+            return how.sentence(path);
+        }
+        if self.is_of_session() { self.to_string() } else { format!("{path}: {self}") }
     }
 
     /// The sentence once the problem is fixed; `None` if it cannot be.

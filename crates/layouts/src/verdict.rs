@@ -4,6 +4,7 @@
 
 mod backup;
 mod evidence;
+pub mod noted;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -12,6 +13,7 @@ mod wholeness;
 pub use crate::hash::sha256 as hash;
 pub use backup::{Late, changed_backup, late, others_backup};
 pub use evidence::{Evidence, Noted, Own, Put, Role, There, Wrote};
+pub use noted::FileId;
 
 /// The state of a file relative to our last write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

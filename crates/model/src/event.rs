@@ -311,7 +311,7 @@ pub enum Event {
         rewritten: Vec<Rewritten>,
     },
     /// The session arrived in a bundle from another machine. It is paused in this worktree until somebody
-    /// resumes it.
+    /// resumes it. Only older programs wrote this: now arriving changes no log.
     SessionTaken {
         worktree: String,
         /// The machine of the worktree. Absent: the store's own machine.

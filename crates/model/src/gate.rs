@@ -60,9 +60,20 @@ pub struct AttemptReport {
     /// A person's reason for overriding failed checks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overridden: Option<String>,
+    /// A passed check asks for finished items, and only a file says that one of them is finished.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub claimed_items: bool,
     /// Only in events: a session does not keep it. Older events have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged: Option<Judged>,
+}
+
+impl AttemptReport {
+    /// Everything else passed: it failed only because nobody has approved it yet.
+    pub fn lacks_only_approval(&self) -> bool {
+        let mut failed = self.checks.iter().filter(|check| check.failed()).peekable();
+        failed.peek().is_some() && failed.all(|check| check.kind == "approval")
+    }
 }
 
 /// The input of a gate, as SHA-256 in hexadecimal: `verify` compares it with the history, so that a definition, a

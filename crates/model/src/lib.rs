@@ -25,6 +25,7 @@ pub mod session;
 pub mod time;
 pub mod undo;
 pub mod workflow;
+pub mod written;
 
 pub use command::{Command, decide};
 pub use event::{Event, Recorded};

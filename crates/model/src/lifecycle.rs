@@ -45,6 +45,11 @@ impl Lifecycle {
         }
     }
 
+    /// True once nothing can be continued, unless the session is reopened.
+    pub fn is_over(&self) -> bool {
+        matches!(self, Self::Completed { .. } | Self::Abandoned { .. })
+    }
+
     /// States in which a session can be continued.
     pub const UNFINISHED: [&'static str; 3] = ["active", "paused", "failed"];
 

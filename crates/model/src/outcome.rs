@@ -60,6 +60,8 @@ impl Outcome {
             Self::Overridden
         } else if report.checks.iter().any(CheckResult::failed) {
             Self::Warned
+        } else if report.claimed_items {
+            Self::Claimed
         } else if report.checks.iter().any(ran_itself) {
             Self::Verified
         } else if report.checks.is_empty() {

@@ -28,6 +28,15 @@ pub const REASON_INACTIVITY: &str = "inactivity";
 /// The reason of the pause when a session arrives from another machine.
 pub const REASON_TAKEN: &str = "taken from a bundle";
 
+/// Where a session was put when it arrived in a bundle. It is paused there until somebody resumes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taken {
+    /// The last event of the bundle.
+    pub version: u64,
+    pub worktree: String,
+    pub at: Timestamp,
+}
+
 /// Increased whenever the same events would fold into a different state: snapshots of other versions are
 /// ignored.
 pub const FOLD_VERSION: u32 = 12;
@@ -119,10 +128,23 @@ impl Session {
     /// Folds all events; `None` if they do not begin with a start. Resolves `Restored`: an earlier state
     /// under the newer version's number.
     pub fn fold(events: &[Recorded]) -> Option<Self> {
+        Self::fold_taken(events, None)
+    }
+
+    /// Folds all events of a session that came in a bundle, which the log does not mention.
+    pub fn fold_taken(events: &[Recorded], taken: Option<&Taken>) -> Option<Self> {
+        let settled = |mut session: Self| {
+            if let Some(taken) = taken.filter(|taken| taken.version == session.version) {
+                session.take(&taken.worktree, None, taken.at);
+            }
+            session
+        };
         let newest = events.last().map_or(0, |recorded| recorded.version);
         let line = lineage(events, newest);
         let (first, rest) = line.split_first()?;
-        let mut session = rest.iter().fold(Self::begin(first)?, |session, recorded| session.apply(recorded));
+        let mut session = rest
+            .iter()
+            .fold(settled(Self::begin(first)?), |session, recorded| settled(session.apply(recorded)));
         // Events that were undone must be known too: a newer program may attach more meaning to them.
         if session.unknown_event.is_none() {
             session.unknown_event = events.iter().find_map(|recorded| {

@@ -4,8 +4,8 @@
 use crate::chain::Chain;
 use crate::{
     ActivityRow, AgentRow, Arrival, Arrived, Batch, Change, Error, EventRow, Filter, Info, ItemFilter,
-    ItemRow, KeyRow, Listed, Loaded, MemoryStore, ReadyQuery, Result, Rewrite, Store, StreamAppend, Trace,
-    ViewRow,
+    ItemRow, KeyRow, Listed, Loaded, MemoryStore, ReadyQuery, Result, Rewrite, SessionRow, Store,
+    StreamAppend, Trace, ViewRow,
 };
 use jiff::Timestamp;
 use model::id::{ItemId, SessionId};
@@ -257,11 +257,12 @@ impl Store for LaidOver {
 
     fn active(&self, worktree: &str) -> Result<Option<SessionId>> {
         let Some(id) = self.base.active(worktree)? else { return Ok(None) };
-        let over = self.over.borrow();
-        let is_active = over
-            .get(&id)
-            .map_or(Ok(true), |over| Ok::<_, crate::Error>(over.shown.active(worktree)?.is_some()))?;
-        Ok(is_active.then_some(id))
+        self.over.borrow().get(&id).map_or(Ok(Some(id)), |over| over.shown.active(worktree))
+    }
+
+    fn active_row(&self, worktree: &str) -> Result<Option<SessionRow>> {
+        let Some(row) = self.base.active_row(worktree)? else { return Ok(None) };
+        self.over.borrow().get(&row.id).map_or(Ok(Some(row)), |over| over.shown.active_row(worktree))
     }
 
     fn list(&self, filter: &Filter) -> Result<Vec<Listed>> {
@@ -377,8 +378,9 @@ impl Store for LaidOver {
         self.base.arrivals()
     }
 
-    fn seal_history(&mut self, id: &SessionId, patience: Duration) -> Result<()> {
-        self.made()?.seal_history(id, patience)
+    fn seal_histories(&mut self, ids: &[SessionId], patience: Duration) -> Result<()> {
+        // A store that does not exist yet has nothing to seal.
+        if self.make.is_some() { Ok(()) } else { self.base.seal_histories(ids, patience) }
     }
 
     fn erase(&mut self, patience: Duration) -> Result<bool> {

@@ -26,6 +26,7 @@ pub use taken::*;
 
 use chain::Chain;
 use model::id::{ItemId, SessionId};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -61,6 +62,11 @@ pub trait Store {
     fn content(&self, hash: &str) -> Result<Option<Vec<u8>>>;
     /// The one session of this worktree that is active and not parallel.
     fn active(&self, worktree: &str) -> Result<Option<SessionId>>;
+    /// The index row of the session that `active` names.
+    fn active_row(&self, worktree: &str) -> Result<Option<SessionRow>> {
+        let Some(id) = self.active(worktree)? else { return Ok(None) };
+        Ok(self.load(&id)?.map(|loaded| loaded.row))
+    }
     /// Sessions, most recently changed first: in the order of commits, not by timestamps.
     fn list(&self, filter: &Filter) -> Result<Vec<Listed>>;
     /// Ids with this prefix, ignoring case; at most `limit`, shortest first.
@@ -70,6 +76,16 @@ pub trait Store {
     fn recall(&self, key: &str, since: jiff::Timestamp) -> Result<Option<KeyRow>>;
     /// Events of all sessions after a cursor, in the store's order.
     fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>>;
+    /// Sessions with events after a cursor, and the cursor of the newest event.
+    fn changed_sessions(&self, after: u64) -> Result<(BTreeSet<SessionId>, u64)> {
+        let (mut changed, mut newest) = (BTreeSet::new(), after);
+        loop {
+            let changes = self.changes(newest, 10_000)?;
+            let Some(last) = changes.last() else { return Ok((changed, newest)) };
+            newest = last.cursor;
+            changed.extend(changes.into_iter().map(|change| change.session));
+        }
+    }
     /// The cursor of the newest event; 0 in an empty store.
     fn cursor(&self) -> Result<u64>;
     /// Differs from the last answer when somebody else has changed something since: events, agents or activity.
@@ -143,8 +159,8 @@ pub trait Store {
     fn arrival(&self, id: &SessionId) -> Result<Option<Arrival>> {
         Ok(self.arrivals()?.into_iter().find(|arrival| arrival.session == *id))
     }
-    /// Seals a session that was last changed before chains existed. Otherwise changes nothing.
-    fn seal_history(&mut self, id: &SessionId, patience: Duration) -> Result<()>;
+    /// Seals those of these sessions that were last changed before chains existed. Otherwise changes nothing.
+    fn seal_histories(&mut self, ids: &[SessionId], patience: Duration) -> Result<()>;
     /// Erases replaced content from the disk. False if a reader is active, so that it may still be found
     /// there.
     fn erase(&mut self, patience: Duration) -> Result<bool>;

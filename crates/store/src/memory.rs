@@ -344,7 +344,7 @@ impl Store for MemoryStore {
     }
 
     /// Every session in memory is sealed from its first event.
-    fn seal_history(&mut self, _id: &SessionId, _patience: Duration) -> Result<()> {
+    fn seal_histories(&mut self, _ids: &[SessionId], _patience: Duration) -> Result<()> {
         Ok(())
     }
 

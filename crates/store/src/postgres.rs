@@ -14,6 +14,7 @@ mod open;
 mod outcome;
 mod queries;
 mod rewrite;
+mod seen;
 mod session_rows;
 mod tls;
 mod turn;
@@ -32,6 +33,7 @@ use crate::{
 use jiff::Timestamp;
 use local::Local;
 use model::id::{ItemId, SessionId};
+use seen::{Answers, Counters};
 use std::path::Path;
 use std::time::Duration;
 use turn::Turn;
@@ -53,6 +55,8 @@ pub struct PostgresStore {
     must_sync: bool,
     time: Timestamp,
     turn: Option<Turn>,
+    /// Answers of the last turn, with the counters at its end.
+    remembered: Option<(Counters, Answers)>,
 }
 
 /// Whom a statement asks, and about which project.
@@ -125,7 +129,8 @@ impl Store for PostgresStore {
 
     fn load(&self, id: &SessionId) -> Result<Option<Loaded>> {
         let ask = || self.wire.run("loading a session", queries::load(self.scope(), id));
-        self.once_a_turn(|seen| &mut seen.sessions, id.clone(), ask)
+        let kept = self.once_a_turn(|seen| &mut seen.sessions, id.clone(), ask)?;
+        Ok(kept.map(|kept| kept.loaded))
     }
 
     fn which_exist(&self, ids: &[&SessionId]) -> Result<Vec<bool>> {
@@ -299,7 +304,7 @@ impl Store for PostgresStore {
     }
 
     /// Every session of a server is sealed from its first event on.
-    fn seal_history(&mut self, _id: &SessionId, _patience: Duration) -> Result<()> {
+    fn seal_histories(&mut self, _ids: &[SessionId], _patience: Duration) -> Result<()> {
         Ok(())
     }
 

@@ -32,12 +32,13 @@ use crate::chain::Chain;
 use crate::migrate::{MIGRATIONS, newest};
 use crate::{
     ActivityRow, AgentRow, Arrival, Arrived, Batch, Change, Error, EventRow, Filter, Info, ItemFilter,
-    ItemRow, KeyRow, Listed, Loaded, ReadyQuery, Result, Rewrite, Store, Trace, ViewRow,
+    ItemRow, KeyRow, Listed, Loaded, ReadyQuery, Result, Rewrite, SessionRow, Store, Trace, ViewRow,
 };
 use jiff::Timestamp;
 use model::id::{ItemId, SessionId};
 use open::Pace;
 use rusqlite::Connection;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use turn::Turn;
@@ -105,11 +106,18 @@ impl SqliteStore {
     fn in_turn_of_events(&mut self, work: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         self.in_turn(PATIENCE, |store| {
             work(store)?;
-            if let (Some(turn), Ok(newest)) = (&store.turn, store.cursor()) {
-                turn.record(&store.path, newest);
+            if let Ok(newest) = store.cursor() {
+                store.record(newest);
             }
             Ok(())
         })
+    }
+
+    /// Records how far the database has come.
+    fn record(&self, newest: u64) {
+        if let Some(turn) = &self.turn {
+            turn.record(&self.path, newest);
+        }
     }
 
     /// Runs work within this process's turn, and keeps a turn that the caller already took.
@@ -167,8 +175,9 @@ impl SqliteStore {
 
 impl Store for SqliteStore {
     fn take_turn(&mut self, patience: Duration) -> Result<()> {
-        self.queue(patience)?;
-        self.read_together()
+        // The transaction begins with its first query, which is after the turn was taken.
+        self.read_together()?;
+        self.queue(patience).inspect_err(|_| drop(self.end_reading()))
     }
 
     fn give_turn_back(&mut self) {
@@ -181,7 +190,11 @@ impl Store for SqliteStore {
         if crate::control::loses(batch) {
             return Ok(());
         }
-        let done = self.in_turn_of_events(|store| store.append_in_turn(batch));
+        let done = self.in_turn(PATIENCE, |store| {
+            let newest = store.append_in_turn(batch)?;
+            store.record(newest);
+            Ok(())
+        });
         self.turn = None;
         done
     }
@@ -219,6 +232,10 @@ impl Store for SqliteStore {
     }
 
     fn active(&self, worktree: &str) -> Result<Option<SessionId>> {
+        Ok(self.active_row(worktree)?.map(|row| row.id))
+    }
+
+    fn active_row(&self, worktree: &str) -> Result<Option<SessionRow>> {
         queries::active(&self.connection, worktree).map_err(self.fail("looking for the active session"))
     }
 
@@ -240,6 +257,10 @@ impl Store for SqliteStore {
 
     fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>> {
         queries::changes(&self.connection, after, limit).map_err(self.fail("reading changes"))
+    }
+
+    fn changed_sessions(&self, after: u64) -> Result<(BTreeSet<SessionId>, u64)> {
+        queries::changed_sessions(&self.connection, after).map_err(self.fail("looking for changed sessions"))
     }
 
     fn cursor(&self) -> Result<u64> {
@@ -359,8 +380,17 @@ impl Store for SqliteStore {
         histories::arrivals(&self.connection).map_err(self.fail("reading where sessions came from"))
     }
 
-    fn seal_history(&mut self, id: &SessionId, patience: Duration) -> Result<()> {
-        self.in_turn(patience, |store| store.seal_history_in_turn(id))
+    fn arrival(&self, id: &SessionId) -> Result<Option<Arrival>> {
+        histories::arrival(&self.connection, id).map_err(self.fail("reading where a session came from"))
+    }
+
+    fn seal_histories(&mut self, ids: &[SessionId], patience: Duration) -> Result<()> {
+        let unsealed = histories::unsealed(&self.connection, ids);
+        let unsealed = unsealed.map_err(self.fail("looking for sessions without a chain"))?;
+        if unsealed.is_empty() {
+            return Ok(());
+        }
+        self.in_turn(patience, |store| store.seal_histories_in_turn(&unsealed))
     }
 
     fn erase(&mut self, patience: Duration) -> Result<bool> {

@@ -122,6 +122,8 @@ impl Sandbox {
             .env("XDG_STATE_HOME", self.folder.path().join("state"))
             .env("LEFTOFF_TEST_TMP", self.folder.path().join("tmp"))
             .env("USER", "anna")
+            // The tests themselves may run below an agent.
+            .env("LEFTOFF_TEST_ALONE", "1")
             .env("LC_ALL", "C.UTF-8")
             // Long enough for a brief to include git's data on a busy machine.
             .env("LEFTOFF_TEST_GIT_MS", "20000")

@@ -208,11 +208,14 @@ impl Server {
     }
 
     /// Starts the server and waits until it answers. The server runs under a shell that kills it when the shell's input
-    /// closes, at the latest when this process ends.
+    /// closes, at the latest when this process ends. It asks more than once: a server that has just been started ignores
+    /// the signal.
     fn run(&mut self) -> bool {
         self.stop();
+        // The number of the server before this one says nothing about this one.
+        let _ = fs::remove_file(self.folder.path().join("pid"));
         let line = format!(
-            "{}/postgres -D {}/data -p {} >>{}/log 2>&1 & pid=$!; echo $pid >{}/pid; read -r line; kill -QUIT $pid 2>/dev/null; wait",
+            "{}/postgres -D {}/data -p {} >>{}/log 2>&1 & pid=$!; echo $pid >{}/pid; read -r line; while kill -QUIT $pid 2>/dev/null; do sleep 0.05; done; wait",
             self.programs.display(),
             self.folder.path().display(),
             self.port,

@@ -12,7 +12,7 @@ pub fn run(options: &Options, state: &State, action: &Action) -> Message {
         return failure("there is no session");
     };
     let command = action.command(view);
-    match carried_out(&naming(options, &view.session_id), action) {
+    match carried_out(&naming(options, &view.session_id), state, action) {
         Ok(done) => Message { text: format!("{done} ({command})"), is_failure: false },
         Err(error) => {
             let hint = error.hint().map(|hint| format!(" ({hint})")).unwrap_or_default();
@@ -21,7 +21,7 @@ pub fn run(options: &Options, state: &State, action: &Action) -> Message {
     }
 }
 
-fn carried_out(options: &Options, action: &Action) -> Result<String> {
+fn carried_out(options: &Options, state: &State, action: &Action) -> Result<String> {
     let mut engine = Engine::open(options.clone(), Intent::Command)?;
     let (request, done) = match action {
         Action::Pause => (Request::Pause(PauseRequest::default()), "paused".to_owned()),
@@ -31,7 +31,8 @@ fn carried_out(options: &Options, action: &Action) -> Result<String> {
         }
         Action::Note(text) => (Request::note(text), "noted".to_owned()),
         Action::Approve(check) => {
-            let request = ApproveRequest { check: check.clone(), ..ApproveRequest::default() };
+            let files = state.files_asked.clone();
+            let request = ApproveRequest { check: check.clone(), files, ..ApproveRequest::default() };
             (Request::Approve(request), format!("{check} approved"))
         }
     };

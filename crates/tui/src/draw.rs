@@ -76,7 +76,7 @@ fn session_rows(line: &ShortView, is_shown: bool, state: &State, width: usize, l
     let tone = if line.current || is_shown { Tone::Heading } else { Tone::Plain };
     let done = format!("{} {}", line.how_far(), outside(&line.phase));
     let ago = engine::words::ago(line.updated_at, state.snapshot.now);
-    let shown = state.view().filter(|_| is_shown).map(|view| panels::standing(view).0.to_lowercase());
+    let shown = state.view().filter(|_| is_shown).map(|view| view.status_words().0.to_owned());
     let place = line.machine.as_ref().map(|machine| format!(" on {}", outside(machine)));
     let standing = shown.unwrap_or_else(|| line.lifecycle.clone()) + &place.unwrap_or_default();
     let about = [standing, done, ago].join(look.between());

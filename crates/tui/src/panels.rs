@@ -7,8 +7,6 @@ mod now;
 pub mod own;
 mod phases;
 
-pub use now::standing;
-
 use crate::snapshot::{Shown, Snapshot};
 use crate::state::Tab;
 use crate::text::{Look, Row, Tone, outside, wrapped};

@@ -4,7 +4,7 @@ use crate::state::Tab;
 use crate::text::outside;
 use engine::event_words::words;
 use engine::screen::Screen;
-use engine::view::{ShortView, View};
+use engine::view::{PhaseView, ShortView, View};
 use engine::words::moment;
 use engine::{
     AgentView, ArtifactFinding, Current, Detail, Engine, Intent, ItemListRequest, ItemListing, ListRequest,
@@ -102,8 +102,12 @@ impl Snapshot {
 }
 
 impl Shown {
-    fn load(engine: &Engine, view: Box<View>, tab: Tab) -> Result<Self> {
+    fn load(engine: &Engine, mut view: Box<View>, tab: Tab) -> Result<Self> {
         let id = view.session_id.clone();
+        let has_approval = |phase: &PhaseView| phase.gate.checks.iter().any(|check| check.kind == "approval");
+        if view.current().is_some_and(has_approval) {
+            view.files_shown = view.files_to_approve(engine);
+        }
         let screen = SessionId::parse(&id).ok().and_then(|id| engine.sessions().screen(&id));
         let agents = engine.agents()?;
         let is_in = |agent: &AgentView| agent.alive && agent.session_id.as_deref() == Some(&id);

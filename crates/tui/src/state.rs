@@ -129,6 +129,9 @@ pub struct State {
     /// Words that a line of the focused side must contain.
     pub filter: String,
     pub message: Option<Message>,
+    /// Hash of the files that the question about an approval is about: one that changes before the answer counts as
+    /// another.
+    pub files_asked: Option<String>,
     pub mouse: bool,
     /// Only this workflow, on its own tool's screen.
     pub workflow: Option<String>,
@@ -147,6 +150,7 @@ impl State {
             scroll: [0; Tab::ALL.len()],
             filter: String::new(),
             message: None,
+            files_asked: None,
             mouse: false,
             workflow: None,
             size,

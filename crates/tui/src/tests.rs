@@ -185,6 +185,32 @@ fn an_approval_is_asked_for_and_nothing_but_y_gives_it() {
 }
 
 #[test]
+fn an_approval_is_for_the_files_that_the_question_was_about() {
+    let mut project = Project::new();
+    project.options.person_present = true;
+    let root = project.options.project.clone().unwrap();
+    let with_file = SHIP.replace("items = \"task\"", "produces = [\"PLAN.md\"]");
+    fs::write(root.join(".leftoff/workflows/ship.toml"), with_file).unwrap();
+    project.start("login", "Log in");
+    let plan = root.join(".leftoff/sessions/login/PLAN.md");
+    fs::create_dir_all(plan.parent().unwrap()).unwrap();
+    fs::write(&plan, "the plan\n").unwrap();
+    let answered = |state: &mut State| {
+        let Some(Effect::Run(action)) = press(state, 'y') else { panic!("it was not asked") };
+        crate::act::run(&project.options, state, &action)
+    };
+    let mut state = project.state((80, 24));
+    press(&mut state, 'a');
+    fs::write(&plan, "another plan\n").unwrap();
+    let message = answered(&mut state);
+    assert!(message.is_failure && message.text.contains("changed"), "{message:?}");
+    project.load(&mut state);
+    press(&mut state, 'a');
+    let message = answered(&mut state);
+    assert!(!message.is_failure, "{message:?}");
+}
+
+#[test]
 fn help_filters_as_it_is_typed() {
     let project = Project::new();
     let mut state = project.state((100, 24));

@@ -189,6 +189,7 @@ fn asked_to_approve(state: &mut State) -> Option<Effect> {
     let first = state.approvals().first().map(|check| check.id.clone());
     match first {
         Some(check) => {
+            state.files_asked = state.view().and_then(|view| view.files_shown.clone());
             state.mode = Mode::Approve { check };
             None
         }

@@ -40,6 +40,7 @@ enum Action {
 
 impl Run for BundleCommand {
     fn run(self, globals: &Globals) -> Outcome {
+        globals.say_that_it_works();
         match self.action {
             Action::Create { file } => made(&globals.query()?.sessions().bundle(&file)?, globals),
             Action::Take { file } => {

@@ -27,6 +27,7 @@ pub struct Doctor {
 impl Run for Doctor {
     fn run(self, globals: &Globals) -> Outcome {
         let out = globals.out();
+        globals.say_that_it_works();
         let fixed = if self.fix { fix(globals)? } else { Vec::new() };
         let mut findings = engine::diagnose(globals.options.clone())?;
         let (wired, wrong) = wiring(&places(globals, false), &places(globals, true));

@@ -28,6 +28,7 @@ pub struct Export {
 
 impl Run for Export {
     fn run(self, globals: &Globals) -> Outcome {
+        globals.say_that_it_works();
         let engine = globals.query()?;
         let out = globals.out();
         let written = match (&self.layout, &self.dir) {

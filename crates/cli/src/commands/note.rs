@@ -46,6 +46,9 @@ impl Run for NoteCommand {
         if self.text == ["resolve"] {
             return Err(Failure::wrong_usage("no note number was given", "see the numbers: leftoff show"));
         }
+        if let Some(mistake) = looks_like_a_command(&self.text) {
+            return Err(mistake);
+        }
         let kind = parse_kind(self.kind.as_deref())?;
         let fields = self.field.into_iter().map(|(name, value)| (name, guess(&Given::Text(value)))).collect();
         let request = Request::Note { kind, text: self.text.join(" "), fields };
@@ -59,8 +62,27 @@ impl Run for NoteCommand {
     }
 }
 
+/// `note list` and `note add …` are how other programs do it; nobody wants to record these words.
+fn looks_like_a_command(text: &[String]) -> Option<Failure> {
+    let (first, rest) = text.split_first()?;
+    match (first.as_str(), rest) {
+        ("list" | "ls" | "show", []) => Some(Failure::wrong_usage(
+            format!("'{first}' is no note; nothing was recorded"),
+            "the notes are in: leftoff show",
+        )),
+        ("add" | "new" | "create", [_, ..]) => Some(Failure::wrong_usage(
+            format!("'note' records its words, and '{first}' would be one of them; nothing was recorded"),
+            "leave it out: leftoff note '<text>'",
+        )),
+        _ => None,
+    }
+}
+
 fn parse_kind(text: Option<&str>) -> Result<NoteKind, Failure> {
     let Some(text) = text else { return Ok(NoteKind::Note) };
+    if matches!(text, "dead-end" | "dead_end" | "failed") {
+        return Ok(NoteKind::Tried);
+    }
     NoteKind::parse(text).ok_or_else(|| {
         let names = NoteKind::ALL.map(NoteKind::name);
         let hint = match nearest(text, names) {

@@ -26,6 +26,7 @@ pub struct Repair {
 
 impl Run for Repair {
     fn run(self, globals: &Globals) -> Outcome {
+        globals.say_that_it_works();
         let mut repaired = engine::repair(globals.options.clone(), self.at.as_deref())?;
         for session in repaired.iter_mut().filter(|session| !session.choices.is_empty()) {
             if let Some(done) = chosen(session, globals)? {

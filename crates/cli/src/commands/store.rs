@@ -80,6 +80,7 @@ impl Run for StoreCommand {
 }
 
 fn copy(from: &str, to: &str, globals: &Globals) -> Outcome {
+    globals.say_that_it_works();
     let copied = engine::copy_store(&globals.options, from, to)?;
     let out = globals.out();
     if globals.json {

@@ -41,6 +41,7 @@ pub struct Verify {
 impl Run for Verify {
     fn run(self, globals: &Globals) -> Outcome {
         let globals = &globals.naming(self.id.clone());
+        globals.say_that_it_works();
         let request = VerifyRequest {
             branch: self.branch,
             bundle: self.bundle,

@@ -2,6 +2,7 @@
 //! program prints passes here, so that stored text cannot control a terminal, and no failed write looks like
 //! a success.
 
+use super::working;
 use crate::failure::Failure;
 use anstyle::{AnsiColor, Style};
 use engine::words::{is_steering, without_steering};
@@ -57,21 +58,25 @@ pub fn document(json: &str) -> Result<Reader, Failure> {
 
 /// Writes a part of a JSON document to stdout; the line feeds are the document's.
 pub fn part(json: &str) -> Result<Reader, Failure> {
+    working::stop();
     finished(std::io::stdout().lock().write_all(escaped(json).as_bytes()))
 }
 
 /// Writes a line to stderr. If that fails there is nobody left to tell.
 pub fn talk(text: &str, colour: bool) {
+    working::stop();
     let _ = writeln!(std::io::stderr().lock(), "{}", coloured(text, colour));
 }
 
 /// Writes one JSON document to stderr.
 pub fn talk_document(json: &str) {
+    working::stop();
     let _ = writeln!(std::io::stderr().lock(), "{}", escaped(json));
 }
 
 /// Writes to stderr without a line end.
 pub fn prompt(text: &str) {
+    working::stop();
     let mut stderr = std::io::stderr().lock();
     let _ = write!(stderr, "{}", coloured(text, false));
     let _ = stderr.flush();
@@ -79,17 +84,25 @@ pub fn prompt(text: &str) {
 
 /// Overwrites the terminal's last line.
 pub fn passing_line(text: &str) {
+    working::stop();
+    overwrite(text);
+}
+
+/// Overwrites the terminal's last line, whatever it is.
+pub(super) fn overwrite(text: &str) {
     let _ = write!(std::io::stderr().lock(), "\r\x1b[K{}\r", coloured(text, false));
 }
 
 /// Clears the terminal before text is shown again.
 pub fn clear_screen() -> Result<Reader, Failure> {
+    working::stop();
     let mut stdout = std::io::stdout().lock();
     let cleared = stdout.write_all(b"\x1b[H\x1b[2J");
     cleared.map(|()| Reader::There).map_err(|error| Failure::not_written(&error))
 }
 
 fn written(text: &str) -> Result<Reader, Failure> {
+    working::stop();
     let mut stdout = std::io::stdout().lock();
     let end: &[u8] = if text.ends_with('\n') { b"" } else { b"\n" };
     let result = stdout.write_all(text.as_bytes()).and_then(|()| stdout.write_all(end));

@@ -262,7 +262,9 @@ pub fn mark(phase: &PhaseView, view: &View) -> &'static str {
     match phase.status.as_str() {
         "completed" => "[x]",
         "skipped" => "[-]",
-        "in_progress" if view.failed_attempt().is_some() => "[!]",
+        "in_progress" if view.failed_attempt().is_some_and(|(failed, _)| failed.number == phase.number) => {
+            "[!]"
+        }
         "in_progress" => "[>]",
         "needs_review" => "[?]",
         _ => "[ ]",

@@ -185,3 +185,23 @@ fn u2_a_recorded_file_comes_back_and_what_was_there_can_be_brought_back_too() {
     let unknown = sandbox.run(["artifact", "restore", "PLAM.md", "--json"]).code(3).error();
     assert!(unknown["hint"].as_str().unwrap().contains("PLAN.md"), "{unknown}");
 }
+
+/// The first session in the list need not be adopted, and the history of an adopted one is older than the store.
+#[test]
+fn u1_a_store_that_adopted_only_the_second_of_two_sessions_is_copied() {
+    let sandbox = fresh();
+    for name in ["WFS-first", "WFS-second"] {
+        sandbox.write(
+            &format!(".workflow/{name}/workflow-session.json"),
+            &json!({ "session_id": name, "project": "Old", "current_phase": "IMPLEMENT", "status": "paused",
+                "progress": { "completed_phases": ["PLAN"], "current_tasks": [] },
+                "meta": { "created": "2025-09-05T10:00:00Z", "updated": "2025-09-07T10:00:00Z" } })
+            .to_string(),
+        );
+        sandbox.write(&format!(".workflow/{name}/IMPL_PLAN.md"), "# Plan\n\nDo it.\n");
+    }
+    sandbox.at("2026-11-14T10:00:00Z").run(["note", "adopted", "--session", "WFS-second"]).ok();
+    assert!(!kinds(&sandbox).contains(&"no_backup".to_owned()));
+    sandbox.at("2026-11-14T11:30:00Z").run(["note", "later", "--session", "WFS-second"]).ok();
+    assert_eq!(sandbox.names(&format!("{DATABASE}.backups")), ["20261114T113000Z.db"]);
+}

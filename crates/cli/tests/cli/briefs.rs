@@ -213,3 +213,29 @@ fn b8_an_abandoned_session_suggests_nothing_and_misses_no_file_that_it_archived(
     assert!(text.contains("a1 Write it: left open") && !text.contains("ready"), "{text}");
     assert!(!text.contains("is missing") && !text.contains("`leftoff "), "{text}");
 }
+
+#[test]
+fn b10_an_agent_that_was_seen_days_ago_is_dated_once() {
+    let sandbox = fresh();
+    sandbox.at("2026-11-14T10:00:00Z");
+    let mut other = Agent::new(&sandbox, "codex");
+    other.export("codex:9c2e77b0-1");
+    other.run(&sandbox, &["start", "--id", "s"]).ok();
+    sandbox.at("2026-11-17T10:00:00Z");
+    let told = brief(&sandbox);
+    assert!(told.contains(" on this session, seen 14 Nov\n"), "{told}");
+}
+
+#[test]
+fn b3_an_agent_without_hooks_was_seen_when_it_last_changed_the_session() {
+    let sandbox = fresh();
+    sandbox.at("2026-11-14T10:00:00Z");
+    let mut other = Agent::new(&sandbox, "codex");
+    other.export("codex:9c2e77b0-1");
+    other.run(&sandbox, &["start", "--id", "s"]).ok();
+    sandbox.at("2026-11-14T10:50:00Z");
+    other.run(&sandbox, &["note", "half way"]).ok();
+    sandbox.at("2026-11-14T11:00:00Z");
+    let told = brief(&sandbox);
+    assert!(told.contains("codex 9c2e77b0 on this session, seen 10 minutes ago\n"), "{told}");
+}

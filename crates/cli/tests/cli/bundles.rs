@@ -81,6 +81,61 @@ fn what_is_new_is_added_and_what_diverged_is_refused() {
     assert_eq!(there.run(["log", "--json"]).ok().json(), before);
 }
 
+fn events(sandbox: &Sandbox) -> Value {
+    sandbox.run(["log", "--json"]).ok().json()["events"].clone()
+}
+
+#[test]
+fn arriving_writes_no_event_and_keeps_the_chain() {
+    let here = with_work();
+    let there = git();
+    there.run(["bundle", "take", &bundle(&here, "a.leftoff")]).ok();
+    assert_eq!(events(&there), events(&here));
+    let head = |sandbox: &Sandbox| {
+        let verified = sandbox.command(["verify", "--session", "k3v9x2mp", "--json"]).output().unwrap();
+        serde_json::from_slice::<Value>(&verified.stdout).unwrap()["sessions"][0]["head"].clone()
+    };
+    assert!(head(&here).is_string());
+    assert_eq!(head(&there), head(&here));
+    // Folded from its log without a snapshot, it is still paused in this worktree.
+    there.run(["note", "--session", "k3v9x2mp", "of there"]).ok();
+    if !testkit::is_on_postgres() {
+        let connection = rusqlite::Connection::open(there.path(".git/leftoff/leftoff.db")).unwrap();
+        connection.execute("DELETE FROM snapshots", []).unwrap();
+    }
+    let shown = there.run(["show", "k3v9x2mp", "--json"]).ok().json();
+    assert_eq!(shown["status"], "paused");
+    assert_eq!(shown["worktree"], there.project().display().to_string());
+    there.run(["resume"]).ok();
+    there.run(["undo"]).ok();
+    there.run(["doctor"]).ok();
+}
+
+#[test]
+fn bundles_and_logs_of_older_programs_are_read() {
+    let here = with_work();
+    // As if the session had been taken in some place before it came here.
+    let old = forged(&bundle(&here, "a.leftoff"), |line| {
+        if line["event"]["kind"] == "note_added" {
+            line["event"]["kind"] = json!("session_taken");
+            line["event"]["body"] = json!(r#"{"type":"session_taken","worktree":"/elsewhere"}"#);
+            line["event"].as_object_mut().unwrap().remove("salt");
+        }
+    });
+    let there = git();
+    let taken = there.run(["bundle", "take", &old, "--json"]).ok().json();
+    assert_eq!(
+        (&taken["status"], &taken["worktree"]),
+        (&json!("paused"), &json!(there.project().display().to_string()))
+    );
+    assert_eq!(there.run(["bundle", "take", &old, "--json"]).ok().json()["already"], true);
+    // That event does not make the two logs different.
+    let taken = there.run(["bundle", "take", &bundle(&here, "b.leftoff"), "--json"]).ok().json();
+    assert_eq!((&taken["already"], &taken["status"]), (&json!(false), &json!("paused")));
+    assert_eq!(taken["notes"][0]["text"], "Cookies, not headers");
+    there.run(["doctor"]).ok();
+}
+
 #[test]
 fn taking_a_bundle_under_a_key_counts_once() {
     let here = with_work();

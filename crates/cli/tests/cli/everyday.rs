@@ -114,7 +114,10 @@ fn u7_a_finished_session_points_to_a_paused_one() {
     sandbox.run(["close", "--force"]).ok();
     let next = sandbox.run(["next", "--json"]).ok().json();
     // It is named, and not a next step of the finished one.
-    assert_eq!(next["summary"], "Closed unfinished. Session first is paused.");
+    assert_eq!(
+        next["summary"],
+        "Closed unfinished. Session first is paused; to continue it: leftoff resume first"
+    );
     assert_eq!(next["command"], Value::Null, "{next}");
     sandbox.run(["resume", "first"]).ok();
     sandbox.run(["close", "--force"]).ok();
@@ -163,4 +166,58 @@ fn workflows_are_listed_also_where_there_is_no_project_yet_and_nothing_is_made()
     assert!(sandbox.run(["workflow", "list"]).ok().stdout.contains("plan-implement-review"));
     assert!(sandbox.run(["workflow", "show", "essay"]).ok().stdout.contains("thesis"));
     assert_eq!(std::fs::read_dir(sandbox.project()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_command_that_takes_long_says_at_a_terminal_that_it_works() {
+    if testkit::is_on_postgres() {
+        return;
+    }
+    let sandbox = git();
+    sandbox.run(["start", "--id", "one"]).ok();
+    // Another writer has its turn, until the line is seen.
+    let lock = std::fs::File::open(sandbox.path(".git/leftoff/leftoff.db.lock")).unwrap();
+    lock.lock().unwrap();
+    let inner = sandbox.command(["note", "waited for"]);
+    let words: Vec<String> = inner.get_args().map(|word| format!("'{}'", word.to_string_lossy())).collect();
+    let line = format!("'{}' {}", inner.get_program().to_string_lossy(), words.join(" "));
+    let mut script = testkit::at_terminal(&line);
+    script.current_dir(sandbox.project()).env_clear();
+    script.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let mut child = script
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut output = child.stdout.take().unwrap();
+    let mut seen = Vec::new();
+    let mut byte = [0; 1];
+    while std::io::Read::read(&mut output, &mut byte).unwrap() > 0 {
+        seen.push(byte[0]);
+        if seen.ends_with(b"working (1 s)") {
+            lock.unlock().unwrap();
+        }
+    }
+    let seen = String::from_utf8_lossy(&seen).into_owned();
+    assert!(child.wait().unwrap().success(), "{seen}");
+    // The line is gone before the answer is printed.
+    let (_, after) = seen.rsplit_once("working (").unwrap_or_else(|| panic!("no line: {seen}"));
+    assert!(after.contains("\r\u{1b}[K\r") && after.contains("note noted"), "{seen:?}");
+    assert!(!sandbox.run(["note", "quick"]).ok().stderr.contains("working"));
+}
+
+#[test]
+fn a_note_that_looks_like_a_command_is_not_recorded() {
+    let sandbox = git();
+    sandbox.run(["start", "--id", "one"]).ok();
+    for words in [["note", "list", "--json"].as_slice(), &["note", "add", "why", "--kind", "decision"]] {
+        let refused = sandbox.run(words).code(2);
+        assert!(refused.stderr.contains("nothing was recorded"), "{}", refused.stderr);
+    }
+    assert_eq!(sandbox.run(["show", "--json"]).ok().json()["notes"], json!([]));
+    sandbox.run(["note", "list the headers first"]).ok();
+    sandbox.run(["note", "a longer timeout", "--kind", "dead-end"]).ok();
+    let notes = sandbox.run(["show", "--json"]).ok().json()["notes"].clone();
+    assert_eq!((&notes[0]["kind"], &notes[1]["kind"]), (&json!("note"), &json!("tried")));
 }

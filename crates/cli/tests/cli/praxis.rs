@@ -2,6 +2,7 @@
 
 mod audited;
 mod definitions;
+mod edited;
 mod going_on;
 mod life;
 mod outside;

@@ -3,6 +3,7 @@
 
 mod elsewhere;
 mod running;
+mod told;
 
 use crate::gates::started;
 use crate::git;
@@ -101,7 +102,8 @@ fn row(name: &'static str, met: Met, play: fn() -> (Sandbox, Vec<Ran>)) -> Cheat
 /// In the order of the guide's table.
 fn cheats() -> Vec<Cheat> {
     let own = [as_a_person(), at_the_gate(), in_files(), in_the_database()];
-    own.into_iter().chain([running::cheats(), elsewhere::cheats(), past_leftoff()]).flatten().collect()
+    let others = [running::cheats(), elsewhere::cheats(), told::cheats(), past_leftoff(), told::through()];
+    own.into_iter().chain(others).flatten().collect()
 }
 
 fn as_a_person() -> Vec<Cheat> {
@@ -145,6 +147,17 @@ fn as_a_person() -> Vec<Cheat> {
             refused(|sandbox| {
                 let variables = [("CODEX_SESSION_ID", "a b"), ("CLAUDE_SESSION_ID", "a b")];
                 variables.map(|variable| with_terminal(sandbox, variable, &["approve", "agreed"])).into()
+            })
+        }),
+        row("removes its variables from a command's environment", Met::Refused(6), || {
+            refused(|sandbox| {
+                let inner = sandbox.command(["approve", "agreed"]);
+                let line =
+                    format!("env -u CLAUDECODE {} approve agreed", inner.get_program().to_string_lossy());
+                let mut shell = testkit::at_terminal(&line);
+                shell.current_dir(sandbox.project()).env_clear().envs(given(&inner));
+                shell.env_remove("LEFTOFF_TEST_ALONE").env("CLAUDECODE", "1");
+                vec![Ran::from(shell.output().unwrap())]
             })
         }),
         row("says that its conversation is over", Met::Refused(6), || {

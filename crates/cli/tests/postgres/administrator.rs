@@ -114,6 +114,33 @@ fn a_newer_program_and_an_older_one_work_side_by_side_as_long_as_the_tables_say_
     assert_eq!(refused.error()["kind"], "newer_database", "{}", refused.stderr);
 }
 
+/// The tables of the first version have no functions. A role that may not add them is told so.
+#[test]
+fn older_tables_are_read_as_they_are_and_upgraded_by_the_next_command_that_writes() {
+    let Some(server) = server("an upgrade of the tables") else { return };
+    let sandbox = Sandbox::git(PROGRAM).without_gates().on(&server.url());
+    sandbox.run(["start", "--id", "first"]).ok();
+    let newest = server.sql("SELECT version FROM leftoff.about");
+    server.sql(
+        "DROP FUNCTION leftoff.take, leftoff.keep; UPDATE leftoff.about SET version=1; \
+         CREATE ROLE ada LOGIN PASSWORD 's3cret'; GRANT USAGE ON SCHEMA leftoff TO ada; \
+         GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA leftoff TO ada",
+    );
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "first");
+    let ada = Sandbox::git(PROGRAM).without_gates().on(&server.url_of("ada", "s3cret", "postgres"));
+    ada.write(".leftoff/config.toml", &sandbox.read(".leftoff/config.toml"));
+    let refused = ada.run(["note", "--session", "first", "not yet", "--json"]).code(1);
+    assert_eq!(refused.error()["kind"], "store_denied", "{}", refused.stderr);
+    assert!(refused.stderr.contains("created or upgraded"), "{}", refused.stderr);
+    without_password(&refused);
+    assert_eq!(server.sql("SELECT version FROM leftoff.about"), "1", "a reader and a refusal change nothing");
+    sandbox.run(["note", "upgraded"]).ok();
+    assert_eq!(server.sql("SELECT version FROM leftoff.about"), newest);
+    ada.run(["note", "--session", "first", "by a role that only uses them"]).ok();
+    assert_eq!(crate::notes(&sandbox), ["upgraded", "by a role that only uses them"]);
+    sandbox.run(["doctor"]).ok();
+}
+
 /// A role may use tables but not create them: if there are none, the error says what is missing.
 #[test]
 fn a_role_that_may_not_make_tables_is_told_so() {

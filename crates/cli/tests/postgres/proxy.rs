@@ -129,7 +129,7 @@ impl Proxy {
                     let _ = to.write_all(bytes);
                     return;
                 }
-                Way::VanishInTurn if bytes.windows(13).any(|part| part == b"NO KEY UPDATE") => {
+                Way::VanishInTurn if bytes.windows(13).any(|part| part == b"leftoff.take(") => {
                     let _ = to.write_all(bytes);
                     while self.way() == Way::VanishInTurn {
                         std::thread::sleep(Duration::from_millis(20));

@@ -1,5 +1,6 @@
 //! Random work on three clones that hear of each other now and then: syncs are killed between two steps, remotes are out
-//! of reach or rewound, a clone is copied, a store is restored from a backup.
+//! of reach or rewound, a clone is copied, a store is restored from a backup. The engine's own tests try many more
+//! schedules, without processes.
 
 use crate::clones::{Clone, Hub};
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,7 +38,7 @@ struct World<'a> {
 fn all_clones_agree_and_nothing_acknowledged_is_lost() {
     // Fixed schedules, unless somebody asks for others.
     let is_asked = std::env::var_os("LEFTOFF_TEST_SEED").is_some();
-    let (first, schedules) = (if is_asked { proof::seed() } else { 1 }, proof::count("SCHEDULES", 3));
+    let (first, schedules) = (if is_asked { proof::seed() } else { 1 }, proof::count("PROCESS_SCHEDULES", 3));
     let mut notes = 0;
     for seed in first..first + schedules {
         let hub = Hub::new();
@@ -67,7 +68,12 @@ fn all_clones_agree_and_nothing_acknowledged_is_lost() {
         notes += world.kept.len();
     }
     let result = format!("all agree; {notes} acknowledged notes, 0 lost");
-    proof::proven("3 git replicas, kills in between", &format!("{schedules} schedules"), first, &result);
+    proof::proven(
+        "3 git replicas, processes killed in between",
+        &format!("{schedules} schedules"),
+        first,
+        &result,
+    );
 }
 
 impl World<'_> {

@@ -2,11 +2,11 @@
 
 use crate::engine::Engine;
 use crate::place::FOLDER;
-use layouts::layout::FileRules;
+use layouts::layout::{self, FileRules, Layout};
 use model::session::Session;
 use std::path::Path;
 
-/// Recognises our files, and the state files of a session in another tool's layout.
+/// Recognises our files, and the state files of sessions in other tools' layouts.
 pub(super) struct Bookkeeping {
     foreign: Option<(FileRules, String)>,
 }
@@ -24,11 +24,48 @@ impl Bookkeeping {
         Path::new(path).starts_with(FOLDER) || self.is_state(path)
     }
 
-    /// A state file of the session, or the backup of one.
+    /// A state file of this session or another, or the backup of one.
     pub(super) fn is_state(&self, path: &str) -> bool {
-        let Some((rules, home)) = &self.foreign else { return false };
-        let Ok(below) = Path::new(path).strip_prefix(home) else { return false };
-        let below = below.to_string_lossy();
-        rules.is_state(below.strip_suffix(".bak").unwrap_or(&below))
+        let path = path.strip_suffix(".bak").unwrap_or(path);
+        let is_its = |(rules, home): &(FileRules, String)| is_state_below(rules, home, path);
+        self.foreign.as_ref().is_some_and(is_its)
+            || layout::all().iter().any(|layout| is_state_of(*layout, path))
+    }
+}
+
+/// True for a state file of the session to which its path belongs.
+fn is_state_of(layout: &dyn Layout, path: &str) -> bool {
+    let entries = Path::new(path).ancestors().filter_map(Path::to_str);
+    let mut spots = entries.filter_map(|entry| layout.identify(entry, entry != path));
+    spots.any(|spot| is_state_below(&layout.files(&spot), &spot.home, path))
+}
+
+fn is_state_below(rules: &FileRules, home: &str, path: &str) -> bool {
+    let below = Path::new(path).strip_prefix(home).ok().and_then(Path::to_str);
+    below.is_some_and(|below| rules.is_state(below))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b9_state_files_of_every_session_are_bookkeeping() {
+        let of_none = Bookkeeping { foreign: None };
+        for path in [
+            ".praxis-os/.cache/state/3f2504e0-4f89-41d3-9a0c-0305e82c3301.json",
+            ".ocr/sessions/2026-11-14-main/state.json.bak",
+            "essay-pipeline-20261114-100000/session-state.yaml",
+        ] {
+            assert!(of_none.is_state(path), "{path}");
+        }
+        for path in [
+            "src/state.json",
+            ".praxis-os/workflows/ship_v1/metadata.json",
+            "essay-pipeline-20261114-100000/stage-1-thesis.md",
+            ".ocr/sessions/2026-11-14-main/context.md",
+        ] {
+            assert!(!of_none.is_state(path), "{path}");
+        }
     }
 }

@@ -13,7 +13,6 @@ use crate::words::{ago, date, defused, defused_around_quotes, duration};
 use jiff::Timestamp;
 use model::gate;
 use model::hint::{Hint, Piece};
-use model::lifecycle::Lifecycle;
 use model::note::NoteKind;
 use model::time::seconds_between;
 use serde_json::{Map, Value};
@@ -214,7 +213,11 @@ fn next(brief: &Brief, detail: Detail) -> String {
     if is_over(brief) {
         return String::new();
     }
-    let mut text = format!("## Next\n{}\n", advice(&next.summary, detail.longest_text() * 2));
+    // The session's folder is abbreviated afterwards.
+    let folder = if brief.folder.is_empty() { 0 } else { brief.folder.chars().count() };
+    let named = next.summary.to_string().matches(&brief.folder).count();
+    let longest = detail.longest_text() * 2 + folder * named;
+    let mut text = format!("## Next\n{}\n", advice(&next.summary, longest));
     if let Some(command) = &next.command {
         let _ = writeln!(text, "`{command}`");
     }
@@ -224,8 +227,7 @@ fn next(brief: &Brief, detail: Detail) -> String {
 /// Finished or given up, with nothing in doubt: no command is suggested.
 fn is_over(brief: &Brief) -> bool {
     let view = &brief.session;
-    matches!(view.lifecycle, Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. })
-        && !view.is_closed_in_doubt()
+    view.lifecycle.is_over() && !view.is_closed_in_doubt()
 }
 
 /// Advice with its commands in backticks, which are never cut. Foreign text in it is already quoted.
@@ -259,7 +261,11 @@ fn uncut_commands(text: &str, longest: usize) -> String {
     if text.chars().count() <= longest {
         return short;
     }
-    let word = short.rfind(' ').filter(|at| short[*at..].contains('/'));
+    // The slash of a path may come after the cut.
+    let word = short.rfind(' ').filter(|at| {
+        let before = short[..=*at].chars().count();
+        text.chars().skip(before).take_while(|letter| *letter != ' ').any(|letter| letter == '/')
+    });
     match short.rfind("leftoff ").or(word) {
         Some(at) => format!("{}…", short[..at].trim_end_matches([' ', ':', ',', ';', '('])),
         None => short,
@@ -293,4 +299,18 @@ fn pairs(values: &Map<String, Value>, detail: Detail) -> String {
 /// A duration of at least a minute, if there is room for it.
 fn took(seconds: Option<u64>, detail: Detail) -> Option<String> {
     seconds.filter(|seconds| detail == Detail::Full && *seconds >= 60).map(duration)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b10_a_path_is_not_cut_even_before_its_first_slash() {
+        let text = "Write it. Produces essay-pipeline-20260214/stage-1.md, essay-pipeline-20260214/log.md.";
+        let cut = |longest: usize| uncut_commands(text, longest);
+        assert_eq!(cut(30), "Write it. Produces…");
+        assert_eq!(cut(60), "Write it. Produces essay-pipeline-20260214/stage-1.md…");
+        assert_eq!(cut(text.len()), text);
+    }
 }

@@ -1,9 +1,9 @@
-//! Facts from git about a session: commits since its start, uncommitted files. Runs `git status` and `git
-//! log` in parallel, and leaves them out if they take too long.
+//! Facts from git about a session: commits since its start, uncommitted files. `git status` runs beside everything else,
+//! `git log` only if there are commits; both are left out if they take too long.
 
 use crate::brief::bookkeeping::Bookkeeping;
 use crate::engine::Engine;
-use crate::git::ask;
+use crate::git::{Asked, ask};
 use jiff::Timestamp;
 use model::event::Event;
 use model::id::SessionId;
@@ -34,25 +34,28 @@ struct Since {
 }
 
 impl Engine {
+    /// Starts `git status`, whose answer takes longer than anything else in a brief.
+    pub(crate) fn ask_status(&self) -> Option<Asked> {
+        self.project.git.as_ref()?;
+        let words = ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames"];
+        Asked::start(&self.project.root, &words, patience()).ok()
+    }
+
     /// `None` without git, or without an answer in time.
     pub(super) fn repository(
         &self,
         session: &SessionId,
         created_at: Timestamp,
         bookkeeping: &Bookkeeping,
+        status: Option<Asked>,
     ) -> Option<Repository> {
-        self.project.git.as_ref()?;
+        let status = status?;
         let since = Since { head: self.first_head(session), at: created_at };
-        let root = &self.project.root;
-        let longest = patience();
-        let status = ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames"];
-        let (status, log) = std::thread::scope(|scope| {
-            let status = scope.spawn(|| ask(root, &status, longest).ok());
-            let log = ask_log(&since, |words| ask(root, words, longest).ok());
-            (status.join().ok().flatten(), log)
-        });
-        let (commits, newest, mut committed) = log.as_deref().map(read_log).unwrap_or_default();
-        let mut uncommitted = read_status(&status?);
+        let has_commits = since.head.is_none() || since.head != self.project.head();
+        let log =
+            has_commits.then(|| ask_log(&since, |words| ask(&self.project.root, words, patience()).ok()));
+        let (commits, newest, mut committed) = log.flatten().as_deref().map(read_log).unwrap_or_default();
+        let mut uncommitted = read_status(&status.answer().ok()?);
         for paths in [&mut uncommitted, &mut committed] {
             paths.retain(|path| !bookkeeping.is_ours(path));
         }

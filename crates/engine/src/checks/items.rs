@@ -1,9 +1,15 @@
 //! The check that every item of the phase is done, and the items as expressions see them.
 
 use super::{Surroundings, Verdict};
+use crate::NATIVE;
 use crate::error::Result;
+use crate::execute::CLAIMED;
 use crate::hex;
 use crate::items::read_item;
+use model::actor::Actor;
+use model::event::{Event, ItemEvent, Recorded};
+use model::gate::CheckResult;
+use model::id::ItemId;
 use model::item::Item;
 use model::workflow::{CheckDefinition, CheckKind, PhaseDefinition};
 use serde_json::{Map, Value, json};
@@ -55,6 +61,24 @@ pub(super) fn seen(around: &Surroundings<'_>) -> Value {
 }
 
 impl Surroundings<'_> {
+    /// True if a passed check asks for finished items, and only a file says that one of them is finished.
+    pub(super) fn rests_on_claimed_items(&self, results: &[CheckResult]) -> Result<bool> {
+        if !asks_for_finished_items(self.phase, results) {
+            return Ok(false);
+        }
+        let items = self.engine.items_of(self.session, &self.phase.id, MOST)?;
+        let done: Vec<Item> = items.into_iter().filter(Item::is_done).collect();
+        if done.iter().any(is_ticked_in_list) {
+            return Ok(true);
+        }
+        // Only another tool's files complete items by themselves.
+        if done.is_empty() || self.session.layout == NATIVE {
+            return Ok(false);
+        }
+        let history = self.engine.history_kept(&self.session.id)?;
+        Ok(done.iter().any(|item| is_completed_by_file(&history, &item.id)))
+    }
+
     /// The hash of the phase's items, if a check looks at each of them.
     pub(super) fn items_judged(&self) -> Result<Option<String>> {
         let looks_at_each = |check: &CheckDefinition| match &check.kind {
@@ -71,6 +95,28 @@ impl Surroundings<'_> {
         let items = self.engine.items_of(self.session, &self.phase.id, MOST)?;
         Ok(Some(items_hash(items.iter())))
     }
+}
+
+/// True if one of the checks that passed requires finished items.
+pub(crate) fn asks_for_finished_items(phase: &PhaseDefinition, results: &[CheckResult]) -> bool {
+    let has_passed = |check: &&CheckDefinition| {
+        results.iter().any(|known| known.id == check.id.as_str() && !known.failed())
+    };
+    phase.checks.iter().filter(|check| check.kind.asks_for_items()).any(|check| has_passed(&check))
+}
+
+/// A box of an imported list says that it is done, and nobody here has.
+pub(crate) fn is_ticked_in_list(item: &Item) -> bool {
+    item.fields.get(CLAIMED).is_some_and(Value::is_string)
+}
+
+/// True if another tool's file completed it last, in this part of a history.
+pub(crate) fn is_completed_by_file(history: &[Recorded], item: &ItemId) -> bool {
+    let mut completions = history.iter().rev().filter(|recorded| match &recorded.event {
+        Event::Item(ItemEvent::ItemCompleted { id, .. }) => id.is(item),
+        _ => false,
+    });
+    completions.next().is_some_and(|recorded| matches!(recorded.actor, Actor::Tool { .. }))
 }
 
 /// The hash of a phase's items as checks see them.

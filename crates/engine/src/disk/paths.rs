@@ -20,15 +20,21 @@ pub(crate) fn below(root: &Path, relative: &str) -> Result<PathBuf> {
     if parts.peek().is_none() {
         return refuse("it names nothing");
     }
+    let mut exists = true;
     while let Some(part) = parts.next() {
         let Component::Normal(name) = part else { return refuse("it leads outside its folder") };
         path.push(name);
+        if !exists {
+            continue;
+        }
         match fs::symlink_metadata(&path) {
             Ok(found) if found.is_symlink() => return refuse("it is, or goes through, a symbolic link"),
             Ok(found) if parts.peek().is_some() && !found.is_dir() => {
                 return refuse("a part of it is not a folder");
             }
-            Ok(_) | Err(_) => {}
+            Ok(_) => {}
+            // Then nothing below it exists either.
+            Err(_) => exists = false,
         }
     }
     Ok(path)

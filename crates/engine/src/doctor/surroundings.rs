@@ -125,7 +125,7 @@ impl Engine {
         };
         let since = match backups::newest(database)? {
             Some(newest) => newest.at,
-            None => self.store.changes(0, 1)?.first().map_or(changed.row.updated_at, |first| first.event.at),
+            None => self.first_event_here()?.unwrap_or(changed.row.updated_at),
         };
         let age = changed.row.updated_at.as_second() - since.as_second();
         if bytes == 0 || age < LONGEST_WITHOUT_BACKUP {

@@ -11,7 +11,7 @@ use model::session::{FOLD_VERSION, Session};
 use model::workflow::Workflow;
 use sha2::{Digest, Sha256};
 use std::rc::Rc;
-use store::{EventRow, Loaded, Store};
+use store::{EventRow, Loaded, Snapshot, Store};
 
 /// A definition, with the SHA-256 of its stored text.
 #[derive(Clone)]
@@ -73,10 +73,18 @@ impl Engine {
             .filter(|snapshot| {
                 snapshot.fold_version == FOLD_VERSION && snapshot.version == loaded.row.version
             })
-            .and_then(|snapshot| serde_json::from_str(&snapshot.body).ok());
+            .and_then(|snapshot| self.parsed(snapshot));
         match trusted {
             Some(session) => Ok(placed(session, &loaded.row)),
             None => Ok(placed(self.replay_kept(&loaded.row.id)?, &loaded.row).trimmed()),
+        }
+    }
+
+    /// Parses a snapshot, unless this process wrote it last.
+    fn parsed(&self, snapshot: &Snapshot) -> Option<Session> {
+        match self.last_kept.take() {
+            Some((kept, session)) if kept == *snapshot => Some(session),
+            Some(_) | None => serde_json::from_str(&snapshot.body).ok(),
         }
     }
 
@@ -91,7 +99,8 @@ impl Engine {
     }
 
     pub(crate) fn folded_from(&self, events: &[Recorded], id: &SessionId) -> Result<Session> {
-        let session = Session::fold(events).ok_or_else(|| Error::BrokenLog {
+        let taken = self.taken_here(id)?;
+        let session = Session::fold_taken(events, taken.as_ref()).ok_or_else(|| Error::BrokenLog {
             session: id.to_string(),
             why: "it does not start with the start of the session".to_owned(),
         })?;

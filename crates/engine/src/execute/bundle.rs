@@ -1,11 +1,13 @@
 //! One session with its history, definitions and files in one file, for another machine. Taken completely or
 //! not at all.
 
+mod arrival;
 mod create;
 mod files;
 mod format;
 mod take;
 
+pub(crate) use arrival::{is_bundle, taken};
 pub use create::BundleMade;
 pub(crate) use files::put_back;
 pub(crate) use format::{EventLine, PackedFile};

@@ -12,7 +12,7 @@ use model::actor::Actor;
 use model::event::{Event, ItemEvent, Recorded};
 use model::id::{ItemId, SessionId};
 use model::item::{Item, ItemBook};
-use model::session::{FOLD_VERSION, Session};
+use model::session::{FOLD_VERSION, Session, Taken};
 use model::workflow::Workflow;
 use sha2::{Digest, Sha256};
 use store::{
@@ -61,6 +61,8 @@ pub(crate) struct Plan {
     pub(crate) item: Option<ItemId>,
     /// The subject's whole log, if the decision needs it for folding.
     pub(crate) history: Vec<Recorded>,
+    /// Where it was put, if it came in a bundle: folding its log needs that too.
+    pub(crate) taken: Option<Taken>,
     /// It pauses the session that was active here.
     pub(crate) makes_room: bool,
 }
@@ -93,6 +95,7 @@ impl Plan {
             restored: None,
             item: None,
             history: Vec::new(),
+            taken: None,
             makes_room: false,
         }
     }
@@ -120,9 +123,10 @@ impl Plan {
         batch.definitions = self.definitions;
         batch.contents = self.contents;
         batch.bindings = self.bindings;
-        let subject = fold_one(self.subject, command, &self.history, now, actor, &mut batch)?;
+        let subject =
+            fold_one(self.subject, command, (&self.history, self.taken.as_ref()), now, actor, &mut batch)?;
         for other in self.others {
-            fold_one(other, command, &[], now, actor, &mut batch)?;
+            fold_one(other, command, (&[], None), now, actor, &mut batch)?;
         }
         let (said, operation) = (self.said, self.operation);
         let follows = if self.makes_room { Follows::ChangeThatMadeRoom } else { Follows::Change };
@@ -176,7 +180,7 @@ fn keep_items(plan: &Plan, now: Timestamp, actor: &Actor, batch: &mut Batch) -> 
 fn fold_one(
     change: Change,
     command: &str,
-    history: &[Recorded],
+    (history, taken): (&[Recorded], Option<&Taken>),
     now: Timestamp,
     actor: &Actor,
     batch: &mut Batch,
@@ -194,7 +198,7 @@ fn fold_one(
             name_state(recorded, &session);
             session.apply(recorded)
         }),
-        Some(_) | None => fold_whole(&[history, &recorded].concat())?,
+        Some(_) | None => fold_whole(&[history, &recorded].concat(), taken)?,
     };
     let mut after = after.trimmed();
     // A session from another store may have another id here than in its log.
@@ -205,8 +209,8 @@ fn fold_one(
     Ok(after)
 }
 
-pub(crate) fn fold_whole(events: &[Recorded]) -> Result<Session> {
-    Session::fold(events).ok_or_else(|| Error::BrokenLog {
+pub(crate) fn fold_whole(events: &[Recorded], taken: Option<&Taken>) -> Result<Session> {
+    Session::fold_taken(events, taken).ok_or_else(|| Error::BrokenLog {
         session: "(being written)".to_owned(),
         why: "it does not start with the start of the session".to_owned(),
     })

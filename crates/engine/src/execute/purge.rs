@@ -91,7 +91,7 @@ impl Engine {
         let text = request.text.as_str();
         let mut purged = self.without(text)?;
         if purged.replaced == 0 {
-            let session = self.in_its_place(fold_whole(&purged.events)?, &purged.id)?;
+            let session = self.folded_from(&purged.events, &purged.id)?;
             let view = self.view_of(&session, purged.number, true)?;
             return Ok(Answer { view, said: Vec::new(), gate_failed: false });
         }
@@ -115,7 +115,7 @@ impl Engine {
             .map(|(event, version)| Recorded { version, at, actor: actor.clone(), event })
             .collect();
         purged.events.extend(marks.iter().cloned());
-        let session = self.in_its_place(fold_whole(&purged.events)?, &purged.id)?.trimmed();
+        let session = self.folded_from(&purged.events, &purged.id)?.trimmed();
         let rewrite = Rewrite {
             stream: stream_of("purge", &session, expected, &marks)?,
             events: purged.rows,
@@ -227,7 +227,7 @@ impl Purged {
             counted(self.replaced, "occurrence"),
             counted(self.rows.len() as u64, "event"),
             self.id,
-            one_line(&fold_whole(&self.events)?.title, 60)
+            one_line(&fold_whole(&self.events, None)?.title, 60)
         ))
     }
 }

@@ -94,7 +94,7 @@ impl Engine {
                 engine.authorise_restoring(&session, &history, *to_version)?;
             }
             let change = Change { number: loaded.number, before: Some(session), events };
-            Ok(Plan { history, ..Plan::of(change) })
+            Ok(Plan { history, taken: engine.taken_here(&subject)?, ..Plan::of(change) })
         })?;
         if let Some(before) = before {
             self.drop_run_folders(&before);

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::facades::Sessions;
 use crate::foreign::{self, layout_names};
 use crate::{NATIVE, walk};
-use layouts::capabilities::is_shared;
+use layouts::capabilities::{is_shared, own_part};
 use layouts::layout::{
     self, Depth, Folder, Layout, NewSession, Occasion, Purpose, ReadAs, SessionToPublish, Spot, WriteRequest,
     puts,
@@ -234,7 +234,7 @@ impl Engine {
         let rules = layout.files(&ground.spot);
         let mut pieces = documents(layout, ground);
         for (path, content) in files {
-            let own = foreign::own_part(layout, &ground.spot, &path, &content);
+            let own = own_part(layout, &ground.spot, &path, &content);
             let is_of_several = is_shared(layout, &path);
             // A session's only file goes to the place of its status; a folder is exported as it is.
             let is_place = rules.places.all.iter().any(|place| place.path == path);

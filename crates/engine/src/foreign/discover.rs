@@ -13,13 +13,9 @@ use crate::error::{Error, Result};
 use crate::foreign::discover::path::{Pointed, spot_at};
 use crate::foreign::observe::read::Reader;
 use crate::place::Project;
-use crate::view::Warning;
 use crate::walk;
-use layouts::layout::{self, Depth, ForeignSession, Layout, Place, ReadAs, Spot};
-use layouts::reading::Reading;
-use layouts::tree::Tree;
-use model::actor::Actor;
-use model::event::Recorded;
+use layouts::layout::{self, Depth, ForeignSession, Layout, Place, Spot};
+use layouts::reader::{self, Foreign, Located};
 use model::hint::Hint;
 use model::id::SessionId;
 use model::session::Session;
@@ -29,36 +25,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
-
-/// A session known only from its own tool's files.
-pub(crate) struct Foreign {
-    pub(crate) located: Located,
-    /// As found on disk.
-    pub(crate) tree: Tree,
-    /// The tree with backups in place of unreadable files.
-    pub(crate) documents: Tree,
-    /// Unreadable state files.
-    pub(crate) damaged: Vec<String>,
-    pub(crate) told: ForeignSession,
-    pub(crate) warnings: Vec<Warning>,
-    pub(crate) recorded: Vec<Recorded>,
-    pub(crate) session: Session,
-}
-
-impl Foreign {
-    /// A place without any session content counts only if it is named.
-    pub(crate) fn holds_any(&self) -> bool {
-        self.told.holds
-    }
-}
-
-/// The location of a session's files, and their layout.
-#[derive(Clone)]
-pub(crate) struct Located {
-    pub(crate) layout: &'static dyn Layout,
-    pub(crate) spot: Spot,
-    pub(crate) id: SessionId,
-}
 
 impl Engine {
     /// Sessions in this project's files that the store lacks, in order of path.
@@ -146,12 +112,16 @@ impl Engine {
     pub(crate) fn reader(&self) -> Reader<'_> {
         Reader {
             root: &self.project.root,
-            worktree: self.project.worktree(),
-            now: self.clock.now(),
-            host: &self.caller.host,
+            trees: self.tree_reader(),
             markers: self.markers_here(),
             parts: None,
         }
+    }
+
+    /// The engine's data for reading files that are in memory.
+    pub(crate) fn tree_reader(&self) -> reader::Reader {
+        let (worktree, host) = (self.project.worktree(), self.caller.host.clone());
+        reader::Reader { worktree, host, now: self.clock.now() }
     }
 
     /// The engine's data for reading many sessions in sequence.
@@ -162,7 +132,7 @@ impl Engine {
     /// Reads a session's files completely.
     pub(crate) fn read_whole(&self, session: &Session) -> Option<(Located, ForeignSession)> {
         let (located, tree) = self.whole_tree(session)?;
-        let told = self.read_tree(&located, &tree).value;
+        let told = self.tree_reader().read(&located, &tree).value;
         Some((located, told))
     }
 
@@ -184,20 +154,6 @@ impl Engine {
         let is_here = root == self.project.root;
         let markers = if is_here { self.markers_here() } else { Arc::default() };
         Reader { root, markers, ..self.reader() }.foreign(located, Depth::Whole)
-    }
-
-    pub(crate) fn read_tree(&self, located: &Located, tree: &Tree) -> Reading<ForeignSession> {
-        self.reader().read(located, tree)
-    }
-
-    /// State files as we wrote them, without files created since.
-    pub(crate) fn read_as_written(&self, located: &Located, tree: &Tree) -> ForeignSession {
-        self.reader().read_as(located, tree, ReadAs::Written).value
-    }
-
-    /// The actor who wrote a session's files.
-    pub(crate) fn actor_of(&self, layout: &dyn Layout) -> Actor {
-        self.reader().actor(layout)
     }
 
     pub(crate) fn spots(&self, layout: &dyn Layout) -> Vec<Spot> {

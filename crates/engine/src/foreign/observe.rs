@@ -1,37 +1,31 @@
 //! Observes a session's files: which are as we wrote them, which were edited, and what that means. Compares
 //! bytes, never times alone; an edit is never refused; an unreadable file is not an edit.
 
-pub(crate) mod describe;
-pub(crate) mod displaced;
-pub(crate) mod edits;
-pub(crate) mod evidence;
+pub(crate) mod disk;
 pub(crate) mod gone;
 pub(crate) mod kept;
-pub(crate) mod observation;
 pub(crate) mod read;
 pub(crate) mod refuse;
-pub(crate) mod shared;
 pub(crate) mod stamp;
 #[cfg(test)]
 mod tests;
 pub(crate) mod wait;
 pub(crate) mod work_ahead;
 
+pub(crate) use layouts::observation::Observation;
 pub(crate) use layouts::verdict::{FileState, hash};
-pub(crate) use observation::{FileVerdict, Observation, Origin};
 
 use crate::NATIVE;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::execute::plan;
 use crate::foreign::discover::path::Pointed;
-use crate::foreign::discover::{Foreign, Located};
+use crate::foreign::observe::stamp::Stamp;
 use crate::items::item_row;
 use crate::redact;
 use crate::view::Warning;
-use layouts::layout::{Layout, Spot};
+use layouts::reader::{Foreign, Located};
 use layouts::reading::Dated;
-use layouts::tree::Tree;
 use model::event::{Event, ItemEvent, Recorded};
 use model::id::SessionId;
 use model::item::ItemBook;
@@ -57,17 +51,20 @@ impl Engine {
         loop {
             match self.observe_once(id) {
                 Err(error) if error.is_contended() && more.next().is_some() => {}
-                found => return Ok(found?.map(|found| self.scope.keep(found))),
+                found => return Ok(found?.map(|(found, stamp)| self.scope.keep(found, stamp))),
             }
         }
     }
 
-    fn observe_once(&self, id: &SessionId) -> Result<Option<Observation>> {
+    fn observe_once(&self, id: &SessionId) -> Result<Option<(Observation, Option<Stamp>)>> {
         match self.store.load(id)? {
             // The files of a session on another machine are there.
             Some(loaded) if loaded.row.layout == NATIVE || loaded.row.machine.is_some() => Ok(None),
             Some(loaded) => self.observe_kept(&loaded),
-            None => self.foreign_when_written(id).map(|found| self.lay_over_found(found, None)).transpose(),
+            None => {
+                let found = self.foreign_when_written(id).map(|found| self.lay_over_found(found, None));
+                Ok(found.transpose()?.map(|found| (found, None)))
+            }
         }
     }
 
@@ -83,7 +80,7 @@ impl Engine {
         match self.lay_over_found(found, None) {
             // Another process adopted it meanwhile.
             Err(error) if error.is_contended() => self.observe(&located.id).map(drop),
-            found => found.map(|found| drop(self.scope.keep(found))),
+            found => found.map(|found| drop(self.scope.keep(found, None))),
         }
     }
 
@@ -91,19 +88,19 @@ impl Engine {
     pub(crate) fn observe_elsewhere(&self, pointed: &Pointed) -> Result<SessionId> {
         let found = self.foreign_elsewhere(pointed)?;
         let observation = self.lay_over_found(found, Some(pointed.place()))?;
-        Ok(self.scope.keep(observation).located.id.clone())
+        Ok(self.scope.keep(observation, None).located.id.clone())
     }
 
-    fn observe_kept(&self, loaded: &Loaded) -> Result<Option<Observation>> {
+    fn observe_kept(&self, loaded: &Loaded) -> Result<Option<(Observation, Option<Stamp>)>> {
         let session = self.folded(loaded)?;
         let Some(located) = self.located(&session) else { return Ok(None) };
         let items = self.all_items(&session.id)?;
         let rows = self.store.views(&session.id)?;
-        let (observation, events) = self.observe_files(&located, &session, &rows, items.clone());
+        let (observation, stamp, events) = self.observe_files(&located, &session, &rows, items.clone());
         if !events.is_empty() {
             self.lay_over_edits(&observation, &session, items, events)?;
         }
-        Ok(Some(observation))
+        Ok(Some((observation, stamp)))
     }
 
     /// Applies external edits in memory.
@@ -117,7 +114,7 @@ impl Engine {
         for dated in &mut events {
             drop(redact::event(&mut dated.event));
         }
-        let actor = self.actor_of(observation.located.layout);
+        let actor = self.tree_reader().actor(observation.located.layout);
         let recorded: Vec<Recorded> = events
             .into_iter()
             .zip(session.version + 1..)
@@ -153,7 +150,7 @@ impl Engine {
             drop(redact::event(&mut recorded.event));
         }
         // Folded again, so that removed secrets are nowhere else.
-        let session = plan::fold_whole(&found.recorded)?.trimmed();
+        let session = plan::fold_whole(&found.recorded, None)?.trimmed();
         let items = ItemBook::fold(&found.recorded);
         let stream = plan::stream(&session, 0, &found.recorded)?;
         let definitions = self.definitions_of_runs(&found.told.workflows, &session)?;
@@ -183,7 +180,9 @@ impl Engine {
 
     /// Warnings about a session's files.
     pub(crate) fn file_warnings(&self, id: &SessionId) -> Vec<Warning> {
-        self.observed(id).map(|observation| observation.problems.clone()).unwrap_or_default()
+        let of =
+            |observation: Rc<Observation>| Warning::of_files(&observation.located, &observation.problems);
+        self.observed(id).map(of).unwrap_or_default()
     }
 
     /// Signs of work in a session's own files.
@@ -197,9 +196,4 @@ impl Engine {
         let written = files.filter_map(|path| observation.tree.modified(path)).filter(|at| *at <= now).max();
         SignsOfWork { written, alone: layout.facts().stalls_in_silence }
     }
-}
-
-/// A session's state files.
-pub(crate) fn state_files(layout: &dyn Layout, spot: &Spot, tree: &Tree) -> impl Iterator<Item = String> {
-    layout.files(spot).state_files(tree).into_iter()
 }

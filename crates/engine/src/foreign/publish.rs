@@ -3,7 +3,6 @@
 
 pub(crate) mod backup;
 pub(crate) mod folders;
-pub(crate) mod initial_files;
 pub(crate) mod journal;
 pub(crate) mod markers;
 pub(crate) mod place;
@@ -12,18 +11,18 @@ pub(crate) mod run_folders;
 mod tests;
 
 use crate::NATIVE;
-use crate::disk::exchange;
 use crate::engine::{Engine, read_event};
 use crate::error::{Error, Result};
 use crate::execute::Answer;
 use crate::failpoint;
-use crate::foreign::discover::markers::is_marker;
-use crate::foreign::observe::shared::settled;
-use crate::foreign::observe::{FileState, Observation, hash as hash_of};
+use crate::foreign::observe::disk::Home;
+use crate::foreign::observe::{FileState, Observation};
 use crate::foreign::publish::place::Placed;
 use crate::view::Warning;
-use crate::walk::check_length;
-use layouts::layout::{FileOp, Purpose, SessionToPublish, WriteRequest, puts};
+use crate::walk::{self, check_length};
+use layouts::layout::{Depth, FileOp, Purpose, SessionToPublish, WriteRequest};
+use layouts::observation::{Origin, Writer};
+use layouts::reader::Located;
 use layouts::tree::{Entry, Tree};
 use model::event::{Event, Recorded};
 use model::hint::Hint;
@@ -33,14 +32,12 @@ use model::lifecycle::Lifecycle;
 use model::lineage::step;
 use model::session::Session;
 use model::words;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::rc::Rc;
 use store::{Batch, StreamAppend, ViewRow};
 
-/// How many hashes of earlier versions are kept.
-const KEPT_HASHES: usize = 64;
 /// How often to retry a write because of concurrent edits.
 const TRIES: usize = 50;
 /// Warnings that a command resolves.
@@ -61,8 +58,10 @@ impl Engine {
 
     /// The files of a session that must change. `batch` is about to be committed.
     fn views_of(&self, session: &Session, batch: &Batch, new: &[store::EventRow]) -> Result<Vec<ViewRow>> {
-        let Some(observation) = self.observed_or_new(session) else { return Ok(Vec::new()) };
-        let moved = self.where_it_is_to_be(session, &observation);
+        let Some(located) = self.located(session) else { return Ok(Vec::new()) };
+        let observation = self.observed_or_new(session, &located);
+        let moves = located.spot.path != observation.located.spot.path;
+        let moved = moves.then(|| observation.moved_to(located));
         let observation = moved.as_ref().unwrap_or(&*observation);
         let is_shown = |row: &&ViewRow| observation.state(&row.path) != Some(FileState::Moved);
         let versions: BTreeMap<String, u64> =
@@ -82,40 +81,20 @@ impl Engine {
         let purpose = if new.iter().any(is_import) { Purpose::Newest } else { Purpose::Update };
         let request = WriteRequest { purpose, publication: &publication };
         let ops = observation.located.layout.write(&request, &folder);
-        let markers = self.marker_rows(session, observation, &ops);
-        let lost: BTreeMap<String, String> = ops.iter().filter_map(lost_by).collect();
-        let changes = puts(ops);
-        // Inaccessible files are left alone unless they are to be quarantined. The content of our own files
-        // is known, and is written once possible.
-        let is_left_alone = |path: &String| match observation.state(path) {
-            Some(FileState::Unreadable) => !self.scope.aim.is_repair() && observation.row(path).is_none(),
-            state => state == Some(FileState::NeverRead),
-        };
-        for change in changes.iter().filter(|change| !is_left_alone(&change.path)) {
-            check_length(
-                observation.located.layout,
-                &observation.located.spot,
-                &change.path,
-                &change.content,
-            )?;
+        let disk = Home::below(&self.root_of(session), &observation.located);
+        let (boot_id, is_repair) = (&self.processes.boot_id(), self.scope.aim.is_repair());
+        let writer = Writer { session, boot_id, is_repair, disk: &disk };
+        let Located { layout, spot, .. } = &observation.located;
+        for op in &ops {
+            if let FileOp::Put { file, .. } = op
+                && !observation.leaves_alone(&file.path, &writer)
+            {
+                check_length(*layout, spot, &file.path, &file.content)?;
+            }
         }
-        let mut paths: BTreeSet<&String> = observation
-            .states()
-            .filter(|(path, state)| *state != FileState::Moved && !is_left_alone(path))
-            .filter(|(path, _)| !is_marker(observation.located.layout, path))
-            .map(|(path, _)| path)
-            .collect();
-        paths.extend(changes.iter().map(|change| &change.path).filter(|path| !is_left_alone(path)));
-        let rows = paths.into_iter().filter_map(|path| {
-            let changed =
-                changes.iter().find(|change| change.path == *path).map(|change| &change.content[..]);
-            let body = changed.or_else(|| observation.documents.content(path))?;
-            let row = self.view_row(session, observation, path, body)?;
-            Some(with_loss(row, lost.get(path), observation.row(path)))
-        });
-        let place = observation.place_row(session, self.processes.boot_id()).filter(|_| moved.is_some());
-        let rows = rows.chain(self.initial_rows(session, observation)).chain(place);
-        Ok(rows.chain(markers).collect())
+        let mut rows = observation.rows_after(&writer, &ops);
+        rows.extend(moved.as_ref().and_then(|moved| moved.move_row(&writer)));
+        Ok(rows)
     }
 
     /// The events that these events undid, if any.
@@ -148,86 +127,13 @@ impl Engine {
         Some(tree)
     }
 
-    /// A file's new row; `None` if nothing changes.
-    pub(crate) fn view_row(
-        &self,
-        session: &Session,
-        observation: &Observation,
-        path: &str,
-        body: &[u8],
-    ) -> Option<ViewRow> {
-        let known = observation.row(path);
-        let hash = hash_of(body);
-        let there = observation.tree.content(path);
-        let is_there = there == Some(body) && observation.over(path).is_none();
-        // A moved file is known at its new place.
-        let is_as_known = known.is_some_and(|row| row.hash == hash && row.confirmed && is_there);
-        if is_as_known && observation.displaced.is_empty() && observation.moving.is_none() {
-            return None;
-        }
-        let mut earlier = known.map(|row| row.earlier.clone()).unwrap_or_default();
-        // Displaced edits are adopted with this, and become the previous version: they must not be adopted
-        // again.
-        let displaced = observation.displaced.iter().filter(|(of, _)| of == path);
-        earlier.extend(displaced.map(|(_, edit)| hash_of(&edit.bytes)));
-        earlier.extend(there.filter(|_| observation.over(path).is_some()).map(hash_of));
-        // Damage is recognised when replaced.
-        earlier.extend(there.filter(|_| self.is_damage_of_ours(observation, path)).map(hash_of));
-        if let Some(row) = known {
-            // Earlier foreign content is not an edit when it reappears. Ours is last.
-            let previous = Some(hash_of(&row.previous)).filter(|_| !observation.is_known_in_part(row));
-            let before = previous.into_iter().chain([row.hash.clone()]);
-            earlier.extend(before.filter(|before| *before != hash));
-        }
-        let from = earlier.len().saturating_sub(KEPT_HASHES);
-        let row = ViewRow {
-            body: body.to_vec(),
-            previous: self.base_there(observation, path),
-            earlier: earlier.split_off(from),
-            confirmed: is_there,
-            ..new_row(session, path.to_owned(), hash, self.processes.boot_id())
-        };
-        Some(if is_there { settled(&observation.located, &row) } else { row })
-    }
-
-    /// The base for other writers' edits: the current content; for a damaged file its substitute, which its
-    /// writer had before the damage.
-    fn base_there(&self, observation: &Observation, path: &str) -> Vec<u8> {
-        match observation.row(path).filter(|_| self.is_damage_of_ours(observation, path)) {
-            Some(row) => observation.whole(path, row),
-            None => self.seen_there(observation, path),
-        }
-    }
-
-    fn is_damage_of_ours(&self, observation: &Observation, path: &str) -> bool {
-        observation.state(path) == Some(FileState::Damaged)
-            && observation.row(path).is_some()
-            && observation.tree.content(path).is_some()
-            && observation.over(path).is_none()
-    }
-
-    /// The content on disk when observed, readable or not; displaced edits are known by now as well.
-    fn seen_there(&self, observation: &Observation, path: &str) -> Vec<u8> {
-        if let Some(over) = observation.over(path) {
-            return over.clone();
-        }
-        let known = observation.row(path).filter(|_| !self.scope.aim.is_repair());
-        match (observation.tree.get(path), known) {
-            (Some(Entry::File(content)), _) => content.clone(),
-            // Nothing else is known to be there.
-            (Some(Entry::Unusable(_) | Entry::Folder), Some(row)) => row.body.clone(),
-            (Some(Entry::Unusable(_)), None) => {
-                exchange::read(&observation.home.join(path)).unwrap_or_default()
-            }
-            (Some(Entry::Folder | Entry::Unread { .. }) | None, _) => Vec::new(),
-        }
-    }
-
     /// A newly started session has no files.
-    fn observed_or_new(&self, session: &Session) -> Option<Rc<Observation>> {
-        self.observed(&session.id).or_else(|| {
-            let located = self.located(session)?;
-            Some(self.scope.keep(Observation::of_new(located, &self.root_of(session))))
+    fn observed_or_new(&self, session: &Session, located: &Located) -> Rc<Observation> {
+        self.observed(&session.id).unwrap_or_else(|| {
+            let root = self.root_of(session);
+            let tree = walk::read(located.layout, &located.spot, &root, Depth::Short);
+            let home = root.join(&located.spot.home);
+            self.scope.keep(Observation::of_tree(located.clone(), home, Origin::New, tree), None)
         })
     }
 
@@ -352,37 +258,6 @@ impl Engine {
     }
 }
 
-/// A write without further data.
-fn new_row(session: &Session, path: String, hash: String, boot_id: String) -> ViewRow {
-    ViewRow {
-        session: session.id.clone(),
-        path,
-        hash,
-        body: Vec::new(),
-        previous: Vec::new(),
-        earlier: Vec::new(),
-        version: session.version,
-        boot_id,
-        confirmed: false,
-        journal: store::WriteJournal::default(),
-    }
-}
-
-/// Unknown content that a write drops.
-fn lost_by(op: &FileOp) -> Option<(String, String)> {
-    match op {
-        FileOp::Put { file, loses } => Some((file.path.clone(), loses.clone()?)),
-        FileOp::Create(_) | FileOp::Folder(_) | FileOp::Marker { .. } => None,
-    }
-}
-
-/// A row with the content it drops, including that of an earlier write that did not arrive.
-fn with_loss(mut row: ViewRow, lost: Option<&String>, known: Option<&ViewRow>) -> ViewRow {
-    let before = known.filter(|known| !known.confirmed).and_then(|known| known.journal.loses.as_ref());
-    row.journal.loses = lost.or(before).cloned();
-    row
-}
-
 fn read_snapshot(stream: &StreamAppend) -> Result<Session> {
     serde_json::from_str(&stream.snapshot.body)
         .map_err(|error| Error::BrokenLog { session: stream.row.id.to_string(), why: error.to_string() })
@@ -397,21 +272,4 @@ fn stale(id: &SessionId, error: &Error) -> Warning {
 fn not_looked_at(path: &Path) -> Error {
     let why = io::Error::other("the existing file cannot be inspected, and is not overwritten");
     Error::io(format!("writing {}", path.display()), why)
-}
-
-/// True if no file is out of step.
-pub(crate) fn is_settled(observation: &Observation) -> bool {
-    let is_in_step = |(path, state): (&String, FileState)| match state {
-        FileState::Same | FileState::Moved | FileState::Unreadable | FileState::NeverRead => true,
-        // Adopted parts of other sessions may not be there yet.
-        FileState::OfOthers => observation.row(path).is_none_or(|row| row.confirmed),
-        FileState::Edited
-        | FileState::Behind
-        | FileState::Leftover
-        | FileState::Missing
-        | FileState::Damaged => false,
-    };
-    let is_over = observation.verdicts.values().any(|found| found.over.is_some());
-    let is_quiet = observation.displaced.is_empty() && !is_over && observation.moving.is_none();
-    is_quiet && observation.states().all(is_in_step)
 }

@@ -9,14 +9,13 @@ use crate::doctor::Finding;
 use crate::engine::{Engine, Intent, Options};
 use crate::error::{Choice, Error, Result};
 use crate::execute::plan::Plan;
-use crate::foreign::discover::Located;
 use crate::foreign::discover::registry::MOST_MADE;
 use crate::foreign::observe::{FileState, Observation};
-use crate::foreign::publish::is_settled;
 use crate::foreign::repair::originals::Originals;
 use crate::foreign::repair::quarantine::in_the_way;
 use crate::foreign::scope::{Aim, Scope};
 use crate::view::Warning;
+use layouts::reader::Located;
 use model::command::{Command, decide};
 use model::event::Event;
 use model::hint::Hint;
@@ -78,6 +77,17 @@ impl Repaired {
     fn of(id: &SessionId) -> Self {
         Self { session_id: id.to_string(), ..Self::default() }
     }
+
+    fn not(id: &SessionId, why: Error) -> Self {
+        let (failed, choices) = match why {
+            Error::NeedsChoice { question, choices } => (question, choices),
+            gone @ Error::FolderGone { .. } => {
+                (format!("{gone}; {}", gone.hint().unwrap_or_default()), Vec::new())
+            }
+            other => (other.to_string(), Vec::new()),
+        };
+        Self { failed: Some(failed), choices, ..Self::of(id) }
+    }
 }
 
 /// Repairs sessions' files: of the named one, or else of all in this worktree. `at` is the phase, by id or
@@ -87,10 +97,7 @@ pub fn repair(options: Options, at: Option<&str>) -> Result<Vec<Repaired>> {
     engine.scope = Scope::of(Aim::Repair { says_where: at.is_some() });
     let asked = engine.options.session.clone();
     engine.make_lost_folders(asked.as_deref())?;
-    let named = match asked {
-        Some(asked) => Some(engine.resolve(&asked)?),
-        None => None,
-    };
+    let named = asked.map(|asked| engine.resolve(&asked)).transpose()?;
     let mut repaired = Vec::new();
     let mut listed = engine.badly_listed(named.as_ref());
     let mut originals = Originals::of(&engine);
@@ -122,19 +129,6 @@ pub fn repair(options: Options, at: Option<&str>) -> Result<Vec<Repaired>> {
         });
     }
     Ok(repaired)
-}
-
-impl Repaired {
-    fn not(id: &SessionId, why: Error) -> Self {
-        let (failed, choices) = match why {
-            Error::NeedsChoice { question, choices } => (question, choices),
-            gone @ Error::FolderGone { .. } => {
-                (format!("{gone}; {}", gone.hint().unwrap_or_default()), Vec::new())
-            }
-            other => (other.to_string(), Vec::new()),
-        };
-        Self { failed: Some(failed), choices, ..Self::of(id) }
-    }
 }
 
 /// A session with files: stored, or known only from them.
@@ -300,13 +294,13 @@ impl Engine {
         let is_fine = if observation.is_foreign() {
             !is_badly_listed && !self.counts_as_paused(id)
         } else {
-            is_settled(&observation)
+            observation.is_settled()
         };
         if is_fine && !is_damaged {
             return Ok(None);
         }
         let from = is_damaged.then(|| rung(&observation, is_lost));
-        let mut wrong = observation.problems.clone();
+        let mut wrong = self.file_warnings(id);
         let mut warnings = if observation.is_foreign() {
             self.take_over(id, at)?
         } else {
@@ -325,7 +319,8 @@ impl Engine {
     /// Oddities in readable files are left to their author.
     fn still_odd(&mut self, id: &SessionId) -> Result<Vec<Warning>> {
         self.forget_observations();
-        Ok(self.observe(id)?.map(|observation| observation.problems.clone()).unwrap_or_default())
+        self.observe(id)?;
+        Ok(self.file_warnings(id))
     }
 
     /// Moves our session's files to the place that fits its state.

@@ -5,10 +5,11 @@ use crate::engine::Engine;
 use crate::foreign::discover::markers::Markers;
 use crate::foreign::discover::summary::{Parts, SessionSummary};
 use crate::foreign::observe::Observation;
+use crate::foreign::observe::stamp::Stamp;
 use layouts::layout::Spot;
 use model::id::SessionId;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -33,10 +34,13 @@ impl Aim {
     }
 }
 
+/// An observation, with a stamp if it may be reused.
+type Kept = (Rc<Observation>, Option<Stamp>);
+
 /// Observations for one aim. Replaced when a turn begins and after files were written.
 pub(crate) struct Scope {
     pub(crate) aim: Aim,
-    observed: RefCell<BTreeMap<SessionId, Rc<Observation>>>,
+    observed: RefCell<BTreeMap<SessionId, Kept>>,
     /// This process's last write of each file.
     pub(crate) put: RefCell<BTreeMap<PathBuf, Vec<u8>>>,
     pub(crate) listing: Listing,
@@ -67,41 +71,31 @@ impl Scope {
         Self { aim, observed: RefCell::default(), put: RefCell::default(), listing: Listing::default() }
     }
 
-    pub(crate) fn keep(&self, observation: Observation) -> Rc<Observation> {
-        let observation = Rc::new(observation);
-        self.observed.borrow_mut().insert(observation.located.id.clone(), Rc::clone(&observation));
+    pub(crate) fn keep(&self, observation: Observation, stamp: Option<Stamp>) -> Rc<Observation> {
+        let (id, observation) = (observation.located.id.clone(), Rc::new(observation));
+        self.observed.borrow_mut().insert(id, (Rc::clone(&observation), stamp));
         observation
     }
 
     pub(crate) fn all(&self) -> Vec<Rc<Observation>> {
-        self.observed.borrow().values().cloned().collect()
-    }
-
-    /// The scope for the next look: keeps this process's writes and these observations.
-    fn renewed(&mut self, aim: Aim, current: Vec<Rc<Observation>>) -> Self {
-        let by_id = |observation: Rc<Observation>| (observation.located.id.clone(), observation);
-        Self {
-            observed: RefCell::new(current.into_iter().map(by_id).collect()),
-            put: std::mem::take(&mut self.put),
-            ..Self::of(aim)
-        }
+        self.observed.borrow().values().map(|(observation, _)| Rc::clone(observation)).collect()
     }
 }
 
 impl Engine {
     /// The observation of a session, if any.
     pub(crate) fn observed(&self, id: &SessionId) -> Option<Rc<Observation>> {
-        self.scope.observed.borrow().get(id).cloned()
+        self.scope.observed.borrow().get(id).map(|(observation, _)| Rc::clone(observation))
     }
 
     /// Begins a turn. Observations for a change made before it still count if nothing changed.
     pub(crate) fn begin_turn(&mut self) {
-        let mut current = self.scope.all();
-        current.retain(|observation| self.is_current(observation));
-        let ids: BTreeSet<&SessionId> = current.iter().map(|observation| &observation.located.id).collect();
-        self.store.forget_all_but(&ids);
+        let mut observed = self.scope.observed.take();
+        let base = self.store.base();
+        observed.retain(|id, (_, stamp)| stamp.as_ref().is_some_and(|stamp| stamp.is_current(base, id)));
+        self.store.forget_all_but(&observed.keys().collect());
         let aim = if self.scope.aim.is_repair() { self.scope.aim } else { Aim::Change };
-        self.scope = self.scope.renewed(aim, current);
+        self.scope = Scope { observed: observed.into(), put: self.scope.put.take().into(), ..Scope::of(aim) };
     }
 
     /// The command is decided: later queries have another aim.
@@ -113,6 +107,6 @@ impl Engine {
     /// Files were written here or elsewhere: observe everything again.
     pub(crate) fn forget_observations(&mut self) {
         self.store.forget();
-        self.scope = self.scope.renewed(self.scope.aim, Vec::new());
+        self.scope = Scope { put: self.scope.put.take().into(), ..Scope::of(self.scope.aim) };
     }
 }

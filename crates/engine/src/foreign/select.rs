@@ -192,7 +192,9 @@ impl Engine {
 
     /// The last unfinished session by name that is only in files and after this one.
     fn later_foreign(&self, layout: &dyn Layout, session: &Session) -> Option<SessionSummary> {
-        let later = self.later_spots(layout, session);
+        let mut later = self.spots(layout);
+        later.retain(|spot| session.path.as_ref().is_some_and(|own| spot.path > *own));
+        // Most often there is none, and nothing needs to be read.
         if later.is_empty() {
             return None;
         }
@@ -200,13 +202,6 @@ impl Engine {
         let found = all.iter().rev().filter(|located| later.contains(&located.spot));
         let mut found = found.filter_map(|located| reader.summarised(located));
         found.find(|found| found.is_unfinished() && found.says_where_it_stands && found.has_work())
-    }
-
-    /// Places of a layout's sessions that sort after this one, without reading them.
-    fn later_spots(&self, layout: &dyn Layout, session: &Session) -> Vec<Spot> {
-        let mut spots = self.spots(layout);
-        spots.retain(|spot| session.path.as_ref().is_some_and(|own| spot.path > *own));
-        spots
     }
 
     /// The session whose folder or file has exactly this name, which may contain characters not allowed in

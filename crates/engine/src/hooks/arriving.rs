@@ -14,6 +14,7 @@ impl Engine {
     pub(super) fn arrived(&mut self, event: &HookEvent, source: Source) -> Result<Reply> {
         let mut problems: Vec<String> = self.recognise(&event.agent).into_iter().collect();
         let session = self.to_tell_of(source)?;
+        let git_status = session.as_ref().and_then(|_| self.ask_status());
         let memory = match &session {
             Some(id) => self.store.load(id)?.map(|found| Memory::of(id.as_str(), found.row.version)),
             None => None,
@@ -29,7 +30,7 @@ impl Engine {
             // The brief includes requirements and other agents.
             let mut view = self.view_by_id(&id)?;
             self.add_rounds(&mut view);
-            let brief = Box::new(self.brief_of(view)?);
+            let brief = Box::new(self.brief_of(view, git_status)?);
             messages.push(AgentMessage::Brief { brief, compacted: source == Source::Compact });
             let carried = opening.answer.carried_over;
             if !carried.is_empty() {

@@ -3,10 +3,11 @@
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::foreign::discover::summary;
-use crate::foreign::discover::{Located, is_of_others, link_on_the_way};
+use crate::foreign::discover::{is_of_others, link_on_the_way};
 use crate::listing::ListRequest;
 use crate::view::{ShortView, Warning};
 use layouts::layout::{self, Layout, Place, Spot};
+use layouts::reader::Located;
 use model::id::SessionId;
 use std::path::Path;
 use store::Filter;

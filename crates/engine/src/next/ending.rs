@@ -8,9 +8,11 @@ use model::hint::{CommandLine, Hint};
 use model::id::Name;
 use model::lifecycle::Lifecycle;
 use model::note::NoteKind;
+use model::phase::Phase;
 use model::run::Run;
 use model::session::Session;
 use model::words;
+use model::workflow::PhaseDefinition;
 
 impl Next {
     /// If only a person can supply what is missing, the command is theirs: trusting commands, or approving a
@@ -28,9 +30,10 @@ impl Next {
         Self { command: Some(about(material, words)), waits: Waits::Person, ..self }
     }
 
-    /// Another session waits beside one that is over, which is no next step of this one.
+    /// Another session waits beside one that is over. Continuing it is an offer, not the next step of this one.
     pub(crate) fn beside(session: &Session, paused: &str) -> Self {
-        Self::new(format!("{}. Session {paused} is paused.", over(session, "")), None)
+        let said = format!("{}. Session {paused} is paused; to continue it: ", over(session, ""));
+        Self::new(Hint::new(said).command(CommandLine::new(words!["resume", paused])), None)
     }
 }
 
@@ -66,4 +69,21 @@ pub(super) fn closed_by_file(material: &Material<'_>, phase: &Name) -> Hint {
     let called = phase_called(number, phase);
     Hint::new(format!("A file calls the session finished, and {called} is not done here. To continue it: "))
         .command(CommandLine::new(words!["reopen", &material.session.id]))
+}
+
+/// The first phase that a file calls done, although its gate failed here or it has open items here.
+pub(super) fn contested(material: &Material<'_>) -> Option<usize> {
+    material.run.phases.iter().position(|phase| material.session.is_contested(phase))
+}
+
+/// The result that a run ends with must be there: if only a file calls the last phase with a gate done, its gate comes
+/// first.
+pub(super) fn claimed_before_the_end(material: &Material<'_>) -> Option<usize> {
+    let run = material.run;
+    let has_gate = |phase: &Phase| {
+        let defined = material.definition.and_then(|workflow| workflow.phase(phase.id().as_str()));
+        defined.is_some_and(PhaseDefinition::has_gate)
+    };
+    let last = run.phases.iter().rposition(|phase| phase.is_done() && has_gate(phase))?;
+    (run.is_open() && run.is_at_its_end() && run.phases[last].claimed).then_some(last)
 }

@@ -1,5 +1,5 @@
 //! Restricts going back to an earlier state: an agent must not restore an approval, an override or a skip
-//! that somebody withdrew. Only a person can.
+//! that somebody withdrew, nor a phase that a person opened again. Only a person can.
 
 use super::Restricted;
 use crate::engine::Engine;
@@ -26,11 +26,29 @@ impl Engine {
             matches!(recorded.event, Event::PhaseSkipped { .. }) && recorded.actor.is_person()
         };
         let is_skip_restricted = lineage(history, to_version).iter().any(by_person);
+        if finishes_what_person_reopened(now, &restored, &history[kept..]) {
+            self.require_person(Restricted::Override)?;
+        }
         brought_back(now, &restored)
             .into_iter()
             .filter(|rule| *rule != Restricted::Skip || is_skip_restricted)
             .try_for_each(|rule| self.require_person(rule))
     }
+}
+
+/// True if a person went back since, and a phase that this opened would be finished again.
+fn finishes_what_person_reopened(now: &Session, restored: &Session, since: &[Recorded]) -> bool {
+    let goes_back = |recorded: &Recorded| {
+        recorded.actor.is_person()
+            && matches!(
+                recorded.event,
+                Event::RolledBack { .. } | Event::PhaseRevised { .. } | Event::Restored { .. }
+            )
+    };
+    let finished = |session: &Session| -> BTreeSet<_> {
+        Outcome::ALL.into_iter().flat_map(|outcome| ended(session, outcome)).collect()
+    };
+    since.iter().any(goes_back) && !finished(restored).is_subset(&finished(now))
 }
 
 fn brought_back(now: &Session, restored: &Session) -> Vec<Restricted> {

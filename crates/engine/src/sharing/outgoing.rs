@@ -4,10 +4,11 @@
 use super::Shared;
 use super::histories::Node;
 use super::segment::{LARGEST, Segment, SegmentName, line};
-use super::sidecar::{Content, Entries, Signature};
+use super::sidecar::{Draft, Entries, FileRef, Signature};
 use super::taking::is_fork;
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::execute::is_bundle;
 use crate::signing::git_setting;
 use crate::{hex, redact};
 use model::event::Event;
@@ -19,7 +20,8 @@ use store::{Arrival, Store};
 
 /// The file in which a replica describes itself.
 pub(super) const ABOUT: &str = "replica.json";
-const CHANGES_AT_ONCE: usize = 10_000;
+/// How many sessions without a chain are sealed in one transaction.
+const SEALED_AT_ONCE: usize = 1_000;
 
 /// A replica's description of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,124 +30,144 @@ pub(super) struct About {
 }
 
 /// The content of the next commit.
-#[derive(Default)]
-pub(super) struct Outgoing {
-    files: BTreeMap<String, Content>,
+struct Outgoing<'a> {
+    draft: Draft<'a>,
+    files: BTreeMap<String, FileRef>,
     /// Files of the own history to remove, because they contain purged text.
     replaced: BTreeSet<String>,
-    pub(super) sessions: usize,
+    sessions: usize,
+    /// Sessions that are not sent, and why.
+    held: BTreeMap<String, String>,
+}
+
+impl Outgoing<'_> {
+    fn add(&mut self, path: String, content: &[u8]) -> Result<()> {
+        let file = self.draft.add(content)?;
+        self.files.insert(path, file);
+        Ok(())
+    }
+
+    /// Leaves out the files below a folder, except those that replace one with purged text.
+    fn keep_only_replacements(&mut self, folder: &str) {
+        let below = self.files.range(folder.to_owned()..).take_while(|(path, _)| path.starts_with(folder));
+        let unneeded: Vec<String> =
+            below.map(|(path, _)| path.clone()).filter(|path| !self.replaced.contains(path)).collect();
+        for path in unneeded {
+            self.files.remove(&path);
+        }
+    }
+}
+
+/// A session's events here, each with its author replica.
+struct Way {
+    /// The id in its log.
+    named: SessionId,
+    nodes: Vec<Node>,
+    events: Vec<Event>,
 }
 
 impl Engine {
-    /// Sessions that changed here since the last sync, and the new cursor.
-    pub(super) fn changed_after(&self, cursor: u64) -> Result<(BTreeSet<SessionId>, u64)> {
-        let (mut changed, mut newest) = (BTreeSet::new(), cursor);
-        loop {
-            let changes = self.store.changes(newest, CHANGES_AT_ONCE)?;
-            let Some(last) = changes.last() else { return Ok((changed, newest)) };
-            newest = last.cursor;
-            changed.extend(changes.into_iter().map(|change| change.session));
-        }
-    }
-
-    /// Commits the changes; `None` if there are none.
+    /// Commits the changes and returns the number of sessions in them.
     pub(super) fn write_out(
         &mut self,
         shared: &mut Shared,
         changed: &BTreeSet<SessionId>,
         own: &Entries,
     ) -> Result<usize> {
-        let mut out = Outgoing::default();
-        let arrivals = self.arrivals_known(Some(&shared.settings))?;
-        for id in changed {
+        let changed: Vec<SessionId> = changed.iter().cloned().collect();
+        for some in changed.chunks(SEALED_AT_ONCE) {
+            self.store.seal_histories(some, self.patience.left())?;
+        }
+        let arrivals = self.arrivals_known(&shared.witnesses)?;
+        let mut out = Outgoing {
+            draft: shared.sidecar.draft(),
+            files: BTreeMap::new(),
+            replaced: BTreeSet::new(),
+            sessions: 0,
+            held: BTreeMap::new(),
+        };
+        for id in &changed {
             self.add_session(shared, id, arrivals.get(id), own, &mut out)?;
         }
-        let about = serde_json::to_vec(&About { name: self.replica_name() }).unwrap_or_default();
-        if out.files.is_empty() && out.replaced.is_empty() && own.contains_key(ABOUT) {
-            return Ok(0);
+        let (sessions, held, rewritten) =
+            (out.sessions, std::mem::take(&mut out.held), !out.replaced.is_empty());
+        if !out.files.is_empty() || rewritten || !own.contains_key(ABOUT) {
+            self.commit(shared, own, out)?;
         }
-        out.files.insert(ABOUT.to_owned(), Content::Bytes(about));
+        shared.settings.held = held;
+        shared.rewritten = rewritten;
+        Ok(sessions)
+    }
+
+    fn commit(&self, shared: &Shared, own: &Entries, mut out: Outgoing<'_>) -> Result<()> {
+        let about = serde_json::to_vec(&About { name: self.replica_name() }).unwrap_or_default();
+        out.add(ABOUT.to_owned(), &about)?;
         let message = match out.sessions {
             1 => "1 session".to_owned(),
             count => format!("{count} sessions"),
         };
         let anew = (!out.replaced.is_empty()).then(|| {
-            own.iter()
-                .filter(|(path, _)| !out.replaced.contains(*path))
-                .map(|(path, entry)| (path.clone(), entry.clone()))
-                .collect::<Entries>()
+            let kept = own.iter().filter(|(path, _)| !out.replaced.contains(*path));
+            kept.map(|(path, entry)| (path.clone(), entry.clone())).collect::<Entries>()
         });
-        let files: Vec<(String, Content)> = out.files.into_iter().collect();
-        let parent = shared.refs.own.clone();
-        let signature = self.signature();
-        shared.sidecar.commit(&files, parent.as_deref(), anew.as_ref(), &signature, &message)?;
-        shared.rewritten = anew.is_some();
-        Ok(out.sessions)
+        let parent = shared.refs.own.as_deref();
+        out.draft.commit(out.files.iter(), parent, anew.as_ref(), &self.signature(), &message)
     }
 
     fn add_session(
-        &mut self,
-        shared: &mut Shared,
+        &self,
+        shared: &Shared,
         id: &SessionId,
         arrival: Option<&Arrival>,
         own: &Entries,
-        out: &mut Outgoing,
+        out: &mut Outgoing<'_>,
     ) -> Result<()> {
-        shared.settings.held.remove(id.as_str());
-        self.store.seal_history(id, self.patience.left())?;
-        let Some((named, way)) = self.own_way(id, arrival, shared)? else { return Ok(()) };
-        let (Some(first), Some(last)) = (way.first(), way.last()) else { return Ok(()) };
+        let Some(way) = self.own_way(id, arrival, shared)? else { return Ok(()) };
+        let (Some(first), Some(last)) = (way.nodes.first(), way.nodes.last()) else { return Ok(()) };
         let stream = hex(&first.link);
         let folder = format!("s/{}/{stream}/", &stream[..2]);
         let is_published =
             own.range(folder.clone()..).next().is_some_and(|(path, _)| path.starts_with(&folder));
-        let is_theirs = arrival.is_some_and(|arrival| arrival.head == last.link);
+        let is_theirs = arrival.is_some_and(|arrival| arrival.head == last.link && !is_bundle(arrival));
         // A fork that ends with an event of this replica is sent from nowhere else.
         if is_theirs && (is_fork(id) || !is_published) {
             return Ok(());
         }
         let texts = self.named_texts(&way, own, out)?;
-        if let Some(why) = secret_in_session(&way, &texts) {
-            shared.settings.held.insert(id.to_string(), why);
+        if let Some(why) = secret_in_session(&way.nodes, &texts) {
+            out.held.insert(id.to_string(), why);
             return Ok(());
         }
         let before = out.files.len() + out.replaced.len();
-        self.add_segments(shared, &named, &way, &folder, own, out)?;
+        self.add_segments(shared, &way, &folder, own, out)?;
         if is_theirs {
             // Its owner sends it. Files sent from here only must not keep purged content.
-            let replaced = &out.replaced;
-            out.files.retain(|path, _| !path.starts_with(&folder) || replaced.contains(path));
+            out.keep_only_replacements(&folder);
         } else {
-            out.files.extend(texts.into_iter().map(|(path, body)| (path, Content::Bytes(body))));
+            for (path, body) in texts {
+                out.add(path, &body)?;
+            }
         }
         self.drop_purged_contents(&way, own, out)?;
         out.sessions += usize::from(out.files.len() + out.replaced.len() > before);
         Ok(())
     }
 
-    /// A session's events here, each with its author replica, and the id in its log.
-    fn own_way(
-        &self,
-        id: &SessionId,
-        arrival: Option<&Arrival>,
-        shared: &Shared,
-    ) -> Result<Option<(SessionId, Vec<Node>)>> {
-        let way = self.kept_nodes(id, arrival, shared)?;
-        let named = way.first().and_then(|node| match Event::read(&node.row.kind, &node.row.body) {
-            Event::SessionStarted { id, .. } => Some(id),
-            _ => None,
-        });
-        Ok(named.map(|named| (named, way)))
+    fn own_way(&self, id: &SessionId, arrival: Option<&Arrival>, shared: &Shared) -> Result<Option<Way>> {
+        let nodes = self.kept_nodes(id, arrival, shared)?;
+        let events: Vec<Event> =
+            nodes.iter().map(|node| Event::read(&node.row.kind, &node.row.body)).collect();
+        let Some(Event::SessionStarted { id: named, .. }) = events.first() else { return Ok(None) };
+        Ok(Some(Way { named: named.clone(), nodes, events }))
     }
 
     fn add_segments(
         &self,
         shared: &Shared,
-        session: &SessionId,
-        way: &[Node],
+        Way { named, nodes: way, .. }: &Way,
         folder: &str,
         own: &Entries,
-        out: &mut Outgoing,
+        out: &mut Outgoing<'_>,
     ) -> Result<()> {
         let links: BTreeMap<u64, Hash> = way.iter().map(|node| (node.row.version, node.link)).collect();
         let Some(stream) = way.first().map(|node| node.link) else { return Ok(()) };
@@ -156,16 +178,16 @@ impl Engine {
                 let path = name.path();
                 let entry = own.get(&path).unwrap_or(entry);
                 let part = part_of(way, name.first, name.last);
-                match self.purged_copy(shared, session, part, &entry.object)? {
+                match self.purged_copy(shared, named, part, &entry.object)? {
                     Some(purged) => {
                         if own.contains_key(&path) {
                             out.replaced.insert(path.clone());
                         }
-                        out.files.insert(path, Content::Bytes(purged));
+                        out.add(path, &purged)?;
                     }
                     None if own.contains_key(&path) => {}
                     None => {
-                        out.files.insert(path, Content::Object(entry.object.clone()));
+                        out.files.insert(path, FileRef::Object(entry.object.clone()));
                     }
                 }
                 next = name.last + 1;
@@ -174,7 +196,7 @@ impl Engine {
             let part = new_part(way, next);
             let last = part.last().map_or(next, |node| node.row.version);
             let name = SegmentName::new(&stream, next, last, &links[&last]);
-            out.files.insert(name.path(), Content::Bytes(written(session, part)));
+            out.add(name.path(), &written(named, part))?;
             next = last + 1;
         }
         Ok(())
@@ -208,12 +230,11 @@ impl Engine {
     }
 
     /// Definitions and kept contents that these events name and the own history does not have yet.
-    fn named_texts(&self, way: &[Node], own: &Entries, out: &Outgoing) -> Result<BTreeMap<String, Vec<u8>>> {
+    fn named_texts(&self, way: &Way, own: &Entries, out: &Outgoing<'_>) -> Result<BTreeMap<String, Vec<u8>>> {
         let mut texts = BTreeMap::new();
         let is_there = |path: &String| own.contains_key(path) || out.files.contains_key(path);
-        for node in way {
-            let event = Event::read(&node.row.kind, &node.row.body);
-            if let Event::RunStarted { workflow, .. } | Event::DefinitionUpdated { workflow, .. } = &event {
+        for event in &way.events {
+            if let Event::RunStarted { workflow, .. } | Event::DefinitionUpdated { workflow, .. } = event {
                 let path = format!("def/{}", workflow.hash);
                 if !is_there(&path)
                     && !texts.contains_key(&path)
@@ -236,9 +257,9 @@ impl Engine {
     }
 
     /// Contents in the own history that the store no longer keeps.
-    fn drop_purged_contents(&self, way: &[Node], own: &Entries, out: &mut Outgoing) -> Result<()> {
-        for node in way {
-            for hash in Event::read(&node.row.kind, &node.row.body).contents() {
+    fn drop_purged_contents(&self, way: &Way, own: &Entries, out: &mut Outgoing<'_>) -> Result<()> {
+        for event in &way.events {
+            for hash in event.contents() {
                 let path = format!("blob/{hash}");
                 if own.contains_key(&path) && self.store.content(hash)?.is_none() {
                     out.replaced.insert(path);

@@ -1,14 +1,15 @@
 //! The sharing settings of this store: `sync.json` beside the database. Written atomically.
 
+use super::witnesses::Witness;
 use crate::error::{Error, Result};
 use jiff::Timestamp;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use store::Arrival;
 
 const NAME: &str = "sync.json";
 
@@ -44,8 +45,8 @@ pub(super) struct Settings {
     /// Sessions in use here that another replica has continued.
     #[serde(default)]
     pub(super) waiting: BTreeSet<String>,
-    /// Where histories came from, by session: a second record beside the store's own.
-    #[serde(default)]
+    /// Where histories came from, as older programs kept it. It is in a file of its own now: this one is read often.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) arrived: BTreeMap<String, Witness>,
     /// When a sync was last tried; limits background syncs.
     #[serde(default)]
@@ -57,16 +58,6 @@ pub(super) struct Settings {
     /// Refusals of the last sync, with reasons.
     #[serde(default)]
     pub(super) refused: Vec<String>,
-}
-
-/// An arrival, so that a row that was deleted from the store does not make a history one's own.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Witness {
-    pub(super) replica: String,
-    pub(super) version: u64,
-    /// The link of the chain at that version, in hexadecimal.
-    pub(super) head: String,
-    pub(super) at: Timestamp,
 }
 
 /// An event that reveals whether an older copy replaced the store.
@@ -113,48 +104,17 @@ impl Settings {
         Ok(())
     }
 
-    /// Remembers an arrival. A shorter one does not replace it.
-    pub(super) fn witness(&mut self, arrival: &Arrival) {
-        let known = self.arrived.get(arrival.session.as_str());
-        if known.is_none_or(|known| known.version < arrival.version) {
-            let witness = Witness {
-                replica: arrival.replica.clone(),
-                version: arrival.version,
-                head: crate::hex(&arrival.head),
-                at: arrival.at,
-            };
-            self.arrived.insert(arrival.session.to_string(), witness);
-        }
-    }
-
     pub(super) fn is_own(&self, replica: &str) -> bool {
         self.replica == replica || self.former.contains(replica)
     }
 
     /// `None`: sharing is off.
     pub(super) fn read(folder: &Path) -> Result<Option<Self>> {
-        let path = folder.join(NAME);
-        match fs::read(&path) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| Error::Sharing {
-                message: format!("{} cannot be read: {error}", path.display()),
-                hint: "remove it, then switch sharing on again: leftoff init --sync".into(),
-            }),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(source) => Err(Error::io(format!("reading {}", path.display()), source)),
-        }
+        read_json(&folder.join(NAME))
     }
 
     pub(super) fn write(&self, folder: &Path) -> Result<()> {
-        let path = folder.join(NAME);
-        let draft = folder.join(format!("{NAME}.new"));
-        let written = || -> std::io::Result<()> {
-            let _ = fs::remove_file(&draft);
-            let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
-            file.write_all(&serde_json::to_vec_pretty(self)?)?;
-            file.sync_all()?;
-            fs::rename(&draft, &path)
-        };
-        written().map_err(|source| Error::io(format!("writing {}", path.display()), source))
+        write_json(&folder.join(NAME), &serde_json::to_vec_pretty(self).unwrap_or_default())
     }
 
     pub(super) fn remove(folder: &Path) -> Result<()> {
@@ -171,6 +131,30 @@ impl Settings {
     pub(super) fn exist(folder: &Path) -> bool {
         folder.join(NAME).exists()
     }
+}
+
+pub(super) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
+    match fs::read(path) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| Error::Sharing {
+            message: format!("{} cannot be read: {error}", path.display()),
+            hint: "remove it, then switch sharing on again: leftoff init --sync".into(),
+        }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(Error::io(format!("reading {}", path.display()), source)),
+    }
+}
+
+/// Replaces a file in one step.
+pub(super) fn write_json(path: &Path, bytes: &[u8]) -> Result<()> {
+    let draft = path.with_extension("json.new");
+    let written = || -> std::io::Result<()> {
+        let _ = fs::remove_file(&draft);
+        let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&draft, path)
+    };
+    written().map_err(|source| Error::io(format!("writing {}", path.display()), source))
 }
 
 fn new_replica() -> Result<String> {

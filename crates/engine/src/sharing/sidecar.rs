@@ -2,6 +2,9 @@
 //! project's own repository is read for its settings and never written.
 
 mod running;
+mod writing;
+
+pub(super) use writing::{Draft, FileRef, Signature};
 
 use super::remote::{no_git, plain_git, remote_url, settings_of, succeeded, without_password};
 use super::segment::is_replica;
@@ -16,6 +19,7 @@ const FOLDER: &str = "sync.git";
 const FETCHED: &str = "refs/remotes/";
 /// This replica's own history.
 const OWN: &str = "refs/own";
+
 pub(super) struct Sidecar {
     folder: PathBuf,
     /// The remote's URL, as git knows it.
@@ -49,26 +53,12 @@ pub(super) struct Refs {
     pub(super) refused: Vec<String>,
 }
 
-/// A file of the next commit.
-pub(super) enum Content {
-    Bytes(Vec<u8>),
-    /// An existing object.
-    Object(String),
-}
-
 /// The result of a push.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Pushed {
     Done,
     /// Somebody else wrote this replica's ref.
     Taken,
-}
-
-/// Author and time of a commit.
-pub(super) struct Signature {
-    pub(super) name: String,
-    pub(super) email: String,
-    pub(super) seconds: i64,
 }
 
 impl Sidecar {
@@ -88,7 +78,11 @@ impl Sidecar {
             unattended,
         };
         if !sidecar.folder.join("HEAD").exists() {
-            let made = plain_git().arg("init").args(["--bare", "--quiet"]).arg(&sidecar.folder).output();
+            let made = plain_git()
+                .arg("init")
+                .args(["--bare", "--quiet", "--template="])
+                .arg(&sidecar.folder)
+                .output();
             succeeded("making the repository for sharing", made)?;
         }
         Ok(sidecar)
@@ -190,43 +184,6 @@ impl Sidecar {
         let _ = asking.join();
         child.wait().map_err(io)?;
         Ok(contents)
-    }
-
-    /// Adds files to this replica's own history in one commit. `anew` drops the old commits.
-    pub(super) fn commit(
-        &self,
-        files: &[(String, Content)],
-        parent: Option<&str>,
-        anew: Option<&Entries>,
-        by: &Signature,
-        message: &str,
-    ) -> Result<()> {
-        let mut out = Vec::new();
-        let who = format!("{} <{}> {} +0000", plain(&by.name), plain(&by.email), by.seconds);
-        out.extend(format!("commit {OWN}\ncommitter {who}\ndata {}\n{message}\n", message.len()).bytes());
-        match (anew, parent) {
-            (None, Some(parent)) => out.extend(format!("from {parent}\n").bytes()),
-            (None, None) => {}
-            (Some(kept), _) => {
-                for (path, entry) in kept {
-                    out.extend(format!("M 100644 {} {path}\n", entry.object).bytes());
-                }
-            }
-        }
-        for (path, content) in files {
-            match content {
-                Content::Object(object) => out.extend(format!("M 100644 {object} {path}\n").bytes()),
-                Content::Bytes(bytes) => {
-                    out.extend(format!("M 100644 inline {path}\ndata {}\n", bytes.len()).bytes());
-                    out.extend_from_slice(bytes);
-                    out.push(b'\n');
-                }
-            }
-        }
-        out.extend(b"\ndone\n");
-        let mut git = self.git();
-        git.args(["fast-import", "--quiet", "--done", "--force", "--date-format=raw"]);
-        self.fed("writing sessions for sharing", &mut git, out)
     }
 
     /// Sends this replica's own history, if the remote has the expected one.
@@ -338,9 +295,4 @@ fn answer(from: &mut impl BufRead) -> std::io::Result<Vec<u8>> {
     let mut end = [0; 1];
     from.read_exact(&mut end)?;
     Ok(content)
-}
-
-/// A name that is valid in a commit.
-fn plain(text: &str) -> String {
-    text.chars().filter(|letter| !letter.is_control() && !"<>".contains(*letter)).collect()
 }

@@ -6,6 +6,7 @@ use super::sidecar::{Refs, Sidecar};
 use super::taking::{fork_of, is_fork};
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::execute::is_bundle;
 use crate::facades::ProjectStore;
 use crate::view::{SharedView, Warning};
 use crate::words::ago;
@@ -88,7 +89,7 @@ impl ProjectStore<'_> {
             }
             Err(_) => (None, Refs::default(), BTreeMap::new()),
         };
-        let (changed, _) = engine.changed_after(settings.mark.cursor)?;
+        let (changed, _) = engine.store.base().changed_sessions(settings.mark.cursor)?;
         let is_behind = |(replica, (commit, _)): &(&String, &(String, i64))| {
             **replica != settings.replica && settings.taken.get(*replica) != Some(commit)
         };
@@ -175,9 +176,12 @@ impl Engine {
     /// Where a session came from, and when this clone last synced. None if sharing is off.
     pub(crate) fn shared_view(&self, session: &Session) -> Option<SharedView> {
         let settings = self.sharing_folder().and_then(|folder| Settings::read(&folder)).ok().flatten()?;
-        let arrival = self.store.arrival(&session.id).ok().flatten();
+        let arrival = self.store.base().arrival(&session.id).ok().flatten();
         let from = arrival.as_ref().filter(|arrival| !settings.is_own(&arrival.replica));
-        let from_name = from.map(|arrival| self.name_of_replica(&arrival.replica));
+        let name = |arrival: &store::Arrival| {
+            if is_bundle(arrival) { "a bundle".to_owned() } else { self.name_of_replica(&arrival.replica) }
+        };
+        let from_name = from.map(name);
         let (received_at, last_sync) = (from.map(|arrival| arrival.at), settings.done);
         let now = self.clock.now();
         let synced =

@@ -8,10 +8,9 @@ pub(crate) use naming::{fork_of, is_fork};
 use super::Shared;
 use super::histories::{Author, Node, nodes};
 use super::incoming::Stream;
-use super::settings::Settings;
 use crate::engine::{Engine, read_event};
 use crate::error::Result;
-use crate::execute::session_row;
+use crate::execute::{is_bundle, session_row, taken};
 use crate::items::item_rows;
 use crate::place::Project;
 use crate::policy::Restricted;
@@ -66,7 +65,7 @@ impl Engine {
         streams: Vec<Stream>,
         done: &mut TakenIn,
     ) -> Result<()> {
-        let arrivals = self.arrivals_known(Some(&shared.settings))?;
+        let arrivals = self.arrivals_known(&shared.witnesses)?;
         let mut arrived = Arrived::default();
         for stream in streams {
             let copies = self.copies(&stream, &arrivals, shared)?;
@@ -78,38 +77,9 @@ impl Engine {
         self.add_texts(shared, &mut arrived)?;
         self.store.take_histories(&arrived)?;
         for arrival in arrived.histories.iter().filter_map(|history| history.arrival.as_ref()) {
-            shared.settings.witness(arrival);
+            shared.witnesses.remember(arrival);
         }
         Ok(())
-    }
-
-    /// The arrivals of stored sessions: as the store says, and as `sync.json` remembers them where the store says nothing.
-    pub(super) fn arrivals_known(&self, settings: Option<&Settings>) -> Result<BTreeMap<SessionId, Arrival>> {
-        let arrivals = self.store.arrivals()?.into_iter();
-        let mut known: BTreeMap<SessionId, Arrival> =
-            arrivals.map(|arrival| (arrival.session.clone(), arrival)).collect();
-        for (id, witness) in settings.into_iter().flat_map(|settings| &settings.arrived) {
-            let Ok(id) = SessionId::parse(id) else { continue };
-            if known.get(&id).is_some_and(|arrival| arrival.version >= witness.version) {
-                continue;
-            }
-            let seals = self.store.chain(&id)?.seals;
-            let link = |version: u64| seals.get(&version).map(|seal| seal.link);
-            let (Some(stream), Some(head)) = (link(1), link(witness.version)) else { continue };
-            // The session may have another history by now.
-            if crate::hex(&head) == witness.head {
-                let (replica, version, at) = (witness.replica.clone(), witness.version, witness.at);
-                let arrival = Arrival { session: id.clone(), replica, stream, version, head, at };
-                known.insert(id, arrival);
-            }
-        }
-        Ok(known)
-    }
-
-    /// The last event of a session that was written elsewhere; 0 if none was.
-    pub(crate) fn arrived_up_to(&self, id: &SessionId) -> Result<u64> {
-        let settings = self.sharing_folder().and_then(|folder| Settings::read(&folder)).ok().flatten();
-        Ok(self.arrivals_known(settings.as_ref())?.get(id).map_or(0, |arrival| arrival.version))
     }
 
     /// Stored histories of this very session, under any id.
@@ -155,7 +125,10 @@ impl Engine {
         let own = Author { replica: shared.settings.replica.clone(), is_certain: true };
         let mut found: Vec<Node> = nodes(None, &given, &own).collect();
         if let Some(arrival) = arrival {
-            let from_elsewhere = Author { replica: arrival.replica.clone(), is_certain: false };
+            // Nobody else sends what came in a bundle, so it is sent from here.
+            let by_bundle = is_bundle(arrival).then(|| shared.settings.replica.clone());
+            let replica = by_bundle.unwrap_or_else(|| arrival.replica.clone());
+            let from_elsewhere = Author { replica, is_certain: false };
             for node in found.iter_mut().filter(|node| node.row.version <= arrival.version) {
                 node.author = from_elsewhere.clone();
             }
@@ -291,19 +264,6 @@ impl Engine {
         if copy.is_some_and(|copy| copy.head == *head) && common == way.len() {
             return Ok(None);
         }
-        let author = way.last().map(|node| node.author.replica.clone()).unwrap_or_default();
-        let is_own = shared.settings.is_own(&author);
-        let mut placed = session.clone();
-        placed.id = id.clone();
-        placed.machine = (!is_own).then(|| author.clone());
-        if let (true, Some(copy)) = (is_own, copy) {
-            placed.worktree.clone_from(&copy.loaded.row.worktree);
-            placed.machine.clone_from(&copy.loaded.row.machine);
-        }
-        if is_fork(id) {
-            set_aside(&mut placed);
-        }
-        let placed = placed.trimmed();
         // Anybody can write any name into a segment, and push any ref: only what is in this store was written here.
         let arrival = way.iter().rfind(|node| !own.contains(&node.link)).map(|last| Arrival {
             session: id.clone(),
@@ -318,6 +278,21 @@ impl Engine {
             Some(known) if known.head == arrival.head => Arrival { session: id.clone(), ..known },
             Some(_) | None => arrival,
         });
+        let author = way.last().map(|node| node.author.replica.clone()).unwrap_or_default();
+        let is_own = shared.settings.is_own(&author);
+        let taken = arrival.as_ref().and_then(taken);
+        let here = taken.and_then(|taken| Session::fold_taken(events, Some(&taken)));
+        let mut placed = here.unwrap_or_else(|| session.clone());
+        placed.id = id.clone();
+        placed.machine = (!is_own).then(|| author.clone());
+        if let (true, Some(copy)) = (is_own, copy) {
+            placed.worktree.clone_from(&copy.loaded.row.worktree);
+            placed.machine.clone_from(&copy.loaded.row.machine);
+        }
+        if is_fork(id) {
+            set_aside(&mut placed);
+        }
+        let placed = placed.trimmed();
         Ok(Some(TakenHistory {
             expected: copy.map_or(0, |copy| copy.loaded.row.version),
             shared: common as u64,

@@ -36,21 +36,25 @@ impl Engine {
             if self.store.definition(&hash)?.is_some() {
                 continue;
             }
-            let Some(bytes) = shared.file(&format!("def/{hash}"), LARGEST_CONTENT)? else { continue };
-            match definition(&hash, sealed.as_deref(), bytes) {
-                Ok(row) => arrived.definitions.push(row),
-                Err(why) => shared.refused.push(format!("the definition {hash} was refused: {why}")),
+            let found = shared.files(&[format!("def/{hash}")], LARGEST_CONTENT)?.pop();
+            match found.map(|(_, bytes)| definition(&hash, sealed.as_deref(), bytes)) {
+                None => {}
+                Some(Ok(row)) => arrived.definitions.push(row),
+                Some(Err(why)) => shared.refused.push(format!("the definition {hash} was refused: {why}")),
             }
         }
+        let mut missing = Vec::new();
         for hash in contents {
-            if self.store.content(&hash)?.is_some() {
-                continue;
+            if self.store.content(&hash)?.is_none() {
+                missing.push(format!("blob/{hash}"));
             }
-            let Some(body) = shared.file(&format!("blob/{hash}"), LARGEST_CONTENT)? else { continue };
-            if hex(&Sha256::digest(&body)) == hash {
+        }
+        for (path, body) in shared.files(&missing, LARGEST_CONTENT)? {
+            let hash = hex(&Sha256::digest(&body));
+            if path == format!("blob/{hash}") {
                 arrived.contents.push(ContentRow { hash, body });
             } else {
-                shared.refused.push(format!("the file blob/{hash} was refused: its content does not match"));
+                shared.refused.push(format!("the file {path} was refused: its content does not match"));
             }
         }
         Ok(())

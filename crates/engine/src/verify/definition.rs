@@ -64,8 +64,10 @@ pub(super) fn problems(
 /// A definition that the project lacks, or has in another form.
 fn not_here(engine: &Engine, session: &Session, run: &WorkflowRef, stored: &Workflow) -> Option<Problem> {
     let known = definitions::known_here(&engine.project, session, run.name.as_str());
+    // A session in another tool's file may name an older version than the project has; its phases and gates count.
+    let is_stored = |own: &Workflow| Workflow { version: stored.version.clone(), ..own.clone() } == *stored;
     match known {
-        Some(workflow) if workflow == *stored => None,
+        Some(workflow) if is_stored(&workflow) => None,
         Some(workflow) if workflow.hash == run.hash => {
             Some(Problem::DefinitionChanged { workflow: run.name.clone() })
         }

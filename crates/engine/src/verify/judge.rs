@@ -1,5 +1,6 @@
 //! Judges a replayed history: which phases count, and the problems of the rest.
 
+use super::claims::rests_on_claimed_items;
 use super::material::Material;
 use super::problem::Problem;
 use super::replay::{Approved, End, Replay};
@@ -116,6 +117,7 @@ impl Judge<'_> {
         problems.extend(self.branch_problem());
         problems.extend(self.signature_problems(ground));
         problems.extend(self.replay.clock_problems());
+        problems.extend(self.id_problem());
         let newer = session.unknown_event.clone().map(|kind| Problem::NewerEvent { kind });
         problems.extend(newer);
         match session.lifecycle {
@@ -154,6 +156,14 @@ impl Judge<'_> {
         let asked = self.request.branch.as_ref()?;
         let is_of_branch = self.replay.history.iter().any(|recorded| is_on(&recorded.event, asked));
         (!is_of_branch).then(|| Problem::OtherBranch { asked: asked.clone() })
+    }
+
+    /// A history under the id of another session. A copy that arrived beside one of the same id has a suffix.
+    fn id_problem(&self) -> Option<Problem> {
+        let own = self.replay.session.id.as_str();
+        let rest = self.material.session.as_str().strip_prefix(own);
+        let is_its = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        (!is_its).then(|| Problem::OtherSession { own: own.to_owned() })
     }
 
     fn head_problem(&self) -> Option<Problem> {
@@ -197,13 +207,18 @@ impl Judge<'_> {
             problems = self.end_problems(run, phase, end, defined, ground);
             problems.extend((defined.is_none() && !may_be_unknown).then_some(Problem::UnknownPhase));
             problems.extend(self.replaced(run, phase.id(), end, ground));
+            problems.extend(workflow.and_then(|workflow| self.applies(run, phase, workflow)));
             let is_claim = self.is_mere_claim(run, end, defined, ground) || self.lacks_signature(end, ground);
             // Nothing needs to be shown for a phase without a gate.
             let has_no_gate =
                 outcome == Some(Outcome::Done) && !defined.is_some_and(PhaseDefinition::has_gate);
             // A phase that only a file completed is a claim, whatever the file says about its checks.
             let is_told_by_file = end.report.is_some() && is_tool(&end.actor) && !has_no_gate;
-            if (is_claim && !has_no_gate) || is_told_by_file {
+            let has_claimed_items = || {
+                let claimed = |defined| rests_on_claimed_items(self.replay, run, phase.id(), end, defined);
+                defined.is_some_and(claimed) && outcome == Some(Outcome::Verified)
+            };
+            if (is_claim && !has_no_gate) || is_told_by_file || has_claimed_items() {
                 outcome = Some(Outcome::Claimed);
             }
         }
@@ -278,7 +293,7 @@ impl Judge<'_> {
             problems.push(Problem::Unconditional);
         }
         let Some(report) = &end.report else { return problems };
-        problems.extend(self.judged_problems(run, phase, report, end, ground));
+        problems.extend(self.judged_problems(run, phase, report, end));
         let Some(defined) = defined else { return problems };
         let newest = ground.definitions.get(&run.workflow.hash);
         let newest = newest.and_then(|workflow| workflow.phase(phase.id().as_str()));
@@ -302,27 +317,20 @@ impl Judge<'_> {
     }
 
     /// Compares the judged definition, state and items with the history.
-    fn judged_problems(
-        &self,
-        run: &Run,
-        phase: &Phase,
-        report: &AttemptReport,
-        end: &End,
-        ground: &Ground,
-    ) -> Vec<Problem> {
+    fn judged_problems(&self, run: &Run, phase: &Phase, report: &AttemptReport, end: &End) -> Vec<Problem> {
         let Some(judged) = &report.judged else { return Vec::new() };
         let mut problems = Vec::new();
         if end.named.as_ref().is_some_and(|named| *named != judged.definition) {
             problems.push(Problem::OtherDefinition);
         }
-        // A purge changes texts that the state contains.
-        let is_purged = ground.purged.range(..end.version).next().is_some();
         let are_other_items = || {
             let judged = judged.items.as_ref();
             judged.is_some_and(|items| *items != self.replay.items_before(run, phase.id(), end.version))
         };
-        if !is_purged && (judged.state != end.state || are_other_items()) {
-            problems.push(Problem::OtherState);
+        if judged.state != end.state || are_other_items() {
+            // A purge changes texts that the state contained; then nothing shows what the gate judged.
+            let purged = self.replay.purged_of_state(end.version);
+            problems.push(purged.map_or(Problem::OtherState, |version| Problem::Purged { version }));
         }
         problems
     }
@@ -356,6 +364,20 @@ impl Judge<'_> {
             report.checks.iter().any(|known| known.id == check.id.as_str() && known.failed())
         };
         asked.filter(|check| !has_failed(check)).filter_map(|check| problem(check.id.as_str())).collect()
+    }
+
+    /// A phase that was called not applicable although its condition holds now: it was false only for a moment. Files
+    /// beside a session from elsewhere are not here.
+    fn applies(&self, run: &Run, phase: &Phase, workflow: &Workflow) -> Option<Problem> {
+        let session = &self.replay.session;
+        let is_current = session.run().is_some_and(|current| std::ptr::eq(current, run));
+        let is_here = session.machine.is_none() && self.material.from_elsewhere == 0;
+        if !phase.is_not_applicable() || !is_current || !is_here {
+            return None;
+        }
+        let when = workflow.phase(phase.id().as_str())?.when.clone()?;
+        let skips = self.engine.skips(session, workflow);
+        (!skips.iter().any(|skip| skip.phase == *phase.id())).then_some(Problem::Applies { when })
     }
 
     /// Files of the passed gate that changed since without passing a later gate.

@@ -22,6 +22,10 @@ pub enum Problem {
     OtherBranch {
         asked: String,
     },
+    /// The history began as that of another session.
+    OtherSession {
+        own: String,
+    },
     NewerEvent {
         kind: String,
     },
@@ -106,6 +110,10 @@ pub enum Problem {
     },
     /// A phase was called not applicable, but its definition has no condition.
     Unconditional,
+    /// A phase was called not applicable, but its condition holds.
+    Applies {
+        when: String,
+    },
     /// A file of the passed gate was recorded again since, without a check.
     Replaced {
         path: String,
@@ -120,6 +128,7 @@ impl Problem {
             Self::Broken(_) => "chain",
             Self::OtherHead { .. } => "other_head",
             Self::OtherBranch { .. } => "other_branch",
+            Self::OtherSession { .. } => "other_session",
             Self::NewerEvent { .. } => "newer_event",
             Self::ClockSetBack { .. } => "clock_set_back",
             Self::Ended { .. } => "ended",
@@ -146,6 +155,7 @@ impl Problem {
             Self::SignersNotAccepted => "signers_not_accepted",
             Self::Purged { .. } => "purged",
             Self::Unconditional => "unconditional",
+            Self::Applies { .. } => "applies",
             Self::Replaced { .. } => "replaced",
         }
     }
@@ -169,6 +179,7 @@ impl std::fmt::Display for Problem {
                 write!(f, "the head {asked} is that of event {version}, but more events follow it")
             }
             Self::OtherBranch { asked } => write!(f, "the session did not work on branch {asked}"),
+            Self::OtherSession { own } => write!(f, "its history is that of session {own}"),
             Self::NewerEvent { kind } => {
                 write!(f, "it contains '{kind}', which is unknown to this version of leftoff")
             }
@@ -229,6 +240,9 @@ impl std::fmt::Display for Problem {
             Self::Purged { version } => write!(f, "its proof, event {version}, was purged"),
             Self::Unconditional => {
                 f.write_str("it was skipped as not applicable, but its definition has no condition")
+            }
+            Self::Applies { when } => {
+                write!(f, "it was skipped as not applicable, but its condition is not false now: {when}")
             }
             Self::Replaced { path } => write!(f, "{path} was recorded again after its gate had passed"),
         }

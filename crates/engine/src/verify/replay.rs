@@ -115,6 +115,20 @@ impl Replay {
         items_hash(book.iter().filter(|item| item.run.is(run) && item.phase == *phase))
     }
 
+    /// An event before this version that says something about the session's state, and whose text was purged later.
+    pub(super) fn purged_of_state(&self, end: u64) -> Option<u64> {
+        let later = self.history.iter().filter(|recorded| recorded.version > end);
+        let purged = later.filter_map(|recorded| match &recorded.event {
+            Event::Purged { rewritten, .. } => Some(rewritten),
+            _ => None,
+        });
+        let is_of_state = |version: &u64| {
+            let known = self.history.iter().find(|recorded| recorded.version == *version);
+            *version < end && known.is_some_and(|recorded| !is_remark(&recorded.event))
+        };
+        purged.flatten().map(|told| told.version).find(is_of_state)
+    }
+
     pub(crate) fn approval(&self, phase: &Name, check: &Name) -> Option<&Approved> {
         self.approvals.iter().find(|known| known.phase == *phase && known.check == *check)
     }
@@ -215,6 +229,18 @@ impl Replay {
         };
         self.ends.insert((run.workflow.name.to_string(), run.ordinal, phase.clone()), end);
     }
+}
+
+/// Texts that no gate looks at.
+fn is_remark(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::NoteAdded { .. }
+            | Event::NoteChanged { .. }
+            | Event::SessionPaused { .. }
+            | Event::SessionFailed { .. }
+            | Event::CheckpointMade { .. }
+    )
 }
 
 /// The hash of the state that a gate's event follows, if the event names it.

@@ -87,6 +87,17 @@ impl View {
         })
     }
 
+    /// The last failed attempt of a phase that is no longer in progress, because the session went back behind it
+    /// or on without it: what was missing there is missing still.
+    pub fn failed_and_left(&self) -> Option<(&PhaseView, &Attempt)> {
+        self.current().filter(|_| self.run.completed_at.is_none())?;
+        let left = self.phases.iter().filter(|phase| phase.status == "not_started");
+        left.rev().find_map(|phase| {
+            let last = phase.attempts.last()?;
+            (last.outcome == AttemptOutcome::Failed).then_some((phase, last))
+        })
+    }
+
     /// Items that somebody works on now: `expire "Expire on the server", held by claude a4 until 11:20 UTC`.
     pub fn at_work(&self, now: Timestamp) -> Vec<String> {
         let held = self.items.iter().filter(|item| item.held && item.holder_gone_since.is_none());

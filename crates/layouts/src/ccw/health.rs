@@ -6,6 +6,8 @@ use super::tasks::{Task, TaskStatus};
 use super::words::PhaseWord;
 use super::{CcwSession, HOME, STATE, history};
 use crate::layout::Health;
+use model::hint::Hint;
+use model::words;
 
 /// Check of the list of completed phases; present only if the list contradicts the current phase.
 pub(super) const COMPLETED_PHASES: &str = "completed phases";
@@ -79,7 +81,7 @@ fn plan(session: &CcwSession) -> Health {
     };
     let is_well = is_there || is_early;
     let remedy =
-        (!is_well).then(|| format!("restart the phase by writing {}/{PLAN}", below_project(session)));
+        (!is_well).then(|| format!("restart the phase by writing {}/{PLAN}", below_project(session)).into());
     Health { check: "plan document", is_well, found, phase: None, remedy }
 }
 
@@ -91,7 +93,7 @@ fn below_project(session: &CcwSession) -> String {
 fn implementation(session: &CcwSession) -> Health {
     let open = session.tasks.tasks.iter().filter(|task| !task.is_over()).count();
     let found = if open == 0 { "it is complete".to_owned() } else { unfinished(open) };
-    let remedy = (open > 0).then(|| "go back to them: leftoff rollback implement".to_owned());
+    let remedy = (open > 0).then(|| Hint::new("go back to them: ").run_here(words!["rollback", "implement"]));
     Health { check: "implementation", is_well: open == 0, found, phase: Some("implement"), remedy }
 }
 
@@ -117,7 +119,7 @@ fn active_tasks(session: &CcwSession) -> Health {
             [one] => format!("current task {one} does not exist"),
             _ => format!("current tasks {} do not exist", names.join(", ")),
         };
-        let remedy = Some("see the tasks: leftoff item list".to_owned());
+        let remedy = Some(Hint::new("see the tasks: ").run_here(words!["item", "list"]));
         return Health { check: "active tasks", is_well: false, found, phase: None, remedy };
     }
     let active: Vec<&str> =
@@ -155,7 +157,7 @@ fn contradiction(session: &CcwSession) -> Option<Health> {
         ),
         (None, None) => return None,
     };
-    let remedy = Some(format!("restart it: leftoff rollback {concerned}"));
+    let remedy = Some(Hint::new("restart it: ").run_here(words!["rollback", concerned]));
     Some(Health { check: COMPLETED_PHASES, is_well: false, found, phase: Some(concerned), remedy })
 }
 

@@ -172,7 +172,8 @@ fn tasks_done(session: &CcwSession) -> Option<AttemptReport> {
             needed: None,
             help: None,
         };
-        AttemptReport { checks: vec![check], ..AttemptReport::default() }
+        // The task files are the tool's own word.
+        AttemptReport { checks: vec![check], claimed_items: true, ..AttemptReport::default() }
     })
 }
 

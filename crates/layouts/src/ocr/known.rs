@@ -16,7 +16,7 @@ impl OcrSession {
             self.is_finished = !run.is_open();
             self.skipped = skipped(run, self.kind);
             self.clock_of_known(run);
-            self.ended_at = run.completed_at;
+            self.ended_at = run.completed_at.filter(|_| is_timed(run));
         }
         self.beside = self.known_beside(session);
         self.end_as_known(session);
@@ -37,10 +37,8 @@ impl OcrSession {
         let is_newer = from_file.as_ref().is_some_and(|from_file| from_file.ordinal > run.ordinal);
         let Some(phase) = position(run, kind).filter(|_| !is_newer) else { return from_file };
         let end_from_file = from_file.and_then(|from_file| from_file.ended_at);
-        // A run known only from files has a single timestamp, which says nothing about its duration.
-        let is_timed = run.completed_at.is_none_or(|ended| ended > run.started_at);
         let (began, ended_at) =
-            if is_timed { (Some(run.started_at), run.completed_at) } else { (None, end_from_file) };
+            if is_timed(run) { (Some(run.started_at), run.completed_at) } else { (None, end_from_file) };
         Some(Beside {
             kind,
             ordinal: run.ordinal,
@@ -71,6 +69,11 @@ impl OcrSession {
             OcrWorkflow::Map => self.state.map_started_at.get_or_insert(began),
         };
     }
+}
+
+/// A run known only from files has a single timestamp, which says nothing about its duration.
+fn is_timed(run: &Run) -> bool {
+    run.completed_at.is_none_or(|ended| ended > run.started_at)
 }
 
 fn position(run: &Run, kind: OcrWorkflow) -> Option<usize> {

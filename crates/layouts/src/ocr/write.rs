@@ -113,14 +113,17 @@ impl Due {
         // The tool's screen uses the number, which must match the name.
         let numbered = said.numbered_phase(kind);
         let is_elsewhere = read != wanted.phase || numbered.is_some_and(|at| Some(at) != wanted.phase);
+        let is_closed = read::is_closed(kind, said, read == Some(kind.phases().len() - 1));
+        // The tool that closed it wrote the phase in which it ended.
+        let has_ended_there = wanted.is_over && is_closed && said.named_phase(kind).is_some();
         let phase = wanted.phase.is_some()
-            && (is_other_kind(said) || if read.is_some() { is_elsewhere } else { has_moved(publication) });
+            && (is_other_kind(said)
+                || if read.is_some() { is_elsewhere && !has_ended_there } else { has_moved(publication) });
         // A phase name alone may belong to the other workflow.
         let named = wanted.phase.filter(|_| phase).map(|at| kind.phases()[at].to_owned());
         let after = State { phase_name: named.or(said.phase_name.clone()), ..said.clone() };
         let number = number_of(kind, said);
         let round = number.unwrap_or_else(|| ordinal(kind, said, &rounds(tree), &map_runs(tree)));
-        let is_closed = read::is_closed(kind, said, read == Some(kind.phases().len() - 1));
         Self {
             kind: is_other_kind(&after),
             status: is_closed != wanted.is_over && said.status.as_deref() != Some(wanted.status()),

@@ -1,5 +1,9 @@
 //! How a session's file differs from the log, in words: before and after a repair.
 
+use model::hint::Hint;
+use model::id::SessionId;
+use model::words;
+
 /// Why a file does not match the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AgainstTheLog {
@@ -51,6 +55,20 @@ impl AgainstTheLog {
         }
     }
 
+    pub(super) fn hint(&self, id: &SessionId) -> Hint {
+        let text = match self {
+            Self::Edited(_) => {
+                return Hint::new("the next command that changes the session adopts it");
+            }
+            Self::Gone => return gone_hint(id, None),
+            Self::Behind(_) | Self::Missing => "rewrite it: ",
+            Self::LeftAlone { .. } => "make it readable, or quarantine it: ",
+            Self::Damaged { .. } => "quarantine and rewrite it: ",
+            Self::NotMoved { .. } => "move it: ",
+        };
+        Hint::new(text).run(words!["repair", "--session", id])
+    }
+
     pub(super) fn sentence(&self, path: &str) -> String {
         match self {
             Self::Edited(change) => {
@@ -89,6 +107,18 @@ impl AgainstTheLog {
             Self::Behind(_) | Self::NotMoved { .. } | Self::Gone => None,
         }
     }
+}
+
+/// Advice on a session whose folder is gone; `renamed` is the session with its files, if found.
+pub fn gone_hint(id: &SessionId, renamed: Option<&SessionId>) -> Hint {
+    let new = match renamed {
+        Some(new) => Hint::new(format!("it is now called {new}; continue it: ")).run(words!["switch", new]),
+        None => Hint::new("if it was renamed, continue it under its new name: ").run(words!["list"]),
+    };
+    new.then("; recreate it: ")
+        .run(words!["repair", "--session", id])
+        .then("; or abandon it: ")
+        .run(words!["abandon", id])
 }
 
 impl Stale {

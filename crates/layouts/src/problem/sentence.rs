@@ -68,6 +68,9 @@ impl fmt::Display for Problem {
                 out,
                 "several sessions are marked active; {other} changed last, so {session} counts as paused"
             ),
+            What::ItemStays { item } => {
+                write!(out, "the files no longer list {item}; somebody worked on it, so it stays")
+            }
             What::Legacy => out.write_str("legacy session format, limited resumption context"),
             What::LastError { error } => write!(out, "the last recorded error: {error}"),
             What::Undefined { workflow } => write!(

@@ -42,7 +42,8 @@ pub(super) fn phases(draft: &mut Draft, base: &Session, theirs: &Session, begun:
         failed_attempts(draft, phase, was(phase));
         if is_over_now {
             if !draft.is_done(phase.id()) {
-                done(draft, phase);
+                let is_news = was(phase).is_none_or(|was| !is_over(was));
+                if is_news { called_done(draft, phase) } else { done(draft, phase) }
             }
             if matches!(phase.state, PhaseState::NeedsReview { .. }) {
                 draft.push(Event::PhaseFlagged { phase: phase.id().clone() });
@@ -132,6 +133,15 @@ pub(super) fn is_over(phase: &Phase) -> bool {
         PhaseState::Completed { .. } | PhaseState::Skipped { .. } | PhaseState::NeedsReview { .. } => true,
         PhaseState::NotStarted | PhaseState::InProgress { .. } => false,
     }
+}
+
+/// A phase that an edit calls completed. Without a check that the files show to have passed, it is only claimed.
+fn called_done(draft: &mut Draft, theirs: &Phase) {
+    let last = theirs.last_attempt().filter(|last| last.outcome == AttemptOutcome::Passed);
+    let is_shown =
+        last.is_some_and(|last| !last.report.checks.is_empty() || last.report.overridden.is_some());
+    let theirs = Phase { claimed: theirs.claimed || !is_shown, ..theirs.clone() };
+    done(draft, &theirs);
 }
 
 pub(super) fn done(draft: &mut Draft, theirs: &Phase) {

@@ -290,12 +290,27 @@ fn migrated(old: Map<String, Value>) -> Map<String, Value> {
             Some(agent) if !is_short || entries.contains_key(&key) => agent.key_for(&entries),
             Some(_) | None => key,
         };
-        let at = |entry: &Value| moment(entry.get("satisfied_at"));
-        if entries.get(&place).is_none_or(|there| at(there) < at(&entry)) {
+        let Some(there) = entries.get_mut(&place) else {
             entries.insert(place, entry);
-        }
+            continue;
+        };
+        let at = |entry: &Value| moment(entry.get("satisfied_at"));
+        let older = if at(there) < at(&entry) { std::mem::replace(there, entry) } else { entry };
+        keep_first_trigger(there, &older);
     }
     entries
+}
+
+/// A requirement keeps the time when it was first triggered.
+fn keep_first_trigger(kept: &mut Value, other: &Value) {
+    let at = |entry: &Value| moment(entry.get("triggered_at"));
+    let is_triggered = |entry: &Value| entry.get("triggered").and_then(Value::as_bool).unwrap_or_default();
+    let is_first = is_triggered(other) && (!is_triggered(kept) || at(other) < at(kept));
+    if let Some(fields) = kept.as_object_mut().filter(|_| is_first) {
+        for key in ["triggered", "triggered_at"] {
+            fields.extend(other.get(key).map(|value| (key.to_owned(), value.clone())));
+        }
+    }
 }
 
 fn session_mut<'a>(entry: &'a mut Map<String, Value>, agent: &AgentKey) -> &'a mut Map<String, Value> {

@@ -50,6 +50,8 @@ pub(super) fn a_history_from_elsewhere_is_kept_as_it_came(make: &mut Factory<'_>
     assert_eq!(chain::check(&kept, &given.events, &BTreeMap::new()), []);
     let arrival = given.arrival.clone().expect("it came from elsewhere");
     assert_eq!(kept.head, Some(arrival.head));
+    assert_eq!(store.arrival(&id("first")).expect("it is read"), Some(arrival.clone()));
+    assert_eq!(store.arrival(&id("second")).expect("it is read"), None);
     assert_eq!(store.arrivals().expect("arrivals are read"), [arrival]);
     assert_eq!(
         store.item(&id("first"), &given.items[0].id).expect("it is read"),
@@ -71,6 +73,10 @@ pub(super) fn a_history_takes_the_place_of_another_after_what_they_share(make: &
     let kept = store.chain(&id("first")).expect("a chain is read");
     assert_eq!(chain::check(&kept, &other.events, &BTreeMap::new()), []);
     assert_eq!(store.arrivals().expect("arrivals are read"), []);
+    let newest = store.cursor().expect("there is a cursor");
+    let sessions = store.changed_sessions(before).expect("changed sessions are read");
+    assert_eq!(sessions, ([id("first")].into(), newest), "not the second, which is older");
+    assert_eq!(store.changed_sessions(newest).expect("they are read"), ([].into(), newest));
     let changed: Vec<u64> = store
         .changes(before, 10)
         .expect("changes are read")

@@ -5,7 +5,10 @@ use super::rows::{WORKTREE, batch, begin, everything, go_on, id, line, paused, w
 use crate::{Error, SessionRow, Store, StreamAppend};
 
 fn active(store: &dyn Store, worktree: &str) -> Option<String> {
-    store.active(worktree).unwrap().map(String::from)
+    let active = store.active(worktree).unwrap();
+    let row = active.as_ref().map(|id| store.load(id).unwrap().unwrap().row);
+    assert_eq!(store.active_row(worktree).unwrap(), row);
+    active.map(String::from)
 }
 
 fn refused(store: &mut dyn Store, streams: Vec<StreamAppend>) {

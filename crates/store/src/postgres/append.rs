@@ -1,11 +1,13 @@
 //! Stores a batch: reads once, checks for conflicts, then sends all statements together with the commit. The caller
 //! holds the turn, so nothing changes in between.
 
-use super::keeping::{commit, keep_counters, keep_stream};
+use super::keeping::{Growth, commit, keep};
 use super::local::Intent;
+use super::session_rows::{as_stored, is_same};
+use super::turn::count_sign;
 use super::values::{first, folded, nanoseconds, optional_hash, signed, unsigned, values};
 use super::wire::{Sent, Step, pipelined};
-use super::{PostgresStore, Scope, Turn, agents, items};
+use super::{PostgresStore, Scope, Turn, agents, items, session_rows};
 use crate::batch::{check_shape, item_rows, keys_expire_at, malformed, takes_the_worktree};
 use crate::chain::{Hash, Seal, seal_new};
 use crate::{Batch, Error, ItemRow, KeyRow, Result, SessionRow, ViewRow};
@@ -22,6 +24,8 @@ pub(super) struct Known {
     pub(super) number: i64,
     pub(super) version: u64,
     pub(super) head: Option<Hash>,
+    /// The whole row, if this turn has loaded it.
+    pub(super) row: Option<SessionRow>,
 }
 
 /// The number of a stream's session, and its chain so far.
@@ -29,6 +33,19 @@ pub(super) struct Line {
     pub(super) number: i64,
     pub(super) is_new: bool,
     pub(super) head: Option<Hash>,
+    /// The row stays as it is, apart from its version and time.
+    pub(super) is_same: bool,
+}
+
+impl Line {
+    pub(super) fn new(number: i64) -> Self {
+        Self { number, is_new: true, head: None, is_same: false }
+    }
+
+    pub(super) fn of(known: &Known, after: &SessionRow, machine: &str) -> Self {
+        let is_same = known.row.as_ref().is_some_and(|before| is_same(before, &as_stored(after, machine)));
+        Self { number: known.number, is_new: false, head: known.head, is_same }
+    }
 }
 
 impl PostgresStore {
@@ -43,7 +60,7 @@ impl PostgresStore {
         let mark = plan.mark(batch);
         match self.settled("keeping a change", sent.map(drop), &mark) {
             Ok(()) => {
-                self.turn = None;
+                self.remember(batch, &plan);
                 // The change is stored even if this fails: readers skip older rows.
                 let _ = self.local.carried_out(&intents);
                 Ok(())
@@ -59,12 +76,12 @@ impl PostgresStore {
 }
 
 /// The rows that a batch becomes.
-struct Plan {
-    lines: Vec<Line>,
-    seals: Vec<Vec<Seal>>,
+pub(super) struct Plan {
+    pub(super) lines: Vec<Line>,
+    pub(super) seals: Vec<Vec<Seal>>,
     known: BTreeMap<String, Known>,
     cursor: u64,
-    numbers: i64,
+    pub(super) numbers: i64,
 }
 
 async fn look(scope: Scope<'_>, batch: &Batch, turn: &Turn) -> Step<Plan> {
@@ -73,8 +90,13 @@ async fn look(scope: Scope<'_>, batch: &Batch, turn: &Turn) -> Step<Plan> {
     {
         return Err(Error::KeyTaken.into());
     }
-    let known = known(scope, mentioned(batch)).await?;
-    let mut numbers = signed(turn.numbers);
+    let mentioned = mentioned(batch);
+    let seen = turn.seen.borrow().known(&mentioned);
+    let known = match seen {
+        Some(known) => known,
+        None => known(scope, mentioned).await?,
+    };
+    let mut numbers = signed(turn.counters.numbers);
     let mut lines: Vec<Option<Line>> = batch.streams.iter().map(|_| None).collect();
     for takes in [false, true] {
         for (stream, line) in batch.streams.iter().zip(&mut lines) {
@@ -84,23 +106,21 @@ async fn look(scope: Scope<'_>, batch: &Batch, turn: &Turn) -> Step<Plan> {
             let existing = known.get(&folded(stream.row.id.as_str()));
             let existing = checked(stream.expected, &stream.row, existing)?;
             *line = Some(if let Some(existing) = existing {
-                Line { number: existing.number, is_new: false, head: existing.head }
+                Line::of(existing, &stream.row, scope.machine)
             } else {
                 let asked = batch.numbers.get(&stream.row.id).copied();
-                let number = free_number(scope, asked, &mut numbers).await?;
-                Line { number, is_new: true, head: None }
+                Line::new(free_number(scope, asked, &mut numbers).await?)
             });
         }
     }
     let lines: Vec<Line> = lines.into_iter().flatten().collect();
-    let rows: Vec<(&SessionRow, i64)> =
-        batch.streams.iter().zip(&lines).map(|(stream, line)| (&stream.row, line.number)).collect();
-    refuse_second_active(scope, &rows).await?;
+    refuse_second_active(scope, &batch.streams.iter().map(|s| &s.row).zip(&lines).collect::<Vec<_>>())
+        .await?;
     let mut seals = Vec::with_capacity(lines.len());
     for (stream, line) in batch.streams.iter().zip(&lines) {
         seals.push(seal_new(line.head, &stream.events, batch.seals.get(&stream.row.id))?);
     }
-    let plan = Plan { lines, seals, known, cursor: turn.cursor, numbers };
+    let plan = Plan { lines, seals, known, cursor: turn.counters.cursor, numbers };
     plan.refuse_strays(batch)?;
     Ok(plan)
 }
@@ -128,8 +148,13 @@ pub(super) async fn known(scope: Scope<'_>, ids: Vec<String>) -> Step<BTreeMap<S
     let sql = "SELECT id,number,version,head FROM leftoff.sessions WHERE project=$1 AND lower(id)=ANY($2)";
     for row in scope.ask.rows(sql, values![scope.project, ids]).await? {
         let id: String = row.try_get(0)?;
-        let session =
-            Known { number: row.try_get(1)?, version: unsigned(&row, 2)?, head: optional_hash(&row, 3)?, id };
+        let session = Known {
+            number: row.try_get(1)?,
+            version: unsigned(&row, 2)?,
+            head: optional_hash(&row, 3)?,
+            row: None,
+            id,
+        };
         known.insert(folded(&session.id), session);
     }
     Ok(known)
@@ -169,9 +194,10 @@ pub(super) async fn free_number(scope: Scope<'_>, asked: Option<u64>, newest: &m
 }
 
 /// Fails if these rows would leave a worktree of this machine with two active sessions.
-pub(super) async fn refuse_second_active(scope: Scope<'_>, rows: &[(&SessionRow, i64)]) -> Step<()> {
-    let takers: Vec<&(&SessionRow, i64)> = rows.iter().filter(|(row, _)| takes_the_worktree(row)).collect();
-    if takers.is_empty() {
+pub(super) async fn refuse_second_active(scope: Scope<'_>, rows: &[(&SessionRow, &Line)]) -> Step<()> {
+    let takers: Vec<&(&SessionRow, &Line)> = rows.iter().filter(|(row, _)| takes_the_worktree(row)).collect();
+    // A session that is active already is the only one.
+    if takers.iter().all(|(_, line)| line.is_same) {
         return Ok(());
     }
     for (place, (row, _)) in takers.iter().enumerate() {
@@ -180,7 +206,7 @@ pub(super) async fn refuse_second_active(scope: Scope<'_>, rows: &[(&SessionRow,
         }
     }
     let worktrees: Vec<&str> = takers.iter().map(|(row, _)| row.worktree.as_str()).collect();
-    let changed: Vec<i64> = rows.iter().map(|(_, number)| *number).collect();
+    let changed: Vec<i64> = rows.iter().map(|(_, line)| line.number).collect();
     let sql = "SELECT worktree FROM leftoff.sessions WHERE project=$1 AND worktree=ANY($2) AND lifecycle='active' \
                AND machine=$3 AND NOT parallel AND exclusive AND NOT(number=ANY($4))LIMIT 1";
     let values = values![scope.project, worktrees, scope.machine, changed];
@@ -316,8 +342,14 @@ impl Plan {
         let turn = self.cursor + batch.streams.iter().map(|stream| stream.events.len() as u64).sum::<u64>();
         let mut cursor = self.cursor;
         for ((stream, line), seals) in batch.streams.iter().zip(&self.lines).zip(&self.seals) {
-            sent.extend(keep_stream(scope, stream, line, seals, cursor, turn));
+            if !line.is_same {
+                sent.push(session_rows::keep(scope, &stream.row, line));
+            }
+            sent.push(keep(scope, Growth::of(line, stream, seals, cursor, turn, self.numbers)));
             cursor += stream.events.len() as u64;
+        }
+        if !batch.bindings.is_empty() {
+            sent.push(count_sign(scope));
         }
         for binding in &batch.bindings {
             sent.push(agents::bind(scope, binding));
@@ -335,9 +367,6 @@ impl Plan {
         }
         for (number, rows) in &by_session {
             sent.extend(items::keep(scope, *number, rows));
-        }
-        if !batch.streams.is_empty() {
-            sent.push(keep_counters(scope, turn, self.numbers));
         }
         sent.push(commit(scope));
         sent

@@ -1,7 +1,8 @@
 //! Stores histories from other replicas as they are: decides nothing and seals nothing anew.
 
 use super::append::{Known, Line, Mark, checked, free_number, known, refuse_second_active};
-use super::keeping::{commit, keep_counters, keep_events, keep_snapshot};
+use super::keeping::{Growth, commit, keep};
+use super::turn::count_sign;
 use super::values::{folded, hash, moment, nanoseconds, session_id, signed, unsigned, values};
 use super::wire::{Sent, Step, pipelined};
 use super::{PostgresStore, Scope, Turn, items, session_rows};
@@ -49,34 +50,26 @@ async fn look(scope: Scope<'_>, arrived: &Arrived, turn: &Turn) -> Step<Taken> {
     let ids = arrived.histories.iter().map(|history| &history.row.id);
     let ids = ids.chain(arrived.gone.iter().map(|(id, _)| id));
     let known = known(scope, ids.map(|id| folded(id.as_str())).collect()).await?;
-    let mut numbers = signed(turn.numbers);
+    let mut numbers = signed(turn.counters.numbers);
     let mut lines: Vec<Option<(Line, Vec<Seal>)>> = arrived.histories.iter().map(|_| None).collect();
     for takes in [false, true] {
         for (history, line) in arrived.histories.iter().zip(&mut lines) {
             if takes_the_worktree(&history.row) == takes {
                 let existing = known.get(&folded(history.row.id.as_str()));
                 let found = match checked(history.expected, &history.row, existing)? {
-                    Some(existing) => Line { number: existing.number, is_new: false, head: existing.head },
-                    None => Line {
-                        number: free_number(scope, None, &mut numbers).await?,
-                        is_new: true,
-                        head: None,
-                    },
+                    Some(existing) => Line::of(existing, &history.row, scope.machine),
+                    None => Line::new(free_number(scope, None, &mut numbers).await?),
                 };
                 *line = Some((found, sealed(history)));
             }
         }
     }
     let lines: Vec<(Line, Vec<Seal>)> = lines.into_iter().flatten().collect();
-    let rows: Vec<(&SessionRow, i64)> = arrived
-        .histories
-        .iter()
-        .zip(&lines)
-        .map(|(history, (line, _))| (&history.row, line.number))
-        .collect();
+    let rows: Vec<(&SessionRow, &Line)> =
+        arrived.histories.iter().zip(&lines).map(|(history, (line, _))| (&history.row, line)).collect();
     refuse_second_active(scope, &rows).await?;
     let gone = arrived.gone.iter().map(|(id, version)| going(&known, id, *version)).collect::<Result<_>>()?;
-    Ok(Taken { lines, gone, cursor: turn.cursor, numbers })
+    Ok(Taken { lines, gone, cursor: turn.counters.cursor, numbers })
 }
 
 fn going(known: &BTreeMap<String, Known>, id: &SessionId, version: u64) -> Result<i64> {
@@ -113,12 +106,13 @@ impl Taken {
         }
         let mut cursor = self.cursor;
         for (history, (line, seals)) in arrived.histories.iter().zip(&self.lines) {
-            cursor = take(scope, history, line, seals, cursor, &mut sent);
+            cursor = take(scope, history, line, seals, (cursor, self.numbers), &mut sent);
         }
         for number in &self.gone {
             sent.extend(forget(scope, *number));
         }
-        sent.push(keep_counters(scope, cursor, self.numbers));
+        // A history that only went, or got shorter, has no new event that tells others of it.
+        sent.push(count_sign(scope));
         sent.push(commit(scope));
         sent
     }
@@ -130,24 +124,32 @@ fn take<'f>(
     history: &'f TakenHistory,
     line: &'f Line,
     seals: &'f [Seal],
-    cursor: u64,
+    (cursor, numbers): (u64, i64),
     sent: &mut Vec<Sent<'f>>,
 ) -> u64 {
     let shared = usize::try_from(history.shared).unwrap_or(usize::MAX).min(history.events.len());
     let new = &history.events[shared..];
     let newest = cursor + new.len() as u64;
     let turn = (!new.is_empty()).then_some(newest);
-    let head = seals.last().map(|seal| seal.link);
     let number = line.number;
-    sent.push(session_rows::keep(scope, &history.row, line, head, 1, turn));
+    sent.push(session_rows::keep(scope, &history.row, line));
     sent.push(Box::pin(async move {
         let sql = "DELETE FROM leftoff.events WHERE project=$1 AND session=$2 AND version>$3";
         scope.ask.change(sql, values![scope.project, number, signed(history.shared)]).await
     }));
-    if !new.is_empty() {
-        sent.push(keep_events(scope, number, cursor, new, &seals[shared..]));
-    }
-    sent.push(keep_snapshot(scope, number, &history.snapshot));
+    let growth = Growth {
+        session: number,
+        head: seals.last().map(|seal| seal.link),
+        version: shared as u64,
+        events: new,
+        seals: &seals[shared..],
+        snapshot: &history.snapshot,
+        updated_at: history.row.updated_at,
+        cursor,
+        turn,
+        numbers,
+    };
+    sent.push(keep(scope, growth));
     sent.extend(items::remove_all(scope, number));
     let rows: Vec<&ItemRow> = history.items.iter().collect();
     if !rows.is_empty() {

@@ -1,101 +1,103 @@
-//! The statements that store changes of sessions. Decides nothing.
+//! The statement that stores a change of a session. Decides nothing.
 
+use super::Scope;
 use super::append::Line;
 use super::values::{nanoseconds, note_of, plain, signed, values};
-use super::wire::Sent;
-use super::{Scope, session_rows};
-use crate::chain::Seal;
+use super::wire::{Sent, Step};
+use crate::chain::{Hash, Seal};
 use crate::{EventRow, Snapshot, StreamAppend};
+use jiff::Timestamp;
 
 pub(super) fn commit(scope: Scope<'_>) -> Sent<'_> {
     Box::pin(async move { scope.ask.plainly("COMMIT").await.map(|_| 0) })
 }
 
-pub(super) fn keep_counters(scope: Scope<'_>, cursor: u64, numbers: i64) -> Sent<'_> {
-    Box::pin(async move {
-        let sql = "UPDATE leftoff.projects SET cursor=$2,numbers=$3 WHERE project=$1";
-        scope.ask.change(sql, values![scope.project, signed(cursor), numbers]).await
-    })
+/// New events of a session whose row exists, and the state after them.
+pub(super) struct Growth<'f> {
+    /// The session's number.
+    pub(super) session: i64,
+    /// The last link of its chain after the change.
+    pub(super) head: Option<Hash>,
+    /// The session's last event before these.
+    pub(super) version: u64,
+    pub(super) events: &'f [EventRow],
+    pub(super) seals: &'f [Seal],
+    pub(super) snapshot: &'f Snapshot,
+    pub(super) updated_at: Timestamp,
+    /// The project's last event before these.
+    pub(super) cursor: u64,
+    /// The project's last event after the change, if it moves the session to the front.
+    pub(super) turn: Option<u64>,
+    /// The highest number of a session after the change.
+    pub(super) numbers: i64,
 }
 
-/// The statements for a change of one session. `cursor` is the cursor of the last event before the change.
-pub(super) fn keep_stream<'f>(
-    scope: Scope<'f>,
-    stream: &'f StreamAppend,
-    line: &Line,
-    seals: &'f [Seal],
-    cursor: u64,
-    turn: u64,
-) -> Vec<Sent<'f>> {
-    let head = seals.last().map(|seal| seal.link).or(line.head);
-    let since = stream.expected + 1;
-    vec![
-        session_rows::keep(scope, &stream.row, line, head, since, Some(turn)),
-        keep_events(scope, line.number, cursor, &stream.events, seals),
-        keep_snapshot(scope, line.number, &stream.snapshot),
-    ]
+impl<'f> Growth<'f> {
+    pub(super) fn of(
+        line: &Line,
+        stream: &'f StreamAppend,
+        seals: &'f [Seal],
+        cursor: u64,
+        turn: u64,
+        numbers: i64,
+    ) -> Self {
+        let StreamAppend { expected, events, row, snapshot } = stream;
+        Self {
+            session: line.number,
+            head: seals.last().map(|seal| seal.link).or(line.head),
+            version: *expected,
+            events,
+            seals,
+            snapshot,
+            updated_at: row.updated_at,
+            cursor,
+            turn: Some(turn),
+            numbers,
+        }
+    }
 }
 
-pub(super) fn keep_events<'f>(
-    scope: Scope<'f>,
-    session: i64,
-    cursor: u64,
-    events: &'f [EventRow],
-    seals: &'f [Seal],
-) -> Sent<'f> {
-    Box::pin(async move {
-        let sql = "INSERT INTO leftoff.events(project,session,version,cursor,at,actor,kind,body,command,ordinal,salt,hash,\
-                   link,note)SELECT $1,$2,x.* FROM unnest($3::bigint[],$4::bigint[],$5::bigint[],$6::text[],$7::text[],\
-                   $8::text[],$9::text[],$10::bigint[],$11::bytea[],$12::bytea[],$13::bytea[],$14::text[])AS x";
-        let versions: Vec<i64> = events.iter().map(|event| signed(event.version)).collect();
-        let cursors: Vec<i64> = (cursor + 1..).take(events.len()).map(signed).collect();
-        let times: Vec<i64> = events.iter().map(|event| nanoseconds(event.at)).collect();
-        let actors: Vec<&str> = events.iter().map(|event| event.actor.as_str()).collect();
-        let kinds: Vec<&str> = events.iter().map(|event| event.kind.as_str()).collect();
-        let bodies: Vec<&str> = events.iter().map(|event| event.body.as_str()).collect();
-        let commands: Vec<Option<&str>> =
-            events.iter().map(|event| event.command.as_ref().map(|command| command.name.as_str())).collect();
-        let ordinals: Vec<Option<i64>> = events
-            .iter()
-            .map(|event| event.command.as_ref().map(|command| signed(command.ordinal)))
-            .collect();
-        let salts: Vec<Option<&[u8]>> =
-            seals.iter().map(|seal| seal.salt.as_ref().map(<[u8; 16]>::as_slice)).collect();
-        let hashes: Vec<&[u8]> = seals.iter().map(|seal| seal.hash.as_slice()).collect();
-        let links: Vec<&[u8]> = seals.iter().map(|seal| seal.link.as_slice()).collect();
-        let notes: Vec<Option<String>> = events.iter().map(note_of).collect();
-        let values = values![
-            scope.project,
-            session,
-            versions,
-            cursors,
-            times,
-            actors,
-            kinds,
-            bodies,
-            commands,
-            ordinals,
-            salts,
-            hashes,
-            links,
-            notes,
-        ];
-        scope.ask.change(sql, values).await
-    })
+pub(super) fn keep<'f>(scope: Scope<'f>, growth: Growth<'f>) -> Sent<'f> {
+    Box::pin(call(scope, growth))
 }
 
-pub(super) fn keep_snapshot<'f>(scope: Scope<'f>, session: i64, snapshot: &'f Snapshot) -> Sent<'f> {
-    Box::pin(async move {
-        let sql = "INSERT INTO leftoff.snapshots(project,session,fold_version,version,body)VALUES($1,$2,$3,$4,$5)\
-                   ON CONFLICT(project,session)DO UPDATE SET fold_version=excluded.fold_version,\
-                   version=excluded.version,body=excluded.body";
-        let values = values![
-            scope.project,
-            session,
-            i64::from(snapshot.fold_version),
-            signed(snapshot.version),
-            plain(&snapshot.body),
-        ];
-        scope.ask.change(sql, values).await
-    })
+async fn call(scope: Scope<'_>, growth: Growth<'_>) -> Step<u64> {
+    let (events, seals) = (growth.events, growth.seals);
+    let times: Vec<i64> = events.iter().map(|event| nanoseconds(event.at)).collect();
+    let actors: Vec<&str> = events.iter().map(|event| event.actor.as_str()).collect();
+    let kinds: Vec<&str> = events.iter().map(|event| event.kind.as_str()).collect();
+    let bodies: Vec<&str> = events.iter().map(|event| event.body.as_str()).collect();
+    let of_command = |event: &EventRow| event.command.as_ref().map(|command| signed(command.ordinal));
+    let ordinals: Vec<Option<i64>> = events.iter().map(of_command).collect();
+    let commands: Vec<Option<&str>> =
+        events.iter().map(|event| event.command.as_ref().map(|command| command.name.as_str())).collect();
+    let salts: Vec<Option<&[u8]>> =
+        seals.iter().map(|seal| seal.salt.as_ref().map(<[u8; 16]>::as_slice)).collect();
+    let hashes: Vec<&[u8]> = seals.iter().map(|seal| seal.hash.as_slice()).collect();
+    let links: Vec<&[u8]> = seals.iter().map(|seal| seal.link.as_slice()).collect();
+    let notes: Vec<Option<String>> = events.iter().map(note_of).collect();
+    let values = values![
+        scope.project,
+        growth.session,
+        signed(growth.cursor),
+        growth.numbers,
+        growth.turn.map(signed),
+        signed(growth.version),
+        nanoseconds(growth.updated_at),
+        growth.head.map(|head| head.to_vec()),
+        times,
+        actors,
+        kinds,
+        bodies,
+        commands,
+        ordinals,
+        salts,
+        hashes,
+        links,
+        notes,
+        i64::from(growth.snapshot.fold_version),
+        plain(&growth.snapshot.body),
+    ];
+    let sql = "SELECT leftoff.keep($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20)";
+    scope.ask.change(sql, values).await
 }

@@ -13,10 +13,13 @@ use tokio_postgres::error::SqlState;
 
 /// Batches of statements; the one at index n upgrades version n to n + 1. Never edit one after its release. Each must
 /// keep what the previous program uses, because both run side by side while a team upgrades.
-pub(super) const MIGRATIONS: &[&str] = &[include_str!("schema.sql")];
+pub(super) const MIGRATIONS: &[&str] = &[include_str!("schema.sql"), include_str!("functions.sql")];
 
 /// The oldest program that can use the tables of the newest version.
 const READABLE_BY: u32 = 1;
+
+/// The oldest tables that this program can read as they are.
+const READS: u32 = 1;
 
 /// The oldest supported server.
 const OLDEST_SERVER: i32 = 150_000;
@@ -58,6 +61,7 @@ pub(super) fn open(opening: &Opening<'_>) -> Result<PostgresStore> {
     if version < newest() {
         match (opening.access, opening.budget) {
             (Access::Create | Access::Write, None) => migrate(&wire, MIGRATIONS)?,
+            (Access::Read, _) if version >= READS => {}
             (Access::Read, _) | (_, Some(_)) => return Err(left_to_others(&wire)),
         }
     }
@@ -74,6 +78,7 @@ pub(super) fn open(opening: &Opening<'_>) -> Result<PostgresStore> {
         must_sync: found.must_sync,
         time: found.time,
         turn: None,
+        remembered: None,
     })
 }
 

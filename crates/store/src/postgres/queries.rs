@@ -1,6 +1,7 @@
 //! Look-ups by index. Nothing here writes.
 
 use super::Scope;
+use super::seen::Kept;
 use super::values::{
     AFTER_SESSION, EVENT, SESSION, at_most, event, first, fixed, folded, hash, listed, moment, nanoseconds,
     optional_hash, optional_session_id, session_id, signed, unsigned, values,
@@ -15,9 +16,9 @@ use model::id::SessionId;
 pub(super) const OF_ID: &str =
     "(SELECT number FROM leftoff.sessions WHERE project=$1 AND lower(id)=lower($2) AND id=$2)";
 
-pub(super) async fn load(scope: Scope<'_>, id: &SessionId) -> Step<Option<Loaded>> {
+pub(super) async fn load(scope: Scope<'_>, id: &SessionId) -> Step<Option<Kept>> {
     let sql = format!(
-        "SELECT {SESSION},p.fold_version,p.version,p.body FROM leftoff.sessions s LEFT JOIN leftoff.snapshots p \
+        "SELECT {SESSION},p.fold_version,p.version,p.body,s.head FROM leftoff.sessions s LEFT JOIN leftoff.snapshots p \
          ON p.project=s.project AND p.session=s.number WHERE s.project=$1 AND lower(s.id)=lower($2) AND s.id=$2"
     );
     let Some(row) = scope.ask.row(&sql, values![scope.project, id.as_str()]).await? else { return Ok(None) };
@@ -30,7 +31,8 @@ pub(super) async fn load(scope: Scope<'_>, id: &SessionId) -> Step<Option<Loaded
         }),
         None => None,
     };
-    Ok(Some(Loaded { number: session.number, row: session.row, snapshot }))
+    let loaded = Loaded { number: session.number, row: session.row, snapshot };
+    Ok(Some(Kept { loaded, head: optional_hash(&row, AFTER_SESSION + 3)? }))
 }
 
 pub(super) async fn which_exist(scope: Scope<'_>, ids: &[&SessionId]) -> Step<Vec<bool>> {

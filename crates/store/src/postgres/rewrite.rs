@@ -1,10 +1,10 @@
 //! Replaces text in a history, to remove what must not be stored.
 
 use super::append::{Line, Mark, checked, known, refuse_second_active};
-use super::keeping::{keep_counters, keep_stream};
+use super::keeping::{Growth, keep};
 use super::values::{folded, note_of, signed, values};
 use super::wire::Step;
-use super::{PostgresStore, Scope, Turn, activity, items};
+use super::{PostgresStore, Scope, Turn, activity, items, session_rows};
 use crate::batch::check_rewrite;
 use crate::chain::seal_new;
 use crate::{Error, ItemRow, Result, Rewrite};
@@ -54,14 +54,13 @@ async fn write(
         return Err(Error::Conflict { session, expected, found: 0 }.into());
     };
     let number = existing.number;
-    refuse_second_active(scope, &[(&stream.row, number)]).await?;
+    let line = Line::of(existing, &stream.row, scope.machine);
+    refuse_second_active(scope, &[(&stream.row, &line)]).await?;
     let seals = seal_new(existing.head, &stream.events, None)?;
-    let line = Line { number, is_new: false, head: existing.head };
-    let newest = turn.cursor + stream.events.len() as u64;
-    for statement in keep_stream(scope, stream, &line, &seals, turn.cursor, newest) {
-        statement.await?;
-    }
-    keep_counters(scope, newest, signed(turn.numbers)).await?;
+    let before = turn.counters;
+    let newest = before.cursor + stream.events.len() as u64;
+    session_rows::keep(scope, &stream.row, &line).await?;
+    keep(scope, Growth::of(&line, stream, &seals, before.cursor, newest, signed(before.numbers))).await?;
     for event in &rewrite.events {
         let sql = "UPDATE leftoff.events SET actor=$4,body=$5,note=$6,salt=NULL \
                    WHERE project=$1 AND session=$2 AND version=$3";

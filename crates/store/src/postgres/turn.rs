@@ -1,10 +1,11 @@
 //! The turn to write: a lock on the project's row until the commit. Presence and activity lock a row of their own.
 
+use super::append::Plan;
+use super::seen::{Answers, Counters};
 use super::values::values;
-use super::wire::Step;
+use super::wire::{Sent, Step};
 use super::{PostgresStore, Scope};
-use crate::{AgentRow, Error, Loaded, Result};
-use model::id::SessionId;
+use crate::{Batch, Error, Result};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,31 +16,18 @@ const LONGEST_SILENCE: &str = "15s";
 /// This process's turn to write: an open transaction that holds the project's row.
 #[derive(Debug)]
 pub(super) struct Turn {
-    /// The cursor of the newest event that ever existed.
-    pub(super) cursor: u64,
-    /// The highest number that a session was given.
-    pub(super) numbers: u64,
+    pub(super) counters: Counters,
     /// Something was written that must be committed when the turn ends.
     pub(super) is_written: bool,
+    /// Nobody else changes the project meanwhile, so each question is asked once.
     pub(super) seen: RefCell<Answers>,
-}
-
-/// Answers of this turn: nobody else changes the project meanwhile, so each question is asked once.
-#[derive(Debug, Default)]
-pub(super) struct Answers {
-    pub(super) sessions: BTreeMap<SessionId, Option<Loaded>>,
-    pub(super) active: BTreeMap<String, Option<SessionId>>,
-    pub(super) agents: BTreeMap<Option<String>, Vec<AgentRow>>,
 }
 
 /// Statements that begin a transaction and lock this project's row. Settings are made for the transaction only, because
 /// a pooler may give the connection to another client after it.
 pub(super) fn begin(project: i32, patience: Duration, must_sync: bool) -> String {
     let sync = if must_sync { "SET LOCAL synchronous_commit=on;" } else { "" };
-    format!(
-        "BEGIN;{}{sync}SELECT cursor,numbers FROM leftoff.projects WHERE project={project} FOR NO KEY UPDATE",
-        limits(patience)
-    )
+    format!("BEGIN;{}{sync}SELECT * FROM leftoff.take({project})", limits(patience))
 }
 
 fn limits(patience: Duration) -> String {
@@ -70,12 +58,27 @@ impl PostgresStore {
             }
         };
         let number = |column: usize| rows.first().and_then(|row| row.get(column)?.parse().ok());
-        let (Some(cursor), Some(numbers)) = (number(0), number(1)) else {
+        let (Some(cursor), Some(numbers), Some(signs)) = (number(0), number(1), number(2)) else {
             self.roll_back();
             return Err(Error::Missing { path: self.wire.address.place.clone().into() });
         };
-        self.turn = Some(Turn { cursor, numbers, is_written: false, seen: RefCell::default() });
+        let counters = Counters { cursor, numbers, signs };
+        let seen = self.remembered.take().filter(|(then, _)| *then == counters).map(|(_, seen)| seen);
+        let seen = RefCell::new(seen.unwrap_or_default());
+        self.turn = Some(Turn { counters, is_written: false, seen });
         Ok(())
+    }
+
+    /// The batch is stored and the turn over. The next turn need not ask for what this one has seen and stored.
+    pub(super) fn remember(&mut self, batch: &Batch, plan: &Plan) {
+        let Some(turn) = self.turn.take().filter(|turn| !turn.is_written) else { return };
+        let events: usize = batch.streams.iter().map(|stream| stream.events.len()).sum();
+        let counters = Counters {
+            cursor: turn.counters.cursor + events as u64,
+            numbers: turn.counters.numbers.max(plan.numbers.unsigned_abs()),
+            signs: turn.counters.signs + u64::from(!batch.bindings.is_empty()),
+        };
+        self.remembered = Some((counters, turn.seen.into_inner().after(batch, plan, &self.machine)));
     }
 
     /// Asks the server, unless this turn has the answer already.
@@ -101,6 +104,7 @@ impl PostgresStore {
             let _ = self.wire.wait(async { ask.plainly("COMMIT").await });
         } else {
             self.roll_back();
+            self.remembered = Some((turn.counters, turn.seen.into_inner()));
         }
     }
 
@@ -157,7 +161,7 @@ impl PostgresStore {
 }
 
 /// Comes first in every write beside the log: writers queue for this row, and so cannot deadlock on later ones.
-async fn count_sign(scope: Scope<'_>) -> Step<()> {
+pub(super) fn count_sign(scope: Scope<'_>) -> Sent<'_> {
     let sql = "UPDATE leftoff.signs SET counter=counter+1 WHERE project=$1";
-    scope.ask.change(sql, values![scope.project]).await.map(drop)
+    Box::pin(async move { scope.ask.change(sql, values![scope.project]).await })
 }

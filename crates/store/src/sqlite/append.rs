@@ -15,21 +15,22 @@ use std::collections::BTreeMap;
 const KEYS_SWEPT: i64 = 8;
 
 impl SqliteStore {
-    pub(super) fn append_in_turn(&mut self, batch: &Batch) -> Result<()> {
+    /// Returns the cursor of the newest event.
+    pub(super) fn append_in_turn(&mut self, batch: &Batch) -> Result<u64> {
         check_shape(batch)?;
         let begun = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate);
         let transaction = begun.map_err(self.fail("beginning a change"))?;
-        match write(&transaction, batch) {
-            Ok(()) => {}
+        let newest = match write(&transaction, batch) {
+            Ok(newest) => newest,
             Err(Stop::Refused(error)) => return Err(error),
             Err(Stop::Failed(error)) => return Err(self.fail("keeping a change")(error)),
-        }
+        };
         match transaction.commit() {
-            Ok(()) => Ok(()),
+            Ok(()) => Ok(newest),
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
                 Err(self.fail("keeping a change")(error))
             }
-            Err(error) => self.after_failed_commit(batch, &error),
+            Err(error) => self.after_failed_commit(batch, &error).map(|()| newest),
         }
     }
 }
@@ -54,7 +55,7 @@ impl From<Error> for Stop {
 
 pub(super) type Step<T> = std::result::Result<T, Stop>;
 
-fn write(connection: &Connection, batch: &Batch) -> Step<()> {
+fn write(connection: &Connection, batch: &Batch) -> Step<u64> {
     if let Some(key) = &batch.key {
         keep_key(connection, key)?;
     }
@@ -89,7 +90,7 @@ fn write(connection: &Connection, batch: &Batch) -> Step<()> {
             return Ok(malformed(why)?);
         }
     }
-    Ok(())
+    Ok(turn)
 }
 
 fn keep_items(connection: &Connection, batch: &Batch) -> Step<()> {

@@ -9,7 +9,7 @@ use crate::batch::{check_history, takes_the_worktree};
 use crate::chain::{Given, Seal, seal};
 use crate::{Arrival, Arrived, ContentRow, DefinitionRow, Error, Result, StreamAppend, TakenHistory};
 use model::id::SessionId;
-use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 impl SqliteStore {
     pub(super) fn take_histories_in_turn(&mut self, arrived: &Arrived) -> Result<()> {
@@ -34,16 +34,11 @@ impl SqliteStore {
         })
     }
 
-    pub(super) fn seal_history_in_turn(&mut self, id: &SessionId) -> Result<()> {
-        self.in_transaction("sealing a history", |connection| {
-            let Some(number) = items::session_number(connection, id)? else { return Ok(()) };
-            let is_sealed = chain::of(connection, id)?.head.is_some();
-            let events = chain::older_events(connection, number)?;
-            if let (false, Some(last)) = (is_sealed, events.last()) {
-                let seals = chain::seal_older(&events)?;
-                chain::keep_older(connection, number, &events, &seals)?;
-                let head = seals.last().map(|seal| seal.link).unwrap_or_default();
-                chain::keep_head(connection, number, head, last.version + 1)?;
+    /// In one transaction: a first sync seals every session of an old store.
+    pub(super) fn seal_histories_in_turn(&mut self, ids: &[SessionId]) -> Result<()> {
+        self.in_transaction("sealing histories", |connection| {
+            for id in unsealed(connection, ids)? {
+                seal_one(connection, &id)?;
             }
             Ok(())
         })
@@ -66,21 +61,52 @@ impl SqliteStore {
     }
 }
 
+const ARRIVALS: &str = "SELECT s.id,a.replica,a.stream,a.version,a.head,a.at FROM arrivals a \
+    JOIN sessions s ON s.number=a.session";
+
 pub(super) fn arrivals(connection: &Connection) -> rusqlite::Result<Vec<Arrival>> {
-    let sql = "SELECT s.id,a.replica,a.stream,a.version,a.head,a.at FROM arrivals a \
-               JOIN sessions s ON s.number=a.session ORDER BY s.id";
+    let mut statement = connection.prepare_cached(&format!("{ARRIVALS} ORDER BY s.id"))?;
+    statement.query_map([], read_arrival)?.collect()
+}
+
+pub(super) fn arrival(connection: &Connection, id: &SessionId) -> rusqlite::Result<Option<Arrival>> {
+    let sql = format!("{ARRIVALS} WHERE s.id=?1 AND s.id=?1 COLLATE BINARY");
+    connection.prepare_cached(&sql)?.query_row([id.as_str()], read_arrival).optional()
+}
+
+fn read_arrival(row: &rusqlite::Row<'_>) -> rusqlite::Result<Arrival> {
+    Ok(Arrival {
+        session: session_id(row, 0)?,
+        replica: row.get(1)?,
+        stream: row.get(2)?,
+        version: row.get(3)?,
+        head: row.get(4)?,
+        at: moment(row, 5)?,
+    })
+}
+
+/// Sessions that have events but no chain.
+pub(super) fn unsealed(connection: &Connection, ids: &[SessionId]) -> rusqlite::Result<Vec<SessionId>> {
+    let sql = "SELECT 1 FROM sessions WHERE id=?1 AND id=?1 COLLATE BINARY AND head IS NULL";
     let mut statement = connection.prepare_cached(sql)?;
-    let read = |row: &rusqlite::Row<'_>| {
-        Ok(Arrival {
-            session: session_id(row, 0)?,
-            replica: row.get(1)?,
-            stream: row.get(2)?,
-            version: row.get(3)?,
-            head: row.get(4)?,
-            at: moment(row, 5)?,
-        })
-    };
-    statement.query_map([], read)?.collect()
+    let mut found = Vec::new();
+    for id in ids {
+        if statement.exists([id.as_str()])? {
+            found.push(id.clone());
+        }
+    }
+    Ok(found)
+}
+
+fn seal_one(connection: &Connection, id: &SessionId) -> append::Step<()> {
+    let Some(number) = items::session_number(connection, id)? else { return Ok(()) };
+    let events = chain::older_events(connection, number)?;
+    let Some(last) = events.last() else { return Ok(()) };
+    let seals = chain::seal_older(&events)?;
+    chain::keep_older(connection, number, &events, &seals)?;
+    let head = seals.last().map(|seal| seal.link).unwrap_or_default();
+    chain::keep_head(connection, number, head, last.version + 1)?;
+    Ok(())
 }
 
 fn keep_texts(

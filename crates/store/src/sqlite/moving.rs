@@ -2,7 +2,7 @@
 
 use super::open::{beside, io};
 use super::{PATIENCE, SqliteStore, upkeep};
-use crate::{Result, Store};
+use crate::Result;
 use std::path::{Path, PathBuf};
 
 impl SqliteStore {
@@ -14,7 +14,8 @@ impl SqliteStore {
         to: &Path,
         record: impl FnOnce() -> std::result::Result<(), crate::Error>,
     ) -> Result<PathBuf> {
-        self.take_turn(PATIENCE)?;
+        // Without the transaction of a turn, which would keep the log from being emptied.
+        self.queue(PATIENCE)?;
         if let Some(folder) = to.parent() {
             std::fs::create_dir_all(folder).map_err(io(to, "making the folder of"))?;
         }

@@ -4,14 +4,11 @@ use super::columns::{
     AFTER_SESSION, Moment, SESSION, event, listed, moment, optional_session_id, session_id,
 };
 use crate::chain::checksum;
-use crate::{Change, EventRow, KeyRow, Loaded, Snapshot};
+use crate::{Change, EventRow, KeyRow, Loaded, SessionRow, Snapshot};
 use jiff::Timestamp;
 use model::id::SessionId;
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
-
-/// The condition must match the partial index exactly, or SQLite does not use it.
-pub(super) const ACTIVE: &str = "SELECT id FROM sessions INDEXED BY one_active \
-    WHERE worktree=?1 AND lifecycle='active' AND parallel=0 AND exclusive=1 AND machine IS NULL";
+use std::collections::BTreeSet;
 
 pub(super) const EVENTS: &str = "SELECT version,at,actor,kind,body,command,ordinal FROM events \
     WHERE session=(SELECT number FROM sessions WHERE id=?1 AND id=?1 COLLATE BINARY) AND version>?2 \
@@ -28,6 +25,14 @@ pub(super) const CHANGES: &str = "SELECT e.cursor,s.id,e.version,e.at,e.actor,e.
     WHERE s.turn>?1 ORDER BY e.cursor LIMIT ?2";
 
 pub(super) const CURSOR: &str = "SELECT coalesce(max(turn),0) FROM sessions";
+
+/// The condition must match the partial index exactly, or SQLite does not use it.
+pub(super) fn active_statement() -> String {
+    format!(
+        "SELECT {SESSION} FROM sessions s INDEXED BY one_active \
+         WHERE s.worktree=?1 AND s.lifecycle='active' AND s.parallel=0 AND s.exclusive=1 AND s.machine IS NULL"
+    )
+}
 
 /// One query, whatever the length of the history. The index ignores case, the answer does not.
 pub(super) fn load_statement() -> String {
@@ -71,9 +76,9 @@ pub(super) fn content(connection: &Connection, hash: &str) -> Result<Option<Vec<
     statement.query_row([hash], |row| row.get(0)).optional()
 }
 
-pub(super) fn active(connection: &Connection, worktree: &str) -> Result<Option<SessionId>> {
-    let mut statement = connection.prepare_cached(ACTIVE)?;
-    statement.query_row([worktree], |row| session_id(row, 0)).optional()
+pub(super) fn active(connection: &Connection, worktree: &str) -> Result<Option<SessionRow>> {
+    let mut statement = connection.prepare_cached(&active_statement())?;
+    Ok(statement.query_row([worktree], listed).optional()?.map(|active| active.row))
 }
 
 pub(super) fn with_prefix(connection: &Connection, prefix: &str, limit: usize) -> Result<Vec<SessionId>> {
@@ -114,6 +119,22 @@ pub(super) fn changes(connection: &Connection, after: u64, limit: usize) -> Resu
         Ok(Change { cursor: row.get(0)?, session: session_id(row, 1)?, event: event(row, 2)? })
     })?;
     rows.collect()
+}
+
+/// By the newest event of each session, without reading the others.
+pub(super) fn changed_sessions(connection: &Connection, after: u64) -> Result<(BTreeSet<SessionId>, u64)> {
+    let newest = "SELECT cursor FROM events WHERE session=s.number ORDER BY version DESC LIMIT 1";
+    let sql = format!("SELECT s.id,coalesce(({newest}),0) FROM sessions s WHERE s.turn>?1");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement
+        .query_map([signed(after)], |row| Ok((session_id(row, 0)?, row.get::<_, u64>(1)?)))?
+        .collect::<Result<Vec<_>>>()?;
+    let changed = rows.into_iter().filter(|(_, cursor)| *cursor > after);
+    let start = (BTreeSet::new(), after);
+    Ok(changed.fold(start, |(mut sessions, newest), (id, cursor)| {
+        sessions.insert(id);
+        (sessions, newest.max(cursor))
+    }))
 }
 
 pub(super) fn cursor(connection: &Connection) -> Result<u64> {

@@ -85,7 +85,7 @@ fn plan(store: &SqliteStore, sql: &str) -> String {
 #[test]
 fn look_ups_go_by_an_index() {
     let (_folder, store) = new_store();
-    let active = plan(&store, queries::ACTIVE);
+    let active = plan(&store, &queries::active_statement());
     assert!(active.contains("one_active"), "{active}");
     for sql in
         [&queries::load_statement(), queries::EVENTS, queries::WITH_PREFIX, queries::CHANGES, queries::CURSOR]

@@ -177,8 +177,8 @@ impl Store for Reopening {
         self.reader()?.arrivals()
     }
 
-    fn seal_history(&mut self, id: &SessionId, patience: Duration) -> Result<()> {
-        self.writer()?.seal_history(id, patience)
+    fn seal_histories(&mut self, ids: &[SessionId], patience: Duration) -> Result<()> {
+        self.writer()?.seal_histories(ids, patience)
     }
 
     fn erase(&mut self, patience: Duration) -> Result<bool> {

@@ -3,15 +3,12 @@
 use super::{own, section};
 use crate::snapshot::Shown;
 use crate::text::{Look, Row, Tone, outside, wrapped};
-use engine::view::{CheckView, GateOutcome, PhaseView, View};
+use engine::view::{CheckView, GateOutcome, MOST_NOTES, PhaseView, Severity, View};
 use engine::words::{ago, duration, title_beside, version};
 use jiff::Timestamp;
-use model::lifecycle::Lifecycle;
 use model::outcome::Outcome;
-use model::progress::Status;
 
 const CELLS: usize = 24;
-const MOST_NOTES: usize = 5;
 
 pub fn rows(shown: &Shown, only: Option<&str>, now: Timestamp, width: usize, look: Look) -> Vec<Row> {
     let view = &*shown.view;
@@ -48,11 +45,13 @@ fn no_track(only: Option<&str>) -> Vec<Row> {
 fn head(view: &View, width: usize, look: Look) -> Vec<Row> {
     let mut rows = wrapped(Tone::Heading, &outside(&view.title), width, 2);
     rows.truncate(2);
-    let (word, tone) = standing(view);
+    let (word, severity) = view.status_words();
+    // Trouble must be seen without colours, too.
+    let word = if severity == Severity::Good { word.to_owned() } else { word.to_uppercase() };
     let workflow = format!("{} {}", view.workflow.name, version(&outside(&view.workflow.version)));
     let run = if view.run.ordinal > 1 { format!(", run {}", view.run.ordinal) } else { String::new() };
     let about = format!("{}{workflow}{run}{}{}", look.between(), look.between(), view.session_id);
-    rows.push(Row::new(tone, word).then(Tone::Faint, about));
+    rows.push(Row::new(tone(severity), word).then(Tone::Faint, about));
     if let Some(percent) = view.percent() {
         let filled = (percent as usize * CELLS + 50) / 100;
         let bar = Row::new(Tone::Good, look.bar(filled, CELLS));
@@ -71,88 +70,24 @@ fn head(view: &View, width: usize, look: Look) -> Vec<Row> {
 }
 
 fn left(view: &View) -> String {
-    let seconds = view.progress.estimated_remaining_seconds.filter(|_| view.progress.remaining > 0);
-    seconds.map(|seconds| format!(", about {} left", duration(seconds))).unwrap_or_default()
+    view.seconds_left().map(|seconds| format!(", about {} left", duration(seconds))).unwrap_or_default()
 }
 
-/// A session's status in words.
-pub fn standing(view: &View) -> (&'static str, Tone) {
-    match view.status {
-        Status::Active | Status::CheckpointFailed if view.next.needs_person() => {
-            ("WAITING FOR A PERSON", Tone::Warning)
-        }
-        Status::Active => ("active", Tone::Good),
-        Status::Completed if view.progress.outcomes.is_plain() => ("completed", Tone::Good),
-        Status::Completed => ("completed, not all of it verified", Tone::Warning),
-        Status::Failed => ("FAILED", Tone::Bad),
-        Status::CheckpointFailed => ("GATE FAILED", Tone::Bad),
-        Status::Abandoned => ("abandoned", Tone::Warning),
-        Status::Paused => ("paused", Tone::Warning),
-        Status::PossiblyStalled => ("POSSIBLY STALLED", Tone::Warning),
+fn tone(severity: Severity) -> Tone {
+    match severity {
+        Severity::Good => Tone::Good,
+        Severity::Warning => Tone::Warning,
+        Severity::Bad => Tone::Bad,
     }
 }
 
 /// Problems, in a sentence or two.
 fn trouble(view: &View, now: Timestamp, width: usize, look: Look) -> Vec<Row> {
-    let mut said: Vec<(Tone, String)> = Vec::new();
-    match &view.lifecycle {
-        Lifecycle::Paused { at, reason, .. } => {
-            said.push((Tone::Warning, format!("Paused {}: {}", ago(*at, now), outside(reason))));
-        }
-        Lifecycle::Failed { error, .. } => said.push((Tone::Bad, format!("Failed: {}", outside(error)))),
-        Lifecycle::Active | Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => {}
-    }
-    said.extend(failed_gate(view));
-    let passed_by = |outcome: Outcome| {
-        let ids = view.phases.iter().filter(|phase| phase.outcome == Some(outcome));
-        ids.map(|phase| phase.id.to_string()).collect::<Vec<_>>().join(", ")
+    let marked = |(severity, text): (Severity, String)| {
+        let mark = if severity == Severity::Bad { look.cross() } else { "!" };
+        wrapped(tone(severity), &format!("{mark} {}", outside(&text)), width, 2)
     };
-    for (outcome, words) in [
-        (Outcome::Overridden, "Passed by override, with failed checks"),
-        (Outcome::Claimed, "Only claimed, not proven"),
-        (Outcome::Skipped, "Skipped"),
-    ] {
-        let phases = passed_by(outcome);
-        if !phases.is_empty() {
-            said.push((Tone::Warning, format!("{words}: {phases}")));
-        }
-    }
-    if view.progress.stalled {
-        let seconds = view.progress.time_in_phase_seconds.unwrap_or(0);
-        said.push((Tone::Warning, format!("Possibly stalled: {} in this phase", duration(seconds))));
-    }
-    let marked = |(tone, text): (Tone, String)| {
-        let mark = if tone == Tone::Bad { look.cross() } else { "!" };
-        wrapped(tone, &format!("{mark} {text}"), width, 2)
-    };
-    said.into_iter().flat_map(marked).collect()
-}
-
-/// A failed check, with what was found and what is needed.
-fn check_text(check: &CheckView) -> String {
-    let found = check.found.as_ref().map(|found| format!("found {}", outside(found)));
-    let needed = check.needed.as_ref().map(|needed| format!("needs {}", outside(needed)));
-    let said: Vec<String> = found.into_iter().chain(needed).collect();
-    if said.is_empty() { outside(&check.id) } else { format!("{} ({})", outside(&check.id), said.join(", ")) }
-}
-
-fn failed_gate(view: &View) -> Option<(Tone, String)> {
-    let (phase, _) = view.failed_attempt()?;
-    let is_missing = |check: &&CheckView| check.outcome == GateOutcome::Failed && !check.settled;
-    let missing: Vec<&CheckView> = phase.gate.checks.iter().filter(is_missing).collect();
-    if missing.is_empty() {
-        let text = format!("The gate of {} can be tried again: all checks pass now", phase.id);
-        return Some((Tone::Warning, text));
-    }
-    if missing.iter().all(|check| check.kind == "approval") {
-        let ids: Vec<String> = missing.iter().map(|check| outside(&check.id)).collect();
-        let text = format!("Only approval by a person is missing in {}: {}", phase.id, ids.join(", "));
-        return Some((Tone::Warning, text));
-    }
-    let times =
-        if phase.attempt_count > 1 { format!(" {} times", phase.attempt_count) } else { String::new() };
-    let failed: Vec<String> = missing.into_iter().map(check_text).collect();
-    Some((Tone::Bad, format!("Gate of {} failed{times}: {}", phase.id, failed.join("; "))))
+    view.attention(now).into_iter().flat_map(marked).collect()
 }
 
 fn next(shown: &Shown, width: usize) -> Vec<Row> {
@@ -169,10 +104,8 @@ pub fn phase_row(phase: &PhaseView, view: &View, look: Look) -> Row {
     let is_current = phase.number == view.current_phase.number && view.run.completed_at.is_none();
     let has_failed = view.failed_attempt().is_some_and(|(failed, _)| failed.number == phase.number);
     let (mark, tone) = match (phase.status.as_str(), phase.outcome) {
-        ("needs_review", _)
-        | ("completed", Some(Outcome::Claimed | Outcome::Overridden | Outcome::Warned)) => {
-            ("?", Tone::Warning)
-        }
+        ("needs_review", _) | ("completed", Some(Outcome::Claimed)) => ("?", Tone::Warning),
+        ("completed", Some(Outcome::Overridden | Outcome::Warned)) => ("!", Tone::Warning),
         ("completed", _) => (look.tick(), Tone::Good),
         ("skipped", _) => (look.dash(), Tone::Faint),
         _ if has_failed && view.next.needs_person() => (look.arrow(), Tone::Warning),
@@ -235,12 +168,15 @@ pub fn check_rows(check: &CheckView, width: usize, look: Look) -> Vec<Row> {
             6,
         );
     }
-    let is_a_persons = check.kind == "approval" && check.outcome != GateOutcome::Passed;
-    let person = is_a_persons.then(|| "press a to approve it".to_owned());
-    let said: Vec<String> = found.into_iter().chain(needed).chain(person).collect();
+    if check.kind == "approval" && check.outcome != GateOutcome::Passed {
+        let found = outside(check.found.as_deref().unwrap_or("not approved yet"));
+        let said = format!("  {mark} {}: {found}; a person can press a to approve it", outside(&check.id));
+        return wrapped(tone, &said, width, 6);
+    }
+    let said: Vec<String> = found.into_iter().chain(needed).collect();
     let said = if said.is_empty() { check.kind.clone() } else { said.join("; ") };
     let mut rows = wrapped(tone, &format!("  {mark} {}: {said}", outside(&check.id)), width, 6);
-    if check.outcome != GateOutcome::Passed {
+    if check.outcome == GateOutcome::Failed {
         let help =
             check.help.as_ref().map(|help| wrapped(Tone::Faint, &format!("    {}", outside(help)), width, 4));
         rows.extend(help.unwrap_or_default());
@@ -257,20 +193,11 @@ fn here(shown: &Shown, now: Timestamp) -> Vec<Row> {
     section("Here now", shown.agents.iter().map(row).collect())
 }
 
+/// Warnings, and how many open notes there are beyond those among the problems.
 fn notes(view: &View, width: usize) -> Vec<Row> {
-    let open = view.open_notes();
-    let row = |note: &&model::note::Note| {
-        wrapped(
-            Tone::Warning,
-            &format!("  {} {}: {}", note.kind.name(), note.id, outside(&note.text)),
-            width,
-            4,
-        )
-    };
-    let mut rows: Vec<Row> = open.iter().take(MOST_NOTES).flat_map(row).collect();
-    if open.len() > MOST_NOTES {
-        let more = open.len() - MOST_NOTES;
-        rows.push(Row::new(Tone::Faint, format!("  and {more} more: leftoff show {}", view.session_id)));
+    let mut rows = Vec::new();
+    if let Some(more @ 1..) = view.open_notes().len().checked_sub(MOST_NOTES) {
+        rows.push(Row::new(Tone::Faint, format!("  {more} more notes: leftoff show {}", view.session_id)));
     }
     rows.extend(view.warnings.iter().flat_map(|warning| {
         let hint = warning.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();

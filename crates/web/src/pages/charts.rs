@@ -1,11 +1,11 @@
 //! Charts as SVG, made by the server. Every bar shows its figure: no meaning is in a colour alone.
 
-use engine::History;
 use engine::view::View;
 use engine::words::duration;
+use engine::{AttemptLine, History};
 use jiff::Timestamp;
 use maud::{Markup, html};
-use model::gate::AttemptOutcome;
+use model::gate::{Attempt, AttemptOutcome};
 use std::collections::BTreeMap;
 
 const ROW: usize = 22;
@@ -24,8 +24,7 @@ pub fn where_time_goes(views: &[View]) -> Markup {
             let running =
                 view.progress.time_in_phase_seconds.filter(|_| phase.number == view.current_phase.number);
             *seconds += phase.duration_seconds.or(running).unwrap_or(0);
-            let fails =
-                phase.attempts.iter().filter(|attempt| attempt.outcome == AttemptOutcome::Failed).count();
+            let fails = phase.attempts.iter().filter(|attempt| has_failed(attempt)).count();
             *failed += u32::try_from(fails).unwrap_or(u32::MAX);
         }
     }
@@ -40,7 +39,7 @@ pub fn where_time_goes(views: &[View]) -> Markup {
         @if !rows.is_empty() {
             section aria-labelledby="time" {
                 h2 #time { "Where time goes, and where gates fail" }
-                p.faint { "By phase, in " (counted(views.len())) " that changed last." }
+                p.faint { "Phases of " (counted(views.len())) ", longest first." }
                 svg viewBox={ "0 0 " (WIDTH) " " (height) } role="img" aria-label="Time by phase, and failed attempts at its gate" {
                     @for ((phase, seconds, failed), place) in rows.iter().zip(0..) {
                         @let y = place * ROW;
@@ -89,18 +88,33 @@ pub fn timeline(history: &History, now: Timestamp) -> Markup {
                         title { (phase.id) ": " (phase.duration_seconds.map_or("in progress".to_owned(), duration)) }
                     }
                     @for attempt in &phase.attempts {
-                        @let class = if attempt.outcome == AttemptOutcome::Failed { "failed" } else { "passed" };
+                        @let (class, mark) = mark(attempt);
                         circle.mark cx=(at(attempt.at)) cy=(y + 11) r="8" {}
                         text class=(class) x=(at(attempt.at)) y=(y + 16) text-anchor="middle" {
-                            @if attempt.overridden.is_some() { "?" } @else if attempt.outcome == AttemptOutcome::Failed { "✗" } @else { "✓" }
+                            (mark)
                         }
                     }
                 }
                 text.axis x=(LABEL) y=(height - 6) { (history.started_at.strftime("%-d %b %H:%M UTC").to_string()) }
                 text.axis x=(WIDTH - 10) y=(height - 6) text-anchor="end" { (end.strftime("%-d %b %H:%M UTC").to_string()) }
             }
-            p.faint { "Bars are phases; ✓, ✗ and ? are attempts at a gate that passed, failed or were overridden; grey stretches are pauses." }
+            p.faint { "Bars are phases; ✓ and ✗ are attempts at a gate that passed or failed, ! one that was overridden, … one that waits for approval; grey stretches are pauses." }
         }
+    }
+}
+
+/// An approval that is still missing is no failure.
+fn has_failed(attempt: &Attempt) -> bool {
+    attempt.outcome == AttemptOutcome::Failed && !attempt.report.lacks_only_approval()
+}
+
+/// The colour class and sign of an attempt.
+fn mark(attempt: &AttemptLine) -> (&'static str, &'static str) {
+    match attempt.outcome {
+        _ if attempt.overridden.is_some() => ("overridden", "!"),
+        AttemptOutcome::Passed => ("passed", "✓"),
+        AttemptOutcome::Failed if attempt.lacks_only_approval => ("overridden", "…"),
+        AttemptOutcome::Failed => ("failed", "✗"),
     }
 }
 

@@ -67,7 +67,7 @@ fn card(view: &View, now: Timestamp) -> Markup {
             p {
                 (parts::badge(view))
                 @if view.run.completed_at.is_none() { " in " strong { (parts::line(&view.current_phase.title)) } }
-                ", " (ago(view.updated_at, now))
+                " · " (ago(view.updated_at, now))
             }
             (parts::progress(view))
             (parts::at_work(view, now))
@@ -135,7 +135,7 @@ fn table(overview: &Overview) -> Markup {
         } @else {
             table.wide {
                 thead { tr { th scope="col" { "Session" } th scope="col" { "Status" } th scope="col" { "Phase" } th scope="col" { "Done" } th scope="col" { "Changed" } } }
-                tbody { @for line in &overview.sessions { (row(line, overview.now)) } }
+                tbody { @for line in &overview.sessions { (row(line, overview)) } }
             }
         }
         nav aria-label="Pages of the list" {
@@ -147,7 +147,14 @@ fn table(overview: &Overview) -> Markup {
     }
 }
 
-fn row(line: &ShortView, now: Timestamp) -> Markup {
+fn row(line: &ShortView, overview: &Overview) -> Markup {
+    // A session on a card says more about itself than its line in the list.
+    let mut cards = overview.open.iter().chain(&overview.finished);
+    let on_a_card = cards.find(|view| view.session_id == line.session_id);
+    let (status, class) = match on_a_card {
+        Some(view) => parts::standing(view),
+        None => (line.lifecycle.as_str(), ""),
+    };
     html! {
         tr {
             td {
@@ -155,10 +162,10 @@ fn row(line: &ShortView, now: Timestamp) -> Markup {
                 " " span.faint { (line.session_id) @if line.layout != "native" { ", " (line.layout) } }
                 @for warning in &line.warnings { p.warn { (parts::line(&warning.message)) } }
             }
-            td { (line.lifecycle) }
+            td class=(class) { (status) }
             td { (parts::line(&line.phase)) }
             td { (line.phases_done) @if let Some(total) = line.total_phases { " of " (total) } }
-            td { (ago(line.updated_at, now)) }
+            td { (ago(line.updated_at, overview.now)) }
         }
     }
 }

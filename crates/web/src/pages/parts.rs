@@ -2,14 +2,12 @@
 
 use super::Offer;
 use engine::Next;
-use engine::view::{CheckView, GateOutcome, PhaseView, View};
-use engine::words::{ago, duration, one_line, title_beside, without_steering};
+use engine::view::{CheckView, GateOutcome, PhaseView, Severity, View};
+use engine::words::{duration, one_line, title_beside, without_steering};
 use jiff::Timestamp;
 use maud::{Markup, html};
 use model::hint::{CommandLine, Hint, Piece};
-use model::lifecycle::Lifecycle;
 use model::outcome::Outcome;
-use model::progress::Status;
 
 /// The maximum length of one text on a page.
 const LONGEST: usize = 10_000;
@@ -29,21 +27,19 @@ pub fn line(text: &str) -> String {
     one_line(text, LONGEST_LINE)
 }
 
+/// The colour class of a severity.
+fn class(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Good => "good",
+        Severity::Warning => "warn",
+        Severity::Bad => "bad",
+    }
+}
+
 /// A session's status in words, with its colour class.
 pub fn standing(view: &View) -> (&'static str, &'static str) {
-    match view.status {
-        Status::Active | Status::CheckpointFailed if view.next.needs_person() => {
-            ("waiting for a person", "warn")
-        }
-        Status::Active => ("active", "good"),
-        Status::Completed if view.progress.outcomes.is_plain() => ("completed", "good"),
-        Status::Completed => ("completed, not all of it verified", "warn"),
-        Status::Failed => ("failed", "bad"),
-        Status::CheckpointFailed => ("gate failed", "bad"),
-        Status::Abandoned => ("abandoned", "warn"),
-        Status::Paused => ("paused", "warn"),
-        Status::PossiblyStalled => ("possibly stalled", "warn"),
-    }
+    let (words, severity) = view.status_words();
+    (words, class(severity))
 }
 
 pub fn badge(view: &View) -> Markup {
@@ -53,14 +49,13 @@ pub fn badge(view: &View) -> Markup {
 
 /// Progress as a bar with words.
 pub fn progress(view: &View) -> Markup {
-    let left = view.progress.estimated_remaining_seconds.filter(|_| view.progress.remaining > 0);
     html! {
         p {
             @if let Some(percent) = view.percent() {
                 progress max="100" value=(percent) aria-label="Phases done" {} " "
             }
-            (view.how_far())
-            @if let Some(seconds) = left { ", about " (duration(seconds)) " left" }
+            (view.how_far().replace(" %", "\u{a0}%"))
+            @if let Some(seconds) = view.seconds_left() { ", about " (duration(seconds)) " left" }
         }
     }
 }
@@ -72,61 +67,9 @@ pub fn at_work(view: &View, now: Timestamp) -> Markup {
     }
 }
 
-/// Problems, a sentence each.
+/// Everything that needs attention, a sentence each, with its colour class.
 pub fn trouble(view: &View, now: Timestamp) -> Vec<(&'static str, String)> {
-    let mut said = Vec::new();
-    match &view.lifecycle {
-        Lifecycle::Paused { at, reason, .. } => {
-            said.push(("warn", format!("Paused {}: {}", ago(*at, now), line(reason))));
-        }
-        Lifecycle::Failed { error, .. } => said.push(("bad", format!("Failed: {}", line(error)))),
-        Lifecycle::Active | Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => {}
-    }
-    said.extend(failed_gate(view));
-    for (outcome, words) in [
-        (Outcome::Overridden, "Passed by override, with failed checks"),
-        (Outcome::Claimed, "Only claimed, not proven"),
-        (Outcome::Skipped, "Skipped"),
-    ] {
-        let of_outcome = view.phases.iter().filter(|phase| phase.outcome == Some(outcome));
-        let phases: Vec<String> = of_outcome.map(|phase| phase.id.to_string()).collect();
-        if !phases.is_empty() {
-            said.push(("warn", format!("{words}: {}", phases.join(", "))));
-        }
-    }
-    if view.progress.stalled {
-        let seconds = view.progress.time_in_phase_seconds.unwrap_or(0);
-        said.push(("warn", format!("Possibly stalled: {} in this phase", duration(seconds))));
-    }
-    said
-}
-
-/// A failed check, with what was found and what is needed.
-fn check_text(check: &CheckView) -> String {
-    let found = check.found.as_ref().map(|found| format!("found {}", line(found)));
-    let needed = check.needed.as_ref().map(|needed| format!("needs {}", line(needed)));
-    let said: Vec<String> = found.into_iter().chain(needed).collect();
-    if said.is_empty() { line(&check.id) } else { format!("{} ({})", line(&check.id), said.join(", ")) }
-}
-
-fn failed_gate(view: &View) -> Option<(&'static str, String)> {
-    let (phase, _) = view.failed_attempt()?;
-    let is_missing = |check: &&CheckView| check.outcome == GateOutcome::Failed && !check.settled;
-    let missing: Vec<&CheckView> = phase.gate.checks.iter().filter(is_missing).collect();
-    if missing.is_empty() {
-        return Some(("warn", format!("The gate of {} can be tried again: all checks pass now", phase.id)));
-    }
-    if missing.iter().all(|check| check.kind == "approval") {
-        let ids: Vec<String> = missing.iter().map(|check| line(&check.id)).collect();
-        return Some((
-            "warn",
-            format!("Only approval by a person is missing in {}: {}", phase.id, ids.join(", ")),
-        ));
-    }
-    let times =
-        if phase.attempt_count > 1 { format!(" {} times", phase.attempt_count) } else { String::new() };
-    let failed: Vec<String> = missing.into_iter().map(check_text).collect();
-    Some(("bad", format!("The gate of {} failed{times}: {}", phase.id, failed.join("; "))))
+    view.attention(now).into_iter().map(|(severity, text)| (class(severity), text)).collect()
 }
 
 pub fn next(next: &Next) -> Markup {
@@ -177,8 +120,9 @@ fn phase_standing(phase: &PhaseView, view: &View) -> (&'static str, String) {
     let since = view.progress.time_in_phase_seconds.filter(|_| is_current);
     let since = since.map(|seconds| format!(" for {}", duration(seconds))).unwrap_or_default();
     match (phase.status.as_str(), phase.outcome) {
-        ("completed", Some(outcome @ (Outcome::Claimed | Outcome::Overridden | Outcome::Warned))) => {
-            ("warn", format!("? {}{time}", outcome.name()))
+        ("completed", Some(Outcome::Claimed)) => ("warn", format!("? claimed{time}")),
+        ("completed", Some(outcome @ (Outcome::Overridden | Outcome::Warned))) => {
+            ("warn", format!("! {}{time}", outcome.name()))
         }
         ("completed", outcome) => {
             let word = outcome.map_or("done", Outcome::name);
@@ -187,8 +131,8 @@ fn phase_standing(phase: &PhaseView, view: &View) -> (&'static str, String) {
         ("skipped", Some(Outcome::NotApplicable)) => ("", "– does not apply".to_owned()),
         ("skipped", _) => ("warn", "– skipped".to_owned()),
         ("needs_review", _) => ("warn", "? needs a review".to_owned()),
-        _ if has_failed && view.next.needs_person() => ("warn", format!("waits for a person{since}")),
-        _ if has_failed => ("bad", format!("✗ gate failed{since}")),
+        _ if has_failed && view.next.needs_person() => ("warn", "… waits for a person".to_owned()),
+        _ if has_failed => ("bad", "✗ gate failed".to_owned()),
         _ if is_current => ("now", format!("▸ in progress{since}")),
         _ => ("", "not started".to_owned()),
     }
@@ -242,6 +186,7 @@ pub fn approve(view: &View, check: &CheckView, offer: Offer<'_>) -> Markup {
                 }
             }
             (command(&line_))
+            @if offer.csrf.is_none() { span.faint { "or, to approve on this page, start " code { "leftoff serve --allow-actions" } } }
         }
     }
 }

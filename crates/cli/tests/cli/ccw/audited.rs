@@ -76,6 +76,22 @@ fn c4_a_contradictory_list_of_completed_phases_raises_the_question() {
 }
 
 #[test]
+fn c4_the_way_back_names_its_session_where_another_one_is_active() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-odd", "REVIEW", "paused", "2026-11-10T10:00:00Z");
+    with_completed(&sandbox, "WFS-odd", &["IMPLEMENT"]);
+    write_session(&sandbox, "WFS-well", "REVIEW", "active", "2026-11-13T10:00:00Z");
+    with_completed(&sandbox, "WFS-well", &["PLAN", "IMPLEMENT"]);
+    let command = "leftoff rollback plan --session WFS-odd";
+    let told = sandbox.run(["doctor"]).code(4).stdout;
+    assert!(told.contains(command), "{told}");
+    let asked = sandbox.run(["resume", "WFS-odd"]).code(6).stderr;
+    assert!(asked.contains(command), "{asked}");
+    sandbox.run_printed(command);
+    assert_eq!(state(&sandbox, "WFS-well")["current_phase"], "REVIEW");
+}
+
+#[test]
 fn c4_a_list_that_fits_or_is_empty_raises_no_question() {
     for (current, listed) in [
         ("IMPLEMENT", &["PLAN"][..]),

@@ -181,3 +181,30 @@ fn t3_an_edit_that_is_not_taken_in_yet_is_no_tampering() {
     as_agent(&sandbox, "doctor").ok();
     assert_ne!(head(&sandbox), before);
 }
+
+/// The state is the truth for the phase: a command of ours does not move it.
+#[test]
+fn o11_a_review_closed_in_the_middle_stays_at_its_phase_and_is_reopened_there() {
+    for is_known in [true, false] {
+        let sandbox = project();
+        let open = json!({ "session_id": ID, "workflow_type": "review", "status": "active", "current_round": 1,
+            "current_phase": "analysis", "phase_number": 3, "started_at": NOW, "updated_at": NOW });
+        foreign(&sandbox, ID, &open);
+        if is_known {
+            sandbox.run(["note", "adopted"]).ok();
+        }
+        edit(&sandbox, &json!({ "status": "closed" }));
+        for words in [&["note", "after it"][..], &["set", "team=ours"]] {
+            sandbox.run(words.iter().chain(&["--session", ID])).ok();
+            let written = state(&sandbox);
+            let said = (&written["status"], &written["current_phase"], &written["phase_number"]);
+            assert_eq!(said, (&"closed".into(), &"analysis".into(), &3.into()), "known: {is_known}");
+        }
+        sandbox.at("2026-11-14T10:05:00Z");
+        edit(&sandbox, &json!({ "status": "active" }));
+        let view = sandbox.run(["status", "--json"]).ok().json();
+        assert_eq!((&view["status"], phase(&view)), (&"active".into(), "analysis"), "known: {is_known}");
+        let begun = crate::statuses(&view).iter().filter(|status| **status == "in_progress").count();
+        assert_eq!(begun, 1, "known: {is_known}");
+    }
+}

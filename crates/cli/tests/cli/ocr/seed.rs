@@ -87,7 +87,7 @@ fn o6_whoever_resumes_is_told_which_reviewers_are_ready_and_how_long_it_takes() 
     }
     let next = sandbox.run(["next", "--json"]).ok().json();
     let summary = next["summary"].as_str().unwrap();
-    assert!(summary.contains("Ready: quality-1 (0 findings), security-1 (2 findings)."), "{summary}");
+    assert!(summary.contains("Already done: quality-1 (0 findings), security-1 (2 findings)."), "{summary}");
     let view = screen_json(&sandbox);
     assert_eq!(
         view["rounds"],
@@ -96,6 +96,20 @@ fn o6_whoever_resumes_is_told_which_reviewers_are_ready_and_how_long_it_takes() 
             { "kind": "reviewer", "name": "security-1", "findings": 2 } ] }])
     );
     assert_eq!(view["elapsed_seconds"], 300);
+}
+
+#[test]
+fn o6_the_brief_tells_the_rounds_time_beside_the_phases() {
+    let sandbox = project();
+    let mut fields = review("reviews", 4);
+    fields["started_at"] = "2026-11-14T08:00:00Z".into();
+    fields["round_started_at"] = "2026-11-14T09:00:00Z".into();
+    foreign(&sandbox, ID, &fields);
+    sandbox.at("2026-11-14T10:05:00Z");
+    for words in [&["brief"][..], &["brief", "--format", "markdown"]] {
+        let said = sandbox.run(words).ok().stdout.replace('\n', " ");
+        assert!(said.contains("Elapsed: 1 h 05 min."), "{words:?}: {said}");
+    }
 }
 
 fn screen_json(sandbox: &Sandbox) -> Value {
@@ -173,6 +187,33 @@ fn o9_of_two_workflows_the_finished_one_keeps_its_time() {
     sandbox.run(["note", "taken in", "--session", ID]).ok();
     let shown = screen(&sandbox, &["--session", ID]);
     assert!(shown.contains("Review  Round 1  2h 0m 0s") && shown.contains("Map  Run 1  20m 0s"), "{shown}");
+}
+
+#[test]
+fn o9_a_review_adopted_beside_its_map_keeps_its_time_when_its_template_closes_it() {
+    let sandbox = project();
+    foreign(
+        &sandbox,
+        ID,
+        &json!({ "session_id": ID, "status": "active", "workflow_type": "map", "current_phase": "complete",
+            "phase_number": 6, "current_round": 1, "current_map_run": 1, "started_at": "2026-11-14T07:00:00Z",
+            "round_started_at": "2026-11-14T07:00:00Z", "map_started_at": "2026-11-14T09:30:00Z",
+            "updated_at": "2026-11-14T09:50:00Z" }),
+    );
+    artifact_at(&sandbox, "rounds/round-1/final.md", "F\n", "2026-11-14T09:00:00Z");
+    artifact_at(&sandbox, "map/runs/run-1/map.md", "M\n", "2026-11-14T09:50:00Z");
+    sandbox.run(["note", "adopted"]).ok();
+    foreign(
+        &sandbox,
+        ID,
+        &json!({ "session_id": ID, "status": "closed", "current_phase": "complete", "phase_number": 8,
+            "current_round": 1, "started_at": "2026-11-14T07:00:00Z", "updated_at": NOW }),
+    );
+    for said in ["not adopted yet", "adopted"] {
+        let shown = screen(&sandbox, &["--session", ID]);
+        assert!(shown.contains("Review  Round 1  3h 0m 0s"), "{said}: {shown}");
+        sandbox.run(["note", said, "--session", ID]).ok();
+    }
 }
 
 #[test]

@@ -443,3 +443,28 @@ fn a_clock_that_steps_back_writes_no_time_before_another() {
     let view = sandbox.run(["show", ID, "--json"]).ok().json();
     assert_eq!(warnings(&view), "", "nothing is out of order in what we wrote");
 }
+
+#[test]
+fn b8_a_review_that_only_its_file_calls_complete_is_not_presented_before_its_final_md_is_there() {
+    let sandbox = project();
+    sandbox.run(["start", "--layout", "ocr", "review"]).ok();
+    edit(&sandbox, &json!({ "current_phase": "complete", "phase_number": 8 }));
+    let next = sandbox.run(["next", "--json"]).ok().json();
+    assert_eq!(next["command"], "leftoff advance --phase synthesis", "{next}");
+    sandbox.run_printed("leftoff advance --phase synthesis").code(5);
+    artifact(&sandbox, "rounds/round-1/final.md", "Merge it.\n");
+    sandbox.run_printed("leftoff advance --phase synthesis").ok();
+    let next = sandbox.run(["next", "--json"]).ok().json();
+    assert_eq!(next["command"], "leftoff advance --phase complete", "{next}");
+}
+
+#[test]
+fn b1_a_paused_session_continues_with_the_phase_whose_gate_failed_here() {
+    let sandbox = project();
+    sandbox.run(["start", "--layout", "ocr", "review"]).ok();
+    sandbox.run(["advance", "--phase", "context"]).code(5);
+    sandbox.run(["pause", "--reason", "lunch"]).ok();
+    edit(&sandbox, &json!({ "current_phase": "synthesis", "phase_number": 7 }));
+    let next = sandbox.run(["next", "--json"]).ok().json();
+    assert!(next["summary"].as_str().unwrap().contains("Continue with phase 1,"), "{next}");
+}

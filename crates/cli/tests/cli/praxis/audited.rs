@@ -3,7 +3,7 @@
 use super::*;
 
 /// The workflow with a description and purposes; the gate of its second phase requires coverage.
-fn describe(sandbox: &Sandbox, strict: bool) {
+pub(super) fn describe(sandbox: &Sandbox, strict: bool) {
     sandbox.write(
         METADATA,
         r#"{"workflow_type": "ship_v1", "version": "v1", "total_phases": 3, "name": "Ship it",
@@ -20,7 +20,7 @@ fn describe(sandbox: &Sandbox, strict: bool) {
     );
 }
 
-fn described() -> Sandbox {
+pub(super) fn described() -> Sandbox {
     let sandbox = fresh();
     describe(&sandbox, true);
     sandbox.at("2026-11-14T11:00:00Z");

@@ -233,7 +233,7 @@ fn worked_on_by_another(hub: &Path) -> Sandbox {
 }
 
 /// A clone that received work from another one.
-fn received() -> Sandbox {
+pub(super) fn received() -> Sandbox {
     let (hub, anna) = shared();
     worked_on_by_another(&hub);
     anna.run(["sync"]).ok();

@@ -218,7 +218,7 @@ fn with_items(check: &str) -> Sandbox {
 }
 
 /// Changes the snapshot of session `s` together with its checksum.
-fn in_snapshot(sandbox: &Sandbox, change: impl Fn(&str) -> String) {
+pub(super) fn in_snapshot(sandbox: &Sandbox, change: impl Fn(&str) -> String) {
     let rows = database(sandbox);
     let of_it = "session=(SELECT number FROM sessions WHERE id='s')";
     let body: String =

@@ -3,7 +3,7 @@
 use super::{Detail, advice, is_over, when};
 use crate::brief::{Brief, Neighbour, paths};
 use crate::view::Warning;
-use crate::words::{ago, defused, moment, quoted};
+use crate::words::{defused, moment, quoted};
 use model::lifecycle::Lifecycle;
 use std::fmt::Write;
 use std::path::Path;
@@ -132,7 +132,7 @@ pub(super) fn here_now(brief: &Brief) -> String {
         if let Some(worktree) = &other.worktree {
             let _ = write!(text, ", in worktree {}", defused(worktree, 200));
         }
-        let _ = writeln!(text, ", seen {}", ago(other.last_seen, brief.now));
+        let _ = writeln!(text, ", seen {}", when(other.last_seen, brief.now));
     }
     text
 }

@@ -36,12 +36,15 @@ pub(super) fn head(brief: &Brief, detail: Detail) -> String {
     if detail == Detail::Full {
         let _ = write!(text, " Started {}.", when(view.created_at, brief.now));
     }
+    if let Some(seconds) = view.elapsed_seconds.filter(|_| !detail.is_brief()) {
+        let _ = write!(text, " Elapsed: {}.", duration(seconds));
+    }
     if !detail.is_brief() {
         let actor = defused(&view.last_actor.to_string(), 60);
         let _ = write!(text, " Last change by {actor}, {}.", when(view.updated_at, brief.now));
     }
     text.push('\n');
-    text.push_str(&resumed(view, detail));
+    text.push_str(&resumed(brief, detail));
     if let Some(shared) = &view.shared {
         let _ = writeln!(text, "{}", defused(&shared.told, longest));
     }
@@ -52,9 +55,9 @@ pub(super) fn head(brief: &Brief, detail: Detail) -> String {
 }
 
 /// How often the work was paused, and for how long.
-fn resumed(view: &View, detail: Detail) -> String {
-    let paused: u64 = view.phases.iter().map(|phase| phase.paused_seconds).sum();
-    match view.resume_count {
+fn resumed(brief: &Brief, detail: Detail) -> String {
+    let paused = brief.paused_seconds;
+    match brief.session.resume_count {
         _ if detail != Detail::Full => String::new(),
         0 => String::new(),
         1 => format!("Resumed once, paused {} in all.\n", duration(paused)),

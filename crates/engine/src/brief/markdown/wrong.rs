@@ -9,19 +9,26 @@ use crate::words::{date, defused, defused_around_quotes, duration, moment, phase
 use jiff::Timestamp;
 use model::gate::{self, Attempt, AttemptOutcome};
 use serde_json::{Map, Value};
+use std::cmp::Ordering;
 use std::fmt::Write;
 
 pub(super) fn failed(brief: &Brief, detail: Detail) -> String {
     let view = &brief.session;
-    let Some((phase, attempt)) = view.failed_attempt() else { return String::new() };
+    let Some((phase, attempt)) = view.failed_attempt().or_else(|| view.failed_and_left()) else {
+        return String::new();
+    };
+    let left = match phase.number.cmp(&view.current_phase.number) {
+        _ if phase.status == "in_progress" => "",
+        Ordering::Greater => ", before the session went back",
+        Ordering::Less | Ordering::Equal => ", then left open",
+    };
     let mut text = format!(
-        "## Failed: attempt {} of {}, {}\n",
+        "## Failed: attempt {} of {}, {}{left}\n",
         phase.attempt_count,
         phase_named(phase.number, &phase.title, &phase.id).unwrap_or(phase.id.as_str()),
         moment(attempt.at, brief.now)
     );
-    let failed: Vec<&CheckView> =
-        phase.gate.checks.iter().filter(|check| check.outcome == GateOutcome::Failed).collect();
+    let failed = failed_checks(phase, attempt);
     let evidence = not_said(&attempt.report.evidence, &failed);
     if !evidence.is_empty() {
         let _ = writeln!(text, "Evidence: {}", pairs(&evidence, detail));
@@ -42,8 +49,19 @@ pub(super) fn failed(brief: &Brief, detail: Detail) -> String {
     text
 }
 
+/// The checks that failed. The gate of a phase that was opened again shows none of its earlier attempts.
+fn failed_checks(phase: &PhaseView, attempt: &Attempt) -> Vec<CheckView> {
+    let is_failed = |check: &CheckView| check.outcome == GateOutcome::Failed;
+    let of_gate: Vec<CheckView> =
+        phase.gate.checks.iter().filter(|check| is_failed(check)).cloned().collect();
+    if !of_gate.is_empty() {
+        return of_gate;
+    }
+    attempt.report.checks.iter().map(CheckView::from).filter(is_failed).collect()
+}
+
 /// Evidence that no failed check mentions.
-fn not_said(evidence: &Map<String, Value>, failed: &[&CheckView]) -> Map<String, Value> {
+fn not_said(evidence: &Map<String, Value>, failed: &[CheckView]) -> Map<String, Value> {
     let is_said = |name: &String, value: &Value| {
         let pair = format!("{name}={}", gate::quoted(value));
         failed.iter().any(|check| check.found.as_ref().is_some_and(|found| found.contains(&pair)))

@@ -1,5 +1,6 @@
 //! Takes a bundle: checks everything before storing anything.
 
+use super::arrival::Addition;
 use super::files;
 use super::format::{self, Bundle, Definition, Unreadable};
 use crate::NATIVE;
@@ -7,8 +8,7 @@ use crate::definitions;
 use crate::engine::{Engine, read_event};
 use crate::error::{Error, Result};
 use crate::execute::Answer;
-use crate::execute::plan::{Order, fold_whole, key_row, stream_of, to_json};
-use crate::items::item_rows;
+use crate::execute::plan::{Order, fold_whole, key_row, to_json};
 use crate::place::workspace_of;
 use crate::query::Follows;
 use crate::verify::OpenedBundle;
@@ -21,20 +21,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
-use store::chain::Given;
-use store::{Batch, CommandMark, DefinitionRow, EventRow, ItemsReplaced};
-
-/// A bundle's additions to a session that may already exist here.
-struct Addition {
-    /// The existing events.
-    known: Vec<Recorded>,
-    /// The new events, with their versions here.
-    new: Vec<Recorded>,
-    /// The commands of new events, by version.
-    commands: BTreeMap<u64, CommandMark>,
-    /// The chain's input for new events. An event with another version here is sealed again.
-    seals: BTreeMap<u64, Given>,
-}
+use store::{Arrived, Batch, CommandMark, DefinitionRow, EventRow, ItemsReplaced, Store, TakenHistory};
 
 impl Engine {
     /// Takes a bundle's session: as a new one, or as a continuation of this project's copy.
@@ -42,6 +29,7 @@ impl Engine {
         let (bundle, hash) = read(from)?;
         let fingerprint = self.fingerprint("bundle take", &hash);
         let incoming = check(from, &bundle)?;
+        self.store.seal_histories(std::slice::from_ref(&bundle.header.session), self.patience.left())?;
         self.store.take_turn(self.patience.left())?;
         let kept = match self.remembered(&fingerprint) {
             Ok(None) => self.take_in_turn(from, &bundle, &incoming, &fingerprint),
@@ -68,36 +56,30 @@ impl Engine {
         let id = &bundle.header.session;
         let definitions = self.definitions_of(from, bundle)?;
         let local = self.store.events(id, 0, None)?;
-        let mut addition = self.addition(from, &local, bundle, incoming)?;
-        let expected = addition.known.last().map_or(0, |recorded| recorded.version);
+        let addition = self.addition(from, &local, bundle, incoming)?;
         let already = addition.new.is_empty();
-        if !already {
-            self.mark_taken(order, &mut addition)?;
-        }
-        let whole = [addition.known, addition.new.clone()].concat();
-        let session = fold_whole(&whole)?.trimmed();
+        let whole: Vec<Recorded> = addition.known.iter().chain(&addition.new).cloned().collect();
+        let taken = self.place_of_a_taken_one(&whole);
+        let session =
+            if already { self.folded_from(&whole, id)? } else { fold_whole(&whole, Some(&taken))? }.trimmed();
         // Nothing is refused from here on. Files wait under other names until the session is stored.
         let own = self.own_folder(&session);
         let drafts = files::draft(&self.project.root, id, &own, &bundle.files)
             .map_err(|source| Error::io(format!("writing the files of {}", from.display()), source))?;
-        let mut batch = Batch::default();
+        let mut arrived = Arrived::default();
         if !already {
-            let mut stream = stream_of(order.name, &session, expected, &addition.new)?;
-            for event in &mut stream.events {
-                event.command = addition.commands.remove(&event.version);
-            }
-            batch.streams.push(stream);
-            batch.seals.insert(id.clone(), addition.seals);
-            batch.replace_items.push(ItemsReplaced { session: id.clone(), rows: item_rows(id, &whole)? });
-            batch.definitions = definitions;
-            batch.contents.clone_from(&bundle.contents);
+            let history = self.history_taken(&session, local, &addition, taken.at)?;
+            arrived = Arrived { definitions, contents: bundle.contents.clone(), ..Arrived::default() };
+            arrived.histories.push(history);
         }
-        let mut answer = self.answer_to_taking(&session, already, &batch)?;
-        if let Some(key) = &self.options.key {
-            batch.key = Some(key_row(key, order, &answer, self.clock.now())?);
+        let mut answer = self.answer_to_taking(&session, already, &arrived)?;
+        let key = self.options.key.as_deref();
+        let key = key.map(|key| key_row(key, order, &answer, self.clock.now())).transpose()?;
+        if !already {
+            self.keep_taken(&arrived)?;
         }
-        if !already || batch.key.is_some() {
-            self.append(&batch)?;
+        if key.is_some() {
+            self.append(&Batch { key, ..Batch::default() })?;
         }
         // A file that cannot get its name now is reported, but fails nothing; taking the bundle again
         // restores it.
@@ -112,14 +94,20 @@ impl Engine {
     }
 
     /// The answer once the batch is committed.
-    fn answer_to_taking(&self, session: &Session, already: bool, batch: &Batch) -> Result<Answer> {
+    fn answer_to_taking(&self, session: &Session, already: bool, arrived: &Arrived) -> Result<Answer> {
+        let items = |history: &TakenHistory| ItemsReplaced {
+            session: history.row.id.clone(),
+            rows: history.items.clone(),
+        };
+        let replace_items = arrived.histories.iter().map(items).collect();
+        let batch = Batch { replace_items, definitions: arrived.definitions.clone(), ..Batch::default() };
         let number = self.store.load(&session.id)?.map_or(0, |loaded| loaded.number);
         let hash = session.run().map(|run| run.workflow.hash.as_str()).unwrap_or_default();
         let row = batch.definitions.iter().find(|row| row.hash == hash);
         if let Some(workflow) = row.and_then(|row| serde_json::from_str(&row.body).ok()) {
             self.know_definition(&workflow);
         }
-        let view = self.view_after(session, number, already, batch, Follows::Question)?;
+        let view = self.view_after(session, number, already, &batch, Follows::Question)?;
         Ok(Answer { view, said: Vec::new(), gate_failed: false })
     }
 
@@ -145,8 +133,8 @@ impl Engine {
         Ok(rows)
     }
 
-    /// The bundle's additional events. Taking a session is local to each machine: such events do not make two
-    /// logs different.
+    /// The bundle's additional events. Older programs wrote an event when they took a session: such events do not
+    /// make two logs different.
     fn addition(
         &self,
         from: &Path,
@@ -161,6 +149,10 @@ impl Engine {
             }
             _ => Vec::new(),
         };
+        let is_continued = local.iter().zip(&bundle.events).all(|(mine, theirs)| is_copy(mine, theirs));
+        if is_continued {
+            return Ok(continuation(known, bundle, incoming));
+        }
         let mut newest = known.last().map_or(0, |recorded| recorded.version);
         let mut place = 0;
         let mut places: BTreeMap<u64, u64> = BTreeMap::new();
@@ -191,20 +183,6 @@ impl Engine {
             places.insert(row.version, place);
         }
         Ok(Addition { known, new, commands, seals })
-    }
-
-    /// The session waits in this worktree until somebody resumes it here.
-    fn mark_taken(&self, order: &Order, addition: &mut Addition) -> Result<()> {
-        let version = addition.new.last().map_or(0, |recorded| recorded.version) + 1;
-        let command = CommandMark { name: order.name.to_owned(), ordinal: version };
-        addition.commands.insert(version, command);
-        addition.new.push(Recorded {
-            version,
-            at: self.clock.now(),
-            actor: self.actor(self.asking_agent()?.as_ref()),
-            event: Event::SessionTaken { worktree: self.project.worktree(), machine: None },
-        });
-        Ok(())
     }
 
     fn diverged(&self, from: &Path, incoming: &[Recorded], version: u64) -> Error {
@@ -307,6 +285,23 @@ fn bad(from: &Path, why: String) -> Error {
         path: from.to_owned(),
         why,
         hint: Hint::new("nothing was changed; create it again: ").run(words!["bundle", "create"]),
+    }
+}
+
+fn is_copy(mine: &EventRow, theirs: &EventRow) -> bool {
+    let same = |row: &EventRow| (row.version, row.at, row.actor.clone(), row.kind.clone(), row.body.clone());
+    same(mine) == same(theirs)
+}
+
+/// One log is the beginning of the other: the events keep their versions, and the chain stays the same.
+fn continuation(known: Vec<Recorded>, bundle: &Bundle, incoming: &[Recorded]) -> Addition {
+    let shared = known.len().min(incoming.len());
+    let new = &bundle.events[shared..];
+    Addition {
+        new: incoming[shared..].to_vec(),
+        known,
+        commands: new.iter().filter_map(|row| Some((row.version, row.command.clone()?))).collect(),
+        seals: new.iter().filter_map(|row| Some((row.version, *bundle.seals.get(&row.version)?))).collect(),
     }
 }
 

@@ -8,11 +8,6 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-/// True if a path is a marker file.
-pub(crate) fn is_marker(layout: &dyn Layout, path: &str) -> bool {
-    layout.facts().marker_prefix.is_some_and(|beginning| path.starts_with(beginning))
-}
-
 /// Marker files directly below a layout's home.
 pub(crate) fn listed(layout: &dyn Layout, home: &Path) -> Vec<String> {
     let Some(beginning) = layout.facts().marker_prefix else { return Vec::new() };

@@ -4,8 +4,8 @@
 
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::foreign::discover::Located;
 use crate::foreign::observe::Observation;
+use layouts::reader::Located;
 use model::id::SessionId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;

@@ -191,8 +191,7 @@ impl Engine {
                 let file = registry.file();
                 let home = self.project.root.join(file.home);
                 let mut tree = Tree::default();
-                let content = walk::content(&home.join(file.file), file.most);
-                if let Entry::File(content) = content {
+                if let Some(content) = walk::registry_content(registry, &self.project.root) {
                     tree.insert(file.file, Entry::File(content));
                 }
                 for name in markers::listed(*layout, &home) {

@@ -2,11 +2,11 @@
 //! is active, and there may be thousands: each is read once, until something changes. Writes nothing.
 
 use crate::engine::Engine;
-use crate::foreign::discover::{Foreign, Located};
 use crate::view::{ShortView, Warning};
 use crate::walk;
 use jiff::Timestamp;
 use layouts::layout::{self, Layout, Spot};
+use layouts::reader::{Foreign, Located};
 use layouts::tree::{Entry, Tree};
 use model::id::SessionId;
 use std::collections::BTreeMap;
@@ -33,9 +33,9 @@ impl SessionSummary {
         Self {
             line: (&found.session).into(),
             says_where_it_stands: found.told.says_where_it_stands(),
+            warnings: Warning::of_files(&found.located, &found.problems),
             id: found.located.id,
             path: found.located.spot.path,
-            warnings: found.warnings,
         }
     }
 
@@ -87,11 +87,9 @@ impl Parts {
 impl PartsOfOne {
     fn of(layout: &'static dyn Layout, root: &Path) -> Option<Self> {
         let registry = layout.capabilities().registry?;
-        let index = registry.file();
-        let place = root.join(index.home).join(index.file);
-        let modified = walk::modified(&place);
-        let Entry::File(content) = walk::content(&place, index.most) else { return None };
-        Some(Self { file: index.file, modified, by_session: registry.by_session(&content) })
+        let modified = walk::modified(&root.join(registry.file().path()));
+        let by_session = registry.by_session(&walk::registry_content(registry, root)?);
+        Some(Self { file: registry.file().file, modified, by_session })
     }
 }
 

@@ -1,16 +1,15 @@
-//! Judges the files of a stored session, each against the last write.
+//! Observes the files of a stored session, each against the last write.
 
 use crate::disk::exchange;
 use crate::engine::Engine;
-use crate::foreign::discover::Located;
-use crate::foreign::observe::evidence::{Gathered, in_tree};
-use crate::foreign::observe::observation::{FileVerdict, Observation, Origin};
+use crate::foreign::observe::disk::Home;
+use crate::foreign::observe::gone::has_lost_its_folder;
 use crate::foreign::observe::stamp::Stamp;
-use crate::foreign::publish::folders::{Moving, is_place};
 use crate::foreign::scope::Aim;
+use jiff::Timestamp;
+use layouts::observation::{Log, Moving, Observation, Origin, is_place};
+use layouts::reader::Located;
 use layouts::reading::Dated;
-use layouts::tree::Entry;
-use layouts::verdict::{Counts, FileState, Role, verdict};
 use model::item::ItemBook;
 use model::session::Session;
 use std::collections::BTreeMap;
@@ -28,21 +27,22 @@ impl Engine {
         session: &Session,
         rows: &[ViewRow],
         items: ItemBook,
-    ) -> (Observation, Vec<Dated>) {
+    ) -> (Observation, Option<Stamp>, Vec<Dated>) {
         let root = self.root_of(session);
         let mut observation = self.judge_files(located, &root, rows);
         // While another process writes files, one look may combine an old file with new notes.
         for _ in 0..MOST_LOOKS {
-            if !observation.has_moved_on() {
+            if !has_moved_on(&observation) {
                 break;
             }
             observation = self.judge_files(located, &root, rows);
         }
-        if self.scope.aim != Aim::Look {
-            observation.stamp = Stamp::of(&observation, session.version, rows);
-        }
-        let events = observation.external_edits(self, session, items);
-        (observation, events)
+        let stamp =
+            if self.scope.aim == Aim::Look { None } else { Stamp::of(&observation, session.version, rows) };
+        let put = self.scope.put.borrow();
+        let log = Log { session, items, began: self.proofs_count_since(session), put: &put };
+        let events = observation.adopt(&self.tree_reader(), &Home::below(&root, located), log);
+        (observation, stamp, events)
     }
 
     /// Reads and judges every file that we wrote, and new ones.
@@ -60,17 +60,18 @@ impl Engine {
         let rules = located.layout.files(&located.spot);
         let is_to_come = |path: &String, row: &ViewRow| !row.confirmed && tree.get(path).is_none();
         rows.retain(|path, row| rules.is_state(path) || is_to_come(path, row));
+        let disk = Home::below(root, located);
         let home = root.join(&located.spot.home);
         let mut observation = Observation::of_tree(located.clone(), home, Origin::Log, tree);
         observation.moving = moving;
-        observation.judge_written(self, root, rows);
-        observation.judge_new(self);
-        observation.is_gone = observation.has_lost_its_folder(root);
+        observation.judge_written(rows, &self.processes.boot_id(), &disk, |rows, is_busy| {
+            self.journals(located, root, rows, is_busy)
+        });
+        observation.judge_new(&self.tree_reader(), &disk);
+        observation.is_gone = has_lost_its_folder(&observation, root);
         observation
     }
-}
 
-impl Engine {
     /// The rows that have the journals of these files. While something is being written they are read after
     /// the files: whatever waits beside one is in its journal by then.
     fn journals(
@@ -91,74 +92,23 @@ impl Engine {
         };
         rows.iter().map(|(path, row)| (path.clone(), journal_of(row))).collect()
     }
+
+    /// Other files prove nothing if they are older than the log's current phase, or than going back.
+    fn proofs_count_since(&self, session: &Session) -> Option<Timestamp> {
+        let run_began = session.run().and_then(|run| {
+            let began = self.files_count_since(session, run, run.current().id());
+            began.or(Some(run.started_at))
+        });
+        run_began.max(session.went_back_at)
+    }
 }
 
-impl Observation {
-    fn judge_written(&mut self, engine: &Engine, root: &Path, rows: BTreeMap<String, ViewRow>) {
-        let (boot_id, rules, located) = (engine.processes.boot_id(), self.rules(), &self.located);
-        let gathered: Vec<(&ViewRow, Gathered<'_>)> = rows
-            .values()
-            .map(|row| {
-                let there = in_tree(&self.tree, &row.path);
-                (row, Gathered::of_row(located, &rules, &self.home.join(&row.path), row, there))
-            })
-            .collect();
-        let is_busy = gathered.iter().any(|(row, found)| !row.confirmed || found.waiting().is_some());
-        let journals = engine.journals(located, root, &rows, is_busy);
-        let judge = |(row, gathered): &(&ViewRow, Gathered<'_>)| {
-            let is_left = rules.has_left(&row.path, &self.tree);
-            let judged = verdict(&gathered.evidence(journals.get(&row.path), is_left, &boot_id), gathered);
-            let came_out = gathered.waiting().filter(|_| judged.counts == Counts::CameOut);
-            (judged, came_out.map(<[u8]>::to_vec))
-        };
-        let judged: Vec<_> = gathered.iter().map(judge).collect();
-        for ((path, row), (judged, came_out)) in rows.into_iter().zip(judged) {
-            let mut found = FileVerdict { base: judged.base, ..FileVerdict::of(judged.state) };
-            if let (Some(out), Some(there)) = (came_out, self.tree.content(&path)) {
-                found.over = Some(there.to_vec());
-                self.tree.insert(path.clone(), Entry::File(out.clone()));
-                self.documents.insert(path.clone(), Entry::File(out));
-            }
-            self.displaced.extend(judged.displaced.into_iter().map(|edit| (path.clone(), edit)));
-            found.row = Some(row);
-            self.verdicts.insert(path, found);
-        }
-    }
-
-    /// State files that we never wrote.
-    fn judge_new(&mut self, engine: &Engine) {
-        let mut new = self.rules().state_files(&self.tree);
-        new.retain(|path| !self.verdicts.contains_key(path));
-        let is_whole = |path: &String| {
-            self.tree.content(path).is_none_or(|content| self.located.layout.is_whole(path, content))
-        };
-        let broken = if new.iter().all(is_whole) {
-            Vec::new()
-        } else {
-            engine.read_tree(&self.located, &self.tree).value.unreadable_parts
-        };
-        let boot_id = engine.processes.boot_id();
-        for path in new {
-            let role = if broken.contains(&path) { Role::Part } else { Role::State };
-            let there = in_tree(&self.tree, &path);
-            let gathered = Gathered::of_new(&self.located, &self.home.join(&path), &path, role, there);
-            let state = verdict(&gathered.evidence(None, false, &boot_id), &gathered).state;
-            let is_stood_for = state == FileState::Damaged;
-            let stands_for = is_stood_for.then(|| gathered.backup().unwrap_or_default().to_vec());
-            self.verdicts.insert(path.clone(), FileVerdict { stands_for, ..FileVerdict::of(state) });
-        }
-    }
-
-    /// True if the supposed edit of a pending file is gone.
-    fn has_moved_on(&self) -> bool {
-        let on_their_way = self.verdicts.iter().filter(|(_, found)| {
-            found.row.as_ref().is_some_and(|row| !row.confirmed)
-                && found.over.is_none()
-                && found.state == FileState::Edited
-        });
-        let mut edited = on_their_way.filter_map(|(path, _)| Some((path, self.tree.content(path)?)));
-        edited.any(|(path, content)| exchange::read(&self.home.join(path)).is_ok_and(|now| now != content))
-    }
+/// True if the supposed edit of a pending file is gone.
+fn has_moved_on(observation: &Observation) -> bool {
+    let is_gone = |(path, content): (&String, &[u8])| {
+        exchange::read(&observation.home.join(path)).is_ok_and(|now| now != content)
+    };
+    observation.edited_on_their_way().any(is_gone)
 }
 
 #[cfg(test)]

@@ -2,10 +2,12 @@
 
 use crate::engine::Engine;
 use crate::error::{Choice, Error, Result};
-use crate::foreign::discover::Located;
 use crate::foreign::discover::path::pointed;
+use crate::foreign::observe::read::LONGEST_WARNING;
 use crate::foreign::scope::Aim;
+use crate::words::one_line;
 use layouts::question::where_to_resume;
+use layouts::reader::Located;
 use model::event::Event;
 use model::hint::CommandLine;
 use model::id::SessionId;
@@ -28,7 +30,7 @@ impl Engine {
     /// A session about which nothing is known stays as it is: anything written would be invented.
     fn refuse_what_nobody_knows(&self, id: &SessionId) -> Result<()> {
         match self.observed(id).and_then(|observation| observation.what_nobody_knows()) {
-            Some((path, why)) => Err(Error::NothingKnown { session: id.to_string(), path, why }),
+            Some((path, why)) => Err(nothing_known(id, path, &why)),
             None => Ok(()),
         }
     }
@@ -67,4 +69,8 @@ impl Engine {
             run.phases.iter().enumerate().map(choice).collect(),
         ))
     }
+}
+
+pub(crate) fn nothing_known(id: &SessionId, path: String, why: &str) -> Error {
+    Error::NothingKnown { session: id.to_string(), path, why: one_line(why, LONGEST_WARNING) }
 }

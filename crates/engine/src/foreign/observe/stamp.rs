@@ -2,8 +2,6 @@
 //! misses (same size and clock tick) is caught by the exchange when the file is written.
 
 use crate::disk::exchange;
-use crate::engine::Engine;
-use crate::error::Result;
 use crate::foreign::observe::Observation;
 use model::id::SessionId;
 use std::fs;
@@ -12,7 +10,7 @@ use std::path::{Path, PathBuf};
 use store::{Store, ViewRow, WriteJournal};
 
 /// The session's version, the known files, and their metadata.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct Stamp {
     version: u64,
     rows: Vec<KnownFile>,
@@ -52,32 +50,20 @@ impl Stamp {
         let files = observation.tree.paths().map(|path| home.join(path));
         let backups = rows.iter().map(|row| exchange::backup(&home.join(&row.path)));
         let all = files.chain(backups).chain([home.clone()]);
-        Some(Self { version, rows: known(rows), files: all.map(stamped).collect() })
+        let files = all.map(|path| (path.clone(), FileStamp::of(&path))).collect();
+        Some(Self { version, rows: known(rows), files })
     }
 
-    fn now(&self, store: &dyn Store, id: &SessionId) -> Result<Option<Self>> {
-        let Some(loaded) = store.load(id)? else { return Ok(None) };
-        let files = self.files.iter().map(|(path, _)| stamped(path.clone()));
-        let rows = known(&store.views(id)?);
-        Ok(Some(Self { version: loaded.row.version, rows, files: files.collect() }))
+    /// True if neither the log nor a file has changed since.
+    pub(crate) fn is_current(&self, store: &dyn Store, id: &SessionId) -> bool {
+        let (Ok(Some(loaded)), Ok(rows)) = (store.load(id), store.views(id)) else { return false };
+        let is_same = |(path, stamp): &(PathBuf, Option<FileStamp>)| FileStamp::of(path) == *stamp;
+        loaded.row.version == self.version && known(&rows) == self.rows && self.files.iter().all(is_same)
     }
-}
-
-fn stamped(path: PathBuf) -> (PathBuf, Option<FileStamp>) {
-    let stamp = FileStamp::of(&path);
-    (path, stamp)
 }
 
 fn known(rows: &[ViewRow]) -> Vec<KnownFile> {
     let known =
         |row: &ViewRow| (row.path.clone(), row.hash.clone(), row.version, row.confirmed, row.journal.clone());
     rows.iter().map(known).collect()
-}
-
-impl Engine {
-    /// True if neither the log nor a file has changed since.
-    pub(crate) fn is_current(&self, observation: &Observation) -> bool {
-        let Some(stamp) = &observation.stamp else { return false };
-        stamp.now(self.store.base(), &observation.located.id).is_ok_and(|now| now.as_ref() == Some(stamp))
-    }
 }

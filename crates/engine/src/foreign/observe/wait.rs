@@ -3,13 +3,11 @@
 
 use crate::disk::exchange;
 use crate::engine::Engine;
-use crate::foreign::discover::markers::is_marker;
-use crate::foreign::discover::{Foreign, Located};
 use crate::foreign::observe::hash;
 use crate::foreign::scope::Aim;
 use crate::walk;
-use layouts::capabilities;
 use layouts::layout::Depth;
+use layouts::reader::{Foreign, Located};
 use layouts::tree::{Entry, Tree};
 use model::id::SessionId;
 use std::collections::BTreeMap;
@@ -31,7 +29,7 @@ impl Engine {
     ) -> Tree {
         let read = || walk::read(located.layout, &located.spot, root, Depth::Short);
         let is_torn = |tree: &Tree| {
-            let ours = rows.values().filter(|row| !is_marker(located.layout, &row.path));
+            let ours = rows.values().filter(|row| !located.is_marker(&row.path));
             ours.filter_map(|row| Some((row, tree.content(&row.path)?)))
                 .any(|(row, content)| hash(content) != row.hash && is_torn(located, &row.path, content))
         };
@@ -70,8 +68,7 @@ fn until_written<T>(mut found: T, again: impl Fn(T) -> T, is_torn: impl Fn(&T) -
 /// True if somebody may be writing a file: it is unreadable, or the last line of a shared line-based file is
 /// incomplete.
 pub(crate) fn is_torn(located: &Located, path: &str, content: &[u8]) -> bool {
-    let is_shared = capabilities::is_shared(located.layout, path);
-    (is_shared && !content.ends_with(b"\n")) || !located.layout.is_whole(path, content)
+    (located.is_shared(path) && !content.ends_with(b"\n")) || !located.is_whole(path, content)
 }
 
 /// The content of a replaced file, once its writer has finished.

@@ -3,24 +3,23 @@
 
 use crate::disk::exchange;
 use crate::error::{Error, Result};
-use crate::foreign::discover::Located;
-use crate::foreign::observe::evidence::Gathered;
+use crate::foreign::observe::disk::{Home, file_at};
 use crate::foreign::observe::read::LONGEST_WARNING;
 use crate::foreign::observe::wait::is_torn;
-use crate::foreign::publish::journal::Backup;
 use crate::foreign::repair::quarantine::{
     OpenFile, open_file, open_files, quarantine_copy, quarantine_file, set_aside,
 };
 use crate::view::Warning;
 use crate::words::one_line;
-use layouts::capabilities::is_shared;
-use layouts::layout::Merge;
+use layouts::observation::Gathered;
+use layouts::reader::Located;
+use layouts::verdict::noted::{self, Backup};
 use layouts::verdict::{There, hash};
 use model::id::SessionId;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
-use store::ViewRow;
+use store::{ViewRow, WriteJournal};
 
 /// A file written this recently may still be in use.
 const STILL_WRITING: Duration = Duration::from_secs(1);
@@ -30,6 +29,7 @@ pub(crate) struct OnDisk<'a> {
     pub(crate) root: &'a Path,
     pub(crate) id: &'a SessionId,
     pub(crate) located: &'a Located,
+    pub(crate) home: Home<'a>,
     pub(crate) target: &'a Path,
     pub(crate) path: &'a str,
 }
@@ -77,10 +77,9 @@ impl OnDisk<'_> {
         let Ok(bytes) = exchange::read(&backup) else { return Ok(None) };
         let Some(noted) = noted else { return Ok(None) };
         let is_changed = noted.hash != hash(&bytes);
-        let is_known = if is_shared(self.located.layout, self.path) {
+        let is_known = if self.located.is_shared(self.path) {
             let there = exchange::read(self.target).unwrap_or_default();
-            let merge = Merge::Onto { base: &[], theirs: &bytes, onto: &there };
-            self.located.layout.merge(self.path, merge) == there
+            self.located.onto(self.path, &[], &bytes, &there) == there
         } else {
             knows(&bytes)
         };
@@ -92,9 +91,17 @@ impl OnDisk<'_> {
             (false, true) => open_file(self.root, self.id, &name, &bytes)?,
             (false, false) => return Ok(None),
         };
-        fs::rename(&backup, &aside)
+        // A second name for the same file: there is a backup at every moment, and whoever still writes into it is followed.
+        fs::hard_link(&backup, &aside)
+            .or_else(|_| fs::rename(&backup, &aside))
             .map_err(|source| Error::io(format!("keeping {}", backup.display()), source))?;
         Ok(is_lost.then(|| written_on(&backup.display().to_string(), &aside)))
+    }
+
+    /// The journal after the replaced content found its place.
+    pub(crate) fn dealt_with(&self, row: &ViewRow, last: &ViewRow, out: &[u8]) -> WriteJournal {
+        let is_whole = self.located.is_whole(self.path, out);
+        noted::dealt_with(row, last, out, is_whole, file_at(&exchange::backup(self.target)))
     }
 
     /// Keeps somebody's own backup before ours replaces it.
@@ -128,7 +135,7 @@ impl OnDisk<'_> {
     pub(crate) fn gathered<'a>(&'a self, row: &'a ViewRow, found: Option<&'a [u8]>) -> Gathered<'a> {
         let rules = self.located.layout.files(&self.located.spot);
         let there = found.map_or(There::Nothing, There::Bytes);
-        Gathered::of_row(self.located, &rules, self.target, row, there)
+        Gathered::of_row(self.located, &rules, &self.home, row, there)
     }
 }
 

@@ -7,90 +7,15 @@ use crate::engine::{Engine, is_unfinished};
 use crate::error::{Error, Result};
 use crate::execute::plan::Plan;
 use crate::failpoint;
-use crate::foreign::discover::Located;
-use crate::foreign::observe::{FileState, FileVerdict, Observation, hash};
-use crate::foreign::publish::new_row;
-use layouts::layout::{Layout, Spot};
-use layouts::reconcile::Draft;
-use layouts::tree::Tree;
-use model::artifact::moved_path;
+use layouts::observation::belongs;
+use layouts::reader::Located;
 use model::event::{Event, Recorded};
 use model::hint::Hint;
 use model::session::Session;
 use model::words;
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use store::ViewRow;
-
-/// A folder to be moved. Paths are relative to the session's home.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Moving {
-    pub(crate) from: String,
-    pub(crate) to: String,
-}
-
-/// True for a row about a folder's place rather than a file.
-pub(crate) fn is_place(row: &ViewRow) -> bool {
-    row.path.ends_with('/')
-}
-
-impl Moving {
-    /// A folder that our last write should have moved and did not.
-    pub(crate) fn pending(spot: &Spot, rows: &BTreeMap<String, ViewRow>, tree: &Tree) -> Option<Self> {
-        let to = spot.folder();
-        let pending = rows.get(&format!("{to}/")).filter(|row| !row.confirmed)?;
-        let from = String::from_utf8(pending.body.clone()).ok()?;
-        let is_unmoved = tree.has_folder(&from) && !tree.has_folder(&to);
-        is_unmoved.then_some(Self { from, to })
-    }
-}
-
-impl Observation {
-    /// The folder's place if somebody moved it. A finished session moved to the active ones is active.
-    pub(crate) fn apply_move(&mut self, draft: &mut Draft) {
-        let layout = self.located.layout;
-        let rules = layout.files(&self.located.spot);
-        let Some(place) = rules.places.now(&self.tree) else { return };
-        let path = self.located.spot.below_project(place);
-        let spot = layout.identify(&path, true).filter(|spot| spot.path != self.located.spot.path);
-        let Some(spot) = spot else { return };
-        draft.push(Event::SessionMoved { path });
-        let session = draft.session();
-        let (worktree, parallel) = (session.worktree.clone(), session.parallel);
-        if !is_unfinished(session.lifecycle.name()) && belongs(layout, &spot, session).is_some() {
-            draft.push(Event::SessionReopened { worktree, parallel, machine: None });
-        }
-        self.located.spot = spot;
-    }
-
-    /// The observation with its folder in its future place.
-    pub(crate) fn gone_to(&self, located: Located) -> Self {
-        let (from, to) = (self.located.spot.folder(), located.spot.folder());
-        let place = |path: &String| moved_path(path, &from, &to);
-        // Files known from an old place say nothing about that place now.
-        let live = self.verdicts.iter().filter(|(_, found)| found.state != FileState::Moved);
-        let tree = |tree: &Tree| tree.clone().moved(&from, &to);
-        let row = |row: &ViewRow| ViewRow { path: place(&row.path), ..row.clone() };
-        let found = |found: &FileVerdict| FileVerdict { row: found.row.as_ref().map(row), ..found.clone() };
-        Self {
-            tree: tree(&self.tree),
-            documents: tree(&self.documents),
-            verdicts: live.map(|(path, verdict)| (place(path), found(verdict))).collect(),
-            displaced: self.displaced.iter().map(|(path, edit)| (place(path), edit.clone())).collect(),
-            moving: Some(Moving { from: from.clone(), to: to.clone() }),
-            located,
-            ..self.clone()
-        }
-    }
-
-    /// The row of a move, until it is done.
-    pub(crate) fn place_row(&self, session: &Session, boot_id: String) -> Option<ViewRow> {
-        let Moving { from, to } = self.moving.as_ref()?;
-        let row = new_row(session, format!("{to}/"), hash(from.as_bytes()), boot_id);
-        Some(ViewRow { body: from.clone().into_bytes(), ..row })
-    }
-}
 
 impl Engine {
     /// Sessions that end, or continue after their end, move to their proper place. Never over anything.
@@ -143,16 +68,6 @@ impl Engine {
         })
     }
 
-    /// The observation of a session's files after a command: in another place, if it moves.
-    pub(crate) fn where_it_is_to_be(
-        &self,
-        session: &Session,
-        observation: &Observation,
-    ) -> Option<Observation> {
-        let located = self.located(session)?;
-        (located.spot.path != observation.located.spot.path).then(|| observation.gone_to(located))
-    }
-
     /// Moves a session's folder to its place. Safe to repeat.
     pub(crate) fn move_folder(&self, located: &Located, root: &Path, row: &ViewRow) -> Result<()> {
         let from = String::from_utf8_lossy(&row.body).into_owned();
@@ -173,12 +88,6 @@ impl Engine {
         failpoint::reached("folder-moved");
         Ok(())
     }
-}
-
-/// The proper path of a session's files, if different.
-fn belongs(layout: &dyn Layout, spot: &Spot, session: &Session) -> Option<String> {
-    let path = layout.files(spot).places.belongs(&spot.folder(), &session.lifecycle)?;
-    Some(spot.below_project(&path))
 }
 
 /// A session after uncommitted events; their time and actor do not matter here.

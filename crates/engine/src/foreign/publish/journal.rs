@@ -1,87 +1,26 @@
 //! The write journal: what was put into each file, and the state of its backup, for recovery. Kept in the
 //! columns of the store's rows; whoever changes it holds the lock of the worktree's files.
 
-use crate::disk::exchange;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::foreign::discover::Located;
-use crate::foreign::observe::hash;
 use crate::place::FOLDER;
 use crate::workspace::ensure_ignored;
-use layouts::capabilities::is_shared;
-use layouts::verdict;
+use layouts::reader::Located;
+use layouts::verdict::noted::Backup;
 use rustix::fs::{FlockOperation, flock};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::Read;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use store::{Filter, ViewRow, WriteJournal};
 
 const LOCK: &str = "views.lock";
-/// Who wrote the backup.
-const OURS: &str = "ours";
-const THEIRS: &str = "theirs";
-
-/// The backup of a file when it became the backup. Text: length, hash, file, who wrote it.
-#[derive(Debug)]
-pub(crate) struct Backup<'a> {
-    length: usize,
-    pub(crate) hash: &'a str,
-    /// Identifies the file: another one was put there by somebody else. `None` if the system cannot tell.
-    file: Option<(u64, u128)>,
-    pub(crate) is_of_others: bool,
-}
-
-impl<'a> Backup<'a> {
-    pub(crate) fn of(journal: &'a WriteJournal) -> Option<Self> {
-        Self::parse(journal.backup.as_deref()?)
-    }
-
-    fn parse(text: &'a str) -> Option<Self> {
-        let mut parts = text.split(' ');
-        let (length, hash, file) = (parts.next()?.parse().ok()?, parts.next()?, parts.next()?);
-        let file =
-            file.split_once('.').and_then(|(inode, born)| Some((inode.parse().ok()?, born.parse().ok()?)));
-        Some(Self { length, hash, file, is_of_others: parts.next() == Some(THEIRS) })
-    }
-
-    pub(crate) fn noted(&self, target: &Path) -> verdict::Noted<'a> {
-        let is_same_file = self.file.map(|file| file_at(&exchange::backup(target)) == Some(file));
-        verdict::Noted { length: self.length, hash: self.hash, is_same_file }
-    }
-}
-
-/// A journal after the replaced content became the backup.
-pub(crate) fn with_backup(
-    journal: &WriteJournal,
-    target: &Path,
-    bytes: &[u8],
-    is_of_others: bool,
-) -> WriteJournal {
-    let (inode, born) = file_at(&exchange::backup(target)).unwrap_or_default();
-    let by = if is_of_others { THEIRS } else { OURS };
-    let backup = format!("{} {} {inode}.{born} {by}", bytes.len(), hash(bytes));
-    WriteJournal { put_expected: None, backup: Some(backup), ..journal.clone() }
-}
-
-/// True if we ever wrote there.
-pub(crate) fn knows(journal: &WriteJournal) -> bool {
-    journal.put_hash.is_some() || journal.backup.is_some()
-}
-
-/// Tells a file from a later one with the same inode number.
-fn file_at(path: &Path) -> Option<(u64, u128)> {
-    let found = std::fs::symlink_metadata(path).ok()?;
-    let born = found.created().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
-    Some((found.ino(), born.as_nanos()))
-}
-
 impl Engine {
     /// The row with the journal of a file: of a shared one, that of its last writer.
     pub(crate) fn journal_row(&self, located: &Located, worktree: &str, row: &ViewRow) -> Result<ViewRow> {
-        if !is_shared(located.layout, &row.path) {
+        if !located.is_shared(&row.path) {
             return Ok(row.clone());
         }
         Ok(self.store.last_writer(worktree, &row.path)?.unwrap_or_else(|| row.clone()))
@@ -134,7 +73,7 @@ impl Engine {
             let home = root.join(&located.spot.home);
             for row in self.store.views(&session.id)? {
                 let place = home.join(&row.path).display().to_string();
-                if let Some(backup) = backups.remove(place.as_str()).filter(|_| !knows(&row.journal)) {
+                if let Some(backup) = backups.remove(place.as_str()).filter(|_| !row.journal.has_written()) {
                     let (put_hash, backup) = (Some(row.hash.clone()), Some(backup.to_owned()));
                     let journal = WriteJournal { put_hash, backup, ..WriteJournal::default() };
                     noted.push(ViewRow { journal, ..row });

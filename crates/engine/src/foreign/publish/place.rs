@@ -5,23 +5,20 @@ use crate::disk::{self, exchange};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::failpoint;
-use crate::foreign::discover::Located;
-use crate::foreign::discover::markers::is_marker;
-use crate::foreign::observe::gone::{is_nowhere, was_there};
+use crate::foreign::observe::disk::Home;
+use crate::foreign::observe::gone::is_nowhere;
 use crate::foreign::observe::hash;
-use crate::foreign::observe::shared::{beside_others, settled};
-use crate::foreign::observe::wait::out_when_written;
+use crate::foreign::observe::wait::{out_when_written, read_when_written};
 use crate::foreign::publish::backup::{OnDisk, settle_open};
-use crate::foreign::publish::folders::is_place;
-use crate::foreign::publish::initial_files;
-use crate::foreign::publish::journal::{Backup, with_backup};
 use crate::foreign::publish::markers;
 use crate::foreign::repair::quarantine::{clear_the_backup, not_kept, quarantine_entry};
 use crate::view::Warning;
 use crate::walk;
-use layouts::capabilities;
-use layouts::layout::{Depth, FileRules, Merge, Spot};
+use layouts::layout::{Depth, FileOp, FileRules, Spot};
+use layouts::observation::{beside_others, initial, is_place, settled};
+use layouts::reader::Located;
 use layouts::tree::Entry;
+use layouts::verdict::noted::{Backup, is_expected};
 use layouts::verdict::{self, Waiting};
 use model::artifact::moved_path;
 use model::id::SessionId;
@@ -60,14 +57,15 @@ struct Ground {
 
 impl Ground {
     fn file<'a>(&'a self, target: &'a Path, path: &'a str) -> OnDisk<'a> {
-        OnDisk { root: &self.root, id: &self.session.id, located: &self.located, target, path }
+        let Self { session, located, root, .. } = self;
+        OnDisk { root, id: &session.id, located, home: Home::below(root, located), target, path }
     }
 
     /// The folder existed, was removed since, and is not recreated unasked.
     fn is_gone(&self, row: &ViewRow) -> bool {
         let Self { located, root, .. } = self;
         located.layout.facts().goes_with_folder
-            && was_there(row)
+            && row.was_there()
             && is_nowhere(&root.join(&located.spot.home))
     }
 
@@ -185,13 +183,13 @@ impl Engine {
             return Ok(Outcome::AsKnown);
         }
         failpoint::reached_at("view-before", &row.path);
-        if is_marker(located.layout, &row.path) {
+        if located.is_marker(&row.path) {
             let held = markers::place(&target, &row)?;
             let aside = held.map(|held| file.keep_old(&held, None, |_| true)).transpose()?.flatten();
             return Ok(there(row, aside));
         }
         if !rules.is_state(&row.path) {
-            initial_files::make_folders(located, session, root)?;
+            make_folders(ground)?;
             exchange::put_new(&target, &row.body).map_err(|source| not_written(&target, source))?;
             return Ok(there(settled(located, &row), None));
         }
@@ -222,52 +220,50 @@ impl Engine {
         let Ground { session, located, .. } = ground;
         let file = ground.file(target, &row.path);
         let backup = Backup::of(&last.journal);
-        let failed = |source| not_written(target, source);
-        let is_shared = capabilities::is_shared(located.layout, &row.path);
-        let (mut body, previous) = beside_others(located, target, row);
+        let is_shared = located.is_shared(&row.path);
+        let now = if is_shared { read_when_written(target, &row.path, located) } else { Vec::new() };
+        let (mut body, previous) = beside_others(located, row, now);
         let gathered = file.gathered(row, found);
         let evidence = gathered.evidence(Some(last), false, &row.boot_id);
         if let Some(late) = verdict::late(&evidence) {
-            let onto = late.completed_in(&body);
-            body =
-                located.layout.merge(&row.path, Merge::Onto { base: &[], theirs: &late.lines, onto: &onto });
+            body = located.onto(&row.path, &[], &late.lines, &late.completed_in(&body));
         }
         if is_shared && found == Some(&body[..]) {
             return Ok(there(settled(located, row), None));
         }
         // Known damage is not the base for edits.
-        let expected = match found {
-            Some(found) if is_seen_damage(row, found, located.layout) => found.to_vec(),
-            Some(_) | None => previous.clone(),
-        };
+        let is_seen_damage =
+            |found: &&[u8]| row.earlier.contains(&hash(found)) && !located.is_whole(&row.path, found);
+        let expected = found.filter(is_seen_damage).map_or_else(|| previous.clone(), <[u8]>::to_vec);
         // Unreadable content becomes no backup, and the existing one stays.
-        let takes_its_place = located.layout.is_whole(&row.path, &expected);
+        let takes_its_place = located.is_whole(&row.path, &expected);
         let others = verdict::others_backup(&evidence).filter(|_| takes_its_place);
         let kept = others.map(|bytes| file.keep_others_backup(bytes)).transpose()?;
         let kept = file.keep_not_understood(row, &previous)?.or(kept);
         let mut row = self.note_put(row, last, &body, &expected)?;
         self.scope.put.borrow_mut().insert(target.to_owned(), body.clone());
-        let out = match exchange::put(target, &body, &expected).map_err(failed)? {
-            exchange::Put::New => {
-                row.journal.put_expected = None;
-                return Ok(there(settled(located, &row), None));
-            }
-            exchange::Put::Changed => return Ok(Outcome::Displaced(session.id.clone())),
-            exchange::Put::Over(out) => out,
-        };
+        let out =
+            match exchange::put(target, &body, &expected).map_err(|source| not_written(target, source))? {
+                exchange::Put::New => {
+                    row.journal.put_expected = None;
+                    return Ok(there(settled(located, &row), None));
+                }
+                exchange::Put::Changed => return Ok(Outcome::Displaced(session.id.clone())),
+                exchange::Put::Over(out) => out,
+            };
         let out = out_when_written(target, &row.path, out, located);
-        if out != expected && !is_known(&row, &out) {
+        if out != expected && !is_expected(&row, &out) {
             return Ok(Outcome::Displaced(session.id.clone()));
         }
-        let knows = |bytes: &[u8]| is_known(&row, bytes) || row.earlier.contains(&hash(bytes));
+        let knows = |bytes: &[u8]| is_expected(&row, bytes) || row.earlier.contains(&hash(bytes));
         let told = match file.keep_old(&out, backup.as_ref(), knows) {
             Ok(told) => told,
             // The file is in place; only the replaced one has no place yet.
             Err(error) => return Ok(there(settled(located, &row), Some(not_kept(target, &error)))),
         };
-        let is_whole = located.layout.is_whole(&row.path, &out);
-        row.journal = dealt_with(&row, last, target, &out, is_whole);
-        Ok(there(settled(located, &row), if is_whole { kept.or(told) } else { told.or(kept) }))
+        row.journal = file.dealt_with(&row, last, &out);
+        let said = if located.is_whole(&row.path, &out) { kept.or(told) } else { told.or(kept) };
+        Ok(there(settled(located, &row), said))
     }
 
     /// Records a pending write. From here on this session is the file's last writer.
@@ -323,8 +319,7 @@ impl Engine {
                 let bytes = exchange::read(&waiting).map_err(failed)?;
                 let knows = |bytes: &[u8]| row.earlier.contains(&hash(bytes));
                 file.keep_old(&bytes, Backup::of(&last.journal).as_ref(), knows)?;
-                let is_whole = file.located.layout.is_whole(file.path, &bytes);
-                last.journal = dealt_with(last, last, file.target, &bytes, is_whole);
+                last.journal = file.dealt_with(last, last, &bytes);
                 self.store.note_writes(std::slice::from_ref(last))?;
                 Ok(None)
             }
@@ -351,14 +346,14 @@ impl Engine {
             let Some(row) = rows.iter().find(|row| row.path == *path) else { continue };
             let last = self.journal_row(&located, &session.worktree, row)?;
             // Another process may have replaced it since, or its writer added to it: that is checked again.
-            let is_shared = capabilities::is_shared(located.layout, path);
-            let is_it = |there: Vec<u8>| there == *bytes || (is_shared && there.starts_with(bytes));
-            let file = OnDisk { root: &root, id: &session.id, located: &located, target, path };
+            let grows = located.is_shared(path);
+            let is_it = |there: Vec<u8>| there == *bytes || (grows && there.starts_with(bytes));
+            let home = Home::below(&root, &located);
+            let file = OnDisk { root: &root, id: &session.id, located: &located, home, target, path };
             let knows = |bytes: &[u8]| displaced.iter().any(|(_, edit)| edit == bytes);
             if exchange::read(&exchange::waiting(target)).is_ok_and(is_it) {
                 file.keep_old(bytes, Backup::of(&last.journal).as_ref(), knows)?;
-                let is_whole = located.layout.is_whole(path, bytes);
-                let journal = dealt_with(&last, &last, target, bytes, is_whole);
+                let journal = file.dealt_with(&last, &last, bytes);
                 self.store.note_writes(&[ViewRow { journal, ..last }])?;
             }
         }
@@ -377,14 +372,14 @@ fn clear_the_way(file: &OnDisk<'_>) -> Result<()> {
     quarantine_entry(file.root, file.id, &waiting, &name).map(drop)
 }
 
-/// The journal after the replaced content found its place. Unreadable content became no backup.
-fn dealt_with(row: &ViewRow, last: &ViewRow, target: &Path, out: &[u8], is_whole: bool) -> WriteJournal {
-    if !is_whole {
-        return WriteJournal { put_expected: None, ..row.journal.clone() };
+/// The initial folders of a session.
+fn make_folders(Ground { session, located, root, .. }: &Ground) -> Result<()> {
+    for op in initial(located, session) {
+        if let FileOp::Folder(path) = op {
+            disk::make_below(root, &located.below_project(&path))?;
+        }
     }
-    let hash = Some(hash(out));
-    let is_of_others = row.earlier.last() != hash.as_ref() && last.journal.put_hash != hash;
-    with_backup(&row.journal, target, out, is_of_others)
+    Ok(())
 }
 
 fn there(row: ViewRow, said: Option<Warning>) -> Outcome {
@@ -393,18 +388,6 @@ fn there(row: ViewRow, said: Option<Warning>) -> Outcome {
 
 fn not_written(target: &Path, source: io::Error) -> Error {
     Error::io(format!("writing {}", target.display()), source)
-}
-
-/// True for content that was observed, or that another process of ours just wrote. An older version of ours
-/// is somebody's deliberate return to it.
-fn is_known(row: &ViewRow, out: &[u8]) -> bool {
-    let hash = hash(out);
-    out == row.previous || hash == row.hash || row.earlier.last() == Some(&hash)
-}
-
-/// True for content that was unreadable when observed, and still is.
-fn is_seen_damage(row: &ViewRow, bytes: &[u8], layout: &dyn layouts::layout::Layout) -> bool {
-    row.earlier.contains(&hash(bytes)) && !layout.is_whole(&row.path, bytes)
 }
 
 /// Creates a private folder if missing.

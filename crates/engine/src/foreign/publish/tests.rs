@@ -1,8 +1,12 @@
 //! Publishing: confirmed writes, and later ones.
 
 use super::*;
+use crate::disk::exchange;
+use crate::foreign::observe::disk::file_at;
+use crate::foreign::observe::hash;
 use crate::foreign::tests::Place;
 use crate::{PauseRequest, Request};
+use layouts::verdict::noted::Backup;
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -30,7 +34,7 @@ fn what_was_published_is_confirmed_and_not_written_twice() {
     let inode = || fs::metadata(place.file("state.json")).unwrap().ino();
     let (mut engine, before) = (place.engine(), inode());
     let observation = engine.observe(&place.session).unwrap().unwrap();
-    assert!(is_settled(&observation));
+    assert!(observation.is_settled());
     assert!(observation.rows().count() > 0 && observation.rows().all(|row| row.confirmed));
     assert!(engine.publish_session(&place.session).unwrap().is_empty());
     assert_eq!(inode(), before, "no byte was to be changed");
@@ -74,37 +78,6 @@ fn an_edit_that_a_write_takes_out_is_adopted_and_written_again() {
 }
 
 #[test]
-fn a_loss_of_a_write_that_never_arrived_is_not_forgotten() {
-    let session = SessionId::parse("a").unwrap();
-    let row = |confirmed, loses: Option<&str>| ViewRow {
-        session: session.clone(),
-        path: "p".to_owned(),
-        hash: String::new(),
-        body: Vec::new(),
-        previous: Vec::new(),
-        earlier: Vec::new(),
-        version: 1,
-        boot_id: String::new(),
-        confirmed,
-        journal: store::WriteJournal {
-            loses: loses.map(ToOwned::to_owned),
-            ..store::WriteJournal::default()
-        },
-    };
-    let cases = [
-        (None, None, None),
-        (Some("new"), None, Some("new")),
-        (Some("new"), Some(row(false, Some("old"))), Some("new")),
-        (None, Some(row(false, Some("old"))), Some("old")),
-        (None, Some(row(true, Some("old"))), None),
-    ];
-    for (lost, known, kept) in cases {
-        let found = with_loss(row(false, None), lost.map(ToOwned::to_owned).as_ref(), known.as_ref());
-        assert_eq!(found.journal.loses.as_deref(), kept);
-    }
-}
-
-#[test]
 fn the_write_journal_is_in_the_row_and_the_lock_is_nothing_but_a_lock() {
     let place = Place::with(Some("ocr"));
     let journal = row(&place, &place.session, "state.json").journal;
@@ -114,9 +87,10 @@ fn the_write_journal_is_in_the_row_and_the_lock_is_nothing_but_a_lock() {
     let row = row(&place, &place.session, "state.json");
     assert_eq!((row.journal.put_hash.as_ref(), row.journal.put_expected.as_ref()), (Some(&row.hash), None));
     assert!(row.journal.put_this);
-    let backup = journal::Backup::of(&row.journal).unwrap();
-    assert_eq!((backup.hash, backup.is_of_others), (hash_of(&before).as_str(), false));
-    assert_eq!(backup.noted(&place.file("state.json")).is_same_file, Some(true));
+    let backup = Backup::of(&row.journal).unwrap();
+    assert_eq!((backup.hash, backup.is_of_others), (hash(&before).as_str(), false));
+    let there = file_at(&exchange::backup(&place.file("state.json")));
+    assert_eq!(backup.compared_with(there).is_same_file, Some(true));
     assert!(fs::read(lock_file(&place)).unwrap().is_empty());
 }
 
@@ -149,7 +123,7 @@ fn the_journal_of_a_shared_file_is_with_its_last_writer_alone() {
     let last = place.engine().store.last_writer(&worktree, REGISTRY).unwrap().unwrap();
     assert!(has_it(&last.session));
     let file = fs::read(place.folder.path().join(".workflow").join(REGISTRY)).unwrap();
-    assert_eq!(last.journal.put_hash, Some(hash_of(&file)));
+    assert_eq!(last.journal.put_hash, Some(hash(&file)));
 }
 
 /// A session adopted somebody's line that is in no file any more. Before its write arrives, another session
@@ -161,7 +135,7 @@ fn f1_a_line_on_its_way_survives_another_sessions_write() {
     let file = place.folder.path().join(".workflow").join(REGISTRY);
     let (known, there) = (row(&place, &place.session, REGISTRY), fs::read(&file).unwrap());
     let body = [&there[..], b"{\"id\":\"WFS-theirs\",\"edit\":7}\n"].concat();
-    let on_its_way = ViewRow { hash: hash_of(&body), body, previous: there, confirmed: false, ..known };
+    let on_its_way = ViewRow { hash: hash(&body), body, previous: there, confirmed: false, ..known };
     let mut engine = place.engine();
     engine.store.append(&Batch { views: vec![on_its_way], ..Batch::default() }).unwrap();
     engine.options.session = Some(other.to_string());

@@ -6,7 +6,6 @@ pub(crate) mod claims;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::execute::plan::{Change, Plan};
-use crate::foreign::discover::Foreign;
 use crate::foreign::discover::summary::SessionSummary;
 use crate::query::takes_the_worktree;
 use crate::view::{ShortView, Warning};
@@ -15,20 +14,17 @@ use claims::{Claim, Contender, First, before_adopting, displaced_by, holder, pau
 use jiff::Timestamp;
 use layouts::layout;
 use layouts::problem::{Problem, What};
+use layouts::reader::Foreign;
 use model::command::{Command, REASON_SWITCHED, decide};
 use model::event::{Event, Recorded};
-use model::hint::Hint;
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
 use model::session::Session;
-use model::words;
 use std::collections::BTreeSet;
 use store::{Batch, StreamAppend};
 
 const REASON_OTHER_ACTIVE: &str = "another session is active";
 const LONGEST_TITLE: usize = 60;
-/// The kind of the warning.
-const SEVERAL_ACTIVE: &str = "several_active";
 
 impl Engine {
     /// Sessions known only from files and called active, in layouts with one active session.
@@ -55,10 +51,10 @@ impl Engine {
         let event =
             Event::SessionPaused { reason: REASON_OTHER_ACTIVE.to_owned(), context: None, saved: Vec::new() };
         let (version, at) = (found.session.version + 1, found.session.updated_at);
-        let recorded = Recorded { version, at, actor: self.actor_of(found.located.layout), event };
+        let recorded = Recorded { version, at, actor: self.tree_reader().actor(found.located.layout), event };
         found.session = found.session.apply(&recorded);
         found.recorded.push(recorded);
-        found.warnings.push(counts_as_paused(own.id.as_str(), &other.id));
+        found.problems.push(beside(own.id.as_str(), &other.id));
         found
     }
 
@@ -113,9 +109,8 @@ impl Engine {
     pub(crate) fn pause_foreign(&self, plan: &mut Plan, newcomer: &SessionId) -> Result<()> {
         let foreign = self.foreign_active(&BTreeSet::new()).into_iter().map(|claim| claim.id);
         for id in foreign.chain(self.activated_by_files()) {
-            if !id.as_str().eq_ignore_ascii_case(newcomer.as_str()) && !plan.changes(&id) {
-                let change = self.paused(plan, &id)?;
-                plan.others.push(change);
+            if !id.as_str().eq_ignore_ascii_case(newcomer.as_str()) {
+                self.pause_too(plan, &id)?;
             }
         }
         Ok(())
@@ -150,11 +145,10 @@ impl Engine {
         }
         let id = before.id.clone();
         let rival = self.store.active(&before.worktree)?.filter(|rival| *rival != id);
-        if let Some(rival) = rival.filter(|rival| !plan.changes(rival) && !changed.contains(rival)) {
-            let change = self.paused(plan, &rival)?;
-            plan.others.push(change);
+        match rival.filter(|rival| !changed.contains(rival)) {
+            Some(rival) => self.pause_too(plan, &rival),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Others count as paused only while this session is active: before it stops, or is adopted, that is
@@ -179,13 +173,8 @@ impl Engine {
         let kept = self.store.active(&self.project.worktree())?;
         let others = foreign.chain(self.activated_by_files()).chain(kept);
         let others = others.filter(|id| !plan.changes(id)).map(|id| self.contender(&id));
-        for id in paused_with(&own, others.collect::<Result<Vec<_>>>()?) {
-            if !plan.changes(&id) {
-                let change = self.paused(plan, &id)?;
-                plan.others.push(change);
-            }
-        }
-        Ok(())
+        let others = others.collect::<Result<Vec<_>>>()?;
+        paused_with(&own, others).iter().try_for_each(|id| self.pause_too(plan, id))
     }
 
     /// The store allows one active session per worktree. One that its files have ended, but that still blocks
@@ -234,6 +223,15 @@ impl Engine {
         done.map(drop)
     }
 
+    /// Pauses another session along with the change of a plan, unless the plan changes it.
+    fn pause_too(&self, plan: &mut Plan, id: &SessionId) -> Result<()> {
+        if !plan.changes(id) {
+            let change = self.paused(plan, id)?;
+            plan.others.push(change);
+        }
+        Ok(())
+    }
+
     /// Pauses a session because another one is active, together with edits in its files.
     pub(crate) fn paused(&self, plan: &mut Plan, id: &SessionId) -> Result<Change> {
         let other = self.look_up(id)?;
@@ -254,7 +252,8 @@ impl Engine {
 
     /// True if files call a session active, but another one changed later.
     pub(crate) fn counts_as_paused(&self, id: &SessionId) -> bool {
-        self.file_warnings(id).iter().any(|warning| warning.kind == SEVERAL_ACTIVE)
+        let is_it = |problem: &Problem| matches!(problem.what, What::CountsAsPaused { .. });
+        self.observed(id).is_some_and(|observation| observation.problems.iter().any(is_it))
     }
 
     /// The foreign session that was paused, or failed, last.
@@ -288,7 +287,7 @@ fn paused_beside(line: &mut ShortView, active: &Claim) -> Option<Warning> {
         return None;
     }
     "paused".clone_into(&mut line.lifecycle);
-    Some(counts_as_paused(&line.session_id, &active.id))
+    Some(Warning::of_session(&active.id, &beside(&line.session_id, &active.id)))
 }
 
 fn is_active(session: &Session) -> bool {
@@ -306,9 +305,7 @@ fn ends_activity(event: &Event) -> bool {
     )
 }
 
-fn counts_as_paused(id: &str, other: &SessionId) -> Warning {
-    let what = What::CountsAsPaused { session: id.to_string(), other: other.to_string() };
-    let problem = Problem::of_file("", what);
-    let hint = Hint::new("continue it: ").run(words!["switch", id]).then("; or record the change: ");
-    Warning::new(SEVERAL_ACTIVE, problem.to_string()).hint(hint.run(words!["repair"])).of(problem)
+/// The problem of a session that counts as paused beside this one.
+fn beside(id: &str, other: &SessionId) -> Problem {
+    Problem::of_file("", What::CountsAsPaused { session: id.to_owned(), other: other.to_string() })
 }

@@ -4,17 +4,17 @@
 use crate::disk::{self, Recovered};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::foreign::discover::markers::is_marker;
 use crate::foreign::discover::path::Pointed;
-use crate::foreign::discover::{Foreign, Located};
-use crate::foreign::observe::{FileState, FileVerdict, Observation, Origin, state_files};
-use crate::foreign::transfer::origin::own_part;
+use crate::foreign::observe::refuse::nothing_known;
+use crate::foreign::observe::{FileState, Observation};
 use crate::walk;
 use crate::workspace::journal_for;
-use layouts::capabilities::is_shared;
+use layouts::capabilities::{is_shared, own_part};
 use layouts::layout::Merge;
 use layouts::layout::{Depth, NewAim, NewName, NewSession, Spot};
+use layouts::observation::{FileVerdict, Origin};
 use layouts::question::where_to_resume;
+use layouts::reader::{Foreign, Located};
 use layouts::tree::{Entry, Tree};
 use model::hint::Hint;
 use model::id::SessionId;
@@ -32,8 +32,8 @@ impl Engine {
     pub(crate) fn observe_copied(&self, pointed: &Pointed) -> Result<SessionId> {
         let (found, lost) = self.brought(pointed)?;
         let broken = found.told.unreadable_parts.clone();
-        let observation = self.lay_over_found(found, Some(pointed.place()))?.copied(&broken, lost);
-        Ok(self.scope.keep(observation).located.id.clone())
+        let observation = copied(self.lay_over_found(found, Some(pointed.place()))?, &broken, lost);
+        Ok(self.scope.keep(observation, None).located.id.clone())
     }
 
     /// Other files of its folder, which are copied as they are.
@@ -58,15 +58,16 @@ impl Engine {
         let tree = walk::read(layout, &spot, &self.project.root, Depth::Whole);
         let mut documents = placed(pointed, &spot, &there.documents, &tree);
         self.markers_here().add_to(&mut documents, layout);
-        let told = self.read_tree(&located, &documents).value;
-        let folded = told.fold(&self.actor_of(layout));
+        let reader = self.tree_reader();
+        let told = reader.read(&located, &documents).value;
+        let folded = told.fold(&reader.actor(layout));
         let (recorded, session, _) = folded.ok_or_else(|| Error::NotASession {
             asked: pointed.place().display().to_string(),
             why: "it describes no session".to_owned(),
             instead: Hint::new("see: ").run(words!["list"]),
         })?;
-        let (lost, warnings, damaged) = (there.lost(), there.problems, Vec::new());
-        let found = Foreign { located, tree, documents, damaged, told, warnings, recorded, session };
+        let (lost, problems, damaged) = (there.lost(), there.problems, Vec::new());
+        let found = Foreign { located, tree, documents, damaged, told, problems, recorded, session };
         Ok((found, lost))
     }
 
@@ -80,7 +81,7 @@ impl Engine {
         }
         let whole = || Some((spot.path.clone(), there.why_it_tells_nothing(session)?));
         match there.what_nobody_knows().or_else(whole) {
-            Some((path, why)) => Err(Error::NothingKnown { session: id.to_string(), path, why }),
+            Some((path, why)) => Err(nothing_known(id, path, &why)),
             None => Ok(()),
         }
     }
@@ -162,7 +163,7 @@ fn placed(pointed: &Pointed, to: &Spot, there: &Tree, here: &Tree) -> Tree {
     let rules = layout.files(from);
     for path in there.files().filter(|path| rules.is_state(path)) {
         // Markers of this project decide what is active here.
-        if is_marker(*layout, path) {
+        if layout.facts().is_marker(path) {
             placed.remove(&place(path));
             continue;
         }
@@ -180,18 +181,17 @@ fn placed(pointed: &Pointed, to: &Spot, there: &Tree, here: &Tree) -> Tree {
     placed
 }
 
-impl Observation {
-    /// Nothing of it is here yet: all state files must be written.
-    fn copied(mut self, broken: &[String], lost: BTreeSet<String>) -> Self {
-        let Located { layout, spot, .. } = &self.located;
-        let is_content = |path: &String| self.documents.content(path).is_some() && !is_marker(*layout, path);
-        // Unreadable files are copied as they are, and stay unknown.
-        let is_read = |path: &String| !broken.contains(path);
-        let files = state_files(*layout, spot, &self.documents).filter(is_content).filter(is_read);
-        self.verdicts = files.map(|path| (path, FileVerdict::of(FileState::Edited))).collect();
-        if let Origin::Files(told) = &mut self.origin {
-            told.lost = lost;
-        }
-        self
+/// Nothing of it is here yet: all state files must be written.
+fn copied(mut observation: Observation, broken: &[String], lost: BTreeSet<String>) -> Observation {
+    let (located, documents) = (&observation.located, &observation.documents);
+    let is_content = |path: &String| documents.content(path).is_some() && !located.is_marker(path);
+    // Unreadable files are copied as they are, and stay unknown.
+    let is_read = |path: &String| !broken.contains(path);
+    let files = located.layout.files(&located.spot).state_files(documents).into_iter();
+    let files = files.filter(is_content).filter(is_read);
+    observation.verdicts = files.map(|path| (path, FileVerdict::of(FileState::Edited))).collect();
+    if let Origin::Files(told) = &mut observation.origin {
+        told.lost = lost;
     }
+    observation
 }

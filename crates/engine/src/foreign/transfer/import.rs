@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::execute::Answer;
 use crate::execute::plan::Plan;
 use crate::execute::subject::Subject;
+use crate::foreign::observe::refuse::nothing_known;
 use crate::foreign::transfer::origin::Origin;
 use crate::foreign::{self};
 use documents::Brought;
@@ -79,7 +80,7 @@ impl Engine {
         }
         if let Some(why) = self.why_it_tells_nothing(session) {
             let path = session.path.clone().unwrap_or_default();
-            return Err(no_session_in(Error::NothingKnown { session: id.to_string(), path, why }));
+            return Err(no_session_in(nothing_known(&id, path, &why)));
         }
         let is_same = origin.as_ref().is_some_and(|origin| origin.into == into);
         let is_done = kept_in == NATIVE || is_same || came_before;

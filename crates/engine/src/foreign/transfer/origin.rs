@@ -5,10 +5,9 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::foreign::discover::other_id;
 use crate::foreign::discover::path::{Pointed, spot_at};
-use crate::foreign::observe::read::reason;
-use crate::foreign::observe::{FileState, Observation, hash, state_files};
+use crate::foreign::observe::hash;
 use crate::walk;
-use layouts::capabilities::shared_part;
+use layouts::capabilities::own_part;
 use layouts::layout::{self, Depth, Layout, Spot};
 use model::event::Event;
 use model::id::SessionId;
@@ -151,18 +150,9 @@ impl Engine {
             let Some(content) = tree.content(path) else { return false };
             origin.files.get(path) != Some(&hash(&own_part(*layout, spot, path, content)))
         };
-        let paths = state_files(*layout, spot, &tree).filter(is_changed);
+        let paths = layout.files(spot).state_files(&tree).into_iter().filter(is_changed);
         Ok(paths.map(|path| root.join(spot.below_project(&path))).collect())
     }
-}
-
-/// A file; of a shared one, this session's lines.
-pub(crate) fn own_part(layout: &dyn Layout, spot: &Spot, path: &str, content: &[u8]) -> Vec<u8> {
-    let Some(mut own) = shared_part(layout, spot, path, content) else { return content.to_vec() };
-    if content.ends_with(b"\n") && !own.is_empty() && !own.ends_with(b"\n") {
-        own.push(b'\n');
-    }
-    own
 }
 
 /// Possible ids for a session of another project, its own first.
@@ -175,48 +165,4 @@ fn ids_for(pointed: &Pointed) -> Result<Vec<SessionId>> {
         ids.push(other_id(&pointed.spot.id, &what)?);
     }
     Ok(ids)
-}
-
-impl Observation {
-    /// Why a session known only from these files is unknown.
-    pub(crate) fn why_it_tells_nothing(&self, session: &Session) -> Option<String> {
-        let is_lost = |path: &String| {
-            let state = self.state(path);
-            matches!(state, Some(FileState::Damaged | FileState::Unreadable))
-                && self.documents.get(path) == self.tree.get(path)
-        };
-        let run = session.run().filter(|_| self.is_foreign())?;
-        let is_at_the_beginning = run.over() == 0 && run.current_number() == run.number_at(0);
-        let located = &self.located;
-        let tells = |path: &String| {
-            let content = self.documents.content(path).unwrap_or_default();
-            !is_lost(path) && !own_part(located.layout, &located.spot, path, content).is_empty()
-        };
-        if !is_at_the_beginning || session.items_added > 0 || self.verdicts.keys().any(tells) {
-            return None;
-        }
-        let first = self.verdicts.keys().find(|path| is_lost(path))?;
-        let place = located.spot.below_project(first);
-        let below = place.strip_prefix(&located.spot.path).unwrap_or(&place).trim_start_matches('/');
-        let why = match (self.why_of(&place), below) {
-            (Some(why), "") => why,
-            (Some(why), below) => format!("{below}: {why}"),
-            (None, "") => "cannot be read".to_owned(),
-            (None, below) => format!("{below} cannot be read"),
-        };
-        Some(why)
-    }
-
-    /// The required file that is unreadable, and why.
-    pub(crate) fn what_nobody_knows(&self) -> Option<(String, String)> {
-        let path = self.located.spot.below_project(self.untold().next()?);
-        let why = self.why_of(&path).unwrap_or_default();
-        Some((path, why))
-    }
-
-    /// Why a file is unreadable, if reported.
-    fn why_of(&self, path: &str) -> Option<String> {
-        let said = self.problems.iter().find(|warning| warning.path.as_deref() == Some(path))?;
-        Some(said.problem.as_deref().map_or_else(|| said.message.clone(), reason))
-    }
 }

@@ -4,7 +4,6 @@ use super::Sidecar;
 use crate::error::{Error, Result};
 use crate::sharing::remote::{last_words, no_git, plain_git, succeeded, without_password};
 use rustix::process::{Pid, Signal, kill_process_group};
-use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
@@ -15,6 +14,7 @@ const LONGEST_UNATTENDED: Duration = Duration::from_mins(5);
 
 impl Sidecar {
     pub(super) fn git(&self) -> Command {
+        crate::sharing::step();
         let mut git = plain_git();
         git.arg("--git-dir").arg(&self.folder);
         let own = [("core.hooksPath", "/dev/null"), ("gc.auto", "0"), ("core.logAllRefUpdates", "false")];
@@ -45,20 +45,6 @@ impl Sidecar {
     pub(super) fn text(&self, doing: &str, git: &mut Command) -> Result<String> {
         let output = succeeded(doing, git.output())?;
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-    }
-
-    pub(super) fn fed(&self, doing: &str, git: &mut Command, input: Vec<u8>) -> Result<()> {
-        let mut child = git
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|source| no_git(doing, source))?;
-        let stdin = child.stdin.take();
-        let feeding = std::thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(&input)));
-        let output = child.wait_with_output();
-        let _ = feeding.join();
-        succeeded(doing, output).map(drop)
     }
 
     pub(super) fn failed(&self, doing: &str, output: &Output) -> Error {

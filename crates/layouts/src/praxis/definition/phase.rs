@@ -35,7 +35,8 @@ pub(super) fn phase(
 /// Its purpose, deliverables, validation, tasks and duration.
 fn purpose(described: &Map<String, Value>) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
-    parts.extend(described.get("purpose").and_then(Value::as_str).map(ToOwned::to_owned));
+    let why = described.get("purpose").and_then(Value::as_str).map(str::trim_end);
+    parts.extend(why.filter(|why| !why.is_empty()).map(as_sentence));
     for (key, label) in [("key_deliverables", "Delivers"), ("validation_criteria", "Done when")] {
         let lines = texts(described.get(key));
         if !lines.is_empty() {
@@ -65,10 +66,31 @@ fn purpose(described: &Map<String, Value>) -> Option<String> {
     (!parts.is_empty()).then(|| one_line(&parts.join(" ")))
 }
 
+/// With a full stop, because more sentences follow.
+fn as_sentence(text: &str) -> String {
+    if text.ends_with(['.', '!', '?', ':']) { text.to_owned() } else { format!("{text}.") }
+}
+
 pub(super) fn texts(list: Option<&Value>) -> Vec<&str> {
     list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
 pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    #[test]
+    fn p2_a_purpose_without_a_full_stop_does_not_run_into_what_follows() {
+        let told = |purpose: &str| {
+            let described = json!({"purpose": purpose, "estimated_effort": "1 h"});
+            super::purpose(described.as_object().expect("an object")).expect("a purpose")
+        };
+        assert_eq!(told("Build it"), "Build it. Effort: 1 h.");
+        assert_eq!(told("Build it."), "Build it. Effort: 1 h.");
+        assert_eq!(told(""), "Effort: 1 h.");
+    }
 }

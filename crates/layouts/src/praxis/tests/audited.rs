@@ -104,6 +104,17 @@ fn p5_an_error_before_later_work_is_history() {
 }
 
 #[test]
+fn p5_an_error_of_a_completed_session_is_no_warning() {
+    let case = seed_with(|fields| {
+        fields["lifecycle"]["last_error"] = json!("disk full");
+        fields["lifecycle"]["last_error_at"] = json!("2025-11-02T09:10:00Z");
+        fields["lifecycle"]["completed"] = json!(true);
+    });
+    assert_eq!(case.session().lifecycle.name(), "completed");
+    assert!(!case.warnings().concat().contains("disk full"), "{:?}", case.warnings());
+}
+
+#[test]
 fn p5_an_error_stays_when_the_session_is_resumed() {
     let failed = Event::SessionFailed { error: "disk full".to_owned() };
     let resumed = Event::SessionResumed { worktree: "/w".to_owned(), parallel: false, machine: None };
@@ -209,4 +220,11 @@ fn p9_a_session_of_a_specification_is_titled_by_it() {
     let case =
         seed_with(|fields| fields["metadata"] = json!({"spec_path": ".praxis-os/specs/2025-11-02-import/"}));
     assert_eq!(case.session().title, "2025-11-02-import");
+}
+
+#[test]
+fn p9_a_specification_path_without_a_name_gives_no_title() {
+    let with = |spec: &str| seed_with(|fields| fields["metadata"] = json!({"spec_path": spec}));
+    let named_by_target = seed_with(|fields| fields["metadata"] = json!({}));
+    assert_eq!(with("...").session().title, named_by_target.session().title);
 }

@@ -60,6 +60,25 @@ fn the_originals_own_entry_counts_for_the_whole_id_and_eight_characters_for_whoe
 }
 
 #[test]
+fn behaviour_5_a_migrated_key_keeps_when_it_was_first_triggered() {
+    for (old, new, kept) in [
+        (json!({}), json!({ "triggered": true, "triggered_at": 5 }), 5),
+        (json!({ "triggered": true, "triggered_at": 7 }), json!({ "triggered": true, "triggered_at": 5 }), 5),
+        (json!({ "triggered": true, "triggered_at": 4 }), json!({ "triggered": true, "triggered_at": 5 }), 4),
+    ] {
+        let mut satisfied = json!({ "satisfied": true, "satisfied_at": 50 });
+        satisfied.as_object_mut().unwrap().extend(old.as_object().unwrap().clone());
+        let text = json!({ "version": "1.0", "requirements": { "plan": { "scope": "session", "sessions": {
+            UUID: satisfied, "cad0ac4d": new } } } });
+        let written: serde_json::Value =
+            serde_json::from_str(&Document::read(&text.to_string()).expect("reads").text()).unwrap();
+        let entry = &written["requirements"]["plan"]["sessions"]["cad0ac4d"];
+        assert_eq!((&entry["triggered"], &entry["triggered_at"]), (&json!(true), &json!(kept)), "{entry}");
+        assert_eq!(entry["satisfied_at"], 50);
+    }
+}
+
+#[test]
 fn whole_ids_as_keys_are_migrated_and_the_newer_satisfaction_wins() {
     for (old_at, new_at, by) in [(10, 20, "cli"), (20, 10, "skill")] {
         let text = json!({ "version": "1.0", "requirements": { "plan": { "scope": "session", "sessions": {

@@ -1,0 +1,234 @@
+//! Cheats by telling: boxes ticked in files, conditions that are false for a moment, histories under another name.
+
+use super::running::in_snapshot;
+use super::{Cheat, Met, PLAN, WORK, agent, hook, refused, row, run_git, with_clean_worktree_asked};
+use crate::gates::started;
+use crate::git;
+use crate::verify::{database, proven, tamper};
+use serde_json::{Value, json};
+use testkit::{Ran, Sandbox};
+
+/// Needs every item done.
+const ITEMS: &str =
+    "[[phase]]\nid = \"build\"\nitems = \"task\"\n[[phase.check]]\nid = \"all\"\nkind = \"items\"\n";
+
+/// The second phase applies if a file exists.
+const BY_FILE: &str = "[[phase]]\nid = \"a\"\n[[phase]]\nid = \"audit\"\nwhen = \"exists('RISKY.md')\"\n\
+    [[phase.check]]\nid = \"agreed\"\nkind = \"approval\"\n";
+const RISKY: &str = ".leftoff/sessions/s/RISKY.md";
+
+/// The second phase applies if a field is set.
+const BY_FIELD: &str = "[[phase]]\nid = \"a\"\n[[phase]]\nid = \"audit\"\nwhen = \"session.fields.risky == true\"\n\
+    [[phase.check]]\nid = \"agreed\"\nkind = \"approval\"\n[fields]\nrisky = { type = \"boolean\", default = true }\n";
+
+/// A file, and a field that says that the tests pass.
+const GREEN: &str = "[[phase]]\nid = \"build\"\n[[phase.check]]\nid = \"built\"\nkind = \"artifact\"\npath = \"B.md\"\n\
+    [[phase.check]]\nid = \"green\"\nkind = \"expr\"\nexpr = \"session.fields.green == 'yes'\"\n";
+
+/// Work of which only the first phase is checked.
+const PLANNED: &str = "[[phase]]\nid = \"plan\"\n[[phase.check]]\nid = \"plan\"\nkind = \"artifact\"\npath = \"PLAN.md\"\n\
+    [[phase]]\nid = \"ship\"\n";
+
+pub(super) fn cheats() -> Vec<Cheat> {
+    [in_lists(), by_conditions(), by_purges(), under_other_names()].into_iter().flatten().collect()
+}
+
+fn in_lists() -> Vec<Cheat> {
+    vec![
+        row("ticks the boxes of a list before it imports it", Met::Visible("phase build is claimed"), || {
+            let sandbox = git();
+            sandbox.write(".leftoff/workflows/w.toml", &format!("name = \"w\"\n{ITEMS}"));
+            sandbox.write("TASKS.md", "- [x] one\n- [x] two\n");
+            agent(&sandbox, &["start", "w", "--id", "s", "--from", "TASKS.md"]).ok();
+            agent(&sandbox, &["advance", "--phase", "build"]).ok();
+            (sandbox, Vec::new())
+        }),
+        row("ticks the boxes of a list and imports it again", Met::Visible("phase build is claimed"), || {
+            let sandbox = started(ITEMS);
+            for list in ["- [ ] one\n- [ ] two\n", "- [ ] one\n- [x] two\n"] {
+                sandbox.write("TASKS.md", list);
+                agent(&sandbox, &["import", "TASKS.md"]).ok();
+            }
+            agent(&sandbox, &["item", "done", "one"]).ok();
+            agent(&sandbox, &["advance", "--phase", "build"]).ok();
+            (sandbox, Vec::new())
+        }),
+        row("ticks tasks in another tool's files", Met::Visible("phase implement is claimed"), || {
+            let sandbox = git();
+            agent(&sandbox, &["start", "ccw", "--layout", "ccw", "--title", "t"]).ok();
+            sandbox.write(".workflow/WFS-t/IMPL_PLAN.md", "build it\n");
+            agent(&sandbox, &["advance", "--phase", "plan"]).ok();
+            agent(&sandbox, &["item", "add", "build it"]).ok();
+            edit(&sandbox, ".workflow/WFS-t/.task/impl-1.json", |task| task["status"] = json!("completed"));
+            agent(&sandbox, &["advance", "--phase", "implement"]).ok();
+            agent(&sandbox, &["advance", "--phase", "review"]).ok();
+            (sandbox, Vec::new())
+        }),
+    ]
+}
+
+fn by_conditions() -> Vec<Cheat> {
+    vec![
+        row(
+            "moves the file that makes a phase apply away and back",
+            Met::Visible("its condition is not false now"),
+            || {
+                let sandbox = started(BY_FILE);
+                agent(&sandbox, &["advance", "--phase", "a"]).ok();
+                sandbox.write(RISKY, "very\n");
+                (sandbox, Vec::new())
+            },
+        ),
+        row(
+            "sets the field that makes a phase apply, and then sets it back",
+            Met::Visible("its condition is not false now"),
+            || {
+                let sandbox = started(BY_FIELD);
+                agent(&sandbox, &["set", "risky=false"]).ok();
+                agent(&sandbox, &["advance", "--phase", "a"]).ok();
+                agent(&sandbox, &["reopen"]).ok();
+                agent(&sandbox, &["set", "risky=true"]).ok();
+                (sandbox, Vec::new())
+            },
+        ),
+        row(
+            "says for a moment in another tool's file that a phase does not apply",
+            Met::Visible("phase plan: it was skipped as not applicable, but its condition is not false now"),
+            || {
+                let sandbox = git();
+                agent(&sandbox, &["start", "ccw", "--layout", "ccw", "--title", "t"]).ok();
+                let path = ".workflow/WFS-t/workflow-session.json";
+                edit(&sandbox, path, |state| {
+                    state["type"] = json!("simple");
+                    state["current_phase"] = json!("IMPLEMENT");
+                });
+                agent(&sandbox, &["note", "simple"]).ok();
+                edit(&sandbox, path, |state| state["type"] = json!("medium"));
+                agent(&sandbox, &["note", "not simple"]).ok();
+                (sandbox, Vec::new())
+            },
+        ),
+    ]
+}
+
+fn by_purges() -> Vec<Cheat> {
+    vec![
+        row("edits the snapshot after a person's purge", Met::Visible("judged another state"), || {
+            let sandbox = with_secret_note();
+            sandbox.run_as_person(["purge", "abracadabra", "--yes"]).ok();
+            pass_with_edited_snapshot(&sandbox);
+            (sandbox, Vec::new())
+        }),
+        row("edits the snapshot and asks for a purge", Met::Visible("judged another state"), || {
+            let sandbox = with_secret_note();
+            pass_with_edited_snapshot(&sandbox);
+            sandbox.run_as_person(["purge", "abracadabra", "--session", "s", "--yes"]).ok();
+            (sandbox, Vec::new())
+        }),
+        row("lets the text that its gate judged be purged", Met::Visible("was purged"), || {
+            let sandbox = with_secret_note();
+            agent(&sandbox, &["set", "remark=abracadabra"]).ok();
+            pass_with_edited_snapshot(&sandbox);
+            sandbox.run_as_person(["purge", "abracadabra", "--session", "s", "--yes"]).ok();
+            (sandbox, Vec::new())
+        }),
+    ]
+}
+
+fn under_other_names() -> Vec<Cheat> {
+    vec![
+        row("brings back a phase that a person opened again", Met::Refused(6), || {
+            let sandbox = started(PLANNED);
+            sandbox.write(PLAN, "the plan\n");
+            let view = agent(&sandbox, &["advance", "--phase", "plan", "--json"]).ok().json();
+            sandbox.run_as_person(["rollback", "plan", "--reason", "it is too thin"]).ok();
+            let ran = agent(&sandbox, &["undo", "--to", &view["version"].to_string()]);
+            (sandbox, vec![ran])
+        }),
+        row(
+            "gives a proven history the id of another session",
+            Met::VisibleWith(&["--session", "t", "--allow", "reported"], "its history is that of session s"),
+            || {
+                let sandbox = proven();
+                agent(&sandbox, &["start", "w", "--id", "t"]).ok();
+                tamper(&sandbox, "UPDATE sessions SET id='other' WHERE id='t'");
+                tamper(&sandbox, "UPDATE sessions SET id='t' WHERE id='s'");
+                (sandbox, Vec::new())
+            },
+        ),
+    ]
+}
+
+/// Cheats that get through; the guide says why.
+pub(super) fn through() -> Vec<Cheat> {
+    vec![
+        row("adds no items where all of them must be done", Met::GetsThrough, || {
+            let sandbox = started(ITEMS);
+            agent(&sandbox, &["advance", "--phase", "build"]).ok();
+            (sandbox, Vec::new())
+        }),
+        row("puts its changes aside while the gate runs", Met::GetsThrough, || {
+            let sandbox = with_clean_worktree_asked();
+            sandbox.write("work.txt", "after\n");
+            agent(&sandbox, &["advance", "--phase", "all"]).code(5);
+            run_git(&sandbox, &["stash", "-q"]);
+            agent(&sandbox, &["advance", "--phase", "all"]).ok();
+            run_git(&sandbox, &["stash", "pop", "-q"]);
+            (sandbox, Vec::new())
+        }),
+        row("touches a file instead of improving it", Met::GetsThrough, || {
+            let sandbox = started(PLANNED);
+            sandbox.write(PLAN, "thin\n");
+            agent(&sandbox, &["advance", "--phase", "plan"]).ok();
+            sandbox.run_as_person(["rollback", "plan", "--reason", "it is too thin"]).ok();
+            sandbox.write(PLAN, "thin\n");
+            agent(&sandbox, &["advance", "--phase", "plan"]).ok();
+            agent(&sandbox, &["advance", "--phase", "ship"]).ok();
+            (sandbox, Vec::new())
+        }),
+        row("deletes both records that a history came from elsewhere", Met::GetsThrough, || {
+            let anna = super::elsewhere::received();
+            tamper(&anna, "DELETE FROM arrivals");
+            std::fs::remove_file(anna.path(".git/leftoff/arrived.json")).unwrap();
+            agent(&anna, &["reopen", "s"]).ok();
+            (anna, Vec::new())
+        }),
+        row("deletes the record of its process", Met::GetsThrough, || {
+            let (sandbox, _) = refused(|_| Vec::new());
+            sandbox.write(".leftoff/workflows/w.toml", &format!("name = \"w\"\n{WORK}"));
+            hook(&sandbox, "SessionStart");
+            sandbox.run_as_person(["approve", "agreed"]).code(6);
+            tamper(&sandbox, "DELETE FROM agents");
+            sandbox.run_as_person(["approve", "agreed"]).ok();
+            agent(&sandbox, &["advance", "--phase", "plan"]).ok();
+            agent(&sandbox, &["advance", "--phase", "test", "--evidence", "passed=3"]).ok();
+            (sandbox, Vec::new())
+        }),
+    ]
+}
+
+fn edit(sandbox: &Sandbox, path: &str, change: impl FnOnce(&mut Value)) {
+    let mut value: Value = serde_json::from_str(&sandbox.read(path)).unwrap();
+    change(&mut value);
+    sandbox.write(path, &value.to_string());
+}
+
+/// A session in which the tests do not pass, with a note that a person wants to be purged.
+fn with_secret_note() -> Sandbox {
+    let sandbox = started(GREEN);
+    agent(&sandbox, &["note", "the word is abracadabra"]).ok();
+    agent(&sandbox, &["set", "green=no"]).ok();
+    sandbox.write(".leftoff/sessions/s/B.md", "built\n");
+    sandbox
+}
+
+/// Passes the gate while the snapshot says that the tests pass.
+fn pass_with_edited_snapshot(sandbox: &Sandbox) -> Ran {
+    in_snapshot(sandbox, |body| body.replace(r#""green":"no""#, r#""green":"yes""#));
+    let ran = agent(sandbox, &["advance", "--phase", "build"]).ok();
+    let passed: u32 = database(sandbox)
+        .query_row("SELECT count(*) FROM events WHERE kind='phase_completed'", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(passed, 1);
+    ran
+}

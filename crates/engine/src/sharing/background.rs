@@ -1,0 +1,29 @@
+//! The background sync that a hook leaves running. Never fails, and waits for nothing.
+
+use super::SECONDS_BETWEEN;
+use super::settings::Settings;
+use crate::place::Project;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Starts a background sync, if sharing is on and none was tried recently. Never fails: a hook must not.
+pub fn sync_in_background(folder: &Path) {
+    let Ok(database) = Project::find(folder).and_then(|project| project.database()) else { return };
+    let Some(beside) = database.parent().filter(|beside| Settings::exist(beside)) else { return };
+    let tried = Settings::read(beside).ok().flatten().and_then(|settings| settings.tried);
+    let is_recent =
+        |tried: jiff::Timestamp| model::time::seconds_between(tried, crate::clock::now()) < SECONDS_BETWEEN;
+    let Ok(program) = std::env::current_exe() else { return };
+    if tried.is_some_and(is_recent) {
+        return;
+    }
+    let _ = Command::new(program)
+        .args(["sync", "--unattended", "--project"])
+        .arg(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn();
+}

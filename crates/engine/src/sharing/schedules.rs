@@ -1,0 +1,341 @@
+//! Random work on three replicas that hear of each other now and then, inside this process so that thousands of
+//! schedules are tried: syncs end between two steps, remotes are out of reach or rewound, a clone is copied, a store is
+//! restored from a backup. `cli/tests/sharing/random.rs` does the same with real processes.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops at the first surprise")]
+
+mod replica;
+
+use replica::{Folder, Replica};
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use testkit::proof::{self, Random};
+
+const STEPS: usize = 30;
+/// A sync has fewer steps than this.
+const MOST_STEPS_OF_A_SYNC: usize = 20;
+/// After so many rounds in which everybody syncs, nobody has anything to say any more.
+const MOST_ROUNDS: usize = 6;
+
+thread_local! {
+    /// Steps until the sync of this thread is ended.
+    static LEFT: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+/// The sync was ended here, as by a kill.
+struct Ended;
+
+/// Between two steps of a sync. Unwinding only closes files and gives up locks, which a kill does too.
+pub(super) fn step() {
+    match LEFT.get() {
+        None => {}
+        Some(0) => {
+            LEFT.set(None);
+            std::panic::resume_unwind(Box::new(Ended));
+        }
+        Some(left) => LEFT.set(Some(left - 1)),
+    }
+}
+
+/// Runs this and ends it before the step after so many others. False: it came to its end.
+fn ended_after(steps: usize, work: impl FnOnce()) -> bool {
+    LEFT.set(Some(steps));
+    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+    LEFT.set(None);
+    match done {
+        Ok(()) => false,
+        Err(why) if why.is::<Ended>() => true,
+        Err(why) => std::panic::resume_unwind(why),
+    }
+}
+
+#[derive(Default)]
+struct Tried {
+    notes: usize,
+    forks: usize,
+    ended: usize,
+}
+
+#[test]
+fn all_replicas_agree_and_nothing_acknowledged_is_lost() {
+    let is_asked = std::env::var_os("LEFTOFF_TEST_SEED").is_some();
+    let (first, schedules) = (if is_asked { proof::seed() } else { 1 }, proof::count("SCHEDULES", 12));
+    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get() as u64);
+    let tried: Vec<Tried> = std::thread::scope(|scope| {
+        let of_thread = |thread: u64| (first..first + schedules).filter(move |seed| seed % threads == thread);
+        let running: Vec<_> = (0..threads)
+            .map(|thread| scope.spawn(move || of_thread(thread).map(schedule).collect::<Vec<_>>()))
+            .collect();
+        running.into_iter().flat_map(|thread| thread.join().expect("every schedule holds")).collect()
+    });
+    let sum = |of: fn(&Tried) -> usize| tried.iter().map(of).sum::<usize>();
+    let (notes, forks, ended) = (sum(|one| one.notes), sum(|one| one.forks), sum(|one| one.ended));
+    assert!(forks > 0 && ended > 0, "schedules in which nothing happens: {forks} forks, {ended} syncs ended");
+    let result =
+        format!("all agree; {notes} notes, 0 lost; {forks} forks, {ended} syncs ended between two steps");
+    proof::proven("3 git replicas, kills in between", &format!("{schedules} schedules"), first, &result);
+}
+
+fn schedule(seed: u64) -> Tried {
+    let mut world = World::new(seed);
+    for step in 0..STEPS {
+        world.folder.an_hour_later();
+        world.step(step);
+    }
+    world.settle();
+    world.check();
+    let forks = world.replicas[0].forks().len();
+    world.resolve_all();
+    Tried { notes: world.kept.len(), forks, ended: world.ended }
+}
+
+struct World {
+    seed: u64,
+    random: Random,
+    folder: Folder,
+    replicas: Vec<Replica>,
+    /// Notes that were acknowledged.
+    kept: BTreeSet<String>,
+    /// Sessions that were acknowledged.
+    started: BTreeSet<String>,
+    backups: BTreeMap<String, PathBuf>,
+    backups_made: usize,
+    /// Replicas that cannot reach the remote.
+    cut_off: BTreeSet<String>,
+    /// Replicas whose store is older than what they sent: the remote alone has the rest.
+    restored: BTreeSet<String>,
+    ended: usize,
+}
+
+impl World {
+    fn new(seed: u64) -> Self {
+        let folder = Folder::new();
+        let replicas: Vec<Replica> = ["anna", "ben", "carla"].map(|name| folder.replica(name)).into();
+        for replica in &replicas {
+            replica.share();
+        }
+        replicas[0].start("shared");
+        replicas[0].sync().expect("the remote is there");
+        Self {
+            seed,
+            random: Random::new(seed),
+            folder,
+            replicas,
+            kept: BTreeSet::new(),
+            started: BTreeSet::from(["shared".to_owned()]),
+            backups: BTreeMap::new(),
+            backups_made: 0,
+            cut_off: BTreeSet::new(),
+            restored: BTreeSet::new(),
+            ended: 0,
+        }
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        usize::try_from(self.random.below(end as u64)).unwrap()
+    }
+
+    fn step(&mut self, step: usize) {
+        let place = self.below(self.replicas.len());
+        match self.below(20) {
+            0..=6 => self.work(place, step),
+            7 => self.start(place, step),
+            8..=10 => self.sync(place),
+            11..=13 => self.sync_and_end(place),
+            14..=15 => self.resolve(place),
+            16 => self.cut_off_or_join(place),
+            17 => self.rewind(),
+            18 => self.back_up_or_restore(place),
+            _ => self.copy(place),
+        }
+    }
+
+    fn work(&mut self, place: usize, step: usize) {
+        let replica = &self.replicas[place];
+        let text = format!("{} {step}", replica.name);
+        if replica.work("shared", &text) {
+            self.kept.insert(text);
+        }
+    }
+
+    fn start(&mut self, place: usize, step: usize) {
+        let id = format!("{}-{step}", self.replicas[place].name);
+        self.replicas[place].start(&id);
+        self.started.insert(id);
+    }
+
+    fn sync(&mut self, place: usize) {
+        let replica = &self.replicas[place];
+        let synced = replica.sync();
+        let is_cut_off = self.cut_off.contains(&replica.name);
+        assert_eq!(synced.is_err(), is_cut_off, "seed {}: {}: {synced:?}", self.seed, replica.name);
+        if !is_cut_off {
+            self.restored.remove(&replica.name);
+        }
+    }
+
+    fn sync_and_end(&mut self, place: usize) {
+        let steps = self.below(MOST_STEPS_OF_A_SYNC);
+        let replica = &self.replicas[place];
+        self.ended += usize::from(ended_after(steps, || drop(replica.sync())));
+    }
+
+    fn resolve(&mut self, place: usize) {
+        let replica = &self.replicas[place];
+        if let Some(fork) = replica.forks().first() {
+            let resolved = replica.engine().resolve_fork(fork);
+            // Only the machine on which the session is may do so.
+            let is_refused = resolved.as_ref().is_err_and(|error| error.class() == crate::Class::Refused);
+            assert!(resolved.is_ok() || is_refused, "seed {}: {resolved:?}", self.seed);
+        }
+    }
+
+    fn cut_off_or_join(&mut self, place: usize) {
+        let replica = &self.replicas[place];
+        let is_joining = self.cut_off.remove(&replica.name);
+        replica.set_remote(if is_joining { "hub.git" } else { "nowhere.git" });
+        if !is_joining {
+            self.cut_off.insert(replica.name.clone());
+        }
+    }
+
+    /// Somebody restores the host: a ref is as it was, or gone. Not while it alone has what a store lost.
+    fn rewind(&mut self) {
+        let refs = self.folder.hub(&["for-each-ref", "--format=%(refname)"]);
+        let refs: Vec<&str> = refs.lines().collect();
+        if refs.is_empty() || !self.restored.is_empty() {
+            return;
+        }
+        let name = refs[self.below(refs.len())];
+        let commits = self.folder.hub(&["rev-list", name]);
+        let commits: Vec<&str> = commits.lines().collect();
+        match commits.get(1 + self.below(commits.len())) {
+            Some(older) => self.folder.hub(&["update-ref", name, older]),
+            None => self.folder.hub(&["update-ref", "-d", name]),
+        };
+    }
+
+    fn back_up_or_restore(&mut self, place: usize) {
+        let replica = &self.replicas[place];
+        match self.backups.remove(&replica.name) {
+            // All that is lost with the store was sent before.
+            Some(old) if replica.sync().is_ok() => {
+                replica.restore(&old);
+                self.restored.insert(replica.name.clone());
+            }
+            // A store is made with its first session.
+            Some(_) | None if !replica.has_store() => {}
+            Some(_) | None => {
+                self.backups_made += 1;
+                let backup = self.folder.path().join(format!("backup-{}.db", self.backups_made));
+                replica.back_up(&backup);
+                self.backups.insert(replica.name.clone(), backup);
+            }
+        }
+    }
+
+    fn copy(&mut self, place: usize) {
+        let from = &self.replicas[place];
+        // A copy of a restored store would lose what the store has not heard of again.
+        if self.replicas.len() > 3 || self.restored.contains(&from.name) {
+            return;
+        }
+        let copy = self.folder.copied(from, "copy");
+        if self.cut_off.contains(&from.name) {
+            self.cut_off.insert(copy.name.clone());
+        }
+        self.replicas.push(copy);
+    }
+
+    /// Until nobody has anything to say any more.
+    fn settle(&mut self) {
+        self.folder.an_hour_later();
+        for place in 0..self.replicas.len() {
+            if self.cut_off.contains(&self.replicas[place].name) {
+                self.cut_off_or_join(place);
+            }
+        }
+        for _ in 0..MOST_ROUNDS {
+            let synced = self.replicas.iter().map(|replica| replica.sync().expect("the remote is there"));
+            if synced.map(|synced| synced.taken + synced.sent).sum::<usize>() == 0 {
+                return;
+            }
+        }
+        panic!("seed {}: there are still news after {MOST_ROUNDS} rounds", self.seed);
+    }
+
+    fn check(&self) {
+        let first = self.replicas[0].log("shared");
+        for replica in &self.replicas {
+            let about = format!("seed {}, {}", self.seed, replica.name);
+            assert_eq!(replica.log("shared"), first, "{about}");
+            let mut there = replica.notes("shared");
+            for fork in replica.forks() {
+                there.extend(replica.notes(&fork));
+            }
+            for text in &self.kept {
+                assert!(there.contains(text), "{about} lost {text:?}");
+            }
+            for id in &self.started {
+                assert!(replica.has(id), "{about} lost session {id}");
+            }
+            assert_eq!(replica.findings(), Vec::<String>::new(), "{about}");
+        }
+    }
+
+    /// A fork that is resolved in one replica is resolved in all, for good.
+    fn resolve_all(&mut self) {
+        self.folder.an_hour_later();
+        let owner = &self.replicas[0];
+        owner.resume("shared").expect("it is in use nowhere");
+        for fork in owner.forks() {
+            owner.engine().resolve_fork(&fork).expect("a fork is resolved where its session is");
+        }
+        owner.pause("shared");
+        self.settle();
+        for replica in &self.replicas {
+            let about = format!("seed {}, {}", self.seed, replica.name);
+            assert_eq!(replica.forks(), Vec::<String>::new(), "{about}");
+            let there = replica.notes("shared");
+            for text in &self.kept {
+                assert!(there.contains(text), "{about} lost {text:?}");
+            }
+        }
+        self.check();
+    }
+}
+
+#[test]
+fn a_sync_that_ends_between_any_two_steps_loses_nothing() {
+    let folder = Folder::new();
+    let (anna, ben) = (folder.replica("anna"), folder.replica("ben"));
+    anna.share();
+    ben.share();
+    anna.start("shared");
+    anna.sync().expect("the remote is there");
+    let mut notes = Vec::new();
+    let mut steps = 0;
+    loop {
+        folder.an_hour_later();
+        let id = format!("of-ben-{steps}");
+        ben.start(&id);
+        ben.sync().expect("the remote is there");
+        notes.push(format!("before step {steps}"));
+        assert!(anna.work("shared", &notes[steps]));
+        let was_ended = ended_after(steps, || drop(anna.sync()));
+        anna.sync().expect("the remote is there");
+        ben.sync().expect("the remote is there");
+        assert_eq!(ben.notes("shared"), notes, "ended before step {steps}");
+        assert!(anna.has(&id), "ended before step {steps}");
+        for replica in [&anna, &ben] {
+            assert_eq!(replica.forks(), Vec::<String>::new(), "ended before step {steps}");
+            assert_eq!(replica.findings(), Vec::<String>::new(), "ended before step {steps}");
+        }
+        if !was_ended {
+            break;
+        }
+        steps += 1;
+    }
+    assert!((12..MOST_STEPS_OF_A_SYNC).contains(&steps), "a sync has {steps} steps");
+    assert_eq!(folder.hub(&["for-each-ref"]).lines().count(), 2, "each is the replica that it was");
+}

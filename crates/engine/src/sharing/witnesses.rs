@@ -1,0 +1,130 @@
+//! Where histories came from, by session: a second record beside the store's own, in `arrived.json`. It stays when
+//! sharing is switched off, and is read only where that matters.
+
+use super::settings::{Settings, read_json, write_json};
+use crate::engine::Engine;
+use crate::error::Result;
+use jiff::Timestamp;
+use model::id::SessionId;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+use store::{Arrival, Arrived, Store};
+
+const NAME: &str = "arrived.json";
+
+/// An arrival, so that a row that was deleted from the store does not make a history one's own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Witness {
+    pub(super) replica: String,
+    pub(super) version: u64,
+    /// The link of the chain at that version, in hexadecimal.
+    pub(super) head: String,
+    pub(super) at: Timestamp,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Witnesses {
+    pub(super) arrived: BTreeMap<String, Witness>,
+    is_changed: bool,
+}
+
+impl Witnesses {
+    pub(super) fn read(folder: &Path) -> Result<Self> {
+        Ok(Self { arrived: read_json(&folder.join(NAME))?.unwrap_or_default(), is_changed: false })
+    }
+
+    /// Remembers an arrival. A shorter one does not replace it.
+    pub(super) fn remember(&mut self, arrival: &Arrival) {
+        let known = self.arrived.get(arrival.session.as_str());
+        if known.is_none_or(|known| known.version < arrival.version) {
+            let witness = Witness {
+                replica: arrival.replica.clone(),
+                version: arrival.version,
+                head: crate::hex(&arrival.head),
+                at: arrival.at,
+            };
+            self.arrived.insert(arrival.session.to_string(), witness);
+            self.is_changed = true;
+        }
+    }
+
+    /// Adds those that an older program kept in `sync.json`.
+    pub(super) fn add_older(&mut self, older: BTreeMap<String, Witness>) {
+        self.is_changed |= !older.is_empty();
+        for (session, witness) in older {
+            self.arrived.entry(session).or_insert(witness);
+        }
+    }
+
+    pub(super) fn keep(&mut self, folder: &Path) -> Result<()> {
+        if std::mem::take(&mut self.is_changed) {
+            write_json(&folder.join(NAME), &serde_json::to_vec(&self.arrived).unwrap_or_default())?;
+        }
+        Ok(())
+    }
+
+    /// The database moved to another folder.
+    pub(super) fn move_between(from: &Path, to: &Path) {
+        let _ = std::fs::rename(from.join(NAME), to.join(NAME));
+    }
+}
+
+impl Engine {
+    /// The arrivals of stored sessions: as the store says, and as witnesses remember them where the store says nothing.
+    pub(super) fn arrivals_known(&self, witnesses: &Witnesses) -> Result<BTreeMap<SessionId, Arrival>> {
+        let arrivals = self.store.arrivals()?.into_iter();
+        let mut known: BTreeMap<SessionId, Arrival> =
+            arrivals.map(|arrival| (arrival.session.clone(), arrival)).collect();
+        for (id, witness) in &witnesses.arrived {
+            let Ok(id) = SessionId::parse(id) else { continue };
+            if let Some(arrival) = self.witnessed(&id, witness, known.get(&id))? {
+                known.insert(id, arrival);
+            }
+        }
+        Ok(known)
+    }
+
+    /// An arrival that only a witness still knows, unless the session has another history by now.
+    fn witnessed(
+        &self,
+        id: &SessionId,
+        witness: &Witness,
+        known: Option<&Arrival>,
+    ) -> Result<Option<Arrival>> {
+        if known.is_some_and(|arrival| arrival.version >= witness.version) {
+            return Ok(None);
+        }
+        let seals = self.store.chain(id)?.seals;
+        let link = |version: u64| seals.get(&version).map(|seal| seal.link);
+        let (Some(stream), Some(head)) = (link(1), link(witness.version)) else { return Ok(None) };
+        let (session, replica) = (id.clone(), witness.replica.clone());
+        let (version, at) = (witness.version, witness.at);
+        let arrival = Arrival { session, replica, stream, version, head, at };
+        Ok((crate::hex(&head) == witness.head).then_some(arrival))
+    }
+
+    /// The last event of a session that was written elsewhere; 0 if none was.
+    pub(crate) fn arrived_up_to(&self, id: &SessionId) -> Result<u64> {
+        let known = self.store.base().arrival(id)?;
+        let folder = self.sharing_folder().ok();
+        let older = folder.as_ref().and_then(|folder| Settings::read(folder).ok().flatten());
+        let mut witnesses = folder.and_then(|folder| Witnesses::read(&folder).ok()).unwrap_or_default();
+        witnesses.add_older(older.map(|settings| settings.arrived).unwrap_or_default());
+        let witnessed = match witnesses.arrived.get(id.as_str()) {
+            Some(witness) => self.witnessed(id, witness, known.as_ref())?,
+            None => None,
+        };
+        Ok(witnessed.or(known).map_or(0, |arrival| arrival.version))
+    }
+
+    /// Remembers arrivals a second time, beside the store. If that fails, the store's own record is enough.
+    pub(crate) fn remember_arrivals(&self, arrived: &Arrived) {
+        let Ok(folder) = self.sharing_folder() else { return };
+        let Ok(mut witnesses) = Witnesses::read(&folder) else { return };
+        for arrival in arrived.histories.iter().filter_map(|history| history.arrival.as_ref()) {
+            witnesses.remember(arrival);
+        }
+        let _ = witnesses.keep(&folder);
+    }
+}

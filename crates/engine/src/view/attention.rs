@@ -1,0 +1,138 @@
+//! A session's status in words, and what needs attention: the same sentences on every screen. Knows no colours.
+
+use super::{CheckView, GateOutcome, PhaseView, View};
+use crate::words::{ago, duration, one_line, quoted};
+use jiff::Timestamp;
+use model::lifecycle::Lifecycle;
+use model::outcome::Outcome;
+use model::progress::Status;
+
+const LONGEST: usize = 300;
+/// Further open questions and blockers are only among the notes.
+pub const MOST_NOTES: usize = 5;
+
+/// How bad something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Severity {
+    Good,
+    Warning,
+    Bad,
+}
+
+impl View {
+    /// The status, as people say it.
+    pub fn status_words(&self) -> (&'static str, Severity) {
+        match self.status {
+            Status::Active | Status::CheckpointFailed if self.next.needs_person() => {
+                ("waiting for a person", Severity::Warning)
+            }
+            Status::Active => ("active", Severity::Good),
+            Status::Completed if self.progress.outcomes.is_plain() => ("completed", Severity::Good),
+            Status::Completed => ("completed, not fully verified", Severity::Warning),
+            Status::Failed => ("failed", Severity::Bad),
+            Status::CheckpointFailed => ("gate failed", Severity::Bad),
+            Status::Abandoned => ("abandoned", Severity::Warning),
+            Status::Paused => ("paused", Severity::Warning),
+            Status::PossiblyStalled => ("possibly stalled", Severity::Warning),
+        }
+    }
+
+    /// The time left, where it can be estimated: not while a person or a failed gate holds the work up.
+    pub fn seconds_left(&self) -> Option<u64> {
+        let is_held_up = self.failed_attempt().is_some() || self.next.needs_person();
+        self.progress.estimated_remaining_seconds.filter(|_| self.progress.remaining > 0 && !is_held_up)
+    }
+
+    /// Everything that needs attention, a sentence each.
+    pub fn attention(&self, now: Timestamp) -> Vec<(Severity, String)> {
+        let mut said = Vec::new();
+        match &self.lifecycle {
+            Lifecycle::Paused { at, reason, .. } => {
+                said.push((Severity::Warning, format!("Paused {}: {}", ago(*at, now), line(reason))));
+            }
+            Lifecycle::Failed { error, .. } => said.push((Severity::Bad, format!("Failed: {}", line(error)))),
+            Lifecycle::Active | Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => {}
+        }
+        let failed = self.failed_gate();
+        let is_explained = failed.is_some() || !said.is_empty();
+        said.extend(failed);
+        said.extend(self.phases.iter().filter_map(shortcut).map(|text| (Severity::Warning, text)));
+        let open = self.open_notes().into_iter().take(MOST_NOTES);
+        said.extend(open.map(|note| {
+            (Severity::Warning, format!("Open {} {}: {}", note.kind.name(), note.id, line(&note.text)))
+        }));
+        if self.progress.stalled && !is_explained {
+            let seconds = self.progress.time_in_phase_seconds.unwrap_or(0);
+            said.push((Severity::Warning, format!("Possibly stalled: {} in this phase", duration(seconds))));
+        }
+        said
+    }
+
+    fn failed_gate(&self) -> Option<(Severity, String)> {
+        let (phase, _) = self.failed_attempt()?;
+        let title = title(phase);
+        let missing: Vec<&CheckView> = phase.gate.checks.iter().filter(|check| check.is_missing()).collect();
+        if missing.is_empty() {
+            let text = format!("The gate of {title} can be tried again: all checks pass now");
+            return Some((Severity::Warning, text));
+        }
+        if missing.iter().all(|check| check.kind == "approval") {
+            let names: Vec<String> = missing.iter().map(|check| quoted(&check.id, LONGEST)).collect();
+            let text = format!("{title} waits for a person to approve {}", names.join(" and "));
+            return Some((Severity::Warning, text));
+        }
+        let times = match phase.attempt_count {
+            0 | 1 => String::new(),
+            count => format!(" {count} times"),
+        };
+        let failed: Vec<String> = missing.into_iter().map(failed_check).collect();
+        Some((Severity::Bad, format!("The gate of {title} failed{times}: {}", failed.join("; "))))
+    }
+}
+
+impl CheckView {
+    /// It failed, and nothing has changed that would let it pass.
+    pub fn is_missing(&self) -> bool {
+        self.outcome == GateOutcome::Failed && !self.settled
+    }
+}
+
+/// A phase that was passed in another way than by its gate: how, by whom and why.
+fn shortcut(phase: &PhaseView) -> Option<String> {
+    let title = title(phase);
+    match phase.outcome? {
+        Outcome::Overridden => {
+            let attempt = phase.attempts.iter().rev().find(|attempt| attempt.report.overridden.is_some());
+            let why = attempt.and_then(|attempt| {
+                let reason = attempt.report.overridden.as_deref()?;
+                Some(format!(" by {}: {}", line(&attempt.actor.to_string()), quoted(reason, LONGEST)))
+            });
+            Some(format!("{title} passed by override{}", why.unwrap_or_default()))
+        }
+        Outcome::Skipped => {
+            let why = phase.skipped_reason.as_deref().map(|reason| format!(": {}", quoted(reason, LONGEST)));
+            Some(format!("{title} was skipped{}", why.unwrap_or_default()))
+        }
+        Outcome::Claimed => Some(format!("{title} is only claimed, not proven")),
+        Outcome::Verified | Outcome::Reported | Outcome::Warned | Outcome::Done | Outcome::NotApplicable => {
+            None
+        }
+    }
+}
+
+/// A failed check, with what was found and what is needed.
+fn failed_check(check: &CheckView) -> String {
+    let found = check.found.as_ref().map(|found| format!("found {}", line(found)));
+    let needed = check.needed.as_ref().map(|needed| format!("needs {}", line(needed)));
+    let said: Vec<String> = found.into_iter().chain(needed).collect();
+    let name = quoted(&check.id, LONGEST);
+    if said.is_empty() { name } else { format!("{name} {}", said.join(", ")) }
+}
+
+fn title(phase: &PhaseView) -> String {
+    line(crate::words::title_beside(phase.number, &phase.title))
+}
+
+fn line(text: &str) -> String {
+    one_line(text, LONGEST)
+}

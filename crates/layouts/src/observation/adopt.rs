@@ -1,0 +1,273 @@
+//! Converts edits of a session's files to events, relative to our last write. An edit between two of our steps
+//! is merged with our write; the journal decides which is newer, never a time.
+
+use super::{FileVerdict, Observation};
+use crate::layout::{ForeignSession, Merge, Proof};
+use crate::problem::{Problem, What};
+use crate::reader::{Disk, Reader};
+use crate::reading::Dated;
+use crate::reconcile::{self, Draft, Laid};
+use crate::tree::{Entry, Tree};
+use crate::verdict::{Base, DisplacedEdit, FileState};
+use jiff::Timestamp;
+use model::actor::Actor;
+use model::event::Event;
+use model::item::ItemBook;
+use model::session::Session;
+use model::written::ViewRow;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// File times come from a clock that lags by a few milliseconds.
+const FILE_CLOCK_LAG: i64 = 10;
+
+/// The session according to the log.
+pub struct Log<'a> {
+    pub session: &'a Session,
+    pub items: ItemBook,
+    /// Other files count as proof from here on.
+    pub began: Option<Timestamp>,
+    /// This process's last write of each file, including other sessions' parts.
+    pub put: &'a BTreeMap<PathBuf, Vec<u8>>,
+}
+
+/// The files as we wrote them, and the events so far.
+struct Adoption<'a> {
+    reader: &'a Reader,
+    base: Tree,
+    draft: Draft,
+    actor: Actor,
+    put: &'a BTreeMap<PathBuf, Vec<u8>>,
+}
+
+impl Observation {
+    /// External edits as events, each with its time. Sets the effective files, problems and proofs.
+    pub fn adopt(&mut self, reader: &Reader, disk: &dyn Disk, log: Log<'_>) -> Vec<Dated> {
+        let Log { session, items, began, put } = log;
+        let base = self.as_written();
+        self.documents = self.as_found(disk);
+        let mut reading = reader.read(&self.located, &self.documents);
+        // Content known only from the backup is as new to the log as an edit.
+        let is_new = |path: &String| self.row(path).is_none();
+        let from_before = self.in_state(FileState::Damaged).into_iter().filter(is_new);
+        let edited: Vec<String> = self.in_state(FileState::Edited).into_iter().chain(from_before).collect();
+        if self.restore_dropped() {
+            reading = reader.read(&self.located, &self.documents);
+        }
+        self.put_ours_onto_edits_before_it();
+        self.compare(reader, session, &reading);
+        let actor = reader.actor(self.located.layout);
+        let at = self.edited_at(session, reader.now);
+        let draft = Draft::new(session.clone(), items, at, actor.clone()).dated_by_files(reader.now);
+        let mut adoption = Adoption { reader, base, draft, actor, put };
+        // Replaced content preceded the current one.
+        for edit in self.displaced.clone() {
+            self.adopt_displaced(&mut adoption, &edit);
+        }
+        if !edited.is_empty() {
+            let base = adoption.base.clone();
+            self.adopt_edit(&mut adoption, &base, &reading.value, &edited);
+        }
+        let Adoption { mut draft, .. } = adoption;
+        self.adopt_move(&mut draft);
+        let is_new_enough = |proof: &Proof| self.is_new_enough(proof, began);
+        reconcile::prove(&mut draft, &reading.value, &is_new_enough);
+        self.workflows = reading.value.workflows;
+        self.proofs = reading.value.proofs;
+        draft.dated()
+    }
+
+    /// The files as we wrote them: those that we never wrote are omitted, and one that was edited before our
+    /// last write arrived is as before that write.
+    fn as_written(&self) -> Tree {
+        let mut tree = self.tree.clone();
+        for (path, FileVerdict { state, row, base, .. }) in &self.verdicts {
+            match row {
+                // Our bytes, including all sessions' parts.
+                Some(_) if *state == FileState::Same => {}
+                Some(row) if self.located.is_marker(path) => super::write::put_marker(&mut tree, row),
+                Some(row) if *base == Base::Previous => {
+                    tree.insert(path.clone(), Entry::File(row.previous.clone()));
+                }
+                Some(row) => tree.insert(path.clone(), Entry::File(row.body.clone())),
+                None => tree.remove(path),
+            }
+        }
+        tree
+    }
+
+    /// The files as found, with our own bytes in place of any that say nothing.
+    fn as_found(&self, disk: &dyn Disk) -> Tree {
+        let mut tree = self.tree.clone();
+        for (path, FileVerdict { state, row, stands_for, .. }) in &self.verdicts {
+            let is_theirs = matches!(
+                state,
+                FileState::Edited | FileState::OfOthers | FileState::Behind | FileState::Moved
+            );
+            match row {
+                Some(_) if *state == FileState::Same => {}
+                Some(row) if self.located.is_marker(path) && !is_theirs => {
+                    super::write::put_marker(&mut tree, row);
+                }
+                Some(_) if self.located.is_marker(path) && self.is_taken_away(path) => {
+                    tree.take_away(path.clone());
+                }
+                Some(row) if !is_theirs => tree.insert(path.clone(), Entry::File(self.whole(row, disk))),
+                Some(_) => {}
+                None => {
+                    if let Some(backup) = stands_for {
+                        tree.insert(path.clone(), Entry::File(backup.clone()));
+                    }
+                }
+            }
+        }
+        let is_stood_for =
+            |state| matches!(state, FileState::Missing | FileState::Unreadable | FileState::Damaged);
+        if self.states().any(|(_, state)| is_stood_for(state)) {
+            disk.add_named(&mut tree);
+        }
+        tree
+    }
+
+    /// When the files were edited, according to them: not before the log's last event, and not after now.
+    /// Looking at last week's edit does not make a session active again.
+    fn edited_at(&self, session: &Session, now: Timestamp) -> Timestamp {
+        let edited = self.in_state(FileState::Edited);
+        // A shared file has one time for all sessions: it counts only if nothing else does.
+        let own: Vec<String> = edited.iter().filter(|path| !self.located.is_shared(path)).cloned().collect();
+        let edited = if own.is_empty() { edited } else { own };
+        let modified: Option<Vec<Timestamp>> = edited.iter().map(|path| self.tree.modified(path)).collect();
+        let last = modified.filter(|_| self.displaced.is_empty()).and_then(|all| all.into_iter().max());
+        last.map_or(now, |last| last.max(session.updated_at).min(now))
+    }
+
+    /// Keys dropped by another writer were not deleted: they are read as present, and written back. Returns
+    /// whether there were any.
+    fn restore_dropped(&mut self) -> bool {
+        let mut any = false;
+        for path in self.in_state(FileState::Edited) {
+            let (Some(row), Some(theirs)) = (self.row(&path), self.documents.content(&path)) else {
+                continue;
+            };
+            if self.located.is_marker(&path) {
+                continue;
+            }
+            // An edit of the previous version dropped nothing that came later.
+            let base = if self.was_edited_before(&path) { &row.previous } else { &row.body };
+            let merged = self.located.layout.merge(&path, Merge::Dropped { base, theirs });
+            any |= merged != theirs;
+            self.documents.insert(path, Entry::File(merged));
+        }
+        any
+    }
+
+    /// True if a file was edited before our last write arrived.
+    fn was_edited_before(&self, path: &str) -> bool {
+        self.verdicts.get(path).is_some_and(|found| found.base == Base::Previous)
+    }
+
+    /// Merges an edit of the previous version with our write.
+    fn put_ours_onto_edits_before_it(&mut self) {
+        let is_it = |row: &&ViewRow| self.was_edited_before(&row.path);
+        for row in self.rows().filter(is_it).cloned().collect::<Vec<_>>() {
+            let theirs = self.documents.content(&row.path).filter(|theirs| *theirs != row.body);
+            // Nobody can tell what changed relative to an unreadable version: the edit stands as it is.
+            let Some(theirs) = theirs.filter(|_| self.located.is_whole(&row.path, &row.previous)) else {
+                continue;
+            };
+            let merged = self.with_additions(&row.path, &row.previous, theirs, &row.body);
+            self.documents.insert(row.path, Entry::File(merged));
+        }
+    }
+
+    /// Two versions of `base`: `theirs` wins, and changes only in `ours` are added.
+    fn with_additions(&self, path: &str, base: &[u8], theirs: &[u8], ours: &[u8]) -> Vec<u8> {
+        let both = self.located.onto(path, base, theirs, ours);
+        self.located.onto(path, theirs, &both, theirs)
+    }
+
+    /// Applies a displaced edit, relative to the content that its writer started from.
+    fn adopt_displaced(&mut self, adoption: &mut Adoption<'_>, (path, edit): &(String, DisplacedEdit)) {
+        let DisplacedEdit { bytes, before } = edit;
+        let (mut was, mut now) = (adoption.base.clone(), adoption.base.clone());
+        was.insert(path, Entry::File(before.clone()));
+        let restored = self.located.layout.merge(path, Merge::Dropped { base: before, theirs: bytes });
+        now.insert(path, Entry::File(restored));
+        let theirs = adoption.reader.read(&self.located, &now).value;
+        if theirs.unreadable.contains(path) {
+            return;
+        }
+        let Some(row) = self.row(path).cloned() else { return };
+        let is_known = self.located.is_same_part(path, &row.body, bytes);
+        if !is_known && !self.located.is_same_part(path, before, bytes) {
+            self.adopt_edit(adoption, &was, &theirs, std::slice::from_ref(path));
+        }
+        let onto = self.documents.content(path).unwrap_or(bytes);
+        let put = adoption.put.get(&self.home.join(path)).unwrap_or(&row.body);
+        let is_theirs =
+            |state: FileState| matches!(state, FileState::Edited | FileState::OfOthers | FileState::Behind);
+        let is_edited_since =
+            self.state(path).is_some_and(is_theirs) && self.tree.content(path) != Some(&put[..]);
+        let merged = if is_edited_since {
+            let with_the_earlier = self.located.onto(path, before, bytes, put);
+            self.with_additions(path, put, onto, &with_the_earlier)
+        } else {
+            self.located.onto(path, before, bytes, onto)
+        };
+        self.documents.insert(path, Entry::File(merged));
+    }
+
+    /// Applies the differences between what we wrote and what is there.
+    fn adopt_edit(
+        &mut self,
+        adoption: &mut Adoption<'_>,
+        base: &Tree,
+        theirs: &ForeignSession,
+        paths: &[String],
+    ) {
+        let (facts, draft) = (self.located.layout.facts(), &mut adoption.draft);
+        let before = adoption.reader.read_as_written(&self.located, base);
+        let approved = before.approved.clone();
+        let laid = |told: ForeignSession| {
+            let told = reconcile::in_known_spelling(told, self.located.layout, draft);
+            let told = if facts.edits_only_claim { told.only_claiming() } else { told };
+            let without_proofs = ForeignSession { proofs: Vec::new(), ..told };
+            without_proofs.fold(&adoption.actor).map(|(_, session, items)| (session, items))
+        };
+        let (Some(before), Some(now)) = (laid(before), laid(theirs.clone())) else { return };
+        let (title, goal, target) = reconcile::described(&before.0, &now.0);
+        let paths = paths.iter().map(|path| self.located.below_project(path)).collect();
+        draft.push(Event::ExternalEdit { paths, title, goal, target });
+        // An unknown position is not a claim: the log's stays, and the warning names the file.
+        if !theirs.says_where_it_stands() {
+            return;
+        }
+        reconcile::reconcile(
+            draft,
+            Laid { session: &before.0, items: &before.1 },
+            Laid { session: &now.0, items: &now.1 },
+        );
+        reconcile::withdraw(draft, &approved, &theirs.approved);
+        if facts.counts_parts {
+            reconcile::count_parts(draft, &before.1, &now.1);
+            let mut stays = reconcile::drop_parts(draft, &before.1, &now.1);
+            stays.extend(reconcile::drop_listed(draft, &before.1, &now.1));
+            let problem = |item| Problem::of_file("", What::ItemStays { item });
+            self.problems.extend(stays.into_iter().map(problem));
+        }
+    }
+
+    /// Proof is forward only: by files written since the log's current phase started.
+    fn is_new_enough(&self, proof: &Proof, began: Option<Timestamp>) -> bool {
+        match proof {
+            Proof::Run { path, .. } => match (self.tree.modified(path), began) {
+                (Some(modified), Some(began)) => {
+                    modified.as_millisecond().saturating_add(FILE_CLOCK_LAG) >= began.as_millisecond()
+                }
+                // A folder's time does not count; its existence is new if the log has none.
+                (None, _) | (_, None) => true,
+            },
+            Proof::Work { .. } | Proof::Result { .. } => false,
+        }
+    }
+}

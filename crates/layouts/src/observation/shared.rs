@@ -1,0 +1,57 @@
+//! Files shared by several sessions. Only the session's own part of an installed file is stored: storing a
+//! registry of thousands with each session would mean thousands of registries.
+
+use super::Observation;
+use crate::reader::{Disk, Located};
+use crate::verdict::hash;
+use model::written::ViewRow;
+
+/// The stored form of an installed file. The previous content is still known by its hash.
+pub fn settled(located: &Located, row: &ViewRow) -> ViewRow {
+    let part = |content: &[u8]| located.part(&row.path, content);
+    let (Some(body), Some(previous)) = (part(&row.body), part(&row.previous)) else {
+        return ViewRow { confirmed: true, ..row.clone() };
+    };
+    let mut earlier = row.earlier.clone();
+    let before = hash(&row.previous);
+    if !row.previous.is_empty() && before != row.hash && !earlier.contains(&before) {
+        // The last hash is ours.
+        earlier.insert(earlier.len().saturating_sub(1), before);
+    }
+    ViewRow { body, previous, earlier, confirmed: true, ..row.clone() }
+}
+
+/// The new and the expected content of a file with this content. Parts of a shared file that other sessions
+/// changed since the observation stay: the file never exists without them.
+pub fn beside_others(located: &Located, row: &ViewRow, there: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
+    let ViewRow { path, body, previous, .. } = row;
+    let Some(ours) = located.part(path, body).filter(|_| !there.is_empty() && there != *previous) else {
+        return (body.clone(), previous.clone());
+    };
+    let with_others = located.onto(path, previous, &there, body);
+    let own = located.part(path, &there);
+    // Another process of ours may already have written this session's part.
+    if own == located.part(path, previous) || own.as_ref() == Some(&ours) {
+        return (with_others, there);
+    }
+    // An edit of this session's own part is found when it comes out, and adopted then.
+    (located.onto(path, &[], &ours, &with_others), previous.clone())
+}
+
+impl Observation {
+    /// True if only this session's part is known.
+    pub(super) fn is_known_in_part(&self, row: &ViewRow) -> bool {
+        row.confirmed && self.located.is_shared(&row.path)
+    }
+
+    /// The whole file to restore: the session's part merged into the current content, or else into the
+    /// backup.
+    pub(super) fn whole(&self, row: &ViewRow, disk: &dyn Disk) -> Vec<u8> {
+        if !self.is_known_in_part(row) {
+            return row.body.clone();
+        }
+        let there = self.tree.content(&row.path).map(<[u8]>::to_vec);
+        let onto = there.or_else(|| disk.backup(&row.path)).unwrap_or_default();
+        self.located.onto(&row.path, &[], &row.body, &onto)
+    }
+}

@@ -1,0 +1,187 @@
+//! Reads a session from its files, given as a tree. Pure: whatever else is needed from the disk is requested.
+
+use crate::capabilities::{self, shared_part};
+use crate::file_rules::MOST_ENTRIES;
+use crate::layout::{Folder, ForeignSession, Layout, Merge, ReadAs, Spot};
+use crate::problem::{Problem, Then, What};
+use crate::reading::Reading;
+use crate::tree::{Entry, Tree};
+use crate::verdict::FileId;
+use jiff::Timestamp;
+use model::actor::Actor;
+use model::event::Recorded;
+use model::id::SessionId;
+use model::session::Session;
+
+/// The location of a session's files, and their layout.
+#[derive(Clone)]
+pub struct Located {
+    pub layout: &'static dyn Layout,
+    pub spot: Spot,
+    pub id: SessionId,
+}
+
+/// Content that is needed only sometimes, so that it is read on request. Paths are relative to the session's
+/// home.
+pub trait Disk {
+    /// The backup beside a file.
+    fn backup(&self, path: &str) -> Option<Vec<u8>>;
+
+    /// Identifies the backup's file; `None` if the system cannot tell.
+    fn backup_file(&self, path: &str) -> Option<FileId>;
+
+    /// The file that waits beside a file: our new version, or the replaced one.
+    fn waiting(&self, path: &str) -> Option<Vec<u8>>;
+
+    /// The content of a file that is too large, or otherwise not for reading.
+    fn unusable(&self, path: &str) -> Vec<u8>;
+
+    /// Adds the files that the tree's files name.
+    fn add_named(&self, tree: &mut Tree);
+}
+
+/// The circumstances in which files are read.
+#[derive(Debug, Clone)]
+pub struct Reader {
+    pub worktree: String,
+    pub host: String,
+    pub now: Timestamp,
+}
+
+/// A session known only from its own tool's files.
+pub struct Foreign {
+    pub located: Located,
+    /// As found on disk.
+    pub tree: Tree,
+    /// The tree with backups in place of unreadable files.
+    pub documents: Tree,
+    /// Unreadable state files.
+    pub damaged: Vec<String>,
+    pub told: ForeignSession,
+    pub problems: Vec<Problem>,
+    pub recorded: Vec<Recorded>,
+    pub session: Session,
+}
+
+impl Located {
+    /// True for an empty file that means something by existing.
+    pub fn is_marker(&self, path: &str) -> bool {
+        self.layout.facts().is_marker(path)
+    }
+
+    /// True for a file that sessions share.
+    pub fn is_shared(&self, path: &str) -> bool {
+        capabilities::is_shared(self.layout, path)
+    }
+
+    /// The session's part of a shared file; `None` for a file of one session.
+    pub fn part(&self, path: &str, content: &[u8]) -> Option<Vec<u8>> {
+        shared_part(self.layout, &self.spot, path, content)
+    }
+
+    pub fn is_same_part(&self, path: &str, one: &[u8], other: &[u8]) -> bool {
+        self.part(path, one).is_some_and(|one| Some(one) == self.part(path, other))
+    }
+
+    pub fn is_whole(&self, path: &str, content: &[u8]) -> bool {
+        self.layout.is_whole(path, content)
+    }
+
+    /// `onto` with the differences between `base` and `theirs`.
+    pub fn onto(&self, path: &str, base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
+        self.layout.merge(path, Merge::Onto { base, theirs, onto })
+    }
+
+    /// Its files, for reading them as found.
+    pub fn folder<'a>(&'a self, worktree: &'a str, tree: &'a Tree, now: Timestamp) -> Folder<'a> {
+        Folder { spot: &self.spot, id: &self.id, worktree, tree, now, read_as: ReadAs::Found }
+    }
+
+    /// A file's path below the project.
+    pub fn below_project(&self, path: &str) -> String {
+        self.spot.below_project(path)
+    }
+}
+
+impl Reader {
+    /// The actor who wrote a session's files.
+    pub fn actor(&self, layout: &dyn Layout) -> Actor {
+        Actor::Tool { name: layout.facts().name.to_owned(), host: self.host.clone() }
+    }
+
+    pub fn folder<'a>(&'a self, located: &'a Located, tree: &'a Tree) -> Folder<'a> {
+        located.folder(&self.worktree, tree, self.now)
+    }
+
+    pub fn read(&self, located: &Located, tree: &Tree) -> Reading<ForeignSession> {
+        let mut reading = located.layout.read(&self.folder(located, tree));
+        let cut_off = What::CutOff { most: MOST_ENTRIES };
+        reading.warnings.extend(tree.cut().map(|folder| Problem::of_file(folder, cut_off)));
+        reading
+    }
+
+    /// State files as we wrote them, without files created since.
+    pub fn read_as_written(&self, located: &Located, tree: &Tree) -> ForeignSession {
+        let folder = Folder { read_as: ReadAs::Written, ..self.folder(located, tree) };
+        located.layout.read(&folder).value
+    }
+
+    /// A session that the log lacks; `None` if its files describe none.
+    pub fn foreign(&self, located: &Located, tree: Tree, disk: &dyn Disk) -> Option<Foreign> {
+        let mut documents = tree.clone();
+        let mut reading = self.read(located, &tree);
+        let mut damaged = reading.value.unreadable.clone();
+        let parts = reading.value.unreadable_parts.clone();
+        if !damaged.is_empty() || !parts.is_empty() {
+            self.use_backups(located, disk, &mut documents, &mut reading);
+            // Content from a backup is not what the file says.
+            reading.value.unreadable.clone_from(&damaged);
+            damaged.extend(parts.into_iter().filter(|part| !reading.value.unreadable_parts.contains(part)));
+        }
+        let Reading { value: told, warnings: problems } = reading;
+        let (recorded, session, _) = told.fold(&self.actor(located.layout))?;
+        let located = located.clone();
+        Some(Foreign { located, tree, documents, damaged, told, problems, recorded, session })
+    }
+
+    /// The next source after an unreadable file: its backup.
+    fn use_backups(
+        &self,
+        located: &Located,
+        disk: &dyn Disk,
+        tree: &mut Tree,
+        reading: &mut Reading<ForeignSession>,
+    ) {
+        let rules = located.layout.files(&located.spot);
+        let parts = reading.value.unreadable_parts.clone();
+        for path in reading.value.unreadable.clone().into_iter().chain(parts) {
+            let backup = format!("{path}.bak");
+            let is_usable =
+                |content: &Vec<u8>| !content.is_empty() && content.len() as u64 <= rules.most_bytes(&path);
+            let Some(content) = disk.backup(&path).filter(is_usable) else { continue };
+            let mut other = tree.clone();
+            other.insert(path.clone(), Entry::File(content));
+            disk.add_named(&mut other);
+            let mut read = self.read(located, &other);
+            if read.value.cannot_read(&path) {
+                continue;
+            }
+            read.warnings.splice(0..0, reading.warnings.drain(..).filter(|problem| problem.path == path));
+            for problem in read.warnings.iter_mut().filter(|problem| problem.path == path) {
+                if let Some(why) = problem.why_unreadable().cloned() {
+                    let then = Then::ReadInstead { backup: backup.clone() };
+                    problem.what = What::Unreadable { why, then };
+                }
+            }
+            let note = located.layout.facts().recovered_note;
+            let recovered = note.map(|words| What::Recovered { words });
+            read.warnings.extend(recovered.map(|what| Problem::of_file(&backup, what)));
+            // The file itself is still damaged.
+            if reading.value.unreadable.contains(&path) {
+                read.value.unreadable.push(path.clone());
+            }
+            *tree = other;
+            *reading = read;
+        }
+    }
+}

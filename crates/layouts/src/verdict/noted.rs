@@ -1,0 +1,141 @@
+//! The journal's record of a backup, as text: length, hash, file, and who wrote it.
+
+use super::Noted;
+use crate::hash::sha256 as hash;
+use model::written::{ViewRow, WriteJournal};
+
+/// Who wrote the backup.
+const OURS: &str = "ours";
+const THEIRS: &str = "theirs";
+
+/// Tells a file from a later one with the same inode number: the number, and when it was made.
+pub type FileId = (u64, u128);
+
+/// The backup of a file when it became the backup.
+#[derive(Debug)]
+pub struct Backup<'a> {
+    length: usize,
+    pub hash: &'a str,
+    /// Another file was put there by somebody else. `None` if the system cannot tell.
+    file: Option<FileId>,
+    pub is_of_others: bool,
+}
+
+impl<'a> Backup<'a> {
+    pub fn of(journal: &'a WriteJournal) -> Option<Self> {
+        Self::parse(journal.backup.as_deref()?)
+    }
+
+    pub fn parse(text: &'a str) -> Option<Self> {
+        let mut parts = text.split(' ');
+        let (length, hash, file) = (parts.next()?.parse().ok()?, parts.next()?, parts.next()?);
+        let file =
+            file.split_once('.').and_then(|(inode, born)| Some((inode.parse().ok()?, born.parse().ok()?)));
+        Some(Self { length, hash, file, is_of_others: parts.next() == Some(THEIRS) })
+    }
+
+    pub fn compared_with(&self, there: Option<FileId>) -> Noted<'a> {
+        let is_same_file = self.file.map(|file| there == Some(file));
+        Noted { length: self.length, hash: self.hash, is_same_file }
+    }
+}
+
+/// The journal of a row after the replaced content `out` became the backup, in this file. Unreadable content
+/// became none. `last` is the row of the file's last writer.
+pub fn dealt_with(
+    row: &ViewRow,
+    last: &ViewRow,
+    out: &[u8],
+    is_whole: bool,
+    file: Option<FileId>,
+) -> WriteJournal {
+    let mut journal = WriteJournal { put_expected: None, ..row.journal.clone() };
+    if is_whole {
+        let own = hash(out);
+        let is_ours = row.earlier.last() == Some(&own) || last.journal.put_hash.as_ref() == Some(&own);
+        let ((inode, born), by) = (file.unwrap_or_default(), if is_ours { OURS } else { THEIRS });
+        journal.backup = Some(format!("{} {own} {inode}.{born} {by}", out.len()));
+    }
+    journal
+}
+
+/// True for content that was observed, or that another process of ours just wrote. An older version of ours
+/// is somebody's deliberate return to it.
+pub fn is_expected(row: &ViewRow, out: &[u8]) -> bool {
+    let hash = hash(out);
+    out == row.previous || hash == row.hash || row.earlier.last() == Some(&hash)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::id::SessionId;
+
+    fn row(earlier: &[&str], put: Option<&str>) -> ViewRow {
+        ViewRow {
+            session: SessionId::parse("a").expect("an id"),
+            path: "p".to_owned(),
+            hash: hash(b"new"),
+            body: b"new".to_vec(),
+            previous: b"old".to_vec(),
+            earlier: earlier.iter().map(|text| hash(text.as_bytes())).collect(),
+            version: 1,
+            boot_id: String::new(),
+            confirmed: false,
+            journal: WriteJournal {
+                put_hash: put.map(|put| hash(put.as_bytes())),
+                put_expected: Some(hash(b"old")),
+                put_this: true,
+                ..WriteJournal::default()
+            },
+        }
+    }
+
+    #[test]
+    fn a_backup_is_noted_as_text_and_read_back() {
+        let file = Some((7, 8));
+        // The last known version and the last write are ours; anything else is somebody's.
+        for (earlier, put, is_of_others) in [
+            (&["out"][..], None, false),
+            (&["out", "later"], None, true),
+            (&[], Some("out"), false),
+            (&["later"], Some("later"), true),
+        ] {
+            let row = row(earlier, put);
+            let journal = dealt_with(&row, &row, b"out", true, file);
+            let backup = Backup::of(&journal).expect("a backup");
+            assert_eq!((backup.hash, backup.is_of_others), (hash(b"out").as_str(), is_of_others));
+            let noted = backup.compared_with(file);
+            assert_eq!((noted.length, noted.is_same_file), (3, Some(true)));
+            assert_eq!(
+                backup.compared_with(Some((7, 9))).is_same_file,
+                Some(false),
+                "the number alone is no proof"
+            );
+            assert_eq!(
+                (journal.put_expected, journal.put_this),
+                (None, true),
+                "the old content is dealt with"
+            );
+        }
+    }
+
+    #[test]
+    fn unreadable_content_becomes_no_backup_and_old_notes_are_understood() {
+        let row = row(&[], None);
+        assert_eq!(dealt_with(&row, &row, b"out", false, None).backup, None);
+        assert!(Backup::parse("7 abc").is_none() && Backup::parse("x abc 1.2").is_none());
+        let old = Backup::parse("7 abc -").expect("a note of an earlier version");
+        assert_eq!(old.compared_with(Some((1, 2))).is_same_file, None);
+        assert!(!old.is_of_others);
+    }
+
+    #[test]
+    fn content_is_expected_if_it_was_seen_or_is_the_last_of_ours() {
+        let row = row(&["first", "last"], None);
+        for (out, is_it) in [("old", true), ("new", true), ("last", true), ("first", false), ("edit", false)]
+        {
+            assert_eq!(is_expected(&row, out.as_bytes()), is_it, "{out}");
+        }
+    }
+}
