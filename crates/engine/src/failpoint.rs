@@ -3,11 +3,15 @@
 
 use std::io;
 
-/// Ends this process immediately, or panics, if a test asked for it.
+/// Ends this process immediately, or panics, if a test asked for it: at this place, or at the n-th place that
+/// is reached (`#n`).
 #[cfg(debug_assertions)]
 pub(crate) fn reached(name: &str) {
+    static REACHED: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(1);
     let asked = |variable| std::env::var_os(variable).is_some_and(|asked| asked == name);
-    if asked("LEFTOFF_TEST_CRASH") {
+    let number = REACHED.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    let is_next = |asked: std::ffi::OsString| asked.to_str() == Some(&format!("#{number}"));
+    if asked("LEFTOFF_TEST_CRASH") || std::env::var_os("LEFTOFF_TEST_CRASH").is_some_and(is_next) {
         std::process::abort();
     }
     assert!(!asked("LEFTOFF_TEST_PANIC"), "a test asked for it at {name}");

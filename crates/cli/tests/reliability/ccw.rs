@@ -190,6 +190,29 @@ fn kills_in_the_middle_of_switches_tear_nothing() {
     check_whole(&sandbox, "WFS-one", "WFS-two", "after kills");
 }
 
+/// A crash at every place of a switch, and one more in the switch back.
+#[test]
+fn two_crashes_in_a_row_take_no_line_back() {
+    const LAST: [&str; 3] = ["view-exchanged", "view-backed-up", "view-placed"];
+    let sandbox = two();
+    for place in 1.. {
+        let crash = |to: &str, at: &str| {
+            let crashed = sandbox.command(["switch", to]).env("LEFTOFF_TEST_CRASH", at).output();
+            crashed.expect("the program starts").status.code().is_none()
+        };
+        if !crash("WFS-one", &format!("#{place}")) {
+            assert!(place > 20, "a switch of two sessions has more places than {place}");
+            break;
+        }
+        let last = LAST[place % LAST.len()];
+        crash("WFS-two", last);
+        sandbox.run(["repair"]).ok();
+        sandbox.run(["switch", "WFS-one"]).ok();
+        check_whole(&sandbox, "WFS-one", "WFS-two", &format!("{place}, then {last}"));
+        sandbox.run(["switch", "WFS-two"]).ok();
+    }
+}
+
 /// Only the other session's part was written before the crash.
 #[test]
 fn repair_writes_a_part_that_did_not_get_there() {

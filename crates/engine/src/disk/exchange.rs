@@ -152,6 +152,7 @@ fn write(path: &Path, body: &[u8], like: Option<fs::Permissions>) -> io::Result<
         .mode(mode)
         .custom_flags(i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or(0))
         .open(path)?;
+    failpoint::reached("view-waiting-made");
     let written = failpoint::fails("view")
         .and_then(|()| file.write_all(body))
         // Renaming before fsync can leave an empty file after a power cut.

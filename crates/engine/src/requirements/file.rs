@@ -183,8 +183,8 @@ impl SharedFile {
                 .and_then(|()| self.write_whole(&temporary, &text))
                 .and_then(|()| fs::rename(&temporary, &path));
             match left {
-                // The last writer has just removed the empty folder.
-                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                // A writer has just removed the empty folder: before the note was in it, or while it was being made.
+                Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::AlreadyExists) => {}
                 done => return done.map_err(doing),
             }
         }

@@ -40,8 +40,8 @@ impl<'a> Backup<'a> {
     }
 }
 
-/// The journal of a row after the replaced content `out` became the backup, in this file. Unreadable content
-/// became none. `last` is the row of the file's last writer.
+/// The journal of a row after the replaced content `out` became the backup, in this file. Unreadable and empty
+/// content became none, and the backup before it stays. `last` is the row of the file's last writer.
 pub fn dealt_with(
     row: &ViewRow,
     last: &ViewRow,
@@ -50,7 +50,7 @@ pub fn dealt_with(
     file: Option<FileId>,
 ) -> WriteJournal {
     let mut journal = WriteJournal { put_expected: None, ..row.journal.clone() };
-    if is_whole {
+    if is_whole && !out.is_empty() {
         let own = hash(out);
         let is_ours = row.earlier.last() == Some(&own) || last.journal.put_hash.as_ref() == Some(&own);
         let ((inode, born), by) = (file.unwrap_or_default(), if is_ours { OURS } else { THEIRS });
@@ -121,9 +121,12 @@ mod tests {
     }
 
     #[test]
-    fn unreadable_content_becomes_no_backup_and_old_notes_are_understood() {
+    fn unreadable_and_empty_content_becomes_no_backup_and_old_notes_are_understood() {
         let row = row(&[], None);
         assert_eq!(dealt_with(&row, &row, b"out", false, None).backup, None);
+        // Everything in the backup would count as added to an empty one.
+        let noted = ViewRow { journal: dealt_with(&row, &row, b"out", true, Some((7, 8))), ..row.clone() };
+        assert_eq!(dealt_with(&noted, &noted, b"", true, Some((7, 8))).backup, noted.journal.backup);
         assert!(Backup::parse("7 abc").is_none() && Backup::parse("x abc 1.2").is_none());
         let old = Backup::parse("7 abc -").expect("a note of an earlier version");
         assert_eq!(old.compared_with(Some((1, 2))).is_same_file, None);

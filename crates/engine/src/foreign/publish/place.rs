@@ -105,6 +105,7 @@ impl Engine {
         let all = self.place_files(&ground, rows, &mut placed, &mut done);
         // Those before one that failed are in place.
         if !placed.is_empty() {
+            failpoint::reached("view-placed");
             self.store.confirm_views(&placed, self.patience.left())?;
         }
         all.map(|()| done)
@@ -241,6 +242,7 @@ impl Engine {
         let kept = others.map(|bytes| file.keep_others_backup(bytes)).transpose()?;
         let kept = file.keep_not_understood(row, &previous)?.or(kept);
         let mut row = self.note_put(row, last, &body, &expected)?;
+        failpoint::reached("view-noted");
         self.scope.put.borrow_mut().insert(target.to_owned(), body.clone());
         let out =
             match exchange::put(target, &body, &expected).map_err(|source| not_written(target, source))? {
@@ -261,6 +263,7 @@ impl Engine {
             // The file is in place; only the replaced one has no place yet.
             Err(error) => return Ok(there(settled(located, &row), Some(not_kept(target, &error)))),
         };
+        failpoint::reached("view-backed-up");
         row.journal = file.dealt_with(&row, last, &out);
         let said = if located.is_whole(&row.path, &out) { kept.or(told) } else { told.or(kept) };
         Ok(there(settled(located, &row), said))
@@ -319,6 +322,7 @@ impl Engine {
                 let bytes = exchange::read(&waiting).map_err(failed)?;
                 let knows = |bytes: &[u8]| row.earlier.contains(&hash(bytes));
                 file.keep_old(&bytes, Backup::of(&last.journal).as_ref(), knows)?;
+                failpoint::reached("view-backed-up");
                 last.journal = file.dealt_with(last, last, &bytes);
                 self.store.note_writes(std::slice::from_ref(last))?;
                 Ok(None)

@@ -42,8 +42,8 @@ fn children(place: &Place, what: &str, numbers: std::ops::Range<usize>) -> Vec<C
             Command::new(&program)
                 .args(["--exact", "requirements::tests::parallel::child", "--test-threads=1"])
                 .env(TOLD, format!("{}|{}|{what}|{number}", root.display(), home.display()))
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
                 .spawn()
                 .expect("a process")
         })
@@ -51,8 +51,10 @@ fn children(place: &Place, what: &str, numbers: std::ops::Range<usize>) -> Vec<C
 }
 
 fn all_done(children: Vec<Child>) {
-    for mut child in children {
-        assert!(child.wait().expect("it ends").success());
+    for child in children {
+        let ended = child.wait_with_output().expect("it ends");
+        let said = String::from_utf8_lossy(&ended.stdout);
+        assert!(ended.status.success(), "{:?}: {said}", ended.status);
     }
 }
 
