@@ -90,7 +90,7 @@ pub use policy::{Policy, PolicyLine, PolicyReport, TrustRequest, Who};
 pub use presence::AgentIdentity;
 pub use processes::variables_above;
 pub use query::{AgentView, Current, Detail};
-pub use registry::{projects_outside_git, state_folder};
+pub use registry::state_folder;
 pub use requirements::{
     Clearing, RecordView, RequirementAnswer, RequirementList, RequirementRecords, RequirementRequest,
     RequirementSettings, RequirementView, SatisfyRequest, SessionRecord, SettingsChange, SettingsFile,

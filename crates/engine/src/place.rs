@@ -112,6 +112,16 @@ impl Project {
         registry::forget(self.registry_key())
     }
 
+    /// The folders of the user's other projects with their store in the state folder.
+    pub fn others_in_state_folder(project: Option<&Self>) -> Vec<PathBuf> {
+        let folder = |key: PathBuf| match key.parent() {
+            Some(parent) if key.ends_with(".git") => parent.to_owned(),
+            Some(_) | None => key,
+        };
+        let keys = registry::others_in_state_folder(project.map(Self::registry_key));
+        keys.into_iter().map(folder).collect()
+    }
+
     /// All worktrees of a repository share one entry.
     fn registry_key(&self) -> &Path {
         self.git.as_ref().map_or(&self.root, |git| &git.common)

@@ -37,10 +37,18 @@ pub(crate) fn forget(key: &Path) -> Result<()> {
     }
 }
 
-/// The number of projects with their store in the state folder.
-pub fn projects_outside_git() -> usize {
+/// The keys of existing projects with their store in the state folder, without this one. An entry that cannot
+/// be read names no project.
+pub(crate) fn others_in_state_folder(key: Option<&Path>) -> Vec<PathBuf> {
     let folder = state_folder().map(|state| state.join("projects"));
-    folder.and_then(|folder| fs::read_dir(folder).ok()).map_or(0, Iterator::count)
+    let entries = folder.and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+    let mut keys: Vec<PathBuf> = entries
+        .filter_map(|entry| fs::read_to_string(entry.path()).ok())
+        .filter_map(|text| text.lines().nth(1).map(PathBuf::from))
+        .filter(|other| Some(other.as_path()) != key && other.exists())
+        .collect();
+    keys.sort();
+    keys
 }
 
 /// A project's actual or potential place in the user's state folder.

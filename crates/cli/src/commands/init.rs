@@ -18,7 +18,8 @@ use std::process::ExitCode;
 /// (codex) it is in `$XDG_STATE_HOME/leftoff`. The named agents, or those found in use here, then get their
 /// hooks, an MCP entry, and a marked section in AGENTS.md with five commands. Only missing parts are added;
 /// comments and unknown keys stay; symbolic links are refused; repeating it changes nothing. `--remove`
-/// removes exactly that again; the store is removed only if nothing was ever stored in it.
+/// removes exactly that again; the store is removed only if nothing was ever stored in it, and an entry in
+/// your home folder only if none of your other projects needs it.
 #[derive(Clone, clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff init\n  leftoff init --agent claude --agent codex\n  leftoff init --agent claude --user\n  leftoff init --sync\n  leftoff init --dry-run\n  leftoff init --remove"
@@ -65,6 +66,8 @@ struct Done {
     gone: Vec<PathBuf>,
     touched: Vec<Touched>,
     agents: Vec<&'static Agent>,
+    /// A file of the user that keeps its entry, and the other projects that need it.
+    needed: Option<(PathBuf, Vec<PathBuf>)>,
 }
 
 impl Run for Init {
@@ -146,7 +149,7 @@ impl Init {
         if let Some(home) = self.home_of_shim(&places)? {
             touched.push(install::shim::put_in(home, self.dry_run)?);
         }
-        Ok(Done { setup, gone: Vec::new(), touched, agents })
+        Ok(Done { setup, gone: Vec::new(), touched, agents, needed: None })
     }
 
     fn set_up(&self, agents: &[&Agent], globals: &Globals) -> Result<engine::Setup, Failure> {
@@ -159,9 +162,10 @@ impl Init {
         let mut places = places(globals, self.user);
         let agents = install::chosen(&self.agents, &places, Task::TakeOut)?;
         self.refuse_without_home(&places)?;
-        let own = usize::from(places.project.is_some());
-        if engine::projects_outside_git() <= own {
-            places.stores = engine::state_folder().into_iter().collect();
+        let needed_by = if self.user { Vec::new() } else { others_with_store_in_state_folder(globals) };
+        if !needed_by.is_empty() {
+            // The entry in the user's own settings serves every project.
+            places.stores.clear();
         }
         let mut touched = install::run(&agents, &places, Task::TakeOut, self.dry_run)?;
         if let Some(home) = self.home_of_shim(&places)? {
@@ -169,7 +173,8 @@ impl Init {
         }
         let all = self.agents.is_empty() && !self.user;
         let gone = if all { engine::take_down(&globals.options, self.dry_run)? } else { Vec::new() };
-        Ok(Done { setup: None, gone, touched, agents })
+        let kept = shared_entry(&agents, &places).filter(|path| !needed_by.is_empty() && path.exists());
+        Ok(Done { setup: None, gone, touched, agents, needed: kept.map(|path| (path, needed_by)) })
     }
 
     fn home_of_shim<'a>(&self, places: &'a Places) -> Result<Option<&'a Path>, Failure> {
@@ -228,6 +233,9 @@ impl Init {
         if let Some(left) = done.setup.as_ref().and_then(|setup| setup.moved.as_ref()) {
             out.say(&format!("The store was moved; the old one is kept as {}", left.display()));
         }
+        if let Some((path, projects)) = &done.needed {
+            out.say(&still_needed(path, projects));
+        }
         if self.remove || self.dry_run {
             return;
         }
@@ -261,6 +269,9 @@ impl Init {
             fields.insert("agents".to_owned(), json!(names));
             fields.insert("files".to_owned(), json!(done.touched));
             fields.insert("removed".to_owned(), json!(done.gone));
+            if let Some((path, projects)) = &done.needed {
+                fields.insert("still_needed".to_owned(), json!({ "path": path, "by": projects }));
+            }
         }
         value
     }
@@ -293,6 +304,27 @@ pub fn places(globals: &Globals, user: bool) -> Places {
         codex_home: set("CODEX_HOME"),
         stores: engine::state_folder().into_iter().collect(),
     }
+}
+
+fn still_needed(path: &Path, projects: &[PathBuf]) -> String {
+    let by = match projects {
+        [only] => format!("{} needs it", only.display()),
+        several => format!("{} other projects need it", several.len()),
+    };
+    format!("The entry in {} stays: {by}.", path.display())
+}
+
+/// The user's other projects that an agent needs the state folder for.
+fn others_with_store_in_state_folder(globals: &Globals) -> Vec<PathBuf> {
+    let folder = globals.options.project.clone().or_else(|| std::env::current_dir().ok());
+    let project = folder.and_then(|folder| engine::Project::find_or_here(&folder).ok());
+    engine::Project::others_in_state_folder(project.as_ref())
+}
+
+/// The user's settings that one entry of ours serves every project in, if one of these agents has them.
+fn shared_entry(agents: &[&Agent], places: &Places) -> Option<PathBuf> {
+    let codex = agents.iter().any(|agent| agent.name == "codex");
+    install::agents::codex_home(places).filter(|_| codex).map(|home| home.join("config.toml"))
 }
 
 /// The state folder, if this project's store is in it.

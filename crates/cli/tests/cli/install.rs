@@ -324,3 +324,39 @@ fn init_without_arguments_shows_what_it_would_write_and_asks_once() {
     let again = sandbox.run_at_terminal(["init"]).expect("script");
     assert!(!again.stdout.contains("Write this?"), "nothing would change: {}", again.stdout);
 }
+
+#[test]
+fn an_entry_of_the_user_stays_while_another_project_needs_it() {
+    let sandbox = fresh();
+    let other = sandbox.folder().join("other");
+    std::fs::create_dir_all(other.join(".git")).unwrap();
+    std::fs::write(other.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    let other = other.canonicalize().unwrap();
+    let there = other.to_str().unwrap();
+    init(&sandbox, &["--agent", "codex"]);
+    init(&sandbox, &["--agent", "codex", "--project", there]);
+    let settings = sandbox.folder().join("home/.codex/config.toml");
+    let before = std::fs::read_to_string(&settings).unwrap();
+    let first = init(&sandbox, &["--remove"]);
+    assert_eq!(std::fs::read_to_string(&settings).unwrap(), before);
+    let said = format!("The entry in {} stays: {there} needs it.", settings.display());
+    assert!(first.stderr.contains(&said), "{}", first.stderr);
+    assert!(!sandbox.path(".codex").exists(), "the project's own files are removed");
+    let last = init(&sandbox, &["--remove", "--project", there]);
+    assert!(!settings.exists(), "nobody needs it: {}{}", last.stdout, last.stderr);
+    assert!(!last.stderr.contains("stays"), "{}", last.stderr);
+}
+
+/// A deleted project needs nothing, and its entry does not count.
+#[test]
+fn a_deleted_project_keeps_no_entry_of_the_user() {
+    let sandbox = fresh();
+    let other = sandbox.folder().join("other");
+    std::fs::create_dir_all(other.join(".git")).unwrap();
+    std::fs::write(other.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    init(&sandbox, &["--agent", "codex"]);
+    init(&sandbox, &["--agent", "codex", "--project", other.to_str().unwrap()]);
+    std::fs::remove_dir_all(&other).unwrap();
+    init(&sandbox, &["--remove"]);
+    assert!(!sandbox.folder().join("home/.codex/config.toml").exists());
+}
