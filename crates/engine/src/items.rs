@@ -159,7 +159,13 @@ impl Spot {
 
 impl Engine {
     /// An item as the caller sees it now.
-    pub(crate) fn item_view(&self, item: Item, actor: &Actor, now: Timestamp) -> ItemView {
+    pub(crate) fn item_view(&self, mut item: Item, actor: &Actor, now: Timestamp) -> ItemView {
+        // A holder that hooks see at work has not let go, although it told nothing for longer than its lease.
+        if let Some(lease) = item.lease.as_mut().filter(|lease| !lease.is_live(now))
+            && let Some(seen) = self.seen_at_work(&lease.actor)
+        {
+            *lease = lease.with_holder_seen(seen);
+        }
         let lease = item.live_lease(now).filter(|lease| lease.actor != *actor);
         let gone = lease.and_then(|lease| self.gone_since(&lease.actor));
         let is_elsewhere = |lease: &Lease| lease.actor.host() != self.caller.host;
@@ -351,13 +357,14 @@ impl Engine {
         let query = ReadyQuery { run: &spot.run, phase: &spot.phase, holder: &holder, now, limit };
         let mut free = overlaid(session, batch, || Ok(self.store.ready_items(session, &query)?))?;
         free.retain(|row| is_here(row) && (is_mine(row) || !is_live(row)));
-        sort(&mut free);
-        if free.is_empty() {
-            return self.left_by_somebody(session, spot, batch, actor, now);
+        // The caller's own comes first, although its lease has ended; then a started one that nobody holds.
+        free.sort_by_cached_key(|row| (!is_mine(row), row.status != "active", row.place, row.id.key()));
+        for row in free {
+            if self.item_view(read_item(&row)?, actor, now).ready {
+                return Ok(Some(row));
+            }
         }
-        // A started item that nobody holds precedes those not started.
-        let begun = free.iter().position(|row| row.status == "active").unwrap_or_default();
-        Ok(Some(free.swap_remove(begun)))
+        self.left_by_somebody(session, spot, batch, actor, now)
     }
 }
 

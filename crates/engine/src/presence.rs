@@ -188,11 +188,20 @@ impl Engine {
     pub(crate) fn gone_since(&self, holder: &Actor) -> Option<Timestamp> {
         let Actor::Agent { agent, id, .. } = holder else { return None };
         let row = self.store.agent(agent, id).ok().flatten()?;
+        // Without hooks the recorded process may be one of many that the agent runs its commands in.
+        row.memory.as_ref()?;
         let has_ended = row.memory.as_deref().is_some_and(hooks::has_ended);
         if !row.host.is_empty() && row.host != self.caller.host && !has_ended {
             return None;
         }
         (!self.lives(&row)).then_some(row.last_seen)
+    }
+
+    /// When a lease holder was last seen at work, if its hooks tell and it is still there.
+    pub(crate) fn seen_at_work(&self, holder: &Actor) -> Option<Timestamp> {
+        let Actor::Agent { agent, id, .. } = holder else { return None };
+        let row = self.store.agent(agent, id).ok().flatten()?;
+        (row.memory.is_some() && self.lives(&row)).then_some(row.last_seen)
     }
 
     /// Its row shows that it is gone, so it stays while something is held in its name.

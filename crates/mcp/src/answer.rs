@@ -95,10 +95,8 @@ pub(crate) fn standing(view: &View) -> String {
         json(view.status).as_str().unwrap_or_default().replace('_', " "),
     );
     if let Some(pause) = &view.interrupted {
-        let context = pause
-            .context
-            .as_ref()
-            .map(|context| format!(", in the middle of {}", quoted(context, LONGEST_LINE)));
+        let context = view.in_the_middle_of(|text| quoted(text, LONGEST_LINE));
+        let context = context.map(|what| format!(", in the middle of {what}"));
         let reason = quoted(&pause.reason, LONGEST_LINE);
         text.push_str(&format!("It was paused: {reason}{}\n", context.unwrap_or_default()));
     }

@@ -5,7 +5,7 @@ mod lifecycle;
 mod phases;
 mod runs;
 
-pub use phases::{NamedPhase, named_phase, resolve_phase, to_prove_before};
+pub use phases::{NamedPhase, contested_before, named_phase, resolve_phase, to_prove_before};
 
 use crate::approval::Approval;
 use crate::artifact::ArtifactVersion;

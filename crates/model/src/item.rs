@@ -10,7 +10,7 @@ pub use book::ItemBook;
 use crate::actor::Actor;
 use crate::id::{ItemId, Name};
 use crate::run::Run;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -89,6 +89,14 @@ pub struct Lease {
 impl Lease {
     pub fn is_live(&self, now: Timestamp) -> bool {
         now < self.until && !self.is_of_the_future(now)
+    }
+
+    /// What its holder does renews it, also where only a hook saw that.
+    #[must_use]
+    pub fn with_holder_seen(&self, seen: Timestamp) -> Self {
+        let seconds = i64::try_from(self.seconds).unwrap_or(i64::MAX);
+        let until = seen.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(self.until);
+        Self { until: self.until.max(until), ..self.clone() }
     }
 
     /// True once more than half of the lease has passed, or the clock was set back since it was given.

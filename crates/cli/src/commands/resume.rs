@@ -47,8 +47,8 @@ impl Run for Resume {
         let phase = &answer.view.current_phase;
         let mut done = format!("continues in {}", phase_called(phase.number, &phase.id));
         if let Some(pause) = &answer.view.interrupted {
-            let context =
-                pause.context.as_ref().map(|text| format!(", in the middle of: {}", one_line(text, LONGEST)));
+            let context = answer.view.in_the_middle_of(|text| one_line(text, LONGEST));
+            let context = context.map(|what| format!(", in the middle of: {what}"));
             let (when, why) = (moment(pause.paused_at, pause.resumed_at), one_line(&pause.reason, LONGEST));
             done.push_str(&format!("; paused {when}: {why}{}", context.unwrap_or_default()));
         }

@@ -73,6 +73,82 @@ fn b3_a_lease_whose_holder_is_gone_says_so_and_can_be_claimed() {
 }
 
 #[test]
+fn b8_an_item_stays_its_holders_while_hooks_see_the_agent_at_work() {
+    let sandbox = with_tasks();
+    let mut agent = Agent::new(&sandbox, "agent-a");
+    agent.hook(&sandbox, "cccc0000-3", "startup").ok();
+    agent.run(&sandbox, &["item", "claim", "task-1"]).ok();
+    sandbox.at("2026-11-14T10:25:00Z");
+    let used = serde_json::json!({ "hook_event_name": "PostToolUse", "tool_name": "Edit",
+        "tool_use_id": "1", "tool_input": { "file_path": "a.rs" }, "tool_response": {} });
+    let used = crate::agent::event(&sandbox, "cccc0000-3", &used);
+    agent.run_with_input(&sandbox, &["hook", "claude"], &used).ok();
+    // Its lease ended at 10:30, but it was seen at 10:25.
+    sandbox.at("2026-11-14T10:40:00Z");
+    let next = sandbox.run(["next"]).ok().stdout;
+    assert!(next.contains("leftoff item claim task-2"), "{next}");
+    let told = brief(&sandbox);
+    assert!(told.contains("task-1 First: held by claude cccc0000 until 10:55 UTC"), "{told}");
+    let refused = sandbox.run(["item", "claim", "task-1"]).code(4).stderr;
+    assert!(refused.contains("claude cccc0000 holds it until"), "{refused}");
+    let own = agent.run(&sandbox, &["next"]).ok().stdout;
+    assert!(own.contains("leftoff item done task-1"), "{own}");
+    drop(agent);
+    sandbox.run(["item", "claim", "task-1"]).ok();
+}
+
+#[test]
+fn b8_an_agent_without_hooks_is_not_gone_when_the_process_of_one_command_is() {
+    let sandbox = with_tasks();
+    let mut wrapper = Agent::new(&sandbox, "wrapper");
+    wrapper.export("codex:9c2e77b0-1");
+    wrapper.run(&sandbox, &["resume", "s"]).ok();
+    wrapper.run(&sandbox, &["item", "claim", "task-1"]).ok();
+    drop(wrapper);
+    let next = sandbox.run(["next"]).ok().stdout;
+    assert!(next.contains("leftoff item claim task-2"), "{next}");
+    sandbox.run(["item", "claim", "task-1"]).code(4);
+}
+
+#[test]
+fn b8_an_agent_returns_to_its_own_item_first_although_its_lease_ended() {
+    let sandbox = with_tasks();
+    sandbox.run_as("codex:bbbb0000", ["item", "claim", "task-1"]).ok();
+    sandbox.run_as("claude:aaaa0000", ["item", "claim", "task-2"]).ok();
+    sandbox.at("2026-11-14T10:45:00Z");
+    let next = sandbox.run_as("claude:aaaa0000", ["next"]).ok().stdout;
+    assert!(next.contains("leftoff item claim task-2"), "{next}");
+    let told = brief(&sandbox);
+    assert!(told.contains("task-1 First: ready (held by codex bbbb0000 until 10:30 UTC)"), "{told}");
+}
+
+#[test]
+fn b7_a_pause_keeps_the_item_that_it_interrupted() {
+    let sandbox = with_tasks();
+    sandbox.run(["item", "claim", "task-2"]).ok();
+    sandbox.run(["pause", "--reason", "lunch"]).ok();
+    let paused = brief(&sandbox);
+    assert!(paused.contains("\"lunch\", in the middle of task-2 (\"Second\")"), "{paused}");
+    let resumed = crate::unbroken(&sandbox.run(["resume"]).ok().stdout);
+    assert!(resumed.contains(": lunch, in the middle of: task-2 (Second)"), "{resumed}");
+    assert!(resumed.contains("leftoff item claim task-2"), "{resumed}");
+    let told = brief(&sandbox);
+    assert!(told.contains("\"lunch\", in the middle of task-2 (\"Second\")\n"), "{told}");
+    assert!(told.contains("`leftoff item claim task-2`"), "{told}");
+    sandbox.run(["item", "done", "task-2"]).ok();
+    assert!(!brief(&sandbox).contains("in the middle of"), "{}", brief(&sandbox));
+}
+
+#[test]
+fn b7_a_session_that_another_one_paused_names_its_interrupted_item() {
+    let sandbox = with_tasks();
+    sandbox.run(["item", "claim", "task-2"]).ok();
+    sandbox.run(["start", "--id", "other"]).ok();
+    let told = sandbox.run(["brief", "s", "--format", "markdown"]).ok().stdout;
+    assert!(told.contains(", in the middle of task-2 (\"Second\")"), "{told}");
+}
+
+#[test]
 fn b4_earlier_runs_are_one_line_each() {
     let sandbox = git();
     sandbox.at("2026-11-14T10:00:00Z");

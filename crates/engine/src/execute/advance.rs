@@ -310,7 +310,11 @@ impl Engine {
     ) -> Result<Option<Tried>> {
         let phase = match named_phase(session, asked).map_err(|refusal| in_own_words(session, refusal))? {
             NamedPhase::AlreadyDone(_) => return Ok(None),
-            NamedPhase::Current(phase) | NamedPhase::Claimed(phase) => phase,
+            NamedPhase::Claimed(phase) => phase,
+            NamedPhase::Current(phase) => {
+                self.refuse_to_pass_over(session, phase)?;
+                phase
+            }
         };
         let submission = with_recorded_evidence(phase, submission);
         let phase = phase.id().clone();

@@ -71,9 +71,9 @@ impl Engine {
             let book = loading.book;
             let item = named(&command).clone();
             let now = engine.clock.now();
-            let gone = engine.gone_holders(&book);
+            let (gone, seen) = (engine.gone_holders(&book), engine.holders_at_work(&book));
             let completes = matches!(command, ItemCommand::Complete { .. });
-            let context = Context { session, book: &book, actor: &actor, now, gone: &gone };
+            let context = Context { session, book: &book, actor: &actor, now, gone: &gone, seen: &seen };
             let events = decide(&context, command)?;
             let without = if completes { engine.without_its_file(session, book.get(&item)) } else { None };
             let mut plan = Plan::of(subject.change(events));

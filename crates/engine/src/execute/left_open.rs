@@ -3,11 +3,22 @@
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::policy::Restricted;
+use model::command::contested_before;
 use model::event::Event;
+use model::phase::Phase;
 use model::refusal::{ItemRefusal, Refusal};
 use model::session::Session;
 
 impl Engine {
+    /// Only a person can complete a phase behind one that a file calls done against our records: its own gate comes
+    /// first.
+    pub(super) fn refuse_to_pass_over(&self, session: &Session, phase: &Phase) -> Result<()> {
+        match contested_before(session, phase) {
+            Some(refusal) if self.require_person(Restricted::Close).is_err() => Err(refusal.into()),
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// Only a person can end a run with open items, or with a phase that a file calls done against our records.
     pub(super) fn refuse_to_end_over_items(&self, session: &Session, events: &[Event]) -> Result<()> {
         let ends = events.iter().any(|event| matches!(event, Event::RunCompleted));

@@ -76,9 +76,18 @@ impl ItemView {
                 format!("held by {holder}{where_from} until {}", moment(lease.until, now))
             }
             Some(_) | None if !self.ready => "left open".to_owned(),
-            Some(_) | None if self.item.status == ItemStatus::Active => "started, free".to_owned(),
-            Some(_) | None => "ready".to_owned(),
+            Some(_) | None => {
+                let is_begun = self.item.status == ItemStatus::Active;
+                format!("{}{}", if is_begun { "started, free" } else { "ready" }, self.last_held(now))
+            }
         }
+    }
+
+    /// ` (held by claude a4326893 until 15:40 UTC)`, if a lease ended without a word from its holder.
+    fn last_held(&self, now: Timestamp) -> String {
+        let Some(lease) = &self.item.lease else { return String::new() };
+        let holder = one_line(&lease.actor.to_string(), 60);
+        format!(" (held by {holder} until {})", moment(lease.until, now))
     }
 }
 

@@ -1,16 +1,20 @@
 //! Answers that every front end takes from a view: phases to look at, open notes, progress, commands.
 
 use super::{GateOutcome, PhaseView, View};
+use crate::items::ItemView;
 use crate::query::AgentView;
 use jiff::Timestamp;
 use model::actor::Actor;
 use model::gate::{Attempt, AttemptOutcome};
 use model::hint::CommandLine;
+use model::lifecycle::Lifecycle;
 use model::note::{Note, NoteKind};
 use model::session::RevisionMade;
 use model::words;
 
 const LONGEST_TITLE: usize = 80;
+/// How many interrupted items are named.
+const MOST_INTERRUPTED: usize = 3;
 
 impl View {
     pub fn current(&self) -> Option<&PhaseView> {
@@ -32,6 +36,41 @@ impl View {
     pub fn contested(&self) -> Option<&PhaseView> {
         let closed_over = || self.phases.iter().find(|phase| Some(&phase.id) == self.closed_over.as_ref());
         self.phases.iter().find(|phase| phase.contested).or_else(closed_over)
+    }
+
+    /// The work that a pause interrupted: in the words of whoever paused, and the items that were started.
+    /// `say` quotes or shortens a caller's text.
+    pub fn in_the_middle_of(&self, say: impl Fn(&str) -> String) -> Option<String> {
+        let earlier = self.interrupted.as_ref().and_then(|before| before.context.as_ref());
+        let (context, is_paused) = match &self.lifecycle {
+            Lifecycle::Paused { context, .. } => (context.as_ref().or(earlier), true),
+            Lifecycle::Active if self.interrupted.is_some() => (earlier, false),
+            Lifecycle::Active
+            | Lifecycle::Completed { .. }
+            | Lifecycle::Failed { .. }
+            | Lifecycle::Abandoned { .. } => return None,
+        };
+        // Nobody works while a session is paused, so every lease is one that the pause interrupted.
+        let is_interrupted = |item: &&ItemView| {
+            let is_somebodys = item.item.lease.is_some() && !item.mine;
+            item.is_begun() && (is_paused || !is_somebodys) || is_paused && is_somebodys
+        };
+        let mut items: Vec<&ItemView> = self.items.iter().filter(is_interrupted).collect();
+        let more = items.len().saturating_sub(MOST_INTERRUPTED);
+        items.truncate(MOST_INTERRUPTED);
+        let mut names: Vec<String> = items.iter().map(|item| item.id().to_string()).collect();
+        if let ([one], None) = (items.as_slice(), context) {
+            names = vec![format!("{} ({})", one.id(), say(&one.item.title))];
+        }
+        if more > 0 {
+            names.push(format!("{more} more"));
+        }
+        let names = names.join(", ");
+        match context {
+            Some(context) if names.is_empty() => Some(say(context)),
+            Some(context) => Some(format!("{} ({names})", say(context))),
+            None => Some(names).filter(|names| !names.is_empty()),
+        }
     }
 
     /// True if its files call the session finished over a phase that is not done here.

@@ -32,6 +32,8 @@ pub struct Context<'a> {
     pub now: Timestamp,
     /// Lease holders known to be gone. Their leases do not count.
     pub gone: &'a [Actor],
+    /// Lease holders at work, with when each was last seen. That renews their leases.
+    pub seen: &'a [(Actor, Timestamp)],
 }
 
 /// A request to change an item.

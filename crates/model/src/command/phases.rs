@@ -32,10 +32,7 @@ pub fn named_phase<'a>(session: &'a Session, asked: Option<&str>) -> Result<Name
         Some(text) => run.resolve(text).ok_or_else(|| unknown(run, text))?,
     };
     if asked.is_some() && phase.claimed {
-        return match contested_before(session, run, phase) {
-            Some(earlier) => Err(earlier_unproven(session, phase, earlier)),
-            None => Ok(NamedPhase::Claimed(phase)),
-        };
+        return contested_before(session, phase).map_or(Ok(NamedPhase::Claimed(phase)), Err);
     }
     if asked.is_some() && phase.is_done() {
         return Ok(NamedPhase::AlreadyDone(phase));
@@ -67,11 +64,18 @@ pub fn to_prove_before<'a>(
     phase: &Phase,
     has_gate: bool,
 ) -> Option<&'a Phase> {
-    contested_before(session, run, phase)
+    first_contested(session, run, phase)
         .or_else(|| before(run, phase).find(|earlier| earlier.claimed).filter(|_| !has_gate))
 }
 
-fn contested_before<'a>(session: &Session, run: &'a Run, phase: &Phase) -> Option<&'a Phase> {
+/// The refusal to complete a phase while an earlier one is done only according to a file, and its gate failed here or
+/// its items are open here.
+pub fn contested_before(session: &Session, phase: &Phase) -> Option<Refusal> {
+    let earlier = first_contested(session, session.run()?, phase)?;
+    Some(earlier_unproven(session, phase, earlier))
+}
+
+fn first_contested<'a>(session: &Session, run: &'a Run, phase: &Phase) -> Option<&'a Phase> {
     before(run, phase).find(|earlier| session.is_contested(earlier))
 }
 

@@ -50,6 +50,7 @@ struct Work {
     book: ItemBook,
     now: Timestamp,
     gone: Vec<Actor>,
+    seen: Vec<(Actor, Timestamp)>,
 }
 
 impl Work {
@@ -79,7 +80,7 @@ impl Work {
             .map(|(version, event)| Recorded { version, at: at(0), actor: anna(), event })
             .collect();
         let session = Session::fold(&log).expect("it begins with a start");
-        Self { log, session, book: ItemBook::default(), now: at(0), gone: Vec::new() }
+        Self { log, session, book: ItemBook::default(), now: at(0), gone: Vec::new(), seen: Vec::new() }
     }
 
     /// A session with these items in the current phase, all ready.
@@ -97,8 +98,14 @@ impl Work {
     }
 
     fn try_to(&mut self, actor: &Actor, command: ItemCommand) -> Result<Vec<ItemEvent>, Refusal> {
-        let context =
-            Context { session: &self.session, book: &self.book, actor, now: self.now, gone: &self.gone };
+        let context = Context {
+            session: &self.session,
+            book: &self.book,
+            actor,
+            now: self.now,
+            gone: &self.gone,
+            seen: &self.seen,
+        };
         let events = decide(&context, command)?;
         self.keep(actor, &events);
         Ok(events.into_iter().filter_map(item_event).collect())
@@ -484,6 +491,34 @@ fn f6_a_lease_lasts_no_longer_than_its_length_when_the_clock_is_set_back() {
     work.did(&one, claim("b"));
     work.later(600);
     work.did(&other, claim("b"));
+}
+
+#[test]
+fn b8_a_lease_outlasts_its_length_while_its_holder_is_seen_at_work() {
+    let (one, other) = (agent("one"), agent("other"));
+    let mut work = Work::with(&["a"]);
+    work.did(&one, claim("a"));
+    let length = 600;
+    work.later(length - 60);
+    work.seen = vec![(one.clone(), work.now)];
+    let until = work.now + SignedDuration::from_secs(length);
+    work.later(120);
+    let held = ItemRefusal::Held { doing: "claim", id: id("a"), holder: one.to_string(), until };
+    assert_eq!(work.refused(&other, claim("a")), held);
+    work.later(length);
+    work.did(&other, claim("a"));
+}
+
+#[test]
+fn b7_an_item_that_was_claimed_counts_as_started_once_its_holder_pauses() {
+    let one = agent("one");
+    let mut work = Work::with(&["a", "b"]);
+    work.did(&one, claim("b"));
+    for event in command::items::set_aside(work.book.iter(), &one) {
+        work.book.apply(&event, work.now, &one);
+    }
+    assert_eq!((&work.item("b").status, &work.item("b").lease), (&ItemStatus::Active, &None));
+    assert_eq!(work.item("a").status, ItemStatus::Pending);
 }
 
 #[test]

@@ -16,9 +16,8 @@ pub(super) fn paused(brief: &Brief, detail: Detail) -> String {
     else {
         return String::new();
     };
-    let context = pause.context.as_ref();
-    let context =
-        context.map(|context| format!(", in the middle of {}", quoted(context, detail.longest_text())));
+    let context = view.in_the_middle_of(|text| quoted(text, detail.longest_text()));
+    let context = context.map(|what| format!(", in the middle of {what}"));
     format!(
         "## Paused {}, resumed {}\n{}{}\n",
         when(pause.paused_at, brief.now),

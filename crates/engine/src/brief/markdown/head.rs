@@ -106,10 +106,9 @@ fn standing(brief: &Brief, detail: Detail) -> String {
             )
         }
         Lifecycle::Active => format!("{place}. {figures}."),
-        Lifecycle::Paused { at, reason, context, saved } => {
-            let earlier = view.interrupted.as_ref().and_then(|before| before.context.as_ref());
-            let context = context.as_ref().or(earlier);
-            let context = context.map(|context| format!(", in the middle of {}", quoted(context, longest)));
+        Lifecycle::Paused { at, reason, saved, .. } => {
+            let context = view.in_the_middle_of(|text| quoted(text, longest));
+            let context = context.map(|what| format!(", in the middle of {what}"));
             format!(
                 "{place}. **Paused** {}: {}{}.{} {figures}.",
                 when(*at, brief.now),

@@ -2,6 +2,7 @@
 
 use crate::engine::Engine;
 use crate::next::file_of_item;
+use jiff::Timestamp;
 use model::actor::Actor;
 use model::item::{Item, ItemBook};
 use model::session::Session;
@@ -12,6 +13,12 @@ impl Engine {
         let now = self.clock.now();
         let holders = book.iter().filter_map(|item| Some(&item.live_lease(now)?.actor));
         holders.filter(|holder| self.gone_since(holder).is_some()).cloned().collect()
+    }
+
+    /// Holders of leases on these items that are at work, and when each was last seen.
+    pub(super) fn holders_at_work(&self, book: &ItemBook) -> Vec<(Actor, Timestamp)> {
+        let holders = book.iter().filter_map(|item| Some(&item.lease.as_ref()?.actor));
+        holders.filter_map(|holder| Some((holder.clone(), self.seen_at_work(holder)?))).collect()
     }
 
     /// A warning if an item is marked done although its file is missing.

@@ -84,6 +84,7 @@ impl Deciding {
             actor: &self.actor,
             now: self.now,
             gone: &[],
+            seen: &[],
         };
         for event in decide(&context, command)? {
             if let Event::Item(event) = &event {

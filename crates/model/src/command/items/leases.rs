@@ -3,7 +3,7 @@
 use super::renewed;
 use crate::actor::Actor;
 use crate::event::ItemEvent;
-use crate::item::{Item, ItemStatus};
+use crate::item::Item;
 use jiff::Timestamp;
 
 /// Lease renewals that follow from an actor's activity. A lease is renewed only once more than half of it has
@@ -15,15 +15,12 @@ pub fn renewals<'a>(held: impl Iterator<Item = &'a Item>, actor: &Actor, now: Ti
         .collect()
 }
 
-/// Frees an actor's items: begun ones stay begun, so that whoever continues takes them first.
+/// Frees an actor's items. They count as started, because a claim is how work on an item begins: whoever continues
+/// takes them first.
 pub fn set_aside<'a>(held: impl Iterator<Item = &'a Item>, actor: &Actor) -> Vec<ItemEvent> {
     let is_own = |item: &&Item| item.lease.as_ref().is_some_and(|lease| lease.actor == *actor);
-    held.filter(is_own)
-        .flat_map(|item| {
-            let begun =
-                (item.status == ItemStatus::Active).then(|| ItemEvent::ItemStarted { id: item.id.clone() });
-            [Some(ItemEvent::ItemReleased { id: item.id.clone() }), begun]
-        })
-        .flatten()
-        .collect()
+    let freed = |item: &Item| {
+        [ItemEvent::ItemReleased { id: item.id.clone() }, ItemEvent::ItemStarted { id: item.id.clone() }]
+    };
+    held.filter(is_own).flat_map(freed).collect()
 }

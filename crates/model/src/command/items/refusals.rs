@@ -63,15 +63,22 @@ impl Context<'_> {
         doing: &'static str,
         takeover: Takeover,
     ) -> Result<(), Refusal> {
-        let Some(Lease { actor, until, .. }) = item.live_lease(self.now) else { return Ok(()) };
+        let Some(Lease { actor, until, .. }) = self.lease_in_force(item) else { return Ok(()) };
         let may_take_over = match takeover {
             Takeover::ByAPerson => self.actor.is_person(),
             Takeover::Never => false,
         };
-        if actor == self.actor || may_take_over || self.gone.contains(actor) {
+        if actor == *self.actor || may_take_over || self.gone.contains(&actor) {
             return Ok(());
         }
-        Err(ItemRefusal::Held { doing, id: item.id.clone(), holder: actor.to_string(), until: *until }.into())
+        Err(ItemRefusal::Held { doing, id: item.id.clone(), holder: actor.to_string(), until }.into())
+    }
+
+    fn lease_in_force(&self, item: &Item) -> Option<Lease> {
+        let lease = item.lease.as_ref()?;
+        let seen = self.seen.iter().find(|(holder, _)| *holder == lease.actor);
+        let lease = seen.map_or_else(|| lease.clone(), |(_, seen)| lease.with_holder_seen(*seen));
+        Some(lease).filter(|lease| lease.is_live(self.now))
     }
 }
 
