@@ -3,14 +3,14 @@
 mod ending;
 
 use crate::execute::placeholder;
-use crate::items::ItemsSeen;
+use crate::items::{ItemView, ItemsSeen};
 use crate::view::{Material, produced};
 use crate::words::{moment, phase_called, phase_titled, quoted, sentence};
 use ending::{claimed_before_the_end, closed_by_file, contested, is_not_done, open_blockers, over};
 use model::gate::{Attempt, CheckResult};
 use model::hint::{CommandLine, Hint, Piece};
 use model::id::Name;
-use model::item::Item;
+use model::item::{Item, ItemStatus};
 use model::lifecycle::Lifecycle;
 use model::phase::Phase;
 use model::run::Run;
@@ -183,7 +183,11 @@ fn prove(material: &Material<'_>, position: usize) -> Next {
     let phase = &run.phases[position];
     let called = phase_called(run.number_at(position), phase.id());
     let defined = material.definition.and_then(|workflow| workflow.phase(phase.id().as_str()));
-    let mut summary = Hint::new(format!("A file calls {called} done; nothing here shows it."));
+    let mut summary = Hint::new(if phase.claimed {
+        format!("A file calls {called} done; nothing here shows it.")
+    } else {
+        format!("The session moved past {called}, whose gate failed here.")
+    });
     let mut missing: Vec<&CheckResult> = Vec::new();
     if session.failed_here(phase) {
         let failed = phase.attempts_since_opened().rfind(|attempt| !attempt.report.passes());
@@ -273,7 +277,12 @@ fn nothing_ready(material: &Material<'_>, items: &ItemsSeen, done: &str) -> Next
     if more > 0 && named.len() == NAMED {
         named.push(format!("and {more} more"));
     }
-    let summary = format!("No item is ready ({done}). {}.", named.join("; "));
+    let mut summary = Hint::new(format!("No item is ready ({done}). {}.", named.join("; ")));
+    let is_blocked = |item: &&ItemView| matches!(item.item.status, ItemStatus::Blocked { .. });
+    if let Some(blocked) = open.iter().find(is_blocked) {
+        let unblock = about(material, words!["item", "unblock", blocked.id()]);
+        summary = summary.then(" Once that is settled: ").command(unblock);
+    }
     Next { waits: Waits::Others, ..Next::new(summary, None) }
 }
 

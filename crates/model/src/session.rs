@@ -225,7 +225,16 @@ impl Session {
     /// True for a phase that only a file calls done, although its gate failed here or it has open items here.
     /// Its run does not end before the phase is proven.
     pub fn is_contested(&self, phase: &Phase) -> bool {
-        phase.claimed && (self.failed_here(phase) || phase.items.open() > 0)
+        phase.claimed && (self.failed_here(phase) || phase.items.open() > 0) || self.is_passed_over(phase)
+    }
+
+    /// True if the session is in a later phase, although this one is open and its gate failed here.
+    pub fn is_passed_over(&self, phase: &Phase) -> bool {
+        let is_earlier = |run: &Run| {
+            let position = |phase: &Phase| run.position(phase.id().as_str());
+            position(phase).is_some_and(|at| Some(at) < position(run.current()))
+        };
+        !phase.is_done() && self.failed_here(phase) && self.run().is_some_and(is_earlier)
     }
 
     /// A file calls a phase done whose gate failed here or whose items are open here.

@@ -118,7 +118,12 @@ fn check(bench: &Bench) {
     assert_eq!(seen.open.len(), rows.len() - done);
     assert_eq!(seen.next.is_some(), seen.open.iter().any(|item| item.ready), "next is ready if anything is");
     if let Some(next) = seen.next {
-        let first = seen.open.iter().find(|item| item.mine).or(seen.open.iter().find(|item| item.ready));
+        let actor = engine.actor(engine.caller.agent.as_ref());
+        let was_held = |item: &&ItemView| {
+            item.ready && item.item.lease.as_ref().is_some_and(|lease| lease.actor == actor)
+        };
+        let find = |wanted: &dyn Fn(&&ItemView) -> bool| seen.open.iter().find(wanted);
+        let first = find(&|item| item.mine).or(find(&was_held)).or(find(&|item| item.ready));
         assert_eq!(Some(next), first.cloned());
     }
 }

@@ -31,7 +31,7 @@ pub fn named_phase<'a>(session: &'a Session, asked: Option<&str>) -> Result<Name
         None => run.current(),
         Some(text) => run.resolve(text).ok_or_else(|| unknown(run, text))?,
     };
-    if asked.is_some() && phase.claimed {
+    if asked.is_some() && (phase.claimed || session.is_passed_over(phase)) {
         return contested_before(session, phase).map_or(Ok(NamedPhase::Claimed(phase)), Err);
     }
     if asked.is_some() && phase.is_done() {

@@ -64,3 +64,27 @@ fn a_session_of_praxis_answers_all_twelve() {
         },
     );
 }
+
+#[test]
+fn b1_an_edit_of_the_position_alone_does_not_pass_a_gate_that_failed_here() {
+    let history = History::begin("main");
+    let sandbox = &history.sandbox;
+    sandbox.write(".praxis-os/workflows/ship_v1/metadata.json", METADATA);
+    sandbox.write(".praxis-os/workflows/ship_v1/phases/1/gate-definition.yaml", GATE);
+    history.at("2026-11-14T09:00:00Z");
+    history.run(&["start ship_v1 --layout praxis --id s", "advance --phase 0"]);
+    history.fails("advance --phase 1 --evidence tests=12 --evidence failed=2");
+    let state = ".praxis-os/.cache/state/s.json";
+    let mut fields: serde_json::Value = serde_json::from_str(&sandbox.read(state)).unwrap();
+    fields["current_phase"] = 2.into();
+    history.at("2026-11-14T10:00:00Z");
+    history.file(state, &fields.to_string());
+    let told = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
+    assert!(
+        told.contains("Phase 1 of 3, **Build** (Build it and show that it works) (a file says 2"),
+        "{told}"
+    );
+    assert!(told.contains("`leftoff advance --phase 1 --evidence 'tests=<number>'"), "{told}");
+    sandbox.run(["advance", "--phase", "2"]).code(4);
+    history.run(&["advance --phase 1 --evidence tests=12 --evidence failed=0", "advance --phase 2"]);
+}

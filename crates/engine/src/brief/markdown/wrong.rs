@@ -116,7 +116,9 @@ pub(super) fn to_review(brief: &Brief, detail: Detail) -> String {
         let _ = write!(text, "- {}", numbered(phase));
         if let Some(made) = why {
             let revision = &made.revision;
-            let reason = format!(": {}", quoted(&revision.reason, detail.longest_text()));
+            // Without its reason nobody knows what to review for.
+            let longest = detail.longest_text().max(Detail::Short.longest_text());
+            let reason = format!(": {}", quoted(&revision.reason, longest));
             let _ = write!(
                 text,
                 ": {} was revisited ({} impact, {}){}{}",
