@@ -91,7 +91,7 @@ impl Lease {
         now < self.until && !self.is_of_the_future(now)
     }
 
-    /// What its holder does renews it, also where only a hook saw that.
+    /// A lease is renewed by whatever its holder does, also where only a hook saw it.
     #[must_use]
     pub fn with_holder_seen(&self, seen: Timestamp) -> Self {
         let seconds = i64::try_from(self.seconds).unwrap_or(i64::MAX);

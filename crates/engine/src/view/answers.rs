@@ -53,7 +53,7 @@ impl View {
         // Nobody works while a session is paused, so every lease is one that the pause interrupted.
         let is_interrupted = |item: &&ItemView| {
             let is_somebodys = item.item.lease.is_some() && !item.mine;
-            item.is_begun() && (is_paused || !is_somebodys) || is_paused && is_somebodys
+            if is_somebodys { is_paused } else { item.is_begun() }
         };
         let mut items: Vec<&ItemView> = self.items.iter().filter(is_interrupted).collect();
         let more = items.len().saturating_sub(MOST_INTERRUPTED);

@@ -40,6 +40,18 @@ impl<'a> Backup<'a> {
     }
 }
 
+/// The journal of a row while `body` is being put in place of `expected`. `last` is the row of the file's last
+/// writer.
+pub fn pending(row: &ViewRow, last: &ViewRow, body: &[u8], expected: &[u8]) -> WriteJournal {
+    WriteJournal {
+        put_hash: Some(hash(body)),
+        put_expected: Some(hash(expected)),
+        put_this: true,
+        backup: last.journal.backup.clone(),
+        loses: row.journal.loses.clone(),
+    }
+}
+
 /// The journal of a row after the replaced content `out` became the backup, in this file. Unreadable and empty
 /// content became none, and the backup before it stays. `last` is the row of the file's last writer.
 pub fn dealt_with(
