@@ -201,7 +201,8 @@ impl Engine {
     pub(crate) fn seen_at_work(&self, holder: &Actor) -> Option<Timestamp> {
         let Actor::Agent { agent, id, .. } = holder else { return None };
         let row = self.store.agent(agent, id).ok().flatten()?;
-        (row.memory.is_some() && self.lives(&row)).then_some(row.last_seen)
+        let is_at_work = row.memory.is_some() && self.lives(&row);
+        is_at_work.then(|| self.last_queued(agent, id).unwrap_or(row.last_seen).max(row.last_seen))
     }
 
     /// Its row shows that it is gone, so it stays while something is held in its name.

@@ -72,6 +72,14 @@ impl Engine {
         }
     }
 
+    /// When a hook of this agent last queued a record on this machine.
+    pub(crate) fn last_queued(&self, agent: &str, agent_session: &str) -> Option<Timestamp> {
+        let text = fs::read_to_string(self.team.as_ref()?.local.join(FILE)).ok()?;
+        let queued = text.lines().filter_map(|line| serde_json::from_str::<Queued>(line).ok());
+        let is_its = |queued: &Queued| queued.agent == agent && queued.agent_session == agent_session;
+        queued.filter(is_its).map(|queued| queued.at).max()
+    }
+
     fn send_queued(&mut self, queued: Queued) -> store::Result<()> {
         let known = self.store.agent(&queued.agent, &queued.agent_session)?.and_then(|row| row.session);
         let session = match known {
