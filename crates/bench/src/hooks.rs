@@ -134,7 +134,7 @@ fn commits(project: &Project) -> Result<()> {
 }
 
 /// An event in a file, from which a hook reads it.
-fn input(project: &Project, name: &str, fields: &str) -> Result<PathBuf> {
+pub fn input(project: &Project, name: &str, fields: &str) -> Result<PathBuf> {
     let path = project.folder().join(format!("{name}-{}.json", fields.len()));
     let event = name.split('-').next().unwrap_or(name);
     let text = format!(

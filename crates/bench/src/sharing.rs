@@ -1,7 +1,9 @@
-//! Sharing through git, against git itself: a sync with nothing to do, and a first sync of many sessions.
+//! Sharing through git. Against git itself: a sync with nothing to do, and a first sync of many sessions. Against a
+//! project that does not share: the commands of every day.
 
+use crate::hooks;
 use crate::project::{Programs, Project};
-use crate::sample::{interleaved, medians, ratio, timed};
+use crate::sample::{interleaved, medians, ratio, timed, timed_with_input};
 use crate::table::{Must, Table};
 use crate::{Effort, Result};
 use std::path::Path;
@@ -9,11 +11,9 @@ use std::process::Command;
 use std::time::Instant;
 
 pub fn sharing(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
-    let project = programs.project()?;
+    everyday(programs, effort, table)?;
+    let project = with_remote(programs)?;
     let hub = project.folder().join("hub.git");
-    git(project.folder(), &["init", "--quiet", "--bare", "hub.git"])?;
-    git(project.root(), &["init", "--quiet"])?;
-    git(project.root(), &["remote", "add", "origin", "../hub.git"])?;
     run(&project, &["init", "--sync"])?;
     run(&project, &["sync"])?;
     run(&project, &["sync"])?;
@@ -45,6 +45,43 @@ pub fn sharing(programs: &Programs, effort: Effort, table: &mut Table) -> Result
         &format!("{sessions} sessions, {:.2} s : {:.2} s", first.as_secs_f64(), push.as_secs_f64()),
     );
     Ok(())
+}
+
+/// The commands of every day in a project that shares its sessions, against the same in one that does not.
+fn everyday(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
+    let (shared, alone) = (with_remote(programs)?, with_remote(programs)?);
+    run(&shared, &["init", "--sync"])?;
+    run(&shared, &["sync"])?;
+    let tool = r#""tool_name":"Edit","tool_input":{"file_path":"src/a.rs"},"tool_use_id":"t1""#;
+    let [shared_tool, alone_tool] =
+        [&shared, &alone].map(|project| hooks::input(project, "PreToolUse", tool));
+    let (shared_tool, alone_tool) = (shared_tool?, alone_tool?);
+    let [statuses, statuses_alone, tools, tools_alone] = interleaved(
+        effort.rounds,
+        |_| Ok(()),
+        &mut [
+            &mut || timed(&mut leftoff(&shared, &["status"])),
+            &mut || timed(&mut leftoff(&alone, &["status"])),
+            &mut || timed_with_input(&mut leftoff(&shared, &["hook", "claude"]), &shared_tool),
+            &mut || timed_with_input(&mut leftoff(&alone, &["hook", "claude"]), &alone_tool),
+        ],
+    )?;
+    for (what, times, alone) in [
+        ("status, sharing : not sharing", &statuses, &statuses_alone),
+        ("hook, a tool allowed, sharing : not sharing", &tools, &tools_alone),
+    ] {
+        table.line(what, ratio(times, alone), Must::AtMost(1.1), &medians(times, alone));
+    }
+    Ok(())
+}
+
+/// A project with a session and a remote of its own.
+fn with_remote(programs: &Programs) -> Result<Project> {
+    let project = programs.project()?;
+    git(project.folder(), &["init", "--quiet", "--bare", "hub.git"])?;
+    git(project.root(), &["init", "--quiet"])?;
+    git(project.root(), &["remote", "add", "origin", "../hub.git"])?;
+    Ok(project)
 }
 
 /// Copies of the existing session, each with its own id: starting as many would take minutes.

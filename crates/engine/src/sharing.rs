@@ -144,7 +144,7 @@ impl Engine {
                 shared.settings.done = Some(now);
                 shared.settings.error = None;
             }
-            Err(error) => shared.settings.error = Some(error.to_string()),
+            Err(error) => shared.settings.error = Some(with_hint(error)),
         }
         shared.keep_settings()?;
         synced
@@ -366,6 +366,11 @@ pub(crate) fn move_along(from: &Path, to: &Path) -> Result<()> {
 use schedules::step;
 #[cfg(not(test))]
 fn step() {}
+
+/// An error with what to do about it, in one line.
+fn with_hint(error: &Error) -> String {
+    error.hint().map_or_else(|| error.to_string(), |hint| format!("{error} ({hint})"))
+}
 
 fn off() -> Error {
     Error::Sharing {

@@ -7,10 +7,12 @@ use crate::engine::{Engine, Intent, Options};
 use crate::error::{Error, FileMistake, Result};
 use crate::place::Project;
 use crate::policy::Restricted;
+#[cfg(feature = "postgres")]
 use crate::registry;
 use model::hint::Hint;
 use model::words;
 use rustix::fs::{FlockOperation, flock};
+#[cfg(feature = "postgres")]
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::{Path, PathBuf};
