@@ -5,6 +5,7 @@ mod bad_input;
 mod beside;
 mod choice;
 mod closed_in_file;
+mod closed_lists;
 mod edits;
 mod gone_on;
 mod limits;
