@@ -15,6 +15,7 @@ mod rows;
 mod screen;
 mod seed;
 mod surroundings;
+mod without_requirements;
 mod writing;
 
 use crate::fresh;
