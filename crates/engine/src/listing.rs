@@ -188,12 +188,13 @@ impl Engine {
         {
             lifecycles.push("active".to_owned());
         }
+        let moved = self.moved_by_files(request, &lifecycles)?;
         let (layout, search) = (request.layout.clone(), request.search.clone());
         let filter = Filter { lifecycles, layout, search, limit: request.limit, ..Filter::default() };
         let kept = self.store.list(&filter)?;
         let kept = kept.into_iter().map(ShortView::from);
         let (mut sessions, mut edited): (Vec<ShortView>, Vec<ShortView>) = (Vec::new(), Vec::new());
-        for mut line in kept.chain(self.opened_by_files(request)?) {
+        for mut line in kept.chain(self.opened_by_files(request)?).chain(moved) {
             line.machine = line.machine.map(|machine| self.name_of_replica(&machine));
             let known = line.updated_at;
             // A problem with one session is reported, and hides no other.

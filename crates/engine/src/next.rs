@@ -186,10 +186,10 @@ fn prove(material: &Material<'_>, position: usize) -> Next {
     let mut summary = Hint::new(if phase.claimed {
         format!("A file calls {called} done; nothing here shows it.")
     } else {
-        format!("The session moved past {called}, whose gate failed here.")
+        format!("The session moved past {called}, whose gate failed.")
     });
     let mut missing: Vec<&CheckResult> = Vec::new();
-    if session.failed_here(phase) {
+    if session.failed_last(phase) {
         let failed = phase.attempts_since_opened().rfind(|attempt| !attempt.report.passes());
         let checks = failed.into_iter().flat_map(|attempt| &attempt.report.checks);
         let is_missing =

@@ -146,6 +146,7 @@ impl Layout for Ccw {
         let Reading { value: session, warnings } = read(folder);
         let state = format!("{}/{STATE}", session.folder);
         let told = ForeignSession {
+            is_unbegun: session.state.is_unbegun(),
             history: history::of(&session, folder),
             workflows: Vec::new(),
             proofs: Vec::new(),

@@ -149,6 +149,7 @@ impl Layout for Essay {
         let (state, unreadable, warnings) = said(folder);
         let history = history::of(&state, folder);
         let session = ForeignSession {
+            is_unbegun: false,
             approved: approved(&history),
             history,
             workflows: Vec::new(),

@@ -27,6 +27,8 @@ pub struct ForeignSession {
     /// The folder contains something of a session; it may exist for another reason.
     pub holds: bool,
     pub knows: Knows,
+    /// Made, but not begun: it takes nobody's place where only one session can be active.
+    pub is_unbegun: bool,
     /// Checks marked approved in the files.
     pub approved: Vec<Approved>,
     /// Health checks before continuing the session; empty if the layout has none.
@@ -69,6 +71,7 @@ impl ForeignSession {
             unreadable_parts: Vec::new(),
             holds: true,
             knows: Knows::Said,
+            is_unbegun: false,
             approved: Vec::new(),
             checks: Vec::new(),
             context: Vec::new(),

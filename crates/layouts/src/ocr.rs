@@ -163,6 +163,7 @@ impl Layout for Ocr {
         let reading = read(name_of(folder.spot), folder.tree, folder.now);
         let session = reading.value;
         let told = ForeignSession {
+            is_unbegun: false,
             history: history::of(&session, folder),
             workflows: Vec::new(),
             proofs: history::proofs(&session, folder),

@@ -287,6 +287,7 @@ fn read(folder: &Folder<'_>) -> Reading<ForeignSession> {
     warnings.extend(left_behind(folder));
     let workflow = workflow(&name, &state, &extent, found);
     let told = ForeignSession {
+        is_unbegun: false,
         history: history::of(&state, &extent, &workflow, folder),
         workflows: vec![workflow],
         proofs: Vec::new(),

@@ -116,7 +116,8 @@ impl Status {
 
     fn of_active(session: &Session, now: Timestamp, signs: SignsOfWork) -> Self {
         let Some(run) = session.run() else { return Self::Active };
-        if run.is_open() && run.current().last_attempt_failed() {
+        let is_left_failed = |phase: &Phase| session.is_contested(phase) && session.failed_last(phase);
+        if run.is_open() && (run.current().last_attempt_failed() || run.phases.iter().any(is_left_failed)) {
             return Self::CheckpointFailed;
         }
         let is_stalled = Progress::with_signs(session, run, now, signs).stalled;

@@ -13,7 +13,9 @@ use crate::words;
 pub enum Refusal {
     #[error("cannot complete phase '{asked}': the current phase is '{current}'")]
     PhaseNotCurrent { session: SessionId, asked: Name, current: Name },
-    #[error("cannot complete phase '{asked}': phase '{earlier}' comes first, and only a file calls it done")]
+    #[error(
+        "cannot complete phase '{asked}': phase '{earlier}' comes first, and nothing here shows that it is done"
+    )]
     EarlierUnproven { session: SessionId, asked: Name, earlier: Name },
     #[error("there is no phase '{asked}' in workflow '{workflow}'")]
     UnknownPhase { asked: String, workflow: Name, known: Vec<Name>, nearest: Option<Name> },

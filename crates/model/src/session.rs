@@ -222,22 +222,28 @@ impl Session {
         self.run_counts.get(workflow.as_str()).copied().unwrap_or(0)
     }
 
-    /// True for a phase that only a file calls done, although its gate failed here or it has open items here.
+    /// True for a phase that only a file calls done, although its gate failed or it has open items here.
     /// Its run does not end before the phase is proven.
     pub fn is_contested(&self, phase: &Phase) -> bool {
-        phase.claimed && (self.failed_here(phase) || phase.items.open() > 0) || self.is_passed_over(phase)
+        phase.claimed && (self.failed_last(phase) || phase.items.open() > 0) || self.is_passed_over(phase)
     }
 
-    /// True if the session is in a later phase, although this one is open and its gate failed here.
+    /// True if the session is in a later phase, although this one is open and its gate failed.
     pub fn is_passed_over(&self, phase: &Phase) -> bool {
         let is_earlier = |run: &Run| {
             let position = |phase: &Phase| run.position(phase.id().as_str());
             position(phase).is_some_and(|at| Some(at) < position(run.current()))
         };
-        !phase.is_done() && self.failed_here(phase) && self.run().is_some_and(is_earlier)
+        !phase.is_done() && self.failed_last(phase) && self.run().is_some_and(is_earlier)
     }
 
-    /// A file calls a phase done whose gate failed here or whose items are open here.
+    /// True if the gate failed when last tried, here or by the session's own tool.
+    pub fn failed_last(&self, phase: &Phase) -> bool {
+        let last = phase.attempts_since_opened().next_back();
+        self.failed_here(phase) || last.is_some_and(|last| last.outcome == AttemptOutcome::Failed)
+    }
+
+    /// A file calls a phase done whose gate failed or whose items are open here.
     pub fn has_contested(&self) -> bool {
         self.run().is_some_and(|run| run.phases.iter().any(|phase| self.is_contested(phase)))
     }

@@ -61,13 +61,21 @@ impl Run for List {
         }
         ui::session::warn(&not_at_a_line(&listing), &out);
         if listing.sessions.is_empty() {
-            out.say("no unfinished sessions; see all: leftoff list --all");
+            out.say(&nothing_listed(self.status.as_deref(), self.all));
         } else if let Some(heading) = listing.heading {
             out.text(&ui::list::in_their_words(heading, &listing.sessions))?;
         } else {
             out.text(&ui::list::sessions(&listing.sessions, engine.now(), &out))?;
         }
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn nothing_listed(status: Option<&str>, all: bool) -> String {
+    match status {
+        Some(status) => format!("no sessions with status '{status}'; see all: leftoff list --all"),
+        None if all => "no sessions; start one: leftoff start".to_owned(),
+        None => "no unfinished sessions; see all: leftoff list --all".to_owned(),
     }
 }
 

@@ -5,6 +5,7 @@ mod bad_input;
 mod beside;
 mod choice;
 mod closed_in_file;
+mod closed_lists;
 mod edits;
 mod gone_on;
 mod limits;
@@ -14,6 +15,7 @@ mod rows;
 mod screen;
 mod seed;
 mod surroundings;
+mod without_requirements;
 mod writing;
 
 use crate::fresh;

@@ -4,6 +4,7 @@ mod audited;
 mod definitions;
 mod edited;
 mod going_on;
+mod left_failed;
 mod life;
 mod outside;
 mod quiet;

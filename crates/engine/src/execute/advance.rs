@@ -26,6 +26,7 @@ use model::gate::{AttemptReport, CheckResult, Given};
 use model::hint::Hint;
 use model::id::{Name, SessionId};
 use model::lifecycle::Lifecycle;
+use model::phase::Phase;
 use model::session::Session;
 use model::words;
 use std::collections::BTreeMap;
@@ -194,7 +195,8 @@ impl Engine {
         if matches!(session.lifecycle, Lifecycle::Failed { .. }) {
             return self.retry_failed_session(&fingerprint, &subject, &evidence);
         }
-        let phase = session.run().map(model::run::Run::current);
+        let is_left_failed = |phase: &&Phase| session.is_contested(phase) && phase.last_attempt_failed();
+        let phase = session.run().map(|run| run.phases.iter().find(is_left_failed).unwrap_or(run.current()));
         let Some(phase) = phase.filter(|phase| phase.last_attempt_failed()) else {
             let phase = phase.map(|phase| phase.id().to_string()).unwrap_or_default();
             return Err(Error::NothingFailed { phase });

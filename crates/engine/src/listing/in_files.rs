@@ -9,6 +9,7 @@ use crate::view::{ShortView, Warning};
 use layouts::layout::{self, Layout, Place, Spot};
 use layouts::reader::Located;
 use model::id::SessionId;
+use model::lifecycle::Lifecycle;
 use std::path::Path;
 use store::Filter;
 
@@ -93,6 +94,30 @@ impl Engine {
             }
         }
         Ok(found)
+    }
+
+    /// Unfinished sessions of this worktree whose files moved them from a state that the store was not asked
+    /// for into one that is wanted, such as a session that its tool closed.
+    pub(crate) fn moved_by_files(&self, request: &ListRequest, asked: &[String]) -> Result<Vec<ShortView>> {
+        let is_left = |name: &&str| !asked.iter().any(|asked| asked == name);
+        let lifecycles: Vec<String> =
+            Lifecycle::UNFINISHED.into_iter().filter(is_left).map(ToOwned::to_owned).collect();
+        if asked.is_empty() || lifecycles.is_empty() {
+            return Ok(Vec::new());
+        }
+        let filter = Filter {
+            lifecycles,
+            worktree: Some(self.project.worktree()),
+            layout: request.layout.clone(),
+            search: request.search.clone(),
+            ..Filter::default()
+        };
+        let is_wanted = |line: &ShortView| {
+            let mut shown = line.clone();
+            self.shown_by_files(&mut shown).is_ok() && request.lifecycles.contains(&shown.lifecycle)
+        };
+        let kept = self.store.list(&filter)?.into_iter().map(ShortView::from);
+        Ok(kept.filter(|line| line.layout != crate::NATIVE && is_wanted(line)).collect())
     }
 
     /// True if a finished session's files may differ from the log: not if the deciding file was written with

@@ -52,6 +52,11 @@ pub struct Transition {
 }
 
 impl State {
+    /// A session that its tool made and nobody activated.
+    pub fn is_unbegun(&self) -> bool {
+        self.status.as_deref().is_some_and(|status| status.trim().eq_ignore_ascii_case("initialized"))
+    }
+
     /// When a phase was done, if the file says so.
     pub fn done_at(&self, phase: PhaseWord) -> Option<Timestamp> {
         let found = self.transitions.iter().rev().find(|transition| transition.completed == Some(phase));

@@ -99,19 +99,26 @@ pub(super) fn complete(
     skips: &[Skip],
 ) -> Result<Vec<Event>, Refusal> {
     let run = run_of(session, "advance")?;
-    let (phase, following) = match named_phase(session, asked)? {
+    let (phase, does_not_apply, following) = match named_phase(session, asked)? {
         NamedPhase::AlreadyDone(_) => return Ok(Vec::new()),
         // The run is already past this phase; only its proof was missing.
         NamedPhase::Claimed(phase) => {
             if let Some(earlier) = to_prove_before(session, run, phase, !attempt.checks.is_empty()) {
                 return Err(earlier_unproven(session, phase, earlier));
             }
-            (phase.id().clone(), Vec::new())
+            (phase.id().clone(), None, Vec::new())
         }
-        NamedPhase::Current(phase) => (phase.id().clone(), after(session, run, phase.id(), skips)),
+        NamedPhase::Current(phase) => {
+            let does_not_apply = skips.iter().find(|skip| skip.phase == *phase.id());
+            (phase.id().clone(), does_not_apply, after(session, run, phase.id(), skips))
+        }
     };
     if !attempt.passes() {
-        return Ok(vec![Event::GateFailed { phase, attempt }]);
+        // Another tool may enter a phase that does not apply; its gate asks for nothing.
+        return Ok(match does_not_apply {
+            Some(skip) => [left_out(skip)].into_iter().chain(following).collect(),
+            None => vec![Event::GateFailed { phase, attempt }],
+        });
     }
     let mut events = Vec::new();
     if let Some(reason) = &attempt.overridden {
@@ -140,6 +147,11 @@ fn after(session: &Session, run: &Run, phase: &Name, skips: &[Skip]) -> Vec<Even
     go_on(rest, skips, closes)
 }
 
+/// A phase that does not apply.
+fn left_out(skip: &Skip) -> Event {
+    Event::PhaseSkipped { phase: skip.phase.clone(), reason: skip.reason.clone(), not_applicable: true }
+}
+
 /// Events after a completed phase: the next phase starts, or the run completes.
 pub(super) fn go_on<'a>(
     rest: impl Iterator<Item = &'a PhaseStub>,
@@ -149,11 +161,7 @@ pub(super) fn go_on<'a>(
     let mut events = Vec::new();
     for stub in rest {
         if let Some(skip) = skips.iter().find(|skip| skip.phase == stub.id) {
-            events.push(Event::PhaseSkipped {
-                phase: stub.id.clone(),
-                reason: skip.reason.clone(),
-                not_applicable: true,
-            });
+            events.push(left_out(skip));
             continue;
         }
         events.push(Event::PhaseStarted { phase: stub.id.clone() });

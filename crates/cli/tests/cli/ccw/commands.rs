@@ -426,3 +426,21 @@ fn c9_files_as_a_later_release_writes_them_raise_no_warning() {
     assert_eq!((&status["lifecycle"]["state"], &status["warnings"]), (&json!("active"), &json!([])));
     sandbox.run(["doctor"]).ok();
 }
+
+#[test]
+fn c9_several_sessions_that_nobody_began_are_healthy_and_none_is_paused_for_another() {
+    let sandbox = project();
+    let made = |id: &str, at: &str| {
+        let json = json!({"session_id": id, "type": "workflow", "status": "initialized", "created_at": at});
+        sandbox.write(&format!(".workflow/active/{id}/workflow-session.json"), &json.to_string());
+    };
+    made("WFS-a", "2026-11-14T09:00:00Z");
+    made("WFS-b", "2026-11-14T10:00:00Z");
+    sandbox.run(["doctor"]).ok();
+    assert_eq!(sandbox.run(["list", "--json"]).ok().json()["warnings"], json!([]));
+    let path = |id: &str| format!(".workflow/active/{id}/workflow-session.json");
+    let before = sandbox.read(&path("WFS-a"));
+    sandbox.run(["note", "seen", "--session", "WFS-b"]).ok();
+    assert_eq!(sandbox.read(&path("WFS-a")), before);
+    sandbox.run(["doctor"]).ok();
+}

@@ -340,7 +340,10 @@ fn b1_a_hand_edit_does_not_overrule_a_gate_that_failed_here() {
     assert_eq!(view["phases"][0]["contested"], true);
     for line in [vec!["advance", "--phase", "synthesis"], vec!["advance"]] {
         let refused = sandbox.run(line).code(4).stderr;
-        assert!(refused.contains("phase 'context' comes first, and only a file calls it done"), "{refused}");
+        assert!(
+            refused.contains("phase 'context' comes first, and nothing here shows that it is done"),
+            "{refused}"
+        );
         assert!(refused.contains("leftoff advance --phase context"), "{refused}");
     }
     let view = sandbox.run(["advance", "--phase", "context", "--json"]).ok().json();

@@ -7,6 +7,7 @@ use crate::brief::Brief;
 use crate::view::{CheckView, GateOutcome, PhaseView};
 use crate::words::{date, defused, defused_around_quotes, duration, moment, phase_named, quoted, sentence};
 use jiff::Timestamp;
+use model::actor::Actor;
 use model::gate::{self, Attempt, AttemptOutcome};
 use serde_json::{Map, Value};
 use std::cmp::Ordering;
@@ -219,7 +220,8 @@ fn contested(phase: &PhaseView, now: Timestamp, detail: Detail) -> String {
     let (at, found) = (moment(attempt.at, now), found.join(", "));
     let length = phase.duration_seconds.filter(|seconds| *seconds > 0);
     let length = length.map(|seconds| format!(" after {}", duration(seconds))).unwrap_or_default();
-    match (phase.contested, attempt.outcome) {
+    let is_ours = phase.contested && !matches!(attempt.actor, Actor::Tool { .. });
+    match (is_ours, attempt.outcome) {
         (true, _) => format!("and its gate failed here, {at}: {found}"),
         (false, AttemptOutcome::Failed) => format!("and its checkpoint FAILED there{length}, {at}: {found}"),
         (false, AttemptOutcome::Passed) => format!("and its evidence does not pass its gate, {at}: {found}"),

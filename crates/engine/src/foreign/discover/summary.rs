@@ -26,6 +26,7 @@ pub(crate) struct SessionSummary {
     pub(crate) line: ShortView,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) says_where_it_stands: bool,
+    pub(crate) is_unbegun: bool,
 }
 
 impl SessionSummary {
@@ -33,6 +34,7 @@ impl SessionSummary {
         Self {
             line: (&found.session).into(),
             says_where_it_stands: found.told.says_where_it_stands(),
+            is_unbegun: found.told.is_unbegun,
             warnings: Warning::of_files(&found.located, &found.problems),
             id: found.located.id,
             path: found.located.spot.path,

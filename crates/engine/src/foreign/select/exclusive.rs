@@ -37,6 +37,17 @@ impl Engine {
             .collect()
     }
 
+    /// As `foreign_active`, without sessions that nobody has begun: those need no pause.
+    fn foreign_begun(&self, except: &BTreeSet<SessionId>) -> Vec<Claim> {
+        let mut active = self.foreign_active(except);
+        active.retain(|claim| !self.is_unbegun(claim.id.as_str()));
+        active
+    }
+
+    fn is_unbegun(&self, id: &str) -> bool {
+        self.summaries().iter().any(|summary| summary.is_unbegun && summary.id.as_str() == id)
+    }
+
     /// A foreign session, adjusted to others that are called active.
     pub(crate) fn beside_others(&self, mut found: Foreign) -> Foreign {
         if !found.located.layout.facts().exclusive || !is_active(&found.session) {
@@ -54,7 +65,9 @@ impl Engine {
         let recorded = Recorded { version, at, actor: self.tree_reader().actor(found.located.layout), event };
         found.session = found.session.apply(&recorded);
         found.recorded.push(recorded);
-        found.problems.push(beside(own.id.as_str(), &other.id));
+        if !found.told.is_unbegun {
+            found.problems.push(beside(own.id.as_str(), &other.id));
+        }
         found
     }
 
@@ -85,7 +98,8 @@ impl Engine {
             lines.iter().filter(|(line, _)| contends(line)).filter_map(|(line, _)| claim_of(line)).collect();
         let Some(latest) = holder(known.into_iter().chain(self.active_here())) else { return };
         for (line, warnings) in lines.iter_mut().filter(|(line, _)| contends(line)) {
-            warnings.extend(paused_beside(line, &latest));
+            let said = paused_beside(line, &latest);
+            warnings.extend(said.filter(|_| !self.is_unbegun(&line.session_id)));
         }
     }
 
@@ -107,7 +121,7 @@ impl Engine {
 
     /// Pauses sessions that only files call active, to make room for a new one.
     pub(crate) fn pause_foreign(&self, plan: &mut Plan, newcomer: &SessionId) -> Result<()> {
-        let foreign = self.foreign_active(&BTreeSet::new()).into_iter().map(|claim| claim.id);
+        let foreign = self.foreign_begun(&BTreeSet::new()).into_iter().map(|claim| claim.id);
         for id in foreign.chain(self.activated_by_files()) {
             if !id.as_str().eq_ignore_ascii_case(newcomer.as_str()) {
                 self.pause_too(plan, &id)?;
@@ -168,8 +182,7 @@ impl Engine {
             return Ok(());
         }
         let own = Claim { updated_at: before.updated_at, id: before.id.clone() };
-        let foreign =
-            self.foreign_active(&BTreeSet::from([own.id.clone()])).into_iter().map(|claim| claim.id);
+        let foreign = self.foreign_begun(&BTreeSet::from([own.id.clone()])).into_iter().map(|claim| claim.id);
         let kept = self.store.active(&self.project.worktree())?;
         let others = foreign.chain(self.activated_by_files()).chain(kept);
         let others = others.filter(|id| !plan.changes(id)).map(|id| self.contender(&id));
