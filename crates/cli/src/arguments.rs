@@ -1,6 +1,7 @@
 //! Inspects the arguments before parsing: building the parser of all commands costs more than most commands
 //! do.
 
+use crate::commands;
 use crate::failure::Failure;
 use model::gate::Given;
 use std::collections::BTreeMap;
@@ -9,6 +10,8 @@ use std::io::Read;
 
 /// Options that may precede a command and take a value.
 const WITH_VALUE: [&str; 4] = ["--project", "--session", "--key", "--color"];
+/// Options that may precede a command and take none.
+const FLAGS: [&str; 6] = ["--json", "--quiet", "-q", "--verbose", "-v", "--yes"];
 
 /// The typed command, if it can be determined. Help and mistakes need all of them.
 pub fn subcommand(arguments: &[OsString]) -> Option<String> {
@@ -22,8 +25,16 @@ pub fn subcommand(arguments: &[OsString]) -> Option<String> {
             words.next();
         } else if !word.starts_with('-') {
             return Some(word.to_owned());
+        } else if !is_known(word) {
+            // The parser names it; the next word may be its value.
+            return words.flatten().find(|word| commands::exists(word)).map(str::to_owned);
         }
     }
+}
+
+fn is_known(option: &str) -> bool {
+    let name = option.split('=').next().unwrap_or(option);
+    FLAGS.contains(&option) || (name != option && WITH_VALUE.contains(&name))
 }
 
 /// `leftoff help start` means `leftoff start --help`.
@@ -112,6 +123,7 @@ mod tests {
         assert_eq!(typed(&["leftoff", "--json", "--session", "x", "next"]).as_deref(), Some("next"));
         assert_eq!(typed(&["leftoff", "--project=/p", "log"]).as_deref(), Some("log"));
         assert_eq!(typed(&["leftoff", "--help"]), None);
+        assert_eq!(typed(&["leftoff", "--sesion", "login", "status"]).as_deref(), Some("status"));
         assert_eq!(typed(&["leftoff"]), None);
     }
 

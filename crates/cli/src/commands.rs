@@ -223,6 +223,26 @@ fn answered_briefly(done: &str, answer: &engine::Answer, globals: &Globals) -> O
     shown(done, answer, crate::ui::session::answer_line, globals)
 }
 
+/// Shows a change; or, in one line, the state that the caller wished for and found.
+fn answered_unless(already: &str, done: &str, answer: &engine::Answer, globals: &Globals) -> Outcome {
+    if answer.view.already {
+        shown(already, answer, crate::ui::session::already_line, globals)
+    } else {
+        answered(done, answer, globals)
+    }
+}
+
+/// Shows that a session continues; it may have been active before.
+fn answered_continuing(done: &str, answer: &engine::Answer, globals: &Globals) -> Outcome {
+    if answer.view.already {
+        let phase = &answer.view.current_phase;
+        let state = format!("already active in {}", engine::words::phase_called(phase.number, &phase.id));
+        shown(&state, answer, crate::ui::session::already, globals)
+    } else {
+        answered(done, answer, globals)
+    }
+}
+
 fn shown(
     done: &str,
     answer: &engine::Answer,

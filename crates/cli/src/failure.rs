@@ -121,33 +121,22 @@ fn about_the_named(hint: Hint, globals: &Globals) -> Hint {
 }
 
 /// The parser's output: help and version are answers, everything else is wrong usage.
-pub fn usage(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
-    let text = error.render().to_string();
+pub fn usage(error: &clap::Error, parser: &mut clap::Command, arguments: &[OsString]) -> ExitCode {
     let out = Out::plain();
     if !error.use_stderr() {
-        let text = crate::help::grouped_if_root(text, arguments);
+        let text = crate::help::grouped_if_root(error.render().to_string(), arguments);
         return match out.text(&text) {
             Ok(_) => ExitCode::SUCCESS,
             Err(failure) => report(&failure, &Globals::default()),
         };
     }
-    let message = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
-    let is_help = error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
-    if arguments.iter().any(|word| word == "--json") {
-        out.error_document(&as_json("wrong_usage", &first_paragraph(message), Some("see: leftoff --help")));
-    } else if is_help {
-        out.raw_error(message);
-    } else {
-        out.raw_error(&format!("error: {message}"));
+    let json = arguments.iter().any(|word| word == "--json");
+    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand && !json {
+        out.raw_error(error.render().to_string().trim_end());
+        return ExitCode::from(WRONG_USAGE);
     }
-    ExitCode::from(WRONG_USAGE)
-}
-
-/// The error on one line: the parser adds usage and tips after an empty line.
-fn first_paragraph(message: &str) -> String {
-    let lines: Vec<&str> =
-        message.lines().take_while(|line| !line.trim().is_empty()).map(str::trim).collect();
-    lines.join(" ")
+    let (message, hint) = crate::mistakes::explained(error, parser, arguments);
+    report(&Failure::wrong_usage(message, hint), &Globals { json, ..Globals::default() })
 }
 
 fn as_json(kind: &str, message: &str, hint: Option<&str>) -> String {

@@ -10,6 +10,7 @@ mod help;
 mod hooks;
 mod install;
 mod live;
+mod mistakes;
 mod original;
 mod ui;
 
@@ -58,7 +59,7 @@ fn main() -> ExitCode {
     let mut parser = ManuallyDrop::new(commands::parser(wanted.as_deref()));
     let matches = match parser.try_get_matches_from_mut(&arguments) {
         Ok(matches) => ManuallyDrop::new(matches),
-        Err(error) => return failure::usage(&error, &arguments),
+        Err(error) => return failure::usage(&error, &mut parser, &arguments),
     };
     let globals = Globals::from(&*matches);
     let Some((name, matches)) = matches.subcommand() else {

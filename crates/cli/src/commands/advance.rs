@@ -5,7 +5,8 @@ use crate::commands::{Outcome, Run, answered, with_talk};
 use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui;
-use engine::view::PhaseView;
+use engine::view::{PhaseView, View};
+use engine::words::phase_called;
 use engine::{AdvanceRequest, Answer, Request, placeholder};
 use model::gate::{CheckResult, Given};
 use model::hint::Hint;
@@ -73,11 +74,28 @@ impl Run for Advance {
 /// The result of an attempt at the named phase, or else the current one: the session continues, or the gate
 /// did not pass.
 pub fn shown(answer: &Answer, asked: Option<&str>, globals: &Globals) -> Outcome {
-    if answer.gate_failed { held(answer, asked, globals) } else { passed(answer, globals) }
+    if answer.gate_failed {
+        return held(answer, asked, globals);
+    }
+    match asked_of(&answer.view, asked).filter(|phase| phase.skipped_reason.is_some()) {
+        Some(skipped) if answer.view.already => not_done(skipped, answer, globals),
+        Some(_) | None => answered(&answer.view.how_far(), answer, globals),
+    }
 }
 
-fn passed(answer: &Answer, globals: &Globals) -> Outcome {
-    answered(&answer.view.how_far(), answer, globals)
+fn asked_of<'a>(view: &'a View, asked: Option<&str>) -> Option<&'a PhaseView> {
+    let asked = asked?;
+    view.phases.iter().find(|phase| phase.id.as_str() == asked || phase.number.to_string() == asked)
+}
+
+/// A skipped phase is behind the session, but nobody did its work.
+fn not_done(skipped: &PhaseView, answer: &Answer, globals: &Globals) -> Outcome {
+    let state = format!("{} was skipped, not done", phase_called(skipped.number, &skipped.id));
+    let hint = Hint::new("to do it after all: ").run_here(words!["rollback", skipped.id]);
+    if !globals.json {
+        globals.out().say(&hint.naming(&answer.view.naming_words()).to_string());
+    }
+    super::shown(&state, answer, ui::session::already, globals)
 }
 
 /// The attempt was recorded: the view is data, the reason is an error.
@@ -89,11 +107,8 @@ fn held(answer: &Answer, asked: Option<&str>, globals: &Globals) -> Outcome {
     } else {
         ui::session::warn_shortly(&view.warnings, &out);
     }
-    let is_asked = |phase: &&PhaseView| {
-        asked.is_some_and(|asked| phase.id.as_str() == asked || phase.number.to_string() == asked)
-    };
     // A claimed phase may be tried after the work has moved on.
-    let tried = view.phases.iter().find(is_asked).or_else(|| view.current());
+    let tried = asked_of(view, asked).or_else(|| view.current());
     let checks = tried.and_then(|phase| phase.attempts.last()).map(|attempt| &attempt.report.checks[..]);
     let asked_for = evidence_of(checks.unwrap_or_default());
     let failed: Vec<&CheckResult> = checks.into_iter().flatten().filter(|check| check.failed()).collect();

@@ -1,8 +1,11 @@
 //! `leftoff close`
 
 use crate::commands::{Outcome, Run, answered};
+use crate::failure::Failure;
 use crate::globals::Globals;
-use engine::Request;
+use engine::{Detail, Request};
+use model::hint::Hint;
+use model::words;
 
 /// Complete the session
 ///
@@ -21,9 +24,28 @@ pub struct Close {
 
 impl Run for Close {
     fn run(self, globals: &Globals) -> Outcome {
+        self.refuse_phase(globals)?;
         let globals = &globals.naming(self.id.clone());
         let answer = globals.command()?.execute(Request::Close { force: self.force })?;
         let done = format!("completed, {}", answer.view.how_far());
         answered(&done, &answer, globals)
+    }
+}
+
+impl Close {
+    /// `complete plan` means the phase, unless a session has that name.
+    fn refuse_phase(&self, globals: &Globals) -> Result<(), Failure> {
+        let Some(asked) = self.id.as_deref() else { return Ok(()) };
+        let engine = globals.query()?;
+        if engine.sessions().show(Some(asked), Detail::Recent).is_ok() {
+            return Ok(());
+        }
+        match engine.sessions().show(None, Detail::Recent) {
+            Ok(view) if view.phases.iter().any(|phase| phase.id == *asked) => {
+                let hint = Hint::new("complete the phase: ").run_here(words!["advance", asked]);
+                Err(Failure::wrong_usage(format!("'{asked}' is a phase, not a session"), hint))
+            }
+            Ok(_) | Err(_) => Ok(()),
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! `leftoff item`
 
 use crate::arguments::{given, pair, seconds};
-use crate::commands::{Outcome, Run, answered, answered_briefly};
+use crate::commands::{Outcome, Run, answered_briefly, answered_unless};
 use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui;
@@ -198,7 +198,7 @@ impl Add {
         };
         let answer = changed(ItemRequest::Add(request), globals)?;
         let phase = answer.view.item.as_ref().map(|item| format!("added to {}", item.item.phase));
-        show_answer_by(answered_briefly, &phase.unwrap_or_default(), &answer, globals)
+        answered_briefly(&about_item(&phase.unwrap_or_default(), &answer), &answer, globals)
     }
 }
 
@@ -253,19 +253,16 @@ fn changed(request: ItemRequest, globals: &Globals) -> engine::Result<Answer> {
 
 /// `impl-2 claimed until 15:40 UTC: Rotate refresh tokens`, and what is next.
 fn show_answer(done: &str, answer: &Answer, globals: &Globals) -> Outcome {
-    show_answer_by(answered, done, answer, globals)
+    let already = about_item(&format!("already {done}"), answer);
+    answered_unless(&already, &about_item(done, answer), answer, globals)
 }
 
-type Show = fn(&str, &Answer, &Globals) -> Outcome;
-
-fn show_answer_by(show: Show, done: &str, answer: &Answer, globals: &Globals) -> Outcome {
-    let words = answer.view.item.as_ref().map(|item| {
-        let until = item.item.lease.as_ref().filter(|_| item.mine);
-        let until = until.map(|lease| format!(" until {}", moment(lease.until, answer.view.updated_at)));
-        let title = one_line(&item.item.title, LONGEST_TITLE);
-        format!("{} {done}{}: {title}", item.id(), until.unwrap_or_default())
-    });
-    show(words.as_deref().unwrap_or(done), answer, globals)
+fn about_item(done: &str, answer: &Answer) -> String {
+    let Some(item) = &answer.view.item else { return done.to_owned() };
+    let until = item.item.lease.as_ref().filter(|_| item.mine);
+    let until = until.map(|lease| format!(" until {}", moment(lease.until, answer.view.updated_at)));
+    let title = one_line(&item.item.title, LONGEST_TITLE);
+    format!("{} {done}{}: {title}", item.id(), until.unwrap_or_default())
 }
 
 fn lease(text: &str) -> Result<u64, String> {

@@ -1,7 +1,7 @@
 //! `leftoff note`
 
 use crate::arguments::pair;
-use crate::commands::{Outcome, Run, answered, answered_briefly};
+use crate::commands::{Outcome, Run, answered, answered_briefly, answered_unless};
 use crate::failure::Failure;
 use crate::globals::Globals;
 use engine::Request;
@@ -41,7 +41,8 @@ impl Run for NoteCommand {
                 )
             })?;
             let answer = globals.command()?.execute(Request::ResolveNote { id })?;
-            return answered(&format!("note {id} resolved"), &answer, globals);
+            let (already, done) = (format!("note {id} already resolved"), format!("note {id} resolved"));
+            return answered_unless(&already, &done, &answer, globals);
         }
         if self.text == ["resolve"] {
             return Err(Failure::wrong_usage("no note number was given", "see the numbers: leftoff show"));

@@ -1,6 +1,6 @@
 //! `leftoff pause`
 
-use crate::commands::{Outcome, Run, answered};
+use crate::commands::{Outcome, Run, answered_unless};
 use crate::globals::Globals;
 use engine::words::phase_called;
 use engine::{PauseRequest, Request};
@@ -34,6 +34,6 @@ impl Run for Pause {
         let answer = globals.command()?.execute(Request::Pause(request))?;
         let phase = &answer.view.current_phase;
         let done = format!("paused in {}", phase_called(phase.number, &phase.id));
-        answered(&done, &answer, globals)
+        answered_unless(&format!("already {done}"), &done, &answer, globals)
     }
 }

@@ -1,6 +1,6 @@
 //! `leftoff reopen`
 
-use crate::commands::{Outcome, Run, answered};
+use crate::commands::{Outcome, Run, answered_unless};
 use crate::globals::Globals;
 use engine::Request;
 use engine::words::phase_called;
@@ -21,7 +21,12 @@ impl Run for Reopen {
     fn run(self, globals: &Globals) -> Outcome {
         let answer = globals.command()?.execute(Request::Reopen { session: self.id })?;
         let phase = &answer.view.current_phase;
-        let done = format!("reopened in {}", phase_called(phase.number, &phase.id));
-        answered(&done, &answer, globals)
+        let phase = phase_called(phase.number, &phase.id);
+        answered_unless(
+            &format!("already open in {phase}"),
+            &format!("reopened in {phase}"),
+            &answer,
+            globals,
+        )
     }
 }

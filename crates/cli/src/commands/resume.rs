@@ -1,6 +1,6 @@
 //! `leftoff resume`
 
-use crate::commands::{Outcome, Run, answered};
+use crate::commands::{Outcome, Run, answered_continuing};
 use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui;
@@ -52,7 +52,7 @@ impl Run for Resume {
             let (when, why) = (moment(pause.paused_at, pause.resumed_at), one_line(&pause.reason, LONGEST));
             done.push_str(&format!("; paused {when}: {why}{}", context.unwrap_or_default()));
         }
-        answered(&done, &answer, &globals)
+        answered_continuing(&done, &answer, &globals)
     }
 }
 

@@ -1,6 +1,6 @@
 //! `leftoff switch`
 
-use crate::commands::{Outcome, Run, answered};
+use crate::commands::{Outcome, Run, answered_continuing};
 use crate::globals::Globals;
 use engine::Request;
 
@@ -18,6 +18,6 @@ impl Run for Switch {
     fn run(self, globals: &Globals) -> Outcome {
         let globals = globals.naming(Some(self.id.clone()));
         let answer = globals.command()?.execute(Request::Switch { session: self.id })?;
-        answered("is now active", &answer, &globals)
+        answered_continuing("is now active", &answer, &globals)
     }
 }

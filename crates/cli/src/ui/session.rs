@@ -221,6 +221,17 @@ pub fn answer_line(done: &str, answer: &Answer, out: &Out) -> String {
     format!("{} {word}\n", out.paint(Tone::Heading, &answer.view.session_id))
 }
 
+/// Why a command changed nothing, in one line: `login already paused; nothing changed`.
+pub fn already_line(state: &str, answer: &Answer, out: &Out) -> String {
+    format!("{} {state}; nothing changed\n", out.paint(Tone::Heading, &answer.view.session_id))
+}
+
+/// Why a command changed nothing, and what is next for somebody who wants to continue.
+pub fn already(state: &str, answer: &Answer, out: &Out) -> String {
+    let next = if out.is_quiet() { String::new() } else { next(&answer.view.next, out) };
+    format!("{}{next}", already_line(state, answer, out))
+}
+
 /// The next step and its command.
 pub fn next(next: &Next, out: &Out) -> String {
     next_in(usize::MAX, next, out)

@@ -244,7 +244,7 @@ const FAILURES: &[Failure] = &[
         code: 2,
         kind: "wrong_usage",
         message: "it has no '='; write NAME=VALUE",
-        hint: "leftoff --help",
+        hint: "leftoff advance --help",
     },
     Failure {
         words: &["advance", "--evidence", "=3"],
@@ -384,7 +384,7 @@ const FAILURES: &[Failure] = &[
         code: 2,
         kind: "wrong_usage",
         message: "not provided: <ID>",
-        hint: "leftoff --help",
+        hint: "leftoff switch --help",
     },
     Failure { words: &["statsu"], code: 2, kind: "wrong_usage", message: "'statsu'", hint: "leftoff status" },
     Failure {

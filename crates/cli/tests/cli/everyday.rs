@@ -221,3 +221,53 @@ fn a_note_that_looks_like_a_command_is_not_recorded() {
     let notes = sandbox.run(["show", "--json"]).ok().json()["notes"].clone();
     assert_eq!((&notes[0]["kind"], &notes[1]["kind"]), (&json!("note"), &json!("tried")));
 }
+
+#[test]
+fn doing_again_what_is_done_says_the_state_in_one_line() {
+    let sandbox = git();
+    sandbox.at("2026-11-14T10:00:00Z").run(["start", "--id", "one"]).ok();
+    sandbox.run(["item", "add", "Rotate tokens"]).ok();
+    sandbox.run(["note", "Which key?", "--kind", "question"]).ok();
+    let twice: [(&[&str], &str); 6] = [
+        (&["item", "claim", "task-1"], "one task-1 already claimed until 10:30 UTC: Rotate tokens"),
+        (&["item", "start", "task-1"], "one task-1 already started until 10:30 UTC: Rotate tokens"),
+        (&["item", "done", "task-1"], "one task-1 already done: Rotate tokens"),
+        (&["note", "resolve", "1"], "one note 1 already resolved"),
+        (&["pause"], "one already paused in phase 1 (plan)"),
+        (&["reopen", "one"], "one already open in phase 1 (plan)"),
+    ];
+    for (words, state) in twice {
+        if words[0] == "reopen" {
+            sandbox.run(["resume"]).ok();
+        } else {
+            sandbox.run(words).ok();
+        }
+        let again = sandbox.run(words).ok();
+        assert_eq!(again.stdout, format!("{state}; nothing changed\n"), "{words:?}");
+    }
+    let resumed = sandbox.run(["resume"]).ok().stdout;
+    assert!(
+        resumed.starts_with("one already active in phase 1 (plan); nothing changed\nNext: "),
+        "{resumed}"
+    );
+}
+
+#[test]
+fn a_skipped_phase_is_not_called_done_and_can_be_done_after_all() {
+    let sandbox = git();
+    sandbox.run(["start", "--id", "one"]).ok();
+    for _ in 0..3 {
+        sandbox.run(["skip", "--reason", "trivial"]).ok();
+    }
+    sandbox.run(["reopen"]).ok();
+    let again = sandbox.run(["advance", "plan"]).ok();
+    assert!(
+        again.stdout.starts_with("one phase 1 (plan) was skipped, not done; nothing changed\n"),
+        "{}",
+        again.stdout
+    );
+    assert!(again.stderr.contains("to do it after all: leftoff rollback plan"), "{}", again.stderr);
+    sandbox.run(["rollback", "plan"]).ok();
+    sandbox.write(".leftoff/sessions/one/PLAN.md", "steps\n");
+    assert_eq!(sandbox.run(["advance", "plan", "--json"]).ok().json()["current_phase"]["id"], "implement");
+}
