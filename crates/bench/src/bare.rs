@@ -11,7 +11,7 @@ const LONG_LOG_BYTES: u64 = 256 * 1024;
 const WRITES_OF_ONE_COMMAND: u32 = 8;
 /// A snapshot is padded to a multiple of this, so that its row is overwritten in place.
 const SNAPSHOT_STEP: usize = 1024;
-const COPY_BACK_OFTEN: &str = "PRAGMA wal_autocheckpoint=64";
+const COPY_BACK_OFTEN: &str = "PRAGMA wal_autocheckpoint=192";
 
 const ACTIVE: &str = "worktree=?1 AND lifecycle='active' AND parallel=0 AND exclusive=1 AND machine IS NULL";
 

@@ -56,6 +56,7 @@ const QUICK: Effort = Effort {
 enum Only {
     Everything,
     Hooks,
+    InProcess,
     Screens,
     Sharing,
     Peers,
@@ -71,13 +72,14 @@ fn main() -> ExitCode {
             "--check" => checking = true,
             "--quick" => effort = QUICK,
             "--hooks" => only = Only::Hooks,
+            "--in-process" => only = Only::InProcess,
             "--screens" => only = Only::Screens,
             "--sync" => only = Only::Sharing,
             "--postgres" => only = Only::Postgres,
             "--peers" => only = Only::Peers,
             _ => {
                 eprintln!(
-                    "usage: ./bench [--check] [--quick] [--hooks | --screens | --sync | --postgres | --peers]"
+                    "usage: ./bench [--check] [--quick] [--hooks | --in-process | --screens | --sync | --postgres | --peers]"
                 );
                 return ExitCode::from(2);
             }
@@ -86,6 +88,10 @@ fn main() -> ExitCode {
     let measured = match only {
         Only::Everything => measure(effort),
         Only::Hooks => measure_part(|programs, table| hooks::hooks(programs, effort, table)),
+        Only::InProcess => measure_part(|programs, table| {
+            measures::in_process(programs, effort, table)?;
+            peers::langgraph(programs, effort, table)
+        }),
         Only::Screens => measure_part(|programs, table| screens::screens(programs, effort, table)),
         Only::Sharing => measure_part(|programs, table| sharing::sharing(programs, effort, table)),
         Only::Peers => measure_part(|programs, table| peers::peers(programs, effort, table)),

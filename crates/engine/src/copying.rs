@@ -2,18 +2,20 @@
 //! refuses a target with other sessions in it.
 
 use crate::config::Config;
-use crate::engine::Options;
+use crate::engine::{Options, advanced};
 use crate::error::{Error, Result};
+use crate::execute::snapshot_of;
 use crate::place::Project;
 use crate::team::Team;
 use model::hint::Hint;
 use model::id::SessionId;
+use model::session::FOLD_VERSION;
 use model::words;
 use std::path::Path;
 use store::chain::{Given, Seal, check};
 use store::{
-    Access, Arrived, Batch, ContentRow, DefinitionRow, Filter, ItemFilter, KEPT_ACTIVITIES, Listed, Snapshot,
-    SqliteStore, Store, StreamAppend, TakenHistory,
+    Access, Arrived, Batch, ContentRow, DefinitionRow, EventRow, Filter, ItemFilter, KEPT_ACTIVITIES, Listed,
+    Snapshot, SqliteStore, Store, StreamAppend, TakenHistory,
 };
 
 /// The result of a copy.
@@ -117,8 +119,11 @@ fn copy_session(source: &dyn Store, target: &mut dyn Store, listed: &Listed) -> 
     let events = source.events(id, 0, usize::try_from(loaded.row.version).ok())?;
     let seals = source.chain(id)?.seals.into_iter().map(|(version, seal)| (version, given(seal))).collect();
     let version = loaded.row.version;
-    let snapshot = loaded.snapshot.filter(|snapshot| snapshot.version == version);
-    let snapshot = snapshot.unwrap_or_else(|| no_snapshot(version));
+    let snapshot = match loaded.snapshot.filter(|snapshot| snapshot.version <= version) {
+        Some(behind) if behind.version < version => brought_up(&behind, &events, id)?,
+        current => current,
+    };
+    let snapshot = Some(snapshot.unwrap_or_else(|| no_snapshot(version)));
     target.append(&Batch {
         streams: vec![StreamAppend { expected: 0, events, row: loaded.row, snapshot }],
         items: source.items(id, &ItemFilter::default())?,
@@ -153,6 +158,15 @@ fn keep_arrival(source: &dyn Store, target: &mut dyn Store, id: &SessionId) -> R
 
 fn given(seal: Seal) -> Given {
     seal.salt.map_or(Given::Hash(seal.hash), Given::Salt)
+}
+
+/// The snapshot after the events since.
+fn brought_up(behind: &Snapshot, events: &[EventRow], id: &SessionId) -> Result<Option<Snapshot>> {
+    let since: Vec<EventRow> =
+        events.iter().filter(|event| event.version > behind.version).cloned().collect();
+    let is_ours = behind.fold_version == FOLD_VERSION;
+    let session = if is_ours { advanced(behind, &since, id)? } else { None };
+    session.map(|session| snapshot_of(&session)).transpose()
 }
 
 /// Readers ignore it.

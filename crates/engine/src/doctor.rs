@@ -172,7 +172,7 @@ pub(crate) fn session_findings(engine: &Engine) -> Result<Vec<Finding>> {
                         "the log is authoritative; please report this",
                     ));
                 }
-                if !snapshot_agrees(&loaded, session) {
+                if !snapshot_agrees(engine, &loaded, session)? {
                     let message = format!("the snapshot of session {id} does not match its log");
                     findings.push(Finding::new(
                         "snapshot",
@@ -232,12 +232,8 @@ fn discrepancy_findings(engine: &Engine, session: &Session) -> Result<Vec<Findin
 }
 
 /// A snapshot of another fold version is ignored anyway.
-fn snapshot_agrees(loaded: &Loaded, from_log: Session) -> bool {
-    match &loaded.snapshot {
-        Some(snapshot) if snapshot.fold_version == FOLD_VERSION => {
-            serde_json::from_str::<Session>(&snapshot.body)
-                .is_ok_and(|kept| placed(kept, &loaded.row) == from_log.trimmed())
-        }
-        Some(_) | None => true,
-    }
+fn snapshot_agrees(engine: &Engine, loaded: &Loaded, from_log: Session) -> Result<bool> {
+    let is_ours = loaded.snapshot.as_ref().is_some_and(|snapshot| snapshot.fold_version == FOLD_VERSION);
+    let kept = if is_ours { engine.advanced_snapshot(loaded)? } else { return Ok(true) };
+    Ok(kept.is_some_and(|kept| placed(kept, &loaded.row) == from_log.trimmed()))
 }

@@ -4,10 +4,12 @@
 mod caller;
 mod loading;
 mod naming;
+#[cfg(test)]
+mod tests;
 
 pub use caller::Caller;
 pub use loading::Reading;
-pub(crate) use loading::{Defined, read_event};
+pub(crate) use loading::{Defined, LastKept, advanced, read_event};
 
 use crate::NATIVE;
 use crate::clock::{Clock, ServerClock, SystemClock};
@@ -23,12 +25,11 @@ use crate::team::Team;
 use crate::view::Warning;
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
-use model::session::Session;
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use store::{Filter, LaidOver, SessionRow, Snapshot, Store};
+use store::{Filter, LaidOver, SessionRow, Store};
 
 /// How long a command waits for its turn to write.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -120,8 +121,7 @@ pub struct Engine {
     pub(crate) next_copy: Option<jiff::Timestamp>,
     /// A definition never changes under its hash, and a command needs the same one for its gate and its view.
     definitions: RefCell<BTreeMap<String, Defined>>,
-    /// The snapshot that this process wrote last, and its session: the next command need not parse it.
-    pub(crate) last_kept: RefCell<Option<(Snapshot, Session)>>,
+    pub(crate) last_kept: RefCell<Option<LastKept>>,
 }
 
 /// How long to wait for others.

@@ -197,8 +197,8 @@ impl From<store::Error> for Error {
 impl Error {
     /// Another process was first; decide again.
     pub(crate) fn is_contended(&self) -> bool {
-        use store::Error::{ActiveTaken, Conflict, KeyTaken};
-        matches!(self, Self::Store(Conflict { .. } | ActiveTaken { .. } | KeyTaken))
+        use store::Error::{ActiveTaken, Conflict, KeyTaken, Overtaken};
+        matches!(self, Self::Store(Conflict { .. } | ActiveTaken { .. } | KeyTaken | Overtaken))
     }
 
     pub(crate) fn io(doing: impl Into<String>, source: std::io::Error) -> Self {
@@ -357,9 +357,10 @@ fn listed(there_are: &[String]) -> String {
 
 fn store_kind(error: &store::Error) -> &'static str {
     match error {
-        store::Error::Conflict { .. } | store::Error::ActiveTaken { .. } | store::Error::KeyTaken => {
-            "contended"
-        }
+        store::Error::Conflict { .. }
+        | store::Error::ActiveTaken { .. }
+        | store::Error::KeyTaken
+        | store::Error::Overtaken => "contended",
         store::Error::IdTaken { .. } => "id_taken",
         store::Error::Busy { .. } => "store_busy",
         store::Error::LocksFail { .. } => "locks_fail",

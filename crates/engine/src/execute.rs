@@ -42,7 +42,7 @@ pub use request::Request;
 pub use revisit::{FieldChange, FileChange, RevisitPreview, RevisitRequest};
 
 pub(crate) use bundle::{EventLine, PackedFile, is_bundle, put_back, taken};
-pub(crate) use plan::{Plan, session_row, to_json};
+pub(crate) use plan::{Plan, session_row, snapshot_of};
 
 use crate::NATIVE;
 use crate::disk::Operation;
@@ -63,7 +63,6 @@ use model::session::Session;
 use plan::Order;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::cell::RefCell;
 use std::path::Path;
 use store::{Batch, KeyRow, StreamAppend};
 
@@ -127,6 +126,11 @@ impl Engine {
                 Err(error) => Err(error),
             };
             self.end_turn(aim);
+            let kept = match self.store.is_turn_current() {
+                Ok(true) => kept,
+                Ok(false) => Err(store::Error::Overtaken.into()),
+                Err(error) => kept.and(Err(error.into())),
+            };
             self.store.give_turn_back();
             match kept {
                 Err(error) if error.is_contended() => {}
@@ -154,6 +158,7 @@ impl Engine {
         self.name_commit(&mut plan);
         self.add_settled_items(&mut plan)?;
         self.record_outputs(&mut plan)?;
+        plan.spares_snapshot = self.may_spare_snapshot(&plan);
         let mut kept = plan.fold(order.name, now, &actor)?;
         let mut view =
             self.view_after(&kept.subject, kept.number, kept.already, &kept.batch, kept.follows)?;
@@ -191,7 +196,9 @@ impl Engine {
         }
         let subject = kept.subject;
         let stream = batch.streams.into_iter().find(|stream| has_stream && stream.row.id == subject.id);
-        self.last_kept = RefCell::new(stream.map(|stream| (stream.snapshot, subject)));
+        if let Some(stream) = stream {
+            self.remember_kept(stream, subject);
+        }
         Ok(self.with_its_number(answer))
     }
 

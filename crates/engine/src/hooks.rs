@@ -3,11 +3,11 @@
 mod arriving;
 mod event;
 mod memory;
-mod queue;
 mod renamed;
 mod statusline;
 mod stopping;
 mod tool;
+mod unsent;
 mod working;
 
 pub use event::{Happened, HookEvent, Source, Subagent, fingerprint};
@@ -25,7 +25,8 @@ use model::id::SessionId;
 use std::time::{Duration, Instant};
 use store::Trace;
 
-/// A hook runs on every tool call: all its waits together take no longer.
+/// A hook runs on every tool call: all its waits together take no longer. `hurry.rs` of the command line ends SQLite's own
+/// waits within this time.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// The result of an event.

@@ -7,8 +7,8 @@ mod health;
 mod history;
 mod place;
 mod registry;
+mod session_status;
 mod state;
-mod status;
 mod tasks;
 #[cfg(test)]
 mod tests;
@@ -17,8 +17,8 @@ mod write;
 
 pub use documents::{Document, PLAN};
 pub use place::{Ground, MOST_IN_AN_ID};
+pub use session_status::Stands;
 pub use state::State;
-pub use status::Stands;
 pub use tasks::{Task, TaskStatus, Tasks};
 pub use words::{PhaseWord, Size};
 
@@ -314,7 +314,7 @@ pub fn read(folder: &Folder<'_>) -> Reading<CcwSession> {
     if phase.position() <= PhaseWord::Implement.position() && tasks.unread == 0 {
         tasks.add_listed(&state.current_tasks, &format!("{at}/{TASKS}"));
     }
-    let sources = status::Sources {
+    let sources = session_status::Sources {
         name: &name,
         at: &at,
         ground,
@@ -322,7 +322,7 @@ pub fn read(folder: &Folder<'_>) -> Reading<CcwSession> {
         line: line.as_ref(),
         tree: folder.tree,
     };
-    let stands = status::of(&sources, &mut warnings);
+    let stands = session_status::of(&sources, &mut warnings);
     let mut session = CcwSession {
         name,
         folder: at,

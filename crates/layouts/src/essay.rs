@@ -3,6 +3,7 @@
 //! artifacts and a person confirms it.
 
 mod artifacts;
+mod consequences;
 mod elsewhere;
 mod fields;
 mod history;
@@ -11,7 +12,6 @@ mod names;
 mod outline;
 mod position;
 mod recover;
-mod revise;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -249,7 +249,7 @@ impl ItemRules for Essay {
 
 impl Consequences for Essay {
     fn of_revision(&self, revision: &Revision, publication: &SessionToPublish<'_>) -> Vec<Event> {
-        revise::consequences(revision, &Standpoint::new(publication.session, publication.items))
+        consequences::of_revision(revision, &Standpoint::new(publication.session, publication.items))
     }
 
     fn of_completion(
@@ -263,7 +263,7 @@ impl Consequences for Essay {
     }
 
     fn of_new_run(&self, publication: &SessionToPublish<'_>) -> Vec<Event> {
-        revise::all_anew(publication.items)
+        consequences::of_new_run(publication.items)
     }
 }
 

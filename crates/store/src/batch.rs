@@ -44,6 +44,9 @@ pub(crate) fn item_rows(batch: &Batch) -> impl Iterator<Item = &ItemRow> {
 /// Only existing events can be rewritten.
 pub(crate) fn check_rewrite(rewrite: &Rewrite) -> Result<()> {
     check_stream(&rewrite.stream)?;
+    if rewrite.stream.snapshot.is_none() {
+        return malformed(format!("session {} would keep its old snapshot", rewrite.stream.row.id));
+    }
     if let Some(stray) = rewrite.items.iter().find(|row| row.session != rewrite.stream.row.id) {
         return malformed(format!("item {} is not of session {}", stray.id, rewrite.stream.row.id));
     }
@@ -91,7 +94,11 @@ fn check_stream(stream: &StreamAppend) -> Result<()> {
             stream.expected
         ));
     }
-    if stream.row.version != last.version || stream.snapshot.version != last.version {
+    let is_snapshot_current = match &stream.snapshot {
+        Some(snapshot) => snapshot.version == last.version,
+        None => stream.expected > 0,
+    };
+    if stream.row.version != last.version || !is_snapshot_current {
         return malformed(format!(
             "the line or the snapshot of session {id} is not of version {}",
             last.version

@@ -39,6 +39,7 @@ pub const CASES: &[Case] = cases![
     append::{
         a_session_comes_back_as_it_was_given,
         a_later_append_adds_events_and_replaces_line_and_snapshot,
+        an_append_without_a_snapshot_leaves_the_stored_one,
         a_wrong_expected_version_changes_nothing,
         a_batch_is_kept_whole_or_not_at_all,
         an_id_is_taken_whatever_its_case,

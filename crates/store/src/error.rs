@@ -20,6 +20,9 @@ pub enum Error {
     /// The key was used while this command was being decided.
     #[error("the key was already used")]
     KeyTaken,
+    /// Somebody else changed something since this turn began. Load and decide again.
+    #[error("another writer changed the store meanwhile")]
+    Overtaken,
     #[error("another process held the store's lock for {waited:?}")]
     Busy { waited: Duration },
     /// SQLite kept retrying and never got a lock, although nobody holds one.

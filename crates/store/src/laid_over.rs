@@ -123,16 +123,11 @@ impl LaidOver {
         // Another process may have added events since; stop at the loaded version.
         let up_to = usize::try_from(loaded.row.version).unwrap_or(usize::MAX);
         let events = self.base.events(id, 0, Some(up_to))?;
-        let snapshot = match &loaded.snapshot {
-            Some(snapshot) => snapshot.clone(),
-            None => crate::Snapshot { fold_version: 0, version: loaded.row.version, body: String::new() },
-        };
-        // Nobody trusts a snapshot of another version; its number only has to be consistent here.
-        let snapshot = crate::Snapshot {
-            fold_version: if snapshot.version == loaded.row.version { snapshot.fold_version } else { 0 },
-            version: loaded.row.version,
-            body: snapshot.body,
-        };
+        // Without a current one nobody trusts it, and the log is folded.
+        let current = loaded.snapshot.clone().filter(|snapshot| snapshot.version == loaded.row.version);
+        let unknown =
+            || crate::Snapshot { fold_version: 0, version: loaded.row.version, body: String::new() };
+        let snapshot = Some(current.unwrap_or_else(unknown));
         Ok(Batch {
             streams: vec![StreamAppend { expected: 0, events, row: loaded.row.clone(), snapshot }],
             items: self.base.items(id, &ItemFilter::default())?,
@@ -197,6 +192,10 @@ impl DerefMut for LaidOver {
 }
 
 impl Store for LaidOver {
+    fn is_turn_current(&mut self) -> Result<bool> {
+        self.base.is_turn_current()
+    }
+
     fn take_turn(&mut self, patience: Duration) -> Result<()> {
         // A store that does not exist has no turn to take; a race to create it shows when appending.
         if self.make.is_some() { Ok(()) } else { self.base.take_turn(patience) }

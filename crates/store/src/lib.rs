@@ -33,9 +33,15 @@ use std::time::Duration;
 /// The interface between the engine and a store.
 pub trait Store {
     /// Waits for this process's turn to write, held until the next `append`, `give_turn_back` or drop.
-    /// Loading, deciding and appending within one turn cannot conflict with another writer.
+    /// Loading, deciding and appending within one turn cannot conflict with another writer, except in a store that
+    /// believes what it read last and checks that with the append.
     fn take_turn(&mut self, patience: Duration) -> Result<()>;
     fn give_turn_back(&mut self);
+    /// True if what was read within this turn is still what is stored. Ask before a decision ends the turn without an
+    /// append.
+    fn is_turn_current(&mut self) -> Result<bool> {
+        Ok(true)
+    }
 
     /// Commits the whole batch durably, or nothing. Takes the turn if it is not held, and gives it back.
     fn append(&mut self, batch: &Batch) -> Result<()>;

@@ -45,7 +45,7 @@ struct Kept {
     row: SessionRow,
     /// Position of its last change in commit order: the clock may have stepped back.
     turn: u64,
-    snapshot: Snapshot,
+    snapshot: Option<Snapshot>,
     events: Vec<EventRow>,
     chain: Chain,
     activity: Vec<ActivityRow>,
@@ -115,7 +115,7 @@ impl Store for MemoryStore {
         Ok(self.find_exactly(id).map(|(_, kept)| Loaded {
             number: kept.number,
             row: kept.row.clone(),
-            snapshot: Some(kept.snapshot.clone()),
+            snapshot: kept.snapshot.clone(),
         }))
     }
 

@@ -8,6 +8,7 @@ mod append;
 mod histories;
 mod items;
 mod keeping;
+mod keys;
 mod list;
 mod local;
 mod open;
@@ -55,6 +56,8 @@ pub struct PostgresStore {
     must_sync: bool,
     time: Timestamp,
     turn: Option<Turn>,
+    /// So many more turns take the lock at once, because somebody else wrote lately.
+    locked_turns: u32,
     /// Answers of the last turn, with the counters at its end.
     remembered: Option<(Counters, Answers)>,
 }
@@ -74,7 +77,9 @@ impl PostgresStore {
 
     /// Does something within this process's turn, which is over afterwards, whatever came of it.
     fn in_turn(&mut self, work: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
-        self.take(PATIENCE)?;
+        if self.turn.is_none() {
+            self.take_with_lock(PATIENCE)?;
+        }
         let done = work(self);
         if self.turn.is_some() {
             self.roll_back();
@@ -117,6 +122,10 @@ impl Store for PostgresStore {
 
     fn give_turn_back(&mut self) {
         self.give_back();
+    }
+
+    fn is_turn_current(&mut self) -> Result<bool> {
+        self.is_current()
     }
 
     fn append(&mut self, batch: &Batch) -> Result<()> {

@@ -67,7 +67,7 @@ pub struct Listed {
     pub row: SessionRow,
 }
 
-/// A folded session, stored so that a command need not read the history.
+/// A folded session, stored so that a command need not read the whole history. It may be a few events behind its row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
     /// The fold version that wrote it; other versions ignore it.
@@ -93,7 +93,8 @@ pub struct StreamAppend {
     pub events: Vec<EventRow>,
     /// The index row after these events; its version is that of the last one.
     pub row: SessionRow,
-    pub snapshot: Snapshot,
+    /// The session after these events. `None` leaves the stored snapshot as it is: whoever loads it applies the events since.
+    pub snapshot: Option<Snapshot>,
 }
 
 /// A workflow definition, stored once under the hash of its source. The store does not have that source: the

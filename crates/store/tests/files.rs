@@ -9,7 +9,7 @@ use std::time::Duration;
 use store::contract::rows::{
     PATIENCE, agent, batch, begin, everything, go_on, id, line, moment, paused, with,
 };
-use store::{Access, Error, Filter, SessionRow, SqliteStore, Store};
+use store::{Access, Error, Filter, SessionRow, Snapshot, SqliteStore, Store};
 use tempfile::TempDir;
 
 const EVERY_ACCESS: [Access; 3] = [Access::Create, Access::Write, Access::Read];
@@ -373,7 +373,8 @@ fn what_was_purged_is_gone_from_the_database_and_its_log() {
     for version in 1..40 {
         let mut next = go_on(SessionRow { version, ..row.clone() }, 1);
         next.events[0].body = format!(r#"{{"text":"{secret}","padding":"{}"}}"#, "x".repeat(900));
-        next.snapshot.body = format!(r#"{{"note":"{secret}"}}"#);
+        let body = format!(r#"{{"note":"{secret}"}}"#);
+        next.snapshot = next.snapshot.map(|snapshot| Snapshot { body, ..snapshot });
         store.append(&batch([next])).unwrap();
         row.version = version + 1;
     }

@@ -14,7 +14,8 @@ use std::time::Duration;
 
 /// Until then sleeps have SQLite's own length. Hooks that need not wait have ended by now.
 const UNDISTURBED: Duration = Duration::from_millis(25);
-/// SQLite retries a hundred times: 20 ms for the rest.
+/// SQLite retries a hundred times: 20 ms for the rest. Together less than a hook may wait (`PATIENCE` in the engine's
+/// `hooks.rs`).
 const LONGEST_SLEEP: Duration = Duration::from_micros(200);
 /// Far longer than a hook takes, even on a busy machine.
 const LONGEST: Duration = Duration::from_secs(1);

@@ -139,7 +139,6 @@ pub fn in_their_words(heading: &str, sessions: &[ShortView]) -> String {
     text
 }
 
-/// The number that commands accept.
 /// How far it is, and how its phases ended if not all in the plain way.
 fn phases(session: &ShortView) -> String {
     let outcomes = session.outcomes.filter(|outcomes| !outcomes.is_plain());

@@ -3,6 +3,7 @@
 use crate::NATIVE;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::execute::Plan;
 use crate::hex;
 use crate::sharing::placed;
 use model::event::{Event, Recorded};
@@ -11,7 +12,7 @@ use model::session::{FOLD_VERSION, Session};
 use model::workflow::Workflow;
 use sha2::{Digest, Sha256};
 use std::rc::Rc;
-use store::{EventRow, Loaded, Snapshot, Store};
+use store::{EventRow, Loaded, SessionRow, Snapshot, Store, StreamAppend};
 
 /// A definition, with the SHA-256 of its stored text.
 #[derive(Clone)]
@@ -26,6 +27,18 @@ impl Defined {
         Some(Self { workflow, digest: hex(&Sha256::digest(body.as_bytes())).into() })
     }
 }
+
+/// The session that this process changed last. The next command need not parse it, unless somebody else changed it since.
+pub(crate) struct LastKept {
+    row: SessionRow,
+    /// As stored; it may be a few events behind.
+    snapshot: Snapshot,
+    /// `None` once it was taken out for a change.
+    session: Option<Session>,
+}
+
+/// How many events a stored snapshot may be behind its session: whoever loads it applies them.
+const SNAPSHOT_EVERY: u64 = 8;
 
 /// A reader's answer to each part of a history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,25 +80,56 @@ impl Engine {
 
     /// From its snapshot if valid, otherwise from its log.
     pub(crate) fn folded(&self, loaded: &Loaded) -> Result<Session> {
-        let trusted = loaded
-            .snapshot
-            .as_ref()
-            .filter(|snapshot| {
-                snapshot.fold_version == FOLD_VERSION && snapshot.version == loaded.row.version
-            })
-            .and_then(|snapshot| self.parsed(snapshot));
-        match trusted {
+        if let Some(session) = self.kept_in_memory(loaded) {
+            return Ok(placed(session, &loaded.row));
+        }
+        match self.advanced_snapshot(loaded)? {
             Some(session) => Ok(placed(session, &loaded.row)),
             None => Ok(placed(self.replay_kept(&loaded.row.id)?, &loaded.row).trimmed()),
         }
     }
 
-    /// Parses a snapshot, unless this process wrote it last.
-    fn parsed(&self, snapshot: &Snapshot) -> Option<Session> {
-        match self.last_kept.take() {
-            Some((kept, session)) if kept == *snapshot => Some(session),
-            Some(_) | None => serde_json::from_str(&snapshot.body).ok(),
-        }
+    /// The session as this process kept it last, if nobody has changed it since.
+    fn kept_in_memory(&self, loaded: &Loaded) -> Option<Session> {
+        let mut last = self.last_kept.borrow_mut();
+        let last = last.as_mut().filter(|last| last.row.id == loaded.row.id)?;
+        let is_current = last.row.version == loaded.row.version
+            && last.row.updated_at == loaded.row.updated_at
+            && loaded.snapshot.as_ref() == Some(&last.snapshot);
+        last.session.take().filter(|_| is_current)
+    }
+
+    /// The session from its snapshot and the events since, if they lead to it.
+    pub(crate) fn advanced_snapshot(&self, loaded: &Loaded) -> Result<Option<Session>> {
+        let row = &loaded.row;
+        let is_valid = |found: &&Snapshot| found.fold_version == FOLD_VERSION && found.version <= row.version;
+        let Some(snapshot) = loaded.snapshot.as_ref().filter(is_valid) else { return Ok(None) };
+        let since = match row.version - snapshot.version {
+            0 => Vec::new(),
+            behind => self.store.events(&row.id, snapshot.version, usize::try_from(behind).ok())?,
+        };
+        Ok(advanced(snapshot, &since, &row.id)?.filter(|session| session.version == row.version))
+    }
+
+    /// Remembers a stored change of a session.
+    pub(crate) fn remember_kept(&self, stream: StreamAppend, session: Session) {
+        let before = self.last_kept.take().filter(|last| last.row.id == stream.row.id);
+        let snapshot = stream.snapshot.or(before.map(|last| last.snapshot));
+        let kept = snapshot.map(|snapshot| LastKept { row: stream.row, snapshot, session: Some(session) });
+        self.last_kept.replace(kept);
+    }
+
+    /// True if this process kept the subject last and its stored snapshot may stay behind the new events, which simply follow.
+    pub(crate) fn may_spare_snapshot(&self, plan: &Plan) -> bool {
+        let Some(before) = plan.subject.before.as_ref().filter(|session| session.layout == NATIVE) else {
+            return false;
+        };
+        let newest = before.version + plan.subject.events.len() as u64;
+        let is_recent = |last: &LastKept| newest < last.snapshot.version + SNAPSHOT_EVERY;
+        let last = self.last_kept.borrow();
+        let last =
+            last.as_ref().filter(|last| last.row.id == before.id && last.row.version == before.version);
+        plan.history.is_empty() && plan.taken.is_none() && last.is_some_and(is_recent)
     }
 
     /// A session folded from its whole log.
@@ -173,6 +217,19 @@ impl Engine {
             self.definitions.borrow_mut().insert(workflow.hash.clone(), defined);
         }
     }
+}
+
+/// A snapshot's session after the events since. `None` if it cannot be read, or if one of them goes back to before it.
+pub(crate) fn advanced(snapshot: &Snapshot, since: &[EventRow], id: &SessionId) -> Result<Option<Session>> {
+    let Ok(mut session) = serde_json::from_str::<Session>(&snapshot.body) else { return Ok(None) };
+    for row in since {
+        let recorded = read_event(id, row)?;
+        if matches!(recorded.event, Event::Restored { .. }) {
+            return Ok(None);
+        }
+        session = session.apply(&recorded);
+    }
+    Ok(Some(if since.is_empty() { session } else { session.trimmed() }))
 }
 
 /// Parses a stored event.

@@ -236,6 +236,7 @@ fn store_hint(error: &store::Error) -> Hint {
     match error {
         store::Error::Conflict { .. }
         | store::Error::ActiveTaken { .. }
+        | store::Error::Overtaken
         | store::Error::KeyTaken
         | store::Error::IdTaken { .. } => "nothing was changed; run the command again".into(),
         store::Error::Busy { .. } => {

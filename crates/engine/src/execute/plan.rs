@@ -65,6 +65,8 @@ pub(crate) struct Plan {
     pub(crate) taken: Option<Taken>,
     /// It pauses the session that was active here.
     pub(crate) makes_room: bool,
+    /// The stored snapshot is recent enough: the subject's next one can wait.
+    pub(crate) spares_snapshot: bool,
 }
 
 /// A plan ready to be committed.
@@ -97,6 +99,7 @@ impl Plan {
             history: Vec::new(),
             taken: None,
             makes_room: false,
+            spares_snapshot: false,
         }
     }
 
@@ -125,8 +128,12 @@ impl Plan {
         batch.bindings = self.bindings;
         let subject =
             fold_one(self.subject, command, (&self.history, self.taken.as_ref()), now, actor, &mut batch)?;
+        if !self.spares_snapshot {
+            keep_snapshot(&subject, &mut batch)?;
+        }
         for other in self.others {
-            fold_one(other, command, (&[], None), now, actor, &mut batch)?;
+            let other = fold_one(other, command, (&[], None), now, actor, &mut batch)?;
+            keep_snapshot(&other, &mut batch)?;
         }
         let (said, operation) = (self.said, self.operation);
         let follows = if self.makes_room { Follows::ChangeThatMadeRoom } else { Follows::Change };
@@ -176,7 +183,7 @@ fn keep_items(plan: &Plan, now: Timestamp, actor: &Actor, batch: &mut Batch) -> 
     Ok(plan.item.as_ref().and_then(|id| book.get(id)).cloned())
 }
 
-/// The session after a change, with its rows added to the batch if anything changed.
+/// The session after a change, with its rows added to the batch if anything changed, without a snapshot.
 fn fold_one(
     change: Change,
     command: &str,
@@ -204,9 +211,17 @@ fn fold_one(
     // A session from another store may have another id here than in its log.
     after.id = id.unwrap_or(after.id);
     if !recorded.is_empty() {
-        batch.streams.push(stream_of(command, &after, expected, &recorded)?);
+        batch.streams.push(rows_of(command, &after, expected, &recorded)?);
     }
     Ok(after)
+}
+
+/// Adds the snapshot of a session that the batch changes.
+fn keep_snapshot(session: &Session, batch: &mut Batch) -> Result<()> {
+    if let Some(stream) = batch.streams.last_mut().filter(|stream| stream.row.id == session.id) {
+        stream.snapshot = Some(snapshot_of(session)?);
+    }
+    Ok(())
 }
 
 pub(crate) fn fold_whole(events: &[Recorded], taken: Option<&Taken>) -> Result<Session> {
@@ -228,13 +243,24 @@ pub(crate) fn stream_of(
     expected: u64,
     recorded: &[Recorded],
 ) -> Result<StreamAppend> {
+    Ok(StreamAppend {
+        snapshot: Some(snapshot_of(session)?),
+        ..rows_of(command, session, expected, recorded)?
+    })
+}
+
+fn rows_of(command: &str, session: &Session, expected: u64, recorded: &[Recorded]) -> Result<StreamAppend> {
     let mark = CommandMark { name: command.to_owned(), ordinal: expected + 1 };
     Ok(StreamAppend {
         expected,
         events: recorded.iter().map(|recorded| event_row(recorded, &mark)).collect::<Result<_>>()?,
         row: session_row(session),
-        snapshot: Snapshot { fold_version: FOLD_VERSION, version: session.version, body: to_json(session)? },
+        snapshot: None,
     })
+}
+
+pub(crate) fn snapshot_of(session: &Session) -> Result<Snapshot> {
+    Ok(Snapshot { fold_version: FOLD_VERSION, version: session.version, body: to_json(session)? })
 }
 
 pub(crate) fn definition_row(workflow: &Workflow) -> Result<DefinitionRow> {

@@ -259,7 +259,9 @@ impl Engine {
 }
 
 fn read_snapshot(stream: &StreamAppend) -> Result<Session> {
-    serde_json::from_str(&stream.snapshot.body)
+    // Only native sessions are stored without one.
+    let body = stream.snapshot.as_ref().map_or("", |snapshot| &snapshot.body);
+    serde_json::from_str(body)
         .map_err(|error| Error::BrokenLog { session: stream.row.id.to_string(), why: error.to_string() })
 }
 

@@ -10,7 +10,7 @@ use super::histories::{Author, Node, nodes};
 use super::incoming::Stream;
 use crate::engine::{Engine, read_event};
 use crate::error::Result;
-use crate::execute::{is_bundle, session_row, taken};
+use crate::execute::{is_bundle, session_row, snapshot_of, taken};
 use crate::items::item_rows;
 use crate::place::Project;
 use crate::policy::Restricted;
@@ -18,12 +18,12 @@ use crate::signing;
 use model::event::{Event, Recorded};
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
-use model::session::{FOLD_VERSION, Session};
+use model::session::Session;
 use model::time::seconds_between;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use store::chain::{Given, Hash};
-use store::{Arrival, Arrived, EventRow, Loaded, Snapshot, Store, TakenHistory};
+use store::{Arrival, Arrived, EventRow, Loaded, Store, TakenHistory};
 
 /// A session changed this recently is in use, unless it is paused.
 pub(crate) const SEEN_LATELY_SECONDS: u64 = 15 * 60;
@@ -299,11 +299,7 @@ impl Engine {
             events: way.iter().map(|node| node.row.clone()).collect(),
             seals: way.iter().map(|node| (node.row.version, node.given)).collect(),
             row: session_row(&placed),
-            snapshot: Snapshot {
-                fold_version: FOLD_VERSION,
-                version: placed.version,
-                body: crate::execute::to_json(&placed)?,
-            },
+            snapshot: snapshot_of(&placed)?,
             items: item_rows(id, events)?,
             arrival,
         }))

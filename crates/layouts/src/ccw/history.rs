@@ -2,7 +2,7 @@
 //! these.
 
 use super::documents::{self, PLAN, REVIEW};
-use super::status::{Stands, Word};
+use super::session_status::{Stands, Word};
 use super::tasks::{Task, TaskStatus, natural, plain};
 use super::words::{PhaseWord, Size};
 use super::{CcwSession, MARKER, REGISTRY, STATE, WORKFLOW};

@@ -9,7 +9,7 @@ use self::names::Names;
 use super::history;
 use super::place::Ground;
 use super::registry::{self, Entered};
-use super::status::Word;
+use super::session_status::Word;
 use super::words::Size;
 use super::{CcwSession, PLAN, REGISTRY, STATE};
 use crate::json::Document;

@@ -3,7 +3,7 @@
 use super::Factory;
 use super::rows::{
     PATIENCE, agent, batch, begin, event, everything, go_on, id, item, item_id, key, line, moment, paused,
-    with,
+    snapshot_at, with,
 };
 use crate::{Batch, Binding, ContentRow, DefinitionRow, Error, EventRow, SessionRow, Snapshot, StreamAppend};
 
@@ -30,8 +30,12 @@ pub(super) fn a_session_comes_back_as_it_was_given(make: &mut Factory<'_>) {
     };
     let events = vec![event(1, "session_started", "{}"), event(2, "failed", r#"{"why":"it's \"broken\""}"#)];
     let snapshot = Snapshot { fold_version: 9, version: 2, body: "x".repeat(100_000) };
-    let stream =
-        StreamAppend { expected: 0, events: events.clone(), row: row.clone(), snapshot: snapshot.clone() };
+    let stream = StreamAppend {
+        expected: 0,
+        events: events.clone(),
+        row: row.clone(),
+        snapshot: Some(snapshot.clone()),
+    };
     store.append(&batch([stream])).unwrap();
 
     let loaded = store.load(&row.id).unwrap().expect("it was kept");
@@ -65,11 +69,22 @@ pub(super) fn a_later_append_adds_events_and_replaces_line_and_snapshot(make: &m
 
     let loaded = store.load(&id("first")).unwrap().expect("it is still there");
     assert_eq!((loaded.number, &loaded.row), (1, &stream.row));
-    assert_eq!(loaded.snapshot, Some(stream.snapshot));
+    assert_eq!(loaded.snapshot, stream.snapshot);
     let versions: Vec<u64> =
         store.events(&id("first"), 0, None).unwrap().iter().map(|event| event.version).collect();
     assert_eq!(versions, [1, 2, 3, 4]);
     assert_eq!(store.load(&id("beside")).unwrap(), beside, "another session stays as it was");
+}
+
+pub(super) fn an_append_without_a_snapshot_leaves_the_stored_one(make: &mut Factory<'_>) {
+    let mut store = make();
+    with(&mut *store, [line("first")]);
+    let stream = StreamAppend { snapshot: None, ..go_on(line("first"), 2) };
+    store.append(&batch([stream.clone()])).unwrap();
+    let loaded = store.load(&id("first")).unwrap().expect("it is still there");
+    assert_eq!((&loaded.row, loaded.snapshot), (&stream.row, snapshot_at(1)));
+    store.append(&batch([go_on(stream.row, 1)])).unwrap();
+    assert_eq!(store.load(&id("first")).unwrap().expect("it is still there").snapshot, snapshot_at(4));
 }
 
 pub(super) fn a_wrong_expected_version_changes_nothing(make: &mut Factory<'_>) {
@@ -160,8 +175,8 @@ pub(super) fn a_malformed_batch_changes_nothing(make: &mut Factory<'_>) {
     let backwards: Vec<EventRow> = good.events.iter().rev().cloned().collect();
     let out_of_order = StreamAppend { events: backwards, ..good.clone() };
     let stale_line = StreamAppend { row: line("first"), ..good.clone() };
-    let stale_snapshot =
-        StreamAppend { snapshot: Snapshot { version: 2, ..good.snapshot.clone() }, ..good.clone() };
+    let stale_snapshot = StreamAppend { snapshot: snapshot_at(2), ..good.clone() };
+    let new_without_snapshot = StreamAppend { snapshot: None, ..begin(line("second")) };
     let other_case = go_on(SessionRow { worktree: "/elsewhere".to_owned(), ..line("FIRST") }, 1);
     for streams in [
         vec![no_event],
@@ -169,6 +184,7 @@ pub(super) fn a_malformed_batch_changes_nothing(make: &mut Factory<'_>) {
         vec![out_of_order],
         vec![stale_line],
         vec![stale_snapshot],
+        vec![new_without_snapshot],
         vec![good.clone(), good.clone()],
         vec![good.clone(), other_case],
     ] {

@@ -1,7 +1,7 @@
 //! Contract: the hash chain. Every event is sealed when appended, and nothing else changes the seals.
 
 use super::Factory;
-use super::rows::{batch, begin, event, go_on, id, line, paused, with};
+use super::rows::{batch, begin, event, go_on, id, line, paused, snapshot_at, with};
 use crate::chain::{Broken, Given, Hash, SALT_BYTES, check, content_hash};
 use crate::{Batch, EventRow, Rewrite, SessionRow, Store};
 use std::collections::BTreeMap;
@@ -68,7 +68,7 @@ pub(super) fn a_history_from_elsewhere_keeps_its_links(make: &mut Factory<'_>) {
     let events = there.events(&id("first"), 0, None).unwrap();
     let mut stream = begin(line("first"));
     stream.row.version = 3;
-    stream.snapshot.version = 3;
+    stream.snapshot = snapshot_at(3);
     stream.events = events;
     here.append(&Batch { seals, ..batch([stream]) }).unwrap();
     let ours = here.chain(&id("first")).unwrap();

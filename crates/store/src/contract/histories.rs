@@ -28,6 +28,7 @@ fn history(name: &str, expected: u64, shared: u64, events: u64, salt: u8) -> Tak
         at: moment(60),
     };
     let items = vec![item(name, "one")];
+    let snapshot = snapshot.expect("rows of a session have a snapshot");
     TakenHistory { expected, shared, events, seals, row, snapshot, items, arrival: Some(arrival) }
 }
 

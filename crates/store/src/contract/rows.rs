@@ -59,6 +59,11 @@ pub fn event(version: u64, kind: &str, body: &str) -> EventRow {
     }
 }
 
+/// The snapshot of a session at this version.
+pub fn snapshot_at(version: u64) -> Option<Snapshot> {
+    Some(Snapshot { fold_version: 1, version, body: format!(r#"{{"at":{version}}}"#) })
+}
+
 /// Appends as many events as the row's version says.
 pub fn begin(row: SessionRow) -> StreamAppend {
     go_on(SessionRow { version: 0, ..row }, 1)
@@ -73,7 +78,7 @@ pub fn go_on(row: SessionRow, events: u64) -> StreamAppend {
         events: (row.version + 1..=version)
             .map(|number| event(number, "phase_started", &body(number)))
             .collect(),
-        snapshot: Snapshot { fold_version: 1, version, body: format!(r#"{{"at":{version}}}"#) },
+        snapshot: snapshot_at(version),
         row: SessionRow { version, ..row },
     }
 }

@@ -85,7 +85,7 @@ impl MemoryStore {
             let kept = &mut self.sessions[place];
             kept.row = stream.row.clone();
             kept.turn = turn;
-            kept.snapshot = stream.snapshot.clone();
+            kept.snapshot = stream.snapshot.clone().or_else(|| kept.snapshot.take());
             kept.events.extend_from_slice(&stream.events);
             kept.chain.extend(&stream.events, seals);
         } else {

@@ -64,7 +64,7 @@ impl MemoryStore {
             let kept = &mut self.sessions[place];
             kept.row = history.row.clone();
             kept.turn = if new.is_empty() { kept.turn } else { turn };
-            kept.snapshot = history.snapshot.clone();
+            kept.snapshot = Some(history.snapshot.clone());
             kept.events.clone_from(&history.events);
             kept.chain = Chain {
                 head: seals.last().map(|seal| seal.link),
@@ -85,7 +85,7 @@ fn line(history: &TakenHistory) -> StreamAppend {
         expected: history.expected,
         events: Vec::new(),
         row: history.row.clone(),
-        snapshot: history.snapshot.clone(),
+        snapshot: Some(history.snapshot.clone()),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::Scope;
 use super::agents;
-use super::append::is_new_key;
+use super::keys::is_new_key;
 use super::queries::OF_ID;
 use super::values::{
     at_most, first, moment, nanoseconds, optional_plain, plain, unreadable, unsigned, values,

@@ -2,20 +2,18 @@
 //! holds the turn, so nothing changes in between.
 
 use super::keeping::{Growth, commit, keep};
+use super::keys::{is_used, keep_key};
 use super::local::Intent;
 use super::session_rows::{as_stored, is_same};
-use super::turn::count_sign;
-use super::values::{first, folded, nanoseconds, optional_hash, signed, unsigned, values};
-use super::wire::{Sent, Step, pipelined};
+use super::turn::{Lock, begin_unlocked, count_sign};
+use super::values::{first, folded, optional_hash, signed, unsigned, values};
+use super::wire::{Sent, Step, Stop, pipelined};
 use super::{PostgresStore, Scope, Turn, agents, items, session_rows};
-use crate::batch::{check_shape, item_rows, keys_expire_at, malformed, takes_the_worktree};
+use crate::batch::{check_shape, item_rows, malformed, takes_the_worktree};
 use crate::chain::{Hash, Seal, seal_new};
 use crate::{Batch, Error, ItemRow, KeyRow, Result, SessionRow, ViewRow};
 use model::id::SessionId;
 use std::collections::BTreeMap;
-
-/// How many expired keys each new key removes: enough to keep up, and few enough to be fast.
-const KEYS_SWEPT: i64 = 8;
 
 /// The parts of a stored session that a batch needs.
 #[derive(Debug, Clone)]
@@ -51,12 +49,27 @@ impl Line {
 impl PostgresStore {
     pub(super) fn append_in_turn(&mut self, batch: &Batch) -> Result<()> {
         check_shape(batch)?;
+        // Only the change of a session checks the counters.
+        if batch.streams.is_empty() || batch.key.is_some() {
+            self.lock_now()?;
+        }
         let Some(turn) = &self.turn else { return Err(Error::Busy { waited: std::time::Duration::ZERO }) };
         let scope = self.scope();
         let plan = self.wire.run("keeping a change", look(scope, batch, turn))?;
         let intents = plan.intents(batch);
         self.local.intend(&intents)?;
-        let sent = self.wire.wait(pipelined(plan.statements(scope, batch)));
+        let lock = turn.lock;
+        let begun = match lock {
+            Lock::Held => None,
+            Lock::Later(patience) => Some(begin_unlocked(patience, self.must_sync)),
+        };
+        let sent = self.wire.wait(pipelined(plan.statements(scope, batch, begun.as_deref())));
+        if lock != Lock::Held && sent.as_ref().is_err_and(Stop::is_overtaken) {
+            // The commit that followed has ended the transaction.
+            self.turn = None;
+            let _ = self.local.take_back(&intents);
+            return Err(self.was_overtaken());
+        }
         let mark = plan.mark(batch);
         match self.settled("keeping a change", sent.map(drop), &mark) {
             Ok(()) => {
@@ -82,6 +95,8 @@ pub(super) struct Plan {
     known: BTreeMap<String, Known>,
     cursor: u64,
     pub(super) numbers: i64,
+    /// As this turn believes, if it has no lock.
+    signs: Option<u64>,
 }
 
 async fn look(scope: Scope<'_>, batch: &Batch, turn: &Turn) -> Step<Plan> {
@@ -120,7 +135,8 @@ async fn look(scope: Scope<'_>, batch: &Batch, turn: &Turn) -> Step<Plan> {
     for (stream, line) in batch.streams.iter().zip(&lines) {
         seals.push(seal_new(line.head, &stream.events, batch.seals.get(&stream.row.id))?);
     }
-    let plan = Plan { lines, seals, known, cursor: turn.counters.cursor, numbers };
+    let signs = (turn.lock != Lock::Held).then_some(turn.counters.signs);
+    let plan = Plan { lines, seals, known, cursor: turn.counters.cursor, numbers, signs };
     plan.refuse_strays(batch)?;
     Ok(plan)
 }
@@ -216,48 +232,6 @@ pub(super) async fn refuse_second_active(scope: Scope<'_>, rows: &[(&SessionRow,
     }
 }
 
-async fn is_used(scope: Scope<'_>, key: &KeyRow) -> Step<bool> {
-    let sql = "SELECT 1 FROM leftoff.keys WHERE project=$1 AND key=$2 AND at>$3";
-    let expired = nanoseconds(keys_expire_at(key.at));
-    Ok(scope.ask.row(sql, values![scope.project, key.key, expired]).await?.is_some())
-}
-
-/// Stores a key, unless it is taken.
-pub(super) async fn is_new_key(scope: Scope<'_>, key: &KeyRow) -> Step<bool> {
-    if is_used(scope, key).await? {
-        return Ok(false);
-    }
-    for statement in keep_key(scope, key) {
-        statement.await?;
-    }
-    Ok(true)
-}
-
-fn keep_key<'f>(scope: Scope<'f>, key: &'f KeyRow) -> [Sent<'f>; 2] {
-    let keep = async move {
-        let sql = "INSERT INTO leftoff.keys(project,key,fingerprint,answer,at,version,session)\
-                   VALUES($1,$2,$3,$4,$5,$6,$7)ON CONFLICT(project,key)DO UPDATE SET fingerprint=excluded.fingerprint,\
-                   answer=excluded.answer,at=excluded.at,version=excluded.version,session=excluded.session";
-        let values = values![
-            scope.project,
-            key.key,
-            key.fingerprint,
-            key.answer,
-            nanoseconds(key.at),
-            key.version.map(i64::from),
-            key.session.as_ref().map(SessionId::as_str),
-        ];
-        scope.ask.change(sql, values).await
-    };
-    let sweep = async move {
-        let sql = "DELETE FROM leftoff.keys WHERE project=$1 AND key IN(SELECT key FROM leftoff.keys \
-                   WHERE project=$1 AND at<=$2 ORDER BY at LIMIT $3)";
-        let expired = nanoseconds(keys_expire_at(key.at));
-        scope.ask.change(sql, values![scope.project, expired, KEYS_SWEPT]).await
-    };
-    [Box::pin(keep), Box::pin(sweep)]
-}
-
 impl Plan {
     /// The number of a session that is stored or new in this batch.
     fn number_of(&self, batch: &Batch, id: &SessionId) -> Option<i64> {
@@ -321,8 +295,11 @@ impl Plan {
         }
     }
 
-    fn statements<'f>(&'f self, scope: Scope<'f>, batch: &'f Batch) -> Vec<Sent<'f>> {
+    fn statements<'f>(&'f self, scope: Scope<'f>, batch: &'f Batch, begin: Option<&'f str>) -> Vec<Sent<'f>> {
         let mut sent: Vec<Sent<'f>> = Vec::new();
+        if let Some(begin) = begin {
+            sent.push(Box::pin(async move { scope.ask.plainly(begin).await.map(|_| 0) }));
+        }
         if let Some(key) = &batch.key {
             sent.extend(keep_key(scope, key));
         }
@@ -345,7 +322,8 @@ impl Plan {
             if !line.is_same {
                 sent.push(session_rows::keep(scope, &stream.row, line));
             }
-            sent.push(keep(scope, Growth::of(line, stream, seals, cursor, turn, self.numbers)));
+            let growth = Growth::of(line, stream, seals, cursor, turn, self.numbers);
+            sent.push(keep(scope, Growth { signs: self.signs, ..growth }));
             cursor += stream.events.len() as u64;
         }
         if !batch.bindings.is_empty() {

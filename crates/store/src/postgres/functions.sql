@@ -6,11 +6,12 @@ BEGIN
   SELECT cursor, numbers INTO _cursor, _numbers FROM leftoff.projects WHERE project=_project FOR NO KEY UPDATE;
   _signs := coalesce((SELECT counter FROM leftoff.signs WHERE project=_project), 0);
 END $$;
--- Stores a change of a session: counters, the session's row, its events and its snapshot. The caller holds the project's
--- row; a cursor that is not the expected one means that it does not.
+-- Stores a change of a session: counters, the session's row, its events and its snapshot, unless that is NULL. A caller that holds
+-- the project's row passes no signs. Any other is refused if the counters are not the expected ones.
 CREATE FUNCTION leftoff.keep(_project int, _session bigint, _cursor bigint, _numbers bigint, _turn bigint, _version bigint,
   _updated bigint, _head bytea, _times bigint[], _actors text[], _kinds text[], _bodies text[], _commands text[],
-  _ordinals bigint[], _salts bytea[], _hashes bytea[], _links bytea[], _notes text[], _fold bigint, _body text)
+  _ordinals bigint[], _salts bytea[], _hashes bytea[], _links bytea[], _notes text[], _fold bigint, _body text,
+  _signs bigint)
   RETURNS void LANGUAGE plpgsql AS $$
 DECLARE _count int := cardinality(_times);
 BEGIN
@@ -19,6 +20,9 @@ BEGIN
   IF NOT FOUND THEN
     RAISE serialization_failure USING MESSAGE = 'another transaction has changed the project';
   END IF;
+  IF _signs <> coalesce((SELECT counter FROM leftoff.signs WHERE project=_project), 0) THEN
+    RAISE serialization_failure USING MESSAGE = 'somebody has changed something beside the log';
+  END IF;
   UPDATE leftoff.sessions SET updated_at=_updated, version=_version+_count, turn=coalesce(_turn, turn), head=_head
     WHERE project=_project AND number=_session;
   INSERT INTO leftoff.events(project, session, version, cursor, at, actor, kind, body, command, ordinal, salt, hash, link, note)
@@ -26,8 +30,10 @@ BEGIN
       x.link, x.note
     FROM unnest(_times, _actors, _kinds, _bodies, _commands, _ordinals, _salts, _hashes, _links, _notes) WITH ORDINALITY
       AS x(at, actor, kind, body, command, ordinal, salt, hash, link, note, n);
-  INSERT INTO leftoff.snapshots(project, session, fold_version, version, body)
-    VALUES(_project, _session, _fold, _version+_count, _body)
-    ON CONFLICT(project, session) DO UPDATE SET fold_version=excluded.fold_version, version=excluded.version,
-      body=excluded.body;
+  IF _body IS NOT NULL THEN
+    INSERT INTO leftoff.snapshots(project, session, fold_version, version, body)
+      VALUES(_project, _session, _fold, _version+_count, _body)
+      ON CONFLICT(project, session) DO UPDATE SET fold_version=excluded.fold_version, version=excluded.version,
+        body=excluded.body;
+  END IF;
 END $$;

@@ -18,6 +18,7 @@ const OF_SESSION: [&str; 6] = ["events", "snapshots", "activity", "arrivals", "i
 impl PostgresStore {
     pub(super) fn take_histories_in_turn(&mut self, arrived: &Arrived) -> Result<()> {
         arrived.histories.iter().try_for_each(check_history)?;
+        self.lock_now()?;
         let Some(turn) = &self.turn else { return Err(Error::Busy { waited: std::time::Duration::ZERO }) };
         let scope = self.scope();
         let taken = self.wire.run("taking in a history", look(scope, arrived, turn))?;
@@ -143,7 +144,8 @@ fn take<'f>(
         version: shared as u64,
         events: new,
         seals: &seals[shared..],
-        snapshot: &history.snapshot,
+        signs: None,
+        snapshot: Some(&history.snapshot),
         updated_at: history.row.updated_at,
         cursor,
         turn,

@@ -22,7 +22,8 @@ pub(super) struct Growth<'f> {
     pub(super) version: u64,
     pub(super) events: &'f [EventRow],
     pub(super) seals: &'f [Seal],
-    pub(super) snapshot: &'f Snapshot,
+    /// `None` leaves the stored one.
+    pub(super) snapshot: Option<&'f Snapshot>,
     pub(super) updated_at: Timestamp,
     /// The project's last event before these.
     pub(super) cursor: u64,
@@ -30,6 +31,8 @@ pub(super) struct Growth<'f> {
     pub(super) turn: Option<u64>,
     /// The highest number of a session after the change.
     pub(super) numbers: i64,
+    /// The expected count of the project's signs, for a change whose turn has no lock.
+    pub(super) signs: Option<u64>,
 }
 
 impl<'f> Growth<'f> {
@@ -48,11 +51,12 @@ impl<'f> Growth<'f> {
             version: *expected,
             events,
             seals,
-            snapshot,
+            snapshot: snapshot.as_ref(),
             updated_at: row.updated_at,
             cursor,
             turn: Some(turn),
             numbers,
+            signs: None,
         }
     }
 }
@@ -95,9 +99,11 @@ async fn call(scope: Scope<'_>, growth: Growth<'_>) -> Step<u64> {
         hashes,
         links,
         notes,
-        i64::from(growth.snapshot.fold_version),
-        plain(&growth.snapshot.body),
+        growth.snapshot.map(|snapshot| i64::from(snapshot.fold_version)),
+        growth.snapshot.map(|snapshot| plain(&snapshot.body)),
+        growth.signs.map(signed),
     ];
-    let sql = "SELECT leftoff.keep($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20)";
+    let sql =
+        "SELECT leftoff.keep($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21)";
     scope.ask.change(sql, values).await
 }

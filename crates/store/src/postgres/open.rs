@@ -78,6 +78,7 @@ pub(super) fn open(opening: &Opening<'_>) -> Result<PostgresStore> {
         must_sync: found.must_sync,
         time: found.time,
         turn: None,
+        locked_turns: 0,
         remembered: None,
     })
 }

@@ -2,7 +2,7 @@
 
 use super::append::Mark;
 use super::queries::OF_ID;
-use super::turn::begin;
+use super::turn::{begin, count_sign};
 use super::values::{nanoseconds, signed, values};
 use super::wire::{Limit, Step, Wire};
 use super::{PostgresStore, Scope};
@@ -58,7 +58,9 @@ impl PostgresStore {
             let scope = Scope { ask: wire.ask(), project: self.project, machine: &self.machine };
             scope.ask.plainly(&begun).await?;
             let found = find(scope, mark).await?;
-            scope.ask.plainly("ROLLBACK").await?;
+            // The server may still have to read what the lost connection sent without the lock: this refuses it.
+            count_sign(scope).await?;
+            scope.ask.plainly("COMMIT").await?;
             Ok(found)
         })?;
         self.wire = wire;

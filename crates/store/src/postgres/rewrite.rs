@@ -16,6 +16,7 @@ impl PostgresStore {
         answers: &dyn Fn(&str) -> Option<String>,
     ) -> Result<()> {
         check_rewrite(rewrite)?;
+        self.lock_now()?;
         let Some(turn) = &self.turn else { return Err(Error::Busy { waited: std::time::Duration::ZERO }) };
         let scope = self.scope();
         self.wire.run("rewriting a session", write(scope, rewrite, answers, turn))?;

@@ -62,8 +62,9 @@ impl Answers {
             if before.is_none_or(|before| !is_same(&before.loaded.row, &row)) {
                 self.active.clear();
             }
-            let loaded =
-                Loaded { number: line.number.unsigned_abs(), row, snapshot: Some(stream.snapshot.clone()) };
+            let kept = || self.sessions.get(&stream.row.id)?.as_ref()?.loaded.snapshot.clone();
+            let snapshot = stream.snapshot.clone().or_else(kept);
+            let loaded = Loaded { number: line.number.unsigned_abs(), row, snapshot };
             let head = seals.last().map(|seal| seal.link).or(line.head);
             self.sessions.insert(stream.row.id.clone(), Some(Kept { loaded, head }));
         }

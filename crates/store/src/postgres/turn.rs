@@ -2,7 +2,7 @@
 
 use super::append::Plan;
 use super::seen::{Answers, Counters};
-use super::values::values;
+use super::values::{unsigned, values};
 use super::wire::{Sent, Step};
 use super::{PostgresStore, Scope};
 use crate::{Batch, Error, Result};
@@ -12,22 +12,41 @@ use std::time::Duration;
 
 /// The server ends a transaction that holds the turn and is silent for this long: its client was cut off.
 const LONGEST_SILENCE: &str = "15s";
+/// The server ends a statement that runs this much longer than its client waits for the turn.
+const STATEMENT_MILLISECONDS: u128 = 15_000;
 
 /// This process's turn to write: an open transaction that holds the project's row.
 #[derive(Debug)]
 pub(super) struct Turn {
     pub(super) counters: Counters,
+    pub(super) lock: Lock,
     /// Something was written that must be committed when the turn ends.
     pub(super) is_written: bool,
     /// Nobody else changes the project meanwhile, so each question is asked once.
     pub(super) seen: RefCell<Answers>,
 }
 
+/// The lock on the project's row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lock {
+    Held,
+    /// Not taken: nobody else wrote lately, so this turn believes the counters at the end of the last one, and the change
+    /// itself checks them. That saves a round trip. The change waits this long for whoever holds the lock then.
+    Later(Duration),
+}
+
+/// After somebody else's change, so many turns take the lock at once.
+const LOCKED_TURNS: u32 = 16;
+
 /// Statements that begin a transaction and lock this project's row. Settings are made for the transaction only, because
 /// a pooler may give the connection to another client after it.
 pub(super) fn begin(project: i32, patience: Duration, must_sync: bool) -> String {
+    format!("{}SELECT * FROM leftoff.take({project})", begin_unlocked(patience, must_sync))
+}
+
+pub(super) fn begin_unlocked(patience: Duration, must_sync: bool) -> String {
     let sync = if must_sync { "SET LOCAL synchronous_commit=on;" } else { "" };
-    format!("BEGIN;{}{sync}SELECT * FROM leftoff.take({project})", limits(patience))
+    format!("BEGIN;{}{sync}", limits(patience))
 }
 
 fn limits(patience: Duration) -> String {
@@ -35,7 +54,7 @@ fn limits(patience: Duration) -> String {
     format!(
         "SET LOCAL lock_timeout='{patience}ms';SET LOCAL statement_timeout='{}ms';\
          SET LOCAL idle_in_transaction_session_timeout='{LONGEST_SILENCE}';",
-        patience + 15_000
+        patience + STATEMENT_MILLISECONDS
     )
 }
 
@@ -44,29 +63,90 @@ impl PostgresStore {
         if self.turn.is_some() {
             return Ok(());
         }
+        self.locked_turns = self.locked_turns.saturating_sub(1);
+        if self.locked_turns == 0
+            && let Some((counters, seen)) = self.remembered.take()
+        {
+            let lock = Lock::Later(patience);
+            self.turn = Some(Turn { counters, lock, is_written: false, seen: RefCell::new(seen) });
+            return Ok(());
+        }
+        self.take_with_lock(patience)
+    }
+
+    pub(super) fn take_with_lock(&mut self, patience: Duration) -> Result<()> {
         if !self.writable {
             return Err(Error::ReadOnly { path: self.wire.address.place.clone().into() });
         }
+        let (counters, seen) = self.lock(patience)?;
+        let seen = RefCell::new(seen);
+        self.turn = Some(Turn { counters, lock: Lock::Held, is_written: false, seen });
+        Ok(())
+    }
+
+    /// Takes the lock in a turn that was begun without it. Fails if somebody else has changed the project since.
+    pub(super) fn lock_now(&mut self) -> Result<()> {
+        let Some(Turn { counters, lock: Lock::Later(patience), .. }) = self.turn else { return Ok(()) };
+        let (found, _) = self.lock(patience)?;
+        if let Some(turn) = &mut self.turn {
+            turn.lock = Lock::Held;
+        }
+        if found == counters {
+            return Ok(());
+        }
+        self.roll_back();
+        Err(self.was_overtaken())
+    }
+
+    /// Somebody else changed what this turn has read.
+    pub(super) fn was_overtaken(&mut self) -> Error {
+        self.locked_turns = LOCKED_TURNS;
+        self.remembered = None;
+        Error::Overtaken
+    }
+
+    /// Asks the server whether a turn without the lock is still right.
+    pub(super) fn is_current(&mut self) -> Result<bool> {
+        let Some(Turn { counters, lock: Lock::Later(_), .. }) = self.turn else { return Ok(true) };
+        let scope = self.scope();
+        let is_current = self.wire.run("looking for changes", async {
+            let sql = "SELECT cursor,numbers,coalesce((SELECT counter FROM leftoff.signs WHERE project=$1),0) \
+                       FROM leftoff.projects WHERE project=$1";
+            let row = scope.ask.row(sql, values![scope.project]).await?;
+            let found =
+                row.map(|row| Step::Ok((unsigned(&row, 0)?, unsigned(&row, 1)?, unsigned(&row, 2)?)));
+            let found: Option<(u64, u64, u64)> = found.transpose()?;
+            Ok(found == Some((counters.cursor, counters.numbers, counters.signs)))
+        })?;
+        if !is_current {
+            self.turn = None;
+            let _ = self.was_overtaken();
+        }
+        Ok(is_current)
+    }
+
+    /// Begins a transaction that holds the lock. Returns what the counters say then, and what is known of that state.
+    fn lock(&mut self, patience: Duration) -> Result<(Counters, Answers)> {
         let sql = begin(self.project, patience, self.must_sync);
         let ask = self.wire.ask();
         let taken = self.wire.wait(async { ask.plainly(&sql).await });
         let rows = match taken {
             Ok(rows) => rows,
             Err(stop) => {
+                self.turn = None;
                 self.roll_back();
                 return Err(self.wire.failure("waiting for the turn", stop).after(patience));
             }
         };
         let number = |column: usize| rows.first().and_then(|row| row.get(column)?.parse().ok());
         let (Some(cursor), Some(numbers), Some(signs)) = (number(0), number(1), number(2)) else {
+            self.turn = None;
             self.roll_back();
             return Err(Error::Missing { path: self.wire.address.place.clone().into() });
         };
         let counters = Counters { cursor, numbers, signs };
         let seen = self.remembered.take().filter(|(then, _)| *then == counters).map(|(_, seen)| seen);
-        let seen = RefCell::new(seen.unwrap_or_default());
-        self.turn = Some(Turn { counters, is_written: false, seen });
-        Ok(())
+        Ok((counters, seen.unwrap_or_default()))
     }
 
     /// The batch is stored and the turn over. The next turn need not ask for what this one has seen and stored.
@@ -99,7 +179,9 @@ impl PostgresStore {
 
     pub(super) fn give_back(&mut self) {
         let Some(turn) = self.turn.take() else { return };
-        if turn.is_written {
+        if let Lock::Later(_) = turn.lock {
+            self.remembered = Some((turn.counters, turn.seen.into_inner()));
+        } else if turn.is_written {
             let ask = self.wire.ask();
             let _ = self.wire.wait(async { ask.plainly("COMMIT").await });
         } else {
@@ -109,8 +191,8 @@ impl PostgresStore {
     }
 
     pub(super) fn roll_back(&mut self) {
-        self.turn = None;
-        if !self.wire.is_closed() {
+        let is_begun = self.turn.take().is_none_or(|turn| turn.lock == Lock::Held);
+        if is_begun && !self.wire.is_closed() {
             let ask = self.wire.ask();
             let _ = self.wire.wait(async { ask.plainly("ROLLBACK").await });
         }
@@ -126,6 +208,7 @@ impl PostgresStore {
         if !self.writable {
             return Err(Error::ReadOnly { path: self.wire.address.place.clone().into() });
         }
+        self.lock_now()?;
         let (open, keep, undo) = match self.turn {
             Some(_) => ("SAVEPOINT beside".to_owned(), "RELEASE beside", "ROLLBACK TO beside"),
             None => {
@@ -142,6 +225,8 @@ impl PostgresStore {
         });
         match done {
             Ok(done) => {
+                // Its counters are no longer true.
+                self.remembered = None;
                 if let Some(turn) = &mut self.turn {
                     turn.is_written = true;
                     turn.seen.take();

@@ -45,6 +45,11 @@ impl Stop {
         }
     }
 
+    /// True if another transaction changed what this one relied on.
+    pub(super) fn is_overtaken(&self) -> bool {
+        self.code() == Some(&SqlState::T_R_SERIALIZATION_FAILURE)
+    }
+
     /// True if it is unknown what the server did.
     pub(super) fn is_unanswered(&self) -> bool {
         match self {

@@ -140,7 +140,9 @@ fn keep_history(
     if let Some(last) = seals.last() {
         chain::keep_head(connection, line.number, last.link, stream.expected + 1)?;
     }
-    keep_snapshot(connection, line.number, &stream.snapshot)?;
+    if let Some(snapshot) = &stream.snapshot {
+        keep_snapshot(connection, line.number, snapshot)?;
+    }
     Ok(())
 }
 

@@ -158,7 +158,7 @@ fn take(connection: &Connection, history: &TakenHistory) -> append::Step<()> {
         expected: history.expected,
         events: Vec::new(),
         row: history.row.clone(),
-        snapshot: history.snapshot.clone(),
+        snapshot: Some(history.snapshot.clone()),
     };
     let number = keep_line(connection, &line, None, turn)?.number;
     connection

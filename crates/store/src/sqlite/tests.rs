@@ -7,7 +7,7 @@ use super::{Access, SqliteStore, create, items, list, open, queries};
 use crate::contract::rows::{batch, begin, everything, go_on, id, item_id, key, line, moment, paused, with};
 use crate::contract::run_all;
 use crate::migrate::{MIGRATIONS, marks, newest};
-use crate::{Batch, Error, Filter, ItemFilter, SessionRow, Store};
+use crate::{Batch, Error, Filter, ItemFilter, SessionRow, Snapshot, Store};
 use jiff::Timestamp;
 use model::item::ItemState;
 use rusqlite::config::DbConfig;
@@ -390,7 +390,7 @@ fn a_note_writes_at_most_five_pages() {
         stream.events[0].kind = "note_added".to_owned();
         // As long as a session with many notes, varying slightly.
         let length = 6600 + usize::try_from(version * 37 % 90).unwrap();
-        stream.snapshot.body = "x".repeat(length);
+        stream.snapshot = stream.snapshot.map(|snapshot| Snapshot { body: "x".repeat(length), ..snapshot });
         let before = log();
         // One process for each, like commands.
         SqliteStore::open(&path, Access::Write).unwrap().append(&batch([stream])).unwrap();

@@ -25,7 +25,7 @@ const WRITES_OF_ONE_COMMAND: u32 = 8;
 /// Copies the log into the database every so many pages, and keeps the file's length: overwriting is cheaper
 /// than extending. SQLite remembers how much was copied only while the database is open; a process per
 /// command would copy everything each time.
-const COPY_BACK_OFTEN: &str = "PRAGMA wal_autocheckpoint=64";
+const COPY_BACK_OFTEN: &str = "PRAGMA wal_autocheckpoint=192";
 
 /// Above this size, readers have kept the log from being copied for a long time.
 const BLOCKED_LOG_BYTES: u64 = 1024 * 1024;

@@ -2,7 +2,7 @@
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::execute::plan::stream_of;
+use crate::execute::plan::{snapshot_of, stream_of};
 use crate::items::item_rows;
 use jiff::Timestamp;
 use model::event::Recorded;
@@ -84,7 +84,7 @@ impl Engine {
             expected,
             shared: expected,
             row: stream.row,
-            snapshot: stream.snapshot,
+            snapshot: snapshot_of(session)?,
             items: item_rows(&session.id, &whole)?,
             arrival: Some(Arrival {
                 session: session.id.clone(),

@@ -2,7 +2,7 @@
 
 use super::super::fields::cut;
 use super::super::place::{self, id_of, name_of, places_of, spot};
-use super::super::status::Word;
+use super::super::session_status::Word;
 use super::super::{ACTIVE, ARCHIVES, HOME, REGISTRY, STATE};
 use super::{is_blank, lines, mentioning, mentions, name_in, object, odd};
 use crate::capabilities::Survey;

@@ -1,4 +1,5 @@
-//! The second format, whose tool refuses files with unknown keys: everything of ours is below `metadata`.
+//! The second format, whose tool refuses files with unknown keys: everything of ours is below
+//! `metadata`, under the key `OURS` of `praxis.rs`; `praxis/state.rs` reads it.
 
 use super::{Change, about};
 use crate::json::Document;

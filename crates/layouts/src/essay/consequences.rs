@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const COUNTERS: [&str; 2] = ["verified_claims", "deferred_claims"];
 
 /// For the session before the revision.
-pub(super) fn consequences(revision: &Revision, before: &Standpoint<'_>) -> Vec<Event> {
+pub(super) fn of_revision(revision: &Revision, before: &Standpoint<'_>) -> Vec<Event> {
     let away = revision.archived.iter().filter(|archived| !archived.copied);
     let away: BTreeSet<&str> = away.map(|archived| file_name(&archived.from)).collect();
     let mut events = Vec::new();
@@ -47,7 +47,7 @@ pub(super) fn consequences(revision: &Revision, before: &Standpoint<'_>) -> Vec<
 
 /// For the session before a new run: the file has one list of sections, whose ids the new run reuses. The log
 /// keeps the earlier results.
-pub(super) fn all_anew(items: &ItemBook) -> Vec<Event> {
+pub(super) fn of_new_run(items: &ItemBook) -> Vec<Event> {
     let mut gone: Vec<&Item> = items.iter().collect();
     // Parts before their containers.
     gone.sort_by_key(|item| (Reverse(item.level()), item.sort_key()));
