@@ -256,7 +256,7 @@ fn a_server_that_is_killed_loses_nothing_that_it_acknowledged() {
     }
     let unknown: Vec<&String> = told.iter().flat_map(|told| &told.unknown).collect();
     for text in &unknown {
-        sandbox.run(["note", text, "--key", text]).ok();
+        sandbox.run(["note", text, "--session", "first", "--key", text]).ok();
     }
     let kept = notes(&sandbox);
     for text in &unknown {
