@@ -2,7 +2,7 @@
 //! command.
 
 use crate::config::Config;
-use crate::engine::Engine;
+use crate::engine::{Engine, Patience};
 use crate::error::{Error, NotRestored, Result};
 use crate::place::Project;
 use crate::policy::Restricted;
@@ -99,7 +99,8 @@ impl Engine {
     /// Makes a copy if the last one is old enough. `doctor` reports failures.
     pub(crate) fn back_up_when_due(&mut self) {
         // A hook has no time for it, and a query changes nothing.
-        if !self.looks_around || self.project.is_outside || self.team.is_some() {
+        let is_hook = matches!(self.patience, Patience::Until(_));
+        if is_hook || self.project.is_outside || self.team.is_some() {
             return;
         }
         let now = self.clock.now();

@@ -105,7 +105,7 @@ pub struct Engine {
     pub(crate) store: LaidOver,
     /// Observations of sessions with files, and their purpose.
     pub(crate) scope: Scope,
-    /// Look for sessions known only from files. A hook has no time for that.
+    /// Look for sessions known only from files. Of hooks, only the start of a conversation has time for that.
     pub(crate) looks_around: bool,
     pub(crate) clock: Box<dyn Clock>,
     pub(crate) processes: Box<dyn Processes>,
@@ -209,7 +209,11 @@ impl Engine {
                 Intent::Query | Intent::Hook(_) | Intent::WithoutStore => Aim::Look,
                 Intent::Command | Intent::Create => Aim::Change,
             }),
-            looks_around: !matches!(intent, Intent::Hook(_) | Intent::WithoutStore),
+            looks_around: match intent {
+                Intent::Hook(needs) => needs == HookNeeds::Arrives,
+                Intent::WithoutStore => false,
+                Intent::Query | Intent::Command | Intent::Create => true,
+            },
             clock,
             processes: Box::new(SystemProcesses::default()),
             caller,

@@ -17,7 +17,6 @@ use model::lifecycle::Lifecycle;
 use model::outcome::Outcomes;
 use model::progress::Status;
 use model::session::Session;
-use model::workflow::OnComplete;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -62,7 +61,7 @@ impl ListRequest {
     /// for either.
     #[must_use]
     pub fn with_status(self, word: &str) -> Option<Self> {
-        let word = word.to_lowercase().replace('-', "_");
+        let word = word.trim().to_lowercase().replace(['-', ' '], "_");
         if let Some(standing) = STANDINGS.into_iter().find(|status| status.name() == word) {
             return Some(Self { lifecycles: vec!["active".to_owned()], standing: Some(standing), ..self });
         }
@@ -141,6 +140,10 @@ impl Engine {
             let loaded = id.and_then(|id| self.store.load(&id).ok().flatten());
             let session = loaded.and_then(|loaded| self.folded(&loaded).ok());
             line.outcomes = session.as_ref().and_then(Session::run).map(Outcomes::of);
+            // Earlier versions stored a number also where it is open.
+            if session.is_some_and(|session| session.total_phases().is_none()) {
+                line.total_phases = None;
+            }
         }
     }
 
@@ -271,7 +274,6 @@ impl From<&Session> for ShortView {
     fn from(session: &Session) -> Self {
         let run = session.run();
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        let is_over = matches!(session.lifecycle, Lifecycle::Completed { .. });
         Self {
             number: 0,
             session_id: session.id.to_string(),
@@ -286,9 +288,7 @@ impl From<&Session> for ShortView {
             parallel: session.parallel,
             phase: run.map(|run| run.current().id().to_string()).unwrap_or_default(),
             phases_done: run.map(|run| count(run.settled())).unwrap_or_default(),
-            total_phases: run
-                .filter(|run| run.workflow.on_complete != OnComplete::Grow || is_over)
-                .map(|run| count(run.phases.len())),
+            total_phases: session.total_phases().map(count),
             created_at: session.created_at,
             updated_at: session.updated_at,
             version: session.version,
@@ -318,7 +318,7 @@ impl From<Listed> for ShortView {
             parallel: row.parallel,
             phase: row.phase,
             phases_done: row.phases_done,
-            total_phases: Some(row.phases_total),
+            total_phases: row.phases_total,
             created_at: row.created_at,
             updated_at: row.updated_at,
             version: row.version,

@@ -183,7 +183,9 @@ fn prove(material: &Material<'_>, position: usize) -> Next {
     let phase = &run.phases[position];
     let called = phase_called(run.number_at(position), phase.id());
     let defined = material.definition.and_then(|workflow| workflow.phase(phase.id().as_str()));
-    let mut summary = Hint::new(if phase.claimed {
+    let mut summary = Hint::new(if phase.claimed && session.failed_last(phase) {
+        format!("A file calls {called} done, although its gate failed.")
+    } else if phase.claimed {
         format!("A file calls {called} done; nothing here shows it.")
     } else {
         format!("The session moved past {called}, whose gate failed.")

@@ -164,12 +164,12 @@ impl Engine {
             .filter(|(_, needed)| not_started(needed))
             .map(|(phase, needed)| Discrepancy {
                 kind: "need_not_started".to_owned(),
-                phase: Some(phase.clone()),
+                phase: Some(needed.clone()),
                 path: None,
                 message: format!(
                     "phase {phase} is completed, but phase {needed}, which it needs, has not started"
                 ),
-                remedy: Hint::new("go back to it: ").run_here(words!["rollback", phase]),
+                remedy: Hint::new("go back to that: ").run_here(words!["rollback", needed]),
             })
             .collect())
     }

@@ -310,10 +310,6 @@ pub fn read(folder: &Folder<'_>) -> Reading<CcwSession> {
     let phase =
         state::phase_told(&state, ground).unwrap_or_else(|| documents::approximate(&documents, &tasks, size));
     state::say_which_phase(&state, phase, &at, &mut warnings);
-    // A session in review is done with its tasks, whatever the list still says.
-    if phase.position() <= PhaseWord::Implement.position() && tasks.unread == 0 {
-        tasks.add_listed(&state.current_tasks, &format!("{at}/{TASKS}"));
-    }
     let sources = session_status::Sources {
         name: &name,
         at: &at,
@@ -323,6 +319,10 @@ pub fn read(folder: &Folder<'_>) -> Reading<CcwSession> {
         tree: folder.tree,
     };
     let stands = session_status::of(&sources, &mut warnings);
+    // A session that is over is done with its tasks, whatever the list still says.
+    if stands != Stands::Completed && phase != PhaseWord::Complete && tasks.unread == 0 {
+        tasks.add_listed(&state.current_tasks, &format!("{at}/{TASKS}"));
+    }
     let mut session = CcwSession {
         name,
         folder: at,
@@ -335,7 +335,7 @@ pub fn read(folder: &Folder<'_>) -> Reading<CcwSession> {
         documents,
         health: Vec::new(),
     };
-    session.health = health::of(&session);
+    session.health = health::of(&session, has_markers(folder.tree));
     Reading { value: session, warnings }
 }
 

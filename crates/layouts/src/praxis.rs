@@ -96,7 +96,7 @@ static FACTS: Facts = Facts {
     titled_by_target: true,
     keeps_commands: true,
     records_outputs: false,
-    status_words: &[],
+    status_words: &[("error", "failed")],
     unpromised: crate::layout::Unpromised::Everything,
     deferred_reasons: &[],
 };

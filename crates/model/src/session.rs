@@ -17,6 +17,7 @@ use crate::note::Note;
 use crate::phase::{Phase, PhaseState};
 use crate::revision::Revision;
 use crate::run::Run;
+use crate::workflow::OnComplete;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -211,6 +212,13 @@ impl Session {
     /// The current run. `None` only between a session's first two events.
     pub fn run(&self) -> Option<&Run> {
         self.runs.get(self.current_run)
+    }
+
+    /// How many phases the current run has; `None` while more can follow.
+    pub fn total_phases(&self) -> Option<usize> {
+        let is_completed = matches!(self.lifecycle, Lifecycle::Completed { .. });
+        let is_known = |run: &&Run| run.workflow.on_complete != OnComplete::Grow || is_completed;
+        self.run().filter(is_known).map(|run| run.phases.len())
     }
 
     pub fn open_run_of(&self, workflow: &Name) -> Option<&Run> {

@@ -53,7 +53,8 @@ pub struct SessionRow {
     /// For a one-line summary: phase title, completed and total phases.
     pub phase: String,
     pub phases_done: u32,
-    pub phases_total: u32,
+    /// `None` if the number of phases is open; stored as 0, which no workflow has.
+    pub phases_total: Option<u32>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub version: u64,

@@ -108,7 +108,7 @@ fn held(answer: &Answer, asked: Option<&str>, globals: &Globals) -> Outcome {
         ui::session::warn_shortly(&view.warnings, &out);
     }
     // A claimed phase may be tried after the work has moved on.
-    let tried = asked_of(view, asked).or_else(|| view.current());
+    let tried = asked_of(view, asked).or_else(|| view.contested()).or_else(|| view.current());
     let checks = tried.and_then(|phase| phase.attempts.last()).map(|attempt| &attempt.report.checks[..]);
     let asked_for = evidence_of(checks.unwrap_or_default());
     let failed: Vec<&CheckResult> = checks.into_iter().flatten().filter(|check| check.failed()).collect();

@@ -1,7 +1,8 @@
 //! `leftoff run`
 
-use crate::commands::{Outcome, Run, answered};
+use crate::commands::{Outcome, Run, answered, shown};
 use crate::globals::Globals;
+use crate::ui;
 use engine::Request;
 
 /// Start the next run of a workflow
@@ -35,6 +36,10 @@ impl Run for RunCommand {
         let answer = globals.command()?.execute(Request::StartRun { workflow })?;
         let run = &answer.view.run;
         let done = format!("run {} of {}", run.ordinal, run.workflow);
+        if answer.view.already {
+            let state = format!("{done} is already open");
+            return shown(&state, &answer, ui::session::already, globals);
+        }
         answered(&done, &answer, globals)
     }
 }

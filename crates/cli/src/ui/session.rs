@@ -271,6 +271,7 @@ pub fn warn_shortly(warnings: &[Warning], out: &Out) {
 
 pub fn mark(phase: &PhaseView, view: &View) -> &'static str {
     match phase.status.as_str() {
+        "completed" if phase.is_claimed_over_failure() => "[!]",
         "completed" => "[x]",
         "skipped" => "[-]",
         "in_progress" if view.failed_attempt().is_some_and(|(failed, _)| failed.number == phase.number) => {
@@ -294,6 +295,7 @@ fn phase_line(phase: &PhaseView, view: &View, out: &Out) -> String {
         (None, false) => String::new(),
     };
     let attempts = match phase.attempt_count {
+        _ if phase.is_claimed_over_failure() => ", claimed, its gate FAILED".to_owned(),
         _ if phase.gate.outcome == GateOutcome::Claimed => ", claimed, unverified".to_owned(),
         0 | 1 => String::new(),
         count => format!(", {count} attempts"),

@@ -331,7 +331,7 @@ pub(crate) fn session_row(session: &Session) -> SessionRow {
         parallel: session.parallel,
         phase: run.map(|run| run.current().id().to_string()).unwrap_or_default(),
         phases_done: run.map(|run| count(run.settled())).unwrap_or_default(),
-        phases_total: run.map(|run| count(run.phases.len())).unwrap_or_default(),
+        phases_total: session.total_phases().map(count),
         created_at: session.created_at,
         updated_at: session.updated_at,
         version: session.version,

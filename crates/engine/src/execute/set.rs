@@ -57,10 +57,15 @@ pub(super) fn refuse_no_fields(
 ) -> Result<()> {
     let Some(layout) = layout::by_name(&session.layout) else { return Ok(()) };
     let Some(rules) = layout.capabilities().item_rules else { return Ok(()) };
+    let owner = match of {
+        FieldOf::Session => "a session",
+        FieldOf::Phase => "a phase",
+        FieldOf::Item => "an item",
+    };
     let told = given.keys().find_map(|name| Some((name, rules.instead_of_field(of, name)?)));
     match told {
         Some((name, instead)) => Err(Error::WrongUsage {
-            message: format!("'{name}' cannot be set as a field of a session of {}", layout.facts().title),
+            message: format!("'{name}' cannot be set as a field of {owner} of {}", layout.facts().title),
             hint: instead.into(),
         }),
         None => Ok(()),

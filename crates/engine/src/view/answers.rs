@@ -16,6 +16,14 @@ const LONGEST_TITLE: usize = 80;
 /// How many interrupted items are named.
 const MOST_INTERRUPTED: usize = 3;
 
+impl PhaseView {
+    /// A file calls it done, although its last attempt failed, here or by its own tool.
+    pub fn is_claimed_over_failure(&self) -> bool {
+        let last = self.attempts.last();
+        self.contested && last.is_some_and(|attempt| attempt.outcome == AttemptOutcome::Failed)
+    }
+}
+
 impl View {
     pub fn current(&self) -> Option<&PhaseView> {
         self.phases.iter().find(|phase| phase.number == self.current_phase.number)

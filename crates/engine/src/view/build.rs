@@ -12,13 +12,12 @@ use jiff::Timestamp;
 use model::command::to_prove_before;
 use model::gate::{AttemptOutcome, CheckOutcome, CheckResult};
 use model::id::Name;
-use model::lifecycle::Lifecycle;
 use model::outcome::Outcome;
 use model::phase::Phase;
 use model::progress::{Progress, SignsOfWork, Status};
 use model::run::Run;
 use model::session::Session;
-use model::workflow::{CheckKind, OnComplete, PhaseDefinition, Workflow};
+use model::workflow::{CheckKind, PhaseDefinition, Workflow};
 use std::collections::BTreeSet;
 
 /// The input of a view.
@@ -84,8 +83,7 @@ pub(crate) fn build(material: Material<'_>) -> View {
             indexing: run.workflow.indexing,
             starting_phase: run.number_at(0),
             total_phases: run.phases.len(),
-            total_unknown: run.workflow.on_complete == OnComplete::Grow
-                && !matches!(session.lifecycle, Lifecycle::Completed { .. }),
+            total_unknown: session.total_phases().is_none(),
             describe: material.definition.and_then(|definition| definition.describe.clone()),
         },
         run: RunView {

@@ -12,9 +12,10 @@ use model::words;
 /// Check of the list of completed phases; present only if the list contradicts the current phase.
 pub(super) const COMPLETED_PHASES: &str = "completed phases";
 
-pub(super) fn of(session: &CcwSession) -> Vec<Health> {
+/// A project whose markers say which session is active needs no registry.
+pub(super) fn of(session: &CcwSession, has_markers: bool) -> Vec<Health> {
     let mut checks = vec![state(session)];
-    if session.ground == Ground::Home {
+    if session.ground == Ground::Home && (session.line.is_some() || !has_markers) {
         checks.push(registry(session));
     }
     checks.push(files_of_tasks(session));

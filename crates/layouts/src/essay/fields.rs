@@ -61,10 +61,10 @@ fn of_stage(name: &str) -> Option<&'static str> {
     Some(match name {
         "status" => "use leftoff advance, revisit or rollback",
         "completed_at" => "it is written when that happens",
-        "claim_type" => "it is a field of the session: leftoff set claim_type=argument",
+        "claim_type" => "it is a field of the session: leftoff set 'claim_type=<type>'",
         "total_sections" => "it is a field of the session: leftoff set 'total_sections=<number>'",
         "target_word_count" => "it is a field of the session: leftoff set 'target_word_count=<number>'",
-        "audience" => "it is a field of the session: leftoff set audience=general",
+        "audience" => "it is a field of the session: leftoff set 'audience=<audience>'",
         "birds_eye_approved" => "it needs approval: leftoff approve birds-eye",
         "current_section" | "current_paragraph" => "use leftoff item start section-1, or draft-1.1",
         "sections" => "use leftoff item add '<title>' --id section-1, or draft-1",

@@ -54,7 +54,7 @@ pub(super) fn close(session: &Session, force: bool) -> Result<Vec<Event>, Refusa
             session: session.id.clone(),
             workflow: run.workflow.name.clone(),
             done: run.completed(),
-            total: run.phases.len(),
+            total: run.applicable(),
             current: run.current().id().clone(),
         }),
         // A phase that only a file calls done, against our records, is as good as open.

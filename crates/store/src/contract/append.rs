@@ -23,7 +23,7 @@ pub(super) fn a_session_comes_back_as_it_was_given(make: &mut Factory<'_>) {
         parallel: true,
         phase: "Gate; DROP TABLE sessions".to_owned(),
         phases_done: 2,
-        phases_total: u32::MAX,
+        phases_total: Some(u32::MAX),
         created_at: moment(-40 * 365 * 24 * 3600),
         updated_at: moment(7),
         version: 2,
@@ -60,7 +60,7 @@ pub(super) fn a_later_append_adds_events_and_replaces_line_and_snapshot(make: &m
         parallel: true,
         phase: "Implement".to_owned(),
         phases_done: 1,
-        phases_total: 4,
+        phases_total: None,
         updated_at: moment(60),
         ..line("first")
     };

@@ -37,7 +37,7 @@ pub fn line(name: &str) -> SessionRow {
         parallel: false,
         phase: "Plan".to_owned(),
         phases_done: 0,
-        phases_total: 3,
+        phases_total: Some(3),
         created_at: moment(0),
         updated_at: moment(0),
         version: 1,

@@ -58,7 +58,7 @@ pub(super) fn keep<'f>(scope: Scope<'f>, row: &'f SessionRow, line: &Line) -> Se
             row.parallel,
             row.phase,
             i64::from(row.phases_done),
-            i64::from(row.phases_total),
+            i64::from(row.phases_total.unwrap_or_default()),
             nanoseconds(row.created_at),
         ];
         scope.ask.change(sql, values).await

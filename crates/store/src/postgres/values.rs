@@ -71,7 +71,7 @@ pub(super) fn listed(row: &Row, own: &str) -> Step<Listed> {
             parallel: row.try_get(9)?,
             phase: row.try_get(10)?,
             phases_done: small(row, 11)?,
-            phases_total: small(row, 12)?,
+            phases_total: Some(small(row, 12)?).filter(|total| *total > 0),
             created_at: moment(row, 13)?,
             updated_at: moment(row, 14)?,
             version: unsigned(row, 15)?,

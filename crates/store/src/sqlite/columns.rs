@@ -48,7 +48,7 @@ pub(super) fn listed(row: &Row<'_>) -> Result<Listed> {
             parallel: row.get(9)?,
             phase: row.get(10)?,
             phases_done: row.get(11)?,
-            phases_total: row.get(12)?,
+            phases_total: Some(row.get(12)?).filter(|total| *total > 0),
             created_at: moment(row, 13)?,
             updated_at: moment(row, 14)?,
             version: row.get(15)?,

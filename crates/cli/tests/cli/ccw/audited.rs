@@ -255,3 +255,35 @@ fn c7_a_later_releases_file_keeps_its_times_at_the_top_level() {
     sandbox.run(["resume"]).ok();
     sandbox.run(["doctor"]).ok();
 }
+
+/// A task that is still listed as current is open work, also where the file calls the phase of tasks complete.
+#[test]
+fn c1_a_review_with_current_tasks_raises_the_question_and_leads_back_to_them() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-r", "REVIEW", "paused", "2026-11-10T10:00:00Z");
+    let mut file = state(&sandbox, "WFS-r");
+    file["progress"]["completed_phases"] = json!(["PLAN", "IMPLEMENT"]);
+    file["progress"]["current_tasks"] = json!(["impl-1", "impl-2"]);
+    sandbox.write(&state_of("WFS-r"), &file.to_string());
+    let shown = sandbox.run(["status", "--session", "WFS-r"]).ok().stdout;
+    assert!(shown.contains("[!] implementation: 2 tasks are unfinished"), "{shown}");
+    let asked = sandbox.run(["resume", "WFS-r"]).code(6).stderr;
+    assert!(asked.contains("2 tasks are unfinished"), "{asked}");
+    sandbox.answer_at_terminal(["resume"], "b\n").expect("a terminal").ok();
+    assert_eq!(state(&sandbox, "WFS-r")["current_phase"], "IMPLEMENT");
+    let refused = sandbox.run(["advance"]).code(5).stderr;
+    assert!(refused.contains("impl-1") && refused.contains("impl-2"), "{refused}");
+}
+
+#[test]
+fn c8_a_session_with_a_marker_misses_no_registry() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-m", "IMPLEMENT", "active", "2026-11-10T10:00:00Z");
+    std::fs::remove_file(sandbox.path(REGISTRY)).unwrap();
+    sandbox.write(".workflow/.active-WFS-m", "");
+    let shown = sandbox.run(["status"]).ok().stdout;
+    assert!(shown.contains("session file") && !shown.contains("registry"), "{shown}");
+    std::fs::remove_file(sandbox.path(".workflow/.active-WFS-m")).unwrap();
+    let shown = sandbox.run(["status", "--session", "WFS-m"]).ok().stdout;
+    assert!(shown.contains("[!] registry: it is not in the registry"), "{shown}");
+}

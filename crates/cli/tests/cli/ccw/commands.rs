@@ -49,6 +49,8 @@ fn start_begins_at_plan_unless_it_is_simple() {
                     .contains("1 Plan (not applicable, \"a simple task starts with its implementation\")"),
                 "{brief}"
             );
+            let refused = sandbox.run(["close"]).code(4).stderr;
+            assert!(refused.contains("0 of 2 phases of 'ccw' are done"), "{refused}");
         }
     }
 }

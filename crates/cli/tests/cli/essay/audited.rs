@@ -252,3 +252,26 @@ fn e2_a_completion_time_that_nobody_wrote_stays_null_when_a_stage_is_flagged() {
     let stage_2 = &stage_2[stage_2.find("stage_2:").unwrap()..];
     assert!(stage_2.starts_with("stage_2:\n    status: needs_review\n    completed_at: null\n"), "{stage_2}");
 }
+
+/// The remedy of the question leads to the stage that was left out, and from there on again.
+#[test]
+fn a_stage_completed_without_the_one_before_leads_back_to_that_one() {
+    let sandbox = by_hand();
+    let left_out = BY_HAND.replace(
+        "stage_1: {status: completed, thesis_file: stage-1-thesis.md, claim_type: argument, completed_at: \"2026-11-13T09:00:00Z\"}",
+        "stage_1: {status: not_started, thesis_file: null, claim_type: argument, completed_at: null}",
+    );
+    assert_ne!(left_out, BY_HAND);
+    sandbox.write(&file("session-state.yaml"), &left_out);
+    let asked = sandbox.run(["resume"]).code(6).stderr;
+    let remedy =
+        asked.lines().find_map(|line| line.trim().strip_prefix("go back to that: ")).unwrap_or_default();
+    assert!(remedy.starts_with("leftoff rollback thesis_development"), "{asked}");
+    sandbox.run_printed(remedy).ok();
+    let view = run(&sandbox, "status --json").json();
+    assert_eq!(view["current_phase"]["id"], "thesis_development");
+    says(&sandbox, &["current_stage: 1", "stage_1: {status: in_progress,"]);
+    assert_eq!(view["phases"][1]["status"], "not_started");
+    // What comes later can still not be returned to.
+    sandbox.run(["rollback", "argument_development"]).code(4);
+}

@@ -189,6 +189,8 @@ fn keys_that_are_no_fields_are_refused_with_what_sets_them() {
         ("set total_paragraphs=3", "leftoff item split draft-1"),
         ("set --phase 3 status=completed", "leftoff advance"),
         ("set --phase 2 total_sections=4", "leftoff set 'total_sections=<number>'"),
+        ("set --phase 1 claim_type=hybrid", "leftoff set 'claim_type=<type>'"),
+        ("set --phase 2 audience=expert", "leftoff set 'audience=<audience>'"),
         ("set --phase 4 current_paragraph=1", "leftoff item start"),
         ("item set section-1 status=completed", "leftoff item done"),
         ("item set section-1 verified_claims=9", "--count verified_claims=+1"),

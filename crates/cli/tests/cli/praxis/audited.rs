@@ -1,6 +1,7 @@
 //! Former defects as a user sees them: names, idle time, errors, evidence, numbers.
 
 use super::*;
+use testkit::Ran;
 
 /// The workflow with a description and purposes; the gate of its second phase requires coverage.
 pub(super) fn describe(sandbox: &Sandbox, strict: bool) {
@@ -274,6 +275,24 @@ fn p9_what_nobody_knows_is_not_made_up() {
     assert!(resumed.stderr.contains("nowhere/log.txt"), "told, and it stops nobody: {}", resumed.stderr);
 }
 
+/// The files of a session in another worktree are not read for a list.
+#[test]
+fn p9_no_total_is_made_up_for_a_session_of_another_worktree() {
+    let sandbox = old_with(|value| value["metadata"] = json!({}));
+    let beside = sandbox.folder().join("beside");
+    sandbox.write(".git/worktrees/beside/HEAD", "ref: refs/heads/beside\n");
+    sandbox.write(".git/worktrees/beside/commondir", "../..\n");
+    sandbox.write(".git/worktrees/beside/gitdir", &format!("{}\n", beside.join(".git").display()));
+    std::fs::create_dir(&beside).unwrap();
+    let own = sandbox.path(".git/worktrees/beside");
+    std::fs::write(beside.join(".git"), format!("gitdir: {}\n", own.display())).unwrap();
+    sandbox.run(["note", "adopted", "--session", ID]).ok();
+    let mut command = sandbox.command(["list", "--json"]);
+    let ran = Ran::from(command.current_dir(&beside).output().unwrap()).ok();
+    let line = ran.json()["sessions"][0].clone();
+    assert_eq!((&line["session_id"], &line["total_phases"]), (&json!(ID), &Value::Null));
+}
+
 #[test]
 fn p9_a_definition_that_grew_is_nothing_for_the_doctor_and_a_specification_gives_the_title() {
     let sandbox = described();
@@ -287,4 +306,31 @@ fn p9_a_definition_that_grew_is_nothing_for_the_doctor_and_a_specification_gives
     );
     sandbox.write(METADATA, &grown);
     sandbox.run(["doctor"]).ok();
+}
+
+/// Nobody has adopted it yet: a new conversation is told of it all the same, and writes nothing into its file.
+#[test]
+fn p2_a_new_conversation_is_told_of_a_session_that_only_files_tell_of() {
+    let sandbox = old_with(|_| ());
+    describe(&sandbox, true);
+    sandbox.run(["init"]).ok();
+    let before = sandbox.read(OLD);
+    let agent = "a4326893-7dc8-405b-aaa4-035b9c0d34a8";
+    for source in ["startup", "resume", "compact"] {
+        let input = crate::agent::session_start(&sandbox, agent, source);
+        let told = sandbox.run_with_input(&["hook", "claude"], &input).ok();
+        assert!(
+            told.stdout.contains("Phase 1 of 3, **Testing**"),
+            "{source}: {} {}",
+            told.stdout,
+            told.stderr
+        );
+        assert_eq!(told.stderr, "", "{source}");
+    }
+    for event in ["UserPromptSubmit", "Stop", "SessionEnd"] {
+        let input =
+            crate::agent::event(&sandbox, agent, &json!({ "hook_event_name": event, "prompt": "go on" }));
+        assert_eq!(sandbox.run_with_input(&["hook", "claude"], &input).ok().stderr, "", "{event}");
+    }
+    assert_eq!(sandbox.read(OLD), before);
 }

@@ -26,7 +26,8 @@ fn a_phase_that_its_tool_left_behind_failed_comes_first_and_can_be_retried() {
         let next = crate::unbroken(&sandbox.run(["next"]).ok().stdout);
         assert!(next.contains("leftoff advance --phase 1 --evidence"), "{completed}: {next}");
         sandbox.run(["advance", "--phase", "2"]).code(4);
-        sandbox.run(["retry", "--evidence", "coverage=70"]).code(5);
+        let refused = sandbox.run(["retry", "--evidence", "coverage=70"]).code(5).stderr;
+        assert!(refused.contains("gate of phase '1'") && refused.contains("coverage-enough"), "{refused}");
         sandbox.run(["retry", "--evidence", "coverage=82"]).ok();
         let found = file(&sandbox, OLD);
         assert_eq!(found["checkpoints"]["1"], "passed", "{completed}");
@@ -42,4 +43,32 @@ fn such_a_phase_is_completed_by_its_number() {
     sandbox.run(["advance", "--phase", "1", "--evidence", "coverage=82"]).ok();
     assert_eq!(view(&sandbox)["status"], "active");
     sandbox.run(["advance", "--phase", "2"]).ok();
+}
+
+/// The specification's own screen: a phase whose checkpoint failed, with all of its evidence, and the phase that
+/// the file calls current, with its time and the estimate. A definition may be missing.
+#[test]
+fn p4_a_failed_phase_is_told_with_its_evidence_and_the_times_of_the_current_one() {
+    for defined in [true, false] {
+        let sandbox = left_behind(&json!([0, 1]));
+        let mut old = file(&sandbox, OLD);
+        old["phase_artifacts"]["1"]["evidence"] = json!({"tests_passing": "42/45", "coverage": 65});
+        old["phase_timing"] = json!({
+            "0": {"started_at": "2026-11-14T06:00:00", "completed_at": "2026-11-14T06:30:00"},
+            "1": {"started_at": "2026-11-14T06:30:00", "completed_at": "2026-11-14T07:30:00"},
+            "2": {"started_at": "2026-11-14T08:00:00"}});
+        sandbox.write(OLD, &pretty(&old));
+        if !defined {
+            std::fs::remove_file(sandbox.path(METADATA)).unwrap();
+        }
+        let brief = crate::unbroken(&sandbox.run(["brief"]).ok().stdout);
+        assert!(brief.contains("checkpoint FAILED there after 1 h"), "{defined}: {brief}");
+        assert!(brief.contains("tests_passing=42/45") && brief.contains("coverage=65"), "{defined}: {brief}");
+        assert!(!brief.contains("its items are open"), "{defined}: {brief}");
+        assert!(brief.contains("for 3 h (average phase 45 min, longer than usual), unverified"), "{brief}");
+        assert!(brief.contains(", about 45 min left"), "{defined}: {brief}");
+        let status = sandbox.run(["status"]).ok().stdout;
+        let line = status.lines().find(|line| line.contains("] 1 ")).unwrap_or_default();
+        assert!(line.contains("[!]") && line.contains("claimed, its gate FAILED"), "{defined}: {status}");
+    }
 }

@@ -148,7 +148,7 @@ fn place(brief: &Brief, detail: Detail) -> String {
     let of_all = view.percent().map(|_| format!(" of {}", view.workflow.total_phases)).unwrap_or_default();
     match view.contested().filter(|phase| phase.number != current.number) {
         Some(phase) => format!(
-            "Phase {}{of_all}{}{} (a file says {} {}, unverified)",
+            "Phase {}{of_all}{}{} (a file says {} {}{}, unverified)",
             phase.number,
             bold(phase.number, &phase.title, &phase.id),
             purpose(view, detail),
@@ -157,7 +157,8 @@ fn place(brief: &Brief, detail: Detail) -> String {
                 defused(&current.title, 80)
             } else {
                 current.id.to_string()
-            }
+            },
+            time_in_phase(view, detail)
         ),
         None => format!(
             "Phase {}{of_all}{}{}{}",
@@ -204,7 +205,7 @@ fn figures(brief: &Brief, detail: Detail) -> String {
     let claimed = view.claimed().count();
     if claimed > 0 {
         let done = view.phases.iter().filter(|phase| super::done::is_done(view, phase)).count();
-        return format!("{done} of {} phases done, {claimed} only claimed", view.workflow.total_phases);
+        return format!("{done} of {} phases done, {claimed} only claimed{left}", view.workflow.total_phases);
     }
     format!("{}{left}", view.how_far())
 }

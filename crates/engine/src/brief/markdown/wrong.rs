@@ -200,10 +200,11 @@ fn moved(brief: &Brief) -> String {
 fn contested(phase: &PhaseView, now: Timestamp, detail: Detail) -> String {
     let is_failed =
         |attempt: &&Attempt| attempt.outcome == AttemptOutcome::Failed || !attempt.report.passes();
+    let last = phase.attempts.last().filter(is_failed);
     let failed = if phase.contested {
-        phase.attempts.iter().rfind(|attempt| !attempt.report.passes())
+        phase.attempts.iter().rfind(|attempt| !attempt.report.passes()).or(last)
     } else {
-        phase.attempts.last().filter(is_failed)
+        last
     };
     let Some(attempt) = failed else {
         return if phase.contested { "its items are open here" } else { "its gate is still open" }.to_owned();
@@ -213,14 +214,21 @@ fn contested(phase: &PhaseView, now: Timestamp, detail: Detail) -> String {
             check.found.as_deref().map(|found| format!(" ({})", quoted(found, detail.longest_found())));
         format!("{}{}", defused(&check.id, 80), found.unwrap_or_default())
     });
-    let mut found: Vec<String> = checks.collect();
-    if found.is_empty() {
-        found.push(format!("evidence {}", pairs(&attempt.report.evidence, detail)));
-    }
-    let (at, found) = (moment(attempt.at, now), found.join(", "));
+    let found: Vec<String> = checks.collect();
+    let is_ours = phase.contested && !matches!(attempt.actor, Actor::Tool { .. });
+    // A gate reads only some of the evidence that a tool recorded.
+    let is_telling = found.is_empty() || !is_ours && matches!(detail, Detail::Full | Detail::Short);
+    let evidence = Some(&attempt.report.evidence).filter(|evidence| is_telling && !evidence.is_empty());
+    let evidence = evidence.map(|evidence| format!("evidence {}", pairs(evidence, detail)));
+    let found = match (found.is_empty(), evidence) {
+        (false, Some(evidence)) => format!("{}; {evidence}", found.join(", ")),
+        (false, None) => found.join(", "),
+        (true, Some(evidence)) => evidence,
+        (true, None) => "nothing says why".to_owned(),
+    };
+    let at = moment(attempt.at, now);
     let length = phase.duration_seconds.filter(|seconds| *seconds > 0);
     let length = length.map(|seconds| format!(" after {}", duration(seconds))).unwrap_or_default();
-    let is_ours = phase.contested && !matches!(attempt.actor, Actor::Tool { .. });
     match (is_ours, attempt.outcome) {
         (true, _) => format!("and its gate failed here, {at}: {found}"),
         (false, AttemptOutcome::Failed) => format!("and its checkpoint FAILED there{length}, {at}: {found}"),
