@@ -37,8 +37,11 @@ pub enum Refusal {
     RunFinished { doing: &'static str, session: SessionId, workflow: Name, ordinal: u32 },
     #[error("cannot start another run of '{workflow}': the last one has the highest possible number")]
     NoMoreRuns { session: SessionId, workflow: Name },
-    #[error("cannot close session {session}: {done} of {total} phases of '{workflow}' are done")]
-    Unfinished { session: SessionId, workflow: Name, done: usize, total: usize, current: Name },
+    #[error(
+        "cannot close session {session}: {done} of {} phases of '{workflow}' are done",
+        .total.map_or_else(|| "an unknown number of".to_owned(), |total| total.to_string())
+    )]
+    Unfinished { session: SessionId, workflow: Name, done: usize, total: Option<usize>, current: Name },
     #[error("there is no note {id} in this session")]
     UnknownNote { id: u32, highest: u32 },
     #[error("note {id} is a {kind}: only a blocker, a question or a deferred point can be resolved")]

@@ -5,6 +5,7 @@ use crate::event::Event;
 use crate::lifecycle::Lifecycle;
 use crate::refusal::Refusal;
 use crate::session::Session;
+use crate::workflow::OnComplete;
 
 pub(super) fn pause(
     session: &Session,
@@ -54,7 +55,7 @@ pub(super) fn close(session: &Session, force: bool) -> Result<Vec<Event>, Refusa
             session: session.id.clone(),
             workflow: run.workflow.name.clone(),
             done: run.completed(),
-            total: run.applicable(),
+            total: (run.workflow.on_complete != OnComplete::Grow).then(|| run.applicable()),
             current: run.current().id().clone(),
         }),
         // A phase that only a file calls done, against our records, is as good as open.

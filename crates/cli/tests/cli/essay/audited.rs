@@ -272,6 +272,6 @@ fn a_stage_completed_without_the_one_before_leads_back_to_that_one() {
     assert_eq!(view["current_phase"]["id"], "thesis_development");
     says(&sandbox, &["current_stage: 1", "stage_1: {status: in_progress,"]);
     assert_eq!(view["phases"][1]["status"], "not_started");
-    // What comes later can still not be returned to.
+    // A phase that comes later is no way back.
     sandbox.run(["rollback", "argument_development"]).code(4);
 }

@@ -26,9 +26,15 @@ fn a_session_of_unknown_length_goes_on_to_a_next_phase_and_ends_only_by_being_cl
         (&json!(4), &json!("active")),
         "{seen:#}"
     );
+    sandbox.run(["rollback", "3", "--session", ID]).ok();
+    let refused = sandbox.run(["close", "--session", ID]).code(4).stderr;
+    assert!(refused.contains("3 of an unknown number of phases"), "{refused}");
+    sandbox.run(["advance", "--phase", "3", "--session", ID]).ok();
     sandbox.run(["close", "--session", ID]).ok();
     let closed = sandbox.run(["show", ID]).ok().stdout;
     assert!(!closed.contains("run start"), "its workflow is not known: {closed}");
+    // The phase after the last one is how its format ends, and no finding.
+    sandbox.run(["doctor"]).ok();
     assert_eq!(sandbox.run(["show", ID, "--json"]).ok().json()["lifecycle"]["state"], "completed");
 }
 

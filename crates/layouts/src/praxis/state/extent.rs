@@ -24,6 +24,7 @@ impl State {
             Some(total) => (first + total - 1, true),
             None => (self.reached(reached, first), false),
         };
+        let is_ended = is_known || matches!(self.life, Life::Completed { .. });
         let fallback = (first..=last).find(|number| !self.completed.contains(number)).unwrap_or(last);
         let current = match self.current.map(u32::try_from) {
             // A completed phase cannot be continued while another is open.
@@ -36,7 +37,7 @@ impl State {
             }
             Some(Ok(current)) if (first..=last).contains(&current) => current,
             // Old formats store last + 1 when everything is done.
-            Some(Ok(current)) if is_known && current == last + 1 && fallback == last => last,
+            Some(Ok(current)) if is_ended && current == last + 1 && fallback == last => last,
             Some(_) => {
                 let found = self.current.unwrap_or_default();
                 let range = Range::Phases { first, last, taken: fallback };
