@@ -247,6 +247,10 @@ impl Problem {
             let hint = Hint::new("continue it: ").run(words!["switch", session]);
             return Some(hint.then("; or record the change: ").run(words!["repair"]));
         }
+        if let What::NoSuch(Unknown::Phase { .. }) = &self.what {
+            let hint = Hint::new("work in the session writes that one, and so does ");
+            return Some(hint.run(words!["checkpoint", "--session", session]));
+        }
         let see_items = || Hint::new("see it: ").run_here(words!["item", "list", "--all"]);
         matches!(self.what, What::ItemStays { .. }).then(see_items)
     }

@@ -237,6 +237,18 @@ fn an_unclear_state_is_asked_about_and_the_phase_begun_again() {
     assert!(!odd.run(["status"]).ok().stderr.contains("SHIPPING"));
 }
 
+#[test]
+fn the_remedy_of_an_invalid_phase_resets_it() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-odd", "SHIPPING", "active", "2026-11-10T10:00:00Z");
+    sandbox.write(".workflow/WFS-odd/IMPL_PLAN.md", "1. Do it\n");
+    let remedy = "leftoff checkpoint --session WFS-odd";
+    assert!(sandbox.run(["doctor"]).code(4).stdout.contains(remedy));
+    sandbox.run_printed(remedy).ok();
+    assert_eq!(state(&sandbox, "WFS-odd")["current_phase"], "PLAN");
+    sandbox.run(["doctor"]).ok();
+}
+
 /// A checkpoint is saved on `phase_complete`, on `user_request` and at `session_end`; a resume starts there.
 #[test]
 fn a_checkpoint_is_kept_at_each_of_the_three_moments_and_by_nothing_else() {
