@@ -232,15 +232,20 @@ fn answered_unless(already: &str, done: &str, answer: &engine::Answer, globals: 
     }
 }
 
-/// Shows that a session continues; it may have been active before.
-fn answered_continuing(done: &str, answer: &engine::Answer, globals: &Globals) -> Outcome {
+/// Shows a change; or the state that the caller wished for and found, with what is next.
+fn answered_or(already: &str, done: &str, answer: &engine::Answer, globals: &Globals) -> Outcome {
     if answer.view.already {
-        let phase = &answer.view.current_phase;
-        let state = format!("already active in {}", engine::words::phase_called(phase.number, &phase.id));
-        shown(&state, answer, crate::ui::session::already, globals)
+        shown(already, answer, crate::ui::session::already, globals)
     } else {
         answered(done, answer, globals)
     }
+}
+
+/// Shows that a session continues; it may have been active before.
+fn answered_continuing(done: &str, answer: &engine::Answer, globals: &Globals) -> Outcome {
+    let phase = &answer.view.current_phase;
+    let state = format!("already active in {}", engine::words::phase_called(phase.number, &phase.id));
+    answered_or(&state, done, answer, globals)
 }
 
 fn shown(

@@ -55,6 +55,7 @@ impl Globals {
                 person_present,
                 marked_agent: crate::hooks::marked_agent(person_present),
                 anywhere: true,
+                watcher: crate::ui::working::watcher(),
                 ..Options::default()
             },
             ..Self::default()
@@ -131,6 +132,7 @@ impl From<&ArgMatches> for Globals {
                 person_present: untyped.options.person_present,
                 marked_agent: untyped.options.marked_agent,
                 anywhere: true,
+                watcher: untyped.options.watcher,
                 ..Options::default()
             },
             json: matches.get_flag("json"),

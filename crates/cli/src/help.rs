@@ -43,10 +43,13 @@ const TOPICS: [(&str, &str); 8] = [
 
 /// Words that people and language models type by mistake: the word, its possible meanings, the commands.
 type Meaning = (&'static str, &'static [&'static str]);
-const MEANT: [(&[&str], &[Meaning]); 25] = [
+const MEANT: [(&[&str], &[Meaning]); 37] = [
     (
         &["plan", "implement", "review", "build", "design", "spec"],
-        &[("complete the current phase: ", &["advance"]), ("; start such a session: ", &["start"])],
+        &[
+            ("complete the current phase: ", &["advance"]),
+            ("; start a session: ", &["start", "--goal", "<goal>"]),
+        ],
     ),
     (
         &["done", "finish", "finished", "completed", "end"],
@@ -57,7 +60,7 @@ const MEANT: [(&[&str], &[Meaning]); 25] = [
         ],
     ),
     (
-        &["task", "tasks", "todo", "todos", "items", "issue"],
+        &["task", "tasks", "todo", "todos", "items", "issue", "issues", "ready"],
         &[("", &["item", "list"]), (" or ", &["item", "add", "<title>"])],
     ),
     (
@@ -70,13 +73,46 @@ const MEANT: [(&[&str], &[Meaning]); 25] = [
     (&["continue", "go", "join", "open", "use", "attach"], &[("", &["resume"])]),
     (&["stop", "suspend", "hold"], &[("", &["pause"])]),
     (&["save", "commit", "snapshot", "tag"], &[("", &["checkpoint", "-m", "<name>"])]),
-    (&["ls", "sessions", "all"], &[("", &["list"])]),
+    (&["ls", "session", "sessions", "all"], &[("", &["list"])]),
     (
-        &["rm", "delete", "remove", "drop", "cancel", "discard"],
-        &[("abandon a session: ", &["abandon"]), ("; remove text from its history: ", &["purge", "<text>"])],
+        &["rm", "delete", "remove", "drop", "discard", "erase"],
+        &[("give a session up: ", &["abandon"]), ("; remove text from its history: ", &["purge", "<text>"])],
+    ),
+    (
+        &["cancel", "abort"],
+        &[("undo your last command: ", &["undo"]), ("; give a session up: ", &["abandon"])],
+    ),
+    (
+        &["archive", "clean", "cleanup", "clear", "prune", "gc", "reset"],
+        &[
+            ("give a session up and archive its files: ", &["abandon"]),
+            ("; see all sessions: ", &["list", "--all"]),
+        ],
     ),
     (&["st", "state", "info", "where", "phase", "phases", "current"], &[("", &["status"])]),
-    (&["setup", "install", "configure", "config"], &[("", &["init"])]),
+    (&["step", "what", "now", "then"], &[("", &["next"])]),
+    (&["mark", "tick", "check-off", "complete-task", "complete_task"], &[("", &["item", "done", "<item>"])]),
+    (&["block", "blocked"], &[("", &["item", "block", "<item>", "--reason", "<reason>"])]),
+    (&["release", "unclaim", "unlock"], &[("", &["item", "release", "<item>"])]),
+    (
+        &["title", "rename", "goal", "describe"],
+        &[(
+            "a session keeps its title and goal; record the change: ",
+            &["note", "<text>", "--kind", "decision"],
+        )],
+    ),
+    (&["version"], &[("", &["--version"])]),
+    (&["uninstall", "disconnect", "deinit"], &[("", &["init", "--remove"])]),
+    (&["agents", "who", "whoami"], &[("", &["list", "--agents"])]),
+    (
+        &["copy", "move", "migrate", "transfer"],
+        &[
+            ("a session, to another machine: ", &["bundle", "create", "<file>"]),
+            ("; all sessions, to another store: ", &["store", "copy", "--help"]),
+        ],
+    ),
+    (&["setup", "install", "configure", "config", "settings"], &[("", &["init"])]),
+    (&["connect", "link", "agent", "hooks"], &[("", &["init", "--agent", "claude"])]),
     (&["check", "checks", "test", "gates", "try"], &[("see what a phase still needs: ", &["gate"])]),
     (
         &["complete-phase", "complete_phase", "submit", "pass", "prove", "evidence", "proceed", "forward"],
@@ -84,7 +120,7 @@ const MEANT: [(&[&str], &[Meaning]); 25] = [
     ),
     (&["fix", "health"], &[("", &["doctor", "--fix"])]),
     (
-        &["revert", "back", "goto"],
+        &["revert", "back", "goto", "previous", "prev"],
         &[
             ("undo your last command: ", &["undo"]),
             ("; go back to an earlier phase: ", &["rollback", "<phase>"]),
@@ -97,9 +133,12 @@ const MEANT: [(&[&str], &[Meaning]); 25] = [
         &["comment", "decision", "decide", "remember", "blocker", "question"],
         &[("", &["note", "<text>", "--kind", "decision"])],
     ),
-    (&["context", "summary", "prompt", "handoff", "recap"], &[("", &["brief"])]),
+    (
+        &["context", "summary", "prompt", "handoff", "handover", "hand-over", "recap", "catchup"],
+        &[("", &["brief"])],
+    ),
     (&["claim", "pick", "grab"], &[("", &["item", "claim"])]),
-    (&["backup", "dump"], &[("", &["store", "backup", "<file>"])]),
+    (&["backup", "backups", "dump"], &[("", &["store", "backup", "<file>"])]),
     (
         &["restore", "recover"],
         &[
@@ -140,8 +179,22 @@ fn grouped(help: &str) -> String {
     )
 }
 
+/// Other words for a topic.
+const SAME_TOPIC: [(&str, &str); 9] = [
+    ("session", "sessions"),
+    ("phase", "sessions"),
+    ("phases", "sessions"),
+    ("workflows", "sessions"),
+    ("check", "gates"),
+    ("checks", "gates"),
+    ("tasks", "items"),
+    ("database", "files"),
+    ("hooks", "agents"),
+];
+
 /// The page of `leftoff help TOPIC`; `None` if that is a command.
 pub fn topic(name: &str) -> Option<&'static str> {
+    let name = SAME_TOPIC.iter().find(|(other, _)| *other == name).map_or(name, |(_, topic)| topic);
     TOPICS.iter().find(|(topic, _)| *topic == name).map(|(_, page)| *page)
 }
 
@@ -189,11 +242,14 @@ mod tests {
         for (name, _) in TOPICS {
             assert!(!all.contains(name) || name == "undo", "{name}");
         }
+        for (other, name) in SAME_TOPIC {
+            assert!(!all.contains(other) && TOPICS.iter().any(|(topic, _)| *topic == name), "{other}");
+        }
         for (asked, meanings) in MEANT {
             assert!(asked.iter().all(|word| !all.contains(word)), "{asked:?}");
             for (_, command) in meanings {
                 let name = command.first().expect("a command");
-                assert!(all.contains(name), "{command:?}");
+                assert!(all.contains(name) || *name == "--version", "{command:?}");
             }
         }
     }

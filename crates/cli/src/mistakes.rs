@@ -9,13 +9,25 @@ use std::ffi::OsString;
 
 /// Stands for the mistyped word in a command.
 const TYPED: &str = "{}";
+/// Stands for all words behind the command, as one.
+const ALL: &str = "{all}";
 
 /// A command, the wrong words behind it, when the right command is meant, and that command.
 type Instead = (&'static str, &'static [&'static str], &'static str, &'static [&'static str]);
 
-const OPTIONS: [Instead; 31] = [
+const OPTIONS: [Instead; 41] = [
     ("note", &["--message", "-m", "--text"], "", &["note", "<text>"]),
     ("note", &["--type", "-k", "-t"], "", &["note", "<text>", "--kind", "decision"]),
+    ("note", &["--decision", "--decided"], "", &["note", "<text>", "--kind", "decision"]),
+    ("note", &["--tried", "--dead-end", "--failed"], "", &["note", "<text>", "--kind", "tried"]),
+    ("note", &["--blocker", "--blocked"], "", &["note", "<text>", "--kind", "blocker"]),
+    ("note", &["--question"], "", &["note", "<text>", "--kind", "question"]),
+    ("list", &["--paused", "--done", "--completed", "--closed"], "", &["list", "--all"]),
+    ("item list", &["--open", "--ready", "--done"], "", &["item", "list", "--all"]),
+    ("item add", &["--parts", "--subtask", "--sub"], "", &["item", "add", "<title>", "--parent", "<item>"]),
+    ("brief", &["--markdown", "--md"], "", &["brief", "--format", "markdown"]),
+    ("brief", &["--short", "--max-tokens", "--tokens"], "", &["brief", "--budget", "600"]),
+    ("undo", &["--all", "--hard"], "choose how far: ", &["undo", "--to", "<version>"]),
     ("checkpoint", &["--message"], "", &["checkpoint", "-m", "<name>"]),
     ("item add", &["--title", "--name", "--text", "--message", "-m"], "", &["item", "add", "<title>"]),
     ("item add", &["--description"], "", &["item", "add", "<title>", "--field", "description=<text>"]),
@@ -52,7 +64,7 @@ const OPTIONS: [Instead; 31] = [
     ("status", &["--all"], "all sessions: ", &["list", "--all"]),
     ("next", &["--all"], "all remaining items: ", &["item", "list", "--all"]),
     ("show", &["--all"], "all sessions: ", &["list", "--all"]),
-    ("brief", &["-f"], "", &["brief", "--format", "markdown"]),
+    ("brief", &["-f", "-o", "--output"], "", &["brief", "--format", "markdown"]),
     ("list", &["--active"], "", &["list", "--status", "active"]),
     ("log", &["--limit", "-n", "--tail"], "the newest come last; pipe it into tail: ", &["log"]),
     ("close", &["--reason", "--message", "-m"], "record the reason first: ", &["note", "<reason>"]),
@@ -63,14 +75,22 @@ const OPTIONS: [Instead; 31] = [
 ];
 
 /// One word too many.
-const VALUES: [Instead; 8] = [
+const VALUES: [Instead; 16] = [
     ("skip", &[], "the current phase is skipped: ", &["skip", "--reason", "<reason>"]),
     ("fail", &[], "", &["fail", "--error", TYPED]),
     ("init", &[], "", &["init", "--agent", TYPED]),
     ("undo", &[], "to that version: ", &["undo", "--to", TYPED]),
     ("item block", &[], "", &["item", "block", "<item>", "--reason", TYPED]),
     ("item split", &[], "", &["item", "split", "<item>", "--into", TYPED]),
-    ("item add", &[], "quote the whole title: ", &["item", "add", "<title>"]),
+    ("item add", &[], "quote the whole title: ", &["item", "add", ALL]),
+    ("item done", &[], "one item at a time, by its id: ", &["item", "list"]),
+    ("item start", &[], "one item at a time, by its id: ", &["item", "list"]),
+    ("item claim", &[], "one item at a time, by its id: ", &["item", "list"]),
+    ("start", &[], "this looks like a goal: ", &["start", "--goal", ALL]),
+    ("pause", &[], "", &["pause", "--reason", ALL]),
+    ("abandon", &[], "", &["abandon", "--reason", ALL]),
+    ("checkpoint", &[], "", &["checkpoint", "-m", ALL]),
+    ("exec", &[], "", &["exec", "--", ALL]),
     ("advance", &[], "one phase at a time: ", &["advance"]),
 ];
 
@@ -91,8 +111,8 @@ const SUBCOMMANDS: [Instead; 10] = [
 pub fn explained(error: &Error, parser: &mut Command, arguments: &[OsString]) -> (String, Hint) {
     let (path, mut command) = typed_command(parser, arguments);
     let hint = match error.kind() {
-        ErrorKind::UnknownArgument => unknown(error, &path, &mut command),
-        ErrorKind::InvalidSubcommand => no_subcommand(error, &path, &command),
+        ErrorKind::UnknownArgument => unknown(error, &path, &mut command, arguments),
+        ErrorKind::InvalidSubcommand => no_subcommand(error, &path, &command, arguments),
         ErrorKind::MissingRequiredArgument => Some(Hint::new(usage(&mut command))),
         _ => None,
     };
@@ -116,15 +136,21 @@ fn typed_command(parser: &mut Command, arguments: &[OsString]) -> (String, Comma
     (path.join(" "), command.clone())
 }
 
-fn unknown(error: &Error, path: &str, command: &mut Command) -> Option<Hint> {
+fn unknown(error: &Error, path: &str, command: &mut Command, arguments: &[OsString]) -> Option<Hint> {
     let typed = text(error, ContextKind::InvalidArg)?;
     if !typed.starts_with('-') {
         let known = VALUES.iter().find(|(of, ..)| *of == path);
-        return Some(known.map_or_else(|| Hint::new(usage(command)), |instead| meant(instead, typed)));
+        return Some(
+            known.map_or_else(|| Hint::new(usage(command)), |instead| meant(instead, typed, arguments)),
+        );
     }
     let option = typed.split('=').next().unwrap_or(typed);
     if let Some(instead) = OPTIONS.iter().find(|(of, wrong, ..)| *of == path && wrong.contains(&option)) {
-        return Some(meant(instead, typed));
+        return Some(meant(instead, typed, arguments));
+    }
+    if matches!(option, "--format" | "--output" | "-o" | "-j") {
+        let words = path.split_whitespace().chain(["--json"]).map(str::to_owned);
+        return Some(Hint::new("as JSON: ").run(words.collect()));
     }
     let options: Vec<String> =
         command.get_arguments().filter_map(|known| known.get_long()).map(dashed).collect();
@@ -132,10 +158,10 @@ fn unknown(error: &Error, path: &str, command: &mut Command) -> Option<Hint> {
     Some(near.map_or_else(|| Hint::new(usage(command)), |near| Hint::new(format!("did you mean {near}?"))))
 }
 
-fn no_subcommand(error: &Error, path: &str, command: &Command) -> Option<Hint> {
+fn no_subcommand(error: &Error, path: &str, command: &Command, arguments: &[OsString]) -> Option<Hint> {
     let typed = text(error, ContextKind::InvalidSubcommand)?;
     if let Some(instead) = SUBCOMMANDS.iter().find(|(of, wrong, ..)| *of == path && wrong.contains(&typed)) {
-        return Some(meant(instead, typed));
+        return Some(meant(instead, typed, arguments));
     }
     let names: Vec<&str> =
         command.get_subcommands().map(Command::get_name).filter(|name| *name != "help").collect();
@@ -148,9 +174,26 @@ fn no_subcommand(error: &Error, path: &str, command: &Command) -> Option<Hint> {
     })
 }
 
-fn meant((_, _, when, command): &Instead, typed: &str) -> Hint {
-    let words = command.iter().map(|word| if *word == TYPED { typed.to_owned() } else { (*word).to_owned() });
-    Hint::new(*when).run(words.collect())
+fn meant((of, _, when, command): &Instead, typed: &str, arguments: &[OsString]) -> Hint {
+    let mut words = Vec::new();
+    for word in *command {
+        match *word {
+            TYPED => words.push(typed.to_owned()),
+            // A program's words stay words.
+            ALL if command.contains(&"--") => words.extend(behind(of, arguments)),
+            ALL => words.push(behind(of, arguments).join(" ")),
+            plain => words.push(plain.to_owned()),
+        }
+    }
+    Hint::new(*when).run(words)
+}
+
+/// The words typed behind a command, without options.
+fn behind(command: &str, arguments: &[OsString]) -> Vec<String> {
+    let mut path = command.split(' ').peekable();
+    let typed = arguments.iter().skip(1).map(|word| word.to_string_lossy());
+    let behind = typed.filter(|word| path.next_if_eq(&word.as_ref()).is_none() && !word.starts_with('-'));
+    behind.map(std::borrow::Cow::into_owned).collect()
 }
 
 fn text(error: &Error, kind: ContextKind) -> Option<&str> {
@@ -174,7 +217,7 @@ fn usage(command: &mut Command) -> String {
 fn first_paragraph(text: &str) -> String {
     let text = text.strip_prefix("error: ").unwrap_or(text);
     let lines: Vec<&str> = text.lines().take_while(|line| !line.trim().is_empty()).map(str::trim).collect();
-    lines.join(" ")
+    lines.join(" ").replace("invalid digit found in string", "write a whole number")
 }
 
 #[cfg(test)]

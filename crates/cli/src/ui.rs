@@ -8,7 +8,6 @@ pub mod items;
 pub mod list;
 pub mod log;
 mod outlet;
-pub mod progress;
 pub mod requirements;
 pub mod revisit;
 pub mod session;
@@ -16,7 +15,7 @@ pub mod verify;
 pub mod working;
 mod wrap;
 
-pub use outlet::{Reader, Tone, clear_screen, passing_line, prompt};
+pub use outlet::{Reader, Tone, clear_screen, prompt};
 pub use wrap::{cut, wrapped};
 
 use crate::failure::Failure;

@@ -6,6 +6,7 @@ use crate::engine::{Options, advanced};
 use crate::error::{Error, Result};
 use crate::execute::snapshot_of;
 use crate::place::Project;
+use crate::progress::{Progress, Watcher, Work};
 use crate::team::Team;
 use model::hint::Hint;
 use model::id::SessionId;
@@ -36,8 +37,9 @@ pub fn copy_store(options: &Options, from: &str, to: &str) -> Result<Copied> {
         None => std::env::current_dir().map_err(|source| Error::io("finding the current folder", source))?,
     };
     let project = Project::find(&folder)?;
-    let source = opened(&project, from, Access::Read)?;
-    let mut target = opened(&project, to, Access::Create)?;
+    let watcher = &options.watcher;
+    let source = opened(&project, from, Access::Read, watcher)?;
+    let mut target = opened(&project, to, Access::Create, watcher)?;
     let (old, new) = (source.info()?, target.info()?);
     if old.id == new.id && old.engine == new.engine && old.engine != "postgres" || old.place == new.place {
         return Err(Error::WrongUsage {
@@ -48,9 +50,11 @@ pub fn copy_store(options: &Options, from: &str, to: &str) -> Result<Copied> {
     }
     let mut copied = Copied { from: old.place, to: new.place, ..Copied::default() };
     refuse_others(&*source, &*target, &copied.to)?;
-    copy_texts(&*source, &mut *target)?;
+    copy_texts(&*source, &mut *target, watcher)?;
     // Copies the most recently changed session last, so that both stores list sessions in the same order.
-    for listed in source.list(&Filter::default())?.iter().rev() {
+    let mut sessions = source.list(&Filter::default())?;
+    sessions.reverse();
+    for listed in watcher.each(Work::CopySessions, &sessions) {
         if target.load(&listed.row.id)?.is_some() {
             copied.there_already += 1;
         } else {
@@ -73,12 +77,13 @@ pub fn copy_store(options: &Options, from: &str, to: &str) -> Result<Copied> {
     Ok(copied)
 }
 
-fn opened(project: &Project, place: &str, access: Access) -> Result<Box<dyn Store>> {
+fn opened(project: &Project, place: &str, access: Access, watcher: &Watcher) -> Result<Box<dyn Store>> {
+    let upgrading = || watcher.see(Progress::Upgrade);
     if place == "sqlite" {
-        return Ok(Box::new(SqliteStore::open(&project.database()?, access)?));
+        return Ok(Box::new(SqliteStore::open_announcing(&project.database()?, access, &upgrading)?));
     }
     if !place.contains("://") {
-        return Ok(Box::new(SqliteStore::open(Path::new(place), access)?));
+        return Ok(Box::new(SqliteStore::open_announcing(Path::new(place), access, &upgrading)?));
     }
     let team = Team::at(project, &Config::read(project)?, place)?;
     Ok(if access == Access::Create { team.make(project)? } else { team.open(access, None)? })
@@ -97,7 +102,7 @@ fn refuse_others(source: &dyn Store, target: &dyn Store, place: &str) -> Result<
     Ok(())
 }
 
-fn copy_texts(source: &dyn Store, target: &mut dyn Store) -> Result<()> {
+fn copy_texts(source: &dyn Store, target: &mut dyn Store, watcher: &Watcher) -> Result<()> {
     let (definitions, contents) = source.hashes()?;
     let (known, kept) = target.hashes()?;
     for hash in definitions.into_iter().filter(|hash| !known.contains(hash)) {
@@ -105,9 +110,11 @@ fn copy_texts(source: &dyn Store, target: &mut dyn Store) -> Result<()> {
             target.append(&Batch { definitions: vec![DefinitionRow { hash, body }], ..Batch::default() })?;
         }
     }
-    for hash in contents.into_iter().filter(|hash| !kept.contains(hash)) {
-        if let Some(body) = source.content(&hash)? {
-            target.append(&Batch { contents: vec![ContentRow { hash, body }], ..Batch::default() })?;
+    let missing: Vec<String> = contents.into_iter().filter(|hash| !kept.contains(hash)).collect();
+    for hash in watcher.each(Work::CopyTexts, &missing) {
+        if let Some(body) = source.content(hash)? {
+            let contents = vec![ContentRow { hash: hash.clone(), body }];
+            target.append(&Batch { contents, ..Batch::default() })?;
         }
     }
     Ok(())

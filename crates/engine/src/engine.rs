@@ -21,6 +21,7 @@ use crate::outside;
 use crate::place::Project;
 use crate::presence::AgentIdentity;
 use crate::processes::{Processes, SystemProcesses};
+use crate::progress::Watcher;
 use crate::team::Team;
 use crate::view::Warning;
 use model::id::SessionId;
@@ -53,6 +54,8 @@ pub struct Options {
     pub agent: Option<AgentIdentity>,
     /// The caller is not a parent of this process: environment and parents say nothing about it.
     pub from_afar: bool,
+    /// Learns how far long work has come.
+    pub watcher: Watcher,
 }
 
 /// How many sessions with only repaired files are skipped in the search for the last one worked on.
@@ -116,7 +119,6 @@ pub struct Engine {
     /// Warnings from opening, for every view.
     pub(crate) warnings: Vec<Warning>,
     pub(crate) patience: Patience,
-    progress: Option<Box<Tell>>,
     /// When the store is to be copied next, once that was looked up.
     pub(crate) next_copy: Option<jiff::Timestamp>,
     /// A definition never changes under its hash, and a command needs the same one for its gate and its view.
@@ -141,16 +143,6 @@ impl Patience {
             Self::Until(end) => end.saturating_duration_since(Instant::now()),
         }
     }
-}
-
-type Tell = dyn Fn(Progress<'_>);
-
-/// A running check command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress<'a> {
-    pub check: &'a str,
-    pub command: &'a str,
-    pub elapsed: Duration,
 }
 
 impl Engine {
@@ -196,7 +188,7 @@ impl Engine {
         let team = if intent == Intent::WithoutStore { None } else { Team::of(&project, &config)? };
         let store = match &team {
             Some(team) => open_on_server(&project, team, intent)?,
-            None => open_store(&project, intent, &mut warnings)?,
+            None => open_store(&project, intent, &options.watcher, &mut warnings)?,
         };
         let clock = clock_of(&store);
         let mut engine = Self {
@@ -221,7 +213,6 @@ impl Engine {
             person_name: OnceCell::new(),
             warnings,
             patience: Patience::Each(PATIENCE),
-            progress: None,
             next_copy: None,
             definitions: RefCell::default(),
             last_kept: RefCell::default(),
@@ -249,17 +240,6 @@ impl Engine {
     /// Limits the wait for a turn to write: a hook has little time.
     pub(crate) fn set_patience(&mut self, patience: Duration) {
         self.patience = Patience::Each(patience);
-    }
-
-    /// Called periodically while a check's command runs.
-    pub fn on_progress(&mut self, tell: impl Fn(Progress<'_>) + 'static) {
-        self.progress = Some(Box::new(tell));
-    }
-
-    pub(crate) fn tell_progress(&self, check: &str, command: &str, elapsed: Duration) {
-        if let Some(tell) = &self.progress {
-            tell(Progress { check, command, elapsed });
-        }
     }
 
     /// The active session of this worktree, or else the most recently used.

@@ -3,7 +3,7 @@
 
 mod items;
 
-use crate::words::{one_line, version};
+use crate::words::{one_line, pause_reason, version};
 use model::event::{Event, Recorded};
 use model::gate::{AttemptReport, shown};
 use model::id::Name;
@@ -136,7 +136,7 @@ fn fields_set(phase: Option<&Name>, fields: &BTreeMap<String, Value>) -> String 
 fn paused(reason: &str, context: Option<&str>, saved: &[String]) -> String {
     let context = context.map(|context| format!(", in the middle of {context}")).unwrap_or_default();
     let saved = if saved.is_empty() { String::new() } else { format!(", saved {}", saved.join(", ")) };
-    one_line(&format!("paused: {reason}{context}{saved}"), LONGEST)
+    one_line(&format!("paused: {}{context}{saved}", pause_reason(reason)), LONGEST)
 }
 
 fn back(phase: &Name, reason: Option<&str>) -> String {

@@ -31,7 +31,7 @@ pub use bundle::BundleMade;
 pub(crate) use bundle::opened as opened_bundle;
 #[cfg(feature = "fuzzing")]
 pub(crate) use bundle::read as read_bundle;
-pub(crate) use items::CLAIMED;
+pub(crate) use items::{CLAIMED, LISTED_AS};
 pub use items::{FROM, FoundList, ItemAdd, ItemRequest, ItemSetting};
 pub use pause::PauseRequest;
 pub use phases::{ApproveRequest, TrustedCommand};

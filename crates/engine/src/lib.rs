@@ -39,6 +39,7 @@ mod place;
 mod policy;
 mod presence;
 mod processes;
+mod progress;
 mod query;
 mod redact;
 mod registry;
@@ -65,7 +66,7 @@ pub use config::{Config, DEFAULT_WORKFLOW, Expiry, Limit};
 pub use copying::{Copied, copy_store, server_schema};
 pub use definitions::{Checked, Source, WorkflowLine};
 pub use doctor::{Finding, diagnose, fix};
-pub use engine::{Caller, Engine, Intent, Options, PATIENCE, Progress, Reading};
+pub use engine::{Caller, Engine, Intent, Options, PATIENCE, Reading};
 pub use error::{Choice, Class, Error, FileMistake, NotRestored, Result, WorkflowPlace};
 pub use exec::{Context, Ran};
 pub use execute::{
@@ -89,6 +90,7 @@ pub use place::Project;
 pub use policy::{Policy, PolicyLine, PolicyReport, TrustRequest, Who};
 pub use presence::AgentIdentity;
 pub use processes::variables_above;
+pub use progress::{Progress, Watcher, Work};
 pub use query::{AgentView, Current, Detail};
 pub use registry::state_folder;
 pub use requirements::{

@@ -5,6 +5,7 @@ use crate::engine::{HookNeeds, Intent};
 use crate::error::{Error, Result};
 use crate::foreign;
 use crate::place::Project;
+use crate::progress::{Progress, Watcher};
 use crate::team::Team;
 use crate::view::Warning;
 use model::hint::Hint;
@@ -14,18 +15,23 @@ use std::path::Path;
 use std::time::Duration;
 use store::{Access, LaidOver, MemoryStore, SqliteStore, Store};
 
-pub(crate) fn open_store(project: &Project, intent: Intent, warnings: &mut Vec<Warning>) -> Result<LaidOver> {
+pub(crate) fn open_store(
+    project: &Project,
+    intent: Intent,
+    watcher: &Watcher,
+    warnings: &mut Vec<Warning>,
+) -> Result<LaidOver> {
     let database = || project.database();
     match intent {
-        Intent::Create => create_store(project, &database()?, warnings),
+        Intent::Create => create_store(project, &database()?, watcher, warnings),
         Intent::Query => open_to_ask(project, &database()?, warnings),
         Intent::Command => {
             let database = database()?;
             // A command may adopt another tool's session here, which must be stored.
             if !database.exists() && foreign::has_foreign(project) {
-                return create_store(project, &database, warnings);
+                return create_store(project, &database, watcher, warnings);
             }
-            open_or_empty(&database, Access::Write)
+            open_or_empty(&database, watcher)
         }
         Intent::Hook(needs) => open_for_hook(&database()?, needs != HookNeeds::Reads),
         Intent::WithoutStore => Ok(LaidOver::new(Box::new(MemoryStore::default()))),
@@ -111,8 +117,8 @@ fn open_to_ask(project: &Project, database: &Path, warnings: &mut Vec<Warning>) 
 }
 
 /// Nothing was ever stored here: an empty store answers every query.
-fn open_or_empty(database: &Path, access: Access) -> Result<LaidOver> {
-    or_empty(SqliteStore::open(database, access))
+fn open_or_empty(database: &Path, watcher: &Watcher) -> Result<LaidOver> {
+    or_empty(SqliteStore::open_announcing(database, Access::Write, &|| watcher.see(Progress::Upgrade)))
 }
 
 fn or_empty(opened: store::Result<SqliteStore>) -> Result<LaidOver> {
@@ -125,13 +131,18 @@ fn or_empty(opened: store::Result<SqliteStore>) -> Result<LaidOver> {
 
 /// Only a store that never existed may be created elsewhere; an existing one that cannot be written is an
 /// error.
-fn create_store(project: &Project, database: &Path, warnings: &mut Vec<Warning>) -> Result<LaidOver> {
+fn create_store(
+    project: &Project,
+    database: &Path,
+    watcher: &Watcher,
+    warnings: &mut Vec<Warning>,
+) -> Result<LaidOver> {
     let existed = database.exists();
     if !existed && can_be_made(database) {
-        let database = database.to_owned();
-        return Ok(LaidOver::made_when_kept(Box::new(move || made_at(&database))));
+        let (database, watcher) = (database.to_owned(), watcher.clone());
+        return Ok(LaidOver::made_when_kept(Box::new(move || made_at(&database, &watcher))));
     }
-    match made_at(database) {
+    match made_at(database, watcher) {
         Ok(store) => Ok(LaidOver::new(store)),
         Err(store::Error::ReadOnly { .. }) if !existed && *database == project.default_database() => {
             let elsewhere = project.move_database_to_state_folder()?;
@@ -146,14 +157,15 @@ fn create_store(project: &Project, database: &Path, warnings: &mut Vec<Warning>)
                 path: Some(elsewhere.display().to_string()),
                 problem: None,
             });
-            Ok(LaidOver::new(made_at(&elsewhere)?))
+            Ok(LaidOver::new(made_at(&elsewhere, watcher)?))
         }
         Err(error) => Err(error.into()),
     }
 }
 
-fn made_at(database: &Path) -> store::Result<Box<dyn Store>> {
-    Ok(Box::new(SqliteStore::open(database, Access::Create)?))
+fn made_at(database: &Path, watcher: &Watcher) -> store::Result<Box<dyn Store>> {
+    let upgrading = || watcher.see(Progress::Upgrade);
+    Ok(Box::new(SqliteStore::open_announcing(database, Access::Create, &upgrading)?))
 }
 
 /// True if the nearest existing parent folder accepts a new file.

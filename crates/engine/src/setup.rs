@@ -8,7 +8,9 @@ use crate::facades::Workflows;
 use crate::place::Project;
 use crate::team::Team;
 use crate::{Engine, Intent, Options};
-use model::id::Name;
+use model::hint::Hint;
+use model::id::{InvalidId, Name};
+use model::words;
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -169,11 +171,20 @@ fn files(project: &Project) -> [(PathBuf, &'static str); 2] {
     [(Config::path(project), TEMPLATE), (project.folder().join(".gitignore"), IGNORED)]
 }
 
+fn invalid_name(asked: &str, why: &InvalidId) -> Error {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
+    let words: Vec<&str> = asked.split(|letter| !plain(letter)).filter(|word| !word.is_empty()).collect();
+    let fitting = if words.is_empty() { "NAME".to_owned() } else { words.join("-").to_lowercase() };
+    Error::WrongUsage {
+        message: format!("{asked:?} cannot be a workflow's name: {why}"),
+        hint: Hint::new("use letters, digits, '-' and '_': ").run(words!["workflow", "new", fitting]),
+    }
+}
+
 impl Workflows<'_> {
     /// Writes a commented starter definition; never over an existing one.
     pub fn create(&self, name: &str) -> Result<PathBuf> {
-        let name =
-            Name::parse(name).map_err(|why| Error::InvalidWorkflowName { asked: name.to_owned(), why })?;
+        let name = Name::parse(name).map_err(|why| invalid_name(name, &why))?;
         let folder = definitions::folder(&self.engine.project);
         let path = folder.join(format!("{name}.toml"));
         fs::create_dir_all(&folder)

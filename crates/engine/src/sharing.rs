@@ -384,7 +384,7 @@ pub(crate) fn read_segment(bytes: &[u8]) {
     let split = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
     let (path, content) = bytes.split_at(split);
     let named = std::str::from_utf8(path).ok().and_then(segment::SegmentName::parse);
-    // Content of its own too: few paths that a fuzzer makes are names.
+    // The content is tried even if the path is no name: a fuzzer hardly ever makes a valid one.
     let name = named.unwrap_or_else(|| segment::SegmentName::new(&[1; 32], 1, 1, &[2; 32]));
     let _ = segment::Segment::read(&name, content.get(1..).unwrap_or_default());
 }

@@ -316,7 +316,7 @@ pub struct ShortView {
     pub workflow: String,
     pub worktree: String,
     pub lifecycle: String,
-    /// A closer condition; only in a list of active sessions.
+    /// More exact than the lifecycle, such as `checkpoint_failed`. Only in lists of active sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
     pub parallel: bool,

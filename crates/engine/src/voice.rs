@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 use store::Batch;
 
 impl Sessions<'_> {
-    /// A session on its own tool's screen, adopted or not; `None` if its tool has none.
+    /// The session as its own tool would show it, whether or not leftoff has adopted it. `None` if the tool has no screen.
     pub fn screen(&self, id: &SessionId) -> Option<Screen> {
         let engine = self.engine;
         let (_, session) = engine.load(id).ok()?;

@@ -58,6 +58,17 @@ fn repeats(number: u32, title: &str) -> bool {
     title.strip_prefix("Phase ").is_some_and(|rest| rest == number.to_string())
 }
 
+/// The reason of a pause as people read it: formats of other tools prescribe words of their own.
+pub fn pause_reason(reason: &str) -> &str {
+    match reason {
+        "user_request" => "on request",
+        "checkpoint_failed" => "a gate failed",
+        "system_error" => "an error",
+        "switched" => "for another session",
+        other => other,
+    }
+}
+
 /// How long ago: `just now`, `5 minutes ago`, `3 days ago, on 14 Nov`; with the date after a day.
 pub fn ago(then: Timestamp, now: Timestamp) -> String {
     let seconds = seconds_between(then, now);

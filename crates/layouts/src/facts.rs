@@ -95,7 +95,7 @@ pub struct Facts {
     pub recovered_note: Option<&'static str>,
     /// The tool takes every folder among its sessions for one.
     pub takes_every_folder: bool,
-    /// Paths sort by age of the session. Otherwise times are compared.
+    /// Sorted by path, sessions are in order of age. In other layouts their times are compared.
     pub ordered_by_name: bool,
     /// Times may lack a zone; the tree then has this machine's zone.
     pub local_times: bool,

@@ -12,7 +12,7 @@ pub struct WriteRequest<'a> {
 /// Why files are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// The session changed: files that already show it are left alone.
+    /// The session changed. Files that already agree with it are not rewritten.
     Update,
     /// The initial files of a new session's folder, besides its state.
     New,

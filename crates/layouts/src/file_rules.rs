@@ -25,7 +25,7 @@ pub struct FileRules {
 pub struct Places {
     /// The first existing one counts: a file in another place is a leftover.
     pub all: Vec<SessionPlace>,
-    /// The place that counts if none exists.
+    /// The place of a session without a file in any of them.
     pub when_gone: Option<String>,
 }
 

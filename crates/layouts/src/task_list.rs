@@ -4,11 +4,13 @@
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// One task of a list. Its id is stable: reading the list again gives the same id.
+/// One task of a list. Its id is the list's own number, or made from the title of a task without one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Task {
     pub id: String,
     pub title: String,
+    /// The id is the list's own. One made from a title changes with the title.
+    pub numbered: bool,
     /// Done according to the list; not verified here.
     pub ticked: bool,
     pub parent: Option<String>,
@@ -30,6 +32,7 @@ const LONGEST_TITLE: usize = 400;
 
 /// Reads a list. The error says why the text is not one.
 pub fn read(text: &str, is_json: bool) -> Result<TaskList, String> {
+    let text = text.trim_start_matches('\u{feff}');
     let mut list = if is_json { task_master(text)? } else { check_boxes(text) };
     if list.tasks.is_empty() {
         let looked_for = if is_json { "no tasks" } else { "no check boxes such as `- [ ] Title`" };
@@ -49,13 +52,10 @@ pub fn read(text: &str, is_json: bool) -> Result<TaskList, String> {
 fn check_boxes(text: &str) -> TaskList {
     let mut list = TaskList::default();
     let mut open: Vec<(usize, String)> = Vec::new();
-    let mut is_code = false;
+    let mut samples = Samples::default();
     let mut blocks: Vec<(String, String)> = Vec::new();
     for line in text.lines() {
-        if line.trim_start().starts_with("```") {
-            is_code = !is_code;
-        }
-        if is_code {
+        if samples.hold(line) {
             continue;
         }
         if let Some(heading) = line.strip_prefix("# ").filter(|_| list.title.is_none()) {
@@ -67,12 +67,13 @@ fn check_boxes(text: &str) -> TaskList {
         };
         let indent = line.chars().take_while(|letter| letter.is_whitespace()).map(width).sum::<usize>();
         open.retain(|(outer, _)| *outer < indent);
-        let (id, title) = named(words);
-        let id = free(id.unwrap_or_else(|| slug(&title)), &list.tasks);
+        let (number, title) = named(words);
+        let numbered = number.is_some();
+        let id = free(number.unwrap_or_else(|| slug(&title)), &list.tasks);
         let needs = depends_on(&title);
-        let parent = open.last().map(|(_, id)| id.clone());
+        let parent = container(&id, &list.tasks).or_else(|| open.last().map(|(_, id)| id.clone()));
         open.push((indent, id.clone()));
-        list.tasks.push(Task { id, title, ticked, parent, needs });
+        list.tasks.push(Task { id, title, numbered, ticked, parent, needs });
     }
     for (before, after) in blocks {
         let waiting = list.tasks.iter_mut().find(|task| task.id == after);
@@ -81,6 +82,46 @@ fn check_boxes(text: &str) -> TaskList {
         }
     }
     list
+}
+
+/// Text that only shows what tasks look like: code between fences, and comments.
+#[derive(Debug, Default)]
+struct Samples {
+    fence: Option<String>,
+    is_comment: bool,
+}
+
+impl Samples {
+    /// True if the line belongs to such a text, its first and last line included.
+    fn hold(&mut self, line: &str) -> bool {
+        let line = line.trim();
+        if let Some(fence) = &self.fence {
+            let closes = line.starts_with(fence.as_str()) && line.trim_matches(['`', '~']).is_empty();
+            self.fence = self.fence.take().filter(|_| !closes);
+            return true;
+        }
+        if self.is_comment {
+            self.is_comment = !line.contains("-->");
+            return true;
+        }
+        let mark = line.chars().next().filter(|first| matches!(first, '`' | '~')).unwrap_or(' ');
+        let length = line.chars().take_while(|letter| *letter == mark).count();
+        if length >= 3 {
+            self.fence = Some(line.chars().take(length).collect());
+            return true;
+        }
+        if line.starts_with("<!--") {
+            self.is_comment = !line.contains("-->");
+            return true;
+        }
+        false
+    }
+}
+
+/// The task that a number names as the container: 2 for 2.1, also where the list does not indent it.
+fn container(id: &str, tasks: &[Task]) -> Option<String> {
+    let (outer, _) = id.rsplit_once('.')?;
+    tasks.iter().any(|task| task.numbered && task.id == outer).then(|| outer.to_owned())
 }
 
 fn width(letter: char) -> usize {
@@ -169,17 +210,65 @@ fn depends_on(title: &str) -> Vec<String> {
     ids_in(title.get(at..).unwrap_or_default())
 }
 
-/// Parses `T008 blocks T009, T015` into dependencies.
+/// Parses `T008 blocks T009, T015` and `Tests (T004-T007) before implementation (T008-T014)` into dependencies.
 fn blocking(line: &str) -> Vec<(String, String)> {
-    let Some((before, after)) = line.split_once(" blocks ") else { return Vec::new() };
-    let (before, after) = (ids_in(before), ids_in(after));
+    let (ids, parts) = match line.split_once(" blocks ") {
+        Some(parts) => (ids_in as fn(&str) -> Vec<String>, parts),
+        // Plain numbers are everywhere in prose: only `T001` is surely a task.
+        None => match line.split_once(" before ") {
+            Some(parts) => (written_out as fn(&str) -> Vec<String>, parts),
+            None => return Vec::new(),
+        },
+    };
+    let (before, after) = (ids(parts.0), ids(parts.1));
     before.iter().flat_map(|one| after.iter().map(move |other| (one.clone(), other.clone()))).collect()
 }
 
 fn ids_in(text: &str) -> Vec<String> {
     let words =
         text.split(|letter: char| letter.is_whitespace() || matches!(letter, ',' | ';' | '(' | ')' | '*'));
-    words.filter_map(id_of).collect()
+    words.flat_map(|word| range(word).unwrap_or_else(|| id_of(word).into_iter().collect())).collect()
+}
+
+fn written_out(text: &str) -> Vec<String> {
+    ids_in(text).into_iter().filter(|id| id.starts_with('T')).collect()
+}
+
+/// `T004-T007` as four ids, written like the first one.
+fn range(word: &str) -> Option<Vec<String>> {
+    const LONGEST: u32 = 200;
+    let (first, last) = word.trim_end_matches(['.', ':']).split_once(['-', '–'])?;
+    let digits = |word: &str| word.strip_prefix('T').filter(|digits| !digits.is_empty()).map(str::to_owned);
+    let (from, to) = (digits(first)?, digits(last)?);
+    let numbers =
+        from.parse::<u32>().ok()?..=to.parse::<u32>().ok()?.min(from.parse::<u32>().ok()? + LONGEST);
+    Some(numbers.map(|number| format!("T{number:0width$}", width = from.len())).collect())
+}
+
+/// True if a title is another one reworded: most of their words are the same, apart from their endings.
+pub fn is_reworded(one: &str, other: &str) -> bool {
+    const ENDING: usize = 2;
+    const SHORTEST: usize = 3;
+    let words = |title: &str| -> Vec<String> {
+        let words = title.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+        words.map(str::to_lowercase).collect()
+    };
+    let is_alike = |one: &str, other: &str| {
+        let longest = one.chars().count().max(other.chars().count());
+        let begins = one.chars().zip(other.chars()).take_while(|(one, other)| one == other).count();
+        one == other || begins >= SHORTEST && begins + ENDING >= longest
+    };
+    let (one, mut rest) = (words(one), words(other));
+    let all = one.len() + rest.len();
+    let mut shared = 0;
+    for word in &one {
+        if let Some(at) = rest.iter().position(|other| is_alike(word, other)) {
+            rest.swap_remove(at);
+            shared += 1;
+        }
+    }
+    // Of the different words, more than three in five.
+    shared * 5 > (all - shared) * 3
 }
 
 /// Tasks with subtasks. If there are several tags: `master`, or else the first.
@@ -215,7 +304,8 @@ fn one_task(task: &Value, id: &str, parent: Option<&str>, need: impl Fn(String) 
     let needs = task.get("dependencies").and_then(Value::as_array).into_iter().flatten();
     Some(Task {
         id: id.to_owned(),
-        title: cleaned(text("title")),
+        title: Some(cleaned(text("title"))).filter(|title| !title.is_empty())?,
+        numbered: true,
         ticked: matches!(text("status"), "done" | "completed"),
         parent: parent.map(ToOwned::to_owned),
         needs: needs.filter_map(plain_number).map(need).collect(),
@@ -268,6 +358,34 @@ mod tests {
     }
 
     #[test]
+    fn spec_kit_as_its_template_writes_it() {
+        let text = "\u{feff}---\r\ndescription: \"Tasks\"\r\n---\r\n# Tasks: Photo albums\r\n\r\n<!--\r\n- [ ] T998 a sample\r\n-->\r\n\r\n## Phase 1: Setup\r\n\r\n- [X] T001 Create the project structure\r\n- [ ] T002 [P] [US1] Contract test for /albums in tests/contract/test_albums.py\r\n- [ ] T003 [P] Größe prüfen\r\n- [ ] T004 Album model\r\n\r\n**Checkpoint**: ready\r\n\r\n## Dependencies\r\n- Tests (T002-T003) before implementation (T004)\r\n- T001 blocks T002, T003\r\n\r\n````\r\n```\r\n- [ ] T999 an example\r\n```\r\n````\r\n";
+        assert_eq!(
+            shown(text, false),
+            [
+                "T001 x - [] Create the project structure",
+                "T002 - - [T001] [US1] Contract test for /albums in tests/contract/test_albums.py",
+                "T003 - - [T001] Größe prüfen",
+                "T004 - - [T002,T003] Album model",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_title_is_reworded_if_most_of_its_words_stay() {
+        for (one, other) in
+            [("Write docs", "Write the docs"), ("Fix typo", "fix typos!"), ("Схема базы", "Схемы базы")]
+        {
+            assert!(is_reworded(one, other) && is_reworded(other, one), "{one}, {other}");
+        }
+        for (one, other) in
+            [("Write docs", "Write tests"), ("Tests for photos", "Tests for albums"), ("", "A")]
+        {
+            assert!(!is_reworded(one, other), "{one}, {other}");
+        }
+    }
+
+    #[test]
     fn kiro() {
         let text = "# Implementation Plan\n\n- [x] 1. Set up the project\n  - Make folders\n  - _Requirements: 1.1_\n\n- [ ] 2. Data models\n- [x] 2.1 Interfaces\n  - [ ] 2.2 Validation\n- [-] 3. Begun\n- [ ]* 3.1 Optional tests\n";
         assert_eq!(
@@ -275,10 +393,10 @@ mod tests {
             [
                 "task-1 x - [] Set up the project",
                 "task-2 - - [] Data models",
-                "task-2.1 x - [] Interfaces",
-                "task-2.2 - task-2.1 [] Validation",
+                "task-2.1 x task-2 [] Interfaces",
+                "task-2.2 - task-2 [] Validation",
                 "task-3 - - [] Begun",
-                "task-3.1 - - [] Optional tests",
+                "task-3.1 - task-3 [] Optional tests",
             ]
         );
     }

@@ -14,7 +14,7 @@ mod status;
 use crate::answer::Answer;
 use crate::arguments::Arguments;
 use crate::mishap::Mishap;
-use engine::{Engine, Intent, ListRequest, Options};
+use engine::{Engine, Intent, ListRequest, Options, Progress, Watcher};
 use rmcp::model::{Tool, ToolAnnotations};
 use schema::{Field, Parameter, input, output};
 use serde_json::{Map, Value};
@@ -70,17 +70,14 @@ impl Call {
 
     /// An engine that may run for a while, and reports it.
     pub(crate) fn open_for_checks(&mut self, intent: Intent) -> Result<Engine, Mishap> {
-        let mut engine = self.open(intent)?;
         if let Some(tell) = self.progress.take() {
-            engine.on_progress(move |progress| {
-                tell(format!(
-                    "check {} has been running for {} s",
-                    progress.check,
-                    progress.elapsed.as_secs()
-                ));
+            self.options.watcher = Watcher::new(move |progress| {
+                if let Progress::Check { check, elapsed, .. } = progress {
+                    tell(format!("check {check} has been running for {} s", elapsed.as_secs()));
+                }
             });
         }
-        Ok(engine)
+        self.open(intent)
     }
 
     pub(crate) fn session(&self) -> Option<&str> {
@@ -110,7 +107,7 @@ fn with_sessions(mut mishap: Mishap, options: &Options) -> Mishap {
 }
 
 /// Reports progress to the caller.
-pub(crate) type Tell = Box<dyn Fn(String) + Send>;
+pub(crate) type Tell = Box<dyn Fn(String) + Send + Sync>;
 
 pub(crate) fn find(name: &str) -> Option<&'static Entry> {
     ENTRIES.iter().find(|entry| entry.name == name)

@@ -216,7 +216,7 @@ impl Refusal {
             Self::UnknownCheckpoint { known, .. } if known.is_empty() => {
                 Hint::new("it has no checkpoints; use a version instead; see: ").run_here(words!["log"])
             }
-            Self::UnknownCheckpoint { known, .. } => format!("there are {}", known.join(", ")).into(),
+            Self::UnknownCheckpoint { known, .. } => format!("its checkpoints: {}", known.join(", ")).into(),
             Self::UnknownVersion { .. } => Hint::new("see the versions: ").run_here(words!["log"]),
             Self::NewerEvent { .. } => {
                 "use the newer leftoff that wrote it; this one only shows the session".into()

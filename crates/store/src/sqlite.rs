@@ -68,12 +68,17 @@ pub struct SqliteStore {
 
 impl SqliteStore {
     pub fn open(path: &Path, access: Access) -> Result<Self> {
-        open::open(path, access, Pace::Patient)
+        Self::open_announcing(path, access, &|| {})
+    }
+
+    /// Calls `upgrading` before it gives a database a newer schema, which can take long.
+    pub fn open_announcing(path: &Path, access: Access, upgrading: &dyn Fn()) -> Result<Self> {
+        open::open(path, access, Pace::Patient, upgrading)
     }
 
     /// For callers that cannot wait: gives up after this time, and does not migrate a large database.
     pub fn open_in_a_hurry(path: &Path, access: Access, wait: Duration) -> Result<Self> {
-        open::open(path, access, Pace::Hurried(wait)).map_err(|error| error.after(wait))
+        open::open(path, access, Pace::Hurried(wait), &|| {}).map_err(|error| error.after(wait))
     }
 
     fn fail(&self, doing: &str) -> impl FnOnce(rusqlite::Error) -> Error {

@@ -69,6 +69,18 @@ fn content(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
+fn an_upgrade_is_announced_once_and_opening_an_upgraded_database_is_not() {
+    let (_folder, path) = old_database();
+    let announced = std::cell::Cell::new(0);
+    let open = || {
+        SqliteStore::open_announcing(&path, Access::Write, &|| announced.set(announced.get() + 1)).unwrap();
+    };
+    open();
+    open();
+    assert_eq!(announced.get(), 1);
+}
+
+#[test]
 fn every_row_is_there_after_the_migration_and_in_the_copy() {
     let (folder, path) = old_database();
     let before = kept(&path);

@@ -12,8 +12,10 @@ pub mod postgres;
 pub mod praxis_v2;
 pub mod proof;
 mod running;
+mod transcript;
 
 pub use running::Running;
+pub use transcript::assert_transcript;
 
 use serde_json::Value;
 use std::cell::RefCell;

@@ -118,7 +118,7 @@ fn moved(state: &mut State, by: isize) -> Option<Effect> {
     match state.focus {
         Focus::Detail => {
             let scroll = &mut state.scroll[state.tab.position()];
-            // Drawing determines the end.
+            // Drawing limits it to the length of the text.
             *scroll = scroll.saturating_add_signed(by);
             None
         }

@@ -1,7 +1,7 @@
 //! `leftoff advance`
 
 use crate::arguments::{given, one_phase, pair, read_at_most};
-use crate::commands::{Outcome, Run, answered, with_talk};
+use crate::commands::{Outcome, Run, answered, answered_or, with_talk};
 use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui;
@@ -64,7 +64,6 @@ impl Run for Advance {
             artifacts: self.artifact,
         };
         let mut engine = globals.command()?;
-        ui::progress::show(&mut engine, globals);
         let asked = request.phase.clone();
         let answer = engine.execute(Request::Advance(request))?;
         shown(&answer, asked.as_deref(), globals)
@@ -77,9 +76,15 @@ pub fn shown(answer: &Answer, asked: Option<&str>, globals: &Globals) -> Outcome
     if answer.gate_failed {
         return held(answer, asked, globals);
     }
-    match asked_of(&answer.view, asked).filter(|phase| phase.skipped_reason.is_some()) {
-        Some(skipped) if answer.view.already => not_done(skipped, answer, globals),
-        Some(_) | None => answered(&answer.view.how_far(), answer, globals),
+    match asked_of(&answer.view, asked) {
+        Some(skipped) if answer.view.already && skipped.skipped_reason.is_some() => {
+            not_done(skipped, answer, globals)
+        }
+        Some(phase) => {
+            let already = format!("{} already completed", phase_called(phase.number, &phase.id));
+            answered_or(&already, &answer.view.how_far(), answer, globals)
+        }
+        None => answered(&answer.view.how_far(), answer, globals),
     }
 }
 

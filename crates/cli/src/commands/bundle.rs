@@ -1,6 +1,6 @@
 //! `leftoff bundle`
 
-use crate::commands::{Outcome, Run, answered};
+use crate::commands::{Outcome, Run, answered_or};
 use crate::globals::Globals;
 use crate::ui::counted;
 use engine::{BundleMade, Intent, Request};
@@ -50,7 +50,7 @@ impl Run for BundleCommand {
                     answer.view.completed_phases.len(),
                     answer.view.workflow.total_phases
                 );
-                answered(&done, &answer, globals)
+                answered_or("already here", &done, &answer, globals)
             }
         }
     }

@@ -1,6 +1,6 @@
 //! `leftoff close`
 
-use crate::commands::{Outcome, Run, answered};
+use crate::commands::{Outcome, Run, answered_or};
 use crate::failure::Failure;
 use crate::globals::Globals;
 use engine::{Detail, Request};
@@ -28,7 +28,7 @@ impl Run for Close {
         let globals = &globals.naming(self.id.clone());
         let answer = globals.command()?.execute(Request::Close { force: self.force })?;
         let done = format!("completed, {}", answer.view.how_far());
-        answered(&done, &answer, globals)
+        answered_or("already completed", &done, &answer, globals)
     }
 }
 

@@ -1,6 +1,6 @@
 //! `leftoff import`
 
-use crate::commands::{Outcome, Run, answered, answered_briefly};
+use crate::commands::{Outcome, Run, answered_or, answered_unless};
 use crate::globals::Globals;
 use engine::{FoundList, Intent, Request};
 
@@ -38,11 +38,12 @@ impl Run for Import {
         {
             let done = format!("imported {}", list.path);
             let answer = engine.execute(Request::ImportTasks(list))?;
-            return answered_briefly(&done, &answer, globals);
+            return answered_unless("has all of these tasks already", &done, &answer, globals);
         }
         let answer = engine.execute(Request::Import { session: self.path, layout: self.layout })?;
         let view = &answer.view;
         let (done, total) = (view.completed_phases.len(), view.workflow.total_phases);
-        answered(&format!("imported: {}, {done} of {total} phases done", view.layout), &answer, globals)
+        let imported = format!("imported: {}, {done} of {total} phases done", view.layout);
+        answered_or("already imported", &imported, &answer, globals)
     }
 }

@@ -97,6 +97,9 @@ impl Run for Init {
     }
 }
 
+/// Of each file, so that the question and what it is about fit on one screen.
+const LINES_BEFORE_THE_QUESTION: usize = 4;
+
 impl Init {
     /// A person who named nothing sees the changes before they are made.
     fn asks_first(&self, globals: &Globals) -> bool {
@@ -120,7 +123,7 @@ impl Init {
                 out.say(&format!("Agents found: {}", names.join(", ")));
             }
         }
-        out.text(&plan.text(&planned))?;
+        out.text(&plan.shown(&planned, LINES_BEFORE_THE_QUESTION))?;
         let answer = ui::ask::words("Write this? [Y/n] ");
         Ok(answer.is_some_and(|answer| matches!(answer.as_str(), "" | "y" | "yes")))
     }
@@ -193,6 +196,11 @@ impl Init {
     }
 
     fn text(&self, done: &Done) -> String {
+        self.shown(done, usize::MAX)
+    }
+
+    /// What was or would be done to each file, with at most so many of its new lines.
+    fn shown(&self, done: &Done, most: usize) -> String {
         let mut text = String::new();
         let would = if self.dry_run { "would " } else { "" };
         let verb = |done: &'static str, plan: &'static str| if self.dry_run { plan } else { done };
@@ -217,7 +225,11 @@ impl Init {
             };
             text.push_str(&format!("{would}{what} {}\n", file.path.display()));
             if self.dry_run {
-                text.extend(file.lines.iter().map(|line| format!("  {line}\n")));
+                text.extend(file.lines.iter().take(most).map(|line| format!("  {line}\n")));
+                let more = file.lines.len().saturating_sub(most);
+                if more > 0 {
+                    text.push_str(&format!("  … {more} more lines; see all: leftoff init --dry-run\n"));
+                }
             }
         }
         for path in &done.gone {

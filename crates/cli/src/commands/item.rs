@@ -242,6 +242,9 @@ impl List {
             out.say(&hint.naming(&naming).to_string());
         } else {
             out.text(&ui::items::tree(&listing, &out))?;
+            if !self.all && listing.items.is_empty() {
+                out.say("done items are left out; see all: leftoff item list --all");
+            }
         }
         Ok(ExitCode::SUCCESS)
     }

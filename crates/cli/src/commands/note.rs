@@ -54,7 +54,8 @@ impl Run for NoteCommand {
         let fields = self.field.into_iter().map(|(name, value)| (name, guess(&Given::Text(value)))).collect();
         let request = Request::Note { kind, text: self.text.join(" "), fields };
         let answer = globals.command()?.execute(request)?;
-        let done = format!("{} noted", kind.name());
+        let number = answer.view.notes.iter().map(|note| note.id).max().unwrap_or_default();
+        let done = format!("{} {number} recorded", kind.name());
         match kind {
             // It comes before the next step.
             NoteKind::Blocker => answered(&done, &answer, globals),

@@ -4,7 +4,7 @@ use crate::commands::{Outcome, Run, answered_continuing};
 use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui;
-use engine::words::{moment, one_line, phase_called};
+use engine::words::{moment, one_line, pause_reason, phase_called};
 use engine::{Answer, Choice, Error, OnDiscrepancy, Request, Taking};
 
 /// Resume a paused session
@@ -49,7 +49,8 @@ impl Run for Resume {
         if let Some(pause) = &answer.view.interrupted {
             let context = answer.view.in_the_middle_of(|text| one_line(text, LONGEST));
             let context = context.map(|what| format!(", in the middle of: {what}"));
-            let (when, why) = (moment(pause.paused_at, pause.resumed_at), one_line(&pause.reason, LONGEST));
+            let when = moment(pause.paused_at, pause.resumed_at);
+            let why = one_line(pause_reason(&pause.reason), LONGEST);
             done.push_str(&format!("; paused {when}: {why}{}", context.unwrap_or_default()));
         }
         answered_continuing(&done, &answer, &globals)

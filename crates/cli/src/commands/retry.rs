@@ -3,7 +3,6 @@
 use crate::arguments::{given, pair};
 use crate::commands::{Outcome, Run, advance::shown};
 use crate::globals::Globals;
-use crate::ui;
 use engine::Request;
 
 /// Retry a failed phase
@@ -22,7 +21,6 @@ impl Run for Retry {
     fn run(self, globals: &Globals) -> Outcome {
         let evidence = given("evidence", self.evidence)?;
         let mut engine = globals.command()?;
-        ui::progress::show(&mut engine, globals);
         let answer = engine.execute(Request::Retry { evidence })?;
         shown(&answer, None, globals)
     }

@@ -34,6 +34,7 @@ impl Run for Set {
         let pairs: Vec<(String, String)> = self.fields.into_iter().chain(unset).collect();
         let names: Vec<String> = pairs.iter().map(|(name, _)| name.clone()).collect();
         let fields = given("field", pairs)?;
+        let is_of_session = self.item.is_none() && self.phase.is_none();
         let request = match self.item {
             Some(id) => {
                 let setting = ItemSetting { fields, ..ItemSetting::default() };
@@ -42,6 +43,12 @@ impl Run for Set {
             None => Request::SetFields { phase: self.phase, fields },
         };
         let answer = globals.command()?.execute(request)?;
+        let own = names.iter().find(|name| is_of_session && matches!(name.as_str(), "title" | "goal"));
+        if let Some(name) = own {
+            globals.out().say(&format!(
+                "'{name}' is now a custom field; the session keeps the {name} that it was started with"
+            ));
+        }
         answered(&format!("set {}", names.join(", ")), &answer, globals)
     }
 }

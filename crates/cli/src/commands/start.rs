@@ -6,7 +6,9 @@ use crate::failure::Failure;
 use crate::globals::Globals;
 use engine::{Answer, Engine, FoundList, Intent, ListRequest, OnDiscrepancy, Request, StartRequest, Taking};
 use model::gate::Given;
+use model::hint::Hint;
 use model::lifecycle::Lifecycle;
+use model::words;
 
 /// Start a session here, and print the next step
 ///
@@ -68,13 +70,7 @@ impl Start {
     /// A session of a list: the one that was started from it, else a new one; with the list's tasks as items.
     fn start_from_list(&self, path: &str, globals: &Globals) -> Outcome {
         let engine = globals.open(Intent::Create)?;
-        let list = FoundList::at(path, engine.project())?.ok_or_else(|| {
-            let message = format!("{path} is not a task list");
-            Failure::wrong_usage(
-                message,
-                "name a Markdown file with check boxes, a tasks.json, or a folder with one of these",
-            )
-        })?;
+        let list = FoundList::at(path, engine.project())?.ok_or_else(|| no_list(path))?;
         let known = started_from(&engine, &list.path)?;
         let (done, session) = if let Some(id) = known {
             let named = globals.naming(Some(id));
@@ -115,6 +111,24 @@ impl Start {
         let done = format!("{verb}: {} ({})", engine::words::one_line(&view.title, 80), view.workflow.name);
         Ok((done, answer))
     }
+}
+
+/// The lists below a folder are named, if there are any.
+fn no_list(path: &str) -> Failure {
+    const NAMED: usize = 3;
+    if !std::path::Path::new(path).exists() {
+        let message = format!("there is no file or folder {path}");
+        return Failure::wrong_usage(message, "name a task list, or a folder with one");
+    }
+    let message = format!("{path} is not a task list");
+    let below = FoundList::below(path);
+    let Some((first, others)) = below.split_first() else {
+        let hint = "name a Markdown file with check boxes, a tasks.json, or a folder with one of these";
+        return Failure::wrong_usage(message, hint);
+    };
+    let others = others.iter().take(NAMED);
+    let hint = Hint::new("lists below it: ").run(words!["start", "--from", first]);
+    Failure::wrong_usage(message, others.fold(hint, |hint, other| hint.then(format!(", {other}"))))
 }
 
 /// The unfinished session here that was started from this list.

@@ -83,12 +83,6 @@ pub fn prompt(text: &str) {
 }
 
 /// Overwrites the terminal's last line.
-pub fn passing_line(text: &str) {
-    working::stop();
-    overwrite(text);
-}
-
-/// Overwrites the terminal's last line, whatever it is.
 pub(super) fn overwrite(text: &str) {
     let _ = write!(std::io::stderr().lock(), "\r\x1b[K{}\r", coloured(text, false));
 }

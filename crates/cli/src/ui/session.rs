@@ -2,7 +2,7 @@
 
 use crate::ui::{Out, Tone, cut, set_in, wrapped};
 use engine::view::{GateOutcome, PhaseView, View, Warning};
-use engine::words::{duration, one_line, phase_titled, version};
+use engine::words::{duration, one_line, pause_reason, phase_titled, version};
 use engine::{Answer, Next};
 use model::artifact::Artifact;
 use model::gate::{Attempt, AttemptOutcome, shown};
@@ -63,7 +63,9 @@ fn ending(view: &View, out: &Out) -> String {
         Lifecycle::Paused { reason, context, saved, .. } => {
             let context = context.as_ref().map(|context| short("In the middle of: ", context));
             let saved = (!saved.is_empty()).then(|| short("Saved: ", &saved.join(", ")));
-            short("Paused: ", reason) + &context.unwrap_or_default() + &saved.unwrap_or_default()
+            short("Paused: ", pause_reason(reason))
+                + &context.unwrap_or_default()
+                + &saved.unwrap_or_default()
         }
         Lifecycle::Completed { forced: true, .. } => short("", "Closed unfinished."),
         Lifecycle::Failed { error, .. } => short("Failed: ", error),

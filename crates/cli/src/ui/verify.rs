@@ -2,7 +2,7 @@
 
 use crate::ui::{Out, Tone, counted};
 use engine::verify::{CheckReport, FileReport, FileState, PhaseReport, Report, RunReport};
-use engine::words::one_line;
+use engine::words::{one_line, version};
 use model::gate::CheckOutcome;
 use model::outcome::Outcome;
 
@@ -16,7 +16,7 @@ pub fn text(report: &Report, out: &Out) -> String {
         one_line(&report.title, LONGEST)
     )];
     for run in &report.runs {
-        lines.push(format!("{} {}, run {}", run.workflow, run.version, run.ordinal));
+        lines.push(format!("{} {}, run {}", run.workflow, version(&run.version), run.ordinal));
         lines.extend(run.phases.iter().map(|phase| phase_line(phase, out)));
     }
     for file in report.files.iter().filter(|file| file.state != FileState::AsRecorded) {
@@ -160,7 +160,7 @@ fn origin(report: &Report) -> String {
     let workflows: Vec<String> = report
         .runs
         .iter()
-        .map(|run| format!("{} {} run {}", run.workflow, plain(&run.version), run.ordinal))
+        .map(|run| format!("{} {} run {}", run.workflow, plain(&version(&run.version)), run.ordinal))
         .collect();
     let mut parts = vec![format!("Session `{}`", report.session_id), workflows.join(", ")];
     parts.extend(report.branch.as_ref().map(|branch| format!("branch {}", plain(branch))));

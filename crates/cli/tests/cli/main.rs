@@ -36,6 +36,7 @@ mod live;
 mod mistakes;
 mod ocr;
 mod outlet;
+mod outputs;
 mod praxis;
 mod progress;
 mod quiz;

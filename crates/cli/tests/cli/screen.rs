@@ -161,8 +161,8 @@ fn a_quiet_command_says_what_it_did_and_not_what_comes_next() {
         (started.stdout.as_str(), started.stderr.as_str()),
         ("s started: main (plan-implement-review)\n", "")
     );
-    assert_eq!(sandbox.run(["note", "hi", "--quiet"]).ok().stdout, "s note noted\n");
-    assert_eq!(sandbox.run(["-q", "note", "hi"]).ok().stdout, "s note noted\n");
+    assert_eq!(sandbox.run(["note", "hi", "--quiet"]).ok().stdout, "s note 1 recorded\n");
+    assert_eq!(sandbox.run(["-q", "note", "hi"]).ok().stdout, "s note 2 recorded\n");
     assert_eq!(sandbox.run(["advance", "--phase", "plan", "-q"]).ok().stdout.lines().count(), 1);
     assert!(sandbox.run(["set", "k=v"]).ok().stdout.contains("\nNext: "));
     // Requested output is not a message.

@@ -91,3 +91,84 @@ fn what_is_no_list_is_refused_and_without_a_session_the_way_is_told() {
         "nothing was started"
     );
 }
+
+/// Each item as `id title`, in order; done ones end with an `x`.
+fn lines(sandbox: &Sandbox) -> Vec<String> {
+    let line = |(id, status, _, title): (String, String, Value, String)| {
+        format!("{id} {title}{}", if status == "completed" { " x" } else { "" })
+    };
+    items(sandbox).into_iter().map(line).collect()
+}
+
+#[test]
+fn a_renumbered_reordered_or_reworded_list_keeps_the_state_of_each_task() {
+    let sandbox = git();
+    sandbox.run(["start"]).ok();
+    sandbox.write("tasks.md", "- [ ] 1.1 Schema\n- [ ] 1.2 Endpoint\n- [ ] Write docs\n- [ ] Схема базы\n");
+    sandbox.run(["import", "tasks.md"]).ok();
+    sandbox.run(["item", "done", "task-1.2"]).ok();
+    // A task in between takes the number of one that is done; the others are worded or written differently.
+    sandbox.write(
+        "tasks.md",
+        "\u{feff}- [ ] 1.1 Schema\r\n- [ ] 1.2 Migration\r\n- [ ] 1.3 Endpoint\r\n- [ ] Схемы базы\r\n- [ ] Write the docs\r\n",
+    );
+    for said in ["5 tasks, 1 new", "5 tasks, unchanged"] {
+        let answer = sandbox.run(["import", "tasks.md"]).ok();
+        assert!(answer.stderr.contains(said), "{}", answer.stderr);
+        assert_eq!(
+            lines(&sandbox),
+            [
+                "task-1.1 Schema",
+                "task-1.2 Endpoint x",
+                "write-docs Write the docs",
+                "task Схемы базы",
+                "task-1.2-2 Migration"
+            ]
+        );
+    }
+    // Finished work under another title is other work; a task that left the list stays.
+    sandbox.write("tasks.md", "- [ ] 1.1 Tables\n- [ ] 1.3 Telemetry\n- [ ] Write the docs\n");
+    let answer = sandbox.run(["import", "tasks.md"]).ok();
+    assert!(answer.stderr.contains("no longer in the list, and kept: task, task-1.2-2"), "{}", answer.stderr);
+    let found = lines(&sandbox);
+    assert!(
+        found.contains(&"task-1.1 Tables".to_owned()) && found.contains(&"task-1.2 Endpoint x".to_owned())
+    );
+    assert!(found.contains(&"task-1.3 Telemetry".to_owned()), "{found:?}");
+}
+
+#[test]
+fn two_lists_with_the_same_numbers_and_items_added_by_hand_stay_apart() {
+    let sandbox = git();
+    sandbox.run(["start"]).ok();
+    sandbox.run(["item", "add", "By hand", "--id", "T001"]).ok();
+    sandbox.run(["item", "add", "Write docs"]).ok();
+    sandbox.write(
+        "specs/001-a/tasks.md",
+        "- [ ] T001 One\n- [ ] T002 Two (depends on T001)\n- [ ] Write docs\n",
+    );
+    sandbox.write("specs/002-b/tasks.md", "- [x] T001 Other\n");
+    for list in ["specs/001-a", "specs/002-b", "specs/001-a", "specs/002-b"] {
+        sandbox.run(["import", list]).ok();
+    }
+    let expected =
+        ["T001 By hand", "task-2 Write docs", "T001-2 One", "T002 Two (depends on T001)", "T001-3 Other x"];
+    assert_eq!(lines(&sandbox), expected);
+    assert_eq!(items(&sandbox)[3].2, json!(["T001-2"]));
+}
+
+#[test]
+fn a_folder_of_lists_names_them() {
+    let sandbox = git();
+    sandbox.write(".kiro/specs/login/tasks.md", "- [ ] 1. One\n");
+    sandbox.write(".kiro/specs/search/tasks.md", "- [ ] 1. One\n");
+    let refused = sandbox.run(["start", "--from", ".kiro"]).code(2).stderr;
+    assert_eq!(
+        refused,
+        "error: .kiro is not a task list\nhint: lists below it: leftoff start --from .kiro/specs/login, .kiro/specs/search\n"
+    );
+    let refused = sandbox.run(["start", "--from", "nowhere"]).code(2).stderr;
+    assert!(refused.starts_with("error: there is no file or folder nowhere\n"), "{refused}");
+    let refused = sandbox.run(["import", "nowhere.md"]).code(3).stderr;
+    assert!(refused.contains("there is no such file, folder or session"), "{refused}");
+}

@@ -140,7 +140,7 @@ impl Ground {
         paths.filter(|path| !self.sandbox.path(path).exists()).collect()
     }
 
-    /// A reviewer joins, as in every round, and somebody who is none writes a review.
+    /// A reviewer joins, as in every round, and somebody who is not a reviewer writes a review.
     pub fn invite_reviewer(&self) {
         if self.is_review {
             self.as_agent(&["item", "add", "Security", "--id", "security-1", "--phase", "reviews"]);

@@ -20,7 +20,7 @@ fn a_store_goes_to_a_server_and_back() {
     let copied = sandbox.run(["store", "copy", "--from", "sqlite", "--to", &url, "--json"]).ok().json();
     assert_eq!((&copied["sessions"], &copied["there_already"]), (&2.into(), &0.into()), "{copied}");
     assert!(!copied.to_string().contains(testkit::postgres::PASSWORD));
-    // A second copy finds nothing left to do.
+    // A second copy finds everything done.
     let again = sandbox.run(["store", "copy", "--from", "sqlite", "--to", &url, "--json"]).ok().json();
     assert_eq!((&again["sessions"], &again["there_already"]), (&0.into(), &2.into()), "{again}");
 

@@ -5,6 +5,7 @@ use super::ending::Watch;
 use super::interrupted::{Guard, Mark};
 use super::{Surroundings, Verdict, trust};
 use crate::error::{Error, Result};
+use crate::progress::Progress;
 use crate::redact;
 use crate::words::{duration, one_line};
 use model::hint::Hint;
@@ -49,7 +50,8 @@ pub(super) fn run(
     let limit = Duration::from_secs(timeout_seconds);
     let _mark = Mark::set(around, check.id.as_str(), text);
     let ended = Running::start(around, text)?.wait(limit, |elapsed| {
-        around.engine.tell_progress(check.id.as_str(), text, elapsed);
+        let check = check.id.as_str();
+        around.engine.options.watcher.see(Progress::Check { check, command: text, elapsed });
     })?;
     let succeeded = ended.status.is_some_and(|status| status.success());
     let lines = ended.last_lines(if succeeded { KEPT_BYTES_OF_SUCCESS } else { KEPT_BYTES });
@@ -66,7 +68,7 @@ pub(super) fn run(
                 (None, None) => "exited without a code".to_owned(),
             };
             Verdict::failed(format!("{how} after {}{lines}", duration(ended.elapsed.as_secs())))
-                .with_help(format!("Fix what it reports, then try again: {}", one_line(text, 200)))
+                .with_help(format!("Make this command succeed: {}", one_line(text, 200)))
         }
         None => Verdict::failed(format!(
             "exceeded its limit of {} and was stopped{lines}",

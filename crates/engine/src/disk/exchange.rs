@@ -20,7 +20,7 @@ pub(crate) enum Put {
     New,
     /// The previous content, now next to it under the waiting name.
     Over(Vec<u8>),
-    /// Unexpected content, and nothing was written: only where files cannot be exchanged.
+    /// The file had unexpected content, so nothing was written. Happens only where files cannot be exchanged in one step.
     Changed,
 }
 

@@ -67,7 +67,7 @@ impl Error {
             Self::BadDefinition { .. } => {
                 Hint::new("fix the definition, then check it: ").run(words!["workflow", "check"])
             }
-            Self::AlreadyThere { .. } => "edit it, or choose another name".into(),
+            Self::AlreadyThere { .. } => "nothing was written; choose another name".into(),
             Self::ListedAlready { .. } => "nothing was written; choose another folder".into(),
             Self::BadConfig { .. } => "fix the file; leftoff doctor checks it".into(),
             Self::KeyUsed { .. } => "use a new key for a new command".into(),
@@ -298,7 +298,7 @@ fn unknown_requirement_hint(nearest: Option<&str>, known: &[String]) -> Hint {
             "no requirements here; they are set in .claude/requirements.yaml and `[requirement.*]` of workflows"
                 .into()
         }
-        (None, known) => format!("there are {}", known.join(", ")).into(),
+        (None, known) => format!("the requirements are: {}", known.join(", ")).into(),
     }
 }
 

@@ -83,6 +83,8 @@ impl Engine {
         }
         put_file(&place, &content)?;
         let mut answer = self.add_artifacts(&[place], wanted.phase.as_ref().map(Name::as_str))?;
+        // Its record may be the same as before; the file is not.
+        answer.view.already = false;
         answer.said.push(format!("{kept_path} is as it was in version {}", wanted.version));
         Ok(answer)
     }

@@ -151,7 +151,7 @@ impl Engine {
         title: &str,
         layout: Option<&dyn Layout>,
     ) -> Result<Option<String>> {
-        /// Only recent native ones, which somebody may remember.
+        /// Of native sessions, only so many recent ones are compared: nobody remembers the older ones.
         const MOST: usize = 100;
         let lifecycles = Lifecycle::UNFINISHED.map(ToOwned::to_owned).to_vec();
         let known: Vec<ShortView> = if layout.is_some() {

@@ -8,7 +8,7 @@ mod spelling;
 mod tasks;
 
 pub use request::{ItemAdd, ItemRequest, ItemSetting};
-pub(crate) use tasks::CLAIMED;
+pub(crate) use tasks::{CLAIMED, LISTED_AS};
 pub use tasks::{FROM, FoundList};
 
 use crate::engine::{Engine, Want};

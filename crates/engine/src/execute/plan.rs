@@ -61,7 +61,7 @@ pub(crate) struct Plan {
     pub(crate) item: Option<ItemId>,
     /// The subject's whole log, if the decision needs it for folding.
     pub(crate) history: Vec<Recorded>,
-    /// Where it was put, if it came in a bundle: folding its log needs that too.
+    /// The place of a session that came in a bundle. Folding its log needs it.
     pub(crate) taken: Option<Taken>,
     /// It pauses the session that was active here.
     pub(crate) makes_room: bool,

@@ -252,7 +252,7 @@ pub(crate) fn has_foreign(project: &Project) -> bool {
     layout::all().iter().any(|layout| !spots_of(project, *layout).is_empty())
 }
 
-/// A session outside projects is alone in its project.
+/// The places of all sessions of a layout. Outside projects, the folder itself is the only one.
 pub(crate) fn spots_of(project: &Project, layout: &dyn Layout) -> Vec<Spot> {
     if project.is_outside {
         return layout.identify(&project.worktree(), true).into_iter().collect();

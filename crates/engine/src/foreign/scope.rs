@@ -88,7 +88,7 @@ impl Engine {
         self.scope.observed.borrow().get(id).map(|(observation, _)| Rc::clone(observation))
     }
 
-    /// Begins a turn. Observations for a change made before it still count if nothing changed.
+    /// Begins a turn to write. Observations made before it are kept if their files have not changed since.
     pub(crate) fn begin_turn(&mut self) {
         let mut observed = self.scope.observed.take();
         let base = self.store.base();

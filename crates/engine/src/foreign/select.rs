@@ -171,8 +171,8 @@ impl Engine {
         best.map(|found| found.id).or(last_closed.filter(|_| or_closed))
     }
 
-    /// The session to which its tool moved on since this one was last used: later by name, unfinished, and
-    /// changed after it. For a paused one any later session counts, including our own active ones.
+    /// The session that the tool has moved on to since this one was last used: an unfinished one with a later name and
+    /// a later change. For a paused session every later one counts, also those that leftoff started.
     pub(crate) fn gone_on_to(&self, row: &SessionRow) -> Option<SessionId> {
         let layout = layout::by_name(&row.layout).filter(|layout| tells_by_name(*layout))?;
         let (_, session) = self.load(&row.id).ok()?;

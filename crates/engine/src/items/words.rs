@@ -1,7 +1,7 @@
 //! The state of an item in a few words, shared by briefs and lists.
 
 use super::ItemView;
-use crate::execute::CLAIMED;
+use crate::execute::{CLAIMED, LISTED_AS};
 use crate::words::{moment, one_line, quoted};
 use jiff::Timestamp;
 use model::item::{ItemState, ItemStatus};
@@ -50,7 +50,8 @@ impl ItemView {
 
     /// Names and values of non-empty fields: requirements and others.
     pub fn details(&self) -> impl Iterator<Item = (&str, String)> {
-        let told = self.item.fields.iter().map(|(name, value)| (name.as_str(), text_of(value)));
+        let own = self.item.fields.iter().filter(|(name, _)| *name != LISTED_AS);
+        let told = own.map(|(name, value)| (name.as_str(), text_of(value)));
         told.filter(|(_, text)| !text.is_empty())
     }
 

@@ -96,8 +96,8 @@ impl Engine {
         Ok(found)
     }
 
-    /// Unfinished sessions of this worktree whose files moved them from a state that the store was not asked
-    /// for into one that is wanted, such as a session that its tool closed.
+    /// Sessions of this worktree whose stored state was not asked for, while their files show one that was: their
+    /// tool has closed them, for example.
     pub(crate) fn moved_by_files(&self, request: &ListRequest, asked: &[String]) -> Result<Vec<ShortView>> {
         let is_left = |name: &&str| !asked.iter().any(|asked| asked == name);
         let lifecycles: Vec<String> =

@@ -37,8 +37,8 @@ impl Engine {
         })
     }
 
-    /// An approval, never by an agent itself: for as long as the requirement says if it is measured,
-    /// otherwise for good, unless specified.
+    /// Approves requirements; an agent cannot. Without a given length, an approval lasts as long as its requirement says
+    /// if that is measured, and for good otherwise.
     pub(super) fn approve_requirements(
         &mut self,
         names: &[String],

@@ -183,7 +183,7 @@ impl SharedFile {
                 .and_then(|()| self.write_whole(&temporary, &text))
                 .and_then(|()| fs::rename(&temporary, &path));
             match left {
-                // A writer has just removed the empty folder: before the note was in it, or while it was being made.
+                // Another writer removed the folder while it was empty: try again.
                 Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::AlreadyExists) => {}
                 done => return done.map_err(doing),
             }
@@ -321,7 +321,7 @@ pub(super) fn read(path: &Path) -> io::Result<Option<String>> {
     read_opened(path, without_links())
 }
 
-/// A person's own file: links are theirs to decide.
+/// Reads a file in the user's home folder. The user may have put a symbolic link there.
 pub(super) fn read_following_links(path: &Path) -> io::Result<Option<String>> {
     read_opened(path, i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or(0))
 }

@@ -302,7 +302,7 @@ impl Engine {
     }
 }
 
-/// The satisfaction that counts: a statement cannot replace a phase's proof.
+/// The satisfaction that counts. For a requirement that a phase proves, only that proof does.
 pub(super) fn on_record(
     document: &Document,
     requirement: &Requirement,

@@ -252,7 +252,7 @@ pub(super) fn chain_of(way: &[&Node]) -> Chain {
     chain::Chain { head: way.last().map(|node| node.link), since: Some(1), seals: seals.collect() }
 }
 
-/// True if one history names an event of the other's own part.
+/// True if one history resolves the fork: it names an event that only the other history has.
 fn resolves(one: &[&Node], other: &[&Node]) -> bool {
     let shared: BTreeSet<Hash> = one.iter().map(|node| node.link).collect();
     let own: BTreeSet<String> =

@@ -29,7 +29,7 @@ impl Engine {
         let old = shared.settings.replica.clone();
         shared.settings.become_another(place)?;
         if is_restored {
-            // Its own lost work stays its own; the work of a copied clone belongs to that clone.
+            // After a restore, the work under the old name is still this replica's. After a copy, it is the other clone's.
             shared.settings.former.insert(old.clone());
         }
         shared.sidecar.give_away_own(&old)?;

@@ -32,7 +32,7 @@ impl Engine {
         let place = self.project.database()?;
         let settings = match Settings::read(&folder)? {
             Some(known) if known.remote == remote && known.branches == branches => known,
-            // The new remote lacks what the old one has.
+            // The new remote has nothing of this replica yet, so it starts as a new one.
             Some(known) => {
                 let mut fresh = Settings::new(remote.clone(), branches, place)?;
                 fresh.former = known.former;

@@ -68,7 +68,7 @@ impl Judge<'_> {
             head: self.head(),
             events: self.material.kept_rows().len(),
             holds,
-            // A bundle is meant itself, whatever else worked on its branch.
+            // Somebody who names a bundle asks about its session alone, not about others on its branch.
             aside: self.request.branch.is_some()
                 && self.request.bundle.is_none()
                 && matches!(session.lifecycle, Lifecycle::Abandoned { .. }),

@@ -64,7 +64,7 @@ pub enum Problem {
     Undeclared {
         check: String,
     },
-    /// A check failed, and the definition lets nothing pass.
+    /// A check failed and the phase was completed anyway, although its gate is strict.
     LetPass {
         check: String,
     },

@@ -23,7 +23,7 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// A value, or proof that the report says why there is none.
+/// A value that was read; or, if it could not be, proof that the reason was reported.
 pub(super) type Found<T> = Result<T, Reported>;
 
 /// Only `Report` creates one, so a reader cannot give up without a reason.

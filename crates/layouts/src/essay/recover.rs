@@ -13,7 +13,7 @@ pub(super) const THESIS: &str = "stage-1-thesis.md";
 pub(super) const OUTLINE: &str = "stage-2-outline.md";
 pub(super) const DRAFT: &str = "stage-4-draft.md";
 pub(super) const FINAL: &str = "final-essay.md";
-/// Files written by a session that prove no progress.
+/// Files that a session writes, and that say nothing about its progress.
 const LOGS: [&str; 4] =
     ["stage-1-development-log.md", "stage-4-paragraph-log.md", "fact-check-log.md", "voice-check-log.md"];
 

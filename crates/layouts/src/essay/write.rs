@@ -250,7 +250,7 @@ impl Changes<'_> {
     /// Filled in when the essay is finished, unless somebody set it.
     fn output(&mut self) {
         let Lifecycle::Completed { at, .. } = self.publication.session.lifecycle else {
-            // Reopened: only a finished session has an end.
+            // The session was reopened, so it has no completion time.
             if status_of(self.said.session) == Status::Completed {
                 self.set(&[Key("output"), Key("completed_at")], &Value::Null);
             }

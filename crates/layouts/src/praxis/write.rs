@@ -228,7 +228,7 @@ impl<'a> Change<'a> {
         !is_told
     }
 
-    /// A local time adopted in another zone is off by the same amount as all others in its file.
+    /// True if the text is this time. In a file from another time zone, all local times are off by the same amount.
     fn tells(&self, text: &str, at: Timestamp) -> bool {
         let Some(told) = times::read(text, &self.zone) else { return false };
         let is_elsewhere = self.said.created_at.is_some_and(|created| {

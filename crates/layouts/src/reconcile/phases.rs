@@ -186,7 +186,7 @@ fn corrected(draft: &mut Draft, theirs: &Phase, was: Option<&Phase>) {
     }
 }
 
-/// New failed attempts in the files; one may have replaced another that they had.
+/// Records failed attempts that are new in the files. A file may keep only the last one, in place of an earlier one.
 fn failed_attempts(draft: &mut Draft, theirs: &Phase, was: Option<&Phase>) {
     let is_same = |known: &Attempt, attempt: &Attempt| {
         known.at == attempt.at

@@ -156,7 +156,7 @@ impl Session {
         self.current_run = self.runs.len() - 1;
     }
 
-    /// Somebody continues a session that only a file had ended, where our records end.
+    /// A session that only a file had ended continues where the log ends: claims after that are dropped.
     fn drop_claims(&mut self, actor: &Actor) {
         if let Some(position) = self.closed_over().filter(|_| !self.is_its_tool(actor)) {
             self.on_run(|run| run.drop_claims_from(position));

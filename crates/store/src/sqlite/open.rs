@@ -50,14 +50,14 @@ pub(super) enum Found {
     Something,
 }
 
-pub(super) fn open(path: &Path, access: Access, pace: Pace) -> Result<SqliteStore> {
+pub(super) fn open(path: &Path, access: Access, pace: Pace, upgrading: &dyn Fn()) -> Result<SqliteStore> {
     let found = look(path)?;
     match (access, found) {
         (Access::Create, Found::Nothing | Found::Empty) => {
             create::create(path)?;
-            open_to_write(path, pace)
+            open_to_write(path, pace, upgrading)
         }
-        (Access::Create | Access::Write, Found::Something) => open_to_write(path, pace),
+        (Access::Create | Access::Write, Found::Something) => open_to_write(path, pace, upgrading),
         (Access::Read, Found::Something) => open_to_read(path, MIGRATIONS, pace.busy_wait()),
         (Access::Write | Access::Read, Found::Nothing | Found::Empty) => {
             Err(Error::Missing { path: path.to_owned() })
@@ -97,7 +97,7 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn open_to_write(path: &Path, pace: Pace) -> Result<SqliteStore> {
+fn open_to_write(path: &Path, pace: Pace, upgrading: &dyn Fn()) -> Result<SqliteStore> {
     if maps_holes(path) {
         leave_write_ahead_log(path, pace)?;
     }
@@ -105,7 +105,10 @@ fn open_to_write(path: &Path, pace: Pace) -> Result<SqliteStore> {
     let found = marks(&connection).map_err(failing(path))?;
     if known_schema(found, path, MIGRATIONS)? < newest(MIGRATIONS) {
         match pace {
-            Pace::Patient => migrate(&mut connection, path, MIGRATIONS, PATIENCE)?,
+            Pace::Patient => {
+                upgrading();
+                migrate(&mut connection, path, MIGRATIONS, PATIENCE)?;
+            }
             Pace::Hurried(wait) if is_small(path) => migrate(&mut connection, path, MIGRATIONS, wait)?,
             Pace::Hurried(_) => return Err(left_to_others(path)),
         }

@@ -3,7 +3,7 @@
 use super::{Detail, advice, is_over, when};
 use crate::brief::{Brief, Neighbour, paths};
 use crate::view::Warning;
-use crate::words::{defused, moment, quoted};
+use crate::words::{defused, moment, pause_reason, quoted};
 use model::lifecycle::Lifecycle;
 use std::fmt::Write;
 use std::path::Path;
@@ -22,7 +22,7 @@ pub(super) fn paused(brief: &Brief, detail: Detail) -> String {
         "## Paused {}, resumed {}\n{}{}\n",
         when(pause.paused_at, brief.now),
         when(pause.resumed_at, brief.now),
-        quoted(&pause.reason, detail.longest_text()),
+        quoted(pause_reason(&pause.reason), detail.longest_text()),
         context.unwrap_or_default()
     )
 }

@@ -3,7 +3,7 @@
 use super::{Detail, pairs, took, when};
 use crate::brief::Brief;
 use crate::view::View;
-use crate::words::{defused, duration, phase_called, phase_named, quoted, version};
+use crate::words::{defused, duration, pause_reason, phase_called, phase_named, quoted, version};
 use model::id::Name;
 use model::lifecycle::Lifecycle;
 use std::fmt::Write;
@@ -112,7 +112,7 @@ fn standing(brief: &Brief, detail: Detail) -> String {
             format!(
                 "{place}. **Paused** {}: {}{}.{} {figures}.",
                 when(*at, brief.now),
-                quoted(reason, longest),
+                quoted(pause_reason(reason), longest),
                 context.unwrap_or_default(),
                 saved_drafts(saved, detail)
             )

@@ -5,6 +5,7 @@ use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::facades::Sessions;
 use crate::files::{PathEntry, look};
+use crate::progress::Work;
 use model::event::Event;
 use model::id::SessionId;
 use model::session::Session;
@@ -124,7 +125,8 @@ impl Engine {
         let mut files = Vec::new();
         let most = usize::try_from(LARGEST_FILE).unwrap_or(usize::MAX);
         let root = if session.machine.is_none() { self.root_of(session) } else { self.project.root.clone() };
-        for (path, artifact) in &session.artifacts {
+        let artifacts: Vec<_> = session.artifacts.iter().collect();
+        for &(path, artifact) in self.options.watcher.each(Work::PackFiles, &artifacts) {
             match look(&root, path, most) {
                 PathEntry::Missing => said.push(format!("{path} is missing, so it is not in the bundle")),
                 PathEntry::Unusable(why) => said.push(format!("{path} is not in the bundle: {why}")),

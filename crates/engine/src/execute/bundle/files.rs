@@ -54,7 +54,12 @@ pub(super) fn refused(path: &str) -> Option<&'static str> {
 }
 
 /// Writes every missing file next to its destination. `own` is the session's own folder.
-pub(super) fn draft(root: &Path, session: &SessionId, own: &str, files: &[PackedFile]) -> io::Result<Drafts> {
+pub(super) fn draft<'a>(
+    root: &Path,
+    session: &SessionId,
+    own: &str,
+    files: impl Iterator<Item = &'a PackedFile>,
+) -> io::Result<Drafts> {
     let mut drafts = Drafts::default();
     for file in files {
         let beside = match look(root, &file.path, 0) {
@@ -75,8 +80,8 @@ pub(crate) fn put_back(
     own: &str,
     files: &[PackedFile],
 ) -> crate::error::Result<Vec<String>> {
-    let plain: Vec<PackedFile> = files.iter().filter(|file| refused(&file.path).is_none()).cloned().collect();
-    let drafts = draft(root, session, own, &plain)
+    let plain = files.iter().filter(|file| refused(&file.path).is_none());
+    let drafts = draft(root, session, own, plain)
         .map_err(|source| crate::error::Error::io("putting files back", source))?;
     Ok(drafts.put(root))
 }
@@ -210,7 +215,7 @@ mod tests {
         std::os::unix::fs::symlink("../outside", root.join("docs")).expect("a link");
         let file = PackedFile { path: "docs/new.md".to_owned(), content: b"x".to_vec() };
         let session = SessionId::parse("k3v9x2mp").expect("an id");
-        assert!(draft(&root, &session, "own", &[file]).is_err());
+        assert!(draft(&root, &session, "own", std::iter::once(&file)).is_err());
         assert_eq!(fs::read_dir(folder.path().join("outside")).expect("a folder").count(), 0);
     }
 }

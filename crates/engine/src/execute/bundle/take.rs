@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::execute::Answer;
 use crate::execute::plan::{Order, fold_whole, key_row, to_json};
 use crate::place::workspace_of;
+use crate::progress::{Watcher, Work};
 use crate::query::Follows;
 use crate::verify::OpenedBundle;
 use model::event::{Event, Recorded};
@@ -28,7 +29,7 @@ impl Engine {
     pub(crate) fn bundle_take(&mut self, from: &Path) -> Result<Answer> {
         let (bundle, hash) = read(from)?;
         let fingerprint = self.fingerprint("bundle take", &hash);
-        let incoming = check(from, &bundle)?;
+        let incoming = check(from, &bundle, &self.options.watcher)?;
         self.store.seal_histories(std::slice::from_ref(&bundle.header.session), self.patience.left())?;
         self.store.take_turn(self.patience.left())?;
         let kept = match self.remembered(&fingerprint) {
@@ -64,7 +65,8 @@ impl Engine {
             if already { self.folded_from(&whole, id)? } else { fold_whole(&whole, Some(&taken))? }.trimmed();
         // Nothing is refused from here on. Files wait under other names until the session is stored.
         let own = self.own_folder(&session);
-        let drafts = files::draft(&self.project.root, id, &own, &bundle.files)
+        let incoming_files = self.options.watcher.each(Work::UnpackFiles, &bundle.files);
+        let drafts = files::draft(&self.project.root, id, &own, incoming_files)
             .map_err(|source| Error::io(format!("writing the files of {}", from.display()), source))?;
         let mut arrived = Arrived::default();
         if !already {
@@ -197,7 +199,7 @@ impl Engine {
 /// A bundle's session as rows, checked like one that is taken.
 pub(crate) fn opened(from: &Path) -> Result<OpenedBundle> {
     let (bundle, _) = read(from)?;
-    check(from, &bundle)?;
+    check(from, &bundle, &Watcher::default())?;
     let mut definitions = BTreeMap::new();
     for found in &bundle.definitions {
         let row = definition(from, found)?;
@@ -229,7 +231,7 @@ fn read(from: &Path) -> Result<(Bundle, String)> {
 }
 
 /// The events, if they form a complete session that this program knows, and all file paths are allowed.
-fn check(from: &Path, bundle: &Bundle) -> Result<Vec<Recorded>> {
+fn check(from: &Path, bundle: &Bundle, watcher: &Watcher) -> Result<Vec<Recorded>> {
     let id = &bundle.header.session;
     for file in &bundle.files {
         if let Some(why) = files::refused(&file.path) {
@@ -237,7 +239,7 @@ fn check(from: &Path, bundle: &Bundle) -> Result<Vec<Recorded>> {
         }
     }
     let mut events = Vec::with_capacity(bundle.events.len());
-    for (row, expected) in bundle.events.iter().zip(1..) {
+    for (row, expected) in watcher.each(Work::CheckEvents, &bundle.events).zip(1..) {
         if row.version != expected {
             return Err(bad(from, format!("event {expected} is missing")));
         }

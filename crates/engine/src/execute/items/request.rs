@@ -49,7 +49,7 @@ pub enum ItemRequest {
     Unblock {
         id: String,
     },
-    /// For this long: the named item, or else the first ready one. Exactly one of several callers gets it.
+    /// Claims the named item, or else the first ready one, for so many seconds. Of several callers, one gets it.
     Claim {
         id: Option<String>,
         seconds: Option<u64>,

@@ -1,12 +1,16 @@
 //! Imports another tool's task list as items, in one change. Importing it again updates the items and adds
 //! no duplicates.
 
+mod known;
+
 use crate::NATIVE;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::execute::Answer;
 use crate::execute::plan::Plan;
 use crate::place::Project;
+use crate::progress::Work;
+use known::Known;
 use layouts::task_list::{self, PLACES, Task, TaskList};
 use model::actor::Actor;
 use model::command::items::{AddItem, Context, ItemCommand, ItemEdit, decide};
@@ -24,6 +28,8 @@ use std::path::{Path, PathBuf};
 const LARGEST_LIST: u64 = 4 * 1024 * 1024;
 /// An item's field with the list's path, if only the list says that the item is done.
 pub(crate) const CLAIMED: &str = "claimed_in";
+/// An item's field with the list's path, `#`, and the task's id there. The item's own id differs if that was taken.
+pub(crate) const LISTED_AS: &str = "listed_as";
 /// The field of a session started from a list.
 pub const FROM: &str = "from";
 
@@ -63,6 +69,21 @@ impl FoundList {
 
     pub fn tasks(&self) -> usize {
         self.list.tasks.len()
+    }
+
+    /// Folders with a list where other tools put theirs, below a folder that has none itself.
+    pub fn below(asked: &str) -> Vec<String> {
+        const PARENTS: [&str; 5] = ["", "specs", "changes", ".kiro/specs", "openspec/changes"];
+        let asked = Path::new(asked);
+        let mut found: Vec<String> = PARENTS
+            .iter()
+            .filter_map(|parent| std::fs::read_dir(asked.join(parent)).ok())
+            .flat_map(|folder| folder.flatten().map(|entry| entry.path()))
+            .filter(|folder| folder.is_dir() && list_at(folder).is_some())
+            .map(|folder| folder.strip_prefix(".").unwrap_or(&folder).to_string_lossy().into_owned())
+            .collect();
+        found.sort();
+        found
     }
 }
 
@@ -130,16 +151,18 @@ impl Engine {
                 events: Vec::new(),
                 said: Vec::new(),
             };
-            for task in &found.list.tasks {
-                place(task, found, &kind, &home.phase, &mut deciding)?;
+            let known = Known::of(found, &deciding.session, &before);
+            for task in engine.options.watcher.each(Work::ImportTasks, &found.list.tasks) {
+                place(task, found, &known, &kind, &home.phase, &mut deciding)?;
             }
             for task in &found.list.tasks {
-                tick(task, found, &mut deciding)?;
+                tick(task, found, &known, &mut deciding)?;
             }
             let said = summary(found, &deciding);
             let mut plan = Plan::of(subject.change(deciding.events));
             plan.items = Some(before);
             plan.said.push(said);
+            plan.said.extend(known.no_longer_listed());
             plan.said.extend(deciding.said);
             Ok(plan)
         })
@@ -147,25 +170,29 @@ impl Engine {
 }
 
 /// Adds a task as an item, or updates its item.
-fn place(task: &Task, found: &FoundList, kind: &Name, phase: &Name, deciding: &mut Deciding) -> Result<()> {
-    let id = super::parse(&task.id)?;
-    let needs = super::parse_all(&task.needs)?;
+fn place(
+    task: &Task,
+    found: &FoundList,
+    known: &Known,
+    kind: &Name,
+    phase: &Name,
+    deciding: &mut Deciding,
+) -> Result<()> {
+    let id = known.id(&task.id)?;
+    let needs = known.ids(&task.needs)?;
+    let listed = fields(LISTED_AS, listed_as(found, task), &deciding.session);
     let Some(item) = deciding.book.get(&id) else {
-        let fields = if task.ticked { claimed(found, &deciding.session) } else { BTreeMap::new() };
-        let parent = task.parent.as_deref().map(super::parse).transpose()?;
+        let mut fields = listed;
+        if task.ticked {
+            fields.extend(claimed(found, &deciding.session));
+        }
+        let parent = task.parent.as_deref().map(|parent| known.id(parent)).transpose()?;
         let parent = parent.filter(|parent| deciding.book.contains(parent));
         // Dependencies on later tasks of the list are added below.
-        let known = needs.into_iter().filter(|need| deciding.book.contains(need)).collect();
+        let needs = needs.into_iter().filter(|need| deciding.book.contains(need)).collect();
         let phase = parent.is_none().then(|| phase.to_string());
-        let new = AddItem {
-            id: id.clone(),
-            kind: kind.clone(),
-            title: super::titled(&task.title)?,
-            phase,
-            parent,
-            needs: known,
-            fields,
-        };
+        let title = super::titled(&task.title)?;
+        let new = AddItem { id: id.clone(), kind: kind.clone(), title, phase, parent, needs, fields };
         deciding.take_or_say(&id, ItemCommand::Add(new));
         return Ok(());
     };
@@ -174,8 +201,10 @@ fn place(task: &Task, found: &FoundList, kind: &Name, phase: &Name, deciding: &m
         .into_iter()
         .filter(|need| !item.depends_on.contains(need) && deciding.book.contains(need))
         .collect();
+    let is_new = |(name, value): &(String, Value)| item.fields.get(name) != Some(value);
     let edit = ItemEdit {
         title: (item.title != title).then_some(title),
+        fields: listed.into_iter().filter(is_new).collect(),
         needs: if item.is_done() { Vec::new() } else { missing },
         ..ItemEdit::default()
     };
@@ -186,10 +215,10 @@ fn place(task: &Task, found: &FoundList, kind: &Name, phase: &Name, deciding: &m
 }
 
 /// Adds dependencies on later tasks, then completes the ticked ones. A task with parts is done when they are.
-fn tick(task: &Task, found: &FoundList, deciding: &mut Deciding) -> Result<()> {
-    let id = super::parse(&task.id)?;
+fn tick(task: &Task, found: &FoundList, known: &Known, deciding: &mut Deciding) -> Result<()> {
+    let id = known.id(&task.id)?;
     let Some(item) = deciding.book.get(&id).cloned() else { return Ok(()) };
-    let needs = super::parse_all(&task.needs)?;
+    let needs = known.ids(&task.needs)?;
     let missing: Vec<ItemId> = needs.into_iter().filter(|need| !item.depends_on.contains(need)).collect();
     if !missing.is_empty() && !item.is_done() && !task.ticked {
         let edit = ItemEdit { needs: missing, ..ItemEdit::default() };
@@ -207,13 +236,18 @@ fn tick(task: &Task, found: &FoundList, deciding: &mut Deciding) -> Result<()> {
     Ok(())
 }
 
-/// Other tools' layouts cannot store it.
 fn claimed(found: &FoundList, session: &Session) -> BTreeMap<String, Value> {
-    if session.layout == NATIVE {
-        BTreeMap::from([(CLAIMED.to_owned(), Value::from(found.path.clone()))])
-    } else {
-        BTreeMap::new()
-    }
+    fields(CLAIMED, found.path.clone(), session)
+}
+
+fn listed_as(found: &FoundList, task: &Task) -> String {
+    format!("{}#{}", found.path, task.id)
+}
+
+/// Other tools' layouts cannot store such a field.
+fn fields(name: &str, value: String, session: &Session) -> BTreeMap<String, Value> {
+    let is_native = session.layout == NATIVE;
+    is_native.then(|| (name.to_owned(), Value::from(value))).into_iter().collect()
 }
 
 fn summary(found: &FoundList, deciding: &Deciding) -> String {

@@ -225,7 +225,7 @@ impl Engine {
 
     fn pause_in_its_own_turn(&mut self, id: &SessionId) -> Result<()> {
         let fingerprint = self.fingerprint("pause", id.as_str());
-        // The key belongs to the command for which this is done.
+        // `--key` belongs to the command that this pause makes room for, so it is not used here.
         let key = self.options.key.take();
         let done = self.in_turn(&fingerprint, |engine| {
             let mut plan = Plan::of(Change { number: 0, before: None, events: Vec::new() });

@@ -142,7 +142,7 @@ fn remove_empty(folder: &Path) {
     let _ = fs::remove_dir(folder);
 }
 
-/// A session's files for a place in a project with these files.
+/// The files of a copied session at their new place: names and paths inside them are adapted to it.
 fn placed(pointed: &Pointed, to: &Spot, there: &Tree, here: &Tree) -> Tree {
     let Pointed { layout, spot: from, .. } = pointed;
     let is_renamed = from.path != to.path;

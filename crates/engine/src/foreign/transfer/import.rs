@@ -153,6 +153,11 @@ impl Engine {
                     let place = places.iter().find(|place| place.exists());
                     Err(no_session(asked, place.map_or(Path::new(asked), PathBuf::as_path)))
                 }
+                Err(Error::UnknownSession { .. }) if asked.contains(['/', '.']) => Err(Error::NotASession {
+                    asked: asked.to_owned(),
+                    why: "there is no such file, folder or session".to_owned(),
+                    instead: Hint::new("see the sessions here: ").run(words!["list", "--all"]),
+                }),
                 Err(error) => Err(error),
             };
         };

@@ -80,7 +80,7 @@ pub(in crate::ccw) fn check(bytes: &[u8], is_there: &dyn Fn(&str) -> bool) -> Su
             continue;
         }
         match (Word::parse(&status(&known.fields)), spot_of(name, &known.fields)) {
-            // A finished session needs no folder: somebody cleaned up.
+            // The folder of a finished session may be missing: people clean up.
             (Some(Word::Completed), _) => {}
             (Some(Word::Active | Word::Paused), Some(spot)) => survey.lost.push(spot),
             (None, _) | (_, None) => unclear.push(format!("'{}'", cut(name))),

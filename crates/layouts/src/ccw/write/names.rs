@@ -13,7 +13,7 @@ const TASK: &str = "impl-";
 pub(super) struct Names(BTreeMap<String, String>);
 
 impl Names {
-    /// For a session kept here: names differ from ids only in places of later releases.
+    /// The names of a session's items. They differ from the items' ids only in folders of later releases of the tool.
     pub(super) fn of(read: &CcwSession, items: &ItemBook) -> Self {
         let mut names = in_files(&read.tasks);
         let is_lowercase = |name: &String| name.starts_with(TASK);

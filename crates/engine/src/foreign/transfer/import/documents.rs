@@ -6,6 +6,7 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::foreign::{make_private, spot_at};
 use crate::place::{workspace_of, workspace_path};
+use crate::progress::Work;
 use crate::walk;
 use layouts::layout;
 use model::session::Session;
@@ -45,16 +46,16 @@ impl Engine {
         } else {
             self.to_copy(&session.id, &folder)
         };
-        for path in paths {
+        for path in self.options.watcher.each(Work::ImportFiles, &paths) {
             let to = format!("{workspace}/{path}");
             if fs::symlink_metadata(root.join(&to)).is_ok() {
                 brought.said.push(format!("{to} already exists, and was left as it is"));
                 continue;
             }
-            match step(&root, &folder.join(&path), to) {
+            match step(&root, &folder.join(path), to) {
                 Ok(step) => operation.steps.push(step),
                 Err(why) => {
-                    brought.said.push(format!("{} was not copied: {why}", folder.join(&path).display()));
+                    brought.said.push(format!("{} was not copied: {why}", folder.join(path).display()));
                 }
             }
         }
