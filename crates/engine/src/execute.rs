@@ -41,7 +41,7 @@ pub(crate) use purge::evidence as purge_evidence;
 pub use request::Request;
 pub use revisit::{FieldChange, FileChange, RevisitPreview, RevisitRequest};
 
-pub(crate) use bundle::{EventLine, PackedFile, is_bundle, put_back, taken};
+pub(crate) use bundle::{EventLine, PackedFile, is_bundle, may_be_put, put_back, refused, taken};
 pub(crate) use plan::{Plan, session_row, snapshot_of};
 
 use crate::NATIVE;

@@ -5,6 +5,7 @@ mod background;
 mod histories;
 mod identity;
 mod incoming;
+mod lock;
 mod outgoing;
 mod remote;
 mod resolve;
@@ -29,20 +30,21 @@ use crate::error::{Error, Result};
 use incoming::{Replicas, streams_in};
 use model::hint::Hint;
 use model::words;
-use rustix::fs::{FlockOperation, flock};
 use settings::Settings;
 use sidecar::{Entries, Pushed, Refs, Sidecar};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use store::Store;
 use taking::TakenIn;
 use witnesses::Witnesses;
 
-/// How many sessions are taken at once: enough to be fast, few enough for memory.
-const STREAMS_AT_ONCE: usize = 500;
 /// The minimum interval between background syncs.
 const SECONDS_BETWEEN: u64 = 60;
+
+/// How long a background sync waits for each answer of the remote.
+const LONGEST_UNATTENDED: Duration = Duration::from_mins(5);
 
 /// So many refusals are named, however many somebody provokes.
 const MOST_REFUSED: usize = 50;
@@ -218,9 +220,7 @@ impl Engine {
             touched.extend(streams_in(now.keys().filter(is_new)));
         }
         touched.extend(self.waiting_streams(shared)?);
-        let touched: Vec<String> = touched.into_iter().collect();
-        for some in touched.chunks(STREAMS_AT_ONCE) {
-            let wanted: BTreeSet<String> = some.iter().cloned().collect();
+        for wanted in shared.replicas.in_parts(touched) {
             let mut refused = Vec::new();
             let streams = shared.replicas.read(&shared.sidecar, &wanted, &mut refused)?;
             shared.refused.append(&mut refused);
@@ -317,25 +317,14 @@ impl Engine {
     fn shared(&self, unattended: bool) -> Result<Shared> {
         let folder = self.sharing_folder()?;
         let Some(settings) = Settings::read(&folder)? else { return Err(off()) };
-        let path = folder.join("sync.lock");
-        let lock = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .map_err(|source| Error::io(format!("opening {}", path.display()), source))?;
-        let how =
-            if unattended { FlockOperation::NonBlockingLockExclusive } else { FlockOperation::LockExclusive };
-        rustix::io::retry_on_intr(|| flock(&lock, how)).map_err(|_| Error::Sharing {
-            message: "another sync of this store is running".to_owned(),
-            hint: "wait for it to end".into(),
-        })?;
+        let lock = lock::locked(&folder, if unattended { Duration::ZERO } else { self.patience.left() })?;
         // Another process may have changed them while this one waited.
         let mut settings = Settings::read(&folder)?.unwrap_or(settings);
         let mut witnesses = Witnesses::read(&folder)?;
         witnesses.add_older(std::mem::take(&mut settings.arrived));
+        let longest = unattended.then_some(LONGEST_UNATTENDED);
         let sidecar =
-            Sidecar::open(&folder, &self.project.root, &settings.remote, settings.branches, unattended)?;
+            Sidecar::open(&folder, &self.project.root, &settings.remote, settings.branches, longest)?;
         Ok(Shared {
             folder,
             settings,
@@ -353,6 +342,7 @@ impl Engine {
 /// The database moved to another folder: sharing moves with it. What cannot be moved is fetched again.
 pub(crate) fn move_along(from: &Path, to: &Path) -> Result<()> {
     let (Some(old), Some(new)) = (from.parent(), to.parent()) else { return Ok(()) };
+    Settings::move_off_between(old, new);
     let Some(mut settings) = Settings::read(old)? else { return Ok(()) };
     to.clone_into(&mut settings.place);
     settings.write(new)?;

@@ -306,6 +306,11 @@ impl Session {
         }
     }
 
+    /// The number of the next note. A history from elsewhere may have used the highest one.
+    pub fn next_note(&self) -> u32 {
+        self.highest_note.saturating_add(1)
+    }
+
     pub fn open_notes(&self) -> impl Iterator<Item = &Note> {
         self.notes.iter().filter(|note| note.is_open())
     }

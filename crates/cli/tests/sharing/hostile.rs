@@ -2,7 +2,9 @@
 
 use crate::clones::{Clone, Hub};
 use std::fs;
+use std::io::Write;
 use std::path::Path;
+use std::process::Stdio;
 
 /// Files of a replica's commit, as a folder that can be changed and committed again.
 struct Prepared {
@@ -314,4 +316,110 @@ fn an_approval_that_somebody_made_up_is_a_claim() {
     anna.ok(&["resume", "login"]);
     let failed = anna.fails(5, &["advance", "--phase", "plan"]);
     assert!(failed.contains("on another machine") || failed.contains("not approved"), "{failed}");
+}
+
+/// Runs git in the bare repository with this as its input; gives its output.
+fn git_with(hub: &Hub, arguments: &[&str], input: &str) -> String {
+    let mut git = std::process::Command::new("git");
+    git.args(["-c", "user.name=Test", "-c", "user.email=test@example.com"]).args(arguments);
+    git.current_dir(hub.bare()).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = git.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "git {arguments:?}");
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+/// Pushes a tree as a replica's ref.
+fn pretend(hub: &Hub, replica: &str, tree: &str) {
+    let commit = git_with(hub, &["commit-tree", "-m", "x", tree], "");
+    hub.git(&hub.bare(), &["update-ref", &format!("refs/leftoff/v1/{replica}"), &commit]);
+}
+
+#[test]
+fn a_few_small_folders_that_list_billions_of_files_are_refused() {
+    let hub = Hub::new();
+    let anna = hub.clone("anna");
+    anna.ok(&["start", "--goal", "good", "--id", "good"]);
+    anna.sync();
+    let blob = git_with(&hub, &["hash-object", "-w", "--stdin"], "x");
+    let mut tree = String::new();
+    for level in 0..10 {
+        let (kind, object) = if level == 0 { ("100644 blob", &blob) } else { ("040000 tree", &tree) };
+        let entries: String = (0..10).map(|name| format!("{kind} {object}\t{name}\n")).collect();
+        tree = git_with(&hub, &["mktree"], &entries);
+    }
+    pretend(&hub, "00000000000000aa", &tree);
+    let ben = hub.clone("ben");
+    let done = ben.sync();
+    assert!(done["said"].to_string().contains("00000000000000aa was refused: it has more than"), "{done}");
+    assert_eq!(ben.json(&["show", "good"])["goal"], "good");
+}
+
+#[test]
+fn a_replica_that_describes_itself_at_length_has_no_name() {
+    let hub = Hub::new();
+    let anna = hub.clone("anna");
+    let about = format!("{{\"name\":\"mallory{}\"}}", " ".repeat(1 << 20));
+    let blob = git_with(&hub, &["hash-object", "-w", "--stdin"], &about);
+    pretend(
+        &hub,
+        "00000000000000aa",
+        &git_with(&hub, &["mktree"], &format!("100644 blob {blob}\treplica.json\n")),
+    );
+    anna.sync();
+    let status = anna.json(&["sync", "status"]);
+    let names: Vec<_> = status["replicas"].as_array().unwrap().iter().map(|one| &one["name"]).collect();
+    assert_eq!(names[0], "");
+    assert!(names[1].as_str().unwrap().starts_with("anna@"), "{status}");
+}
+
+/// A session of mallory's with these files, each recorded under the name beside it.
+fn recorded_as<'a>(hub: &'a Hub, names: &[(&str, &str)]) -> Clone<'a> {
+    let mallory = hub.clone("mallory");
+    mallory.ok(&["start", "--goal", "bad", "--id", "bad"]);
+    for (real, _) in names {
+        fs::write(mallory.project.join(real), format!("content of {real}\n")).unwrap();
+        mallory.ok(&["artifact", "add", real]);
+    }
+    mallory.ok(&["pause", "--reason", "away"]);
+    let connection = rusqlite::Connection::open(mallory.database()).unwrap();
+    for (real, name) in names {
+        let sql =
+            "UPDATE events SET body=replace(body,?1,?2) WHERE kind='artifact_recorded' AND instr(body,?1)>0";
+        assert_eq!(connection.execute(sql, [real, name]).unwrap(), 1);
+    }
+    drop(connection);
+    mallory.sync();
+    mallory
+}
+
+#[test]
+fn recorded_files_are_put_nowhere_where_programs_look_for_instructions() {
+    let hub = Hub::new();
+    recorded_as(
+        &hub,
+        &[
+            ("file-a.md", "../escaped.md"),
+            ("file-b.md", ".git/hooks/post-checkout"),
+            ("file-c.md", ".claude/settings.json"),
+            ("file-d.md", "README.md/below-a-file.md"),
+            ("file-e.md", "good.md"),
+        ],
+    );
+    let anna = hub.clone("anna");
+    anna.sync();
+    let resumed = anna.ok(&["resume", "bad"]);
+    assert!(resumed.contains("../escaped.md was not restored: "), "{resumed}");
+    assert!(resumed.contains("README.md/below-a-file.md was not restored: "), "{resumed}");
+    assert_eq!(fs::read_to_string(anna.project.join("good.md")).unwrap(), "content of file-e.md\n");
+    for (path, why) in [
+        (".git/hooks/post-checkout", "it is inside git's own folder"),
+        (".claude/settings.json", "it was recorded on another machine"),
+    ] {
+        let refused = anna.fails(4, &["artifact", "restore", path]);
+        assert!(refused.contains(why), "{refused}");
+        assert!(!anna.project.join(path).exists(), "{path}");
+    }
+    assert!(!hub.folder.path().join("escaped.md").exists());
 }

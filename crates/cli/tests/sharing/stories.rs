@@ -442,3 +442,108 @@ fn an_unsigned_approval_from_elsewhere_is_a_claim() {
     ben.as_person(&["approve", "ok"]);
     ben.ok(&["advance", "--phase", "plan"]);
 }
+
+#[test]
+fn a_clone_that_shares_again_is_the_replica_that_it_was() {
+    let hub = Hub::new();
+    let (anna, ben) = (hub.clone("anna"), hub.clone("ben"));
+    anna.ok(&["start", "--goal", "no log-out", "--id", "login"]);
+    anna.ok(&["note", "the word is XYZZY-1234"]);
+    anna.ok(&["pause", "--reason", "away"]);
+    anna.sync();
+    ben.sync();
+    let replica = anna.replica();
+    anna.ok(&["sync", "off"]);
+    anna.ok(&["init", "--sync"]);
+    anna.as_person(&["purge", "XYZZY-1234", "--session", "login", "--yes"]);
+    anna.sync();
+    let done = ben.sync();
+    assert_eq!(anna.replica(), replica);
+    assert!(!ben.notes("login").concat().contains("XYZZY"), "it can still purge what it wrote: {done}");
+    assert!(!hub.all_content().contains("XYZZY"));
+    // Erased, it starts afresh at the remote, under the same name.
+    anna.ok(&["sync", "off", "--erase"]);
+    anna.ok(&["init", "--sync"]);
+    anna.sync();
+    assert!(hub.refs("refs/leftoff/v1").contains(&format!("refs/leftoff/v1/{replica}")));
+    assert!(anna.ok(&["doctor"]).contains("no problems found"));
+}
+
+#[test]
+fn settings_of_git_that_are_meant_for_other_pushes_do_not_stop_it() {
+    let hub = Hub::new();
+    let anna = hub.clone("anna");
+    anna.ok(&["start", "--goal", "no log-out", "--id", "login"]);
+    let home = hub.folder.path().join("home-anna");
+    fs::write(
+        home.join(".gitconfig"),
+        "[push]\n\tgpgSign = true\n\tpushOption = ci.skip\n\trecurseSubmodules = only\n[init]\n\tdefaultObjectFormat = sha256\n",
+    )
+    .unwrap();
+    assert_eq!(anna.sync()["sent"], 1);
+}
+
+#[test]
+fn a_repository_with_the_other_hash_algorithm_is_shared_too() {
+    let hub = Hub::new();
+    fs::remove_dir_all(hub.bare()).unwrap();
+    hub.git(hub.folder.path(), &["init", "--quiet", "--bare", "--object-format=sha256", "hub.git"]);
+    hub.git(hub.folder.path(), &["clone", "--quiet", "hub.git", "other"]);
+    let other = hub.folder.path().join("other");
+    hub.git(&other, &["commit", "--quiet", "--allow-empty", "-m", "one"]);
+    hub.git(&other, &["push", "--quiet", "origin", "HEAD:main"]);
+    let (anna, ben) = (hub.clone("anna"), hub.clone("ben"));
+    anna.ok(&["start", "--goal", "no log-out", "--id", "login"]);
+    anna.ok(&["note", "once"]);
+    anna.sync();
+    anna.ok(&["note", "twice"]);
+    anna.sync();
+    ben.sync();
+    assert_eq!(ben.notes("login"), ["once", "twice"]);
+}
+
+#[test]
+fn git_tells_itself_why_the_remote_is_not_found() {
+    let hub = Hub::new();
+    let anna = hub.clone("anna");
+    fs::write(anna.project.join(".git/config"), "[remote\n").unwrap();
+    let failed = anna.fails(4, &["sync"]);
+    assert!(failed.contains("bad config line 1"), "{failed}");
+}
+
+#[test]
+fn files_that_did_not_come_along_are_named_and_stop_nobody() {
+    let hub = Hub::new();
+    let (anna, ben) = (hub.clone("anna"), hub.clone("ben"));
+    anna.ok(&["start", "--goal", "no log-out", "--id", "login"]);
+    fs::write(anna.project.join("large.bin"), vec![7; 300 << 10]).unwrap();
+    fs::create_dir_all(anna.project.join("docs")).unwrap();
+    fs::write(anna.project.join("docs/plan.md"), "the plan\n").unwrap();
+    fs::write(anna.project.join("small.md"), "small\n").unwrap();
+    anna.ok(&["artifact", "add", "large.bin", "docs/plan.md", "small.md"]);
+    anna.ok(&["pause", "--reason", "lunch"]);
+    anna.sync();
+    ben.sync();
+    // Where the folder would be, somebody has a file.
+    fs::write(ben.project.join("docs"), "mine\n").unwrap();
+    let resumed = ben.ok(&["resume", "login"]);
+    assert!(resumed.contains("not brought along: large.bin"), "{resumed}");
+    assert!(resumed.contains("docs/plan.md was not restored: "), "{resumed}");
+    assert_eq!(fs::read_to_string(ben.project.join("small.md")).unwrap(), "small\n");
+    assert_eq!(fs::read_to_string(ben.project.join("docs")).unwrap(), "mine\n");
+}
+
+#[test]
+fn documents_of_a_layouts_session_are_put_back_at_their_own_names() {
+    let hub = Hub::new();
+    let (anna, ben) = (hub.clone("anna"), hub.clone("ben"));
+    anna.ok(&["start", "--layout", "ccw", "--id", "WFS-one", "--goal", "no log-out"]);
+    let plan = ".workflow/WFS-one/IMPL_PLAN.md";
+    fs::write(anna.project.join(plan), "the plan\n").unwrap();
+    anna.ok(&["artifact", "add", plan]);
+    anna.ok(&["pause", "--reason", "away"]);
+    anna.sync();
+    ben.sync();
+    ben.ok(&["resume", "WFS-one"]);
+    assert_eq!(fs::read_to_string(ben.project.join(plan)).unwrap(), "the plan\n");
+}

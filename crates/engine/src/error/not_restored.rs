@@ -19,6 +19,8 @@ pub enum NotRestored {
     ContentNotKept { path: String, version: u32 },
     #[error("{path} changed since it was recorded, and is too large to be kept")]
     WouldBeLost { path: String },
+    #[error("{path} is not restored: {why}")]
+    Forbidden { path: String, why: &'static str },
 }
 
 impl NotRestored {
@@ -28,7 +30,7 @@ impl NotRestored {
             | Self::UnknownFile { .. }
             | Self::UnknownVersion { .. }
             | Self::ContentNotKept { .. } => Class::NothingThere,
-            Self::StoreInUse { .. } | Self::WouldBeLost { .. } => Class::Refused,
+            Self::StoreInUse { .. } | Self::WouldBeLost { .. } | Self::Forbidden { .. } => Class::Refused,
         }
     }
 
@@ -40,6 +42,7 @@ impl NotRestored {
             Self::UnknownVersion { .. } => "unknown_version",
             Self::ContentNotKept { .. } => "content_not_kept",
             Self::WouldBeLost { .. } => "would_be_lost",
+            Self::Forbidden { .. } => "forbidden_file",
         }
     }
 
@@ -63,6 +66,8 @@ impl NotRestored {
             Self::ContentNotKept { .. } => {
                 "only files of at most 256 KB are kept, and purged ones are not; look in git".into()
             }
+            Self::Forbidden { path, .. } => Hint::new("see which files are recorded, and by whom: ")
+                .run_here(words!["artifact", "history", path]),
             Self::WouldBeLost { .. } => "move it away, then restore the recorded version".into(),
         }
     }

@@ -6,7 +6,6 @@ use crate::error::{Error, Result};
 use crate::execute::plan::{Change, Plan};
 use crate::execute::{Answer, RevisitRequest};
 use crate::execute::{PackedFile, put_back};
-use crate::place::workspace_of;
 use crate::policy::{Act, Restricted};
 use crate::query::takes_the_worktree;
 use crate::sharing::SEEN_LATELY_SECONDS;
@@ -21,6 +20,7 @@ use model::revision::Impact;
 use model::session::Session;
 use model::time::seconds_between;
 use model::words;
+use std::collections::BTreeSet;
 use store::{AgentRow, Binding, Store};
 
 /// Policy for a session in use elsewhere.
@@ -92,8 +92,9 @@ impl Engine {
         }
     }
 
-    /// Restores stored files of a session from another machine where none exist.
-    fn put_files_back(&self, session: &Session) -> Result<Vec<String>> {
+    /// Restores stored files of a session from another machine where none exist, and says which it could not. Returns the
+    /// paths that are still missing.
+    fn put_files_back(&self, session: &Session, said: &mut Vec<String>) -> Result<BTreeSet<String>> {
         let (mut files, mut missing) = (Vec::new(), Vec::new());
         for (path, artifact) in &session.artifacts {
             match self.store.content(&artifact.newest.hash)? {
@@ -102,11 +103,12 @@ impl Engine {
                 None => {}
             }
         }
-        let mut said = put_back(&self.project.root, &session.id, &workspace_of(&session.id), &files)?;
+        said.extend(put_back(&self.project.root, &session.id, &self.own_folder(session), &files)?);
         if !missing.is_empty() {
             said.push(format!("these files were not brought along: {}", missing.join(", ")));
         }
-        Ok(said)
+        let paths = session.artifacts.keys();
+        Ok(paths.filter(|path| !self.project.root.join(path).exists()).cloned().collect())
     }
 
     /// Makes the named session active.
@@ -137,9 +139,10 @@ impl Engine {
         self.refuse_work_elsewhere(session, taking)?;
         let worktree = self.project.worktree();
         let mut plan = Plan::of(Change { number: 0, before: None, events: Vec::new() });
+        let mut left_behind = BTreeSet::new();
         if let Some(machine) = &session.machine {
             plan.said.push(format!("it came from {}", self.name_of_replica(machine)));
-            plan.said.extend(self.put_files_back(session)?);
+            left_behind = self.put_files_back(session, &mut plan.said)?;
         } else if session.worktree != worktree && self.refuse_what_came_along(session).is_ok() {
             if on == OnDiscrepancy::Ask && taking == Taking::Refused {
                 ask_before_moving(session)?;
@@ -165,7 +168,7 @@ impl Engine {
                 // Its files came along: they are observed at their new place.
                 there.worktree.clone_from(&worktree);
             }
-            back = self.checked(&there, on)?;
+            back = self.checked(&there, on, &left_behind)?;
             let parallel = !self.make_room(&mut plan, id)?;
             events = decide(session, command(worktree, parallel))?;
         }
@@ -185,7 +188,7 @@ impl Engine {
             // It was checked when it was taken over.
             return Ok(());
         }
-        let back = self.checked(&session, on)?;
+        let back = self.checked(&session, on, &BTreeSet::new())?;
         if plan.subject.events.is_empty() {
             let parallel = !self.make_room(plan, &session.id)?;
             plan.subject.events.push(Event::SessionResumed {
@@ -230,11 +233,17 @@ impl Engine {
     }
 
     /// Checks whether a session changed since it was left, and how to go back if so.
-    fn checked(&self, session: &Session, on: OnDiscrepancy) -> Result<Option<Back>> {
+    fn checked(
+        &self,
+        session: &Session,
+        on: OnDiscrepancy,
+        left_behind: &BTreeSet<String>,
+    ) -> Result<Option<Back>> {
         if on == OnDiscrepancy::GoOn {
             return Ok(None);
         }
-        let found = self.discrepancies(session)?;
+        let mut found = self.discrepancies(session)?;
+        found.retain(|found| found.path.as_ref().is_none_or(|path| !left_behind.contains(path)));
         if on == OnDiscrepancy::Ask && !found.is_empty() {
             return Err(ask_about(session, &found));
         }

@@ -5,13 +5,14 @@ use crate::artifacts::{LARGEST_KEPT, Recording, look};
 use crate::disk::below;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, NotRestored, Result};
-use crate::execute::Answer;
 use crate::execute::plan::Plan;
+use crate::execute::{Answer, may_be_put, refused};
 use crate::files::PathEntry;
 use crate::place::workspace_of;
 use crate::workspace::ensure_ignored;
 use model::artifact::ArtifactVersion;
 use model::command::{Command, decide, resolve_phase};
+use model::event::{Event, Recorded};
 use model::hint::Hint;
 use model::id::{Name, SessionId};
 use model::nearest::nearest;
@@ -71,6 +72,7 @@ impl Engine {
         let Some(content) = self.store.content(&wanted.hash)? else {
             return Err(NotRestored::ContentNotKept { path: kept_path, version: wanted.version }.into());
         };
+        self.refuse_instructions_from_elsewhere(&session, wanted)?;
         if let Some(looked) = present.filter(|looked| versions.iter().all(|known| known.hash != looked.hash))
         {
             if looked.size > LARGEST_KEPT as u64 {
@@ -87,6 +89,29 @@ impl Engine {
         answer.view.already = false;
         answer.said.push(format!("{kept_path} is as it was in version {}", wanted.version));
         Ok(answer)
+    }
+
+    /// A hidden file can configure a program, such as an agent's hooks: nothing that was recorded only on another machine
+    /// is written there.
+    fn refuse_instructions_from_elsewhere(&self, session: &Session, wanted: &ArtifactVersion) -> Result<()> {
+        let path = &wanted.path;
+        if let Some(why) = refused(path) {
+            return Err(NotRestored::Forbidden { path: path.clone(), why }.into());
+        }
+        if may_be_put(path, &self.own_folder(session)) {
+            return Ok(());
+        }
+        let from_elsewhere = self.arrived_up_to(&session.id)?;
+        let is_here = |recorded: &Recorded| {
+            let is_it = matches!(&recorded.event, Event::ArtifactRecorded { artifact }
+                if artifact.path == *path && artifact.hash == wanted.hash);
+            is_it && recorded.version > from_elsewhere
+        };
+        if from_elsewhere == 0 || self.history(&session.id)?.iter().any(is_here) {
+            return Ok(());
+        }
+        let why = "it was recorded on another machine, and a hidden file can configure a program";
+        Err(NotRestored::Forbidden { path: path.clone(), why }.into())
     }
 
     /// Records that named files were worked on. The command is done: a failure here does not matter.

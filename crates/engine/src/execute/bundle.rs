@@ -9,7 +9,7 @@ mod take;
 
 pub(crate) use arrival::{is_bundle, taken};
 pub use create::BundleMade;
-pub(crate) use files::put_back;
+pub(crate) use files::{may_be_put, put_back, refused};
 pub(crate) use format::{EventLine, PackedFile};
 pub(crate) use take::opened;
 

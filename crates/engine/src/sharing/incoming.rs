@@ -14,6 +14,13 @@ use store::chain::{Given, Hash};
 /// Larger segments are refused: one event may exceed the usual size, but not without limit.
 const LARGEST_SEGMENT: u64 = 8 << 20;
 
+/// How many sessions are read at once: enough to be fast, few enough for memory.
+const STREAMS_AT_ONCE: usize = 500;
+/// How many bytes of them, unless one alone has more.
+const BYTES_AT_ONCE: u64 = 64 << 20;
+/// A session of which a replica has more bytes is refused: reading it would need several times as much memory.
+const LARGEST_SESSION: u64 = 512 << 20;
+
 /// The trees of all replicas, including this one's.
 pub(super) struct Replicas {
     pub(super) trees: BTreeMap<String, Entries>,
@@ -57,6 +64,17 @@ impl Replicas {
         found
     }
 
+    /// These sessions in parts, each of which fits into memory.
+    pub(super) fn in_parts(&self, streams: BTreeSet<String>) -> Vec<BTreeSet<String>> {
+        in_parts(streams, |stream| self.bytes_of(stream))
+    }
+
+    /// The number of bytes that all replicas have of this session.
+    fn bytes_of(&self, stream: &str) -> u64 {
+        let wanted = BTreeSet::from([stream.to_owned()]);
+        self.segments(&wanted).iter().map(|(_, _, entry)| entry.bytes).fold(0, u64::saturating_add)
+    }
+
     /// Reads these sessions from all replicas. An invalid segment is left out, and `refused` says why.
     pub(super) fn read(
         &self,
@@ -72,6 +90,7 @@ impl Replicas {
                 false
             }
         });
+        leave_out_endless(&mut segments, refused);
         let objects: Vec<String> = segments
             .iter()
             .map(|(_, _, entry)| entry.object.clone())
@@ -106,6 +125,40 @@ fn unreadable(entry: &Entry) -> Option<&'static str> {
         (false, _) => Some("it is not a plain file"),
         (true, true) => Some("it is too large"),
     }
+}
+
+/// Sessions in parts that fit into memory.
+fn in_parts(streams: BTreeSet<String>, bytes_of: impl Fn(&str) -> u64) -> Vec<BTreeSet<String>> {
+    let mut parts: Vec<(u64, BTreeSet<String>)> = Vec::new();
+    for stream in streams {
+        let bytes = bytes_of(&stream);
+        let has_room = |(used, part): &&mut (u64, BTreeSet<String>)| {
+            part.len() < STREAMS_AT_ONCE && used.saturating_add(bytes) <= BYTES_AT_ONCE
+        };
+        match parts.last_mut().filter(has_room) {
+            Some((used, part)) => {
+                *used += bytes;
+                part.insert(stream);
+            }
+            None => parts.push((bytes, BTreeSet::from([stream]))),
+        }
+    }
+    parts.into_iter().map(|(_, part)| part).collect()
+}
+
+/// Leaves out what a replica has of a session if it is too much.
+fn leave_out_endless(segments: &mut Vec<(&str, SegmentName, &Entry)>, refused: &mut Vec<String>) {
+    let mut bytes: BTreeMap<(&str, String), u64> = BTreeMap::new();
+    for (replica, name, entry) in segments.iter() {
+        *bytes.entry((replica, name.stream.clone())).or_default() += entry.bytes;
+    }
+    bytes.retain(|_, bytes| *bytes > LARGEST_SESSION);
+    refused.extend(bytes.keys().map(|(replica, stream)| {
+        let folder = format!("s/{}/{stream}", &stream[..2]);
+        let short = replica.get(..8).unwrap_or(replica);
+        format!("{folder} of replica {short} was refused: it is too large")
+    }));
+    segments.retain(|(replica, name, _)| !bytes.contains_key(&(*replica, name.stream.clone())));
 }
 
 pub(super) fn complaint(replica: &str, name: &SegmentName, why: &str) -> String {
@@ -170,5 +223,46 @@ impl ReadSegment {
             known.tree.add(node);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(sizes: &[(&str, u64)]) -> Vec<Vec<String>> {
+        let streams = sizes.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let size = |asked: &str| sizes.iter().find(|(name, _)| *name == asked).map_or(0, |(_, size)| *size);
+        in_parts(streams, size).into_iter().map(|part| part.into_iter().collect()).collect()
+    }
+
+    #[test]
+    fn sessions_are_read_in_parts_that_fit_into_memory() {
+        const HALF: u64 = BYTES_AT_ONCE / 2;
+        assert_eq!(parts(&[("a", HALF), ("b", HALF), ("c", 1)]), [vec!["a", "b"], vec!["c"]]);
+        assert_eq!(parts(&[("a", 1), ("b", u64::MAX), ("c", u64::MAX)]), [["a"], ["b"], ["c"]]);
+        assert_eq!(parts(&[]), Vec::<Vec<String>>::new());
+    }
+
+    #[test]
+    fn a_replica_with_too_much_of_one_session_is_left_out_of_that_one() {
+        let entry = |bytes| Entry { object: "0".repeat(40), bytes, is_file: true };
+        let (large, small) = (entry(LARGEST_SESSION / 2 + 1), entry(1));
+        let name = |stream: u8, first| SegmentName::new(&[stream; 32], first, first, &[9; 32]);
+        let mut segments = vec![
+            ("aaaaaaaaaaaaaaaa", name(1, 1), &large),
+            ("aaaaaaaaaaaaaaaa", name(1, 2), &large),
+            ("aaaaaaaaaaaaaaaa", name(2, 1), &large),
+            ("bbbbbbbbbbbbbbbb", name(1, 1), &small),
+        ];
+        let mut refused = Vec::new();
+        leave_out_endless(&mut segments, &mut refused);
+        let kept: Vec<(&str, u64)> =
+            segments.iter().map(|(replica, _, entry)| (*replica, entry.bytes)).collect();
+        assert_eq!(kept, [("aaaaaaaaaaaaaaaa", large.bytes), ("bbbbbbbbbbbbbbbb", 1)]);
+        assert_eq!(
+            refused,
+            [format!("s/01/{} of replica aaaaaaaa was refused: it is too large", "01".repeat(32))]
+        );
     }
 }

@@ -8,12 +8,14 @@ use std::process::{Command, Output, Stdio};
 /// Settings of the project's repository that affect how its remote is reached.
 const HANDED_OVER: &str = "^(core\\.sshcommand|credential\\..*|http\\..*|ssh\\..*|protocol\\..*)$";
 /// Variables that git must not inherit: they would name another repository.
-const NOT_INHERITED: [&str; 7] = [
+const NOT_INHERITED: [&str; 9] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
     "GIT_COMMON_DIR",
     "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_QUARANTINE_PATH",
     "GIT_NAMESPACE",
     "GIT_PREFIX",
 ];
@@ -44,16 +46,26 @@ pub(super) fn usual_remote(project: &Path, branch: Option<&str>) -> Result<Strin
 pub(super) fn remote_url(project: &Path, remote: &str) -> Result<String> {
     let ran = plain_git().arg("-C").arg(project).args(["remote", "get-url", "--push", remote]).output();
     let output = ran.map_err(|source| no_git("looking for the remote", source))?;
-    if !output.status.success() {
+    // Git ends with 2 if there is none. Anything else is another problem, such as a repository that it does not trust.
+    if output.status.code() == Some(2) {
         return Err(Error::Sharing {
             message: format!("this repository has no remote '{remote}'"),
             hint: "name one that it has: leftoff init --sync --remote NAME".into(),
         });
     }
+    let output = succeeded("looking for the remote", Ok(output))?;
     let url = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     // A path is relative to the project, but git runs elsewhere.
     let is_relative = !url.contains(':') && !url.starts_with('/');
     Ok(if is_relative { project.join(&url).to_string_lossy().into_owned() } else { url })
+}
+
+/// The hash algorithm of the project's repository, and so of its remote.
+pub(super) fn object_format(project: &Path) -> String {
+    let ran = plain_git().arg("-C").arg(project).args(["rev-parse", "--show-object-format"]).output();
+    let told = ran.ok().filter(|output| output.status.success());
+    let told = told.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    told.filter(|format| !format.is_empty()).unwrap_or_else(|| "sha1".to_owned())
 }
 
 pub(super) fn settings_of(project: &Path) -> Result<Vec<(String, String)>> {

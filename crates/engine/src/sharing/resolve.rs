@@ -109,7 +109,7 @@ impl<'a> Over<'a> {
             items_there,
             fork,
             events: Vec::new(),
-            next_note: session.highest_note + 1,
+            next_note: session.next_note(),
             note_ids: BTreeMap::new(),
             item_ids: BTreeMap::new(),
             notes: 0,
@@ -174,7 +174,7 @@ impl<'a> Over<'a> {
 
     fn note(&mut self, kind: NoteKind, text: String, fields: BTreeMap<String, serde_json::Value>) {
         self.events.push(Event::NoteAdded { id: self.next_note, kind, text, fields });
-        self.next_note += 1;
+        self.next_note = self.next_note.saturating_add(1);
         self.notes += 1;
     }
 

@@ -12,6 +12,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 const NAME: &str = "sync.json";
+/// The settings while sharing is off: switched on again, this store is the replica that it was.
+const OFF: &str = "sync.off.json";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Settings {
@@ -115,6 +117,26 @@ impl Settings {
 
     pub(super) fn write(&self, folder: &Path) -> Result<()> {
         write_json(&folder.join(NAME), &serde_json::to_vec_pretty(self).unwrap_or_default())
+    }
+
+    /// `None`: sharing was never on, or it is on now.
+    pub(super) fn read_off(folder: &Path) -> Result<Option<Self>> {
+        read_json(&folder.join(OFF))
+    }
+
+    pub(super) fn switch_off(folder: &Path) -> Result<()> {
+        let path = folder.join(NAME);
+        fs::rename(&path, folder.join(OFF))
+            .map_err(|source| Error::io(format!("moving {} away", path.display()), source))
+    }
+
+    pub(super) fn remove_off(folder: &Path) {
+        let _ = fs::remove_file(folder.join(OFF));
+    }
+
+    /// The database moved to another folder while sharing was off.
+    pub(super) fn move_off_between(from: &Path, to: &Path) {
+        let _ = fs::rename(from.join(OFF), to.join(OFF));
     }
 
     pub(super) fn remove(folder: &Path) -> Result<()> {

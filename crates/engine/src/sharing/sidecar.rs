@@ -6,15 +6,20 @@ mod writing;
 
 pub(super) use writing::{Draft, FileRef, Signature};
 
-use super::remote::{no_git, plain_git, remote_url, settings_of, succeeded, without_password};
+use super::remote::{no_git, object_format, plain_git, remote_url, settings_of, succeeded, without_password};
 use super::segment::is_replica;
 use crate::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{ChildStdout, Command, Stdio};
+use std::time::Duration;
 
 const FOLDER: &str = "sync.git";
+/// A replica with more files is refused: a few small folders that contain each other can list billions.
+const MOST_FILES: usize = 1 << 21;
+/// No path of ours is as long.
+const LONGEST_PATH: usize = 160;
 /// The prefix of fetched refs.
 const FETCHED: &str = "refs/remotes/";
 /// This replica's own history.
@@ -27,8 +32,8 @@ pub(super) struct Sidecar {
     /// The prefix of replicas' refs at the remote.
     namespace: &'static str,
     settings: Vec<(String, String)>,
-    /// Nobody can answer a password prompt.
-    unattended: bool,
+    /// How long to wait for each answer of the remote. `None`: a person waits, who can also answer a prompt.
+    longest: Option<Duration>,
 }
 
 /// A file in a replica's tree.
@@ -67,7 +72,7 @@ impl Sidecar {
         project: &Path,
         remote: &str,
         branches: bool,
-        unattended: bool,
+        longest: Option<Duration>,
     ) -> Result<Self> {
         let url = remote_url(project, remote)?;
         let sidecar = Self {
@@ -75,12 +80,13 @@ impl Sidecar {
             url,
             namespace: if branches { "refs/heads/leftoff/" } else { "refs/leftoff/v1/" },
             settings: settings_of(project)?,
-            unattended,
+            longest,
         };
         if !sidecar.folder.join("HEAD").exists() {
             let made = plain_git()
                 .arg("init")
                 .args(["--bare", "--quiet", "--template="])
+                .arg(format!("--object-format={}", object_format(project)))
                 .arg(&sidecar.folder)
                 .output();
             succeeded("making the repository for sharing", made)?;
@@ -150,9 +156,36 @@ impl Sidecar {
 
     /// Every file of a commit whose path could be one of ours.
     pub(super) fn entries(&self, commit: &str) -> Result<Entries> {
-        let text =
-            self.text("listing a replica's files", self.git().args(["ls-tree", "-r", "-l", "-z", commit]))?;
-        Ok(text.split('\0').filter_map(entry).collect())
+        let doing = "listing a replica's files";
+        let mut git = self.git();
+        git.args(["ls-tree", "-r", "-l", "-z", commit]).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = git.spawn().map_err(|source| no_git(doing, source))?;
+        let listed = child.stdout.take().map(|stdout| listed(BufReader::new(stdout), MOST_FILES));
+        let listed = listed.transpose().map_err(|source| Error::io(doing, source))?.flatten();
+        let Some(entries) = listed else {
+            let _ = child.kill().and_then(|()| child.wait());
+            return Err(Error::Sharing {
+                message: format!("it has more than {MOST_FILES} files"),
+                hint: "the store was not changed".into(),
+            });
+        };
+        succeeded(doing, child.wait_with_output()).map(|_| entries)
+    }
+
+    /// The content of objects that are not larger than this, in the requested order; empty for others.
+    pub(super) fn small_contents(&self, objects: &[String], most: u64) -> Result<Vec<Vec<u8>>> {
+        let mut git = self.git();
+        git.args(["cat-file", "--batch-check=%(objectsize)"]);
+        let sizes: Vec<String> = asked(git, objects, "looking at a replica's files", |answers| {
+            answers.lines().take(objects.len()).collect()
+        })?;
+        // A missing object has no size.
+        let is_small = |size: &&String| size.parse::<u64>().is_ok_and(|size| size <= most);
+        let small = objects.iter().zip(&sizes).filter(|(_, size)| is_small(size));
+        let mut found =
+            self.contents(&small.map(|(object, _)| object.clone()).collect::<Vec<_>>())?.into_iter();
+        let contents = sizes.iter().map(|size| if is_small(&size) { found.next() } else { None });
+        Ok(contents.map(Option::unwrap_or_default).collect())
     }
 
     /// The content of objects, in the requested order.
@@ -160,30 +193,11 @@ impl Sidecar {
         if objects.is_empty() {
             return Ok(Vec::new());
         }
-        let doing = "reading a replica's files";
-        let io = |source| Error::io(doing, source);
-        let mut child = self
-            .git()
-            .args(["cat-file", "--batch"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(|source| no_git(doing, source))?;
-        let stdin = child.stdin.take();
-        let asked = objects.join("\n") + "\n";
-        // In another thread: git stops reading while nobody takes its answers.
-        let asking = std::thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(asked.as_bytes())));
-        let mut contents = Vec::with_capacity(objects.len());
-        if let Some(stdout) = child.stdout.take() {
-            let mut answers = BufReader::new(stdout);
-            for _ in objects {
-                contents.push(answer(&mut answers).map_err(io)?);
-            }
-        }
-        let _ = asking.join();
-        child.wait().map_err(io)?;
-        Ok(contents)
+        let mut git = self.git();
+        git.args(["cat-file", "--batch"]);
+        asked(git, objects, "reading a replica's files", |answers| {
+            objects.iter().map(|_| answer(answers)).collect()
+        })
     }
 
     /// Sends this replica's own history, if the remote has the expected one.
@@ -271,6 +285,42 @@ impl Sidecar {
     }
 }
 
+/// Runs a `cat-file` that answers about each of these objects.
+fn asked<T>(
+    mut git: Command,
+    objects: &[String],
+    doing: &str,
+    read: impl FnOnce(&mut BufReader<ChildStdout>) -> std::io::Result<Vec<T>>,
+) -> Result<Vec<T>> {
+    let io = |source| Error::io(doing, source);
+    git.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = git.spawn().map_err(|source| no_git(doing, source))?;
+    let stdin = child.stdin.take();
+    let names = objects.join("\n") + "\n";
+    // In another thread: git stops reading while nobody takes its answers.
+    let asking = std::thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(names.as_bytes())));
+    let answers = child.stdout.take().map(|stdout| read(&mut BufReader::new(stdout)));
+    let _ = asking.join();
+    child.wait().map_err(io)?;
+    answers.transpose().map_err(io).map(Option::unwrap_or_default)
+}
+
+/// The files that `ls-tree` lists, unless there are more than `most`.
+fn listed(mut from: impl BufRead, most: usize) -> std::io::Result<Option<Entries>> {
+    let (mut entries, mut line) = (Entries::new(), Vec::new());
+    for number in 0.. {
+        line.clear();
+        if from.read_until(0, &mut line)? == 0 {
+            break;
+        }
+        if number == most {
+            return Ok(None);
+        }
+        entries.extend(std::str::from_utf8(&line).ok().and_then(|line| entry(line.trim_end_matches('\0'))));
+    }
+    Ok(Some(entries))
+}
+
 fn entry(line: &str) -> Option<(String, Entry)> {
     let (about, path) = line.split_once('\t')?;
     let mut words = about.split_whitespace();
@@ -280,7 +330,7 @@ fn entry(line: &str) -> Option<(String, Entry)> {
     // Paths are written into commands for git: a line break or a quote would be another command.
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/.-_:".contains(&byte);
     let entry = Entry { object: object.to_owned(), bytes, is_file };
-    path.bytes().all(is_plain).then(|| (path.to_owned(), entry))
+    (path.len() <= LONGEST_PATH && path.bytes().all(is_plain)).then(|| (path.to_owned(), entry))
 }
 
 /// One answer of `cat-file --batch`; empty for a missing object.
@@ -295,4 +345,19 @@ fn answer(from: &mut impl BufRead) -> std::io::Result<Vec<u8>> {
     let mut end = [0; 1];
     from.read_exact(&mut end)?;
     Ok(content)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+    use super::*;
+
+    #[test]
+    fn a_list_of_files_that_does_not_end_is_given_up() {
+        let line = |path: &str| format!("100644 blob {} 5\t{path}\0", "0".repeat(40));
+        let three = line("s/aa") + &line("s/\"bb") + &line(&"c".repeat(LONGEST_PATH + 1)) + &line("s/dd");
+        let paths = |most| Some(listed(three.as_bytes(), most).unwrap()?.into_keys().collect::<Vec<_>>());
+        assert_eq!(paths(4), Some(vec!["s/aa".to_owned(), "s/dd".to_owned()]));
+        assert_eq!(paths(3), None);
+    }
 }

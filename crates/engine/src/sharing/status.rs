@@ -80,7 +80,7 @@ impl ProjectStore<'_> {
         let engine = self.engine;
         let folder = engine.sharing_folder()?;
         let Some(settings) = Settings::read(&folder)? else { return Ok(SyncStatus::off()) };
-        let sidecar = Sidecar::open(&folder, &engine.project.root, &settings.remote, settings.branches, true);
+        let sidecar = Sidecar::open(&folder, &engine.project.root, &settings.remote, settings.branches, None);
         let (address, refs, names) = match &sidecar {
             Ok(sidecar) => {
                 let refs = sidecar.refs()?;
@@ -239,8 +239,9 @@ fn warning(kind: &str, message: String, hint: Hint) -> Warning {
 
 pub(super) fn names(sidecar: &Sidecar, refs: &Refs) -> BTreeMap<String, String> {
     const LONGEST: usize = 80;
+    const LARGEST: u64 = 4096;
     let asked: Vec<String> = refs.fetched.values().map(|(commit, _)| format!("{commit}:{ABOUT}")).collect();
-    let found = sidecar.contents(&asked).unwrap_or_default();
+    let found = sidecar.small_contents(&asked, LARGEST).unwrap_or_default();
     let name = |bytes: &Vec<u8>| -> String {
         let about = serde_json::from_slice::<About>(bytes).map(|about| about.name).unwrap_or_default();
         crate::words::one_line(&about, LONGEST)

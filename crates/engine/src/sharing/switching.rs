@@ -8,6 +8,10 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use model::hint::Hint;
 use model::words;
+use std::time::Duration;
+
+/// `doctor` waits no longer for each answer of the remote.
+const LONGEST_PROBE: Duration = Duration::from_secs(15);
 
 impl Engine {
     /// True if sessions of this store are shared.
@@ -30,7 +34,11 @@ impl Engine {
         std::fs::create_dir_all(&folder)
             .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
         let place = self.project.database()?;
-        let settings = match Settings::read(&folder)? {
+        let known = match Settings::read(&folder)? {
+            Some(known) => Some(known),
+            None => Settings::read_off(&folder)?,
+        };
+        let settings = match known {
             Some(known) if known.remote == remote && known.branches == branches => known,
             // The new remote has nothing of this replica yet, so it starts as a new one.
             Some(known) => {
@@ -42,8 +50,10 @@ impl Engine {
             }
             None => Settings::new(remote.clone(), branches, place)?,
         };
-        Sidecar::open(&folder, &self.project.root, &remote, branches, true)?;
-        settings.write(&folder)
+        Sidecar::open(&folder, &self.project.root, &remote, branches, None)?;
+        settings.write(&folder)?;
+        Settings::remove_off(&folder);
+        Ok(())
     }
 
     /// Returns messages for people.
@@ -57,7 +67,7 @@ impl Engine {
                     .to_owned(),
             );
         }
-        Settings::remove(&shared.folder)?;
+        Settings::switch_off(&shared.folder)?;
         Sidecar::remove(&shared.folder)?;
         Ok(said)
     }
@@ -103,8 +113,13 @@ impl Engine {
             else {
                 return Ok(None);
             };
-            let sidecar =
-                Sidecar::open(&folder, &self.project.root, &settings.remote, settings.branches, true)?;
+            let sidecar = Sidecar::open(
+                &folder,
+                &self.project.root,
+                &settings.remote,
+                settings.branches,
+                Some(LONGEST_PROBE),
+            )?;
             probed(&sidecar, &settings)
         });
         match found {

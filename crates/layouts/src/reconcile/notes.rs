@@ -47,7 +47,7 @@ fn add(draft: &mut Draft, theirs: &[Note], place: usize) {
     // Somebody may have added it on both sides.
     let known = with_its_words(theirs, place, &draft.session().notes).map(|ours| (ours.id, ours.resolved_at));
     let (id, resolved) = known.unwrap_or_else(|| {
-        let id = draft.session().highest_note.saturating_add(1);
+        let id = draft.session().next_note();
         let (text, fields) = (note.text.clone(), note.fields.clone());
         draft.push(Event::NoteAdded { id, kind: note.kind, text, fields });
         (id, None)

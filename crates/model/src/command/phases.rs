@@ -274,7 +274,7 @@ fn refuse_what_never_began(session: &Session, run: &Run, target: &Phase) -> Resu
 /// An override stays visible as a note in the brief.
 fn override_note(session: &Session, phase: &Name, reason: &str) -> Event {
     Event::NoteAdded {
-        id: session.highest_note + 1,
+        id: session.next_note(),
         kind: NoteKind::Override,
         text: format!("gate of {phase} overridden: {reason}"),
         fields: BTreeMap::new(),

@@ -237,6 +237,18 @@ fn notes_are_numbered_for_good() {
 }
 
 #[test]
+fn a_note_with_the_highest_number_is_followed_by_others() {
+    let added = |id: u32, text: &str| Event::NoteAdded {
+        id,
+        kind: NoteKind::Note,
+        text: text.to_owned(),
+        fields: [].into(),
+    };
+    let noted = three_phases().and([added(u32::MAX, "from elsewhere")]);
+    noted.when(note(NoteKind::Note, "b")).then([added(u32::MAX, "b")]);
+}
+
+#[test]
 fn a_session_that_is_active_in_another_worktree_moves_to_this_one() {
     let there = Command::Resume { worktree: "/there".to_owned(), parallel: true };
     let moved = three_phases().after([there]);

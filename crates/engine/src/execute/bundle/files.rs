@@ -33,8 +33,8 @@ impl Drop for Drafts {
     }
 }
 
-/// Why a path is not allowed in this session's bundle.
-pub(super) fn refused(path: &str) -> Option<&'static str> {
+/// Why a path from elsewhere is not allowed.
+pub(crate) fn refused(path: &str) -> Option<&'static str> {
     if path.is_empty() || path.chars().any(char::is_control) {
         return Some("it is empty or holds a control character");
     }
@@ -73,17 +73,39 @@ pub(super) fn draft<'a>(
     Ok(drafts)
 }
 
-/// Writes missing files, and reports those that could not get their own name. Skips forbidden paths.
+/// Writes missing files, and says why others are not at their own names. A path that cannot exist here fails nothing.
 pub(crate) fn put_back(
     root: &Path,
     session: &SessionId,
     own: &str,
     files: &[PackedFile],
 ) -> crate::error::Result<Vec<String>> {
-    let plain = files.iter().filter(|file| refused(&file.path).is_none());
-    let drafts = draft(root, session, own, plain)
-        .map_err(|source| crate::error::Error::io("putting files back", source))?;
-    Ok(drafts.put(root))
+    let mut said = Vec::new();
+    for file in files {
+        if let Some(why) = refused(&file.path) {
+            said.push(not_restored(&file.path, why));
+            continue;
+        }
+        match draft(root, session, own, std::iter::once(file)) {
+            Ok(drafts) => said.extend(drafts.put(root)),
+            Err(error) if is_of_the_disk(&error) => {
+                return Err(crate::error::Error::io("putting files back", error));
+            }
+            Err(error) => said.push(not_restored(&file.path, &error.to_string())),
+        }
+    }
+    Ok(said)
+}
+
+fn not_restored(path: &str, why: &str) -> String {
+    format!("{path} was not restored: {why}")
+}
+
+/// The disk is full or broken, whatever the path.
+fn is_of_the_disk(error: &io::Error) -> bool {
+    use io::ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | ReadOnlyFilesystem)
+        || error.raw_os_error() == Some(5)
 }
 
 impl Drafts {
@@ -118,7 +140,7 @@ fn put_one(root: &Path, file: &Waiting) -> Vec<String> {
 
 /// Agents and editors read instructions from hidden files: hooks, settings, policies. The session's own
 /// folder is exempt.
-fn may_be_put(path: &str, own: &str) -> bool {
+pub(crate) fn may_be_put(path: &str, own: &str) -> bool {
     let rest = path.strip_prefix(&format!("{own}/")).unwrap_or(path);
     rest.split('/').all(|part| !part.starts_with('.'))
 }

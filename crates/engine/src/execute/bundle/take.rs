@@ -90,7 +90,7 @@ impl Engine {
     }
 
     /// The folder of a session's own files: here, or in its layout's place.
-    fn own_folder(&self, session: &Session) -> String {
+    pub(crate) fn own_folder(&self, session: &Session) -> String {
         let located = self.located(session).filter(|located| !located.spot.workspace.starts_with('/'));
         located.map_or_else(|| workspace_of(&session.id), |located| located.spot.workspace)
     }

@@ -9,15 +9,19 @@ use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// How long a background sync waits for each answer of the remote.
-const LONGEST_UNATTENDED: Duration = Duration::from_mins(5);
-
 impl Sidecar {
     pub(super) fn git(&self) -> Command {
         crate::sharing::step();
         let mut git = plain_git();
         git.arg("--git-dir").arg(&self.folder);
-        let own = [("core.hooksPath", "/dev/null"), ("gc.auto", "0"), ("core.logAllRefUpdates", "false")];
+        // A host that knows neither signed pushes nor push options refuses those that the user's own settings ask for.
+        let own = [
+            ("core.hooksPath", "/dev/null"),
+            ("gc.auto", "0"),
+            ("core.logAllRefUpdates", "false"),
+            ("push.gpgSign", "false"),
+            ("push.pushOption", ""),
+        ];
         let own = own.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
         let all: Vec<(String, String)> = self.settings.iter().cloned().chain(own).collect();
         git.env("GIT_CONFIG_COUNT", all.len().to_string());
@@ -25,16 +29,19 @@ impl Sidecar {
             git.env(format!("GIT_CONFIG_KEY_{number}"), name);
             git.env(format!("GIT_CONFIG_VALUE_{number}"), value);
         }
-        if self.unattended {
+        if self.longest.is_some() {
             git.env("GIT_TERMINAL_PROMPT", "0").env("GIT_ASKPASS", "true").env("GCM_INTERACTIVE", "never");
             git.env("SSH_ASKPASS", "true").env("SSH_ASKPASS_REQUIRE", "force");
         }
         git
     }
 
-    /// Runs a command that talks to the remote. A background sync gives up on a host that does not answer.
+    /// Runs a command that talks to the remote. Without a person waiting, it gives up on a host that does not answer.
     pub(super) fn at_remote(&self, git: &mut Command) -> std::io::Result<Output> {
-        if self.unattended { ended_within(git, LONGEST_UNATTENDED) } else { git.output() }
+        match self.longest {
+            Some(longest) => ended_within(git, longest),
+            None => git.output(),
+        }
     }
 
     pub(super) fn remote_command(&self, doing: &str, git: &mut Command) -> Result<Output> {

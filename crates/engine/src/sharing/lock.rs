@@ -1,0 +1,58 @@
+//! One sync of a store at a time: the lock file beside the database.
+
+use crate::error::{Error, Result};
+use rustix::fs::{FlockOperation, flock};
+use std::fs::{File, OpenOptions};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How long to wait before asking again.
+const BETWEEN: Duration = Duration::from_millis(20);
+
+/// The lock of the store in this folder, until it is dropped. Waits at most this long for another sync: one that hangs at
+/// a remote would make the next hang as well.
+pub(super) fn locked(folder: &Path, patience: Duration) -> Result<File> {
+    let path = folder.join("sync.lock");
+    let file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&path)
+        .map_err(|source| Error::io(format!("opening {}", path.display()), source))?;
+    let end = Instant::now() + patience;
+    loop {
+        match rustix::io::retry_on_intr(|| flock(&file, FlockOperation::NonBlockingLockExclusive)) {
+            Ok(()) => return Ok(file),
+            Err(_) if Instant::now() < end => std::thread::sleep(BETWEEN),
+            Err(_) => {
+                return Err(Error::Sharing {
+                    message: "another sync of this store is running".to_owned(),
+                    hint: "try again later; it ends within minutes, even if the remote does not answer"
+                        .into(),
+                });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+    use super::*;
+
+    #[test]
+    fn a_second_sync_does_not_wait_for_ever() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = locked(folder.path(), Duration::ZERO).unwrap();
+        for patience in [Duration::ZERO, BETWEEN] {
+            let refused = locked(folder.path(), patience).unwrap_err();
+            assert_eq!(refused.to_string(), "another sync of this store is running");
+        }
+        let waiting = std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| locked(folder.path(), Duration::from_mins(5)).is_ok());
+            drop(first);
+            waiting.join().unwrap()
+        });
+        assert!(waiting, "it takes the lock when the first has ended");
+    }
+}
