@@ -1,6 +1,6 @@
 //! Queries: a session's state, lists, history. Writes nothing.
 
-mod naming;
+mod must_be_named;
 
 use crate::NATIVE;
 use crate::definitions::{self, Checked, Source, WorkflowLine};

@@ -1,7 +1,7 @@
 //! Replays a session's history and determines whether its work is proven: chain, definition, every phase,
 //! every recorded file. Changes nothing, and trusts no snapshot.
 
-mod claims;
+mod claimed_items;
 mod definition;
 mod files;
 mod judge;

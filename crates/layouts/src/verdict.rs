@@ -7,8 +7,6 @@ mod evidence;
 pub mod noted;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod wholeness;
 
 pub use crate::hash::sha256 as hash;
 pub use backup::{Late, changed_backup, late, others_backup};

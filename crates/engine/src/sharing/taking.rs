@@ -1,9 +1,9 @@
 //! Takes other replicas' histories into the store: which one counts, and what happens to the others. Writes
 //! no event.
 
-mod naming;
+mod ids;
 
-pub(crate) use naming::{fork_of, is_fork};
+pub(crate) use ids::{fork_of, is_fork};
 
 use super::Shared;
 use super::histories::{Author, Node, nodes};

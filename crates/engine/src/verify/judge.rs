@@ -1,6 +1,6 @@
 //! Judges a replayed history: which phases count, and the problems of the rest.
 
-use super::claims::rests_on_claimed_items;
+use super::claimed_items::rests_on_claimed_items;
 use super::material::Material;
 use super::problem::Problem;
 use super::replay::{Approved, End, Replay};

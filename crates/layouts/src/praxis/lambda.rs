@@ -3,8 +3,8 @@
 
 mod cel;
 mod parse;
-mod python;
 mod token;
+mod truth;
 
 use model::workflow::ValueType;
 use serde_json::{Map, Value};

@@ -1,5 +1,7 @@
 //! The table of cases: our write, the current content, pending writes, and the verdict.
 
+mod wholeness;
+
 use super::*;
 
 const BEFORE: &str = "v1";

@@ -1,7 +1,7 @@
 //! Writes a lambda's tree as CEL. Python calls many things true; here each type must be known.
 
 use super::parse::{Comparison, Node};
-use super::{Declared, python};
+use super::{Declared, truth};
 use model::workflow::ValueType;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -76,7 +76,7 @@ impl<'a> Scope<'a> {
             Node::And(parts) => all_of(self.conditions(parts)?),
             Node::Or(parts) => any_of(self.conditions(parts)?),
             Node::Compare(first, others) => self.comparisons(first, others)?,
-            _ => python::is_true(&self.value(node)?),
+            _ => truth::is_true(&self.value(node)?),
         })
     }
 
@@ -95,13 +95,13 @@ impl<'a> Scope<'a> {
             {
                 let members: Result<Vec<Written>, String> =
                     members.iter().map(|member| self.value(member)).collect();
-                let is_in = python::is_one_of(&left, &members?);
+                let is_in = truth::is_one_of(&left, &members?);
                 parts.push(if *comparison == Comparison::In { is_in } else { format!("!({is_in})") });
                 break;
             }
             let right = self.value(node)?;
             parts.push(match comparison {
-                Comparison::Sign(sign) => python::compared(&left, sign, &right)?,
+                Comparison::Sign(sign) => truth::compared(&left, sign, &right)?,
                 Comparison::Is => format!("{} == {}", left.text, right.text),
                 Comparison::IsNot => format!("{} != {}", left.text, right.text),
                 Comparison::In => contains(&left, &right)?,
@@ -283,7 +283,7 @@ fn contains(part: &Written, whole: &Written) -> Result<String, String> {
         return Err("'in' of true or false, which are numbers as well".to_owned());
     }
     match whole.kind {
-        ResultType::List => Ok(python::is_in_list(part, whole)),
+        ResultType::List => Ok(truth::is_in_list(part, whole)),
         ResultType::Object => Ok(format!("{} in {}", part.text, whole.text)),
         ResultType::Text => Ok(format!("{}.contains({})", whole.text, part.text)),
         ResultType::Boolean
