@@ -142,7 +142,7 @@ const ENTRIES: &[Entry] = &[
 /// Alternative names.
 const ALIASES: &[(&str, &str)] = &[("round", "run"), ("complete", "close")];
 
-/// The parser of the typed command, or of all of them.
+/// The parser of the wanted command, or of all commands if none is wanted.
 pub fn parser(wanted: Option<&str>) -> Command {
     let root = Command::new("leftoff")
         .version(env!("LEFTOFF_VERSION"))
@@ -223,7 +223,7 @@ fn answered_briefly(done: &str, answer: &engine::Answer, globals: &Globals) -> O
     shown(done, answer, crate::ui::session::answer_line, globals)
 }
 
-/// Shows a change; or, in one line, the state that the caller wished for and found.
+/// Shows a change. If nothing had to change, says so in one line.
 fn answered_unless(already: &str, done: &str, answer: &engine::Answer, globals: &Globals) -> Outcome {
     if answer.view.already {
         shown(already, answer, crate::ui::session::already_line, globals)
@@ -232,7 +232,7 @@ fn answered_unless(already: &str, done: &str, answer: &engine::Answer, globals: 
     }
 }
 
-/// Shows a change; or the state that the caller wished for and found, with what is next.
+/// Shows a change. If nothing had to change, says so and shows the next step.
 fn answered_or(already: &str, done: &str, answer: &engine::Answer, globals: &Globals) -> Outcome {
     if answer.view.already {
         shown(already, answer, crate::ui::session::already, globals)

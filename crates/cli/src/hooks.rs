@@ -5,7 +5,7 @@ mod claude;
 mod codex;
 mod copilot;
 mod cursor;
-mod environment;
+mod environment_file;
 mod gemini;
 #[cfg(target_os = "linux")]
 mod hurry;
@@ -94,7 +94,7 @@ fn answer(arguments: &[OsString]) -> Result<(String, Option<String>), String> {
     heard.event = heard.event.delivered_as(&input);
     #[cfg(target_os = "linux")]
     let _hurry = hurry::set();
-    let exported = environment::export(&heard.event);
+    let exported = environment_file::export(&heard.event);
     let mut reply = engine::hooks::respond(&heard.event).map_err(|error| error.to_string())?;
     if matches!(heard.event.happened, Happened::Arrived { .. } | Happened::Ended) {
         engine::sync_in_background(&heard.event.folder);

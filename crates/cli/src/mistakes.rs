@@ -12,7 +12,7 @@ const TYPED: &str = "{}";
 /// Stands for all words behind the command, as one.
 const ALL: &str = "{all}";
 
-/// A command, the wrong words behind it, when the right command is meant, and that command.
+/// A command, wrong words after it, an introduction to the advice, and the right command.
 type Instead = (&'static str, &'static [&'static str], &'static str, &'static [&'static str]);
 
 const OPTIONS: [Instead; 41] = [

@@ -125,7 +125,7 @@ impl Engine {
         Ok(last.and_then(|last| due_after(last, bytes)))
     }
 
-    /// When the first session was created. If only files know the one with the first number, the logs tell, which takes
+    /// When the first session was created. If no stored session has number 1, the logs are searched, which takes
     /// longer.
     fn first_session_at(&self) -> Result<Option<Timestamp>> {
         match self.store.with_number(1)? {
@@ -134,8 +134,8 @@ impl Engine {
         }
     }
 
-    /// The time of the first event that was recorded here, which reads the beginning of every log. The history of an adopted session is older than the
-    /// store; of a very long one, the last event looked at counts.
+    /// The time of the first event that was recorded here. Events of other tools' files can be older than the store, so
+    /// they are skipped; if there is no other event among those searched, the last of them counts.
     pub(crate) fn first_event_here(&self) -> Result<Option<Timestamp>> {
         let is_imported = |actor: &str| matches!(serde_json::from_str(actor), Ok(Actor::Tool { .. }));
         let first: Vec<_> =

@@ -133,7 +133,9 @@ pub enum Error {
     BadBundle { path: PathBuf, why: String, hint: Hint },
     #[error("session {session} differs between {path} and this project after version {version}", path = path.display())]
     Diverged { path: PathBuf, session: String, version: u64 },
-    #[error("{place} is not empty: its session {session} is missing or different in the other store")]
+    #[error(
+        "{place} is not empty: its session {session} is missing from the store to copy, or differs there"
+    )]
     CopyRefused { place: String, session: String },
     #[error("{what} is not supported by this version")]
     NotSupported { what: String, hint: Hint },

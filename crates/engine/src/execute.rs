@@ -347,7 +347,7 @@ impl Engine {
         let (loaded, session) = self.load(&id)?;
         let view = self.view_of(&session, loaded.number, true)?;
         let said = vec![format!(
-            "already done under the key '{}', but the answer of then can no longer be read; the session's state: leftoff status",
+            "already done under the key '{}', but its stored answer is unreadable; the session's state: leftoff status",
             row.key
         )];
         Ok(Answer { view, said, gate_failed: false })

@@ -160,7 +160,7 @@ impl Spot {
 impl Engine {
     /// An item as the caller sees it now.
     pub(crate) fn item_view(&self, mut item: Item, actor: &Actor, now: Timestamp) -> ItemView {
-        // A holder that hooks see at work has not let go, although it told nothing for longer than its lease.
+        // A holder that hooks see at work keeps its lease, even if it ran no command for longer than that.
         if let Some(lease) = item.lease.as_mut().filter(|lease| !lease.is_live(now))
             && let Some(seen) = self.seen_at_work(&lease.actor)
         {

@@ -100,7 +100,7 @@ impl Sessions<'_> {
     pub fn list(&self, request: &ListRequest) -> Result<Listing> {
         let engine = self.engine;
         let mut listing = engine.lines(request)?;
-        // Asked about active sessions alone, each says how it stands.
+        // A list of active sessions alone shows the state of each, such as `checkpoint_failed`.
         if request.lifecycles == ["active"] {
             for line in &mut listing.sessions {
                 line.status = engine.status_of(line).filter(|status| STANDINGS.contains(status));
@@ -140,7 +140,7 @@ impl Engine {
             let loaded = id.and_then(|id| self.store.load(&id).ok().flatten());
             let session = loaded.and_then(|loaded| self.folded(&loaded).ok());
             line.outcomes = session.as_ref().and_then(Session::run).map(Outcomes::of);
-            // Earlier versions stored a number also where it is open.
+            // Earlier versions stored a number of phases even if the number was open.
             if session.is_some_and(|session| session.total_phases().is_none()) {
                 line.total_phases = None;
             }

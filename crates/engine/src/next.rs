@@ -186,7 +186,7 @@ fn prove(material: &Material<'_>, position: usize) -> Next {
     let mut summary = Hint::new(if phase.claimed && session.failed_last(phase) {
         format!("A file calls {called} done, although its gate failed.")
     } else if phase.claimed {
-        format!("A file calls {called} done; nothing here shows it.")
+        format!("A file calls {called} done, but nothing here proves it.")
     } else {
         format!("The session moved past {called}, whose gate failed.")
     });

@@ -197,7 +197,7 @@ impl Engine {
         (!self.lives(&row)).then_some(row.last_seen)
     }
 
-    /// When a lease holder was last seen at work, if its hooks tell and it is still there.
+    /// When hooks last saw a lease holder at work; `None` without hooks, or if its process is gone.
     pub(crate) fn seen_at_work(&self, holder: &Actor) -> Option<Timestamp> {
         let Actor::Agent { agent, id, .. } = holder else { return None };
         let row = self.store.agent(agent, id).ok().flatten()?;
@@ -205,7 +205,7 @@ impl Engine {
         is_at_work.then(|| self.last_queued(agent, id).unwrap_or(row.last_seen).max(row.last_seen))
     }
 
-    /// Its row shows that it is gone, so it stays while something is held in its name.
+    /// True if the agent session holds items: its row then stays, because it shows that the holder is gone.
     fn holds_items(&self, row: &AgentRow) -> bool {
         let (agent, id, host) = (row.agent.clone(), row.agent_session.clone(), row.host.clone());
         let holder = Actor::Agent { agent, id, host, known_by: None }.key();

@@ -110,7 +110,7 @@ pub fn accept_store(options: Options) -> Result<String> {
     let url = Config::read(&engine.project)?.store.filter(|url| url != "sqlite");
     let Some(url) = url else {
         return Err(Error::NotSupported {
-            what: "accepting a server, when the project names none,".to_owned(),
+            what: "accepting a server that the project does not name".to_owned(),
             hint: "write store = \"postgres://host/database\" in .leftoff/config.toml first".into(),
         });
     };
@@ -132,7 +132,7 @@ fn check(value: &str) -> Result<()> {
 #[cfg(not(feature = "postgres"))]
 fn check(_: &str) -> Result<()> {
     Err(Error::NotSupported {
-        what: "a store on a server, which this build was made without,".to_owned(),
+        what: "a store on a server".to_owned(),
         hint: "build leftoff with its feature 'postgres', which is on by default".into(),
     })
 }

@@ -97,7 +97,7 @@ pub struct View {
     /// Commands must name this session: otherwise they would mean another.
     #[serde(skip)]
     pub name_session: bool,
-    /// The phase over which only a file closed the session.
+    /// The phase that is not finished here, although a file closed the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed_over: Option<Name>,
     /// The hash of the files that an approval would be about, for a page that offers one.

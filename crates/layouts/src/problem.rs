@@ -100,7 +100,7 @@ pub enum What {
         found: String,
         number: u32,
     },
-    /// The last one counts.
+    /// A key is set more than once, and the last value counts.
     Doubled,
     Twice {
         number: u32,
@@ -188,7 +188,7 @@ impl Problem {
                 | What::TotalUnknown
                 | What::NotJsonNumber { .. }
                 | What::EmptySection
-                // A definition may grow: a session ends by the one it started with.
+                // A definition may have grown; the session keeps the number of phases it started with.
                 | What::Disagrees(Disagreement::TotalAndDefinition { .. })
                 // Broken lines belong to nobody; they are reported once, with the registry.
                 | What::Registry(OfRegistry::BrokenLines(_))

@@ -251,7 +251,7 @@ impl Judged<'_> {
         }
         let is_early = self.is_on_its_way();
         let base = if is_early { Base::Previous } else { Base::Written };
-        // It was observed and adopted when ours was decided: it only waits to be overwritten.
+        // This content was adopted before our write was decided: it only waits to be overwritten.
         if is_early && bytes == self.wrote.previous {
             return (FileState::Leftover, Base::Written);
         }

@@ -176,7 +176,7 @@ impl Run {
         Some(PhaseStub { id, title: format!("Phase {number}"), terminal: false })
     }
 
-    /// True if the only open phase is one that may not exist.
+    /// True if a growing run may already be complete: at most its last phase is open.
     pub fn may_be_whole(&self) -> bool {
         self.workflow.on_complete == OnComplete::Grow && self.over() + 1 >= self.phases.len()
     }
@@ -192,7 +192,7 @@ impl Run {
         (from..self.phases.len()).find(|at| self.phases.at(*at).claimed)
     }
 
-    /// Takes the run up again at this position, where nothing but a file called it and later phases done.
+    /// Continues the run at this phase: drops the claims of this phase and later ones.
     pub(crate) fn drop_claims_from(&mut self, position: usize) {
         for (at, phase) in self.phases.iter_mut().enumerate().skip(position) {
             if phase.claimed {

@@ -274,9 +274,9 @@ impl Session {
         }
     }
 
-    /// The position of the phase over which the session was closed without a person: a gate failed here or
-    /// items are open here, or only a file calls this phase and the session finished. A run that a file began
-    /// and described alone is the file's to end.
+    /// The position of the first unfinished phase of a session that no person closed: a gate failed here or
+    /// items are open here, or only a file calls this phase and the session finished. A run that only a file
+    /// began and described ends when the file says so.
     pub fn closed_over(&self) -> Option<usize> {
         let run = self.run()?;
         match self.lifecycle {

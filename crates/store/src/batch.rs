@@ -90,7 +90,7 @@ fn check_stream(stream: &StreamAppend) -> Result<()> {
     let versions = stream.events.iter().map(|event| event.version);
     if !versions.eq(stream.expected + 1..=last.version) {
         return malformed(format!(
-            "the versions of session {id} do not follow {} one by one",
+            "the versions of session {id} do not continue from {} without gaps",
             stream.expected
         ));
     }

@@ -56,7 +56,7 @@ pub struct PostgresStore {
     must_sync: bool,
     time: Timestamp,
     turn: Option<Turn>,
-    /// So many more turns take the lock at once, because somebody else wrote lately.
+    /// How many more turns take the lock at their start, because somebody else wrote lately.
     locked_turns: u32,
     /// Answers of the last turn, with the counters at its end.
     remembered: Option<(Counters, Answers)>,
@@ -248,7 +248,7 @@ impl Store for PostgresStore {
     }
 
     fn dependents(&self, session: &SessionId, id: &ItemId) -> Result<Vec<ItemRow>> {
-        self.wire.run("looking for what depends", items::dependents(self.scope(), session, id))
+        self.wire.run("looking for dependent items", items::dependents(self.scope(), session, id))
     }
 
     fn record_activity(
@@ -264,7 +264,9 @@ impl Store for PostgresStore {
     }
 
     fn trace(&mut self, trace: &Trace, patience: Duration) -> Result<bool> {
-        self.beside("keeping what a hook saw", patience, async |scope| activity::trace(scope, trace).await)
+        self.beside("storing what a hook reported", patience, async |scope| {
+            activity::trace(scope, trace).await
+        })
     }
 
     fn activity(&self, session: &SessionId, limit: usize) -> Result<Vec<ActivityRow>> {

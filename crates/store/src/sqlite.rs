@@ -318,7 +318,7 @@ impl Store for SqliteStore {
     }
 
     fn dependents(&self, session: &SessionId, id: &ItemId) -> Result<Vec<ItemRow>> {
-        items::dependents(&self.connection, session, id).map_err(self.fail("looking for what depends"))
+        items::dependents(&self.connection, session, id).map_err(self.fail("looking for dependent items"))
     }
 
     fn record_activity(
@@ -337,7 +337,7 @@ impl Store for SqliteStore {
 
     fn trace(&mut self, trace: &Trace, patience: Duration) -> Result<bool> {
         self.in_turn(patience, |store| {
-            activity::trace(&store.connection, trace).map_err(store.fail("keeping what a hook saw"))
+            activity::trace(&store.connection, trace).map_err(store.fail("storing what a hook reported"))
         })
     }
 

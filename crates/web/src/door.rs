@@ -84,7 +84,7 @@ impl Door {
         self.allows_actions
     }
 
-    /// Named by port: another server on this machine has another one.
+    /// The cookie's name has the port in it, so that two servers on this machine do not share a cookie.
     pub fn set_cookie(&self) -> String {
         format!("{}={}; Path=/; HttpOnly; SameSite=Strict", self.cookie_name(), self.cookie)
     }

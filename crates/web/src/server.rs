@@ -79,7 +79,7 @@ async fn answered(request: Request<Incoming>, desk: Arc<Desk>) -> Result<Answer,
         (CONTENT_SECURITY_POLICY, POLICY),
         (X_FRAME_OPTIONS, "DENY"),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        // With a stricter one a form would lack its Origin.
+        // With a stricter policy, browsers would send forms without their Origin.
         (REFERRER_POLICY, "same-origin"),
         (CACHE_CONTROL, "no-store"),
         (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),

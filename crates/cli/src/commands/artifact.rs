@@ -27,7 +27,7 @@ enum Action {
         /// Regular files of this project
         #[arg(required = true, value_name = "PATH")]
         paths: Vec<PathBuf>,
-        /// Their phase, by id or number [default: the current one]
+        /// The phase that the files belong to, by id or number [default: the current one]
         #[arg(long, value_name = "P")]
         phase: Option<String>,
     },

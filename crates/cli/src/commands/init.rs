@@ -97,7 +97,7 @@ impl Run for Init {
     }
 }
 
-/// Of each file, so that the question and what it is about fit on one screen.
+/// How many new lines of each file are shown, so that the changes and the question fit on one screen.
 const LINES_BEFORE_THE_QUESTION: usize = 4;
 
 impl Init {
@@ -326,14 +326,14 @@ fn still_needed(path: &Path, projects: &[PathBuf]) -> String {
     format!("The entry in {} stays: {by}.", path.display())
 }
 
-/// The user's other projects that an agent needs the state folder for.
+/// The user's other projects with their store in the state folder, to which agents then need access.
 fn others_with_store_in_state_folder(globals: &Globals) -> Vec<PathBuf> {
     let folder = globals.options.project.clone().or_else(|| std::env::current_dir().ok());
     let project = folder.and_then(|folder| engine::Project::find_or_here(&folder).ok());
     engine::Project::others_in_state_folder(project.as_ref())
 }
 
-/// The user's settings that one entry of ours serves every project in, if one of these agents has them.
+/// Codex's settings in the home folder, if Codex is among these agents: one entry there serves every project.
 fn shared_entry(agents: &[&Agent], places: &Places) -> Option<PathBuf> {
     let codex = agents.iter().any(|agent| agent.name == "codex");
     install::agents::codex_home(places).filter(|_| codex).map(|home| home.join("config.toml"))

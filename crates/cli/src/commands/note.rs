@@ -69,11 +69,11 @@ fn looks_like_a_command(text: &[String]) -> Option<Failure> {
     let (first, rest) = text.split_first()?;
     match (first.as_str(), rest) {
         ("list" | "ls" | "show", []) => Some(Failure::wrong_usage(
-            format!("'{first}' is no note; nothing was recorded"),
+            format!("'{first}' looks like a command, not a note; nothing was recorded"),
             "the notes are in: leftoff show",
         )),
         ("add" | "new" | "create", [_, ..]) => Some(Failure::wrong_usage(
-            format!("'note' records its words, and '{first}' would be one of them; nothing was recorded"),
+            format!("'{first}' would become part of the note's text; nothing was recorded"),
             "leave it out: leftoff note '<text>'",
         )),
         _ => None,

@@ -80,7 +80,7 @@ fn once(only: Option<&str>, globals: &Globals, out: &Out) -> Outcome {
             ui::session::warn(&nothing.warnings, out);
             "Waiting for session… (no session here; start one: leftoff start)".to_owned()
         }
-        // Their own screen waits beside a closed session, unless that was requested.
+        // A tool's own screen shows a closed session only if it was named; otherwise it waits for a new one.
         Current::Session(view)
             if engine::has_own_screen(&view.layout)
                 && matches!(view.status, Status::Completed | Status::Abandoned)

@@ -80,7 +80,7 @@ fn purged(engine: &Engine, answer: &Answer) -> Result<(u64, usize), Failure> {
     Ok(numbers.unwrap_or_default())
 }
 
-/// Longer than any secret, and what is looked for in every event.
+/// Longer than any secret. Limited, because every event is searched for the text.
 const LONGEST_SECRET: u64 = 64 * 1024;
 
 fn read(text: String) -> Result<String, Failure> {

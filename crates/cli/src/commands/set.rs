@@ -14,10 +14,10 @@ use engine::{ItemRequest, ItemSetting, Request};
     after_help = "Examples:\n  leftoff set ticket=ABC-12 audience=expert\n  leftoff set --phase build branch=fix/timeout\n  leftoff set --item impl-2 voice=4\n  leftoff set --unset audience"
 )]
 pub struct Set {
-    /// Their phase, by id or number [default: the session]
+    /// Set the fields of this phase, by id or number [default: of the session]
     #[arg(long, value_name = "P")]
     phase: Option<String>,
-    /// Their item
+    /// Set the fields of this item
     #[arg(long, value_name = "ID", conflicts_with = "phase")]
     item: Option<String>,
     /// Name and value; may be repeated. `null` clears a field

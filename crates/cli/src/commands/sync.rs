@@ -22,7 +22,7 @@ pub struct SyncCommand {
     #[command(subcommand)]
     action: Option<Action>,
 
-    /// Take without sending
+    /// Fetch what others sent, but send nothing
     #[arg(long)]
     fetch_only: bool,
 

@@ -49,7 +49,7 @@ impl Run for Redo {
     }
 }
 
-/// Shows the state that a session was brought to, and which events that took back and brought back.
+/// Shows the state to which a session returned, and the events that were undone or restored.
 fn restored(engine: &Engine, answer: &Answer, back: &str, globals: &Globals) -> Outcome {
     let undone = engine.sessions().log(Some(&answer.view.session_id), 0)?.undone(answer.view.version);
     if globals.json {

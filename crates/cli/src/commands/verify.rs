@@ -24,13 +24,13 @@ pub struct Verify {
     /// Every session that worked on this branch; for a bundle, requires that its session did
     #[arg(long, value_name = "B")]
     branch: Option<String>,
-    /// The session of this bundle, which need not be taken
+    /// Verify the session in this bundle, without importing it
     #[arg(long, value_name = "FILE")]
     bundle: Option<PathBuf>,
     /// The head that the history must have, as printed by `verify`
     #[arg(long, value_name = "H")]
     head: Option<String>,
-    /// Further outcomes that count
+    /// Also accept phases with these outcomes
     #[arg(long, value_name = "OUTCOME", value_delimiter = ',', value_parser = Allowed::NAMES)]
     allow: Vec<String>,
     /// Output format [default: text]

@@ -12,9 +12,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Until then sleeps have SQLite's own length. Hooks that need not wait have ended by now.
+/// For this long, SQLite's sleeps keep their own length. A hook that need not wait ends before that.
 const UNDISTURBED: Duration = Duration::from_millis(25);
-/// SQLite retries a hundred times: 20 ms for the rest. Together less than a hook may wait (`PATIENCE` in the engine's
+/// After that, each sleep: 100 retries take 20 ms. In all less than a hook may wait (`PATIENCE` in the engine's
 /// `hooks.rs`).
 const LONGEST_SLEEP: Duration = Duration::from_micros(200);
 /// Far longer than a hook takes, even on a busy machine.

@@ -1,9 +1,9 @@
 //! Adds entries to a JSON text and removes them again, byte for byte: comments, order and spacing of
 //! everything else stay. Text in, text out.
 //!
-//! Removal must tell our additions from earlier content without a mark, for which JSON has no room. So white
-//! space follows the bracket of a list or object that we add, and it is removed when empty again; into an
-//! existing empty one we put our entry directly after its bracket, and it stays.
+//! JSON has no room for a mark that tells our additions from earlier content. So a list or object that we add
+//! has white space after its bracket, and is removed once it is empty again. In an existing empty one, our
+//! entry follows the bracket directly, and the list or object stays.
 
 use jsonc_parser::ast::{Array, Object, Value};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};

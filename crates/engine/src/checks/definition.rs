@@ -44,7 +44,7 @@ pub(crate) fn mistakes(workflow: &Workflow, lines: &Lines, origin: &str) -> Vec<
 
 impl Engine {
     /// The definition of the current run, for a gate, with the hash by which the run names it. Refuses a stored text that
-    /// is another one, unless the project's own text of that hash means the same: an older version wrote it differently.
+    /// was changed since, unless the project's own definition equals it: older versions wrote the same text differently.
     pub(super) fn definition_as_named(&self, session: &Session) -> Result<(Rc<Workflow>, String)> {
         let workflow = self.definition_of(session)?;
         let run = session.run();

@@ -8,7 +8,7 @@ pub(super) fn run(around: &Surroundings<'_>, clean: Option<bool>) -> Result<Verd
     let wanted = clean.unwrap_or(true);
     let needed = if wanted { "a clean worktree" } else { "changes in the worktree" };
     let mut git = about(&around.root);
-    // Whatever the repository's own configuration calls its worktree.
+    // Overrides `core.worktree`: the repository's own configuration could name another folder.
     if let Some(top) = around.root.ancestors().find(|folder| folder.join(".git").exists()) {
         git.arg("--work-tree").arg(top);
     }

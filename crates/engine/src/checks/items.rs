@@ -105,7 +105,7 @@ pub(crate) fn asks_for_finished_items(phase: &PhaseDefinition, results: &[CheckR
     phase.checks.iter().filter(|check| check.kind.asks_for_items()).any(|check| has_passed(&check))
 }
 
-/// A box of an imported list says that it is done, and nobody here has.
+/// True if the item is called done only by a ticked box of an imported list.
 pub(crate) fn is_ticked_in_list(item: &Item) -> bool {
     item.fields.get(CLAIMED).is_some_and(Value::is_string)
 }

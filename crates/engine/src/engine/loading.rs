@@ -119,7 +119,7 @@ impl Engine {
         self.last_kept.replace(kept);
     }
 
-    /// True if this process kept the subject last and its stored snapshot may stay behind the new events, which simply follow.
+    /// True if this process kept the session last, so that the stored snapshot may stay a few new events behind it.
     pub(crate) fn may_spare_snapshot(&self, plan: &Plan) -> bool {
         let Some(before) = plan.subject.before.as_ref().filter(|session| session.layout == NATIVE) else {
             return false;

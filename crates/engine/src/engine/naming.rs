@@ -17,7 +17,7 @@ impl Engine {
         {
             return Ok(numbered);
         }
-        // In its own folder a session is meant by that folder's name, whatever else has it.
+        // Outside projects, the folder's name means the session in it, even if another session has that name.
         if self.project.is_outside
             && let Some(named) = self.in_a_place_called(asked)?
         {
@@ -42,7 +42,7 @@ impl Engine {
         if let Some(same) = found.iter().position(|id| id.as_str().eq_ignore_ascii_case(asked)) {
             return Ok(found.swap_remove(same));
         }
-        // A number that no list shows is a prefix of an id, or of what follows its tool's own words, never another part.
+        // A number that no list shows can begin an id, or a part of an id after '_'; it matches no other part.
         if found.is_empty() {
             found = self.ids_with_part(asked)?;
             let is_part = !is_number || asked.starts_with('0');

@@ -90,7 +90,7 @@ impl Error {
             Self::NotPurgeable { .. } => "include more of the text around it".into(),
             Self::Diverged { session, .. } => Hint::new("nothing was changed; both have new work; see ")
                 .run(words!["log", session])
-                .then(" , and continue with one of them"),
+                .then(", and continue with one of them"),
             Self::FilesElsewhere { session, worktree } => files_elsewhere_hint(session, worktree),
             Self::CameAlong { session, worktree, is_here } => came_along_hint(session, worktree, *is_here),
             Self::ActiveElsewhere { session, agent, .. } => active_elsewhere_hint(session, agent),

@@ -151,7 +151,7 @@ impl Engine {
             id,
             kind,
             title: titled(&request.title)?,
-            // The model refuses a phase that does not exist, or not here.
+            // The model refuses a phase that does not exist or cannot take the item.
             phase: request.phase.clone().or_else(|| parent.is_none().then(|| home.phase.to_string())),
             parent: request.parent.as_deref().map(parse).transpose()?,
             needs: parse_all(&request.needs)?,
@@ -219,7 +219,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Pausing frees the items of whoever pauses: they would wait for nobody's lease.
+    /// Frees the items that the pausing actor holds: otherwise nobody could take them until the leases expire.
     pub(super) fn free_leases(&self, plan: &mut Plan, actor: &Actor) -> Result<()> {
         let Some(session) = plan.subject.before.as_ref().filter(|session| session.has_items()) else {
             return Ok(());

@@ -66,7 +66,7 @@ impl Engine {
                 Ok(events) => return Ok(events),
                 Err(refused) => refused,
             };
-            // Its hint is another way to the same version: not for somebody who may not go there at all.
+            // The refusal's hint shows another way to the same version: check first that the caller may go there.
             if let Refusal::AnothersUndo { to_version, .. } = &refused {
                 engine.authorise_restoring(session, history, *to_version)?;
             }
@@ -220,7 +220,7 @@ fn checkpoint_name(text: &str) -> Result<String> {
         return Err(wrong(format!("a checkpoint's name must be one line of 1 to {LONGEST_NAME} characters")));
     }
     if name.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(wrong(format!("'{name}' would mean a version")));
+        return Err(wrong(format!("'{name}' cannot be a checkpoint's name: a number means a version")));
     }
     Ok(name)
 }

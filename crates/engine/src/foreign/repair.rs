@@ -124,7 +124,7 @@ pub fn repair(options: Options, at: Option<&str>) -> Result<Vec<Repaired>> {
             message: "no session has an unknown position".to_owned(),
             hint: Hint::new("see what is wrong: ")
                 .run(words!["doctor"])
-                .then("; to go back in another session: ")
+                .then("; to move any other session back to a phase: ")
                 .run_here(words!["rollback", "PHASE"]),
         });
     }

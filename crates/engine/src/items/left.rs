@@ -30,7 +30,7 @@ impl Engine {
         run.left_open_before_the_end(|phase| phase.claimed || !self.judges_items(session, phase))
     }
 
-    /// The phase over which only a file closed the session: one that nothing here shows to be done, or whose
+    /// The unfinished phase of a session that only a file closed: one that nothing here shows to be done, or whose
     /// open items block the end. `None` if the session is open, or rightly closed.
     pub(crate) fn closed_over<'a>(&self, session: &'a Session) -> Option<&'a Phase> {
         let run = session.run()?;

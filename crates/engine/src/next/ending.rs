@@ -63,7 +63,7 @@ pub(super) fn is_not_done(material: &Material<'_>) -> bool {
     material.session.has_contested() || material.items.block_the_end
 }
 
-/// A file ended the session over a phase that nothing here shows to be done. Nobody is sent back to work for that.
+/// A file ended the session, but nothing here shows that this phase is done. Nobody is sent back to work for that.
 pub(super) fn closed_by_file(material: &Material<'_>, phase: &Name) -> Hint {
     let number = material.run.position(phase.as_str()).map_or(0, |at| material.run.number_at(at));
     let called = phase_called(number, phase);
@@ -76,7 +76,7 @@ pub(super) fn contested(material: &Material<'_>) -> Option<usize> {
     material.run.phases.iter().position(|phase| material.session.is_contested(phase))
 }
 
-/// The result that a run ends with must be there: if only a file calls the last phase with a gate done, its gate comes
+/// The last phase with a gate, if only a file calls it done: before the run ends, that gate has to be passed
 /// first.
 pub(super) fn claimed_before_the_end(material: &Material<'_>) -> Option<usize> {
     let run = material.run;

@@ -26,7 +26,7 @@ pub(super) enum RequirementState {
     Open(Option<String>),
 }
 
-/// The caller and the place of a question.
+/// An agent that asks about requirements, and the data from which the answer follows.
 pub(super) struct Asking<'a> {
     pub(super) ground: &'a Ground,
     pub(super) rules: &'a Rules,

@@ -125,7 +125,7 @@ fn command(word: &str, names: &[&str], agent: Option<&AgentKey>) -> String {
     format!("leftoff req {word} {}{agent}", names.join(" "))
 }
 
-/// Nobody does a measurement or a condition; it can be accepted.
+/// Nobody can satisfy a measurement or a condition by doing something; a person approves it.
 fn verb(requirement: &Requirement) -> &'static str {
     match requirement.kind {
         RequirementKind::Blocking => "satisfy",

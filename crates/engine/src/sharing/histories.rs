@@ -21,7 +21,7 @@ pub(super) struct Node {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Author {
     pub(super) replica: String,
-    /// The event is in that replica's own ref or in this store; otherwise another replica says so.
+    /// True if the event is in that replica's own ref or in this store; false if only another replica names its author.
     pub(super) is_certain: bool,
 }
 
@@ -112,8 +112,8 @@ impl Tree {
         self.nodes.get(link)
     }
 
-    /// Takes out content that its own author purged, or whoever signed the purge: `copies` has the words that stand there
-    /// since, `signed` the purges that an allowed key signed. Gives those that are not followed.
+    /// Replaces content that its own author purged, or that a signed purge names. `copies` has the replacements, `signed`
+    /// the purges that an allowed key signed. Returns the purges that are not followed.
     pub(super) fn purge(
         &mut self,
         copies: &BTreeMap<Hash, EventRow>,

@@ -166,7 +166,7 @@ pub(super) fn complaint(replica: &str, name: &SegmentName, why: &str) -> String 
     format!("{} of replica {short} was refused: {why}", name.path())
 }
 
-/// A segment whose events are those that its name is of.
+/// A segment whose events were verified against its name.
 struct ReadSegment {
     session: SessionId,
     nodes: Vec<Node>,

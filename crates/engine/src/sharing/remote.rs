@@ -78,7 +78,7 @@ pub(super) fn settings_of(project: &Path) -> Result<Vec<(String, String)>> {
     };
     let mut settings = Vec::new();
     for (name, value) in text.split('\0').filter_map(pair) {
-        // Git adds these up, and reads those of the user a second time in the sidecar: an empty value starts afresh.
+        // Git collects all values, and would read the user's twice in the sidecar. An empty value resets the list.
         let is_list = name.ends_with(".helper") || name.ends_with(".extraheader");
         if is_list && !settings.iter().any(|(known, _)| *known == name) {
             settings.push((name.clone(), String::new()));

@@ -70,7 +70,7 @@ fn definition(
     let workflow: model::workflow::Workflow =
         serde_json::from_str(&body).map_err(|_| "it is not a definition")?;
     if workflow.hash != hash {
-        return Err("it is a different one");
+        return Err("it does not match its hash");
     }
     if sealed.is_some_and(|sealed| sealed != hex(&Sha256::digest(body.as_bytes()))) {
         return Err("the run was started with a different one");

@@ -1,11 +1,11 @@
-//! A gate's results against its definition: missing ones, undeclared ones, those that should have held it.
+//! Compares a gate's results with its definition: missing, undeclared, or failed without stopping it.
 
 use super::problem::Problem;
 use super::replay::End;
 use model::gate::{AttemptReport, EVIDENCE};
 use model::workflow::{CheckDefinition, CheckKind, EvidenceDefinition, PhaseDefinition};
 
-/// Results that the definition does not ask for, and those that it asks for and are not there.
+/// Results of checks that the definition does not have, and checks of the definition without a result.
 pub(super) fn result_problems(report: &AttemptReport, defined: &PhaseDefinition) -> Vec<Problem> {
     let checks = defined.checks.iter().map(|check| (check.id.as_str(), check.kind.name()));
     let of_field = |field: &EvidenceDefinition| field.required;

@@ -135,7 +135,7 @@ impl View {
     }
 
     /// The last failed attempt of a phase that is no longer in progress, because the session went back behind it
-    /// or on without it: what was missing there is missing still.
+    /// or went on without passing its gate: what was missing is still missing.
     pub fn failed_and_left(&self) -> Option<(&PhaseView, &Attempt)> {
         self.current().filter(|_| self.run.completed_at.is_none())?;
         let left = self.phases.iter().filter(|phase| phase.status == "not_started");

@@ -40,7 +40,7 @@ pub(crate) struct Material<'a> {
     pub(crate) settled: BTreeSet<String>,
     /// Commands of the phase at work that nobody trusts here yet, by check.
     pub(crate) untrusted: BTreeSet<String>,
-    /// The phase over which only a file closed the session.
+    /// The phase that is not finished here, although a file closed the session.
     pub(crate) closed_over: Option<Name>,
     pub(crate) requirements: Vec<RequirementView>,
 }

@@ -1,6 +1,6 @@
-//! The files of a session's tasks, and their oddities. `relations` links tasks to each other.
+//! The files of a session's tasks, and their oddities. `linking` links tasks to each other.
 
-mod relations;
+mod linking;
 
 use super::fields::{Fields, cut};
 use crate::json;
@@ -135,7 +135,7 @@ pub(super) fn read(tree: &Tree, folder: &str, now: Timestamp, warnings: &mut Vec
             None => tasks.broken.push(file),
         }
     }
-    relations::settle(&mut tasks.tasks, warnings);
+    linking::settle(&mut tasks.tasks, warnings);
     tasks
 }
 

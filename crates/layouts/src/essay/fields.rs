@@ -12,9 +12,9 @@ pub(super) fn instead(of: FieldOf, name: &str) -> Option<String> {
     };
     match last_key(name) {
         None => known(name).map(ToOwned::to_owned),
-        Some(key) => Some(
-            known(key).map_or_else(|| format!("its name is {key} alone: {key}=VALUE"), ToOwned::to_owned),
-        ),
+        Some(key) => {
+            Some(known(key).map_or_else(|| format!("name only its last key: {key}=VALUE"), ToOwned::to_owned))
+        }
     }
 }
 

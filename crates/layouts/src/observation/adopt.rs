@@ -60,7 +60,7 @@ impl Observation {
         let at = self.edited_at(session, reader.now);
         let draft = Draft::new(session.clone(), items, at, actor.clone()).dated_by_files(reader.now);
         let mut adoption = Adoption { reader, base, draft, actor, put };
-        // Replaced content preceded the current one.
+        // Displaced edits come first: their content is older than the current one.
         for edit in self.displaced.clone() {
             self.adopt_displaced(&mut adoption, &edit);
         }
@@ -83,7 +83,7 @@ impl Observation {
         let mut tree = self.tree.clone();
         for (path, FileVerdict { state, row, base, .. }) in &self.verdicts {
             match row {
-                // Our bytes, including all sessions' parts.
+                // The file is as we wrote it, other sessions' parts included: it stays.
                 Some(_) if *state == FileState::Same => {}
                 Some(row) if self.located.is_marker(path) => super::write::put_marker(&mut tree, row),
                 Some(row) if *base == Base::Previous => {
@@ -96,7 +96,7 @@ impl Observation {
         tree
     }
 
-    /// The files as found, with our own bytes in place of any that say nothing.
+    /// The files as found, except that those without usable content are as we wrote them.
     fn as_found(&self, disk: &dyn Disk) -> Tree {
         let mut tree = self.tree.clone();
         for (path, FileVerdict { state, row, stands_for, .. }) in &self.verdicts {

@@ -39,7 +39,7 @@ impl<'a> Gathered<'a> {
         row: &'a ViewRow,
         there: There<'a>,
     ) -> Self {
-        // Before the backup: what waits becomes the backup, and must be in one of them.
+        // Read before the backup: the waiting file may become the backup meanwhile, and must be seen in one of the two.
         let waiting = disk.waiting(&row.path);
         let gathered = Self::of_new(located, disk, &row.path, role(located, rules, row), there);
         Self { row: Some(row), waiting, ..gathered }

@@ -15,7 +15,7 @@ pub fn settled(located: &Located, row: &ViewRow) -> ViewRow {
     let mut earlier = row.earlier.clone();
     let before = hash(&row.previous);
     if !row.previous.is_empty() && before != row.hash && !earlier.contains(&before) {
-        // The last hash is ours.
+        // Inserted before the last hash, which is that of our own write.
         earlier.insert(earlier.len().saturating_sub(1), before);
     }
     ViewRow { body, previous, earlier, confirmed: true, ..row.clone() }

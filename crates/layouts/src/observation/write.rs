@@ -149,7 +149,7 @@ impl Observation {
         // again.
         let displaced = self.displaced.iter().filter(|(of, _)| of == path);
         earlier.extend(displaced.map(|(_, edit)| hash(&edit.bytes)));
-        // Damage is recognised when replaced.
+        // Known content, damage included, is recognised when the write replaces it.
         let is_known_now = self.over(path).is_some() || self.is_damage_of_ours(path);
         earlier.extend(there.filter(|_| is_known_now).map(hash));
         if let Some(row) = known {

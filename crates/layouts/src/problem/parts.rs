@@ -66,7 +66,7 @@ impl fmt::Display for Damage {
 pub enum Then {
     Nothing,
     LeftAsItIs,
-    /// A proof that proves nothing.
+    /// The file would be proof, but its contents are unknown.
     NothingShown,
     WorkedOut,
     WorkedOutWithRegistry,

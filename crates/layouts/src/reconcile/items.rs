@@ -42,7 +42,7 @@ fn drop_unlisted(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) {
     }
 }
 
-/// The run of an item: files that cannot represent the current run mean it when they describe theirs; a part
+/// The run of an item. If the files cannot represent our current run, items of their own run belong to ours; a part
 /// belongs to its container's run.
 fn run_of(draft: &Draft, item: &NewItem, theirs: &Session) -> RunRef {
     if let Some(parent) = item.parent.as_ref().and_then(|parent| draft.items().get(parent)) {

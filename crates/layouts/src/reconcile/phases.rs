@@ -38,7 +38,7 @@ pub(super) fn phases(draft: &mut Draft, base: &Session, theirs: &Session, begun:
         if is_over_now {
             began_unseen(draft, now, phase);
         }
-        // Before completing it: a gate that failed first did not fail after it passed.
+        // Recorded before the completion: a gate that failed and then passed did so in this order.
         failed_attempts(draft, phase, was(phase));
         if is_over_now {
             if !draft.is_done(phase.id()) {
@@ -89,7 +89,7 @@ pub(super) fn ended(run: &Run) -> Option<Said> {
 }
 
 /// Reopens a completed phase and all after it. A phase that the files call not started while a later one is
-/// in progress is not started here either; only phases after that one were completed as they were.
+/// in progress is not started here either: this goes back to the phase before it, and completes that one again.
 fn go_back(draft: &mut Draft, now: &Run, phase: &Name) {
     let place = |id: &Name| now.phases.iter().position(|phase| phase.id() == id);
     let is_passed = place(phase) < place(now.current().id());

@@ -39,7 +39,7 @@ pub fn requirements_of_skill<'a>(skill: &str, requirements: &'a [Requirement]) -
     requirements.iter().filter(is_met).collect()
 }
 
-/// The skill to name to whoever has yet to satisfy a requirement: its own, else the first that does so anywhere.
+/// The skill to suggest for a requirement: its own, or else the built-in one that satisfies it.
 pub fn skill_to_run(requirement: &Requirement) -> Option<&str> {
     let own = requirement.auto_resolve_skill.as_ref().or(requirement.skills.first());
     let is_its = |(_, names): &&(&str, &[&str])| names.contains(&requirement.name.as_str());

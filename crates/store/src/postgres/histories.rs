@@ -112,7 +112,7 @@ impl Taken {
         for number in &self.gone {
             sent.extend(forget(scope, *number));
         }
-        // A history that only went, or got shorter, has no new event that tells others of it.
+        // A history that was removed or shortened adds no event by which others notice it.
         sent.push(count_sign(scope));
         sent.push(commit(scope));
         sent

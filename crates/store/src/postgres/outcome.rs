@@ -58,7 +58,7 @@ impl PostgresStore {
             let scope = Scope { ask: wire.ask(), project: self.project, machine: &self.machine };
             scope.ask.plainly(&begun).await?;
             let found = find(scope, mark).await?;
-            // The server may still have to read what the lost connection sent without the lock: this refuses it.
+            // If the server has yet to read what the lost connection sent without the lock, this makes it refuse that.
             count_sign(scope).await?;
             scope.ask.plainly("COMMIT").await?;
             Ok(found)

@@ -36,7 +36,7 @@ impl PostgresStore {
         let names: Vec<String> = tables.iter().map(|table| format!("leftoff.{table}")).collect();
         let ask = self.wire.ask();
         let sql = format!("VACUUM {}", names.join(","));
-        self.wire.run("giving space free", async { ask.plainly(&sql).await })?;
+        self.wire.run("freeing space", async { ask.plainly(&sql).await })?;
         Ok(true)
     }
 }

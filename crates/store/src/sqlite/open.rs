@@ -257,7 +257,7 @@ pub(super) fn migrate(
     migrations: &[&str],
     patience: Duration,
 ) -> Result<()> {
-    let fail = |error| failure(path, &format!("bringing {} to a newer schema", path.display()), &error);
+    let fail = |error| failure(path, &format!("upgrading the schema of {}", path.display()), &error);
     let _turn = Turn::take(&beside(path, ".lock"), path, patience)?;
     let found = marks(connection).map_err(fail)?.schema;
     if found >= newest(migrations) {

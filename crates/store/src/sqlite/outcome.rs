@@ -31,7 +31,9 @@ impl SqliteStore {
         match (trace, settled || !is_of_syncing(error)) {
             (Trace::There, true) => Ok(()),
             (Trace::NotThere, true) => Err(failure(&self.path, "keeping a change", error)),
-            (Trace::CannotTell, _) | (_, false) => Err(unknown(&"the database could not tell")),
+            (Trace::CannotTell, _) | (_, false) => {
+                Err(unknown(&"reading the database again did not settle it"))
+            }
         }
     }
 }

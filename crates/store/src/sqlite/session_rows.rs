@@ -16,7 +16,7 @@ pub(super) struct Line {
     pub(super) head: Option<Hash>,
 }
 
-/// Without a turn, the session keeps its own.
+/// Adds or updates a session's row. Without a `turn`, the session keeps its place in the order of changes.
 pub(super) fn keep_line(
     connection: &Connection,
     stream: &StreamAppend,

@@ -62,7 +62,7 @@ impl Archive {
                 },
                 (Some(_), None) if file.is_lost => {
                     self.warnings.push(format!(
-                        "what {path} was when the phase was completed is unknown, so only its present text exists"
+                        "the text of {path} when the phase was completed is unknown, so no old version is kept"
                     ));
                     continue;
                 }

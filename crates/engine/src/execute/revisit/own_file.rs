@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use model::artifact::Artifact;
 use sha2::{Digest, Sha256};
 
-/// A tool notes the end of a phase and writes its file one after the other: seconds that may lie between.
+/// How many seconds may lie between a tool's note that a phase ended and its write of the phase's file.
 const WRITTEN_WITH_THE_STATE: i64 = 60;
 
 /// A file of the revised phase.

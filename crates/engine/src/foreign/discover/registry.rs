@@ -142,7 +142,7 @@ impl Engine {
     pub(crate) fn badly_listed(&self, named: Option<&SessionId>) -> BTreeMap<SessionId, Vec<String>> {
         let mut found = BTreeMap::new();
         for (file, survey) in self.surveys() {
-            let said = format!("{} did not list it", file.path());
+            let said = format!("it was missing from {}", file.path());
             for (spots, said) in [(&survey.unlisted, vec![said]), (&survey.repeated, Vec::new())] {
                 let is_meant = |spot: &&Spot| match named {
                     Some(named) => spot.id == *named,

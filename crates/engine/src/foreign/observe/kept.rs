@@ -93,7 +93,7 @@ impl Engine {
         rows.iter().map(|(path, row)| (path.clone(), journal_of(row))).collect()
     }
 
-    /// Other files prove nothing if they are older than the log's current phase, or than going back.
+    /// Files prove nothing if they are older than the log's current phase, or than the last return to an earlier one.
     fn proofs_count_since(&self, session: &Session) -> Option<Timestamp> {
         let run_began = session.run().and_then(|run| {
             let began = self.files_count_since(session, run, run.current().id());

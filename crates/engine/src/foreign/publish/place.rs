@@ -103,7 +103,7 @@ impl Engine {
         let rows = self.place_folders(&ground)?;
         let mut placed = Vec::new();
         let all = self.place_files(&ground, rows, &mut placed, &mut done);
-        // Those before one that failed are in place.
+        // If one file failed, those written before it are in place.
         if !placed.is_empty() {
             failpoint::reached("view-placed");
             self.store.confirm_views(&placed, self.patience.left())?;

@@ -215,7 +215,7 @@ fn instead(asked: &str, whole: &Path) -> Hint {
                     .run(words!["import", Path::new(asked).join(first).display()]);
                 match others.len() {
                     0 => hint,
-                    count => hint.then(format!("; {count} more are there: ")).run(words![
+                    count => hint.then(format!("; see it and {count} more: ")).run(words![
                         "list",
                         "--project",
                         asked

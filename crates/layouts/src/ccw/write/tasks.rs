@@ -43,7 +43,7 @@ fn file(
     let now = publication.session.updated_at;
     let is_only_listed = read.is_some_and(|task| task.is_only_listed);
     match known {
-        // The list suffices while it has all there is to say.
+        // A task that is only listed needs no file while the list shows everything about it.
         Some(known) if is_only_listed && is_as_listed(item, known) => return None,
         Some(known) if !is_only_listed => {
             let news = News { item, known, items: publication.items, names: &said.names, is_later, now };

@@ -134,7 +134,7 @@ impl<'a> Scope<'a> {
                     parts.iter().map(|part| Ok(self.value(part)?.text)).collect();
                 written(format!("[{}]", parts?.join(", ")), ResultType::List)
             }
-            Node::Tuple(_) => Err("a tuple that is not looked for something in".to_owned()),
+            Node::Tuple(_) => Err("a tuple other than after 'in'".to_owned()),
             Node::Name(name) => self.name(name),
             Node::Item(of, key) => self.item(of, key),
             Node::Get(of, key, default) => self.get(of, key, default.as_deref()),
