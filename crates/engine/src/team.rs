@@ -109,8 +109,8 @@ pub fn accept_store(options: Options) -> Result<String> {
     engine.require_person(Restricted::Trust)?;
     let url = Config::read(&engine.project)?.store.filter(|url| url != "sqlite");
     let Some(url) = url else {
-        return Err(Error::NotSupported {
-            what: "accepting a server that the project does not name".to_owned(),
+        return Err(Error::WrongUsage {
+            message: "this project names no server: store is not set in .leftoff/config.toml".to_owned(),
             hint: "write store = \"postgres://host/database\" in .leftoff/config.toml first".into(),
         });
     };

@@ -32,7 +32,9 @@ fn of_session(name: &str) -> Option<&'static str> {
         "status" => "use leftoff pause, resume, close or abandon",
         "current_stage" | "current_stage_name" => "use leftoff advance, revisit or rollback",
         "session_dir" => "it is where the session's folder is",
-        "started_at" | "last_activity" | "completed_at" => "it is written when that happens",
+        "started_at" | "last_activity" | "completed_at" => {
+            "leftoff writes it when the session, stage or section starts or ends"
+        }
         "stages" => "name a stage: leftoff set --phase thesis_development development_log=PATH",
         "voice_calibration" => "set its keys: leftoff set calibration_notes=TEXT",
         "output" => "set its keys: leftoff set 'total_word_count=<number>'",
@@ -60,7 +62,7 @@ fn of_session(name: &str) -> Option<&'static str> {
 fn of_stage(name: &str) -> Option<&'static str> {
     Some(match name {
         "status" => "use leftoff advance, revisit or rollback",
-        "completed_at" => "it is written when that happens",
+        "completed_at" => "leftoff writes it when the session, stage or section starts or ends",
         "claim_type" => "it is a field of the session: leftoff set 'claim_type=<type>'",
         "total_sections" => "it is a field of the session: leftoff set 'total_sections=<number>'",
         "target_word_count" => "it is a field of the session: leftoff set 'target_word_count=<number>'",
@@ -76,7 +78,7 @@ fn of_section(name: &str) -> Option<&'static str> {
     Some(match name {
         "section_index" => "it is the number in its id",
         "status" => "use leftoff item start or leftoff item done",
-        "completed_at" => "it is written when that happens",
+        "completed_at" => "leftoff writes it when the session, stage or section starts or ends",
         "verified_claims" => "it is a counter: --count verified_claims=+1",
         "deferred_claims" => "it is a counter: --count deferred_claims=+1",
         "total_paragraphs" => {

@@ -95,7 +95,7 @@ fn a_key_that_is_named_with_its_path_is_refused_with_the_name_alone() {
         ("output.sources_verified=3", "sources_verified=VALUE"),
         ("stages.stage_2.audience=expert", "audience=VALUE"),
         ("stages.stage_1.thesis_file=x.md", "leftoff set --phase thesis_development thesis_file=PATH"),
-        ("output.completed_at=now", "it is written when that happens"),
+        ("output.completed_at=now", "leftoff writes it when the session, stage or section starts or ends"),
     ] {
         let refused = sandbox.run(["set", path]).code(2).stderr;
         assert!(crate::unbroken(&refused).contains(instead), "{path}: {refused}");
