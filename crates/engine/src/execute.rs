@@ -1,4 +1,4 @@
-//! Commands: load, decide, store, answer. Every change of a session goes through here.
+//! Executes commands: load, decide, store, answer. Every change of a session goes through here.
 
 mod activate;
 mod advance;
@@ -66,18 +66,19 @@ use sha2::{Digest, Sha256};
 use std::path::Path;
 use store::{Batch, KeyRow, StreamAppend};
 
-/// The maximum length of a note, goal or reason.
+/// The maximum length of a note, goal or reason, in bytes.
 const LONGEST_TEXT: usize = 64 * 1024;
-/// How often to decide again while others keep changing the session.
+/// How often a command is decided again while other processes keep changing the session.
 const TRIES: usize = 16;
 
 /// The answer to a command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     pub view: View,
-    /// Other events for people: a paused session, a new store.
+    /// Further messages for people, such as that a session was paused or a store created.
     pub said: Vec<String>,
-    /// A gate did not pass: recorded, and answered with its own exit code.
+    /// True if a gate did not pass: the failed attempt is recorded, and the command has an exit code of its
+    /// own.
     pub gate_failed: bool,
 }
 
@@ -85,7 +86,7 @@ impl Engine {
     /// Records changes of requirements in the selected session's log, if there is one.
     pub(crate) fn tell_of_requirements(&mut self, events: &[Event]) -> Result<()> {
         let Ok(id) = self.select(Want::Unfinished) else { return Ok(()) };
-        // No key: this is not the command to which the key belongs.
+        // The caller's key is not used here: it belongs to another command.
         let key = self.options.key.take();
         let order = self.fingerprint("req", "");
         let told = self.in_turn(&order, |engine| {
@@ -99,7 +100,7 @@ impl Engine {
         told.map(drop)
     }
 
-    /// A command on one session that only the model decides.
+    /// Executes a command on one session that the model alone decides.
     fn change(&mut self, name: &'static str, want: Want, command: &Command) -> Result<Answer> {
         let fingerprint = self.fingerprint(name, &format!("{command:?}"));
         self.in_turn(&fingerprint, |engine| {
@@ -110,7 +111,8 @@ impl Engine {
         })
     }
 
-    /// Builds a plan within this process's turn, commits it, answers. A used key repeats its first answer.
+    /// Builds a plan in this process's turn, commits it, and answers. A key that was used before repeats its
+    /// first answer.
     pub(crate) fn in_turn(
         &mut self,
         order: &Order,
@@ -175,14 +177,15 @@ impl Engine {
             self.add_views(&mut batch)?;
         }
         self.add_numbers(&mut batch)?;
-        // A command without changes is stored only under a key, so that it answers the same when repeated.
+        // A command without changes is stored only if it has a key, so that repeating it gives the same
+        // answer.
         if batch.streams.is_empty() && batch.bindings.is_empty() && self.options.key.is_none() {
             return Ok(answer);
         }
         if let Some(key) = &self.options.key {
             batch.key = Some(plan::key_row(key, order, &answer, now)?);
         }
-        // A repeated command has no file work.
+        // A command that changes nothing does no file work either.
         match kept.operation.filter(|_| !batch.streams.is_empty()) {
             Some(operation) => answer.said.extend(self.append_with(&batch, operation, &kept.subject)?),
             None => self.append(&batch)?,
@@ -202,8 +205,8 @@ impl Engine {
         Ok(self.with_its_number(answer))
     }
 
-    /// An external edit already did the command's work: the edit is committed, and the session that the log
-    /// calls active in its place is paused. Returns messages for people.
+    /// Commits an external edit that did the command's work already, and pauses the session that the log
+    /// calls active instead. Returns messages for people.
     fn keep_found(&self, id: &SessionId, order: &Order, batch: &mut Batch) -> Result<Vec<String>> {
         let mut found = Plan::of(self.look_up(id)?.change_and_found(Vec::new()));
         let changed: Vec<SessionId> = batch.streams.iter().map(|stream| stream.row.id.clone()).collect();
@@ -212,7 +215,7 @@ impl Engine {
         let kept = found.fold(order.name, now, &actor)?;
         batch.streams.extend(kept.batch.streams);
         if !batch.streams.iter().any(|stream| stream.row.id == *id) {
-            // Nothing is added to the pending edit: appending an empty stream commits it.
+            // Appending a stream without new events commits the pending edit.
             let pending = self.store.pending(id);
             batch.streams.extend(pending.map(|stream| StreamAppend { events: Vec::new(), ..stream }));
         }
@@ -226,26 +229,28 @@ impl Engine {
         Ok(())
     }
 
-    /// Commits a batch with its file operation: recorded first, executed once it counts.
+    /// Commits a batch with its file operation, which is recorded before the commit and executed after it.
     fn append_with(&mut self, batch: &Batch, operation: Operation, subject: &Session) -> Result<Vec<String>> {
         ensure_ignored(&self.root_of(subject))?;
         let prepared = operation.prepare(&self.journal_of(subject))?;
         match self.append(batch) {
             Ok(()) => {}
-            // The outcome is unknown: the journal stays, and the next process checks the log.
+            // It is unknown whether the batch was committed: the journal stays, and the next process checks
+            // the log.
             Err(error @ Error::Store(store::Error::Unknown { .. })) => return Err(error),
             Err(error) => {
                 prepared.take_back()?;
                 return Err(error);
             }
         }
-        // It counts. The next command completes what fails now.
+        // The batch is committed. If a file cannot be moved now, the next command tries again.
         Ok(prepared.carry_out().unwrap_or_else(|error| {
             vec![format!("some files were not moved yet ({error}); the next command continues")]
         }))
     }
 
-    /// The store assigns a new session's number. The session is stored, so a missing number is no failure.
+    /// Adds the number that the store gave to a new session. The session is stored, so a missing number is no
+    /// failure.
     fn with_its_number(&self, mut answer: Answer) -> Answer {
         if answer.view.number == 0
             && let Ok(id) = SessionId::parse(&answer.view.session_id)
@@ -256,12 +261,12 @@ impl Engine {
         answer
     }
 
-    /// The session as every front end shows it.
+    /// The view of a session that every front end shows.
     pub(crate) fn view_of(&self, session: &Session, number: u64, already: bool) -> Result<View> {
         self.view_after(session, number, already, &Batch::default(), Follows::Question)
     }
 
-    /// The session's view once this batch is committed.
+    /// The view of a session once this batch is committed.
     fn view_after(
         &self,
         session: &Session,
@@ -279,7 +284,7 @@ impl Engine {
         let definition = self.definition(&run.workflow.hash)?;
         let current = match &definition {
             Some(_) => None,
-            // Not stored yet: the session is just starting with it.
+            // A session that is just starting has no stored definition yet.
             None => crate::definitions::load(&self.project, run.workflow.name.as_str()).ok(),
         };
         let now = self.clock.now();
@@ -297,7 +302,7 @@ impl Engine {
             number,
             definition: definition.as_deref().or(current.as_ref()),
             now,
-            // An imported session had files.
+            // A native session without an origin never had files of another tool.
             signs: if session.layout == NATIVE && session.path.is_none() {
                 SignsOfWork::default()
             } else {
@@ -319,7 +324,7 @@ impl Engine {
         Ok(view)
     }
 
-    /// The stored answer to this command's key, if it was used.
+    /// The stored answer to this command's key, if the key was used before.
     fn remembered(&self, order: &Order) -> Result<Option<Answer>> {
         const KEPT_FOR_SECONDS: i64 = 7 * 24 * 3600;
         let Some(key) = &self.options.key else { return Ok(None) };
@@ -331,14 +336,14 @@ impl Engine {
             return Err(Error::KeyUsed { key: key.clone() });
         }
         match plan::kept_answer(&row) {
-            // The answer was stored with the session, before its number was known.
+            // The answer was stored together with the session, before the session had a number.
             Some(answer) => Ok(Some(self.with_its_number(answer))),
             None => self.done_before(&row).map(Some),
         }
     }
 
-    /// The command was done, and another program stored the answer in a format that this one cannot read. It
-    /// must not run again: shows the current session.
+    /// Answers a command that was done before but whose stored answer this program cannot read. The command
+    /// must not run again, so the answer shows the session's current state.
     fn done_before(&self, row: &KeyRow) -> Result<Answer> {
         let id = match &row.session {
             Some(id) => id.clone(),
@@ -353,7 +358,7 @@ impl Engine {
         Ok(Answer { view, said, gate_failed: false })
     }
 
-    /// Branch and commit at the start of a session and the completion of a phase. Does not start git.
+    /// Records branch and commit when a session starts and when a phase is completed. Does not run git.
     fn name_commit(&self, plan: &mut Plan) {
         let names = |event: &&mut Event| {
             matches!(
@@ -365,7 +370,7 @@ impl Engine {
         if events.peek().is_none() {
             return;
         }
-        // The session's own worktree counts, wherever the command was typed.
+        // The branch is that of the session's own worktree, wherever the command was typed.
         let worktree = plan.subject.before.as_ref().map(|session| session.worktree.clone());
         let elsewhere = worktree.filter(|worktree| *worktree != self.project.worktree());
         let own = elsewhere.and_then(|worktree| Project::find(Path::new(&worktree)).ok());
@@ -381,7 +386,7 @@ impl Engine {
         }
     }
 
-    /// Identifies a command under its key.
+    /// The name of a command, and the hash that identifies its input under a key.
     pub(crate) fn fingerprint(&self, name: &'static str, arguments: &str) -> Order {
         let session = self.options.session.as_deref().unwrap_or_default();
         let text = format!("{name}\n{session}\n{}\n{arguments}", self.project.worktree());
@@ -389,7 +394,7 @@ impl Engine {
     }
 }
 
-/// Text from a caller, refused if absurdly long.
+/// A text from a caller; refused if it is too long or only a placeholder.
 fn bounded(what: &'static str, text: &str) -> Result<String> {
     if text.len() > LONGEST_TEXT {
         return Err(Error::TooLong { what, length: text.len(), longest: LONGEST_TEXT });

@@ -1,6 +1,6 @@
-//! Sessions in other tools' formats: discovered, selected, observed, adopted by the first command that
-//! changes them, and published after every one. Layouts interpret the files; this module does the disk work
-//! for all of them.
+//! Sessions in other tools' formats: this module discovers, selects, observes and publishes them; the first
+//! command that changes one adopts it. Layouts interpret the files; this module does the disk work for all
+//! layouts.
 
 pub(crate) mod discover;
 pub(crate) mod observe;

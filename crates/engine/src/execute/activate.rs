@@ -1,5 +1,5 @@
-//! Starting, resuming, switching: one session becomes active in its worktree, and the previous one makes
-//! room.
+//! Starting, resuming and switching: one session becomes active in its worktree, and the previous one is
+//! paused.
 
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
@@ -23,19 +23,19 @@ use model::words;
 use std::collections::BTreeSet;
 use store::{AgentRow, Binding, Store};
 
-/// Policy for a session in use elsewhere.
+/// Whether a session may be taken from somebody who is using it elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taking {
     Refused,
-    /// A person asked for it.
+    /// A person asked to take it.
     Asked,
 }
 
-/// How a changed session goes back.
+/// The way back for a session that changed while it waited.
 enum Back {
-    /// To a finished phase, which is revised.
+    /// Revises a finished phase.
     Earlier(RevisitRequest),
-    /// The current phase restarts.
+    /// Restarts the current phase.
     Current { phase: String, reason: String },
 }
 
@@ -51,7 +51,7 @@ impl Back {
 }
 
 impl Engine {
-    /// Resumes a session: the named one, or else the one paused last. `on` decides what to do if it changed
+    /// Resumes the named session, or else the one paused last. `on` decides what happens if something changed
     /// meanwhile.
     pub(crate) fn resume(
         &mut self,
@@ -83,7 +83,7 @@ impl Engine {
         Ok(answer)
     }
 
-    /// The session is already active: a folder that cannot be created fails nothing.
+    /// Creates the session's workspace; a failure is ignored, because the session is already active.
     pub(super) fn make_workspace_if_possible(&self, answer: &Answer) {
         if answer.view.layout == crate::NATIVE
             && let Ok((_, session)) = self.resolve(&answer.view.session_id).and_then(|id| self.load(&id))
@@ -92,8 +92,8 @@ impl Engine {
         }
     }
 
-    /// Restores stored files of a session from another machine where none exist, and says which it could not. Returns the
-    /// paths that are still missing.
+    /// Restores missing files of a session from another machine and adds messages about those that it could
+    /// not restore. Returns the paths that are still missing.
     fn put_files_back(&self, session: &Session, said: &mut Vec<String>) -> Result<BTreeSet<String>> {
         let (mut files, mut missing) = (Vec::new(), Vec::new());
         for (path, artifact) in &session.artifacts {
@@ -126,7 +126,8 @@ impl Engine {
         self.activate_by(id, on, taking, |worktree, parallel| Command::Resume { worktree, parallel })
     }
 
-    /// Makes a session active by a command that says where, and whether beside another.
+    /// Makes a session active. `command` makes the command from a worktree and whether the session runs in
+    /// parallel.
     pub(super) fn activate_by(
         &mut self,
         id: &SessionId,
@@ -152,11 +153,11 @@ impl Engine {
                 self.workspace(session).display()
             ));
         }
-        // Decided before anything makes room: a refusal must change nothing.
+        // Decided before another session is paused, because a refused command must change nothing.
         let mut events = decide(session, command(worktree.clone(), session.parallel))?;
         let mut back = None;
         if events.is_empty() && self.stands_beside_another(session) {
-            // Several sessions of its kind can be active: record that this one is meant from now on.
+            // Several sessions of this layout can be active: record that this one is the default from now on.
             let parallel = !self.make_room(&mut plan, id)?;
             events = vec![Event::SessionResumed { worktree, parallel, machine: None }];
         } else if !events.is_empty() {
@@ -165,7 +166,7 @@ impl Engine {
                 there.worktree.clone_from(&worktree);
                 there.machine = None;
             } else if self.refuse_what_came_along(session).is_err() {
-                // Its files came along: they are observed at their new place.
+                // The session's files came with the project: they are observed at their new place.
                 there.worktree.clone_from(&worktree);
             }
             back = self.checked(&there, on, &left_behind)?;
@@ -173,7 +174,7 @@ impl Engine {
             events = decide(session, command(worktree, parallel))?;
         }
         if events.is_empty() {
-            // Already active; from now on this agent means it.
+            // The session is already active; from now on it is this agent's session.
             self.bind(&mut plan, id)?;
         }
         plan.subject = subject.change(events);
@@ -181,11 +182,11 @@ impl Engine {
         Ok(plan)
     }
 
-    /// For a tool that resumes a session in progress: runs its checks, and records it.
+    /// Resumes an active session where its tool does so: runs the checks, and records the resumption.
     fn take_up_again(&self, plan: &mut Plan, on: OnDiscrepancy) -> Result<()> {
         let Some(session) = plan.subject.before.clone().filter(is_taken_up_again) else { return Ok(()) };
         if session.worktree != self.project.worktree() {
-            // It was checked when it was taken over.
+            // The session was checked when it was taken from the other worktree.
             return Ok(());
         }
         let back = self.checked(&session, on, &BTreeSet::new())?;
@@ -200,7 +201,7 @@ impl Engine {
         self.go_back(plan, back)
     }
 
-    /// Adds the effects of going back to a phase to a plan that continues the session.
+    /// Adds going back to a phase, with all effects, to a plan that resumes the session.
     fn go_back(&self, plan: &mut Plan, back: Option<Back>) -> Result<()> {
         let (Some(back), Some(mut resumed)) = (back, plan.subject.before.clone()) else {
             return Ok(());
@@ -222,7 +223,7 @@ impl Engine {
         Ok(())
     }
 
-    /// True if a session is active although another one is the default.
+    /// True if a session is active but another session is the default.
     fn stands_beside_another(&self, session: &Session) -> bool {
         !takes_the_worktree(&session.layout)
             && matches!(session.lifecycle, Lifecycle::Active)
@@ -232,7 +233,7 @@ impl Engine {
                 .is_ok_and(|found| found.is_none_or(|(id, _)| id != session.id))
     }
 
-    /// Checks whether a session changed since it was left, and how to go back if so.
+    /// Checks whether a session changed while it waited, and returns the way back if so.
     fn checked(
         &self,
         session: &Session,
@@ -254,7 +255,7 @@ impl Engine {
         Ok(concerned.map(|(phase, message)| Back::to(session, &phase, message)))
     }
 
-    /// A finished session that starts another run becomes active here, in place of the current one.
+    /// Makes a finished session that starts another run active here, in place of the current one.
     pub(super) fn active_again(&self, plan: &mut Plan, subject: &SessionId) -> Result<()> {
         let Some(session) = plan.subject.before.clone() else { return Ok(()) };
         let here = self.project.worktree();
@@ -272,8 +273,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Pauses the active session here, unless another live agent works on it: then the newcomer runs beside
-    /// it. Returns whether there is room for a session that is not parallel.
+    /// Pauses the active session here, unless another live agent works on it. Returns false in that case: the
+    /// new session then runs in parallel.
     pub(super) fn make_room(&self, plan: &mut Plan, newcomer: &SessionId) -> Result<bool> {
         self.bind(plan, newcomer)?;
         let agent = self.asking_agent()?;
@@ -299,16 +300,16 @@ impl Engine {
         Ok(true)
     }
 
-    /// Records an agent that arrived before the store existed, whose binding has no process; others must see
-    /// that it works here.
+    /// Records the process of an agent whose binding has none because it arrived before the store existed, so
+    /// that other agents see it at work.
     pub(super) fn introduce(&mut self, answer: &Answer) {
-        // A remote caller has no process here.
+        // A remote caller has no process on this machine.
         let asking = self.asking_agent().ok().flatten().filter(|_| !self.options.from_afar);
         let Some(identity) = asking else { return };
         let row = self.store.agent(&identity.agent, &identity.id);
         let has_a_process = row.is_ok_and(|row| row.is_some_and(|row| row.pid != 0));
         if !has_a_process && let Ok(session) = SessionId::parse(&answer.view.session_id) {
-            // The command is done, whatever happens here.
+            // A failure is ignored, because the command is already done.
             let _ = self.greet(&identity, Some(session), None, self.patience.left());
         }
     }
@@ -327,7 +328,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The agent that works on this session in another worktree.
+    /// The live agent that works on this session in another worktree.
     fn worker_elsewhere(&self, session: &Session) -> Result<Option<AgentRow>> {
         if session.worktree == self.project.worktree() || session.lifecycle.name() != "active" {
             return Ok(None);
@@ -336,8 +337,7 @@ impl Engine {
         Ok(rows.into_iter().find(|row| row.session.as_ref() == Some(&session.id) && self.lives(row)))
     }
 
-    /// A session is not taken from an agent that works on it in another worktree. Only a person takes over a
-    /// session that was just active on another machine.
+    /// Refuses to take a session that was active on another machine until just now, unless a person takes it.
     fn refuse_work_on(&self, machine: &str, session: &Session, taking: Taking) -> Result<()> {
         let seconds = seconds_between(session.updated_at, self.clock.now());
         if session.lifecycle.name() != "active" || seconds >= SEEN_LATELY_SECONDS {
@@ -381,14 +381,14 @@ impl Engine {
     }
 }
 
-/// True if an active session is resumed again, with all that its tool does then.
+/// True if an active session can be resumed again, because its tool does so.
 fn is_taken_up_again(session: &Session) -> bool {
     let layout = layout::by_name(&session.layout);
     matches!(session.lifecycle, Lifecycle::Active)
         && layout.is_some_and(|layout| layout.facts().taken_up_again)
 }
 
-/// An existing worktree may have a user who expects the session there.
+/// Asks before a session leaves a worktree that still exists, whose user may expect the session there.
 fn ask_before_moving(session: &Session) -> Result<()> {
     if !std::path::Path::new(&session.worktree).is_dir() {
         return Ok(());

@@ -1,5 +1,5 @@
-//! Completing a phase: the gate runs outside the turn, the decision inside it. A command that took ten
-//! minutes is not run again because of a note.
+//! Completes a phase. The gate runs outside the turn, and the decision is made inside it, so that a note
+//! added meanwhile does not repeat a command that took ten minutes.
 
 mod evidence;
 mod files;
@@ -46,25 +46,25 @@ pub struct AdvanceRequest {
     pub override_reason: Option<String>,
 }
 
-/// A gate that was tried without changing anything.
+/// The result of a gate that was tried without changing anything.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct GateTried {
     pub session_id: String,
     pub phase: Name,
     #[serde(flatten)]
     pub gate: GateView,
-    /// Claimed phases, whose gates are still open.
+    /// Phases completed only by files, whose gates have not run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claimed: Vec<Name>,
-    /// Files of finished phases that changed.
+    /// Warnings about changed files of finished phases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
-    /// The ending of a printed command that makes it mean this session.
+    /// The arguments that make a printed command refer to this session.
     #[serde(skip)]
     pub naming: Vec<String>,
 }
 
-/// A gate that was run for a phase.
+/// The result of a gate that was run for a phase.
 struct Tried {
     phase: Name,
     run: GateRun,
@@ -72,8 +72,8 @@ struct Tried {
     version: u64,
 }
 
-/// The run of a phase, its definition, and the start of the phase; unchanged unless somebody completed the phase or
-/// updated the definition meanwhile.
+/// A phase's run, definition and start. They stay equal unless somebody completes the phase or updates the
+/// definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Opened {
     run: u32,
@@ -88,11 +88,11 @@ fn opened(session: &Session, phase: &Name) -> Option<Opened> {
     Some(Opened { run: run.ordinal, definition, started: found.started_at() })
 }
 
-/// Key in an attempt's outputs for executed commands.
+/// The key of executed commands in an attempt's outputs.
 const COMMANDS: &str = "commands_executed";
 const MOST_COMMANDS: usize = 100;
 
-/// A command as tools with such lists write it. Duration and exit code were not seen.
+/// A command in the form that tools with such lists use. Its duration and exit code are unknown.
 fn command_run(row: &ActivityRow) -> serde_json::Value {
     serde_json::json!({
         "command": row.what,
@@ -103,7 +103,7 @@ fn command_run(row: &ActivityRow) -> serde_json::Value {
     })
 }
 
-/// Failed checks that a lenient gate let pass, one line each.
+/// Messages about failed checks that a lenient gate let pass, one line each.
 fn let_pass(tried: &Tried) -> Vec<String> {
     let report = &tried.run.report;
     let failed = report.checks.iter().filter(|check| check.failed() && report.overridden.is_none());
@@ -120,7 +120,7 @@ impl Sessions<'_> {
     pub fn try_gate(&self, phase: Option<&str>, evidence: BTreeMap<String, Given>) -> Result<GateTried> {
         let engine = self.engine;
         let subject = engine.select(Want::Latest)?;
-        // Looking is allowed in a session that expired: uses its stored state.
+        // A gate may be tried in an expired session: its stored state is used.
         let (loaded, session) = engine.load(&subject)?;
         let request = AdvanceRequest { evidence, ..AdvanceRequest::default() };
         let phase = match named_phase(&session, phase)? {
@@ -152,7 +152,7 @@ impl Engine {
         }
         let subject = self.select(Want::Latest)?;
         let session = self.laid_over(self.load(&subject)?.1);
-        // A bad path is reported before the gate runs, which may take time.
+        // A wrong path is reported before the gate runs, which may take long.
         self.record_named(&session, &request.artifacts, None)?;
         let mut tried = self.try_gate(&session, request.phase.as_deref(), &submission)?;
         if let Some(tried) = &mut tried {
@@ -166,7 +166,7 @@ impl Engine {
         self.complete(&fingerprint, &subject, request, tried)
     }
 
-    /// For layouts that record them: commands seen since the phase started.
+    /// Adds the commands seen since the phase started, for layouts that record them.
     fn add_commands(&self, session: &Session, tried: &mut Tried) {
         let keeps = layout::by_name(&session.layout).is_some_and(|layout| layout.facts().keeps_commands);
         let outputs = &mut tried.run.report.outputs;
@@ -183,7 +183,7 @@ impl Engine {
         }
     }
 
-    /// Retries a failed phase with its evidence, and anything given now.
+    /// Retries a failed phase with its recorded evidence and the evidence given now.
     pub(crate) fn retry(&mut self, evidence: BTreeMap<String, Given>) -> Result<Answer> {
         refuse_placeholders(&evidence)?;
         let fingerprint = self.fingerprint("retry", &format!("{evidence:?}"));
@@ -213,7 +213,7 @@ impl Engine {
         self.complete(&fingerprint, &subject, &request, tried)
     }
 
-    /// A session marked failed continues; its gate is tried when its phase is done.
+    /// Resumes a session marked as failed; its gate runs when the phase is completed.
     fn retry_failed_session(
         &mut self,
         order: &Order,
@@ -269,7 +269,7 @@ impl Engine {
             None => AttemptReport::default(),
         };
         let command = Command::CompletePhase {
-            // The phase whose gate was tried, even if another became current since.
+            // The phase whose gate was tried, even if another phase has become current since.
             phase: tried.map(|tried| tried.phase.to_string()).or(request.phase.clone()),
             attempt,
             skips: self.skips_ahead(session)?,
@@ -303,7 +303,7 @@ impl Engine {
         Ok(plan)
     }
 
-    /// Runs the gate of the selected phase; `None` if it is already done.
+    /// Runs the gate of the selected phase; `None` if the phase is already done.
     fn try_gate(
         &self,
         session: &Session,
@@ -349,8 +349,8 @@ impl Engine {
         }
     }
 
-    /// A gate's result for the current session. Commands are not repeated; cheap checks are, if the session
-    /// changed. A reopened phase counts as another one.
+    /// A gate's result for the session as it is now. If the session changed, cheap checks run again but
+    /// commands do not. Refused if the phase was reopened meanwhile.
     fn brought_up_to_date(&self, session: &Session, tried: &Tried) -> Result<AttemptReport> {
         let report = tried.run.report.clone();
         if session.version == tried.version {
@@ -362,13 +362,13 @@ impl Engine {
         self.recheck(session, &tried.phase, report, &[])
     }
 
-    /// Later phases whose `when` does not hold.
+    /// Later phases to skip because their `when` condition is false.
     pub(super) fn skips_ahead(&self, session: &Session) -> Result<Vec<model::run::Skip>> {
         Ok(self.skips(session, &*self.definition_of(session)?))
     }
 }
 
-/// Without a check, a phase may be completed with open items; that is reported.
+/// A message if a phase was completed with open items, which is possible without a check.
 fn open_items(session: &Session, tried: Option<&Tried>) -> Option<String> {
     let phase =
         session.run()?.phases.iter().find(|phase| Some(phase.id()) == tried.map(|tried| &tried.phase))?;

@@ -1,4 +1,4 @@
-//! Recording files, and restoring recorded versions. Files are read outside the turn; the model numbers their
+//! Records files, and restores recorded versions. Files are read outside the turn; the model numbers their
 //! versions inside it.
 
 use crate::artifacts::{LARGEST_KEPT, Recording, look};
@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use store::ActivityKind;
 
 impl Engine {
-    /// Records files as they are now, for the named phase, or else the current one.
+    /// Records files as they are now, for the named phase, or else for the current one.
     pub(crate) fn add_artifacts(&mut self, paths: &[PathBuf], phase: Option<&str>) -> Result<Answer> {
         if paths.is_empty() {
             return Err(Error::WrongUsage {
@@ -52,8 +52,8 @@ impl Engine {
         Ok(answer)
     }
 
-    /// Restores a recorded version of a file: this one, or else the newest that differs from the current
-    /// file. The current content is recorded first, so that it can be restored too.
+    /// Restores a file to the given recorded version, or else to the newest that differs from it. The current
+    /// content is recorded first, so that it can be restored too.
     pub(crate) fn restore_artifact(&mut self, path: &Path, version: Option<u32>) -> Result<Answer> {
         let (_, session) = self.load(&self.select(Want::Latest)?)?;
         let kept_path = self.kept_path(&session, path)?;
@@ -85,14 +85,14 @@ impl Engine {
         }
         put_file(&place, &content)?;
         let mut answer = self.add_artifacts(&[place], wanted.phase.as_ref().map(Name::as_str))?;
-        // Its record may be the same as before; the file is not.
+        // The file was restored, even if recording it added nothing.
         answer.view.already = false;
         answer.said.push(format!("{kept_path} is as it was in version {}", wanted.version));
         Ok(answer)
     }
 
-    /// A hidden file can configure a program, such as an agent's hooks: nothing that was recorded only on another machine
-    /// is written there.
+    /// Refuses to write a hidden file that was recorded only on another machine: it can configure a program,
+    /// such as an agent's hooks.
     fn refuse_instructions_from_elsewhere(&self, session: &Session, wanted: &ArtifactVersion) -> Result<()> {
         let path = &wanted.path;
         if let Some(why) = refused(path) {
@@ -114,7 +114,7 @@ impl Engine {
         Err(NotRestored::Forbidden { path: path.clone(), why }.into())
     }
 
-    /// Records that named files were worked on. The command is done: a failure here does not matter.
+    /// Records activity on the named files. A failure is ignored, because the command is already done.
     pub(super) fn tell_touched(&mut self, id: &SessionId, recording: &Recording) {
         let paths: Vec<&str> = recording.artifacts.iter().map(|artifact| artifact.path.as_str()).collect();
         if !paths.is_empty() {
@@ -143,7 +143,7 @@ fn wanted_version<'a>(
     }
 }
 
-/// A reader sees the old content or the new one, never half of it.
+/// Replaces a file atomically: a reader sees the old content or the new one, never half of it.
 fn put_file(place: &Path, content: &[u8]) -> Result<()> {
     let failed = |source| Error::io(format!("writing {}", place.display()), source);
     let folder = place.parent().unwrap_or(Path::new("."));
@@ -163,7 +163,7 @@ fn put_file(place: &Path, content: &[u8]) -> Result<()> {
     written.map_err(failed)
 }
 
-/// The phase for recorded files: the named one, or else the current one while in progress.
+/// The phase for recorded files: the named one, or else the current one if the run is in progress.
 fn phase_of(session: &Session, asked: Option<&str>) -> Result<Option<Name>> {
     let Some(run) = session.run() else { return Ok(None) };
     match asked {

@@ -36,7 +36,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use store::Filter;
 
 const LONGEST_TITLE: usize = 120;
-/// The reason of the pause of a session that was never active.
+/// The reason recorded for a session that starts paused.
 const CREATED: &str = "created, not started yet";
 
 /// Input for a new session.
@@ -50,7 +50,7 @@ pub struct StartRequest {
     pub layout: Option<String>,
     pub fields: BTreeMap<String, Given>,
     pub parallel: bool,
-    /// Start paused; the active session stays active.
+    /// True to start the session paused; the active session stays active.
     pub paused: bool,
 }
 
@@ -95,7 +95,8 @@ impl Engine {
                 true
             } else {
                 let is_alone = engine.make_room(&mut plan, &id)?;
-                // Sessions that do not occupy the worktree can be active together anyway.
+                // Sessions of layouts that are not exclusive can be active together, so they are not
+                // parallel.
                 !is_alone && layout.is_none_or(|layout| layout.facts().exclusive)
             };
             let own_id = id.clone();
@@ -116,7 +117,7 @@ impl Engine {
                 let reason = CREATED.to_owned();
                 plan.subject.events.push(Event::SessionPaused { reason, context: None, saved: Vec::new() });
             }
-            // Named after the branch, not after its target.
+            // A session without title and goal is named after its branch; similar names then mean nothing.
             if layout.is_some() || request.title.is_some() || request.goal.is_some() {
                 plan.said.extend(engine.similar_to(&own_id, &title, layout)?);
             }
@@ -128,10 +129,10 @@ impl Engine {
         Ok(answer)
     }
 
-    /// A workflow with files gets a folder for them. The session is already stored: failing to create a
-    /// folder is reported, but fails nothing.
+    /// Creates the folder of a workflow with files. The session is already stored, so a failure is only
+    /// reported.
     fn prepare_workspace(&self, workflow: &Workflow, answer: &mut Answer) {
-        // A layout's initial files are written with its other files.
+        // The initial files of a layout's session are published with its other files.
         if layouts::layout::by_name(&answer.view.layout).is_some() {
             return;
         }
@@ -151,7 +152,7 @@ impl Engine {
         title: &str,
         layout: Option<&dyn Layout>,
     ) -> Result<Option<String>> {
-        /// Of native sessions, only so many recent ones are compared: nobody remembers the older ones.
+        /// At most this many recent native sessions are compared: nobody remembers older ones.
         const MOST: usize = 100;
         let lifecycles = Lifecycle::UNFINISHED.map(ToOwned::to_owned).to_vec();
         let known: Vec<ShortView> = if layout.is_some() {
@@ -172,13 +173,13 @@ impl Engine {
         }))
     }
 
-    /// True if such a session can be continued here: its files are in this worktree and state its position.
+    /// True if a session can be continued here: its files are in this worktree, and its position is known.
     fn can_go_on_here(&self, line: &ShortView) -> bool {
         let is_here = line.layout == NATIVE || line.worktree == self.project.worktree();
         is_here && (line.layout == NATIVE || self.says_where_it_stands(&line.session_id))
     }
 
-    /// The requested workflow, or else the layout's default, or else the project's.
+    /// The requested workflow, or else the layout's default, or else the project's default.
     fn workflow_for(&self, request: &StartRequest, layout: Option<&dyn Layout>) -> Result<String> {
         let known = layout.map(|layout| layout.facts().workflows).unwrap_or_default();
         let name = match (&request.workflow, known.first()) {
@@ -198,7 +199,7 @@ impl Engine {
         }
     }
 
-    /// The project's workflow. In a layout with several workflows of its own one must be named.
+    /// The project's default workflow. If a layout has several workflows of its own, one must be named.
     fn default_workflow(&self, layout: Option<&dyn Layout>) -> Result<String> {
         let missing = layout.filter(|_| self.config.workflow.is_none());
         if let Some(only) = missing.and_then(|layout| definitions::only_one(&self.project, layout)) {
@@ -210,9 +211,9 @@ impl Engine {
         }
     }
 
-    /// The location of a new session in a layout. Never an existing one.
+    /// A place for a new session in a layout, where no session exists yet.
     fn new_spot(&self, layout: &dyn Layout, request: &StartRequest, title: &str) -> Result<Spot> {
-        // A session outside projects uses the folder chosen when it was opened.
+        // A session outside any project uses the folder with which the command was opened.
         if let Some(spot) =
             layout.identify(&self.project.worktree(), true).filter(|_| self.project.is_outside)
         {
@@ -220,11 +221,11 @@ impl Engine {
         }
         let now = self.clock.now();
         let mut random = [0; 16];
-        // Without randomness a name may be taken, which is refused below.
+        // Without randomness the name may be taken, and is then refused below.
         let _ = getrandom::fill(&mut random);
         let root = &self.project.root;
         let listed = self.listed_by_registry(layout);
-        // A generated name must be free: neither in another worktree nor left in a registry.
+        // A generated name must not belong to a session in another worktree, nor be listed in a registry.
         let is_anothers = |path: &str| {
             let spot = layout.identify(path, true).filter(|_| request.id.is_none());
             spot.is_some_and(|spot| {
@@ -246,7 +247,7 @@ impl Engine {
         Ok(spot)
     }
 
-    /// A new session's events; phases whose `when` does not hold are skipped from the start.
+    /// The events of a new session; phases whose `when` condition is false are skipped from the start.
     fn started(&self, mut start: command::Start, workflow: &Workflow) -> Result<Vec<Event>> {
         let events = command::start(start.clone());
         if workflow.phases.iter().all(|phase| phase.when.is_none()) {
@@ -264,7 +265,8 @@ impl Engine {
         Ok(command::start(start))
     }
 
-    /// Ids that differ only in case would be one folder on some disks. Checked before anything makes room.
+    /// Refuses an id that differs from an existing one only in case: on some disks both would be one folder.
+    /// Call it before the active session is paused.
     fn not_taken(&self, id: &SessionId) -> Result<SessionId> {
         let nearest = self.store.with_prefix(id.as_str(), 1)?.pop();
         match nearest.filter(|existing| existing.as_str().eq_ignore_ascii_case(id.as_str())) {
@@ -273,8 +275,8 @@ impl Engine {
         }
     }
 
-    /// The id of a new session in this place: the place's own, unless another worktree has a session of that
-    /// name.
+    /// The id of a new session in this place: the place's own, or another if a session in another worktree
+    /// has that one.
     fn id_at(&self, layout: &dyn Layout, spot: &Spot) -> Result<SessionId> {
         match self.owner(layout, spot, true)? {
             Owner::Nobody(id) if id == spot.id => self.not_taken(&id),
@@ -283,18 +285,18 @@ impl Engine {
         }
     }
 
-    /// The error that an id is taken, with how to continue its session.
+    /// The error that an id is taken, with the way to continue the session that has it.
     fn taken(&self, id: &SessionId) -> Error {
         let way_on = match self.load(id) {
             Ok((_, session)) => WayOn::from(&session.lifecycle),
-            // Something else is there.
+            // The place contains something that is not a readable session.
             Err(_) => WayOn::NewSession,
         };
         Error::IdTaken { existing: id.to_string(), way_on, run: None }
     }
 
-    /// The name belongs to a session of the same layout with another workflow: the requested one can start
-    /// there as a run.
+    /// Adds a suggestion to the error: if the id belongs to a session of this layout with another workflow,
+    /// the requested workflow can start there as a run.
     fn offering_run(&self, error: Error, layout: Option<&dyn Layout>, workflow: &Workflow) -> Error {
         let Error::IdTaken { existing, way_on: way_on @ (WayOn::Resume | WayOn::NextRun), run: None } = error
         else {
@@ -318,8 +320,8 @@ impl Engine {
         }
     }
 
-    /// The given title, or else the goal, or else the target in a layout that uses it, or else the branch, or
-    /// else the workflow.
+    /// The title of a new session: the given one, or else the goal, the target (in layouts that use targets),
+    /// the branch, or the workflow.
     fn title(
         &self,
         request: &StartRequest,
@@ -343,8 +345,8 @@ impl Engine {
     }
 }
 
-/// Two titles that share half of their words, and at least two where both have as many: `Add CSV export` and
-/// `CSV export adding`. A prefix counts as the same word.
+/// True if two titles share half of their words, and at least two if both have as many, like `Add CSV export`
+/// and `CSV export adding`. A word that begins like the other counts as equal.
 fn is_similar(one: &str, other: &str) -> bool {
     const SMALL: [&str; 6] = ["the", "and", "for", "with", "from", "into"];
     let words = |text: &str| -> BTreeSet<String> {

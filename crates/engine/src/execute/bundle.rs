@@ -1,5 +1,5 @@
-//! One session with its history, definitions and files in one file, for another machine. Taken completely or
-//! not at all.
+//! Bundles: one session with its history, definitions and files in one file, for another machine. A bundle is
+//! taken completely or not at all.
 
 mod arrival;
 mod create;

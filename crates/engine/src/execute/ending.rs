@@ -1,4 +1,4 @@
-//! Ending a session: closed as done, or abandoned.
+//! Ends a session: completed, or abandoned.
 
 use crate::engine::{Engine, Want};
 use crate::error::Result;
@@ -36,7 +36,7 @@ impl Engine {
         })
     }
 
-    /// A session that ends with open items is closed as it is, like one with open phases.
+    /// Marks the completion as forced if items are still open, as with open phases.
     fn force_over_open_items(&self, session: &Session, events: &mut [Event]) {
         let Some(run) = session.run() else { return };
         for event in events {
@@ -46,7 +46,7 @@ impl Engine {
         }
     }
 
-    /// Open items in order; a container is represented by its parts.
+    /// Open items in order; a container is left out in favour of its parts.
     fn open_items(&self, id: &SessionId) -> Result<Vec<String>> {
         let items = self.all_items(id)?;
         let mut open: Vec<&Item> =
@@ -55,7 +55,7 @@ impl Engine {
         Ok(open.into_iter().map(|item| item.id.to_string()).collect())
     }
 
-    /// Abandons the named session, or else the selected one. Archives its workspace.
+    /// Abandons the named session, or else the selected one, and archives its workspace.
     pub(crate) fn abandon(&mut self, asked: Option<&str>, reason: Option<&str>) -> Result<Answer> {
         let reason = reason.map(|text| bounded("the reason", text)).transpose()?;
         let fingerprint = self.fingerprint("abandon", &format!("{asked:?} {reason:?}"));

@@ -10,7 +10,7 @@ use model::workflow::Workflow;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Custom fields: given values, checked against the workflow's declarations, with its defaults.
+/// The given custom fields, checked against the workflow's declarations, and its defaults for the others.
 pub(super) fn read_fields(
     workflow: &Workflow,
     given: &BTreeMap<String, Given>,
@@ -24,7 +24,7 @@ pub(super) fn read_fields(
     Ok(fields)
 }
 
-/// Given custom fields, checked against the workflow's declarations.
+/// The given custom fields, checked against the workflow's declarations.
 pub(super) fn check_fields(
     workflow: &Workflow,
     given: &BTreeMap<String, Given>,
@@ -35,7 +35,7 @@ pub(super) fn check_fields(
 }
 
 fn check_field(workflow: &Workflow, name: &str, value: &Given) -> Result<Value> {
-    // Null clears a field of any type.
+    // A null value clears a field of any type.
     if guess(value).is_null() {
         return Ok(Value::Null);
     }

@@ -1,4 +1,4 @@
-//! Commands about items. Each loads only the items that its decision needs, within this process's turn.
+//! Commands about items. Each loads only the items that its decision needs, in this process's turn.
 
 mod around;
 mod load;
@@ -35,7 +35,7 @@ use model::words;
 use model::workflow::PhaseDefinition;
 use std::collections::BTreeMap;
 
-/// A title must fit on one line of a list.
+/// The maximum length of a title, which must fit on one line of a list.
 const LONGEST_TITLE: usize = 500;
 /// The default kind of an item.
 const USUAL_KIND: &str = "task";
@@ -151,7 +151,7 @@ impl Engine {
             id,
             kind,
             title: titled(&request.title)?,
-            // The model refuses a phase that does not exist or cannot take the item.
+            // The model refuses a phase that does not exist or cannot have the item.
             phase: request.phase.clone().or_else(|| parent.is_none().then(|| home.phase.to_string())),
             parent: request.parent.as_deref().map(parse).transpose()?,
             needs: parse_all(&request.needs)?,
@@ -187,7 +187,7 @@ impl Engine {
         Ok(Home { phase: phase.clone(), items: items_of(phase) })
     }
 
-    /// An actor's activity renews its leases here once more than half has passed.
+    /// Renews an actor's leases, once more than half of their time has passed, with any of its commands here.
     pub(super) fn renew_leases(&self, plan: &mut Plan, actor: &Actor) -> Result<()> {
         let Some(session) = plan.subject.before.as_ref().filter(|session| session.has_items()) else {
             return Ok(());
@@ -219,7 +219,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Frees the items that the pausing actor holds: otherwise nobody could take them until the leases expire.
+    /// Releases the items that the pausing actor holds; otherwise nobody could claim them until the leases
+    /// expire.
     pub(super) fn free_leases(&self, plan: &mut Plan, actor: &Actor) -> Result<()> {
         let Some(session) = plan.subject.before.as_ref().filter(|session| session.has_items()) else {
             return Ok(());
@@ -238,7 +239,7 @@ impl Engine {
         Ok(())
     }
 
-    /// All items of a session that returns to an earlier version; `None` otherwise.
+    /// All items after a session returns to another version; `None` if it does not.
     pub(super) fn restored_items(&self, plan: &Plan, actor: &Actor) -> Result<Option<ItemBook>> {
         let Some(session) = &plan.subject.before else { return Ok(None) };
         if !plan.subject.events.iter().any(|event| matches!(event, Event::Restored { .. })) {
@@ -255,8 +256,8 @@ impl Engine {
     }
 }
 
-/// The place that a new item's id implies, in a session whose tool uses such ids; only while that phase is
-/// open and nothing else was requested.
+/// The phase and kind that a new item's id implies, in layouts with such ids; only if that phase is open and
+/// the request names neither phase nor parent.
 fn home_by_id(session: &Session, request: &ItemAdd) -> Option<ItemHome> {
     let id = ItemId::parse(request.id.as_deref()?).ok()?;
     let home = layout::by_name(&session.layout)?.capabilities().item_rules?.home(&id)?;
@@ -264,7 +265,7 @@ fn home_by_id(session: &Session, request: &ItemAdd) -> Option<ItemHome> {
     (is_open && request.phase.is_none() && request.parent.is_none()).then_some(home)
 }
 
-/// The place of a new item.
+/// The phase of a new item, and the kind of its items.
 struct Home {
     phase: Name,
     items: Option<String>,

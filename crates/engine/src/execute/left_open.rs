@@ -1,4 +1,4 @@
-//! Ending a run over a failed gate or open items: only a person can do that.
+//! Ending a run despite a failed gate or open items, which only a person can do.
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -10,8 +10,8 @@ use model::refusal::{ItemRefusal, Refusal};
 use model::session::Session;
 
 impl Engine {
-    /// Only a person can complete a phase behind one that a file calls done against our records: its own gate comes
-    /// first.
+    /// Only a person may complete a phase if a file calls an earlier phase done against our records; that
+    /// phase's gate comes first.
     pub(super) fn refuse_to_pass_over(&self, session: &Session, phase: &Phase) -> Result<()> {
         match contested_before(session, phase) {
             Some(refusal) if self.require_person(Restricted::Close).is_err() => Err(refusal.into()),
@@ -19,7 +19,8 @@ impl Engine {
         }
     }
 
-    /// Only a person can end a run with open items, or with a phase that a file calls done against our records.
+    /// Only a person may end a run with open items, or with a phase that a file calls done against our
+    /// records.
     pub(super) fn refuse_to_end_over_items(&self, session: &Session, events: &[Event]) -> Result<()> {
         let ends = events.iter().any(|event| matches!(event, Event::RunCompleted));
         let Some(run) = session.run().filter(|_| ends) else { return Ok(()) };

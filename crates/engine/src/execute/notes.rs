@@ -1,4 +1,4 @@
-//! Notes: added, and resolved.
+//! Adds and resolves notes.
 
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
@@ -39,7 +39,7 @@ impl Engine {
         })
     }
 
-    /// Refuses a reason that the session's own tool does not know.
+    /// Refuses a note's reason that the session's own tool does not know.
     fn refuse_note(&self, kind: NoteKind, fields: &BTreeMap<String, Value>) -> Result<()> {
         let reason = fields.get("reason").filter(|_| kind == NoteKind::Deferred);
         let Some(reason) = reason else { return Ok(()) };
@@ -63,7 +63,7 @@ impl Engine {
         let command = Command::ResolveNote { id };
         let fingerprint = self.fingerprint("note resolve", &format!("{command:?}"));
         self.in_turn(&fingerprint, |engine| {
-            // An old note may have left the snapshot; the log has every one.
+            // The snapshot may lack an old note; the log has every note.
             let subject = engine.select(Want::Unfinished)?;
             let whole = engine.replay(&subject)?;
             let events = decide(&whole, command.clone())?;

@@ -1,5 +1,5 @@
-//! Consequences of a completed phase in a layout's session: items that follow from it, and files that the
-//! session's own tool wrote, recorded so that later changes can be detected.
+//! Consequences of a completed phase in a layout's session: items that follow from it, and records of files
+//! that the session's own tool wrote, so that later changes can be detected.
 
 use crate::artifacts::{Recording, look};
 use crate::engine::Engine;
@@ -14,7 +14,7 @@ use model::session::Session;
 use std::collections::BTreeSet;
 
 impl Engine {
-    /// Items that the completed phase settles.
+    /// Adds the events of items that the completed phase settles.
     pub(super) fn add_settled_items(&self, plan: &mut Plan) -> Result<()> {
         let Some(before) = plan.subject.before.clone() else { return Ok(()) };
         let layout = layout::by_name(&before.layout);
@@ -43,7 +43,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Records files of finished phases that the session's own tool wrote since.
+    /// Records files of finished phases that the session's own tool has written since.
     pub(super) fn record_outputs(&self, plan: &mut Plan) -> Result<()> {
         let Some(before) = plan.subject.before.as_ref().filter(|before| keeps_outputs(before)) else {
             return Ok(());
@@ -86,7 +86,7 @@ fn keeps_outputs(session: &Session) -> bool {
     layout::by_name(&session.layout).is_some_and(|layout: &dyn Layout| layout.facts().records_outputs)
 }
 
-/// True for events after which phases are no longer what they were.
+/// True for events that take phases back, so that their files are not recorded.
 fn goes_back(event: &Event) -> bool {
     matches!(
         event,

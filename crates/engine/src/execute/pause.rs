@@ -1,4 +1,4 @@
-//! Pausing, with the current drafts.
+//! Pauses a session, and records its current drafts.
 
 use crate::artifacts::{LARGEST_KEPT, Recording};
 use crate::engine::{Engine, Want};
@@ -15,21 +15,21 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PauseRequest {
     pub reason: Option<String>,
-    /// The work in progress.
+    /// A description of the work in progress.
     pub context: Option<String>,
     /// Files to record as they are now.
     pub drafts: Vec<PathBuf>,
 }
 
 impl Engine {
-    /// Pauses the session and records these files as they are now.
+    /// Pauses the session, and records the requested files as they are now.
     pub(super) fn pause(&mut self, request: &PauseRequest) -> Result<Answer> {
         let drafts = &request.drafts;
         let reason = bounded("the reason", request.reason.as_deref().unwrap_or(REASON_USER_REQUEST))?;
         let context = request.context.as_deref().map(|text| bounded("the context", text)).transpose()?;
         let fingerprint = self.fingerprint("pause", &format!("{reason:?} {context:?} {drafts:?}"));
         let id = self.select(Want::Unfinished)?;
-        // Read outside the turn.
+        // Drafts are read outside the turn.
         let recording = self.drafts(&id, drafts)?;
         let saved: Vec<String> = recording.artifacts.iter().map(|draft| draft.path.clone()).collect();
         let mut answer = self.in_turn(&fingerprint, |engine| {
@@ -53,8 +53,8 @@ impl Engine {
         Ok(answer)
     }
 
-    /// Pausing again is harmless, except in layouts whose tool knows only the active session: there, without
-    /// a name, no session could be meant.
+    /// Refuses to pause when no session is active, in layouts whose tool knows only the active one: no other
+    /// can be meant without a name. Elsewhere pausing a paused session is harmless.
     fn refuse_nothing_active(&self, session: &Session) -> Result<()> {
         let is_meant = layout::by_name(&session.layout)
             .is_some_and(|layout| layout.facts().pauses_active_only)

@@ -1,4 +1,4 @@
-//! Leaving the usual order: skipping, rolling back, failing; and approvals.
+//! Leaving the usual order of phases: skipping, rolling back, failing. Also approvals.
 
 use crate::checks::trust;
 use crate::definitions;
@@ -24,33 +24,34 @@ use std::rc::Rc;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ApproveRequest {
     pub check: String,
-    /// By id or number; by default the current phase, or a claimed one.
+    /// The phase by id or number; by default the current one, or else a claimed one.
     pub phase: Option<String>,
     pub ttl_seconds: Option<u64>,
-    /// A remark: for whom, on whose word. The caller is the recorded actor.
+    /// A remark: on whose behalf or whose word. The recorded actor is the caller.
     pub by: Option<String>,
-    /// Sign even if the policy does not require it.
+    /// True to sign even if the policy does not require it.
     pub sign: bool,
-    /// The hash of the files that the approver was shown; refused if they have changed since.
+    /// The hash of the files that the approver was shown; the approval is refused if they have changed.
     pub files: Option<String>,
 }
 
-/// A command of a definition, and whether it is trusted.
+/// A command in a definition's checks, and whether it is trusted.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct TrustedCommand {
-    /// The session whose own definition has it, if the current workflow does not.
+    /// The session whose own definition has the command, if the workflow's current definition lacks it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
     pub phase: Name,
     pub check: Name,
     pub command: String,
     pub trusted: bool,
-    /// The entry for `LEFTOFF_TRUST` that lets automation run it.
+    /// The entry for `LEFTOFF_TRUST` that lets automation run the command.
     pub hash: String,
 }
 
 impl Workflows<'_> {
-    /// The changes from moving the current run to its workflow's current definition, one line each.
+    /// The changes that moving the current run to its workflow's current definition would make, one line
+    /// each.
     pub fn definition_changes(&self) -> Result<Vec<String>> {
         let engine = self.engine;
         let (_, session) = engine.load(&engine.select(Want::Unfinished)?)?;
@@ -59,8 +60,8 @@ impl Workflows<'_> {
         Ok(definitions::differences(&before, &now))
     }
 
-    /// The commands in a workflow's checks: of its current definition, and of the one with which the selected
-    /// session started. The file may have changed since, or never have been here.
+    /// The commands in a workflow's checks: those of its current definition, and those of the definition with
+    /// which the selected session started, which may differ or not be in this project.
     pub fn commands(&self, workflow: &str) -> Result<Vec<TrustedCommand>> {
         let engine = self.engine;
         let of_session = engine.definition_in_use(workflow)?;
@@ -98,7 +99,7 @@ impl Engine {
         })
     }
 
-    /// Only a person skips a phase with a gate, or the gate would be optional.
+    /// Requires a person to skip a phase with a gate; otherwise the gate would be optional.
     fn authorise_skip(&self, session: &Session, signature: Option<&Signature>) -> Result<Option<Event>> {
         let Some(run) = session.run().filter(|run| run.is_open()) else { return Ok(None) };
         let phase = run.current().id();
@@ -148,7 +149,7 @@ impl Engine {
         let remark = request.by.as_deref().map(|text| bounded("the remark", text)).transpose()?;
         let by = self.actor(self.asking_agent()?.as_ref()).to_string();
         let fingerprint = self.fingerprint("approve", &format!("{request:?} {by}"));
-        // A session may be finished only according to its file: its gates can still be proven.
+        // A session may be finished only according to its file, so that its gates can still be passed.
         let want = if request.phase.is_some() { Want::Latest } else { Want::Unfinished };
         if let Some(key) = self.options.key.clone()
             && self.remembered(&fingerprint)?.is_some()
@@ -207,7 +208,8 @@ impl Engine {
             .collect()
     }
 
-    /// Where a command is trusted: in this worktree, and in that of the selected session, whose gate runs there.
+    /// The worktrees where a command must be trusted: this one, and the selected session's, where its gate
+    /// runs.
     pub(crate) fn roots_to_trust(&self) -> Vec<PathBuf> {
         let session = self.select(Want::Latest).and_then(|id| Ok(self.load(&id)?.1)).ok();
         let there = session.filter(|session| session.machine.is_none()).map(|session| self.root_of(&session));
@@ -216,8 +218,8 @@ impl Engine {
         roots
     }
 
-    /// True if the check has an approval, but of files that have changed since: repeating it under its key would only repeat
-    /// the old answer.
+    /// True if the check has an approval of files that have changed since. Repeating the approval under its
+    /// key would only return the old answer.
     fn was_for_other_files(&self, want: Want, request: &ApproveRequest, by: &str) -> bool {
         let session = self.select(want).and_then(|id| Ok(self.load(&id)?.1));
         let Ok(session) = session else { return false };
@@ -263,8 +265,8 @@ impl Engine {
     }
 }
 
-/// The phases that can wait for approval: the named one, or else the current one, then claimed ones. Proven
-/// phases wait for nothing, and future ones not yet.
+/// The phases that can be approved: the named one, or else the current one and then claimed ones. Proven
+/// phases need no approval, and future ones not yet.
 fn waiting<'a>(session: &'a Session, asked: Option<&str>) -> Result<Vec<&'a Phase>> {
     let Some(run) = session.run() else { return Ok(Vec::new()) };
     let is_current = |phase: &&Phase| phase.id() == run.current().id();
@@ -301,7 +303,7 @@ fn commands(workflow: &Workflow) -> impl Iterator<Item = (&Name, &Name, &str)> {
 }
 
 impl View {
-    /// The hash of the files that an approval of the current phase would be about.
+    /// The hash of the files that an approval of the current phase covers.
     pub fn files_to_approve(&self, engine: &Engine) -> Option<String> {
         let (_, session) = engine.load(&SessionId::parse(&self.session_id).ok()?).ok()?;
         let phase = session.run()?.current().id().clone();

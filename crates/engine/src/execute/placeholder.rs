@@ -1,5 +1,5 @@
-//! Placeholders in printed commands for values that only the caller knows. Refused as a value before any gate
-//! runs: typing a printed command unchanged is not an attempt.
+//! Placeholders in printed commands, for values that only the caller knows. A placeholder is refused as a
+//! value before any gate runs, so that typing a printed command unchanged is not an attempt.
 
 use crate::error::{Error, Result};
 use model::gate::Given;
@@ -50,7 +50,7 @@ pub(crate) fn refuse_placeholder(what: &str, text: &str) -> Result<()> {
 }
 
 fn is_placeholder(text: &str) -> bool {
-    // In quoted text a bracket is replaced by one without meaning in markup.
+    // Quoting replaces angle brackets by similar characters without a meaning in markup.
     let inner = text.strip_prefix(['<', '\u{2039}']).and_then(|text| text.strip_suffix(['>', '\u{203a}']));
     WORDS.contains(&text) || inner.is_some_and(|inner| !inner.is_empty() && !inner.contains(['<', '>']))
 }

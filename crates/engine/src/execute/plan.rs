@@ -1,4 +1,4 @@
-//! A command's plan: events of one or two sessions, folded and converted to rows.
+//! The plan of a command: events of one or more sessions, folded and converted to rows.
 
 use crate::NATIVE;
 use crate::disk::Operation;
@@ -23,22 +23,22 @@ use store::{
 /// The command name under which external edits are stored.
 const EXTERNAL_EDIT: &str = "external edit";
 
-/// The format of a stored answer. Raised when current programs could no longer read new ones.
+/// The format's version of stored answers. Raise it if programs of today can no longer read new answers.
 const ANSWER_VERSION: u32 = 1;
 
 /// The command being executed: its name, and its identity under a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Order {
     pub(crate) name: &'static str,
-    /// A hash: the input may contain a secret, and this is stored.
+    /// A hash of the input: the input itself may contain a secret, and this value is stored.
     pub(crate) fingerprint: String,
 }
 
 /// New events of one session.
 pub(crate) struct Change {
-    /// Its list number; 0 for a new one.
+    /// The session's number in lists; 0 for a new session.
     pub(crate) number: u64,
-    /// `None` for a new session.
+    /// The session before the change; `None` for a new one.
     pub(crate) before: Option<Session>,
     pub(crate) events: Vec<Event>,
 }
@@ -50,22 +50,22 @@ pub(crate) struct Plan {
     pub(crate) definitions: Vec<DefinitionRow>,
     pub(crate) contents: Vec<ContentRow>,
     pub(crate) bindings: Vec<Binding>,
-    /// File work that belongs to the subject's events.
+    /// File work that belongs to the events of the subject.
     pub(crate) operation: Option<Operation>,
     pub(crate) said: Vec<String>,
-    /// The items that the subject's events touch, before them.
+    /// The items that the subject's events touch, as they are before the events.
     pub(crate) items: Option<ItemBook>,
     /// All items of the subject after it returned to an earlier version.
     pub(crate) restored: Option<ItemBook>,
-    /// The item of the command.
+    /// The item that the command is about.
     pub(crate) item: Option<ItemId>,
     /// The subject's whole log, if the decision needs it for folding.
     pub(crate) history: Vec<Recorded>,
-    /// The place of a session that came in a bundle. Folding its log needs it.
+    /// The place of a session that came in a bundle, which folding its log needs.
     pub(crate) taken: Option<Taken>,
-    /// It pauses the session that was active here.
+    /// True if the command pauses the session that was active here.
     pub(crate) makes_room: bool,
-    /// The stored snapshot is recent enough: the subject's next one can wait.
+    /// True if the stored snapshot is recent enough, so that no new one is stored.
     pub(crate) spares_snapshot: bool,
 }
 
@@ -79,7 +79,7 @@ pub(crate) struct Kept {
     pub(crate) operation: Option<Operation>,
     pub(crate) batch: Batch,
     pub(crate) item: Option<Item>,
-    /// The content of the subject's view.
+    /// The context of the answer, which decides what the subject's view contains.
     pub(crate) follows: Follows,
 }
 
@@ -109,7 +109,7 @@ impl Plan {
         changes.any(|change| change.before.as_ref().is_some_and(|session| session.layout != NATIVE))
     }
 
-    /// True if it changes this session.
+    /// True if the plan changes this session.
     pub(crate) fn changes(&self, id: &SessionId) -> bool {
         let changes = std::iter::once(&self.subject).chain(&self.others);
         changes.filter_map(|change| change.before.as_ref()).any(|session| session.id == *id)
@@ -140,7 +140,7 @@ impl Plan {
         Ok(Kept { subject, number, already, gate_failed, said, operation, batch, item, follows })
     }
 
-    /// A run names its definition by the hash of the stored text.
+    /// Names the definition of each run by the hash of its stored text.
     fn name_definitions(&mut self) {
         let changes = std::iter::once(&mut self.subject).chain(&mut self.others);
         for event in changes.flat_map(|change| &mut change.events) {
@@ -148,7 +148,7 @@ impl Plan {
         }
     }
 
-    /// Everything that is stored passes here: recognisable secrets are removed.
+    /// Removes recognisable secrets from all events before they are stored.
     fn redact(&mut self) {
         let changes = std::iter::once(&mut self.subject).chain(&mut self.others);
         for event in changes.flat_map(|change| &mut change.events) {
@@ -157,7 +157,7 @@ impl Plan {
     }
 }
 
-/// Adds rows of touched items to the batch; returns the command's item.
+/// Adds the rows of touched items to the batch; returns the item that the command is about.
 fn keep_items(plan: &Plan, now: Timestamp, actor: &Actor, batch: &mut Batch) -> Result<Option<Item>> {
     let Some(session) = plan.subject.before.as_ref().map(|session| &session.id) else { return Ok(None) };
     if let Some(restored) = &plan.restored {
@@ -172,7 +172,8 @@ fn keep_items(plan: &Plan, now: Timestamp, actor: &Actor, batch: &mut Batch) -> 
             book.apply(event, now, actor);
         }
     }
-    // Rows are stored one by one, unless some are dropped: a drop has loaded them all.
+    // Changed items are stored one by one; if an item was dropped, all are loaded, and the whole list is
+    // replaced.
     let is_drop = |event: &Event| matches!(event, Event::Item(ItemEvent::ItemDropped { .. }));
     if plan.subject.events.iter().any(is_drop) {
         let rows = book.iter().map(|item| item_row(session, item)).collect::<Result<_>>()?;
@@ -183,7 +184,7 @@ fn keep_items(plan: &Plan, now: Timestamp, actor: &Actor, batch: &mut Batch) -> 
     Ok(plan.item.as_ref().and_then(|id| book.get(id)).cloned())
 }
 
-/// The session after a change, with its rows added to the batch if anything changed, without a snapshot.
+/// The session after a change, whose rows, but no snapshot, are added to the batch if anything changed.
 fn fold_one(
     change: Change,
     command: &str,
@@ -216,7 +217,7 @@ fn fold_one(
     Ok(after)
 }
 
-/// Adds the snapshot of a session that the batch changes.
+/// Adds a session's snapshot to the batch, if the batch changes the session.
 fn keep_snapshot(session: &Session, batch: &mut Batch) -> Result<()> {
     if let Some(stream) = batch.streams.last_mut().filter(|stream| stream.row.id == session.id) {
         stream.snapshot = Some(snapshot_of(session)?);
@@ -267,7 +268,8 @@ pub(crate) fn definition_row(workflow: &Workflow) -> Result<DefinitionRow> {
     Ok(DefinitionRow { hash: workflow.hash.clone(), body: to_json(workflow)? })
 }
 
-/// Names the stored definition by its SHA-256, unless already named or not available.
+/// Names the definition of a run by the SHA-256 of its stored text, if that is missing and the text is
+/// available.
 pub(crate) fn name_definition(event: &mut Event, definitions: &[DefinitionRow]) {
     if let Event::RunStarted { workflow, definition: definition @ None, .. }
     | Event::DefinitionUpdated { workflow, definition: definition @ None, .. } = event
@@ -277,7 +279,7 @@ pub(crate) fn name_definition(event: &mut Event, definitions: &[DefinitionRow]) 
     }
 }
 
-/// A gate's event names the state that it follows.
+/// Records in a gate's event the hash of the state before it.
 fn name_state(recorded: &mut Recorded, before: &Session) {
     if let Event::PhaseCompleted { attempt, .. } | Event::GateFailed { attempt, .. } = &mut recorded.event
         && let Some(judged) = &mut attempt.judged
@@ -297,7 +299,7 @@ pub(crate) fn key_row(key: &str, order: &Order, answer: &Answer, at: Timestamp) 
     })
 }
 
-/// The answer stored with a key; `None` if another program stored it in an unknown format.
+/// The answer stored under a key; `None` if another program stored it in an unknown format.
 pub(crate) fn kept_answer(row: &KeyRow) -> Option<Answer> {
     let is_known = row.version.is_none_or(|version| version <= ANSWER_VERSION);
     serde_json::from_str(&row.answer).ok().filter(|_| is_known)

@@ -1,4 +1,4 @@
-//! Removes text from a session's whole history for good. The mark left behind does not say what it was.
+//! Removes text from a session's whole history for good. The mark left behind does not reveal the text.
 
 mod replacing;
 
@@ -27,17 +27,17 @@ use store::{ActivityRow, EventRow, KEPT_ACTIVITIES, Rewrite};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PurgeRequest {
     pub text: String,
-    /// A person was asked, and confirmed. Otherwise the question is the answer, and nothing changes.
+    /// True if a person was asked and confirmed. Otherwise the error is the question, and nothing changes.
     pub confirmed: bool,
 }
 
-/// A history with text removed.
+/// A history from which text was removed.
 struct Purged {
     id: SessionId,
     number: u64,
-    /// Only the changed ones.
+    /// The changed rows of events only.
     rows: Vec<EventRow>,
-    /// All events, after the purge.
+    /// All events, as they are after the purge.
     events: Vec<Recorded>,
     activity: Vec<ActivityRow>,
     /// Hashes of stored files that contain the text.
@@ -46,8 +46,8 @@ struct Purged {
 }
 
 impl Engine {
-    /// Replaces every occurrence in the session's events, snapshot, activity and remembered answers, and
-    /// deletes stored files that contain it. Irreversible, so a person must have confirmed it.
+    /// Replaces every occurrence of a text in a session's events, snapshot, activity and stored answers, and
+    /// deletes stored files that contain it. This cannot be undone, so a person must have confirmed it.
     pub(crate) fn purge(&mut self, request: &PurgeRequest) -> Result<Answer> {
         if request.confirmed {
             self.require_person(Restricted::Purge)?;
@@ -72,8 +72,8 @@ impl Engine {
         Ok(answer)
     }
 
-    /// The session's own files would bring the text back as an edit: edits are adopted first, and nothing is
-    /// purged while the files contain the text.
+    /// Adopts edits, and refuses to purge while the session's own files contain the text: they would bring it
+    /// back as an edit.
     fn settle_files_without(&mut self, text: &str) -> Result<()> {
         let id = self.select(Want::Latest)?;
         let (loaded, session) = self.load(&id)?;
@@ -136,7 +136,7 @@ impl Engine {
                 hint: Hint::new("name the text to remove: ").run(words!["purge", "…"]),
             });
         }
-        // A key stores a hash of its input, from which the text could be recovered.
+        // The hash of the input, which is stored with a key, could reveal the text.
         if self.options.key.is_some() {
             return Err(Error::WrongUsage {
                 message: "purge takes no --key".to_owned(),
@@ -171,8 +171,8 @@ impl Engine {
         Ok(Purged { id, number, rows, events, activity, contents, replaced })
     }
 
-    /// Stored files that contain the text. They are deleted completely: with replaced text they would not be
-    /// the same files.
+    /// The hashes of stored files that contain the text. The files are deleted: with the text replaced, their
+    /// hashes would not match.
     fn contents_with(&self, events: &[Recorded], text: &str) -> Result<Vec<String>> {
         let mut found = Vec::new();
         for hash in events.iter().flat_map(|recorded| recorded.event.contents()) {
@@ -185,7 +185,8 @@ impl Engine {
         Ok(found)
     }
 
-    /// Definitions are shared by sessions and identified by their hash, and copies are not ours to open.
+    /// Messages about places where the text stays: definitions, which sessions share by hash, and copies
+    /// outside the store.
     fn where_it_stays(&self, session: &Session, text: &str) -> Result<Vec<String>> {
         let mut said = Vec::new();
         for run in &session.runs {
@@ -206,7 +207,7 @@ impl Engine {
     }
 }
 
-/// The hash of what a purge leaves: a signature is for these events and no others.
+/// The hash of the events that a purge leaves, so that its signature holds for these events and no others.
 pub(crate) fn evidence(rewritten: &[Rewritten]) -> String {
     let lines: String = rewritten.iter().map(|one| format!("{} {}\n", one.version, one.hash)).collect();
     hex(&Sha256::digest(lines))
@@ -232,7 +233,8 @@ impl Purged {
     }
 }
 
-/// An unreadable history would be worse than its content.
+/// Checks that an event is still readable after the purge; an unreadable history would be worse than the
+/// text.
 fn still_readable(id: &SessionId, row: &EventRow, before: &Recorded) -> Result<Recorded> {
     let refused = |what: &str| Error::NotPurgeable { what: what.to_owned() };
     let after = read_event(id, row).map_err(|_| refused("the kind of an actor"))?;
@@ -264,7 +266,7 @@ fn still_readable(id: &SessionId, row: &EventRow, before: &Recorded) -> Result<R
     Ok(after)
 }
 
-/// The location of a session, by which others find it.
+/// The worktree or path in an event, and the layout, by which other commands find the session.
 fn places(event: &Event) -> Option<(&str, &str)> {
     match event {
         Event::SessionStarted { worktree, layout, .. } => Some((worktree, layout)),

@@ -1,4 +1,4 @@
-//! The door for every change of a session: a request in, one answer out. Decides nothing.
+//! The only entry for changes of a session: a request in, one answer out. Decides nothing.
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -13,13 +13,13 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// A change of a session, as a caller asks for it. It applies to the selected session unless it names one.
+/// A request to change a session: the selected one, unless the request names another.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Request {
     Start(StartRequest),
     /// Completes the current phase if its gate passes.
     Advance(AdvanceRequest),
-    /// Retries a failed phase with its evidence, and anything given now.
+    /// Retries a failed phase with its recorded evidence and the evidence given now.
     Retry {
         evidence: BTreeMap<String, Given>,
     },
@@ -34,7 +34,8 @@ pub enum Request {
         error: String,
     },
     Approve(ApproveRequest),
-    /// Goes back to an earlier phase as previewed. Refused if the preview no longer applies.
+    /// Goes back to an earlier phase with the effects in the preview. Refused if the preview no longer
+    /// applies.
     Revisit {
         request: RevisitRequest,
         seen: Box<RevisitPreview>,
@@ -80,28 +81,28 @@ pub enum Request {
         phase: Option<String>,
         fields: BTreeMap<String, Given>,
     },
-    /// Records files as they are now, for the named phase, or else the current one.
+    /// Records files as they are now, for the named phase, or else for the current one.
     AddArtifacts {
         paths: Vec<PathBuf>,
         phase: Option<String>,
     },
-    /// Restores this version of a file, or else the newest that differs from the current file.
+    /// Restores a file to the given version, or else to the newest that differs from it.
     RestoreArtifact {
         path: PathBuf,
         version: Option<u32>,
     },
     Item(ItemRequest),
-    /// Names a point in the session's history.
+    /// Creates a checkpoint, which names a point in the session's history.
     Checkpoint {
         name: Option<String>,
     },
-    /// Goes back to before the caller's last command, or to a version or checkpoint.
+    /// Undoes the caller's last command, or returns to a version or checkpoint.
     Undo {
         to: Option<String>,
     },
     Redo,
     Purge(PurgeRequest),
-    /// Imports another tool's session: at a path or by id, or else the selected one.
+    /// Imports another tool's session at a path or with an id, or else the selected one.
     Import {
         session: Option<String>,
         layout: Option<String>,
@@ -114,14 +115,14 @@ pub enum Request {
 }
 
 impl Request {
-    /// A plain note.
+    /// A note without a special kind or fields.
     pub fn note(text: &str) -> Self {
         Self::Note { kind: NoteKind::Note, text: text.to_owned(), fields: BTreeMap::new() }
     }
 }
 
 impl Engine {
-    /// Carries out a change. A refused or failed one changes nothing.
+    /// Executes a request. If it is refused or fails, nothing changes.
     pub fn execute(&mut self, request: Request) -> Result<Answer> {
         match request {
             Request::Start(request) => self.start(&request),

@@ -1,4 +1,4 @@
-//! The default session of `resume`. Asks a person instead of guessing.
+//! Selects the session that `resume` means by default. Asks a person instead of guessing.
 
 use crate::engine::{Engine, Want};
 use crate::error::{Choice, Error, Result};
@@ -24,7 +24,8 @@ impl Engine {
         Ok(id)
     }
 
-    /// An active session that is resumed again, or else one outside projects that a person selects.
+    /// The session to resume if none waits: an active one that its tool resumes again, or one outside
+    /// projects that a person selects.
     fn resumable_though_nothing_waits(&self, on: OnDiscrepancy) -> Result<SessionId> {
         let worktree = self.project.worktree();
         let filter = Filter {
@@ -48,7 +49,7 @@ impl Engine {
         Err(Error::NothingPaused { worktree, there_are: self.some_here()? })
     }
 
-    /// The only session that is active here, where its tool calls an active session one that can be resumed.
+    /// The only session that is active here, if its tool also resumes active sessions.
     fn only_active_that_can_be_resumed(&self) -> Result<Option<SessionId>> {
         let filter = Filter {
             lifecycles: vec!["active".to_owned()],
@@ -63,18 +64,18 @@ impl Engine {
         Ok(is_resumable.then(|| only.row.id.clone()))
     }
 
-    /// If a session's own tool lets its user select from a list, so do we.
+    /// Refuses to choose a session if its own tool lets the user select one from a list.
     fn refuse_to_choose(&self, waiting: &SessionId) -> Result<()> {
         let known = self.store.load(waiting)?.map(|found| found.row.layout);
-        // A session that was not adopted is in no index: ask all layouts.
+        // A session that is not adopted has no known layout in the store, so all layouts are asked.
         let is_meant =
             |layout: &&&dyn Layout| known.as_ref().is_none_or(|known| known == layout.facts().name);
         let mut layouts = layout::all().iter().filter(is_meant);
         layouts.try_for_each(|layout| self.have_selected(*layout, waiting))
     }
 
-    /// Stops until a person selects one of several paused sessions of this layout, including this one; or one
-    /// of the active ones, if it is active.
+    /// Asks a person to select if several sessions of this layout have the lifecycle of the waiting one,
+    /// which is paused or active.
     fn have_selected(&self, layout: &dyn Layout, waiting: &SessionId) -> Result<()> {
         let Some(heading) = layout.facts().list_heading else { return Ok(()) };
         let lifecycles = vec!["paused".to_owned(), "active".to_owned()];
@@ -92,8 +93,8 @@ impl Engine {
         Err(to_be_chosen(heading, &found))
     }
 
-    /// Nothing waits here: a session outside projects can be resumed from any folder, once a person selects
-    /// it.
+    /// Asks a person to select a session outside projects if nothing waits here; such a session can be
+    /// resumed from any folder.
     fn have_one_outside_selected(&self) -> Result<()> {
         for layout in layout::all() {
             let Some(heading) = layout.facts().list_heading else { continue };
@@ -125,7 +126,7 @@ impl Engine {
     }
 }
 
-/// A tool's sessions with their list numbers, for its user to select one.
+/// The error that lists a tool's sessions by number, for a person to select one.
 fn to_be_chosen(heading: &str, found: &[ShortView]) -> Error {
     let choice = |line: &ShortView| Choice {
         key: line.number.to_string(),

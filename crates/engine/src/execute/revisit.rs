@@ -1,4 +1,4 @@
-//! Revisiting an earlier phase: computes the effects, shows them, and applies them as a whole.
+//! Revisits an earlier phase: computes the effects, shows them, and applies them together.
 
 mod affected;
 mod archive;
@@ -31,19 +31,19 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A requested revision.
+/// A request to revisit a phase.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RevisitRequest {
-    /// By id or number.
+    /// The phase by id or number.
     pub phase: String,
-    /// Overrides the proposed impact.
+    /// The impact to use instead of the proposed one.
     pub impact: Option<Impact>,
     pub reason: String,
-    /// Affected later phases; empty means all.
+    /// The later phases that are affected; empty means all.
     pub affects: Vec<String>,
 }
 
-/// The effects of a revision. Nothing has happened yet.
+/// The effects that a revision would have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RevisitPreview {
     pub session_id: String,
@@ -51,15 +51,15 @@ pub struct RevisitPreview {
     pub reason: String,
     pub impact: Impact,
     pub proposed: Impact,
-    /// The reason for the proposal.
+    /// The reason for the proposed impact.
     pub because: String,
-    /// The phase's own files, compared with their records.
+    /// The phase's own files, compared with their recorded versions.
     pub files: Vec<FileChange>,
     /// Declared fields that changed since the phase was completed.
     pub fields: Vec<FieldChange>,
     pub flagged: Vec<Name>,
     pub restarted: Vec<Name>,
-    /// The number of completed items that are reopened.
+    /// The number of completed items that would be reopened.
     pub reopened: usize,
     pub archived: Vec<Archived>,
     pub warnings: Vec<String>,
@@ -68,9 +68,9 @@ pub struct RevisitPreview {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FileChange {
     pub path: String,
-    /// `None` if unchanged.
+    /// How the file differs from its record; `None` if it does not.
     pub difference: Option<Difference>,
-    /// A line diff, if the old content was stored and both are text.
+    /// A line diff, if the old content was stored and both versions are text.
     pub lines: Option<String>,
 }
 
@@ -81,17 +81,17 @@ pub struct FieldChange {
     pub now: Option<Value>,
 }
 
-/// A computed revision: what to show, what to log, what to do on disk.
+/// A computed revision: its preview, its events, and its file operation.
 pub(super) struct WorkedOut {
     pub(super) preview: RevisitPreview,
     pub(super) events: Vec<Event>,
-    /// As they are before it.
+    /// The items as they are before the revision.
     pub(super) items: ItemBook,
     pub(super) operation: Option<Operation>,
 }
 
 impl Sessions<'_> {
-    /// The effects of revisiting a phase. Changes nothing.
+    /// The effects that revisiting a phase would have. Changes nothing.
     pub fn preview_revisit(&self, request: &RevisitRequest) -> Result<RevisitPreview> {
         let engine = self.engine;
         let (_, session) = engine.load(&engine.select(Want::Latest)?)?;
@@ -100,7 +100,7 @@ impl Sessions<'_> {
 }
 
 impl Engine {
-    /// Revisits a phase as previewed. Refused if the preview no longer applies.
+    /// Revisits a phase with the effects in the preview. Refused if the preview no longer applies.
     pub(super) fn revisit(&mut self, request: &RevisitRequest, seen: &RevisitPreview) -> Result<Answer> {
         let fingerprint = self.fingerprint("revisit", &format!("{request:?}"));
         let id: SessionId = self.resolve(&seen.session_id)?;
@@ -145,7 +145,7 @@ impl Engine {
             archived: Vec::new(),
             operation: None,
         };
-        // Refuse before looking at what would be archived.
+        // A revision that the model refuses is refused before its files are archived.
         decide(session, Command::Revise { revision: revision.clone() })?;
         let mut archive = Archive::new(self.root_of(session), &self.replay(&session.id)?);
         archive.keep_own(&own);
@@ -178,8 +178,8 @@ impl Engine {
         Ok(WorkedOut { preview, events, items, operation })
     }
 
-    /// The phase's own files: recorded ones compared with their records, and declared ones that exist, as
-    /// when its own tool completed it.
+    /// The phase's own files: recorded ones compared with their records, and declared ones that exist without
+    /// a record.
     fn own_files(
         &self,
         session: &Session,
@@ -202,7 +202,7 @@ impl Engine {
         recorded.chain(unrecorded.map(Ok)).collect()
     }
 
-    /// When the last phase that writes this file was completed; `None` if one of them is open.
+    /// When the last phase that writes this file was completed; `None` if one such phase is open.
     fn last_completion(&self, session: &Session, definition: &Workflow, path: &str) -> Option<Timestamp> {
         let writes = |phase: &&Phase| {
             self.produced(session, definition, phase.id()).into_iter().any(|produced| produced == path)
@@ -212,7 +212,7 @@ impl Engine {
         ends.collect::<Option<Vec<Timestamp>>>()?.into_iter().max()
     }
 
-    /// The files of these phases: recorded for them, or declared by them and existing.
+    /// The files of these phases: those recorded for them, and existing ones that they declare.
     fn files_of(
         &self,
         session: &Session,
@@ -230,7 +230,7 @@ impl Engine {
             .into_iter()
             .flat_map(|definition| phases.iter().flat_map(|phase| self.produced(session, definition, phase)))
             .filter(|path| {
-                // A file recorded for another phase is not theirs to archive.
+                // A file recorded for another phase is not archived with these.
                 session.artifacts.get(path).is_none_or(|known| is_theirs(&known.newest.phase))
             });
         let own: BTreeSet<&str> = own.iter().map(|file| file.change.path.as_str()).collect();
@@ -238,7 +238,7 @@ impl Engine {
     }
 }
 
-/// Declared fields set when the phase was completed that differ now.
+/// Declared fields whose values differ from those at the phase's completion.
 fn changed_fields(
     then: &BTreeMap<String, Value>,
     now: &BTreeMap<String, Value>,
@@ -287,7 +287,7 @@ fn propose(own: &[OwnFile], fields: &[FieldChange], affects: &[String]) -> (Impa
     }
 }
 
-/// Consequences for items, and for files and sections of the session's own tool.
+/// The events for items, and for files and sections of the session's own tool, that follow from a revision.
 fn follow(session: &Session, run: &Run, revision: &Revision, items: &ItemBook) -> Vec<Event> {
     let mut events: Vec<Event> = reopens(revision, run, items.iter()).into_iter().map(Event::Item).collect();
     let layout = layouts::layout::by_name(&session.layout);

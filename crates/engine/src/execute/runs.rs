@@ -1,4 +1,4 @@
-//! Another run of a workflow in the same session.
+//! Starts another run of a workflow in the same session.
 
 use crate::definitions;
 use crate::engine::{Engine, Want};
@@ -13,7 +13,7 @@ use model::run::RunPlan;
 use model::session::Session;
 
 impl Engine {
-    /// The next run of a workflow, by default the current one.
+    /// Starts the next run of a workflow, by default the current one.
     pub(crate) fn start_run(&mut self, workflow: Option<&str>) -> Result<Answer> {
         let fingerprint = self.fingerprint("run start", &format!("{workflow:?}"));
         let mut answer = self.in_turn(&fingerprint, |engine| {
@@ -48,7 +48,8 @@ impl Engine {
         Ok(answer)
     }
 
-    /// Consequences of a new run in a layout's session, added to its events; returns all items before it.
+    /// Adds the consequences of a new run in a layout's session to its events; returns all items as they were
+    /// before.
     fn all_begun_again(&self, session: &Session, events: &mut Vec<Event>) -> Result<Option<ItemBook>> {
         let Some(layout) = layout::by_name(&session.layout) else { return Ok(None) };
         if !events.iter().any(|event| matches!(event, Event::RunStarted { .. })) {

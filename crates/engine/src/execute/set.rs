@@ -1,4 +1,4 @@
-//! Custom fields of a session or of one of its phases.
+//! Sets custom fields of a session or of one of its phases.
 
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ use model::words;
 use std::collections::BTreeMap;
 
 impl Engine {
-    /// Sets fields, checked against the workflow's declarations.
+    /// Sets custom fields, checked against the workflow's declarations.
     pub(crate) fn set_fields(
         &mut self,
         phase: Option<&str>,
@@ -48,8 +48,8 @@ impl Engine {
     }
 }
 
-/// A name that another tool's file uses otherwise is not a field: setting it would have no effect there, or
-/// break the file.
+/// Refuses a field whose name another tool's file uses for something else: setting it would have no effect
+/// there, or break the file.
 pub(super) fn refuse_no_fields(
     session: &Session,
     of: FieldOf,

@@ -1,4 +1,4 @@
-//! Loading a session to change it: finishes interrupted disk work, and applies expiry.
+//! Loads a session to change it: finishes interrupted file operations, and applies expiry.
 
 use crate::NATIVE;
 use crate::disk::{self, Recovered};
@@ -11,40 +11,40 @@ use model::event::Event;
 use model::id::SessionId;
 use model::session::Session;
 
-/// A session about to be changed.
+/// A session that is about to be changed.
 pub(crate) struct Subject {
     number: u64,
-    /// As in the log.
+    /// The session as it is in the log.
     before: Session,
-    /// The current state, on which commands are decided.
+    /// The session with found events, on which commands are decided.
     pub(crate) session: Session,
-    /// The difference between the two, not stored yet.
+    /// Events found while loading, such as adoption and expiry, which are not stored yet.
     found: Vec<Event>,
 }
 
 impl Subject {
-    /// The decided events after the found ones. Nothing is written if nothing was decided.
+    /// The found events followed by the decided ones. If nothing was decided, nothing is written.
     pub(crate) fn change(self, events: Vec<Event>) -> Change {
         let events = if events.is_empty() { events } else { [self.found, events].concat() };
         Change { number: self.number, before: Some(self.before), events }
     }
 
-    /// As `change`, but the found events are always written.
+    /// As `change`, but the found events are written in any case.
     pub(crate) fn change_and_found(self, events: Vec<Event>) -> Change {
         Change { number: self.number, before: Some(self.before), events: [self.found, events].concat() }
     }
 }
 
 impl Engine {
-    /// The session of a command. Call it inside the turn.
+    /// Loads the session of a command. Call it inside the turn.
     pub(crate) fn take_up(&mut self, id: &SessionId) -> Result<Subject> {
         let subject = self.look_up(id)?;
         self.recover(&subject.before)?;
         Ok(subject)
     }
 
-    /// As `take_up`, for a command that needs no files of the session. On a server, one log serves all machines: the
-    /// session may be on another one, and stays there.
+    /// As `take_up`, for a command that needs none of the session's files: with a server, whose log serves
+    /// all machines, the session may be on another machine, and stays there.
     pub(crate) fn take_up_from_afar(&mut self, id: &SessionId) -> Result<Subject> {
         let subject = self.look_up_anywhere(id)?;
         let Session { machine, layout, .. } = &subject.before;
@@ -64,7 +64,8 @@ impl Engine {
         Ok(subject)
     }
 
-    /// As `take_up`, for a command that brings a session here, in case its files came with the project.
+    /// As `take_up`, for a command that brings a session into this worktree; its files may have come with the
+    /// project.
     pub(crate) fn take_up_here(&mut self, id: &SessionId) -> Result<Subject> {
         let subject = self.look_up_anywhere(id)?;
         self.refuse_what_is_gone(id)?;
@@ -72,7 +73,7 @@ impl Engine {
         Ok(subject)
     }
 
-    /// Another session that a command changes.
+    /// Loads another session that a command changes.
     pub(crate) fn look_up(&self, id: &SessionId) -> Result<Subject> {
         let subject = self.look_up_anywhere(id)?;
         self.refuse_elsewhere(&subject.before)?;
@@ -106,7 +107,7 @@ impl Engine {
         Ok(Subject { number: loaded.number, before, session, found })
     }
 
-    /// A session on another machine is changed there, or resumed here first.
+    /// Refuses a session on another machine: it is changed there, or resumed here first.
     fn refuse_on_another_machine(&self, session: &Session) -> Result<()> {
         match &session.machine {
             None => Ok(()),
@@ -117,7 +118,7 @@ impl Engine {
         }
     }
 
-    /// Finishes or reverts an interrupted operation on this session's files.
+    /// Finishes or reverts an interrupted file operation of this session.
     fn recover(&mut self, session: &Session) -> Result<()> {
         let root = self.root_of(session);
         let journal = self.journal_of(session);

@@ -1,4 +1,4 @@
-//! Checkpoints, undo, and reopening. Nothing is ever removed from the log.
+//! Checkpoints, undo, and reopening. Nothing is removed from the log.
 
 use crate::NATIVE;
 use crate::engine::{Engine, Want};
@@ -23,11 +23,11 @@ use store::{EventRow, Filter, SessionRow};
 
 const LONGEST_NAME: usize = 120;
 
-/// How many other sessions that could be reopened are named.
+/// How many other sessions that could be reopened a message names.
 const MOST_TOLD: usize = 3;
 const FINISHED: [&str; 2] = ["completed", "abandoned"];
 
-/// A session that could be reopened.
+/// A finished session that could be reopened.
 struct Finished {
     id: SessionId,
     title: String,
@@ -48,8 +48,8 @@ impl Engine {
         })
     }
 
-    /// Returns to before this actor's last command that counts, or to a version or checkpoint. Leases,
-    /// requirements and files stay.
+    /// Undoes this actor's last command that can be undone, or returns to a version or checkpoint. Leases,
+    /// requirements and files stay as they are.
     pub(crate) fn undo(&mut self, to: Option<&str>) -> Result<Answer> {
         let order = self.fingerprint("undo", &format!("{to:?}"));
         self.restore(&order, |engine, session, history, actor| {
@@ -58,7 +58,7 @@ impl Engine {
         })
     }
 
-    /// Forward to the state before this actor's last undo.
+    /// Returns to the state before this actor's last undo.
     pub(super) fn redo(&mut self) -> Result<Answer> {
         let order = self.fingerprint("redo", "");
         self.restore(&order, |engine, session, history, actor| {
@@ -66,7 +66,8 @@ impl Engine {
                 Ok(events) => return Ok(events),
                 Err(refused) => refused,
             };
-            // The refusal's hint shows another way to the same version: check first that the caller may go there.
+            // The refusal's hint names another way to the same version, so first check that the caller may
+            // return there.
             if let Refusal::AnothersUndo { to_version, .. } = &refused {
                 engine.authorise_restoring(session, history, *to_version)?;
             }
@@ -74,7 +75,7 @@ impl Engine {
         })
     }
 
-    /// Restores another state of a session's log, as decided.
+    /// Restores another state from a session's log, as decided.
     fn restore(
         &mut self,
         order: &Order,
@@ -83,7 +84,7 @@ impl Engine {
         let before = self.select(Want::Latest).and_then(|id| Ok(self.load(&id)?.1)).ok();
         let answer = self.in_turn(order, |engine| {
             let subject = engine.select(Want::Latest)?;
-            // Undo starts from the log, ignoring expiry.
+            // Undo decides on the state in the log, without expiry.
             engine.take_up(&subject)?;
             let (loaded, session) = engine.load(&subject)?;
             let history = engine.history(&subject)?;
@@ -119,14 +120,14 @@ impl Engine {
             plan.said.extend(others);
             Ok(plan)
         })?;
-        // The session is already open: a folder that cannot be moved is reported, but fails nothing.
+        // The session is already open, so a folder that cannot be moved is only reported.
         if let Err(error) = self.bring_workspace_back(&answer.view.session_id) {
             answer.said.push(error.to_string());
         }
         Ok(answer)
     }
 
-    /// The session to reopen; and if none was named, the alternatives.
+    /// The session to reopen, and a message about the alternatives if none was named.
     fn finished(&self, asked: Option<&str>) -> Result<(SessionId, Option<String>)> {
         if let Some(asked) = asked.or(self.options.session.as_deref()) {
             return Ok((self.resolve(asked)?, None));
@@ -146,9 +147,9 @@ impl Engine {
         Ok((last.id.clone(), said))
     }
 
-    /// Finished sessions of this worktree, according to the log or to files; the last first.
+    /// Finished sessions of this worktree, according to the log or to files, newest first.
     fn finished_here(&self, worktree: &str) -> Result<Vec<Finished>> {
-        // Enough, in case some were continued in their files since.
+        // Enough rows, in case some sessions have been continued in their files since.
         const ENOUGH: usize = 50;
         let is_over = |row: &SessionRow| !self.goes_on(row);
         let by_log = self.rows(&FINISHED, Some(worktree), Some(ENOUGH))?;
@@ -162,7 +163,7 @@ impl Engine {
                 found.push(Finished { id, title: line.title, at: line.updated_at });
             }
         }
-        // In store order for equal times.
+        // A stable sort keeps the store's order for equal times.
         found.sort_by_key(|finished| std::cmp::Reverse(finished.at));
         Ok(found)
     }
@@ -179,8 +180,8 @@ impl Engine {
         Ok(self.store.list(&filter)?.into_iter().map(|listed| listed.row).collect())
     }
 
-    /// Undo changes one session. Unlike `resume` it does not pause another to make room: nobody asked for
-    /// that.
+    /// Refuses an undo that would make a second session active. Unlike `resume`, undo does not pause another
+    /// session to make room.
     fn refuse_second_active(&self, history: &[Recorded], to_version: u64) -> Result<()> {
         let kept = usize::try_from(to_version).unwrap_or(usize::MAX).min(history.len());
         let Some(session) = Session::fold(&history[..kept]) else { return Ok(()) };
@@ -209,7 +210,7 @@ fn finished_texts(finished: &[Finished]) -> Vec<String> {
     finished.iter().take(MOST_TOLD).map(line).collect()
 }
 
-/// A bare number means a version, so no checkpoint may look like one.
+/// A checkpoint's name. It may not look like a bare number, which means a version.
 fn checkpoint_name(text: &str) -> Result<String> {
     let wrong = |message: String| Error::WrongUsage {
         message,
@@ -225,7 +226,7 @@ fn checkpoint_name(text: &str) -> Result<String> {
     Ok(name)
 }
 
-/// `build, 14 Nov 10:30`
+/// The usual name of a checkpoint, like `build, 14 Nov 10:30`.
 fn usual_name(session: &Session, now: Timestamp) -> String {
     let phase = session.run().map_or("start", |run| run.current().id().as_str());
     let plain = format!("{phase}, {}", now.strftime("%-d %b %H:%M"));

@@ -1,4 +1,4 @@
-//! Finds sessions of other tools in a project, and those not adopted yet. Writes nothing.
+//! Finds sessions of other tools in a project, and tells which of them are not adopted yet. Writes nothing.
 
 pub(crate) mod elsewhere;
 pub(crate) mod markers;
@@ -33,15 +33,17 @@ impl Engine {
         for layout in layout::all() {
             let mut spots = self.spots(*layout);
             spots.sort_by(|one, other| one.path.cmp(&other.path));
-            // A session being moved is found in both places.
+            // A session whose folder is being moved is found in both its old and its new place.
             spots.dedup_by(|one, other| one.path == other.path);
             let asked: Vec<&SessionId> = spots.iter().map(|spot| &spot.id).collect();
-            // If the store cannot be asked, assume they exist: each is then looked up and reported.
+            // If the store cannot be queried, assume that the sessions exist: each is then looked up and
+            // reported.
             let exist = self.store.which_exist(&asked).unwrap_or_else(|_| vec![true; spots.len()]);
             let ours = self.ours_of_several(&spots, &exist);
             let mut ids = BTreeSet::new();
             for (spot, exists) in spots.into_iter().zip(exist) {
-                // Of several with one name the known location counts; otherwise the first.
+                // If several places have the same session name, the one in the log counts as first, or else
+                // the first found.
                 let is_first = match ours.get(&spot.id) {
                     Some(path) => *path == spot.path,
                     // The store treats ids that differ only in case as equal.
@@ -59,7 +61,7 @@ impl Engine {
         found
     }
 
-    /// The locations of our sessions whose names occur in several places.
+    /// The recorded path of each stored session whose name occurs in several places.
     fn ours_of_several(&self, spots: &[Spot], exist: &[bool]) -> BTreeMap<SessionId, String> {
         let mut paths: BTreeMap<&SessionId, Vec<&str>> = BTreeMap::new();
         for (spot, _) in spots.iter().zip(exist).filter(|(_, exists)| **exists) {
@@ -81,13 +83,13 @@ impl Engine {
         self.foreign_found(&located)
     }
 
-    /// A foreign session at a known location.
+    /// The foreign session at a known location.
     pub(crate) fn foreign_found(&self, located: &Located) -> Option<Foreign> {
         let found = self.foreign_below(located, &self.project.root);
         found.map(|found| self.beside_others(found))
     }
 
-    /// A foreign session at a known location, when reading many.
+    /// The foreign session at a known location, read with the data shared by a list of sessions.
     pub(crate) fn foreign_among_many(&self, located: &Located) -> Option<Foreign> {
         let found = self.reader_for_many().foreign(located, Depth::Whole);
         found.map(|found| self.beside_others(found))
@@ -108,7 +110,7 @@ impl Engine {
         Ok(ids.filter(|id| !part.is_empty() && id.as_str().to_lowercase().contains(&part)).collect())
     }
 
-    /// The engine's data for reading files.
+    /// A reader for session files on disk.
     pub(crate) fn reader(&self) -> Reader<'_> {
         Reader {
             root: &self.project.root,
@@ -118,13 +120,13 @@ impl Engine {
         }
     }
 
-    /// The engine's data for reading files that are in memory.
+    /// A reader for session files that are already in memory.
     pub(crate) fn tree_reader(&self) -> reader::Reader {
         let (worktree, host) = (self.project.worktree(), self.caller.host.clone());
         reader::Reader { worktree, host, now: self.clock.now() }
     }
 
-    /// The engine's data for reading many sessions in sequence.
+    /// A reader for a list of sessions, which splits shared registries only once.
     pub(crate) fn reader_for_many(&self) -> Reader<'_> {
         Reader { parts: Some(self.parts_here()), ..self.reader() }
     }
@@ -143,7 +145,7 @@ impl Engine {
         Some(Located { layout, spot, id: session.id.clone() })
     }
 
-    /// True if a folder exists at a new session's place without session content.
+    /// True if a new session's folder exists already but contains no session.
     pub(crate) fn is_empty_place(&self, layout: &dyn Layout, spot: &Spot) -> bool {
         let is_folder = |found: std::fs::Metadata| found.is_dir();
         self.project.root.join(&spot.path).symlink_metadata().is_ok_and(is_folder)
@@ -167,7 +169,7 @@ impl Engine {
             link_on_the_way(&self.project.root, &spot.path).is_none() && is_known(&self.project.root, spot)
         };
         found.extend(walk::registered_elsewhere(layout, &self.project.root).into_iter().filter(is_there));
-        // Configured places below the project; others are outside it.
+        // Configured places inside the project; absolute paths are outside it.
         let can_be_anywhere = layout.facts().places.iter().any(|place| matches!(place, Place::Temporary(_)));
         for place in self.config.places.iter().filter(|_| can_be_anywhere && !self.project.is_outside) {
             if Path::new(place).is_relative() {
@@ -177,7 +179,7 @@ impl Engine {
         found
     }
 
-    /// A session in another project's files, under a free id here.
+    /// The session of another project's files, under an id that is free here.
     pub(crate) fn foreign_elsewhere(&self, pointed: &Pointed) -> Result<Foreign> {
         let id = self.free_id(pointed)?;
         let located = Located { layout: pointed.layout, spot: pointed.spot.clone(), id };
@@ -193,7 +195,7 @@ impl Engine {
         Ok(is_here && self.folded(loaded)?.path.as_deref() == Some(&spot.path))
     }
 
-    /// The session of a file or folder in this project, ours or not.
+    /// The session of a file or folder in this project, adopted or not.
     pub(crate) fn session_at(&self, pointed: &Pointed) -> Result<SessionId> {
         let spots = self.spots(pointed.layout);
         let first = spots.iter().filter(|spot| spot.id == pointed.spot.id).map(|spot| &spot.path).min();
@@ -203,12 +205,12 @@ impl Engine {
         })
     }
 
-    /// The session of a place in this worktree. Files of a session that moved to another machine still belong
-    /// to it.
+    /// The owner of a place in this worktree. Files of a session that moved to another machine still belong
+    /// to that session.
     pub(crate) fn owner(&self, layout: &dyn Layout, spot: &Spot, is_first: bool) -> Result<Owner> {
         let worktree = self.project.worktree();
         let mark = |again: u32| format!("{worktree}\n{}\n{again}", spot.path);
-        // A second one of the same name, in another of the layout's places, is another session.
+        // A second place with the same name, elsewhere in the layout, is a different session.
         let mut id = if is_first { spot.id.clone() } else { other_id(&spot.id, &mark(0))? };
         for again in 0..3 {
             match self.store.load(&id)? {
@@ -219,9 +221,9 @@ impl Engine {
                 {
                     return Ok(Owner::Ours(id));
                 }
-                // It was imported; its files are left alone since.
+                // A native session imported from this place still owns it; its original files are left alone.
                 Some(loaded) if self.is_imported_from(&loaded, spot)? => return Ok(Owner::Ours(id)),
-                // A name in another worktree, or of another kind, is another session.
+                // If the name belongs to another worktree or layout, this place is a different session.
                 Some(_) => id = other_id(&spot.id, &mark(again))?,
             }
         }
@@ -252,7 +254,8 @@ pub(crate) fn has_foreign(project: &Project) -> bool {
     layout::all().iter().any(|layout| !spots_of(project, *layout).is_empty())
 }
 
-/// The places of all sessions of a layout. Outside projects, the folder itself is the only one.
+/// All places of a layout's sessions in a project. If the project is only a session folder, that is its only
+/// place.
 pub(crate) fn spots_of(project: &Project, layout: &dyn Layout) -> Vec<Spot> {
     if project.is_outside {
         return layout.identify(&project.worktree(), true).into_iter().collect();
@@ -279,12 +282,12 @@ pub(crate) fn entries(root: &Path, folder: &str, layout: &dyn Layout, found: &mu
     });
 }
 
-/// True if a candidate by name really is a session.
+/// True if a place that was recognised by its name really holds a session.
 pub(crate) fn is_known(root: &Path, spot: &Spot) -> bool {
     spot.known_by.as_ref().is_none_or(|file| root.join(file).symlink_metadata().is_ok())
 }
 
-/// True if a folder belongs neither to this user nor to the project's owner: a private session there is
+/// True if a folder belongs neither to this user nor to the project's owner; a private session in it is
 /// somebody else's.
 pub(crate) fn is_of_others(root: &Path, path: &str) -> bool {
     let owner = |path: &Path| std::fs::symlink_metadata(path).ok().map(|found| found.uid());
@@ -292,14 +295,14 @@ pub(crate) fn is_of_others(root: &Path, path: &str) -> bool {
     folder.is_some() && folder != Some(rustix::process::geteuid().as_raw()) && folder != owner(root)
 }
 
-/// Every file and folder in a folder below the root, with its path below the root.
+/// Calls a function with every file and folder in a folder, by path below the root.
 pub(crate) fn each_entry(root: &Path, folder: &str, mut observation: impl FnMut(&str, bool)) {
     if link_on_the_way(root, folder).is_some() {
         return;
     }
     let Ok(entries) = std::fs::read_dir(root.join(folder)) else { return };
     for entry in entries.flatten() {
-        // A link may lead anywhere, or nowhere.
+        // A link is skipped: its target may be anywhere, or missing.
         let Ok(kind) = entry.file_type() else { continue };
         if kind.is_symlink() {
             continue;
@@ -310,7 +313,7 @@ pub(crate) fn each_entry(root: &Path, folder: &str, mut observation: impl FnMut(
     }
 }
 
-/// The first link among the folders on the way to a layout's sessions.
+/// The first symbolic link on the path to a layout's sessions.
 pub(crate) fn link_on_the_way(root: &Path, folder: &str) -> Option<String> {
     let ends = folder.match_indices('/').map(|(end, _)| end).chain([folder.len()]);
     let mut all = ends.map(|end| &folder[..end]).filter(|part| !part.is_empty());

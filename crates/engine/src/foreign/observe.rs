@@ -1,5 +1,5 @@
-//! Observes a session's files: which are as we wrote them, which were edited, and what that means. Compares
-//! bytes, never times alone; an edit is never refused; an unreadable file is not an edit.
+//! Observes a session's files: finds external edits and derives their events. Compares bytes, never times
+//! alone. An edit is never refused, and an unreadable file is not an edit.
 
 pub(crate) mod disk;
 pub(crate) mod gone;
@@ -36,17 +36,17 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use store::{Batch, ItemsReplaced, Loaded};
 
-/// How often to retry while other processes keep changing the session.
+/// The most times to observe again while other processes keep changing the session.
 const MOST_LOOKS: usize = 50;
 
 impl Engine {
-    /// Observes a session's files, once until something changes. Edits are applied in memory as uncommitted
-    /// events. `None` for a session without files.
+    /// Observes a session's files once, until something changes. Edits are applied in memory as uncommitted
+    /// events. Returns `None` for a session without files.
     pub(crate) fn observe(&self, id: &SessionId) -> Result<Option<Rc<Observation>>> {
         if let Some(known) = self.observed(id) {
             return Ok(Some(known));
         }
-        // Outside our turn another process may commit between two steps: look again.
+        // Without the write lock, another process may commit between two steps: observe again.
         let mut more = 0..MOST_LOOKS;
         loop {
             match self.observe_once(id) {
@@ -58,7 +58,7 @@ impl Engine {
 
     fn observe_once(&self, id: &SessionId) -> Result<Option<(Observation, Option<Stamp>)>> {
         match self.store.load(id)? {
-            // The files of a session on another machine are there.
+            // The files of a session that moved to another machine are not here.
             Some(loaded) if loaded.row.layout == NATIVE || loaded.row.machine.is_some() => Ok(None),
             Some(loaded) => self.observe_kept(&loaded),
             None => {
@@ -68,23 +68,23 @@ impl Engine {
         }
     }
 
-    /// Observes a session at a known location that the store lacks.
+    /// Observes a session at a known location that is not in the store.
     pub(crate) fn observe_found(&self, located: &Located) -> Result<()> {
         if self.observed(&located.id).is_some() {
             return Ok(());
         }
-        // Writing needs whole files; looking at many does not.
+        // A repair writes, so it needs whole files; a list of many sessions does not.
         let is_repair = self.scope.aim.is_repair();
         let found = if is_repair { self.foreign_found(located) } else { self.foreign_among_many(located) };
         let Some(found) = found else { return Ok(()) };
         match self.lay_over_found(found, None) {
-            // Another process adopted it meanwhile.
+            // Another process has adopted the session since it was looked up.
             Err(error) if error.is_contended() => self.observe(&located.id).map(drop),
             found => found.map(|found| drop(self.scope.keep(found, None))),
         }
     }
 
-    /// Observes a session in another project's files as if it were here. Returns its id here.
+    /// Observes a session in another project's files as if it were here. Returns the session's id here.
     pub(crate) fn observe_elsewhere(&self, pointed: &Pointed) -> Result<SessionId> {
         let found = self.foreign_elsewhere(pointed)?;
         let observation = self.lay_over_found(found, Some(pointed.place()))?;
@@ -127,7 +127,7 @@ impl Engine {
                 items.apply(event, recorded.at, &recorded.actor);
             }
         }
-        // Rows are stored one by one, unless some were dropped.
+        // Changed items are stored one by one; if an item was dropped, the whole list is replaced.
         let is_drop = |event: &Event| matches!(event, Event::Item(ItemEvent::ItemDropped { .. }));
         let has_dropped = recorded.iter().any(|recorded| is_drop(&recorded.event));
         let row = |item| item_row(&session.id, item);
@@ -149,7 +149,7 @@ impl Engine {
         for recorded in &mut found.recorded {
             drop(redact::event(&mut recorded.event));
         }
-        // Folded again, so that removed secrets are nowhere else.
+        // The session is folded again from redacted events, so that no copy of a removed secret remains.
         let session = plan::fold_whole(&found.recorded, None)?.trimmed();
         let items = ItemBook::fold(&found.recorded);
         let stream = plan::stream(&session, 0, &found.recorded)?;
@@ -160,7 +160,7 @@ impl Engine {
         Ok(Observation::of_found(found, from))
     }
 
-    /// The definitions of its runs, if known here.
+    /// The definitions of a session's runs that are in its files or built in.
     fn definitions_of_runs(
         &self,
         brought: &[Workflow],
@@ -185,14 +185,14 @@ impl Engine {
         self.observed(id).map(of).unwrap_or_default()
     }
 
-    /// Signs of work in a session's own files.
+    /// Signs of recent work in a session's own files.
     pub(crate) fn signs_of_work(&self, id: &SessionId) -> SignsOfWork {
         let Some(observation) = self.observed(id) else { return SignsOfWork::default() };
         let (layout, spot) = (observation.located.layout, &observation.located.spot);
         let now = self.clock.now();
         let is_own = |path: &&str| spot.below_project(path).starts_with(&spot.path);
         let files = observation.tree.files().filter(is_own);
-        // A time in the future says nothing about when somebody was here.
+        // A modification time in the future does not tell when somebody worked.
         let written = files.filter_map(|path| observation.tree.modified(path)).filter(|at| *at <= now).max();
         SignsOfWork { written, alone: layout.facts().stalls_in_silence }
     }

@@ -38,14 +38,14 @@ use std::path::Path;
 use std::rc::Rc;
 use store::{Batch, StreamAppend, ViewRow};
 
-/// How often to retry a write because of concurrent edits.
+/// The most times to write again because of concurrent edits.
 const TRIES: usize = 50;
-/// Warnings that a command resolves.
+/// Kinds of warnings about problems that a command resolves.
 const DEALT_WITH: [&str; 6] =
     ["edited_outside", "view_stale", "view_missing", "view_damaged", "several_active", "folder_gone"];
 
 impl Engine {
-    /// Adds the new files of a batch's sessions.
+    /// Adds the new files of a batch's sessions to the batch.
     pub(crate) fn add_views(&self, batch: &mut Batch) -> Result<()> {
         let mut views = Vec::new();
         for stream in batch.streams.iter().filter(|stream| stream.row.layout != NATIVE) {
@@ -56,7 +56,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The files of a session that must change. `batch` is about to be committed.
+    /// The files of a session that must be written. `batch` is about to be committed.
     fn views_of(&self, session: &Session, batch: &Batch, new: &[store::EventRow]) -> Result<Vec<ViewRow>> {
         let Some(located) = self.located(session) else { return Ok(Vec::new()) };
         let observation = self.observed_or_new(session, &located);
@@ -113,7 +113,8 @@ impl Engine {
         Ok(gone.into_iter().cloned().collect())
     }
 
-    /// The results of a finished session are in files that are not read otherwise.
+    /// A finished session's files with all contents, because its results are in files that are not read
+    /// otherwise.
     fn with_all_contents(&self, session: &Session, observation: &Observation) -> Option<Tree> {
         let is_finished = matches!(session.lifecycle, Lifecycle::Completed { .. });
         let (_, mut tree) = is_finished.then(|| self.whole_tree(session)).flatten()?;
@@ -127,7 +128,7 @@ impl Engine {
         Some(tree)
     }
 
-    /// A newly started session has no files.
+    /// The observation of a session; a newly started one has no files.
     fn observed_or_new(&self, session: &Session, located: &Located) -> Rc<Observation> {
         self.observed(&session.id).unwrap_or_else(|| {
             let root = self.root_of(session);
@@ -150,7 +151,8 @@ impl Engine {
         Ok(book)
     }
 
-    /// Removes findings that are resolved by now: adopted, or about to be written.
+    /// Reports adopted sessions and edits, and removes warnings about problems that this command has
+    /// resolved.
     pub(crate) fn describe_adopted(&self, batch: &Batch, answer: &mut Answer) {
         let shown = batch.streams.iter().filter(|stream| stream.row.layout != NATIVE);
         for observation in shown.filter_map(|stream| self.observed(&stream.row.id)) {
@@ -204,7 +206,7 @@ impl Engine {
                 continue;
             };
             match self.adopt_edits(&displaced) {
-                // Another process was first: look at its result as well.
+                // Another process adopted the edit first: continue with its result.
                 Err(error) if error.is_contended() => {}
                 other => other?,
             }
@@ -218,20 +220,20 @@ impl Engine {
         ))
     }
 
-    /// Writes the files of a session that was stored without them.
+    /// Writes the files of a session that was stored without being published.
     pub(crate) fn write_files(&mut self, id: &SessionId) -> Vec<Warning> {
         let written = self.adopt_edits(id).and_then(|()| self.publish_session(id));
         self.forget_observations();
         written.unwrap_or_else(|error| vec![stale(id, &error)])
     }
 
-    /// True if files have changes to store that the log lacks.
+    /// True if an observation has found changes that are not in the log yet.
     pub(crate) fn has_found(&self, session: &Session) -> bool {
         self.store.pending(&session.id).is_some()
             && self.observed(&session.id).is_some_and(|observation| !observation.is_left_alone())
     }
 
-    /// Adopts displaced edits, in its own turn.
+    /// Adopts displaced edits in a turn of their own.
     pub(crate) fn adopt_edits(&mut self, id: &SessionId) -> Result<()> {
         self.forget_observations();
         self.pause_rival_first(id)?;
@@ -259,7 +261,7 @@ impl Engine {
 }
 
 fn read_snapshot(stream: &StreamAppend) -> Result<Session> {
-    // Only native sessions are stored without one.
+    // Only streams of native sessions are stored without a snapshot.
     let body = stream.snapshot.as_ref().map_or("", |snapshot| &snapshot.body);
     serde_json::from_str(body)
         .map_err(|error| Error::BrokenLog { session: stream.row.id.to_string(), why: error.to_string() })

@@ -1,5 +1,5 @@
-//! Reports problems with sessions' files, and fixes them on request: nothing is deleted, and repeating it
-//! changes nothing.
+//! Reports problems with sessions' files, and fixes them on request. Nothing is deleted, and repeating a
+//! repair changes nothing.
 
 pub(crate) mod originals;
 pub(crate) mod quarantine;
@@ -26,19 +26,19 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use store::{Batch, Filter};
 
-/// The source for a session with a damaged state file: the first available.
+/// The source from which a session with a damaged state file is repaired: the first one available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rung {
     Log,
     Backup,
     Artifacts,
-    /// Nothing is known: only a person can say.
+    /// Nothing is known about the session: only a person can say where it continues.
     Person,
 }
 
 impl Rung {
-    /// The possible loss, if any.
+    /// The possible loss when repairing from this source, if any.
     fn approximate(self) -> Option<&'static str> {
         match self {
             Self::Log => None,
@@ -59,15 +59,15 @@ pub struct Repaired {
     /// The possible loss, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approximate: Option<&'static str>,
-    /// The session's position now.
+    /// The session's position after the repair.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stands: Option<String>,
     /// Problems and fixes, one line each.
     pub done: Vec<String>,
-    /// Why it could not be repaired.
+    /// Why the session could not be repaired.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
-    /// Choices for a person before it can be repaired.
+    /// Choices for a person to make before the session can be repaired.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<Choice>,
     pub warnings: Vec<Warning>,
@@ -90,8 +90,8 @@ impl Repaired {
     }
 }
 
-/// Repairs sessions' files: of the named one, or else of all in this worktree. `at` is the phase, by id or
-/// number, for a session with an unknown position.
+/// Repairs sessions' files: those of the named session, or else of all in this worktree. `at` is the phase
+/// where a session with an unknown position continues, by id or number.
 pub fn repair(options: Options, at: Option<&str>) -> Result<Vec<Repaired>> {
     let mut engine = Engine::open(options, Intent::Create)?;
     engine.scope = Scope::of(Aim::Repair { says_where: at.is_some() });
@@ -109,7 +109,7 @@ pub fn repair(options: Options, at: Option<&str>) -> Result<Vec<Repaired>> {
         let done = engine
             .repair_session(&backed, listed.remove(&id), at, named.is_some())
             .and_then(|repaired| engine.repair_place(&id, repaired));
-        // A failed repair does not stop others.
+        // If one session cannot be repaired, the others still are.
         let done = match done {
             Ok(None) => continue,
             Ok(Some(repaired)) => repaired,
@@ -131,7 +131,7 @@ pub fn repair(options: Options, at: Option<&str>) -> Result<Vec<Repaired>> {
     Ok(repaired)
 }
 
-/// A session with files: stored, or known only from them.
+/// A session with files: a stored one, or one known only from its files.
 enum Backed {
     Kept(SessionId),
     Found(Located),
@@ -200,7 +200,7 @@ impl Engine {
         self.scope.all().into_iter().flat_map(files).collect()
     }
 
-    /// Unreadable state files of a session, as named in warnings.
+    /// A session's unreadable state files, by the paths that warnings use.
     fn damaged_files(&self, id: &SessionId) -> Vec<String> {
         let Some(observation) = self.observed(id) else { return Vec::new() };
         let damaged = observation.in_state(FileState::Damaged).into_iter();
@@ -235,7 +235,7 @@ impl Engine {
         with_it.map(|path| observation.located.spot.below_project(path)).collect()
     }
 
-    /// Adopts a session's files, writes them, and forgets the previous content if it contained a text.
+    /// Adopts a session's edits, writes its files, and clears stored previous content that contains a text.
     pub(crate) fn settle(&mut self, id: &SessionId, text: &str) -> Result<()> {
         self.adopt_edits(id)?;
         self.publish_session(id)?;
@@ -251,8 +251,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Recreates the folder of a session known only from a registry; its files are then written like other
-    /// missing ones.
+    /// Recreates the folders of sessions that are known only from a registry; their files are then written
+    /// like other missing files.
     fn make_lost_folders(&self, asked: Option<&str>) -> Result<()> {
         let mut lost = self.lost();
         match asked {
@@ -277,7 +277,7 @@ impl Engine {
         self.forget_observations();
         self.observe_backed(backed)?;
         let is_lost = self.where_to_resume(&self.load(id)?.1).is_some();
-        // `at` concerns only the named session.
+        // `at` applies only to the named session.
         if at.is_some() && !is_lost {
             return Ok(None);
         }
@@ -316,14 +316,14 @@ impl Engine {
         Ok(Some(Repaired { from, approximate, stands, done, warnings, ..Repaired::of(id) }))
     }
 
-    /// Oddities in readable files are left to their author.
+    /// The warnings that remain after a repair: oddities in readable files are left to their author.
     fn still_odd(&mut self, id: &SessionId) -> Result<Vec<Warning>> {
         self.forget_observations();
         self.observe(id)?;
         Ok(self.file_warnings(id))
     }
 
-    /// Moves our session's files to the place that fits its state.
+    /// Moves a session's files to the folder that fits its state.
     fn repair_place(&mut self, id: &SessionId, repaired: Option<Repaired>) -> Result<Option<Repaired>> {
         if !self.store.base_has(id) {
             return Ok(repaired);
@@ -343,7 +343,7 @@ impl Engine {
         Ok(Some(repaired))
     }
 
-    /// A session's state in a few words.
+    /// A session's position in a few words.
     fn stands(&self, id: &SessionId) -> Option<String> {
         let (_, session) = self.load(id).ok()?;
         let run = session.run()?;
@@ -352,7 +352,8 @@ impl Engine {
         Some(format!("{}, run {}, phase {number} of {total}, {title}", run.workflow.name, run.ordinal))
     }
 
-    /// Adopts a session that its own tool can no longer read, as far as its files go, and rewrites it.
+    /// Adopts a session that its own tool can no longer read, as far as its files are readable, and rewrites
+    /// them.
     fn take_over(&mut self, id: &SessionId, at: Option<&str>) -> Result<Vec<Warning>> {
         let fingerprint = self.fingerprint("repair", &format!("{id} {at:?}"));
         let answer = self.in_turn(&fingerprint, |engine| {
@@ -373,7 +374,7 @@ impl Engine {
     }
 }
 
-/// The first available source for a session with a damaged file.
+/// The source from which a session with a damaged file is repaired.
 fn rung(observation: &Observation, is_lost: bool) -> Rung {
     if !observation.is_foreign() {
         return Rung::Log;
@@ -387,7 +388,7 @@ fn rung(observation: &Observation, is_lost: bool) -> Rung {
     if damaged.all(is_replaced) { Rung::Backup } else { Rung::Artifacts }
 }
 
-/// A finding, with its fix in place of its consequence.
+/// The message of a fixed problem; if there is none, the original message.
 fn as_done(warning: &Warning) -> String {
     let path = warning.path.as_deref().unwrap_or_default();
     let done = warning.problem.as_ref().and_then(|problem| problem.when_repaired(path));

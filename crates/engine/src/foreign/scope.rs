@@ -1,5 +1,5 @@
-//! One look at the world for one aim, and its observations until something changes. Holds values; finds
-//! nothing itself.
+//! The observations of sessions' files for one aim, kept until something changes. Holds values; finds nothing
+//! itself.
 
 use crate::engine::Engine;
 use crate::foreign::discover::markers::Markers;
@@ -17,13 +17,13 @@ use std::sync::Arc;
 /// The purpose of observing sessions' files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Aim {
-    /// To answer a query: shows what is there and waits for nobody.
+    /// To answer a query: shows the files as they are and waits for nobody.
     Look,
     /// To decide a command: waits for a file that is being written.
     Change,
-    /// To rewrite files: unreadable ones are quarantined first.
+    /// To rewrite files: unreadable files are quarantined first.
     Repair {
-        /// A person said where the session continues.
+        /// True if a person said where the session continues.
         says_where: bool,
     },
 }
@@ -37,16 +37,16 @@ impl Aim {
 /// An observation, with a stamp if it may be reused.
 type Kept = (Rc<Observation>, Option<Stamp>);
 
-/// Observations for one aim. Replaced when a turn begins and after files were written.
+/// Observations for one aim. They are replaced when a turn begins and after files were written.
 pub(crate) struct Scope {
     pub(crate) aim: Aim,
     observed: RefCell<BTreeMap<SessionId, Kept>>,
-    /// This process's last write of each file.
+    /// The content that this process last wrote to each file.
     pub(crate) put: RefCell<BTreeMap<PathBuf, Vec<u8>>>,
     pub(crate) listing: Listing,
 }
 
-/// Data about all sessions of the project, each part loaded on demand.
+/// Data about all sessions of the project, each field loaded on first use.
 #[derive(Default)]
 pub(crate) struct Listing {
     pub(crate) markers: RefCell<Option<Arc<Markers>>>,
@@ -57,7 +57,7 @@ pub(crate) struct Listing {
 }
 
 impl Listing {
-    /// Files were moved or removed: places are looked up again.
+    /// Forgets all data, after session files were moved or removed.
     pub(crate) fn forget(&self) {
         self.markers.take();
         self.spots.take();
@@ -98,13 +98,13 @@ impl Engine {
         self.scope = Scope { observed: observed.into(), put: self.scope.put.take().into(), ..Scope::of(aim) };
     }
 
-    /// The command is decided: later queries have another aim.
+    /// Changes the aim after a command is decided, for the queries that follow.
     pub(crate) fn end_turn(&mut self, aim: Aim) {
         self.scope.aim = aim;
         self.scope.listing.forget();
     }
 
-    /// Files were written here or elsewhere: observe everything again.
+    /// Forgets all observations, after files were written here or by another process.
     pub(crate) fn forget_observations(&mut self) {
         self.store.forget();
         self.scope = Scope { put: self.scope.put.take().into(), ..Scope::of(self.scope.aim) };

@@ -21,13 +21,13 @@ use std::cell::OnceCell;
 use store::{Filter, SessionRow};
 
 impl Engine {
-    /// The selected session: named, or else bound to the asking agent, or else this worktree's.
+    /// Selects a session: the named one, or else the one bound to the asking agent, or else this worktree's.
     pub(crate) fn select(&self, want: Want) -> Result<SessionId> {
         let found = self.selected(want, self.options.session.as_deref())?;
         found.map(|(id, _)| id).ok_or_else(|| Error::NoSession { worktree: self.project.worktree() })
     }
 
-    /// The selected session, and its source. Looks up candidates until one fits.
+    /// The selected session and its source. Looks up candidates until one fits.
     pub(crate) fn selected(&self, want: Want, named: Option<&str>) -> Result<Option<(SessionId, Source)>> {
         let flag = named.map(|named| self.resolve(named)).transpose()?.map(open);
         let mut known = Candidates::from([(Source::Flag, flag)]);
@@ -85,8 +85,9 @@ impl Engine {
         })
     }
 
-    /// If the last session is over, or there is none: another tool's active session. Where names decide, our
-    /// own count too: their tool does not care whose log they are in.
+    /// The session to use if the worktree's last one is over or missing: another tool's unfinished session.
+    /// In layouts ordered by name, sessions in our log count too, because the tool does not know which log
+    /// has them.
     pub(crate) fn other_that_goes_on(
         &self,
         latest: Option<&SessionRow>,
@@ -96,7 +97,7 @@ impl Engine {
         let kept = latest.and_then(|row| self.kept_that_goes_on(&row.layout, &Lifecycle::UNFINISHED));
         let (Some(one), Some(other)) = (&foreign, &kept) else { return foreign.or(kept) };
         let (Ok((_, one)), Ok((_, other))) = (self.load(one), self.load(other)) else {
-            // An unreadable session hides no other.
+            // If one session is unreadable, use the other.
             return if self.load(one).is_ok() { foreign } else { kept };
         };
         let is_foreign_later = if one.layout == other.layout {
@@ -107,8 +108,8 @@ impl Engine {
         if is_foreign_later { foreign } else { kept }
     }
 
-    /// Our session that the log calls active but that is paused by now: in its file, or by expiry. The most
-    /// recently changed one.
+    /// The most recently changed session that the log calls active but that its file, or its expiry, has
+    /// paused or failed.
     pub(crate) fn waiting_by_files(&self) -> Option<SessionId> {
         let filter = Filter {
             lifecycles: vec!["active".to_owned()],
@@ -122,7 +123,7 @@ impl Engine {
         })
     }
 
-    /// Our last unfinished session of a layout by name, among those in these lifecycles.
+    /// The last by name of a layout's unfinished sessions in the log with one of these lifecycles.
     fn kept_that_goes_on(&self, layout: &str, lifecycles: &[&str]) -> Option<SessionId> {
         let layout = layout::by_name(layout).filter(|layout| tells_by_name(*layout))?;
         let filter = Filter {
@@ -139,15 +140,15 @@ impl Engine {
         paths.max().map(|(_, id)| id)
     }
 
-    /// The default foreign session: per layout the last unfinished one by name, readable ones first; of those
-    /// the most recently changed. If there is none and `closed` is allowed: the last by name.
+    /// The default foreign session: the most recently changed of each layout's last unfinished ones by name,
+    /// readable ones first. If all are closed and `or_closed` is true, the last by name.
     pub(crate) fn current_foreign(&self, or_closed: bool) -> Option<SessionId> {
         let mut best: Option<SessionSummary> = None;
         let mut last_closed: Option<SessionId> = None;
         let mut known: Option<&'static str> = None;
         let summaries = self.summaries();
         for located in self.unadopted().iter().rev() {
-            // The first suitable one per layout is enough, so that a thousand old ones are not read.
+            // One suitable session per layout is enough; a thousand older ones need not be read.
             if known == Some(located.layout.facts().name) {
                 continue;
             }
@@ -171,8 +172,9 @@ impl Engine {
         best.map(|found| found.id).or(last_closed.filter(|_| or_closed))
     }
 
-    /// The session that the tool has moved on to since this one was last used: an unfinished one with a later name and
-    /// a later change. For a paused session every later one counts, also those that leftoff started.
+    /// The unfinished session to which the tool moved on after this one was last used: its name and its last
+    /// change are later. For a paused session the name alone decides, and sessions that leftoff started count
+    /// too.
     pub(crate) fn gone_on_to(&self, row: &SessionRow) -> Option<SessionId> {
         let layout = layout::by_name(&row.layout).filter(|layout| tells_by_name(*layout))?;
         let (_, session) = self.load(&row.id).ok()?;
@@ -190,11 +192,12 @@ impl Engine {
         kept.max(foreign).map(|(_, id)| id)
     }
 
-    /// The last unfinished session by name that is only in files and after this one.
+    /// The last by name of the unfinished sessions that only files know and whose names come after this
+    /// one's.
     fn later_foreign(&self, layout: &dyn Layout, session: &Session) -> Option<SessionSummary> {
         let mut later = self.spots(layout);
         later.retain(|spot| session.path.as_ref().is_some_and(|own| spot.path > *own));
-        // Most often there is none, and nothing needs to be read.
+        // Usually no later session exists, and nothing needs to be read.
         if later.is_empty() {
             return None;
         }
@@ -204,8 +207,8 @@ impl Engine {
         found.find(|found| found.is_unfinished() && found.says_where_it_stands && found.has_work())
     }
 
-    /// The session whose folder or file has exactly this name, which may contain characters not allowed in
-    /// ids, or differ from another only in case.
+    /// The session whose folder or file has exactly this name. The name may contain characters that ids do
+    /// not allow, or differ from another only in case.
     pub(crate) fn in_a_place_called(&self, name: &str) -> Result<Option<SessionId>> {
         if name.is_empty() || name.contains('/') {
             return Ok(None);
@@ -223,7 +226,7 @@ impl Engine {
         Ok(None)
     }
 
-    /// Our session with files in this place.
+    /// The stored session with files in this place.
     fn kept_in(&self, layout: &dyn Layout, spot: &Spot) -> Result<Option<SessionId>> {
         for is_first in [true, false] {
             let Owner::Ours(id) = self.owner(layout, spot, is_first)? else { continue };
@@ -234,7 +237,8 @@ impl Engine {
         Ok(None)
     }
 
-    /// True if a session's position is known: from its files, or from the log for our own.
+    /// True if a session's position is known: for a foreign session from its files, for any other from the
+    /// log.
     pub(crate) fn says_where_it_stands(&self, id: &str) -> bool {
         let found = self.unadopted().into_iter().find(|located| located.id.as_str() == id);
         found.is_none_or(|found| {
@@ -242,7 +246,7 @@ impl Engine {
         })
     }
 
-    /// True if unfinished: according to the store, or to files if they may differ.
+    /// True if a session is unfinished, according to its files if it has any, or else to the store.
     pub(crate) fn goes_on(&self, row: &SessionRow) -> bool {
         if row.layout == NATIVE {
             return is_unfinished(&row.lifecycle);
@@ -269,8 +273,8 @@ fn open(id: SessionId) -> Candidate {
     Candidate { id, is_open: true }
 }
 
-/// True if names decide which of two sessions is later; in layouts with one active session that one counts,
-/// whatever its name.
+/// True if names decide which of a layout's sessions is later. In a layout with one active session, being
+/// active decides.
 fn tells_by_name(layout: &dyn Layout) -> bool {
     layout.facts().ordered_by_name && !layout.facts().exclusive
 }

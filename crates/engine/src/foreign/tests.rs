@@ -34,7 +34,7 @@ impl Place {
         Self { folder, session }
     }
 
-    /// A second session in the same registry, which is active from now on.
+    /// Starts a second session in the same registry, which makes it the active one.
     pub(crate) fn another(&self) -> SessionId {
         start(self.folder.path(), &registered("Other"))
     }

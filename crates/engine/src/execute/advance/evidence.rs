@@ -1,4 +1,4 @@
-//! The evidence of a request: read, joined with what a file holds, and reported if it has no effect.
+//! The evidence in a request: read, joined with evidence from files, and reported if it has no effect.
 
 use super::AdvanceRequest;
 use crate::checks::Submission;
@@ -9,7 +9,7 @@ use model::gate::{Given, guess};
 use model::phase::Phase;
 use model::session::Session;
 
-/// Evidence for a completed phase has no effect. New evidence is not dropped silently.
+/// A message that evidence for a completed phase has no effect, so that it is not dropped silently.
 pub(super) fn not_recorded(session: &Session, request: &AdvanceRequest) -> Option<String> {
     let phase = session.run()?.resolve(request.phase.as_deref()?)?;
     let given = read(request).ok()?;
@@ -25,7 +25,7 @@ pub(super) fn not_recorded(session: &Session, request: &AdvanceRequest) -> Optio
     })
 }
 
-/// A claimed phase may have evidence in its file: the gate uses it together with the new evidence.
+/// New evidence together with that in the file of a claimed phase.
 pub(super) fn with_recorded_evidence(phase: &Phase, submission: &Submission) -> Submission {
     let mut all = submission.clone();
     let Some(told) = phase.last_attempt().filter(|_| phase.claimed) else { return all };

@@ -1,5 +1,5 @@
-//! The layout of a new session: the requested one, or else the configured one, or else the only one in the
-//! project.
+//! Chooses the layout of a new session: the requested one, or else the configured one, or else the only one
+//! in the project.
 
 use super::StartRequest;
 use crate::definitions;
@@ -11,7 +11,7 @@ use model::hint::Hint;
 use model::words;
 use store::Filter;
 
-/// A layout, with the reason if nobody asked for it. `None` is native.
+/// The chosen layout (`None` is native), with the reason if nobody asked for it.
 pub(super) struct Chosen {
     pub(super) layout: Option<&'static dyn Layout>,
     pub(super) said: Option<String>,
@@ -35,7 +35,7 @@ impl Engine {
         Ok(Chosen { layout: fitting.map(|(layout, _)| layout), said })
     }
 
-    /// Explains a native session where the project's own layout cannot have the requested one.
+    /// Explains why a session becomes native although the project has a layout.
     fn why_native(&self, layout: &dyn Layout, request: &StartRequest) -> String {
         let facts = layout.facts();
         let why = match request.workflow.as_ref().or(self.config.workflow.as_ref()) {
@@ -52,8 +52,8 @@ impl Engine {
         format!("a native session; {why}")
     }
 
-    /// True if a session of this layout can satisfy the request: it follows the workflow, and may run beside
-    /// another.
+    /// True if a session of this layout can satisfy the request: it can follow the workflow, and run in
+    /// parallel if requested.
     fn can_begin(&self, layout: &dyn Layout, request: &StartRequest) -> bool {
         let facts = layout.facts();
         let follows = match request.workflow.as_ref().or(self.config.workflow.as_ref()) {
@@ -71,7 +71,7 @@ impl Engine {
         facts.workflows.contains(&workflow)
     }
 
-    /// The only layout with a place for sessions here; `None` if there are native sessions too.
+    /// The only layout with a place for sessions in this project; `None` if native sessions exist too.
     fn only_layout(&self) -> Result<Option<&'static dyn Layout>> {
         let present: Vec<_> =
             layout::all().iter().copied().filter(|layout| self.has_place(*layout)).collect();
@@ -80,8 +80,8 @@ impl Engine {
         Ok(self.store.list(&native)?.is_empty().then_some(only))
     }
 
-    /// True for a tool that keeps its sessions or its workflows here. One that now keeps them elsewhere would not see a new
-    /// one.
+    /// True if a tool keeps its sessions or workflows in this project. A tool that keeps them elsewhere by
+    /// now does not count, because it would not see a new session.
     fn has_place(&self, layout: &dyn Layout) -> bool {
         let is_folder = |folder: &str| !folder.is_empty() && self.project.root.join(folder).is_dir();
         let has_folder = layout.facts().places.iter().any(|place| match place {
@@ -102,7 +102,7 @@ fn begun(layout: &dyn Layout, why: &str) -> String {
     format!("a session of {} ({}), {why}; for a native one: {native}", facts.title, facts.name)
 }
 
-/// Some formats allow one active session: their tools would confuse two.
+/// Refuses parallel sessions in layouts with one active session, whose tools would confuse the two.
 pub(super) fn refuse_parallel(request: &StartRequest, layout: Option<&dyn Layout>) -> Result<()> {
     match layout.filter(|layout| request.parallel && layout.facts().exclusive) {
         None => Ok(()),

@@ -1,4 +1,5 @@
-//! Stores a session from a bundle. Where it was put is a local record, and no event of its log.
+//! Stores a session from a bundle. The worktree that it was put into is a local record, not an event of its
+//! log.
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -13,15 +14,16 @@ use std::collections::btree_map::Entry;
 use store::chain::{Given, SALT_BYTES, Salt, seal};
 use store::{Arrival, Arrived, CommandMark, EventRow, Store, TakenHistory};
 
-/// The store names the replica that a history came from. A bundle comes from none; this is where it was put.
+/// The prefix of an arrival's replica if the session came in a bundle. The rest is the worktree that it was
+/// put into.
 const BUNDLE: &str = "bundle:";
 
-/// The text for a session that is put into this worktree.
+/// The replica text of an arrival whose bundle was put into this worktree.
 fn put_into(worktree: &str) -> String {
     format!("{BUNDLE}{worktree}")
 }
 
-/// True if this arrival is a bundle's.
+/// True if the session arrived in a bundle.
 pub(crate) fn is_bundle(arrival: &Arrival) -> bool {
     arrival.replica.starts_with(BUNDLE)
 }
@@ -31,26 +33,26 @@ pub(crate) fn taken(arrival: &Arrival) -> Option<Taken> {
     Some(Taken { version: arrival.version, worktree, at: arrival.at })
 }
 
-/// A bundle's additions to a session that may already exist here.
+/// The events that a bundle adds to a session, which may already exist here.
 pub(super) struct Addition {
-    /// The existing events.
+    /// The events that exist here.
     pub(super) known: Vec<Recorded>,
     /// The new events, with their versions here.
     pub(super) new: Vec<Recorded>,
     /// The commands of new events, by version.
     pub(super) commands: BTreeMap<u64, CommandMark>,
-    /// The chain's input for new events. An event with another version here is sealed again.
+    /// The hash chain's input for the new events. An event that gets another version here is sealed again.
     pub(super) seals: BTreeMap<u64, Given>,
 }
 
 impl Engine {
-    /// The session waits in this worktree until somebody resumes it here.
+    /// Where a session from a bundle waits until somebody resumes it: this worktree.
     pub(super) fn place_of_a_taken_one(&self, whole: &[Recorded]) -> Taken {
         let version = whole.last().map_or(0, |recorded| recorded.version);
         Taken { version, worktree: self.project.worktree(), at: self.clock.now() }
     }
 
-    /// A session's rows: the local events as they are, and the bundle's after them.
+    /// The rows of a session from a bundle: the local events unchanged, followed by the bundle's new ones.
     pub(super) fn history_taken(
         &self,
         session: &Session,
@@ -107,7 +109,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Where a session was put, if it came in a bundle.
+    /// The worktree that a session was put into, if it came in a bundle.
     pub(crate) fn taken_here(&self, id: &SessionId) -> Result<Option<Taken>> {
         Ok(self.store.base().arrival(id)?.as_ref().and_then(taken))
     }

@@ -1,5 +1,5 @@
-//! Puts a bundle's files into a project: never over another file, never outside, never where programs look
-//! for instructions.
+//! Puts a bundle's files into a project: never over another file, never outside the project, and never where
+//! programs look for instructions.
 
 use super::format::{PackedFile, hash};
 use crate::files::{PathEntry, look};
@@ -10,16 +10,16 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 
-/// A file under a temporary name, waiting to be renamed.
+/// A bundle's file under a temporary name, waiting to be renamed.
 pub(super) struct Waiting {
     draft: PathBuf,
-    /// Below the project's folder.
+    /// The file's path below the project's folder.
     target: String,
-    /// Its own name is taken: it goes next to it.
+    /// Why the file cannot have its own name; it is then put next to that path.
     beside: Option<&'static str>,
 }
 
-/// All of a bundle's files, not yet in place. Unused ones are removed again.
+/// A bundle's files under temporary names. Those that are never put in place are removed.
 #[derive(Default)]
 pub(super) struct Drafts {
     waiting: Vec<Waiting>,
@@ -33,7 +33,7 @@ impl Drop for Drafts {
     }
 }
 
-/// Why a path from elsewhere is not allowed.
+/// The reason why a path from another machine is not allowed; `None` if it is.
 pub(crate) fn refused(path: &str) -> Option<&'static str> {
     if path.is_empty() || path.chars().any(char::is_control) {
         return Some("it is empty or holds a control character");
@@ -53,7 +53,8 @@ pub(crate) fn refused(path: &str) -> Option<&'static str> {
     }
 }
 
-/// Writes every missing file next to its destination. `own` is the session's own folder.
+/// Writes missing and different files under temporary names next to their paths. `own` is the session's own
+/// folder.
 pub(super) fn draft<'a>(
     root: &Path,
     session: &SessionId,
@@ -73,7 +74,8 @@ pub(super) fn draft<'a>(
     Ok(drafts)
 }
 
-/// Writes missing files, and says why others are not at their own names. A path that cannot exist here fails nothing.
+/// Writes missing files, and reports those without their own names. A path that cannot exist here is not an
+/// error.
 pub(crate) fn put_back(
     root: &Path,
     session: &SessionId,
@@ -101,7 +103,7 @@ fn not_restored(path: &str, why: &str) -> String {
     format!("{path} was not restored: {why}")
 }
 
-/// The disk is full or broken, whatever the path.
+/// True if the disk is full, broken or read-only, so that no other path would work either.
 fn is_of_the_disk(error: &io::Error) -> bool {
     use io::ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
     matches!(error.kind(), StorageFull | QuotaExceeded | ReadOnlyFilesystem)
@@ -109,7 +111,7 @@ fn is_of_the_disk(error: &io::Error) -> bool {
 }
 
 impl Drafts {
-    /// Renames every file; reports those that could not get their own name.
+    /// Renames every file, and reports those that could not get their own names.
     pub(super) fn put(mut self, root: &Path) -> Vec<String> {
         let waiting = std::mem::take(&mut self.waiting);
         waiting.into_iter().flat_map(|file| put_one(root, &file)).collect()
@@ -138,8 +140,8 @@ fn put_one(root: &Path, file: &Waiting) -> Vec<String> {
     at_name(&file.draft.display().to_string(), why)
 }
 
-/// Agents and editors read instructions from hidden files: hooks, settings, policies. The session's own
-/// folder is exempt.
+/// True if a file may be written at its own path: not if it is hidden, because agents and editors read hooks
+/// and settings from hidden files. The session's own folder is exempt.
 pub(crate) fn may_be_put(path: &str, own: &str) -> bool {
     let rest = path.strip_prefix(&format!("{own}/")).unwrap_or(path);
     rest.split('/').all(|part| !part.starts_with('.'))
@@ -157,7 +159,7 @@ fn write_draft(
     fs::create_dir_all(folder)?;
     let name = target.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let short = format!("{}-{}", name.chars().take(40).collect::<String>(), &hash(file.path.as_bytes())[..8]);
-    // A fixed name, so that leftovers of a crash are found and replaced.
+    // The temporary name is fixed, so that leftovers of a crash are found and replaced.
     let draft = folder.join(format!(".{short}.leftoff-{session}"));
     match fs::remove_file(&draft) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -172,7 +174,7 @@ fn write_draft(
     Ok(waiting)
 }
 
-/// A linked folder on the way could lead anywhere.
+/// Refuses a path with a linked folder, which could lead anywhere.
 fn refuse_links(root: &Path, folder: &Path) -> io::Result<()> {
     let below = folder.strip_prefix(root).unwrap_or(folder);
     let mut path = root.to_owned();
@@ -193,7 +195,8 @@ fn refuse_links(root: &Path, folder: &Path) -> io::Result<()> {
 
 fn move_without_replacing(from: &Path, to: &Path) -> rustix::io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // This file system lacks such a rename; a hard link does not overwrite either.
+        // The file system has no rename without replacing; creating a hard link does not replace a file
+        // either.
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
             rustix::fs::link(from, to)?;
             rustix::fs::unlink(from)

@@ -1,5 +1,5 @@
-//! The bundle format: JSON lines. A header, definitions, events, files, and a last line with the hash of
-//! everything before.
+//! The bundle format, JSON lines: a header, definitions, events and files, and a last line with the hash of
+//! everything before it.
 
 use crate::{from_hex, hex};
 use base64::Engine as _;
@@ -14,13 +14,13 @@ use std::io::{self, BufRead, Write};
 use store::chain::Given;
 use store::{CommandMark, ContentRow, EventRow};
 
-/// Larger files are left out of a bundle.
+/// The largest file in a bundle; larger files are left out.
 pub(super) const LARGEST_FILE: u64 = 16 * 1024 * 1024;
-/// The maximum size of stored file content.
+/// The maximum size of a stored file's content.
 const LARGEST_CONTENT: usize = 1024 * 1024;
-/// A line holds one file in base64, or one event.
+/// The longest line, which has one file in base64, or one event.
 const LONGEST_LINE: u64 = LARGEST_FILE * 2;
-/// Raised when current programs could no longer read new bundles.
+/// The format's version. Raise it if programs of today can no longer read new bundles.
 pub(super) const VERSION: u32 = 1;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ pub(super) struct Header {
     pub(super) made_by: String,
 }
 
-/// One line after the header.
+/// One line of a bundle after the header.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Line {
@@ -49,7 +49,7 @@ pub(super) struct Definition {
     pub(super) workflow: Value,
 }
 
-/// The body is kept as text: two logs are equal if their bytes are.
+/// An event in a bundle. The body is kept as text, because two logs are equal if their bytes are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct EventLine {
     version: u64,
@@ -61,7 +61,7 @@ pub(crate) struct EventLine {
     command: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ordinal: Option<u64>,
-    /// Its place in the hash chain, in hexadecimal; purged content has no salt.
+    /// The event's seal in the hash chain, in hexadecimal: a salt, or a hash if the event was purged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     salt: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -82,7 +82,7 @@ struct ContentLine {
     base64: String,
 }
 
-/// A file in transit.
+/// A file in a bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PackedFile {
     pub(crate) path: String,
@@ -95,7 +95,7 @@ pub(super) struct Bundle {
     pub(super) header: Header,
     pub(super) definitions: Vec<Definition>,
     pub(super) events: Vec<EventRow>,
-    /// The chain's input by version; empty in bundles of version 0.1.
+    /// The hash chain's input by version; empty in bundles of version 0.1.
     pub(super) seals: BTreeMap<u64, Given>,
     pub(super) files: Vec<PackedFile>,
     pub(super) contents: Vec<ContentRow>,
@@ -149,7 +149,7 @@ impl<W: Write> Hashed<'_, W> {
     }
 }
 
-/// Reads a whole bundle with its hash, and verifies everything that can be verified.
+/// Reads a whole bundle and its hash, and verifies everything that can be verified.
 pub(super) fn read(from: &mut impl BufRead) -> Result<(Bundle, String), Unreadable> {
     let mut hasher = Sha256::new();
     let first = line(from)?.ok_or_else(|| wrong("it is empty"))?;
@@ -193,7 +193,7 @@ pub(super) fn hash(content: &[u8]) -> String {
     hex(&Sha256::digest(content))
 }
 
-/// The version comes first: a newer one may change everything else.
+/// Reads the header. Its version is checked first, because a newer format may change everything else.
 fn header(text: &[u8]) -> Result<Header, Unreadable> {
     let value: Value = serde_json::from_slice(text).map_err(|_| wrong("it is not a leftoff bundle"))?;
     let version = value.get("leftoff_bundle").and_then(Value::as_u64);
@@ -233,7 +233,7 @@ fn unpacked_content(content: &ContentLine, number: usize) -> Result<ContentRow, 
     Ok(ContentRow { hash: content.sha256.clone(), body })
 }
 
-/// The next line with its end, up to the maximum length.
+/// The next line with its line break, up to the maximum length.
 fn line(from: &mut impl BufRead) -> Result<Option<Vec<u8>>, Unreadable> {
     let mut text = Vec::new();
     io::Read::take(&mut *from, LONGEST_LINE).read_until(b'\n', &mut text).map_err(Unreadable::Io)?;
@@ -268,7 +268,7 @@ impl EventLine {
         }
     }
 
-    /// `None` if misspelt: the events are then sealed again.
+    /// The seal of an event. `None` if it is malformed: the events are then sealed again.
     pub(crate) fn seal(&self) -> Option<Given> {
         let salt = self.salt.as_deref().and_then(from_hex).map(Given::Salt);
         salt.or_else(|| self.hash.as_deref().and_then(from_hex).map(Given::Hash))

@@ -25,7 +25,7 @@ use std::path::Path;
 use store::{Arrived, Batch, CommandMark, DefinitionRow, EventRow, ItemsReplaced, Store, TakenHistory};
 
 impl Engine {
-    /// Takes a bundle's session: as a new one, or as a continuation of this project's copy.
+    /// Takes a bundle's session as a new one, or as a continuation of the copy in this project.
     pub(crate) fn bundle_take(&mut self, from: &Path) -> Result<Answer> {
         let (bundle, hash) = read(from)?;
         let fingerprint = self.fingerprint("bundle take", &hash);
@@ -40,7 +40,7 @@ impl Engine {
         self.store.give_turn_back();
         let mut kept = kept?;
         if kept.view.layout != NATIVE {
-            // It is in the log; problems with its files are reported, but fail nothing.
+            // The session is in the log, so problems with its files are only reported.
             kept.view.warnings = self.write_files(&bundle.header.session);
         }
         self.make_workspace_if_possible(&kept);
@@ -63,7 +63,7 @@ impl Engine {
         let taken = self.place_of_a_taken_one(&whole);
         let session =
             if already { self.folded_from(&whole, id)? } else { fold_whole(&whole, Some(&taken))? }.trimmed();
-        // Nothing is refused from here on. Files wait under other names until the session is stored.
+        // Nothing is refused from here on. Files wait under temporary names until the session is stored.
         let own = self.own_folder(&session);
         let incoming_files = self.options.watcher.each(Work::UnpackFiles, &bundle.files);
         let drafts = files::draft(&self.project.root, id, &own, incoming_files)
@@ -83,19 +83,18 @@ impl Engine {
         if key.is_some() {
             self.append(&Batch { key, ..Batch::default() })?;
         }
-        // A file that cannot get its name now is reported, but fails nothing; taking the bundle again
-        // restores it.
+        // A file that cannot get its name now is only reported; taking the bundle again restores it.
         answer.said = drafts.put(&self.project.root);
         Ok(self.with_its_number(answer))
     }
 
-    /// The folder of a session's own files: here, or in its layout's place.
+    /// The folder of a session's own files: its workspace, or its place in another tool's layout.
     pub(crate) fn own_folder(&self, session: &Session) -> String {
         let located = self.located(session).filter(|located| !located.spot.workspace.starts_with('/'));
         located.map_or_else(|| workspace_of(&session.id), |located| located.spot.workspace)
     }
 
-    /// The answer once the batch is committed.
+    /// The answer as it is once the batch is committed.
     fn answer_to_taking(&self, session: &Session, already: bool, arrived: &Arrived) -> Result<Answer> {
         let items = |history: &TakenHistory| ItemsReplaced {
             session: history.row.id.clone(),
@@ -113,8 +112,9 @@ impl Engine {
         Ok(Answer { view, said: Vec::new(), gate_failed: false })
     }
 
-    /// A definition's hash covers its source, which a bundle lacks. Under a known hash only the known
-    /// definition is accepted, or a bundle could remove checks from other sessions.
+    /// The rows of a bundle's definitions. A definition's hash covers its source, which a bundle lacks, so a
+    /// known hash must come with the known definition: otherwise a bundle could remove checks from other
+    /// sessions.
     fn definitions_of(&self, from: &Path, bundle: &Bundle) -> Result<Vec<DefinitionRow>> {
         let sources = definitions::all(&self.project);
         let mut rows = Vec::new();
@@ -135,8 +135,8 @@ impl Engine {
         Ok(rows)
     }
 
-    /// The bundle's additional events. Older programs wrote an event when they took a session: such events do not
-    /// make two logs different.
+    /// The events that a bundle adds. Older programs recorded taking a session as an event; such events are
+    /// ignored when two logs are compared.
     fn addition(
         &self,
         from: &Path,
@@ -181,7 +181,7 @@ impl Engine {
                     }
                 }
             }
-            // An omitted event stands for the state before it.
+            // The version of an ignored event stands for the one before it.
             places.insert(row.version, place);
         }
         Ok(Addition { known, new, commands, seals })
@@ -196,7 +196,7 @@ impl Engine {
     }
 }
 
-/// A bundle's session as rows, checked like one that is taken.
+/// A bundle's session as rows, after the checks that taking it makes.
 pub(crate) fn opened(from: &Path) -> Result<OpenedBundle> {
     let (bundle, _) = read(from)?;
     check(from, &bundle, &Watcher::default())?;
@@ -230,7 +230,8 @@ fn read(from: &Path) -> Result<(Bundle, String)> {
     })
 }
 
-/// The events, if they form a complete session that this program knows, and all file paths are allowed.
+/// The bundle's events, if they form a complete session that this program knows and all file paths are
+/// allowed.
 fn check(from: &Path, bundle: &Bundle, watcher: &Watcher) -> Result<Vec<Recorded>> {
     let id = &bundle.header.session;
     for file in &bundle.files {
@@ -295,7 +296,8 @@ fn is_copy(mine: &EventRow, theirs: &EventRow) -> bool {
     same(mine) == same(theirs)
 }
 
-/// One log is the beginning of the other: the events keep their versions, and the chain stays the same.
+/// The addition if one log is the beginning of the other: events keep their versions, and the hash chain
+/// stays the same.
 fn continuation(known: Vec<Recorded>, bundle: &Bundle, incoming: &[Recorded]) -> Addition {
     let shared = known.len().min(incoming.len());
     let new = &bundle.events[shared..];
@@ -311,7 +313,7 @@ fn is_own_matter(row: &EventRow) -> bool {
     row.kind == "session_taken"
 }
 
-/// Equal byte for byte, except for versions, which local events shift.
+/// True if two events are equal byte for byte, except for versions, which local events shift.
 fn is_same(mine: &EventRow, theirs: &EventRow, places: &BTreeMap<u64, u64>) -> bool {
     let is_alike = mine.at == theirs.at && mine.actor == theirs.actor && mine.kind == theirs.kind;
     is_alike && (mine.body == theirs.body || moved_body(theirs, places).as_deref() == Some(&mine.body))
@@ -322,7 +324,7 @@ fn moved_body(row: &EventRow, places: &BTreeMap<u64, u64>) -> Option<String> {
     serde_json::to_string(&event).ok()
 }
 
-/// Maps version numbers in an event to those here.
+/// An event whose references to versions are replaced by the versions here.
 fn moved(event: &Event, places: &BTreeMap<u64, u64>) -> Event {
     match event {
         Event::Restored { to_version } => {

@@ -1,4 +1,4 @@
-//! The surroundings of item commands: dead holders, expected files.
+//! Facts that item commands need about other things: which lease holders are gone, and whether files exist.
 
 use crate::engine::Engine;
 use crate::next::file_of_item;
@@ -8,14 +8,14 @@ use model::item::{Item, ItemBook};
 use model::session::Session;
 
 impl Engine {
-    /// Holders of live leases on these items that are known to be gone.
+    /// Holders of live leases on these items whose processes are known to be gone.
     pub(super) fn gone_holders(&self, book: &ItemBook) -> Vec<Actor> {
         let now = self.clock.now();
         let holders = book.iter().filter_map(|item| Some(&item.live_lease(now)?.actor));
         holders.filter(|holder| self.gone_since(holder).is_some()).cloned().collect()
     }
 
-    /// Holders of leases on these items that are at work, and when each was last seen.
+    /// Holders of leases on these items that are at work, and when each was last active.
     pub(super) fn holders_at_work(&self, book: &ItemBook) -> Vec<(Actor, Timestamp)> {
         let holders = book.iter().filter_map(|item| Some(&item.lease.as_ref()?.actor));
         holders.filter_map(|holder| Some((holder.clone(), self.seen_at_work(holder)?))).collect()

@@ -1,4 +1,4 @@
-//! Loads the few items that a decision needs: all of them only to detect a cycle.
+//! Loads the few items that a decision needs; everything they wait for only to detect a cycle.
 
 use super::spelling::Spellings;
 use crate::engine::Engine;
@@ -10,7 +10,7 @@ use model::item::{Item, ItemBook};
 use model::session::Session;
 use store::ItemFilter;
 
-/// How many numbers are tried for an id; more are taken only on purpose.
+/// How many numbers are tried for a new id. Nobody uses up more except on purpose.
 const TRIED_NUMBERS: u32 = 1_000_000;
 
 pub(super) struct Loading<'a> {
@@ -26,7 +26,7 @@ impl<'a> Loading<'a> {
         Ok(Self { engine, session, book: ItemBook::default(), spellings })
     }
 
-    /// The command with item ids in the session's own spelling.
+    /// A command whose item ids are spelled as in the session.
     pub(super) fn in_known_spelling(&self, command: ItemCommand) -> ItemCommand {
         match &self.spellings {
             Some(spellings) => spellings.command(command),
@@ -38,7 +38,7 @@ impl<'a> Loading<'a> {
         self.spellings.as_ref().map_or_else(|| id.clone(), |spellings| spellings.known(id.clone()))
     }
 
-    /// An item, if there is one of that name.
+    /// An item, if one with this id exists.
     pub(super) fn item(&mut self, id: &ItemId) -> Result<Option<Item>> {
         if let Some(item) = self.book.get(id) {
             return Ok(Some(item.clone()));
@@ -49,7 +49,7 @@ impl<'a> Loading<'a> {
         Ok(Some(item))
     }
 
-    /// The items that this command's decision reads and its events touch.
+    /// Loads the items that deciding this command reads and its events touch.
     pub(super) fn what_is_needed_by(&mut self, command: &ItemCommand) -> Result<()> {
         match command {
             ItemCommand::Add(new) => self.for_adding(new),
@@ -64,7 +64,7 @@ impl<'a> Loading<'a> {
         }
     }
 
-    /// The first free id after this number.
+    /// The first free id with a number after `from`.
     pub(super) fn free_id(
         &self,
         from: u32,
@@ -93,13 +93,13 @@ impl<'a> Loading<'a> {
         }
         if let Some(parent) = &new.parent {
             self.item(parent)?;
-            // Nothing waits for a new top-level item yet; a part may close a cycle.
+            // Nothing waits for a new top-level item yet; a new part may close a cycle.
             self.what_is_waited_for(new.needs.clone())?;
         }
         Ok(())
     }
 
-    /// The item, its containers, and what waits for those that this completes.
+    /// Loads an item, its containers, and the items that wait for any of those that become complete.
     fn for_completing(&mut self, id: &ItemId) -> Result<()> {
         let mut at = Some(id.clone());
         let mut completes = true;
@@ -142,7 +142,7 @@ impl<'a> Loading<'a> {
         Ok(())
     }
 
-    /// Everything that these wait for, transitively: finished items wait for nothing.
+    /// Loads everything that items wait for, transitively. Finished items wait for nothing.
     fn what_is_waited_for(&mut self, mut open: Vec<ItemId>) -> Result<()> {
         let mut seen = std::collections::BTreeSet::new();
         while let Some(id) = open.pop() {

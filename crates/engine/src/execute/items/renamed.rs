@@ -1,4 +1,4 @@
-//! Items of an agent that commands knew by another name: it keeps them under the name that its hook gives.
+//! Items claimed by an agent under an earlier name, before its hook reported the real one.
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -12,7 +12,7 @@ use model::item::ItemBook;
 use store::ItemRow;
 
 impl Engine {
-    /// Live leases of this agent session in a session.
+    /// The items on which an agent session has live leases in a session.
     pub(crate) fn leases_of(&self, session: &SessionId, holder: &AgentIdentity) -> Result<Vec<ItemRow>> {
         let (agent, id, host) = (holder.agent.clone(), holder.id.clone(), self.caller.host.clone());
         let holder = Actor::Agent { agent, id, host, known_by: None }.key();
@@ -22,7 +22,7 @@ impl Engine {
         Ok(rows)
     }
 
-    /// The asking agent holds from now on, until the same time, what it claimed under its earlier name.
+    /// Gives the asking agent the leases that it claimed under an earlier name; they expire as before.
     pub(crate) fn claim_as_renamed(&mut self, session: &SessionId, earlier: &AgentIdentity) -> Result<()> {
         let order = self.fingerprint("item claim", &format!("{earlier} is {:?}", self.caller.agent));
         self.in_turn(&order, |engine| {

@@ -1,4 +1,4 @@
-//! Changes of items as callers ask for them. Checks what was typed; decides nothing.
+//! Requests to change items, as callers make them. Checks the input; decides nothing.
 
 use super::{Asked, bounded_fields, parse, titled};
 use crate::engine::Engine;
@@ -32,7 +32,7 @@ pub struct ItemSetting {
     pub no_longer: Vec<String>,
 }
 
-/// A change of an item, as a caller asks for it.
+/// A request to change an item.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ItemRequest {
     Add(ItemAdd),
@@ -49,7 +49,8 @@ pub enum ItemRequest {
     Unblock {
         id: String,
     },
-    /// Claims the named item, or else the first ready one, for so many seconds. Of several callers, one gets it.
+    /// Claims the named item, or else the first ready one, for `seconds`. If several callers try, one gets
+    /// it.
     Claim {
         id: Option<String>,
         seconds: Option<u64>,

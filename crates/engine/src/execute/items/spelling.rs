@@ -1,4 +1,4 @@
-//! Layouts with several spellings of an id: any spelling finds the existing item, and a new one is spelled
+//! Layouts in which an id has several spellings: any of them finds the existing item, and a new id is spelled
 //! like its neighbours.
 
 use crate::engine::Engine;
@@ -9,14 +9,14 @@ use model::command::items::{AddItem, ItemCommand, ItemEdit};
 use model::id::ItemId;
 use model::session::Session;
 
-/// The ids of a session's items, for a layout with several spellings.
+/// The ids of a session's items, in a layout with several spellings.
 pub(super) struct Spellings {
     spelling: &'static dyn IdSpelling,
     known: Vec<ItemId>,
 }
 
 impl Spellings {
-    /// `None` if ids have only one spelling.
+    /// The spellings in a session; `None` if ids have only one spelling.
     pub(super) fn of(engine: &Engine, session: &Session) -> Result<Option<Self>> {
         let spelling = layout::by_name(&session.layout).and_then(|layout| layout.capabilities().id_spelling);
         let Some(spelling) = spelling else { return Ok(None) };
@@ -24,7 +24,7 @@ impl Spellings {
         Ok(Some(Self { spelling, known }))
     }
 
-    /// The existing item's id: an exact match, or else another spelling.
+    /// The id of the existing item that is meant: an exact match, or else one with another spelling.
     pub(super) fn known(&self, id: ItemId) -> ItemId {
         let meant = self.spelling.plain(id.as_str());
         let is_same = |known: &&ItemId| self.spelling.plain(known.as_str()) == meant;
@@ -36,14 +36,14 @@ impl Spellings {
         self.known.contains(&self.known(id.clone()))
     }
 
-    /// A new id, spelled like the existing ones.
+    /// A new id, spelled like the existing ids.
     pub(super) fn new_one(&self, id: ItemId) -> ItemId {
         let known: Vec<&str> = self.known.iter().map(ItemId::as_str).collect();
         let written = self.spelling.like(id.as_str(), &known);
         written.and_then(|text| ItemId::parse(&text).ok()).unwrap_or(id)
     }
 
-    /// The command with known ids.
+    /// A command in which ids are spelled as in the session.
     pub(super) fn command(&self, command: ItemCommand) -> ItemCommand {
         let all = |ids: Vec<ItemId>| ids.into_iter().map(|id| self.known(id)).collect();
         match command {

@@ -1,5 +1,5 @@
-//! Imports another tool's task list as items, in one change. Importing it again updates the items and adds
-//! no duplicates.
+//! Imports another tool's task list as items, in one change. Importing it again updates the items and does
+//! not add duplicates.
 
 mod known;
 
@@ -24,27 +24,28 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Far more than any list written by people.
+/// The largest list in bytes, far more than people write.
 const LARGEST_LIST: u64 = 4 * 1024 * 1024;
-/// An item's field with the list's path, if only the list says that the item is done.
+/// The item field with the list's path if only the list says that the item is done.
 pub(crate) const CLAIMED: &str = "claimed_in";
-/// An item's field with the list's path, `#`, and the task's id there. The item's own id differs if that was taken.
+/// The item field with the list's path, `#`, and the task's id in the list, which differs from the item's id
+/// if that was taken.
 pub(crate) const LISTED_AS: &str = "listed_as";
-/// The field of a session started from a list.
+/// The session field with the path of the list from which the session was started.
 pub const FROM: &str = "from";
 
-/// A list that was found and read.
+/// A task list that was found and read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundList {
-    /// Relative to the project's folder if it is inside.
+    /// The list's path, relative to the project's folder if it is inside.
     pub path: String,
     pub title: Option<String>,
     list: TaskList,
 }
 
 impl FoundList {
-    /// The task list at this path, if it is one: a Markdown file with check boxes, task-master's JSON, or a folder with
-    /// either.
+    /// The task list at this path, if it is one: a Markdown file with check boxes, task-master's JSON, or a
+    /// folder that contains either.
     pub fn at(asked: &str, project: &Project) -> Result<Option<Self>> {
         let here =
             std::env::current_dir().map_err(|source| Error::io("finding the current folder", source))?;
@@ -57,7 +58,7 @@ impl FoundList {
         let is_json = path.extension().is_some_and(|end| end == "json");
         let list = match task_list::read(&text, is_json) {
             Ok(list) => list,
-            // Any other Markdown file is somebody's text.
+            // Any other Markdown file without tasks is an ordinary text, not a broken list.
             Err(_) if !is_json && path.file_name().is_some_and(|name| name != "tasks.md") => return Ok(None),
             Err(why) => return Err(failed(why)),
         };
@@ -71,7 +72,7 @@ impl FoundList {
         self.list.tasks.len()
     }
 
-    /// Folders with a list where other tools put theirs, below a folder that has none itself.
+    /// For a folder without a list: the folders below it with a list where other tools put theirs.
     pub fn below(asked: &str) -> Vec<String> {
         const PARENTS: [&str; 5] = ["", "specs", "changes", ".kiro/specs", "openspec/changes"];
         let asked = Path::new(asked);
@@ -87,7 +88,7 @@ impl FoundList {
     }
 }
 
-/// The items after the commands decided so far.
+/// The session and its items after the commands decided so far.
 struct Deciding {
     session: Session,
     book: ItemBook,
@@ -123,7 +124,7 @@ impl Deciding {
         Ok(())
     }
 
-    /// Applies the command, or reports why it was refused; the other tasks are not affected.
+    /// Applies a command; if it is refused, reports that and continues with the other tasks.
     fn take_or_say(&mut self, id: &ItemId, command: ItemCommand) {
         if let Err(refusal) = self.take(command) {
             self.said.push(format!("{id}: {refusal}"));
@@ -132,8 +133,8 @@ impl Deciding {
 }
 
 impl Engine {
-    /// Imports a list: new tasks become items, titles and dependencies follow the list, ticked boxes count as
-    /// done. Items completed here are never reopened.
+    /// Imports a task list: new tasks become items, titles and dependencies are updated, and items of ticked
+    /// tasks count as done. Items completed in leftoff are never reopened.
     pub(crate) fn import_tasks(&mut self, found: &FoundList) -> Result<Answer> {
         let order = self.fingerprint("import", &found.path);
         self.in_turn(&order, |engine| {
@@ -188,7 +189,7 @@ fn place(
         }
         let parent = task.parent.as_deref().map(|parent| known.id(parent)).transpose()?;
         let parent = parent.filter(|parent| deciding.book.contains(parent));
-        // Dependencies on later tasks of the list are added below.
+        // Dependencies on later tasks of the list are added by `tick`.
         let needs = needs.into_iter().filter(|need| deciding.book.contains(need)).collect();
         let phase = parent.is_none().then(|| phase.to_string());
         let title = super::titled(&task.title)?;
@@ -214,7 +215,8 @@ fn place(
     Ok(())
 }
 
-/// Adds dependencies on later tasks, then completes the ticked ones. A task with parts is done when they are.
+/// Adds a task's dependencies on later tasks, then completes its item if ticked. A task with parts is done
+/// when they are.
 fn tick(task: &Task, found: &FoundList, known: &Known, deciding: &mut Deciding) -> Result<()> {
     let id = known.id(&task.id)?;
     let Some(item) = deciding.book.get(&id).cloned() else { return Ok(()) };
@@ -244,7 +246,7 @@ fn listed_as(found: &FoundList, task: &Task) -> String {
     format!("{}#{}", found.path, task.id)
 }
 
-/// Other tools' layouts cannot store such a field.
+/// An item field for a native session; other tools' layouts cannot store it.
 fn fields(name: &str, value: String, session: &Session) -> BTreeMap<String, Value> {
     let is_native = session.layout == NATIVE;
     is_native.then(|| (name.to_owned(), Value::from(value))).into_iter().collect()
@@ -288,7 +290,7 @@ fn list_at(path: &Path) -> Option<PathBuf> {
     (is_meant && path.is_file()).then(|| path.to_owned())
 }
 
-/// A heading that only names the type of list.
+/// True if a heading only names the type of list.
 fn is_plain(title: &str) -> bool {
     matches!(
         title.to_ascii_lowercase().as_str(),
@@ -296,11 +298,11 @@ fn is_plain(title: &str) -> bool {
     )
 }
 
-/// A specification's folder is named after it: `specs/001-photo-albums/tasks.md`.
+/// The name of a specification from its folder, like `photo albums` from `specs/001-photo-albums/tasks.md`.
 fn folder_name(path: &Path) -> Option<String> {
     let folder = path.parent()?;
     let name = folder.file_name()?.to_str()?;
-    // task-master keeps its list in a folder of its own inside the project.
+    // task-master keeps its list in a `tasks` folder inside the project.
     let name = if name == "tasks" { folder.ancestors().nth(2)?.file_name()?.to_str()? } else { name };
     let words = name.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '-');
     let words = if words.is_empty() { name } else { words };

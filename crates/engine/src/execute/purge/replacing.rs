@@ -1,4 +1,4 @@
-//! Replaces the purged text in events, remembered answers and activity.
+//! Replaces the purged text in events, stored answers and activity.
 
 use crate::error::{Error, Result};
 use crate::execute::plan::to_json;
@@ -13,7 +13,7 @@ pub(super) fn without_in_event(row: EventRow, text: &str) -> Result<(EventRow, u
     Ok((EventRow { body, actor, ..row }, in_body + in_actor))
 }
 
-/// Replaced in values, not in bytes: JSON escapes quotation marks and line breaks.
+/// Replaces the text in JSON values, not in bytes, because JSON escapes quotation marks and line breaks.
 fn without_in_json(json: &str, text: &str) -> Result<(String, u64)> {
     let mut value: Value = serde_json::from_str(json)
         .map_err(|error| Error::BrokenLog { session: "(being purged)".to_owned(), why: error.to_string() })?;
@@ -23,7 +23,7 @@ fn without_in_json(json: &str, text: &str) -> Result<(String, u64)> {
     }
 }
 
-/// A remembered answer with the text removed, if it is about this session and contains it.
+/// A stored answer with the text removed, if the answer is about this session and contains the text.
 pub(super) fn without_in_answer(answer: &str, session: &str, text: &str) -> Option<String> {
     let mut value: Value = serde_json::from_str(answer).ok()?;
     if value.pointer("/view/session_id").and_then(Value::as_str) != Some(session) {
@@ -46,7 +46,7 @@ pub(super) fn in_value(value: &mut Value, text: &str) -> u64 {
             }
             count
         }
-        // A search finds a number as text, but a number has no room for a mark.
+        // A search finds a number as text, so it is replaced by a text with the mark.
         Value::Number(number) if number.to_string() == text => {
             *value = Value::String(PURGED.to_owned());
             1
@@ -63,7 +63,7 @@ pub(super) fn replace(string: &mut String, text: &str) -> u64 {
     count as u64
 }
 
-/// Merges rows that have become equal.
+/// Merges activity rows that have become equal.
 pub(super) fn merged(rows: Vec<ActivityRow>) -> Vec<ActivityRow> {
     let mut merged: Vec<ActivityRow> = Vec::with_capacity(rows.len());
     for row in rows {

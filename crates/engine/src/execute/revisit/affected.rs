@@ -1,4 +1,4 @@
-//! The scope of a revision, as its author named it.
+//! The scope of a revision, as the request names it.
 
 use super::{RevisitRequest, wrong};
 use crate::error::Result;
@@ -9,7 +9,7 @@ use model::phase::Phase;
 use model::revision::Impact;
 use model::run::Run;
 
-/// The scope of a revision: later phases, and single items of them. Everything, if nothing is named.
+/// The scope of a revision: later phases, and single items in them. Everything later, if nothing is named.
 #[derive(Default)]
 pub(super) struct Affected {
     whole: Vec<Name>,
@@ -27,8 +27,8 @@ impl Affected {
         phases
     }
 
-    /// True if a file of an affected phase is to be archived: if only items were named, the files that carry
-    /// their names.
+    /// True if a file of an affected phase is archived. If only items were named, only files that contain an
+    /// item's name are.
     pub(super) fn concerns(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
         let is_named = |id: &ItemId| {
@@ -39,7 +39,7 @@ impl Affected {
     }
 }
 
-/// The named later phases and items. Only started phases can be affected.
+/// The named later phases and items. Only phases that were started can be affected.
 pub(super) fn affected(
     run: &Run,
     phase: &Phase,

@@ -1,4 +1,4 @@
-//! Archiving for a revision: unused names, and steps executed as one operation.
+//! Archives files for a revision, under names never used before, as one operation.
 
 use super::own_file::OwnFile;
 use crate::artifacts::{Difference, LARGEST_KEPT, look};
@@ -11,17 +11,18 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// Archiving steps: collected first, executed as one operation.
+/// The archiving steps of a revision, executed together as one operation.
 pub(super) struct Archive {
     root: PathBuf,
     pub(super) operation: Operation,
     pub(super) archived: Vec<Archived>,
     pub(super) warnings: Vec<String>,
-    /// Where archived versions of files below a folder go, if not next to them.
+    /// The folder whose files are archived elsewhere, and that other folder; `None` to archive files next to
+    /// themselves.
     elsewhere: Option<(String, String)>,
-    /// True for state files: the session's own tool reads them.
+    /// Tells whether a path is a state file, which the session's own tool still reads.
     is_state: Box<dyn Fn(&str) -> bool>,
-    /// Names given by earlier revisions: no number is reused, even if somebody removed the file.
+    /// Names given by earlier revisions. A number is not used again, even if somebody removed the file.
     given: Vec<String>,
 }
 
@@ -40,8 +41,8 @@ impl Archive {
         }
     }
 
-    /// Keeps the recorded version of the phase's own files next to them, or the current one if none was
-    /// recorded; the files stay.
+    /// Keeps an old version of each of the phase's own files beside it: the recorded one, or the current one
+    /// if none is recorded. The files themselves stay.
     pub(super) fn keep_own(&mut self, own: &[OwnFile]) {
         for file in own {
             let path = &file.change.path;
@@ -78,7 +79,7 @@ impl Archive {
         }
     }
 
-    /// Renames files of later phases to their archived names. State files stay, and a copy is kept.
+    /// Renames files of later phases to their archived names. State files are copied instead.
     pub(super) fn put_away(&mut self, paths: &BTreeSet<String>) {
         for path in paths {
             match std::fs::symlink_metadata(self.root.join(path)) {
@@ -103,7 +104,7 @@ impl Archive {
         self.archived.push(Archived { from: from.to_owned(), to, copied });
     }
 
-    /// The next archived name of a file: one above the highest that exists or ever existed.
+    /// The next archived name of a file, numbered one above the highest that exists or ever existed.
     fn name_for(&self, path: &str) -> (String, u32) {
         let place = self.place_of(path);
         let (folder, name) = place.rsplit_once('/').unwrap_or(("", &place));
@@ -123,7 +124,7 @@ impl Archive {
         beside(&self.place_of(path), version)
     }
 
-    /// The path of a file's archived versions.
+    /// The path, without a number, of a file's archived versions.
     fn place_of(&self, path: &str) -> String {
         let moved = self.elsewhere.as_ref().and_then(|(below, to)| {
             let rest = path.strip_prefix(below.as_str())?.strip_prefix('/')?;

@@ -1,4 +1,4 @@
-//! The earlier text of a file that was never recorded, if git has it. Changes nothing.
+//! The earlier text of an unrecorded file, if git has it. Changes nothing.
 
 use crate::git::ask;
 use jiff::Timestamp;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// The committed text at that time; or else the first one committed after it, which is the nearest.
+/// The text that was committed at a time, or else the first one committed after it, which is the nearest.
 pub(super) fn text_at(root: &Path, path: &str, at: Timestamp) -> Option<String> {
     let time = at.to_string();
     let until = format!("--until={time}");
@@ -18,7 +18,7 @@ pub(super) fn text_at(root: &Path, path: &str, at: Timestamp) -> Option<String> 
     ask(root, &["show", &object], LONGEST).ok()
 }
 
-/// Newest first.
+/// The commits that git lists, newest first.
 fn commits(root: &Path, words: &[&str]) -> Vec<String> {
     let said = ask(root, words, LONGEST).unwrap_or_default();
     said.lines().map(ToOwned::to_owned).collect()

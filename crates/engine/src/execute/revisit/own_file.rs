@@ -1,4 +1,4 @@
-//! A file of the revised phase, compared with its record.
+//! A file of the revised phase, compared with its recorded version.
 
 use super::FileChange;
 use crate::artifacts::Difference;
@@ -9,24 +9,24 @@ use jiff::Timestamp;
 use model::artifact::Artifact;
 use sha2::{Digest, Sha256};
 
-/// How many seconds may lie between a tool's note that a phase ended and its write of the phase's file.
+/// How many seconds a tool may take between noting that a phase ended and writing the phase's file.
 const WRITTEN_WITH_THE_STATE: i64 = 60;
 
 /// A file of the revised phase.
 pub(super) struct OwnFile {
     pub(super) change: FileChange,
     pub(super) hash: String,
-    /// The recorded content, if stored.
+    /// The recorded content, if it is stored.
     pub(super) kept: Option<Vec<u8>>,
-    /// Its headings changed, or this is unknown.
+    /// True if the file's headings changed, or if that is unknown.
     pub(super) structure_changed: bool,
-    /// It was written after its phase was completed, and nobody knows what it was before.
+    /// True if the file was written after its phase was completed and its earlier text is unknown.
     pub(super) is_lost: bool,
 }
 
 impl OwnFile {
-    /// A file without a record, as when its own tool completed the phase. If it was written after that, only
-    /// `before` knows what it was; `None` if nobody does.
+    /// A file without a record, as after a phase that its own tool completed. If it was written after that,
+    /// `before` supplies the earlier text, or `None` if nobody knows it.
     pub(super) fn unrecorded(
         path: &str,
         seen: PathEntry,
@@ -62,7 +62,8 @@ impl OwnFile {
         Some(own)
     }
 
-    /// A file without a record, not written since the phase was completed, is unchanged.
+    /// True if the file changed. One without a record that was not written since the phase ended counts as
+    /// unchanged.
     pub(super) fn is_changed(&self) -> bool {
         !matches!(self.change.difference, None | Some(Difference::New))
     }
@@ -91,7 +92,7 @@ impl OwnFile {
     }
 }
 
-/// Both as text, if both are text and completely known.
+/// The old and the new text, if both are text and completely known.
 fn texts<'a>(kept: Option<&'a [u8]>, looked: &'a FileDigest) -> Option<(&'a str, &'a str)> {
     let is_whole = looked.size == looked.beginning.len() as u64;
     let old = std::str::from_utf8(kept?).ok()?;

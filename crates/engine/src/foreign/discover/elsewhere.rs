@@ -1,5 +1,5 @@
-//! Tools whose later releases keep their state in files that this program does not read. The two can differ,
-//! so every answer about such a session says so.
+//! Tools whose later releases keep their state in files that this program does not read. Such a tool's state
+//! may differ from the files read here, so every answer about its sessions carries a warning.
 
 use crate::engine::Engine;
 use crate::view::Warning;
@@ -13,7 +13,7 @@ impl Engine {
         kept_elsewhere(layout::by_name(&session.layout)?, &self.root_of(session))
     }
 
-    /// Such warnings for every tool with files in this project.
+    /// Warnings for every tool in this project that now keeps its state elsewhere.
     pub(crate) fn all_kept_elsewhere(&self) -> Vec<Warning> {
         layout::all().iter().filter_map(|layout| kept_elsewhere(*layout, &self.project.root)).collect()
     }

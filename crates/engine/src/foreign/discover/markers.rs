@@ -1,4 +1,4 @@
-//! Existing marker files: empty files that mean something by existing. Writes nothing.
+//! Finds existing marker files: empty files that mean something by existing. Writes nothing.
 
 use crate::engine::Engine;
 use layouts::layout::{self, Layout};
@@ -24,7 +24,8 @@ pub(crate) fn names_in(folder: &Path) -> Vec<String> {
 pub(crate) struct Markers(BTreeMap<&'static str, Vec<String>>);
 
 impl Markers {
-    /// A session's tree includes other sessions' markers, which may mean that it is not active.
+    /// Adds the layout's marker files to a session's tree; another session's marker may mean that this one is
+    /// not active.
     pub(crate) fn add_to(&self, tree: &mut Tree, layout: &dyn Layout) {
         for name in self.0.get(layout.facts().name).into_iter().flatten() {
             if tree.get(name).is_none() {
@@ -35,7 +36,7 @@ impl Markers {
 }
 
 impl Engine {
-    /// Listed once, until something changes: a list of a thousand asks a thousand times.
+    /// The project's marker files, listed once until something changes: a long list asks once per session.
     pub(crate) fn markers_here(&self) -> Arc<Markers> {
         let mut known = self.scope.listing.markers.borrow_mut();
         let found = known.get_or_insert_with(|| {

@@ -1,6 +1,6 @@
-//! Numbers of sessions known only from files. They use numbers that the store has not assigned, in order of
-//! path, or newest first if their tool does so; an adopted session keeps the number it was shown with, so
-//! that others keep theirs.
+//! Numbers of sessions known only from files: the numbers that the store has not assigned, in order of path,
+//! or newest first if the tool lists its sessions so. An adopted session keeps the number it was shown with,
+//! so that the other sessions keep theirs.
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -38,8 +38,8 @@ impl Engine {
         Ok(in_order.zip(free).collect())
     }
 
-    /// Numbers for new sessions of a batch: an adopted one keeps its own; others come after all that are
-    /// shown.
+    /// Assigns numbers to a batch's new sessions: an adopted session keeps the number it was shown with,
+    /// other new ones get numbers after all that are shown.
     pub(crate) fn add_numbers(&self, batch: &mut Batch) -> Result<()> {
         let is_laid_over = |id: &SessionId| self.store.pending(id).is_some_and(|laid| laid.expected == 0);
         let is_new = |stream: &&StreamAppend| stream.expected == 0 || is_laid_over(&stream.row.id);
@@ -53,7 +53,7 @@ impl Engine {
         let given = self.store.list(&Filter::default())?.into_iter().map(|listed| listed.number).max();
         let next = (*last).max(given.unwrap_or(0)) + 1;
         let mut others = next..;
-        // A session outside projects is shown by its folder's name.
+        // A session outside any project is shown under its folder's name.
         let folder = self.project.root.file_name().and_then(|name| SessionId::parse(name.to_str()?).ok());
         let folder = folder.filter(|_| self.project.is_outside);
         for id in new {
@@ -67,7 +67,7 @@ impl Engine {
     pub(crate) fn in_files_alone(&self) -> Vec<Located> {
         let mut all = self.unadopted();
         let observed = self.scope.all();
-        // A session just brought from another project is in no list yet.
+        // A session being copied from another project is in no list yet.
         let is_shown =
             |observation: &&Rc<Observation>| observation.is_foreign() && observation.brought_from().is_none();
         let laid_over = observed.iter().filter(is_shown).map(|observation| observation.located.clone());

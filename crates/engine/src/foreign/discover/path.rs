@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Pointed {
     pub(crate) layout: &'static dyn Layout,
     pub(crate) spot: Spot,
-    /// The folder of its project.
+    /// The folder of the project that the path is in.
     pub(crate) root: PathBuf,
 }
 
-/// The session of a path: its own folder or file, or a state file in it. Nothing else inside it.
+/// The session of a path: the session's own folder or file, or a state file in it, but no other file inside.
 pub(crate) fn pointed(path: &Path) -> Option<Pointed> {
     let whole = path.canonicalize().ok()?;
     pointed_whole(&whole).or_else(|| around(&whole).filter(|found| found.is_state(&whole)))

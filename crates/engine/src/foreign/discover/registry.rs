@@ -1,5 +1,5 @@
-//! Registries: which session is active according to files, and which have no folder. Other tools switch
-//! sessions there without telling the log. Writes nothing.
+//! Reads registries: which session is active according to files, and which listed sessions have no folder.
+//! Other tools switch the active session there without an event in the log. Writes nothing.
 
 use crate::NATIVE;
 use crate::doctor::Finding;
@@ -20,7 +20,7 @@ use model::words;
 use std::collections::{BTreeMap, BTreeSet};
 use store::SessionRow;
 
-/// How many sessions are recreated unnamed; more were hardly lost one by one.
+/// The most folders recreated without naming a session; more than this were hardly lost one by one.
 pub(crate) const MOST_MADE: usize = 20;
 
 /// A tool's current registry, with the marker files beside it.
@@ -32,7 +32,7 @@ struct FoundRegistry {
 }
 
 impl Engine {
-    /// The active session according to files. `latest` is the log's.
+    /// The active session according to files, if that differs from the log's active session, `latest`.
     pub(crate) fn active_by_files(&self, latest: Option<&SessionRow>) -> Option<SessionId> {
         let called = self.called_active();
         if is_as_known(&called, latest) {
@@ -41,13 +41,13 @@ impl Engine {
         self.active_of(called, latest).or_else(|| self.active_without_registry())
     }
 
-    /// The active session according to registries, without reading every folder.
+    /// As `active_by_files`, but from registries alone, without reading every folder.
     pub(crate) fn active_by_registry(&self, latest: Option<&SessionRow>) -> Option<SessionId> {
         let called = self.called_active();
         if is_as_known(&called, latest) { None } else { self.active_of(called, latest) }
     }
 
-    /// The most recently changed active session among those called active and the log's.
+    /// The most recently changed active session, among those that registries call active and the log's own.
     fn active_of(&self, called: BTreeSet<SessionId>, latest: Option<&SessionRow>) -> Option<SessionId> {
         let ours = latest.filter(|row| row.lifecycle == "active").map(|row| row.id.clone());
         let candidates: BTreeSet<SessionId> = called.into_iter().chain(ours).collect();
@@ -60,7 +60,7 @@ impl Engine {
         active.max().map(|(_, id)| id)
     }
 
-    /// Layouts without a registry must be read.
+    /// The active session of layouts without a registry, whose files must be read.
     fn active_without_registry(&self) -> Option<SessionId> {
         let registries = self.registries();
         let indexed = registries.iter().flat_map(|found| found.registry.sessions(&found.tree)).collect();
@@ -84,7 +84,8 @@ impl Engine {
         called.collect()
     }
 
-    /// The session in this worktree's files, if another worktree's session has that name in the log.
+    /// The id here of a session named in a registry: another worktree's session may have that name in the
+    /// log.
     fn meant_here(&self, layout: &dyn Layout, id: SessionId) -> SessionId {
         let loaded = self.store.load(&id).ok().flatten();
         let is_elsewhere =
@@ -108,14 +109,14 @@ impl Engine {
             .collect()
     }
 
-    /// Unknown content where sessions would be.
+    /// Warnings about unknown files in folders where sessions would be.
     pub(crate) fn unknown_warnings(&self) -> Vec<Warning> {
         let hint = "if those are sessions, their layout is unknown";
         let surveys = self.surveys().into_iter();
         surveys.filter_map(|(file, survey)| Some(warning(&file, survey.unknown?, hint))).collect()
     }
 
-    /// Warnings for a list that may be incomplete.
+    /// Warnings that a list of sessions may be incomplete.
     pub(crate) fn registry_warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
         for (file, survey) in self.surveys() {
@@ -132,13 +133,13 @@ impl Engine {
         warnings
     }
 
-    /// Where the missing folders of listed sessions would be.
+    /// The places where the missing folders of listed sessions would be.
     pub(crate) fn lost(&self) -> Vec<Spot> {
         self.surveys().into_iter().flat_map(|(_, survey)| survey.lost).collect()
     }
 
-    /// Sessions missing from a registry or listed repeatedly, with the message after repair: the named one,
-    /// or else all unless there are very many.
+    /// Sessions missing from a registry or listed repeatedly, with the message after repair: only the named
+    /// one, or all unless there are more than `MOST_MADE`.
     pub(crate) fn badly_listed(&self, named: Option<&SessionId>) -> BTreeMap<SessionId, Vec<String>> {
         let mut found = BTreeMap::new();
         for (file, survey) in self.surveys() {
@@ -183,7 +184,7 @@ impl Engine {
     }
 
     fn registries(&self) -> Vec<FoundRegistry> {
-        // A session outside projects is alone in its project.
+        // A session folder outside any project has no registry.
         let known = layout::all().iter().filter(|_| !self.project.is_outside);
         known
             .filter_map(|layout| {
@@ -208,7 +209,8 @@ fn warning(file: &RegistryFile, problem: Problem, hint: &str) -> Warning {
     Warning::new("foreign_file", format!("{path}: {problem}")).hint(hint).at(path).of(problem)
 }
 
-/// The rule: files agree with the log, or the session has none.
+/// True if the files' active session is the one in the log, or if the log's is native and the files have
+/// none.
 fn is_as_known(called: &BTreeSet<SessionId>, latest: Option<&SessionRow>) -> bool {
     latest.filter(|row| row.lifecycle == "active").is_some_and(|row| match called.first() {
         Some(first) => called.len() == 1 && *first == row.id,
@@ -216,7 +218,7 @@ fn is_as_known(called: &BTreeSet<SessionId>, latest: Option<&SessionRow>) -> boo
     })
 }
 
-/// Reported once, however many there are.
+/// One warning for all listed sessions that have no folder.
 fn lost_warning(path: &str, lost: &[Spot]) -> Option<Warning> {
     let ids: Vec<String> = lost.iter().map(|spot| spot.id.to_string()).collect();
     let (message, hint) = match lost {

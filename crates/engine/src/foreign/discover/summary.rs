@@ -1,5 +1,5 @@
-//! Summaries of foreign sessions in layouts with one active session. A command asks several times which one
-//! is active, and there may be thousands: each is read once, until something changes. Writes nothing.
+//! Summaries of foreign sessions. A command asks several times which session is active, and there may be
+//! thousands: each is read once, until something changes. Writes nothing.
 
 use crate::engine::Engine;
 use crate::view::{ShortView, Warning};
@@ -13,16 +13,16 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// From this many on, several threads read.
+/// From this many items on, several threads read them.
 const MANY: usize = 64;
 const READERS: usize = 4;
 
-/// Data available without reading everything.
+/// The data of a session that is known without reading all of its files.
 #[derive(Debug, Clone)]
 pub(crate) struct SessionSummary {
     pub(crate) id: SessionId,
     pub(crate) path: String,
-    /// Its number is unknown here.
+    /// The session's line in a list, without its number.
     pub(crate) line: ShortView,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) says_where_it_stands: bool,
@@ -45,7 +45,7 @@ impl SessionSummary {
         self.line.lifecycle == "active"
     }
 
-    /// True if it has an unfinished run.
+    /// True if the session has an unfinished run.
     pub(crate) fn has_work(&self) -> bool {
         self.line.total_phases.is_none_or(|total| self.line.phases_done < total)
     }
@@ -55,7 +55,8 @@ impl SessionSummary {
     }
 }
 
-/// Registries split by session: otherwise a thousand sessions would read all of it a thousand times.
+/// Shared registries split by session, so that listing a thousand sessions does not read each registry a
+/// thousand times.
 #[derive(Debug, Default)]
 pub(crate) struct Parts(BTreeMap<&'static str, PartsOfOne>);
 
@@ -72,7 +73,7 @@ impl Parts {
         Self(layout::all().iter().filter_map(of).collect())
     }
 
-    /// Puts a session's registry lines into its tree; returns whether that covers the whole file.
+    /// Adds a session's own registry lines to its tree. Returns false if the file is not a split registry.
     pub(crate) fn put(&self, layout: &dyn Layout, spot: &Spot, path: &str, tree: &mut Tree) -> bool {
         let Some(part) = self.0.get(layout.facts().name).filter(|part| part.file == path) else {
             return false;
@@ -106,7 +107,7 @@ impl Engine {
         found
     }
 
-    /// Split once, until something changes.
+    /// The project's registries split by session, once until something changes.
     pub(crate) fn parts_here(&self) -> Arc<Parts> {
         let mut known = self.scope.listing.parts.borrow_mut();
         Arc::clone(known.get_or_insert_with(|| Arc::new(Parts::below(&self.project.root))))
@@ -124,13 +125,13 @@ impl Engine {
     }
 }
 
-/// The summary at this location; the list is sorted by path.
+/// The summary of the session at this location; the list is sorted by path.
 pub(crate) fn by_path<'a>(summaries: &'a [SessionSummary], located: &Located) -> Option<&'a SessionSummary> {
     let at = summaries.binary_search_by(|summary| summary.path.as_str().cmp(&located.spot.path)).ok()?;
     summaries.get(at).filter(|summary| summary.id == located.id)
 }
 
-/// Opening files dominates: threads can do that in parallel.
+/// Reads items in several threads if there are many, because opening files takes most of the time.
 pub(crate) fn by_several<T: Sync, R: Send>(all: &[T], read: impl Fn(&T) -> Option<R> + Sync) -> Vec<R> {
     if all.len() < MANY {
         return all.iter().filter_map(read).collect();

@@ -1,5 +1,5 @@
-//! Files belong to one worktree. A moved or copied project brings its log, which still names the old place:
-//! nothing is written there, and the session is resumed where its files are now.
+//! Decides which worktree a session's files belong to. A moved or copied project brings its log, which still
+//! names the old place: nothing is written to that place, and the session is resumed where its files are now.
 
 use crate::NATIVE;
 use crate::doctor::Finding;
@@ -18,7 +18,7 @@ impl Engine {
         session.layout != NATIVE && session.machine.is_none() && self.is_of_this_repository(&session.worktree)
     }
 
-    /// True if its files are in another worktree, rather than at this project's old location.
+    /// True if a session's files are in another worktree, rather than at this project's old location.
     pub(crate) fn is_of_another_worktree(&self, loaded: &store::Loaded) -> Result<bool> {
         let is_another = loaded.row.layout != NATIVE && loaded.row.worktree != self.project.worktree();
         Ok(is_another && self.has_files_elsewhere(&self.folded(loaded)?))
@@ -48,8 +48,8 @@ impl Engine {
         path.is_some_and(|path| path.exists())
     }
 
-    /// Nothing is written for a session that came along until somebody resumes it here: neither over the
-    /// original's files nor into a missing folder.
+    /// Refuses to write for a session that came with a moved or copied project until somebody resumes it
+    /// here: its files would replace the original's, or appear in a missing folder.
     pub(crate) fn refuse_what_came_along(&self, session: &Session) -> Result<()> {
         if !self.came_along(session) {
             return Ok(());
@@ -61,12 +61,12 @@ impl Engine {
         })
     }
 
-    /// A session that came along can be resumed here if its files came too.
+    /// Refuses to resume a session that came with a moved or copied project if its files are not here.
     pub(crate) fn refuse_what_is_not_here(&self, session: &Session) -> Result<()> {
         if self.has_its_files_here(session) { Ok(()) } else { self.refuse_what_came_along(session) }
     }
 
-    /// Sessions that came along and wait to be resumed.
+    /// Findings about sessions that came with a moved or copied project and wait to be resumed.
     pub(crate) fn came_along_findings(&self) -> Result<Vec<Finding>> {
         let rows = self.store.list(&Filter::default())?.into_iter().map(|listed| listed.row);
         let mut findings = Vec::new();

@@ -1,4 +1,4 @@
-//! Files beside those of a session, read when judging and merging ask for them.
+//! Files beside those of a session, read only when the pure code that judges and merges asks for them.
 
 use crate::disk::exchange;
 use crate::walk;
@@ -9,7 +9,7 @@ use layouts::verdict::FileId;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The home of a session's files.
+/// The folder that a session's paths are relative to.
 pub(crate) struct Home<'a> {
     located: &'a Located,
     home: PathBuf,
@@ -48,7 +48,8 @@ impl Disk for Home<'_> {
     }
 }
 
-/// Tells a file from a later one with the same inode number.
+/// A file's inode number and creation time, which together tell it from a later file with the same inode
+/// number.
 pub(crate) fn file_at(path: &Path) -> Option<FileId> {
     let found = std::fs::symlink_metadata(path).ok()?;
     let born = found.created().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;

@@ -1,4 +1,5 @@
-//! Sessions whose folder was removed or renamed: reported, not recreated unasked, and hiding no other.
+//! Sessions whose folder was removed or renamed: reported, not recreated without a request, and no reason to
+//! hide other sessions.
 
 use crate::disk::exchange;
 use crate::engine::Engine;
@@ -9,8 +10,8 @@ use model::id::SessionId;
 use std::io;
 use std::path::Path;
 
-/// True if our files were in a folder that no longer exists. A write that never arrived is still pending. A
-/// moved project took its folder along.
+/// True if files that we wrote were in a folder that no longer exists. A folder that was never written does
+/// not count, nor one that moved with its project.
 pub(crate) fn has_lost_its_folder(observation: &Observation, root: &Path) -> bool {
     observation.located.layout.facts().goes_with_folder
         && is_nowhere(&observation.home)
@@ -24,7 +25,7 @@ impl Engine {
         self.observed(id).is_some_and(|observation| observation.is_gone)
     }
 
-    /// A session without its folder is not changed: its files would reappear beside the renamed ones.
+    /// Refuses to change a session without its folder: its files would reappear beside the renamed ones.
     pub(crate) fn refuse_what_is_gone(&self, id: &SessionId) -> Result<()> {
         if !self.is_gone(id) || self.scope.aim.is_repair() {
             return Ok(());
@@ -40,7 +41,7 @@ impl Engine {
         Error::FolderGone { session: id.to_string(), path, hint: gone_hint(id, renamed.as_ref()) }
     }
 
-    /// The session in another folder whose files are exactly what we wrote here.
+    /// The session in a renamed folder: its files are exactly those that we wrote here.
     fn renamed_to(&self, observation: &Observation) -> Option<SessionId> {
         let all = self.unadopted();
         let mut others =
@@ -55,7 +56,7 @@ impl Engine {
     }
 }
 
-/// An unreadable path may exist.
+/// True if nothing exists at a path; an unreadable path may exist.
 pub(crate) fn is_nowhere(folder: &Path) -> bool {
     folder.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }

@@ -1,4 +1,4 @@
-//! Observes the files of a stored session, each against the last write.
+//! Observes the files of a stored session, comparing each with our last write.
 
 use crate::disk::exchange;
 use crate::engine::Engine;
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use store::ViewRow;
 
-/// How often to retry while another process writes files.
+/// The most times to observe again while another process writes files.
 const MOST_LOOKS: usize = 5;
 
 impl Engine {
@@ -30,7 +30,7 @@ impl Engine {
     ) -> (Observation, Option<Stamp>, Vec<Dated>) {
         let root = self.root_of(session);
         let mut observation = self.judge_files(located, &root, rows);
-        // While another process writes files, one look may combine an old file with new notes.
+        // While another process writes files, one observation may combine an old file with a newer journal.
         for _ in 0..MOST_LOOKS {
             if !has_moved_on(&observation) {
                 break;
@@ -56,7 +56,7 @@ impl Engine {
             tree = tree.moved(from, to);
         }
         rows.retain(|_, row| !is_place(row));
-        // An existing initial file belongs to its users: nothing more is recorded about it.
+        // An initial file that exists belongs to its users: nothing more is recorded about it.
         let rules = located.layout.files(&located.spot);
         let is_to_come = |path: &String, row: &ViewRow| !row.confirmed && tree.get(path).is_none();
         rows.retain(|path, row| rules.is_state(path) || is_to_come(path, row));
@@ -72,8 +72,8 @@ impl Engine {
         observation
     }
 
-    /// The rows that have the journals of these files. While something is being written they are read after
-    /// the files: whatever waits beside one is in its journal by then.
+    /// The rows with the write journals of a session's files. While a write is pending, journals are read
+    /// after the files, so that they explain every replaced file that was found.
     fn journals(
         &self,
         located: &Located,
@@ -86,14 +86,15 @@ impl Engine {
         let journal_of = |row: &ViewRow| {
             let now = now.iter().find(|now| now.path == row.path).unwrap_or(row);
             let mut found = self.journal_row(located, &worktree, now).unwrap_or_else(|_| now.clone());
-            // Another row may have taken this one's place by now.
+            // Another command may have replaced this row by now; then its journal does not confirm our write.
             found.journal.put_this &= found.hash == row.hash && found.version == row.version;
             found
         };
         rows.iter().map(|(path, row)| (path.clone(), journal_of(row))).collect()
     }
 
-    /// Files prove nothing if they are older than the log's current phase, or than the last return to an earlier one.
+    /// The time since which files count as proof: the start of the current phase, or the last return to an
+    /// earlier phase if later.
     fn proofs_count_since(&self, session: &Session) -> Option<Timestamp> {
         let run_began = session.run().and_then(|run| {
             let began = self.files_count_since(session, run, run.current().id());
@@ -103,7 +104,7 @@ impl Engine {
     }
 }
 
-/// True if the supposed edit of a pending file is gone.
+/// True if a pending file that looked edited has changed again.
 fn has_moved_on(observation: &Observation) -> bool {
     let is_gone = |(path, content): (&String, &[u8])| {
         exchange::read(&observation.home.join(path)).is_ok_and(|now| now != content)

@@ -1,4 +1,4 @@
-//! Reads a foreign session's files, without anything tied to one thread.
+//! Reads a foreign session's files, with nothing tied to one thread.
 
 use crate::foreign::discover::markers::Markers;
 use crate::foreign::discover::summary::{Parts, SessionSummary};
@@ -11,7 +11,7 @@ use layouts::reader::{self, Foreign, Located};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A warning may include file content.
+/// The greatest length of a warning, which may include file content.
 pub(crate) const LONGEST_WARNING: usize = 1_000;
 
 /// The data for reading a session's files, usable from any thread.
@@ -23,7 +23,7 @@ pub(crate) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// A session on one line of a list.
+    /// A session's line in a list, and its warnings.
     pub(crate) fn line(&self, located: &Located, number: u64) -> Option<(ShortView, Vec<Warning>)> {
         let Located { layout, spot, .. } = located;
         let files = layout.facts().summary_files;

@@ -1,5 +1,5 @@
-//! Detects that nothing has changed since an observation, without reading files again. A change that it
-//! misses (same size and clock tick) is caught by the exchange when the file is written.
+//! Detects that nothing has changed since an observation, without reading files again. A change that keeps a
+//! file's size and falls into one clock tick is missed here; the exchange finds it when the file is written.
 
 use crate::disk::exchange;
 use crate::foreign::observe::Observation;
@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use store::{Store, ViewRow, WriteJournal};
 
-/// The session's version, the known files, and their metadata.
+/// The state of a session at an observation: its version, its known files, and their metadata.
 #[derive(Debug)]
 pub(crate) struct Stamp {
     version: u64,
@@ -17,7 +17,7 @@ pub(crate) struct Stamp {
     files: Vec<(PathBuf, Option<FileStamp>)>,
 }
 
-/// Path, hash, version, whether it is confirmed, and its journal.
+/// A file's path, hash, version, whether it is confirmed, and its write journal.
 type KnownFile = (String, String, u64, bool, WriteJournal);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl FileStamp {
 }
 
 impl Stamp {
-    /// Created from files just read. `None` if they are read as if in another place.
+    /// The stamp of files that were just read. `None` if they were read as if they were in another place.
     pub(crate) fn of(observation: &Observation, version: u64, rows: &[ViewRow]) -> Option<Self> {
         if observation.moving.is_some() {
             return None;
@@ -54,7 +54,7 @@ impl Stamp {
         Some(Self { version, rows: known(rows), files })
     }
 
-    /// True if neither the log nor a file has changed since.
+    /// True if neither the log nor any file has changed since the observation.
     pub(crate) fn is_current(&self, store: &dyn Store, id: &SessionId) -> bool {
         let (Ok(Some(loaded)), Ok(rows)) = (store.load(id), store.views(id)) else { return false };
         let is_same = |(path, stamp): &(PathBuf, Option<FileStamp>)| FileStamp::of(path) == *stamp;

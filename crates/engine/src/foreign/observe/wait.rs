@@ -1,5 +1,5 @@
-//! Files being written by somebody: emptied first, or half complete. A change waits briefly, because a
-//! quarantined file is not read again although its writer still has it open.
+//! Waits briefly before a change while somebody is writing a file, which may be empty or half complete.
+//! Otherwise the file would be quarantined while its writer still has it open, and never be read again.
 
 use crate::disk::exchange;
 use crate::engine::Engine;
@@ -15,12 +15,12 @@ use std::path::Path;
 use std::time::Duration;
 use store::ViewRow;
 
-/// How often an unreadable file is retried. One that stays so is damaged.
+/// How often an unreadable file is read again. A file that is still unreadable then is damaged.
 const LOOKS: usize = 5;
 const BETWEEN: Duration = Duration::from_millis(10);
 
 impl Engine {
-    /// A session's files, once each that we wrote is readable; others as they are.
+    /// Reads a session's files once those that we wrote are readable; other files are read as they are.
     pub(crate) fn tree_when_written(
         &self,
         located: &Located,
@@ -36,7 +36,7 @@ impl Engine {
         self.when_written(read, is_torn)
     }
 
-    /// The files of a session that was not adopted, once readable.
+    /// Reads the files of a session that is not adopted, once they are readable.
     pub(crate) fn foreign_when_written(&self, id: &SessionId) -> Option<Foreign> {
         let is_torn = |found: &Option<Foreign>| {
             found.as_ref().is_some_and(|found| {
@@ -46,14 +46,14 @@ impl Engine {
         self.when_written(|| self.foreign(id), is_torn)
     }
 
-    /// Only a command waits: a query shows what is there.
+    /// Waits for a writer if a command asks; a query shows the files as they are.
     fn when_written<T>(&self, observation: impl Fn() -> T, is_torn: impl Fn(&T) -> bool) -> T {
         let found = observation();
         if self.scope.aim == Aim::Look { found } else { until_written(found, |_| observation(), is_torn) }
     }
 }
 
-/// Looks again while what was found is torn, for a moment.
+/// Reads again, a few times, while a file is incomplete.
 fn until_written<T>(mut found: T, again: impl Fn(T) -> T, is_torn: impl Fn(&T) -> bool) -> T {
     for _ in 0..LOOKS {
         if !is_torn(&found) {
@@ -71,13 +71,13 @@ pub(crate) fn is_torn(located: &Located, path: &str, content: &[u8]) -> bool {
     (located.is_shared(path) && !content.ends_with(b"\n")) || !located.is_whole(path, content)
 }
 
-/// The content of a replaced file, once its writer has finished.
+/// The content that a write replaced, once its writer has finished.
 pub(crate) fn out_when_written(target: &Path, path: &str, out: Vec<u8>, located: &Located) -> Vec<u8> {
     let again = |found| exchange::read(&exchange::waiting(target)).unwrap_or(found);
     until_written(out, again, |found| is_torn(located, path, found))
 }
 
-/// The content of a file, once its writer has finished.
+/// Reads a file once its writer has finished.
 pub(crate) fn read_when_written(target: &Path, path: &str, located: &Located) -> Vec<u8> {
     let Ok(found) = exchange::read(target) else { return Vec::new() };
     let again = |found| exchange::read(target).unwrap_or(found);

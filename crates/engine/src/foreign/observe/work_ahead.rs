@@ -1,5 +1,5 @@
-//! Work found in files that nobody has called done. Reported with the next step; never completes a phase or
-//! closes a session.
+//! Finds work in files that nobody has called done. The finding is reported with the next step; it never
+//! completes a phase or closes a session.
 
 use crate::engine::Engine;
 use crate::query::Follows;
@@ -12,7 +12,7 @@ use model::session::Session;
 use model::words;
 
 impl Engine {
-    /// Final files of phases that are not done: the current one or later ones.
+    /// A warning about final files of unfinished phases: the current one or later ones.
     pub(crate) fn work_ahead(&self, session: &Session, run: &Run, follows: Follows) -> Option<Warning> {
         let is_open = run.is_open() && session.lifecycle.name() == "active";
         let observation = self.observed(&session.id).filter(|_| is_open)?;
@@ -34,8 +34,8 @@ impl Engine {
         Some(Warning::new("work_ahead", message).hint(hint).at(last))
     }
 
-    /// True if the unfinished run of a workflow has its final file: starting that workflow means the next
-    /// run.
+    /// True if the unfinished run of this workflow has its final file already; starting the workflow then
+    /// means the next run.
     pub(crate) fn has_result(&self, session: &Session, name: &Name) -> bool {
         let (observation, open) = (self.observed(&session.id), session.open_run_of(name));
         observation.zip(open).is_some_and(|(observation, open)| observation.has_result(name, open.ordinal))

@@ -1,5 +1,5 @@
-//! Keeps replaced files: as the backup, or in quarantine if unreadable. A writer with an open file continues
-//! writing to it under its new name, so a backup that may still grow is never replaced.
+//! Keeps replaced files: as the backup, or in quarantine if unreadable. A program that has a file open still
+//! writes to it after the file is renamed, so a backup that may still grow is never replaced.
 
 use crate::disk::exchange;
 use crate::error::{Error, Result};
@@ -21,10 +21,10 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 use store::{ViewRow, WriteJournal};
 
-/// A file written this recently may still be in use.
+/// A file that was modified this recently may still be in use.
 const STILL_WRITING: Duration = Duration::from_secs(1);
 
-/// One file of a session, and its location on disk.
+/// One file of a session, and where it is on disk.
 pub(crate) struct OnDisk<'a> {
     pub(crate) root: &'a Path,
     pub(crate) id: &'a SessionId,
@@ -35,8 +35,8 @@ pub(crate) struct OnDisk<'a> {
 }
 
 impl OnDisk<'_> {
-    /// Makes replaced content the backup; unreadable content goes to quarantine, and the good backup stays.
-    /// `before` is the backup so far; `knows` recognises bytes that are already in the log.
+    /// Makes replaced content the backup. Unreadable content goes to quarantine instead, and the existing
+    /// backup stays. `before` is the existing backup; `knows` recognises bytes that are already in the log.
     pub(crate) fn keep_old(
         &self,
         out: &[u8],
@@ -46,11 +46,12 @@ impl OnDisk<'_> {
         let (target, path, layout) = (self.target, self.path, self.located.layout);
         let waiting = exchange::waiting(target);
         let failed = |source| Error::io(format!("backing up {}", target.display()), source);
-        // The next write would replace an unread version by its own backup.
+        // Content that was not read must not become the backup, which the next write would replace.
         let is_read = out.len() as u64 <= layout.files(&self.located.spot).most_bytes(path)
             && layout.is_whole(path, out);
         if is_read {
-            // An empty file may be about to be written: it waits, and replaces no good backup.
+            // A program may be about to fill an empty file: the file is watched, and does not replace a good
+            // backup.
             let is_empty = out.is_empty();
             let said = if is_empty { None } else { self.keep_backup_in_use(before, knows)? };
             let open =
@@ -66,8 +67,8 @@ impl OnDisk<'_> {
         Ok(Some(set_aside(message, &aside)))
     }
 
-    /// Quarantines our backup before it is replaced if somebody wrote to it, or may still be writing: it
-    /// contains unread content.
+    /// Keeps a copy of our backup before it is replaced, if somebody wrote to it or may still be writing to
+    /// it.
     fn keep_backup_in_use(
         &self,
         noted: Option<&Backup<'_>>,
@@ -91,20 +92,21 @@ impl OnDisk<'_> {
             (false, true) => open_file(self.root, self.id, &name, &bytes)?,
             (false, false) => return Ok(None),
         };
-        // A second name for the same file: there is a backup at every moment, and whoever still writes into it is followed.
+        // A hard link keeps a backup in place at every moment, and stays the file to which a program may
+        // still be writing.
         fs::hard_link(&backup, &aside)
             .or_else(|_| fs::rename(&backup, &aside))
             .map_err(|source| Error::io(format!("keeping {}", backup.display()), source))?;
         Ok(is_lost.then(|| written_on(&backup.display().to_string(), &aside)))
     }
 
-    /// The journal after the replaced content found its place.
+    /// The write journal after the replaced content was put in its place.
     pub(crate) fn dealt_with(&self, row: &ViewRow, last: &ViewRow, out: &[u8]) -> WriteJournal {
         let is_whole = self.located.is_whole(self.path, out);
         noted::dealt_with(row, last, out, is_whole, file_at(&exchange::backup(self.target)))
     }
 
-    /// Keeps somebody's own backup before ours replaces it.
+    /// Quarantines a backup that somebody else made before ours replaces it.
     pub(crate) fn keep_others_backup(&self, bytes: &[u8]) -> Result<Warning> {
         let backup = exchange::backup(self.target);
         let aside = quarantine_copy(self.root, self.id, &format!("{}.bak", self.path), bytes)?;
@@ -117,7 +119,7 @@ impl OnDisk<'_> {
         Ok(set_aside(message, &aside))
     }
 
-    /// Keeps a file with unknown content as it is, before that content is overwritten.
+    /// Quarantines a copy of a file whose content is not fully understood, before it is overwritten.
     pub(crate) fn keep_not_understood(&self, row: &ViewRow, bytes: &[u8]) -> Result<Option<Warning>> {
         let Some(lost) = &row.journal.loses else { return Ok(None) };
         let aside = quarantine_copy(self.root, self.id, self.path, bytes)?;
@@ -131,7 +133,7 @@ impl OnDisk<'_> {
         Ok(Some(set_aside(message, &aside)))
     }
 
-    /// The entry at the file's path, with its neighbours.
+    /// The evidence about a file: its content, its row, and the files beside it.
     pub(crate) fn gathered<'a>(&'a self, row: &'a ViewRow, found: Option<&'a [u8]>) -> Gathered<'a> {
         let rules = self.located.layout.files(&self.located.spot);
         let there = found.map_or(There::Nothing, There::Bytes);
@@ -139,8 +141,8 @@ impl OnDisk<'_> {
     }
 }
 
-/// Backups whose writers may have been active. One that was written to since goes to quarantine and is
-/// reported; an unchanged one is removed.
+/// Settles replaced backups whose writers may have been active: a changed one goes to quarantine and is
+/// reported, an unchanged one is removed.
 pub(crate) fn settle_open(root: &Path) -> Result<Vec<Warning>> {
     let mut said = Vec::new();
     for OpenFile { file, id, name, is_as_it_was } in open_files(root) {
@@ -161,7 +163,7 @@ fn written_on(backup: &str, aside: &Path) -> Warning {
     set_aside(format!("somebody else changed {backup}, the backup; a copy was kept"), aside)
 }
 
-/// True if a file was written a moment ago; a future time counts as now.
+/// True if a file was modified a moment ago; a time in the future also counts.
 fn is_recent(file: &Path) -> bool {
     let modified = fs::symlink_metadata(file).and_then(|found| found.modified());
     modified.is_ok_and(|at| SystemTime::now().duration_since(at).map_or(true, |age| age < STILL_WRITING))

@@ -1,5 +1,5 @@
-//! Layouts whose folders express a session's state: moves them in one step after the log says so. The move is
-//! stored with the command's events like any file, and confirmed when done.
+//! Layouts whose folders express a session's state: a session's folder is moved in one step after the log
+//! says so. The move is stored with the command's events like any file, and confirmed when done.
 
 use crate::disk::{self, below};
 use crate::doctor::Finding;
@@ -18,7 +18,8 @@ use std::path::Path;
 use store::ViewRow;
 
 impl Engine {
-    /// Sessions that end, or continue after their end, move to their proper place. Never over anything.
+    /// Plans to move sessions that end, or continue after their end, to the folder for that state. Never
+    /// replaces an existing folder.
     pub(crate) fn send_to_places(&self, plan: &mut Plan) {
         let mut said = Vec::new();
         for change in std::iter::once(&mut plan.subject).chain(&mut plan.others) {
@@ -40,7 +41,8 @@ impl Engine {
         plan.said.extend(said);
     }
 
-    /// A session's proper place, if elsewhere, and whether it is free.
+    /// The place where a session's state says it should be, if it is elsewhere, and whether that place is
+    /// free.
     pub(crate) fn to_be_at(&self, session: &Session) -> Option<(String, bool)> {
         let located = self.located(session)?;
         let path = belongs(located.layout, &located.spot, session)?;
@@ -48,7 +50,7 @@ impl Engine {
         Some((path, is_free))
     }
 
-    /// A finding that our session is in a place that contradicts it.
+    /// A finding that a session's folder does not fit the session's state.
     pub(crate) fn misplaced(&self, session: &Session) -> Option<Finding> {
         let (path, is_free) = self.to_be_at(session)?;
         let own = session.path.as_deref().unwrap_or_default();
@@ -68,7 +70,7 @@ impl Engine {
         })
     }
 
-    /// Moves a session's folder to its place. Safe to repeat.
+    /// Moves a session's folder to its planned place. Safe to repeat.
     pub(crate) fn move_folder(&self, located: &Located, root: &Path, row: &ViewRow) -> Result<()> {
         let from = String::from_utf8_lossy(&row.body).into_owned();
         let source = below(root, &located.spot.below_project(&from))?;
@@ -90,7 +92,7 @@ impl Engine {
     }
 }
 
-/// A session after uncommitted events; their time and actor do not matter here.
+/// A session after uncommitted events, whose time and actor do not matter here.
 fn folded(before: &Session, events: &[Event]) -> Session {
     let recorded = |event: &Event| Recorded {
         version: before.version + 1,

@@ -1,5 +1,5 @@
-//! The write journal: what was put into each file, and the state of its backup, for recovery. Kept in the
-//! columns of the store's rows; whoever changes it holds the lock of the worktree's files.
+//! The write journal: what was written into each file, and the state of its backup, for recovery. It is kept
+//! in columns of the store's rows; only the holder of the worktree's file lock changes it.
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -18,7 +18,7 @@ use store::{Filter, ViewRow, WriteJournal};
 
 const LOCK: &str = "views.lock";
 impl Engine {
-    /// The row with the journal of a file: of a shared one, that of its last writer.
+    /// The row with the journal of a file. A shared file's journal is in the row of its last writer.
     pub(crate) fn journal_row(&self, located: &Located, worktree: &str, row: &ViewRow) -> Result<ViewRow> {
         if !located.is_shared(&row.path) {
             return Ok(row.clone());
@@ -26,8 +26,8 @@ impl Engine {
         Ok(self.store.last_writer(worktree, &row.path)?.unwrap_or_else(|| row.clone()))
     }
 
-    /// One process writes a worktree's files at a time. Taken outside of any turn of the store, because its
-    /// holder takes turns.
+    /// Locks a worktree's files for writing, by one process at a time. Call it without the store's write
+    /// lock, which the holder takes later.
     pub(crate) fn lock_views(&mut self, root: &Path) -> Result<File> {
         let folder = root.join(FOLDER);
         ensure_ignored(root)?;
@@ -38,7 +38,7 @@ impl Engine {
             .truncate(false)
             .read(true)
             .write(true)
-            // A repository may contain a link of that name.
+            // The repository may contain a symbolic link with the name of the lock file.
             .custom_flags(i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or(0))
             .open(&path)
             .map_err(failed)?;
@@ -59,10 +59,10 @@ impl Engine {
         Ok(file)
     }
 
-    /// Version 0.1 kept the journal in the lock file: it is read once.
+    /// Moves the journal from the lock file, where version 0.1 kept it, to the store.
     fn move_notes_to_the_store(&mut self, mut lock: &File, root: &Path) -> Result<()> {
         let mut text = String::new();
-        // Notes that cannot be read are like notes that were never made.
+        // A journal that cannot be read is treated as empty.
         let _ = lock.read_to_string(&mut text);
         let mut backups: BTreeMap<&str, &str> = text.lines().filter_map(old_note).collect();
         let worktree = Some(root.display().to_string());

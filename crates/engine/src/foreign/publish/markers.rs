@@ -1,5 +1,5 @@
-//! Publishes marker files: created and removed with their meaning. Stored like other files, so that creating
-//! or removing one elsewhere is an edit like any other.
+//! Publishes marker files, which mean something by existing. They are stored like other files, so that
+//! somebody else's creating or removing one is an external edit.
 
 use crate::disk::exchange;
 use crate::engine::Engine;
@@ -13,8 +13,8 @@ use std::path::Path;
 use store::{Filter, ViewRow};
 
 impl Engine {
-    /// Tells a tree whether its project uses marker files: existing ones decide, or else this session's rows,
-    /// or those of the session changed last.
+    /// Records in a tree whether its project uses marker files: it does if any exist, or if this session or
+    /// the most recently changed other one has such rows.
     pub(crate) fn add_customs(&self, observation: &Observation, tree: &mut Tree) {
         let layout = observation.located.layout;
         let Some(beginning) = layout.facts().marker_prefix else { return };
@@ -39,7 +39,7 @@ impl Engine {
     }
 }
 
-/// Creates or removes a marker file. One that has content is returned, to be quarantined.
+/// Creates or removes a marker file. Content found in a removed one is returned, to be quarantined.
 pub(crate) fn place(target: &Path, row: &ViewRow) -> Result<Option<Vec<u8>>> {
     let failed = |source| Error::io(format!("writing {}", target.display()), source);
     if is_on(row) {

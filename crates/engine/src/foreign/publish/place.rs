@@ -1,5 +1,5 @@
-//! Writes a session's files: one process per worktree at a time, each file by an exchange. The replaced
-//! content becomes the backup, goes to quarantine, or waits for its session to adopt it.
+//! Writes a session's files: one process per worktree at a time, each file by an atomic exchange. The
+//! replaced content becomes the backup, goes to quarantine, or waits until its session adopts it.
 
 use crate::disk::{self, exchange};
 use crate::engine::Engine;
@@ -47,7 +47,7 @@ enum Outcome {
     Displaced(SessionId),
 }
 
-/// The place where files are written, by the holder of the lock.
+/// A session whose files are being written; whoever has this holds the file lock.
 struct Ground {
     session: Session,
     located: Located,
@@ -61,7 +61,7 @@ impl Ground {
         OnDisk { root, id: &session.id, located, home: Home::below(root, located), target, path }
     }
 
-    /// The folder existed, was removed since, and is not recreated unasked.
+    /// True if the session's folder existed but was removed since; it is not recreated without a request.
     fn is_gone(&self, row: &ViewRow) -> bool {
         let Self { located, root, .. } = self;
         located.layout.facts().goes_with_folder
@@ -69,7 +69,7 @@ impl Ground {
             && is_nowhere(&root.join(&located.spot.home))
     }
 
-    /// A file that its own tool moved away does not come back.
+    /// True if the tool itself moved the file away, so that it must not be written again.
     fn has_left(&self, row: &ViewRow) -> bool {
         let Self { located, rules, root, .. } = self;
         let place = root.join(located.spot.below_project(&row.path));
@@ -99,11 +99,11 @@ impl Engine {
         done.said = settle_open(&root)?;
         let rules = located.layout.files(&located.spot);
         let ground = Ground { session, located, rules, root };
-        // First, so that its files are written to their proper place.
+        // The folder is moved first, so that the files are written to its new place.
         let rows = self.place_folders(&ground)?;
         let mut placed = Vec::new();
         let all = self.place_files(&ground, rows, &mut placed, &mut done);
-        // If one file failed, those written before it are in place.
+        // If writing one file failed, those written before it are still confirmed.
         if !placed.is_empty() {
             failpoint::reached("view-placed");
             self.store.confirm_views(&placed, self.patience.left())?;
@@ -136,7 +136,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Moves the session's folder if that is due; the journals of its files go with it. Returns its rows.
+    /// Moves the session's folder if a move is pending; its files keep their journals. Returns the rows.
     fn place_folders(&mut self, Ground { session, located, root, .. }: &Ground) -> Result<Vec<ViewRow>> {
         let rows = self.store.base().views(&session.id)?;
         let own = format!("{}/", located.spot.path);
@@ -232,11 +232,11 @@ impl Engine {
         if is_shared && found == Some(&body[..]) {
             return Ok(there(settled(located, row), None));
         }
-        // Known damage is not the base for edits.
+        // Content that is already known to be damaged is replaced, not treated as an edit.
         let is_seen_damage =
             |found: &&[u8]| row.earlier.contains(&hash(found)) && !located.is_whole(&row.path, found);
         let expected = found.filter(is_seen_damage).map_or_else(|| previous.clone(), <[u8]>::to_vec);
-        // Unreadable content becomes no backup, and the existing one stays.
+        // Unreadable content does not become the backup, so the existing backup stays.
         let takes_its_place = located.is_whole(&row.path, &expected);
         let others = verdict::others_backup(&evidence).filter(|_| takes_its_place);
         let kept = others.map(|bytes| file.keep_others_backup(bytes)).transpose()?;
@@ -260,7 +260,8 @@ impl Engine {
         let knows = |bytes: &[u8]| is_expected(&row, bytes) || row.earlier.contains(&hash(bytes));
         let told = match file.keep_old(&out, backup.as_ref(), knows) {
             Ok(told) => told,
-            // The file is in place; only the replaced one has no place yet.
+            // The new file is in place; only the replaced content could not be moved to the backup or
+            // quarantine.
             Err(error) => return Ok(there(settled(located, &row), Some(not_kept(target, &error)))),
         };
         failpoint::reached("view-backed-up");
@@ -269,7 +270,7 @@ impl Engine {
         Ok(there(settled(located, &row), said))
     }
 
-    /// Records a pending write. From here on this session is the file's last writer.
+    /// Records a pending write. From then on this session counts as the file's last writer.
     fn note_put(&mut self, row: &ViewRow, last: &ViewRow, body: &[u8], expected: &[u8]) -> Result<ViewRow> {
         let journal = noted::pending(row, last, body, expected);
         let row = ViewRow { journal, ..row.clone() };
@@ -281,8 +282,7 @@ impl Engine {
         Ok(row)
     }
 
-    /// The path of a file, creating its folder. Never over a link: one at the file's own path is quarantined
-    /// on request.
+    /// The path of a file, whose folder is created. Never follows a link; repair quarantines one there.
     fn target(&self, root: &Path, spot: &Spot, path: &str) -> Result<PathBuf> {
         let home = Path::new(&spot.home);
         let (root, path) =
@@ -298,8 +298,8 @@ impl Engine {
         Ok(target)
     }
 
-    /// Handles a waiting file: our own bytes that never arrived are removed; the previous version becomes the
-    /// backup; an edit stays, and its session is returned.
+    /// Settles replaced content that an interrupted write left behind. Our own bytes are removed and the
+    /// previous version becomes the backup; an edit stays, and the session that must adopt it is returned.
     fn settle_waiting(
         &mut self,
         file: &OnDisk<'_>,
@@ -329,7 +329,7 @@ impl Engine {
         }
     }
 
-    /// Displaced edits are in the log now, and their bytes become the backup.
+    /// Makes displaced edits, which are in the log by now, the backup.
     pub(crate) fn keep_displaced(
         &mut self,
         session: &Session,
@@ -343,7 +343,8 @@ impl Engine {
             let target = &root.join(&located.spot.home).join(path);
             let Some(row) = rows.iter().find(|row| row.path == *path) else { continue };
             let last = self.journal_row(&located, &session.worktree, row)?;
-            // Another process may have replaced it since, or its writer added to it: that is checked again.
+            // Another process may have replaced the displaced content since, or its writer may have added to
+            // it.
             let grows = located.is_shared(path);
             let is_it = |there: Vec<u8>| there == *bytes || (grows && there.starts_with(bytes));
             let home = Home::below(&root, &located);
@@ -359,7 +360,7 @@ impl Engine {
     }
 }
 
-/// Only a regular file may be at the waiting path: a link would lead elsewhere. Anything else is quarantined.
+/// Quarantines anything but a regular file at the path for replaced content: a link would lead elsewhere.
 fn clear_the_way(file: &OnDisk<'_>) -> Result<()> {
     let waiting = exchange::waiting(file.target);
     match waiting.symlink_metadata() {
@@ -370,7 +371,7 @@ fn clear_the_way(file: &OnDisk<'_>) -> Result<()> {
     quarantine_entry(file.root, file.id, &waiting, &name).map(drop)
 }
 
-/// The initial folders of a session.
+/// Creates the initial folders of a session.
 fn make_folders(Ground { session, located, root, .. }: &Ground) -> Result<()> {
     for op in initial(located, session) {
         if let FileOp::Folder(path) = op {
@@ -388,7 +389,7 @@ fn not_written(target: &Path, source: io::Error) -> Error {
     Error::io(format!("writing {}", target.display()), source)
 }
 
-/// Creates a private folder if missing.
+/// Creates a folder that only this user can access, if it is missing.
 pub(crate) fn make_private(folder: &Path) -> Result<()> {
     match DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {

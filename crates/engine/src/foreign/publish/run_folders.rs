@@ -38,7 +38,7 @@ impl Engine {
         let gone = before.runs.iter().filter(|run| !is_there(run));
         for path in gone.filter_map(|run| folder_of(before, run)) {
             if let Ok(folder) = disk::below(&self.root_of(before), &path) {
-                // A folder with files is somebody's work, and stays.
+                // A folder that has files contains somebody's work, so it stays.
                 let _ = fs::remove_dir(folder);
             }
         }

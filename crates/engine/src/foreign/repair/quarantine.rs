@@ -1,4 +1,4 @@
-//! The quarantine, and obstacles to it.
+//! The quarantine, and files or folders that are in its way.
 
 use crate::disk::{self, exchange};
 use crate::doctor::Finding;
@@ -15,12 +15,12 @@ use std::path::{Path, PathBuf};
 
 const ASIDE: &str = "aside";
 const OPEN: &str = "open";
-/// How much of a content's hash is part of a name.
+/// How many characters of the content's hash are part of a quarantined file's name.
 const MARK: usize = 8;
-/// How many quarantined files with the same original content are kept.
+/// How many quarantined files may have the same original content.
 const KEPT_ALIKE: usize = 16;
 
-/// Obstacles at the quarantine or at backup paths.
+/// Findings about entries that are in the way of the quarantine or of backups.
 pub(crate) fn in_the_way(root: &Path, files: &[PathBuf]) -> Vec<Finding> {
     let aside = format!("{FOLDER}/{ASIDE}");
     let is_link = root.join(&aside).is_symlink();
@@ -37,7 +37,7 @@ pub(crate) fn in_the_way(root: &Path, files: &[PathBuf]) -> Vec<Finding> {
     link.into_iter().chain(folders).collect()
 }
 
-/// Quarantines a folder at a backup path, with its contents.
+/// Quarantines a folder at a backup's path, with its contents.
 pub(crate) fn clear_the_backup(
     root: &Path,
     id: &SessionId,
@@ -54,13 +54,13 @@ pub(crate) fn clear_the_backup(
     Ok(Some(set_aside(message, &aside)))
 }
 
-/// A message about a quarantined file, and its location.
+/// A warning about a quarantined file, which says where it is.
 pub(crate) fn set_aside(message: String, aside: &Path) -> Warning {
     let aside = aside.display().to_string();
     Warning::new("set_aside", message).hint(format!("its contents: {aside}")).at(aside)
 }
 
-/// Quarantines an obstacle under the first free name.
+/// Quarantines an entry that is in the way, under the first free name.
 pub(crate) fn quarantine_entry(root: &Path, id: &SessionId, from: &Path, name: &str) -> Result<PathBuf> {
     let folder = quarantine_folder(root, id)?;
     let mut names = (0_u32..).map(|number| folder.join(format!("{name}.{number}")));
@@ -70,7 +70,7 @@ pub(crate) fn quarantine_entry(root: &Path, id: &SessionId, from: &Path, name: &
     Ok(aside)
 }
 
-/// A message that a file was written but the replaced one could not be kept.
+/// A warning that a file was written but the replaced content could not be kept.
 pub(crate) fn not_kept(target: &Path, error: &Error) -> Warning {
     let waiting = exchange::waiting(target);
     let (target, waiting) = (target.display(), waiting.display());
@@ -80,18 +80,18 @@ pub(crate) fn not_kept(target: &Path, error: &Error) -> Warning {
     Warning::new("not_kept", message).hint(hint).at(waiting.to_string())
 }
 
-/// Copies content to quarantine, once per distinct content.
+/// The path for a copy of content in quarantine; the same content has only one copy.
 pub(crate) fn quarantine_copy(root: &Path, id: &SessionId, path: &str, bytes: &[u8]) -> Result<PathBuf> {
     Ok(free_name(&quarantine_folder(root, id)?, &quarantine_name(path, bytes), bytes, 0))
 }
 
-/// Moves a file to quarantine. Its writer may still have it open, as may the writer of an earlier one with
-/// the same content: neither replaces the other.
+/// The path for a file moved to quarantine. Programs may still write to it, or to an earlier file that began
+/// with the same content, so neither replaces the other.
 pub(crate) fn quarantine_file(root: &Path, id: &SessionId, path: &str, bytes: &[u8]) -> Result<PathBuf> {
     Ok(free_name(&quarantine_folder(root, id)?, &quarantine_name(path, bytes), bytes, KEPT_ALIKE))
 }
 
-/// The first free name or, after so many, one with the same content.
+/// The first free name. After `alike` numbered names, that of a file with the same content is used again.
 fn free_name(folder: &Path, name: &str, bytes: &[u8], alike: usize) -> PathBuf {
     let numbered = (1_usize..).map(|number| folder.join(format!("{name}.{number}")));
     let mut names = std::iter::once(folder.join(name)).chain(numbered).enumerate();
@@ -100,7 +100,7 @@ fn free_name(folder: &Path, name: &str, bytes: &[u8], alike: usize) -> PathBuf {
     found.map_or_else(|| folder.join(name), |(_, path)| path)
 }
 
-/// Copies a registry to quarantine.
+/// The path for a copy of a registry in quarantine.
 pub(crate) fn quarantine_registry(root: &Path, path: &str, bytes: &[u8]) -> Result<PathBuf> {
     Ok(made(root, &format!("{FOLDER}/{ASIDE}"))?.join(quarantine_name(path, bytes)))
 }
@@ -113,24 +113,24 @@ fn mark_of(bytes: &[u8]) -> String {
     hash(bytes).chars().take(MARK).collect()
 }
 
-/// The place of a backup that may still be in use.
+/// The path for a replaced backup to which a program may still be writing.
 pub(crate) fn open_file(root: &Path, id: &SessionId, name: &str, bytes: &[u8]) -> Result<PathBuf> {
     let folder = made(root, &format!("{FOLDER}/{OPEN}/{id}"))?;
     Ok(free_name(&folder, &quarantine_name(name, bytes), bytes, KEPT_ALIKE))
 }
 
-/// A backup that may still have been in use.
+/// A replaced backup to which a program may have been writing still.
 pub(crate) struct OpenFile {
     pub(crate) file: PathBuf,
-    /// The session whose write replaced it.
+    /// The session whose write replaced the backup.
     pub(crate) id: SessionId,
-    /// Its name without the distinguishing part.
+    /// The backup's name, without the hash.
     pub(crate) name: String,
-    /// Unchanged since.
+    /// True if the backup has not changed since it was replaced.
     pub(crate) is_as_it_was: bool,
 }
 
-/// Such backups of all sessions in a worktree.
+/// All replaced backups in a worktree to which programs may still have been writing.
 pub(crate) fn open_files(root: &Path) -> Vec<OpenFile> {
     let entries = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten();
     let named = |entry: &fs::DirEntry| entry.file_name().into_string().ok();

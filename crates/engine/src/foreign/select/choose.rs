@@ -1,5 +1,5 @@
-//! Chooses the session. Pure: rules in order of precedence, over candidates that the caller looks up. Each
-//! candidate is requested only when needed, because some require reading files.
+//! Chooses the session that a command uses. Pure: rules in order of precedence, over candidates that the
+//! caller looks up. A candidate is requested only when needed, because some require reading files.
 
 use crate::engine::Want;
 use model::id::SessionId;
@@ -8,33 +8,33 @@ use std::collections::BTreeMap;
 #[cfg(test)]
 mod tests;
 
-/// The source of a candidate.
+/// Where a candidate for the session comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
-    /// Named on the command line.
+    /// The session named on the command line.
     Flag,
-    /// Bound to the asking agent.
+    /// The session bound to the asking agent.
     Binding,
-    /// The active one of this worktree in the log, or else the most recently used.
+    /// The session that is active in this worktree according to the log, or else was used last.
     Worktree,
-    /// The active one of this worktree in the log.
+    /// The session that is active in this worktree according to the log.
     ActiveHere,
-    /// Active according to files, against the log.
+    /// The session that is active according to files, although the log says otherwise.
     ActiveInFiles,
-    /// Known only from files, which call it active.
+    /// A session known only from files, which call it active.
     ForeignActive,
-    /// The session to which its tool moved on since the worktree's was last used.
+    /// The session to which the tool moved on after the worktree's session was last used.
     ContinuedInFiles,
-    /// Unfinished according to its files.
+    /// A session that is unfinished according to its files.
     UnfinishedInFiles,
-    /// Last paused or failed, in the log or only in files.
+    /// The session paused or failed last, in the log or only in files.
     Waiting,
-    /// Active in the log, but paused in its files.
+    /// A session that is active in the log but paused in its files.
     WaitingInFiles,
 }
 
 impl Source {
-    /// True if such a session waits to be resumed.
+    /// True if a session from this source waits to be resumed.
     pub(crate) fn waits(self) -> bool {
         matches!(self, Self::Waiting | Self::WaitingInFiles | Self::UnfinishedInFiles)
     }
@@ -43,30 +43,30 @@ impl Source {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Candidate {
     pub(crate) id: SessionId,
-    /// It is unfinished.
+    /// True if the session is unfinished.
     pub(crate) is_open: bool,
 }
 
-/// The candidates so far.
+/// The candidates looked up so far; `None` means that a source has no session.
 pub(crate) type Candidates = BTreeMap<Source, Option<Candidate>>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Choice {
     Meant(SessionId, Source),
     Nobody,
-    /// This candidate is needed and not looked up yet.
+    /// The next candidate to look up.
     Ask(Source),
 }
 
-/// The condition of a source.
+/// The condition under which a source is used.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum When {
     Always,
-    /// Its session is unfinished.
+    /// If the source's session is unfinished.
     Open,
-    /// The worktree's session is unfinished.
+    /// If the worktree's session is unfinished.
     WorktreeOpen,
-    /// There is none, or it is finished.
+    /// If the worktree has no session, or a finished one.
     WorktreeOver,
 }
 
@@ -80,7 +80,8 @@ const LATEST: &[(Source, When)] = &[
     (Source::Binding, When::Always),
 ];
 
-/// If the last session is finished, an older waiting one is not meant.
+/// The rules for commands that need an unfinished session. A finished last session does not lead to older
+/// waiting ones.
 const UNFINISHED: &[(Source, When)] = &[
     (Source::Flag, When::Always),
     (Source::Binding, When::Open),

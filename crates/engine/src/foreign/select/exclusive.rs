@@ -1,5 +1,5 @@
-//! Layouts with one active session per worktree: of several called active the most recently changed one is,
-//! the others count as paused, and a warning says so. Ignores sessions of other layouts.
+//! Layouts with one active session per worktree: if files call several active, the most recently changed one
+//! is active, the others count as paused, and a warning says so. Ignores sessions of other layouts.
 
 pub(crate) mod claims;
 
@@ -27,7 +27,7 @@ const REASON_OTHER_ACTIVE: &str = "another session is active";
 const LONGEST_TITLE: usize = 60;
 
 impl Engine {
-    /// Sessions known only from files and called active, in layouts with one active session.
+    /// Sessions known only from files that call them active, in layouts with one active session.
     pub(crate) fn foreign_active(&self, except: &BTreeSet<SessionId>) -> Vec<Claim> {
         let summaries = self.summaries();
         let active = summaries.iter().filter(|summary| summary.is_active() && summary.says_where_it_stands);
@@ -37,7 +37,7 @@ impl Engine {
             .collect()
     }
 
-    /// As `foreign_active`, without sessions that nobody has begun: those need no pause.
+    /// As `foreign_active`, without sessions that nobody has begun: those do not need to be paused.
     fn foreign_begun(&self, except: &BTreeSet<SessionId>) -> Vec<Claim> {
         let mut active = self.foreign_active(except);
         active.retain(|claim| !self.is_unbegun(claim.id.as_str()));
@@ -48,13 +48,13 @@ impl Engine {
         self.summaries().iter().any(|summary| summary.is_unbegun && summary.id.as_str() == id)
     }
 
-    /// A foreign session, adjusted to others that are called active.
+    /// A foreign session as read, but paused if another session called active has changed later.
     pub(crate) fn beside_others(&self, mut found: Foreign) -> Foreign {
         if !found.located.layout.facts().exclusive || !is_active(&found.session) {
             return found;
         }
         let own = Claim { updated_at: found.session.updated_at, id: found.located.id.clone() };
-        // Its own files may have another time by now.
+        // The session itself is excluded: its files may have a later time by now.
         let others = self.foreign_active(&BTreeSet::from([own.id.clone()]));
         let Some(other) = displaced_by(&own, others.into_iter().chain(self.active_here())) else {
             return found;
@@ -71,7 +71,7 @@ impl Engine {
         found
     }
 
-    /// List lines of our sessions: files may have activated another one since.
+    /// Corrects list lines of stored sessions to paused where files have activated another session since.
     pub(crate) fn kept_lines_beside_others(&self, lines: &mut [ShortView]) -> Vec<Warning> {
         let here = self.project.worktree();
         let contends = |line: &ShortView| {
@@ -91,7 +91,7 @@ impl Engine {
             .unwrap_or_default()
     }
 
-    /// List lines of sessions known only from files; all of them are given.
+    /// Corrects list lines of all sessions known only from files to paused, except the active one.
     pub(crate) fn lines_beside_others(&self, lines: &mut [(ShortView, Vec<Warning>)]) {
         let contends = |line: &ShortView| line.lifecycle == "active" && is_exclusive(&line.layout);
         let known: Vec<Claim> =
@@ -105,7 +105,7 @@ impl Engine {
 
     fn active_here(&self) -> Option<Claim> {
         let id = self.store.active(&self.project.worktree()).ok().flatten()?;
-        // Its files may say by now that it is not.
+        // The session's files may say by now that it is not active.
         let (_, session) = self.load(&id).ok()?;
         is_active(&session).then_some(Claim { updated_at: session.updated_at, id })
     }
@@ -119,7 +119,7 @@ impl Engine {
         })
     }
 
-    /// Pauses sessions that only files call active, to make room for a new one.
+    /// Pauses sessions that only files call active, to make room for a new session.
     pub(crate) fn pause_foreign(&self, plan: &mut Plan, newcomer: &SessionId) -> Result<()> {
         let foreign = self.foreign_begun(&BTreeSet::new()).into_iter().map(|claim| claim.id);
         for id in foreign.chain(self.activated_by_files()) {
@@ -130,7 +130,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Our sessions that their own tool has activated.
+    /// Stored sessions that their own tool has activated.
     fn activated_by_files(&self) -> Vec<SessionId> {
         let is_it = |id: &SessionId| {
             let found = self.load(id).ok().map(|(_, session)| session);
@@ -141,7 +141,7 @@ impl Engine {
         self.called_active().into_iter().filter(is_it).collect()
     }
 
-    /// A session activated in files replaces the previous one: the edit is newer.
+    /// Pauses the previously active session if files have activated this one: the external edit is newer.
     pub(crate) fn make_room_for_found(&self, plan: &mut Plan) -> Result<()> {
         let stays = !plan.subject.events.iter().any(ends_activity);
         if !stays || plan.subject.events.is_empty() {
@@ -150,8 +150,8 @@ impl Engine {
         self.pause_rival_of_found(plan, &[])
     }
 
-    /// As `make_room_for_found`, for an edit that is stored although the command has nothing to do. `changed`
-    /// are sessions that the command already changes.
+    /// As `make_room_for_found`, for an external edit that is stored although the command itself changes
+    /// nothing. `changed` are the sessions that the command changes already.
     pub(crate) fn pause_rival_of_found(&self, plan: &mut Plan, changed: &[SessionId]) -> Result<()> {
         let Some(before) = &plan.subject.before else { return Ok(()) };
         if !is_exclusive(&before.layout) || !is_active(before) || before.parallel {
@@ -165,8 +165,8 @@ impl Engine {
         }
     }
 
-    /// Others count as paused only while this session is active: before it stops, or is adopted, that is
-    /// recorded. No other replaces it unasked.
+    /// Pauses sessions that only count as paused while this one is active, before this one stops or is
+    /// adopted, so that none of them replaces it without a command.
     pub(crate) fn pause_those_that_count_as_paused(&self, plan: &mut Plan) -> Result<()> {
         let Some(before) = &plan.subject.before else { return Ok(()) };
         let is_of_here = before.worktree == self.project.worktree() && !before.parallel;
@@ -190,8 +190,8 @@ impl Engine {
         paused_with(&own, others).iter().try_for_each(|id| self.pause_too(plan, id))
     }
 
-    /// The store allows one active session per worktree. One that its files have ended, but that still blocks
-    /// another in the store, is updated along with it.
+    /// The store allows one active session per worktree. A session that its files have ended, but that is
+    /// still active in the store, is updated together with the new active one.
     pub(crate) fn bring_along_rival(&self, batch: &mut Batch) -> Result<()> {
         let newcomers = batch.streams.iter().filter(|stream| stream.row.lifecycle == "active");
         let worktrees: BTreeSet<String> = newcomers
@@ -210,7 +210,8 @@ impl Engine {
         Ok(())
     }
 
-    /// As `bring_along_rival`, for an adoption without a command: in its own turn, before it.
+    /// As `bring_along_rival`, for an adoption without a command: the other session changes in an earlier
+    /// turn.
     pub(crate) fn pause_rival_first(&mut self, id: &SessionId) -> Result<()> {
         let (_, session) = self.load(id)?;
         let contends = is_exclusive(&session.layout) && !session.parallel;
@@ -236,7 +237,7 @@ impl Engine {
         done.map(drop)
     }
 
-    /// Pauses another session along with the change of a plan, unless the plan changes it.
+    /// Adds pausing another session to a plan, unless the plan changes that session already.
     fn pause_too(&self, plan: &mut Plan, id: &SessionId) -> Result<()> {
         if !plan.changes(id) {
             let change = self.paused(plan, id)?;
@@ -245,7 +246,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Pauses a session because another one is active, together with edits in its files.
+    /// Pauses a session because another one is active, and adopts edits in its files.
     pub(crate) fn paused(&self, plan: &mut Plan, id: &SessionId) -> Result<Change> {
         let other = self.look_up(id)?;
         let mut events = Vec::new();
@@ -256,14 +257,14 @@ impl Engine {
         }
         let title = one_line(&other.session.title, LONGEST_TITLE);
         let change = other.change_and_found(events);
-        // A session ended by its files is not paused by this; one that only counts as paused is.
+        // A session that its files have ended is not paused; one that only counts as paused is.
         if change.before.as_ref().is_some_and(is_active) || self.counts_as_paused(id) {
             plan.said.push(format!("paused {id} ({title})"));
         }
         Ok(change)
     }
 
-    /// True if files call a session active, but another one changed later.
+    /// True if files call a session active but another active one has changed later.
     pub(crate) fn counts_as_paused(&self, id: &SessionId) -> bool {
         let is_it = |problem: &Problem| matches!(problem.what, What::CountsAsPaused { .. });
         self.observed(id).is_some_and(|observation| observation.problems.iter().any(is_it))
@@ -280,7 +281,7 @@ impl Engine {
         Some((found.line.updated_at, found.id.clone()))
     }
 
-    /// The active foreign session, considering others.
+    /// The foreign session that is active among all that files call active.
     pub(crate) fn active_foreign(&self) -> Option<SessionId> {
         holder(self.foreign_active(&BTreeSet::new())).map(|claim| claim.id)
     }
@@ -294,7 +295,7 @@ fn claim_of(line: &ShortView) -> Option<Claim> {
     Some(Claim { updated_at: line.updated_at, id: SessionId::parse(&line.session_id).ok()? })
 }
 
-/// The list line of a session that counts as paused.
+/// Marks a list line as paused because another session is active, and returns the warning.
 fn paused_beside(line: &mut ShortView, active: &Claim) -> Option<Warning> {
     if line.session_id == active.id.as_str() {
         return None;
@@ -318,7 +319,7 @@ fn ends_activity(event: &Event) -> bool {
     )
 }
 
-/// The problem of a session that counts as paused beside this one.
+/// The problem of a session that counts as paused because another one is active.
 fn beside(id: &str, other: &SessionId) -> Problem {
     Problem::of_file("", What::CountsAsPaused { session: id.to_owned(), other: other.to_string() })
 }

@@ -1,23 +1,23 @@
-//! Chooses among sessions known only from files. Pure.
+//! Ranks sessions known only from files, to choose one. Pure.
 
 use jiff::Timestamp;
 
-/// The relevant data of a session known only from files.
+/// The data that decides between sessions known only from files.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ranked<'a> {
     pub(crate) layout: &'a str,
-    /// In its layout, a later name means a newer session.
+    /// True if a later name means a newer session in this layout.
     pub(crate) names_tell_order: bool,
     pub(crate) says_where_it_stands: bool,
-    /// It has unfinished work.
+    /// True if the session has unfinished work.
     pub(crate) has_work: bool,
     pub(crate) is_active: bool,
     pub(crate) updated_at: Timestamp,
 }
 
 impl Ranked<'_> {
-    /// Candidates come with later names first: where names give the order, an earlier one wins only by its
-    /// unfinished work.
+    /// True if this candidate precedes the best one so far. Candidates come with later names first; in
+    /// layouts ordered by name, an earlier name wins only by unfinished work.
     pub(crate) fn is_better_than(&self, best: &Ranked<'_>) -> bool {
         let worth = |ranked: &Ranked<'_>| (ranked.says_where_it_stands, ranked.has_work);
         if self.names_tell_order && self.layout == best.layout {
@@ -31,8 +31,8 @@ impl Ranked<'_> {
 mod tests {
     use super::*;
 
-    /// `o+wa3`: layout o, whose names give the order (`t`: they do not); its position is known, it has work,
-    /// is active, and changed at second 3.
+    /// A session from text such as `o+wa3`: layout o is ordered by name (`t` is not), `+` means that its
+    /// position is known, `w` that it has work, `a` that it is active; it changed at second 3.
     fn ranked(text: &str) -> Ranked<'_> {
         let second = text.trim_start_matches(|letter: char| !letter.is_ascii_digit());
         Ranked {
@@ -48,14 +48,15 @@ mod tests {
     #[test]
     fn the_better_of_two() {
         let cases = [
-            // By name: an earlier one wins only if it alone has work, or is readable.
+            // In layouts ordered by name, an earlier session wins only if it alone has work or is readable.
             ("o+w9", "o+w1", false),
             ("o+w1", "o+9", true),
             ("o+9", "o+w1", false),
             ("o+1", "ow9", true),
             ("ow9", "o+1", false),
             ("o+wa9", "o+w1", false),
-            // Across layouts, or without an order by name: readable, with work, active, changed last.
+            // Across layouts, or without an order by name, these decide: readable, with work, active, changed
+            // last.
             ("p+w9", "o+w1", true),
             ("p+w1", "o+w9", false),
             ("p+wa1", "o+w9", true),

@@ -1,4 +1,4 @@
-//! The session that is meant in a project, with real files and a real store.
+//! Tests which session is selected in a project, with real files and a real store.
 
 use super::*;
 use crate::foreign::tests::Place;
@@ -16,7 +16,7 @@ fn a_named_session_comes_before_the_active_one_and_files_before_the_log() {
     assert_eq!(chosen(&engine, Want::Unfinished), Some((other.clone(), Source::Worktree)));
     engine.options.session = Some(first.to_string());
     assert_eq!(chosen(&engine, Want::Unfinished), Some((first.clone(), Source::Flag)));
-    // Their own tool switches, and tells nobody.
+    // The sessions' own tool switches to another session without an event in the log.
     let registry = place.folder.path().join(".workflow/session_status.jsonl");
     let switched = |line: &str| {
         let (from, to) =

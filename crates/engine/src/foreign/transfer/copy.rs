@@ -1,5 +1,6 @@
-//! A session of another project that keeps its layout: its files for this project, under a free name. They
-//! are written with the command that adopts the session; only leftovers of a killed import are removed here.
+//! Copies a session from another project in the same layout: prepares its files for this project, under a
+//! free name. The command that adopts the session writes them; only leftovers of a killed import are removed
+//! here.
 
 use crate::disk::{self, Recovered};
 use crate::engine::Engine;
@@ -24,11 +25,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// More sessions of one name than anybody has.
+/// A limit on sessions with the same name, higher than anybody reaches.
 const MOST_OF_ONE_NAME: u32 = 10_000;
 
 impl Engine {
-    /// Applies such a session in memory, with its files still to be written. Returns its id.
+    /// Applies a session of another project in memory, with its files still to be written. Returns its id
+    /// here.
     pub(crate) fn observe_copied(&self, pointed: &Pointed) -> Result<SessionId> {
         let (found, lost) = self.brought(pointed)?;
         let broken = found.told.unreadable_parts.clone();
@@ -36,7 +38,7 @@ impl Engine {
         Ok(self.scope.keep(observation, None).located.id.clone())
     }
 
-    /// Other files of its folder, which are copied as they are.
+    /// The remaining files of a copied session's folder, which are copied unchanged.
     pub(crate) fn to_copy(&self, id: &SessionId, folder: &Path) -> Vec<String> {
         let Some(observation) = self.observed(id) else { return Vec::new() };
         let spot = &observation.located.spot;
@@ -46,7 +48,7 @@ impl Engine {
         walk::files_below(folder).into_iter().filter(|path| !is_written(path)).collect()
     }
 
-    /// With the paths that are reported as unreadable.
+    /// A session of another project as it will be here, and its paths that were reported as unreadable.
     fn brought(&self, pointed: &Pointed) -> Result<(Foreign, BTreeSet<String>)> {
         let there = self.foreign_elsewhere(pointed)?;
         let session = there.session.clone();
@@ -71,8 +73,8 @@ impl Engine {
         Ok((found, lost))
     }
 
-    /// An unreadable session cannot be copied: anything written would be invented. If its tool asks a person
-    /// for the position, so do we.
+    /// Refuses to copy an unreadable session: anything written would be invented. A session whose position a
+    /// person must supply may be copied.
     fn refuse_what_tells_nothing(&self, there: &Observation, session: &Session) -> Result<()> {
         let (id, spot) = (&session.id, &there.located.spot);
         let folder = self.folder(&there.located, session, &there.documents);
@@ -86,7 +88,7 @@ impl Engine {
         }
     }
 
-    /// Its own place, or one beside it if taken.
+    /// The session's own place, or a free one with a numbered name if that is taken.
     fn free_spot(&self, pointed: &Pointed) -> Result<Spot> {
         let Pointed { layout, spot, .. } = pointed;
         self.take_back_what_was_left(spot)?;
@@ -117,7 +119,7 @@ impl Engine {
         })
     }
 
-    /// A killed import leaves copies that wait for their place.
+    /// Removes copies that a killed import left behind.
     fn take_back_what_was_left(&self, spot: &Spot) -> Result<()> {
         if self.store.load(&spot.id)?.is_some() {
             return Ok(());
@@ -132,7 +134,7 @@ impl Engine {
     }
 }
 
-/// Removes empty folders; others stay.
+/// Removes a folder's empty subfolders, and the folder itself if that leaves it empty.
 fn remove_empty(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -154,7 +156,7 @@ fn placed(pointed: &Pointed, to: &Spot, there: &Tree, here: &Tree) -> Tree {
         named.collect::<Vec<_>>().join("/")
     };
     let mut placed = there.clone().with_paths(|path| place(&path));
-    // Shared files of this project apply to this session too, whether or not it had a part in one before.
+    // This project's shared files apply to the copied session, even if it had no part in such files before.
     for path in here.files().filter(|path| is_shared(*layout, path)) {
         if let Some(entry) = here.get(path) {
             placed.insert(path, entry.clone());
@@ -162,7 +164,7 @@ fn placed(pointed: &Pointed, to: &Spot, there: &Tree, here: &Tree) -> Tree {
     }
     let rules = layout.files(from);
     for path in there.files().filter(|path| rules.is_state(path)) {
-        // Markers of this project decide what is active here.
+        // This project's marker files decide which session is active here, so the copied ones are dropped.
         if layout.facts().is_marker(path) {
             placed.remove(&place(path));
             continue;
@@ -181,11 +183,11 @@ fn placed(pointed: &Pointed, to: &Spot, there: &Tree, here: &Tree) -> Tree {
     placed
 }
 
-/// Nothing of it is here yet: all state files must be written.
+/// The observation of a copied session: none of its files are here yet, so all state files must be written.
 fn copied(mut observation: Observation, broken: &[String], lost: BTreeSet<String>) -> Observation {
     let (located, documents) = (&observation.located, &observation.documents);
     let is_content = |path: &String| documents.content(path).is_some() && !located.is_marker(path);
-    // Unreadable files are copied as they are, and stay unknown.
+    // Unreadable files are copied unchanged, and stay unknown.
     let is_read = |path: &String| !broken.contains(path);
     let files = located.layout.files(&located.spot).state_files(documents).into_iter();
     let files = files.filter(is_content).filter(is_read);

@@ -1,5 +1,5 @@
-//! Importing: turns another tool's session into a native one, or upgrades it to its layout's current format.
-//! Only on request. The first leaves its files alone, the second keeps them as a backup.
+//! Imports on request: turns another tool's session into a native one, or upgrades it to its layout's current
+//! format. A native import leaves the original files alone; an upgrade keeps them as a backup.
 
 mod documents;
 
@@ -26,13 +26,13 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use store::ContentRow;
 
-/// The reason of the pause on import.
+/// The reason recorded when an import pauses a session.
 const REASON_IMPORTED: &str = "imported";
 
 /// A session to import.
 struct Meant {
     id: SessionId,
-    /// Its place, if in another project.
+    /// The session's place, if it is in another project.
     from: Option<Elsewhere>,
 }
 
@@ -40,14 +40,14 @@ struct Meant {
 struct Elsewhere {
     /// The project's folder.
     root: String,
-    /// Below it.
+    /// The path below the project's folder.
     path: String,
 }
 
 const MEND_FIRST: &str = "fix it, or replace it with its backup (.bak); then import it again";
 
 impl Engine {
-    /// Imports a session: at a path or by id, or else the selected one. Safe to repeat.
+    /// Imports the session at a path or with an id, or else the selected one. Safe to repeat.
     pub(crate) fn import(&mut self, asked: Option<&str>, layout: Option<&str>) -> Result<Answer> {
         let into = layout.unwrap_or(NATIVE).to_owned();
         let fingerprint = self.fingerprint("import", &format!("{asked:?} {into}"));
@@ -58,7 +58,7 @@ impl Engine {
             lost = engine.lost_of(&meant.id);
             engine.importing(subject, meant, &into)
         })?;
-        // Oddities of the original files no longer matter; possible losses do.
+        // Oddities of the original files no longer matter after an import; possible losses do.
         let is_loss = |path: &Option<String>| path.as_ref().is_some_and(|path| lost.contains(path));
         answer.view.warnings.retain(|warning| warning.kind != "foreign_file" || is_loss(&warning.path));
         Ok(answer)
@@ -69,7 +69,7 @@ impl Engine {
         let session = &subject.session;
         let kept_in = session.layout.clone();
         let origin = self.origin(&id)?;
-        // A session imported before continues as what it became.
+        // A session imported earlier continues in the form that it got then.
         let came_before = from.is_some() && origin.is_some();
         let was_kept_in = origin.as_ref().filter(|_| came_before).map(|origin| origin.layout.facts().name);
         if into != NATIVE && into != kept_in && Some(into) != was_kept_in {
@@ -111,7 +111,7 @@ impl Engine {
         if has_another_name {
             events.push(Event::SessionMoved { path });
         }
-        // The active session here stays active: nobody asked to replace it.
+        // The session that is active here stays active, because nobody asked to replace it.
         if comes_here && matches!(session.lifecycle, Lifecycle::Active) {
             let reason = REASON_IMPORTED.to_owned();
             events.push(Event::SessionPaused { reason, context: None, saved: Vec::new() });
@@ -123,7 +123,7 @@ impl Engine {
         Ok(plan)
     }
 
-    /// Information for whoever repeats an import.
+    /// Messages for somebody who repeats an import.
     fn about_the_first_time(&self, origin: Option<&Origin>, id: &SessionId) -> Result<Vec<String>> {
         let Some(origin) = origin else {
             return Ok(vec![format!("{id} is already a leftoff session: there is nothing to import")]);
@@ -177,7 +177,7 @@ impl Engine {
     }
 }
 
-/// A file without content is not a session.
+/// Explains that a file without content is not a session.
 fn no_session_in(error: Error) -> Error {
     match error {
         Error::NothingKnown { path, why, .. } => {
@@ -187,7 +187,7 @@ fn no_session_in(error: Error) -> Error {
     }
 }
 
-/// The named path exists but is not a session: says what would be, and what to do.
+/// The error for an existing path that is not a session: says what would be one, and what to do.
 fn no_session(asked: &str, place: &Path) -> Error {
     let whole = place.canonicalize().unwrap_or_else(|_| place.to_owned());
     let looked_for: Vec<String> = layout::all()
@@ -236,7 +236,7 @@ fn instead(asked: &str, whole: &Path) -> Hint {
         .run(words!["list", "--all"])
 }
 
-/// Enough of a file to recognise it; empty for anything else.
+/// The beginning of a file, enough to recognise it; empty if it cannot be read.
 fn beginning(path: &Path) -> String {
     const ENOUGH: u64 = 200;
     let mut bytes = Vec::new();

@@ -1,5 +1,5 @@
-//! The origin of an imported session: how it is recognised, its stored files, and whether the originals
-//! changed. Writes nothing.
+//! The origin of an imported session: recognises it, and finds its stored files and changes to the originals.
+//! Writes nothing.
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -23,14 +23,14 @@ pub(crate) struct Origin {
     /// The folder of the source project; `None` for this one.
     pub(crate) from: Option<PathBuf>,
     pub(crate) into: String,
-    /// The session's version after it.
+    /// The session's version after the import.
     pub(crate) version: u64,
-    /// State files by path, as content hashes.
+    /// The imported state files by path, as content hashes.
     files: BTreeMap<String, String>,
 }
 
 impl Engine {
-    /// The import that made a session what it is; `None` if there was none, or it no longer applies.
+    /// The import that gave a session its layout; `None` if there was none, or it no longer applies.
     pub(crate) fn origin(&self, id: &SessionId) -> Result<Option<Origin>> {
         let (_, session) = self.load(id)?;
         let found = self.history(id)?.into_iter().rev().find_map(|recorded| match recorded.event {
@@ -51,7 +51,7 @@ impl Engine {
         }))
     }
 
-    /// The session previously imported from there.
+    /// The session that was imported from this place earlier.
     pub(crate) fn imported_from(&self, pointed: &Pointed) -> Result<Option<SessionId>> {
         if let Some(id) = self.first_from(pointed, ids_for(pointed)?)? {
             return Ok(Some(id));
@@ -92,7 +92,7 @@ impl Engine {
         Ok(last)
     }
 
-    /// A session's state files as observed; of a shared one, its own part.
+    /// A session's state files as observed; of a shared file, only the session's own part.
     pub(crate) fn files_seen(&self, id: &SessionId) -> BTreeMap<String, Vec<u8>> {
         let Some(observation) = self.observed(id) else { return BTreeMap::new() };
         let located = &observation.located;
@@ -103,23 +103,23 @@ impl Engine {
         observation.verdicts.keys().filter_map(content).collect()
     }
 
-    /// Why a session is unknown: its files are unreadable and have no backup.
+    /// Why nothing is known about a session: its files are unreadable and have no backup.
     pub(crate) fn why_it_tells_nothing(&self, session: &Session) -> Option<String> {
         self.observed(&session.id)?.why_it_tells_nothing(session)
     }
 
-    /// The paths reported as unreadable, and their substitutes.
+    /// The paths reported as unreadable, and the files that replaced them.
     pub(crate) fn lost_of(&self, id: &SessionId) -> BTreeSet<String> {
         self.observed(id).map(|observation| observation.lost()).unwrap_or_default()
     }
 
-    /// The session version that its own files show; `None` if they are the only source.
+    /// The version of the session that its own files show; `None` if files are the only source.
     pub(crate) fn shown_by_its_files(&self, id: &SessionId) -> Result<Option<u64>> {
         let observation = self.observe(id)?;
         Ok(observation.and_then(|observation| observation.rows().map(|row| row.version).min()))
     }
 
-    /// An imported session's state files at that time, without purged ones.
+    /// An imported session's state files at the time of the import, without purged ones.
     pub(crate) fn files_kept(&self, origin: &Origin) -> Result<BTreeMap<String, Vec<u8>>> {
         let mut kept = BTreeMap::new();
         for (path, hash) in &origin.files {
@@ -138,7 +138,7 @@ impl Engine {
         }
     }
 
-    /// An imported session's original files that changed, or appeared, since.
+    /// An imported session's original files that have changed or appeared since the import.
     pub(crate) fn changed_since(&self, origin: &Origin, id: &SessionId) -> Result<Vec<PathBuf>> {
         let root = self.root_of_origin(origin, id)?;
         if origin.files.is_empty() {
@@ -155,7 +155,7 @@ impl Engine {
     }
 }
 
-/// Possible ids for a session of another project, its own first.
+/// Possible ids for a session of another project, beginning with its own.
 fn ids_for(pointed: &Pointed) -> Result<Vec<SessionId>> {
     const MOST: u32 = 4;
     let place = format!("{}\n{}", pointed.root.display(), pointed.spot.path);

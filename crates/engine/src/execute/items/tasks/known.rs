@@ -1,5 +1,5 @@
-//! Finds the item of each task of a list that was imported before: lists are reordered, renumbered and reworded, and a
-//! task must neither become a second item nor inherit the state of another one.
+//! Finds the items of a task list that was imported before. Lists are reordered, renumbered and reworded, but
+//! a task must neither become a second item nor get the state of another task.
 
 use super::{FoundList, LISTED_AS};
 use crate::NATIVE;
@@ -11,10 +11,10 @@ use model::session::Session;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The item of every task, by the task's id; new ones included.
+/// The item of every task by the task's id, including new items.
 pub(super) struct Known {
     items: BTreeMap<String, ItemId>,
-    /// Open items of this list that it no longer has.
+    /// Open items that were imported from this list but are no longer in it.
     gone: Vec<ItemId>,
 }
 
@@ -31,7 +31,7 @@ impl Known {
         let mut candidates: Vec<Candidate<'_>> =
             items.iter().filter_map(|item| candidate(item, &found.path, session)).collect();
         let mut known = BTreeMap::new();
-        // The surest sign first, for all tasks: a renumbered task keeps its title.
+        // The surest sign is tried first, for all tasks, so that a renumbered task is found by its title.
         let signs: [fn(&Task, &Candidate<'_>) -> bool; 4] = [
             |task, candidate| has_title(task, candidate) && has_number(task, candidate),
             has_title,
@@ -54,7 +54,7 @@ impl Known {
                 }
             }
         }
-        // Another layout cannot say which items came from the list.
+        // In other layouts nothing records which items came from the list.
         let is_gone = |candidate: &&Candidate<'_>| {
             session.layout == NATIVE
                 && candidate.listed.is_some()
@@ -65,7 +65,7 @@ impl Known {
         Self { items: with_new_ids(&found.list.tasks, known, taken), gone }
     }
 
-    /// The item of the task with this id.
+    /// The id of the item for the task with this id.
     pub(super) fn id(&self, task: &str) -> Result<ItemId> {
         self.items.get(task).map_or_else(|| super::super::parse(task), |id| Ok(id.clone()))
     }
@@ -83,7 +83,8 @@ impl Known {
     }
 }
 
-/// `None` for an item of another list. An item without a list was added by hand, or its layout cannot say.
+/// The item as a candidate; `None` if it came from another list. Without a list it was added by hand, or its
+/// layout cannot say.
 fn candidate<'a>(item: &'a Item, path: &str, session: &Session) -> Option<Candidate<'a>> {
     let listed = match item.fields.get(LISTED_AS).and_then(Value::as_str) {
         Some(listed) => Some(listed.strip_prefix(path)?.strip_prefix('#')?),
@@ -102,12 +103,13 @@ fn has_number(task: &Task, candidate: &Candidate<'_>) -> bool {
     candidate.listed.is_some_and(|listed| listed.eq_ignore_ascii_case(&task.id))
 }
 
-/// Finished work under another title is other work.
+/// True if a task may be this item with another title. A finished item with an unrelated title is different
+/// work.
 fn may_be_renamed(task: &Task, candidate: &Candidate<'_>) -> bool {
     !candidate.item.is_done() || is_reworded(&task.title, &candidate.item.title)
 }
 
-/// Gives the other tasks their own ids, numbered where an item has that id.
+/// Gives new tasks their own ids, with a number added if an item has that id.
 fn with_new_ids(
     tasks: &[Task],
     mut known: BTreeMap<String, ItemId>,
@@ -119,7 +121,7 @@ fn with_new_ids(
         }
         let numbered = (2_u32..).map(|number| format!("{}-{number}", task.id));
         let mut ids = std::iter::once(task.id.clone()).chain(numbered);
-        // An id that cannot be one is refused when it is used.
+        // An id that is invalid is refused when it is used.
         let free = ids.find_map(|id| match ItemId::parse(&id) {
             Ok(id) if taken.contains(&id.key()) => None,
             made => Some(made),

@@ -1,4 +1,4 @@
-//! The choice as a table: existing sessions, and the chosen one.
+//! Tests the choice of a session as a table: the existing sessions, and the chosen one.
 
 use super::*;
 
@@ -44,7 +44,7 @@ fn chosen(want: Want, there: &str) -> (String, String) {
 
 #[test]
 fn the_session_that_is_meant() {
-    // Existing sessions; the choice as latest, as unfinished, and for resuming.
+    // Each case: the existing sessions, and the choice as latest, as unfinished, and for resuming.
     let cases = [
         ("", "-", "-", "-"),
         // A named session comes first, finished or not.

@@ -1,46 +1,46 @@
-//! Of several sessions called active where only one can be, the most recently changed one is. Pure: takes
+//! If several sessions are called active where only one can be, the most recently changed one is. Pure: takes
 //! claims, returns the sessions to pause.
 
 use jiff::Timestamp;
 use model::id::SessionId;
 
-/// A session called active, and its last change. Ties are broken by id.
+/// A session called active, and its last change. Claims with equal times are ordered by id.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Claim {
     pub(crate) updated_at: Timestamp,
     pub(crate) id: SessionId,
 }
 
-/// A session in a layout with one active session, according to its files.
+/// A session of a layout with one active session, as its files describe it.
 #[derive(Debug, Clone)]
 pub(crate) struct Contender {
     pub(crate) claim: Claim,
     pub(crate) is_active: bool,
-    /// Called active in files, but counts as paused because another one changed later.
+    /// True if files call the session active but another active one has changed later.
     pub(crate) counts_as_paused: bool,
 }
 
-/// The handling of the log's active session before edits of another one are adopted.
+/// The change to the log's active session that comes before edits of another session are adopted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum First {
     Nothing,
-    /// Its files ended it: adopt that.
+    /// Adopt this session's files, which ended it.
     Adopt(SessionId),
-    /// Pause one of the two.
+    /// Pause this session, the earlier of the two.
     Pause(SessionId),
 }
 
-/// The active session among all called so.
+/// The active session among all that are called active.
 pub(crate) fn holder(claims: impl IntoIterator<Item = Claim>) -> Option<Claim> {
     claims.into_iter().max()
 }
 
-/// The session that is active instead of this one, if another changed later.
+/// The session that is active instead of `own`, if one has changed later.
 pub(crate) fn displaced_by(own: &Claim, others: impl IntoIterator<Item = Claim>) -> Option<Claim> {
     holder(others).filter(|other| other > own)
 }
 
-/// `rival` is active in the log where files call `own` active.
+/// The first step when files call `own` active but `rival` is active in the log.
 pub(crate) fn before_adopting(own: &Contender, rival: &Contender) -> First {
     match (own.is_active, rival.is_active) {
         (false, _) => First::Nothing,
@@ -52,8 +52,8 @@ pub(crate) fn before_adopting(own: &Contender, rival: &Contender) -> First {
     }
 }
 
-/// Others count as paused only while `own` is active. Before it stops, they are paused in the log, so that
-/// none replaces it unasked.
+/// The sessions to pause in the log before `own` stops. They count as paused only while `own` is active, and
+/// would otherwise replace it without a command.
 pub(crate) fn paused_with(own: &Claim, others: impl IntoIterator<Item = Contender>) -> Vec<SessionId> {
     let is_it = |other: &Contender| {
         let is_earlier = other.is_active && other.claim < *own;
@@ -66,14 +66,14 @@ pub(crate) fn paused_with(own: &Claim, others: impl IntoIterator<Item = Contende
 mod tests {
     use super::*;
 
-    /// `a3` is a session named a that changed at second 3.
+    /// In tests, `a3` is a claim of session a, changed at second 3.
     fn claim(text: &str) -> Claim {
         let (id, second) = text.split_at(1);
         let updated_at = Timestamp::from_second(second.parse().unwrap()).unwrap();
         Claim { updated_at, id: SessionId::parse(id).unwrap() }
     }
 
-    /// `a3` is active, `a3-` is not, `a3p` counts as paused.
+    /// In tests, `a3` is active, `a3-` is not, and `a3p` counts as paused.
     fn contender(text: &str) -> Contender {
         let (stands, counts_as_paused) = (text.trim_end_matches(['-', 'p']), text.ends_with('p'));
         let is_active = !text.ends_with(['-', 'p']);

@@ -1,4 +1,4 @@
-//! Documents of an imported session: copied to its workspace, where its gates then look. The originals stay.
+//! Copies an imported session's documents to its workspace, where its gates then look. The originals stay.
 
 use super::Elsewhere;
 use crate::disk::{Operation, Step};
@@ -13,10 +13,11 @@ use model::session::Session;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Documents of another project are read completely before they are written; larger files are not documents.
+/// The largest document copied from another project, because each is read into memory; larger files are not
+/// documents.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
-/// The steps for a session's documents, and messages for its user.
+/// The steps that copy a session's documents, and messages for the user.
 #[derive(Default)]
 pub(super) struct Brought {
     pub(super) operation: Option<Operation>,
@@ -24,7 +25,8 @@ pub(super) struct Brought {
 }
 
 impl Engine {
-    /// All files in the session's own folder besides its state; `from` is its place, if in another project.
+    /// Plans to copy the files in the session's folder other than its state; `from` is its place, if in
+    /// another project.
     pub(super) fn bring_documents(
         &self,
         session: &Session,
@@ -65,7 +67,7 @@ impl Engine {
         let count = operation.steps.len();
         if count > 0 {
             let documents = if count == 1 { "1 document was" } else { &format!("{count} documents were") };
-            // For a complete copy this is reported.
+            // Copying a whole session in its layout is reported as one step, not by documents.
             if becomes_native {
                 brought.said.insert(0, format!("{documents} copied into {workspace}"));
             }
@@ -75,7 +77,8 @@ impl Engine {
     }
 }
 
-/// A file of this project is copied with its permissions; one of another must be read.
+/// The step that copies a file. A file of this project keeps its permissions; one of another project must be
+/// read.
 fn step(root: &Path, from: &Path, to: String) -> std::result::Result<Step, String> {
     if let Some(from) = from.strip_prefix(root).ok().and_then(Path::to_str) {
         return Ok(Step::Copy { from: from.to_owned(), to });
