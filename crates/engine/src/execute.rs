@@ -77,8 +77,7 @@ pub struct Answer {
     pub view: View,
     /// Further messages for people, such as that a session was paused or a store created.
     pub said: Vec<String>,
-    /// True if a gate did not pass: the failed attempt is recorded, and the command has an exit code of its
-    /// own.
+    /// True if a gate did not pass: the attempt is recorded, and the command has its own exit code.
     pub gate_failed: bool,
 }
 
@@ -111,8 +110,7 @@ impl Engine {
         })
     }
 
-    /// Builds a plan in this process's turn, commits it, and answers. A key that was used before repeats its
-    /// first answer.
+    /// Builds a plan in this process's turn, commits it, and answers. A used key repeats its first answer.
     pub(crate) fn in_turn(
         &mut self,
         order: &Order,
@@ -177,8 +175,7 @@ impl Engine {
             self.add_views(&mut batch)?;
         }
         self.add_numbers(&mut batch)?;
-        // A command without changes is stored only if it has a key, so that repeating it gives the same
-        // answer.
+        // A command without changes is stored only under a key, so that repeating it answers the same.
         if batch.streams.is_empty() && batch.bindings.is_empty() && self.options.key.is_none() {
             return Ok(answer);
         }
@@ -235,8 +232,7 @@ impl Engine {
         let prepared = operation.prepare(&self.journal_of(subject))?;
         match self.append(batch) {
             Ok(()) => {}
-            // It is unknown whether the batch was committed: the journal stays, and the next process checks
-            // the log.
+            // The batch may be committed or not: the journal stays, and the next process checks the log.
             Err(error @ Error::Store(store::Error::Unknown { .. })) => return Err(error),
             Err(error) => {
                 prepared.take_back()?;
@@ -249,8 +245,7 @@ impl Engine {
         }))
     }
 
-    /// Adds the number that the store gave to a new session. The session is stored, so a missing number is no
-    /// failure.
+    /// Adds the number that the store gave to a new session. A missing number is not an error.
     fn with_its_number(&self, mut answer: Answer) -> Answer {
         if answer.view.number == 0
             && let Ok(id) = SessionId::parse(&answer.view.session_id)

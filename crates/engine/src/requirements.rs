@@ -1,8 +1,8 @@
-//! Requirements: conditions for an agent to use a tool. The disk side, and the answers for hooks and `leftoff
-//! req`. Fails open: whatever is wrong here, the agent continues, and the problem is reported with the
-//! answer.
+//! Requirements: conditions for an agent to use a tool. This module reads and writes their files, and answers
+//! hooks and `leftoff req`. It fails open: if something is wrong here, the agent continues, and the problem
+//! is reported with the answer.
 //!
-//! A hook opens the engine for its event's folder, and asks one question per event:
+//! A hook opens the engine in its event's folder, and asks one question per event:
 //!
 //! | event | question | answer |
 //! |---|---|---|
@@ -13,12 +13,12 @@
 //! | a compaction | [`Engine::compacted`] | |
 //! | a session ends | [`Engine::at_end`] | |
 //!
-//! All of them read only the agent's session and the branch's file; a process is started only to count a
-//! branch's lines. None of them fails: [`Gated::problems`] is for stderr. `Intent::WithoutStore` is for a
-//! store that cannot be opened: the configuration still applies.
+//! Each question needs only the agent's session and the branch's file; a process is started only to count a
+//! branch's lines. No question fails: [`Gated::problems`] is for stderr. `Intent::WithoutStore` is for a
+//! store that cannot be opened; the configuration still applies then.
 //!
 //! The branch's file is authoritative. It is read and written under its own lock, which is never held
-//! together with the store's turn; an event in the session's log follows.
+//! together with the store's write lock; the event in the session's log is added afterwards.
 
 mod branch;
 mod branches;
@@ -56,48 +56,48 @@ use crate::presence::AgentIdentity;
 use branch::BranchFile;
 use std::path::PathBuf;
 
-/// Below the folder of branch files, used only by leftoff.
+/// The folder for files that only leftoff uses, below the folder of branch files.
 const OUR_FOLDER: &str = "leftoff";
 
-/// A tool call, as reported to a hook.
+/// A tool call, as a hook reports it.
 #[derive(Debug, Clone, Copy)]
 pub struct ToolCall<'a> {
     pub agent: &'a AgentIdentity,
-    /// Named as in the configuration: `Edit`, `Write`, `Bash`.
+    /// The tool's name as in the configuration: `Edit`, `Write`, `Bash`.
     pub tool: &'a str,
-    /// A shell command.
+    /// The shell command of the call, if the tool runs one.
     pub command: Option<&'a str>,
-    /// Files that it would write, absolute or relative to the engine's folder.
+    /// The files that the call would write, absolute or relative to the engine's folder.
     pub files: &'a [&'a str],
-    /// The skill that it runs.
+    /// The skill that the call runs.
     pub skill: Option<&'a str>,
-    /// Identifies the call, so that it counts once.
+    /// The id of the call, so that it counts once.
     pub tool_use_id: Option<&'a str>,
 }
 
-/// Permission to use a tool.
+/// The answer to an agent that wants to use a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     Allow,
-    /// Yes, with a warning.
+    /// The tool may be used; the text is a warning.
     Warn(String),
-    /// No, with the reason and what to do.
+    /// The tool may not be used; the text gives the reason and what to do.
     Deny(String),
 }
 
-/// An answer, with problems for stderr.
+/// An answer, together with problems for stderr.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gated<T> {
     pub answer: T,
     pub problems: Vec<String>,
 }
 
-/// Where requirements are stored for this worktree.
+/// The place of requirements for a worktree and its branch.
 struct Ground {
-    /// `<git common dir>/requirements`
+    /// The folder of branch files: `<git common dir>/requirements`.
     folder: PathBuf,
     branch: String,
-    /// The worktree's root, as written into the files.
+    /// The worktree's root as text, as files contain it.
     project: String,
     root: PathBuf,
     home: Option<PathBuf>,
@@ -110,17 +110,18 @@ impl Ground {
 }
 
 impl Engine {
-    /// `None` outside git or without a checked-out branch: nothing is required there.
+    /// The place of requirements here; `None` outside git or without a checked-out branch, where nothing is
+    /// required.
     fn ground(&self) -> Option<Ground> {
         self.ground_on(None)
     }
 
-    /// Also `None` if a person switched requirements off for this agent.
+    /// As `ground`, but also `None` if a person switched requirements off for this agent.
     fn hook_ground(&self) -> Option<Ground> {
         if self.caller.skips_requirements { None } else { self.ground() }
     }
 
-    /// The named branch, or else the checked-out one.
+    /// The place of requirements for the named branch, or else for the checked-out one.
     fn ground_on(&self, branch: Option<&str>) -> Option<Ground> {
         let git = self.project.git.as_ref()?;
         let root = self.project.root.clone();

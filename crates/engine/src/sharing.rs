@@ -1,5 +1,5 @@
-//! Sharing sessions through a git remote: fetch, take, write, push. Off by default; writes no event, and
-//! never touches the project's own repository.
+//! Shares sessions through a git remote: fetch, take, write, push. Off by default. Adds no event, and never
+//! touches the project's own repository.
 
 mod background;
 mod histories;
@@ -46,17 +46,17 @@ const SECONDS_BETWEEN: u64 = 60;
 /// How long a background sync waits for each answer of the remote.
 const LONGEST_UNATTENDED: Duration = Duration::from_mins(5);
 
-/// So many refusals are named, however many somebody provokes.
+/// The most refusals that are listed, however many somebody provokes.
 const MOST_REFUSED: usize = 50;
 
-/// A sync, or a change of sharing.
+/// A request to sync, or to change the sharing settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SyncRequest {
-    /// Fetches, takes, writes, pushes.
+    /// Syncs now: fetches, takes, writes and pushes.
     Now {
-        /// Takes without sending.
+        /// True to take sessions without sending any.
         fetch_only: bool,
-        /// Started by a hook: nobody can answer a question, and not too often.
+        /// True if a hook started the sync: it asks no questions, and does not run too often.
         unattended: bool,
     },
     /// Switches sharing on: the next sync sends this store's sessions to the remote.
@@ -70,21 +70,21 @@ pub enum SyncRequest {
 /// The result of a sync.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
 pub struct Synced {
-    /// Sessions that are new here or have more events now.
+    /// The number of sessions that are new here or have more events now.
     pub taken: usize,
-    /// Sent sessions.
+    /// The number of sessions sent.
     pub sent: usize,
-    /// Forks: see `sync status`.
+    /// The number of forks, which `sync status` lists.
     pub forks: usize,
-    /// Why sessions were not sent, and what was refused from others.
+    /// Why sessions were not sent, and which data of other replicas was refused.
     pub said: Vec<String>,
-    /// Skipped because of a recent attempt.
+    /// True if nothing was done because a sync was tried recently.
     pub too_soon: bool,
 }
 
 /// The state of sharing during one command.
 struct Shared {
-    /// The database's folder.
+    /// The folder of the database.
     folder: PathBuf,
     settings: Settings,
     witnesses: Witnesses,
@@ -92,14 +92,14 @@ struct Shared {
     refs: Refs,
     replicas: Replicas,
     refused: Vec<String>,
-    /// This replica's own history was rewritten: its old objects are removed.
+    /// True if this replica's own history was rewritten, so that its old objects must be removed.
     rewritten: bool,
-    /// One sync at a time.
+    /// The lock that allows one sync at a time.
     _lock: File,
 }
 
 impl Shared {
-    /// Those of these files that some replica has and that are not too large, with their paths.
+    /// The contents of files, with their paths, that any replica has and that have at most `most` bytes.
     fn files(&self, paths: &[String], most: u64) -> Result<Vec<(String, Vec<u8>)>> {
         let found = |path: &String| {
             let entry = self.replicas.find(path).filter(|entry| entry.bytes <= most)?;
@@ -118,7 +118,7 @@ impl Shared {
 }
 
 impl Engine {
-    /// Shares sessions through the project's git remote, or changes whether and how.
+    /// Syncs with the project's git remote, or changes the sharing settings.
     pub fn sync(&mut self, request: SyncRequest) -> Result<Synced> {
         let said = match request {
             SyncRequest::Now { fetch_only, unattended } => return self.sync_if_due(fetch_only, unattended),
@@ -174,13 +174,13 @@ impl Engine {
         Ok(synced)
     }
 
-    /// Keeps what was refused for `sync status`; gives the lines that nobody has seen yet.
+    /// Keeps the refusals for `sync status`; returns those that were not reported before.
     fn keep_refused(&self, shared: &mut Shared, of_refs: Vec<String>, has_read: bool) -> Vec<String> {
         let before = std::mem::take(&mut shared.settings.refused);
         let mut refused = of_refs;
         refused.append(&mut shared.refused);
         if !has_read {
-            // Nothing was read again, so what was refused before still is.
+            // No data was read again, so earlier refusals still apply.
             refused.extend(before.iter().filter(|line| !refused.contains(line)).cloned().collect::<Vec<_>>());
         }
         let more = refused.len().saturating_sub(MOST_REFUSED);
@@ -193,7 +193,7 @@ impl Engine {
         new
     }
 
-    /// Takes new data of other replicas. Returns whether there was any.
+    /// Takes new data of other replicas. Returns false if there was none.
     fn take_in_all(&mut self, shared: &mut Shared, done: &mut TakenIn) -> Result<bool> {
         let own = shared.settings.replica.clone();
         let news: BTreeMap<String, String> = shared
@@ -250,7 +250,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Sessions in use here that another replica has continued.
+    /// The streams of sessions that are in use here and that another replica has continued.
     fn waiting_streams(&self, shared: &Shared) -> Result<BTreeSet<String>> {
         let mut streams = BTreeSet::new();
         for session in &shared.settings.waiting {
@@ -261,7 +261,7 @@ impl Engine {
         Ok(streams)
     }
 
-    /// Writes and pushes local changes; returns the number of sessions.
+    /// Writes and pushes local changes; returns the number of sessions sent.
     fn send(&mut self, shared: &mut Shared, has_read: bool) -> Result<usize> {
         let (mut changed, newest) = self.store.base().changed_sessions(shared.settings.mark.cursor)?;
         let held = shared.settings.held.keys();
@@ -313,12 +313,12 @@ impl Engine {
         Ok(database.parent().map(Path::to_owned).unwrap_or_default())
     }
 
-    /// Sharing, if switched on; locks out other syncs until dropped.
+    /// The state of sharing, which locks out other syncs until it is dropped. Fails if sharing is off.
     fn shared(&self, unattended: bool) -> Result<Shared> {
         let folder = self.sharing_folder()?;
         let Some(settings) = Settings::read(&folder)? else { return Err(off()) };
         let lock = lock::locked(&folder, if unattended { Duration::ZERO } else { self.patience.left() })?;
-        // Another process may have changed them while this one waited.
+        // Another process may have changed the settings while this one waited for the lock.
         let mut settings = Settings::read(&folder)?.unwrap_or(settings);
         let mut witnesses = Witnesses::read(&folder)?;
         witnesses.add_older(std::mem::take(&mut settings.arrived));
@@ -339,7 +339,8 @@ impl Engine {
     }
 }
 
-/// The database moved to another folder: sharing moves with it. What cannot be moved is fetched again.
+/// Moves the files of sharing after the database moved to another folder. Data that cannot be moved is
+/// fetched again.
 pub(crate) fn move_along(from: &Path, to: &Path) -> Result<()> {
     let (Some(old), Some(new)) = (from.parent(), to.parent()) else { return Ok(()) };
     Settings::move_off_between(old, new);
@@ -351,13 +352,13 @@ pub(crate) fn move_along(from: &Path, to: &Path) -> Result<()> {
     Settings::remove(old)
 }
 
-/// Between two steps of a sync, where tests end it.
+/// Marks a point between two steps of a sync, at which tests can end it.
 #[cfg(test)]
 use schedules::step;
 #[cfg(not(test))]
 fn step() {}
 
-/// An error with what to do about it, in one line.
+/// An error and its hint, in one line.
 fn with_hint(error: &Error) -> String {
     error.hint().map_or_else(|| error.to_string(), |hint| format!("{error} ({hint})"))
 }
@@ -374,7 +375,7 @@ pub(crate) fn read_segment(bytes: &[u8]) {
     let split = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
     let (path, content) = bytes.split_at(split);
     let named = std::str::from_utf8(path).ok().and_then(segment::SegmentName::parse);
-    // The content is tried even if the path is no name: a fuzzer hardly ever makes a valid one.
+    // The content is read even if the path is not a valid name, because a fuzzer hardly ever makes one.
     let name = named.unwrap_or_else(|| segment::SegmentName::new(&[1; 32], 1, 1, &[2; 32]));
     let _ = segment::Segment::read(&name, content.get(1..).unwrap_or_default());
 }

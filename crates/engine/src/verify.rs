@@ -1,5 +1,5 @@
-//! Replays a session's history and determines whether its work is proven: chain, definition, every phase,
-//! every recorded file. Changes nothing, and trusts no snapshot.
+//! Replays a session's history and decides whether its work is proven: hash chain, definition, every phase,
+//! every recorded file. Changes nothing, and does not rely on snapshots.
 
 mod claimed_items;
 mod definition;
@@ -32,21 +32,21 @@ use store::Filter;
 /// The history to verify, and how strictly.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct VerifyRequest {
-    /// Every session that worked on this branch; for a bundle, requires that its session did.
+    /// Verifies every session that worked on this branch; a bundle's session must have done so.
     pub branch: Option<String>,
-    /// The session of this bundle instead of the store's.
+    /// Verifies the session of this bundle instead of one in the store.
     pub bundle: Option<PathBuf>,
-    /// The chain's last link, as recorded elsewhere.
+    /// The last link of the hash chain, as somebody recorded it elsewhere.
     pub head: Option<String>,
     pub allow: Vec<Allowed>,
 }
 
-/// Outcomes that count only on request.
+/// Outcomes that are accepted only on request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allowed {
     Overridden,
     Reported,
-    /// A lenient gate that passed with failed checks.
+    /// Phases whose lenient gate passed with failed checks.
     Warnings,
 }
 
@@ -72,7 +72,7 @@ impl Allowed {
 }
 
 impl Sessions<'_> {
-    /// One report per selected session; at least one.
+    /// Verifies the selected sessions, at least one; returns one report each.
     pub fn verify(&self, request: &VerifyRequest) -> Result<Vec<Report>> {
         let engine = self.engine;
         if let Some(path) = &request.bundle {
@@ -94,7 +94,7 @@ impl Engine {
         Judge { engine: self, material, replay: &replay, request }.report()
     }
 
-    /// A bundle contains one session; naming another is an error.
+    /// Refuses a bundle together with the name of a session that is not in it.
     fn refuse_other_session(&self, found: &SessionId) -> Result<()> {
         match &self.options.session {
             Some(asked) if !found.as_str().starts_with(asked.as_str()) => Err(Error::WrongUsage {
@@ -105,7 +105,7 @@ impl Engine {
         }
     }
 
-    /// Sessions that started on a branch or completed a phase there.
+    /// Sessions that started or completed a phase on this branch.
     fn sessions_of_branch(&self, branch: &str) -> Result<Vec<SessionId>> {
         let mut found = Vec::new();
         for listed in self.store.list(&Filter::default())? {
@@ -124,7 +124,7 @@ impl Engine {
     }
 }
 
-/// True if the event happened while this branch was checked out.
+/// True if this branch was checked out when the event happened.
 fn is_on(event: &Event, branch: &str) -> bool {
     match event {
         Event::SessionStarted { branch: Some(own), .. } | Event::PhaseCompleted { branch: Some(own), .. } => {

@@ -23,7 +23,7 @@ use model::words;
 use std::collections::BTreeSet;
 use store::{AgentRow, Binding, Store};
 
-/// Whether a session may be taken from somebody who is using it elsewhere.
+/// Permission to take a session that somebody is using elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taking {
     Refused,

@@ -1,5 +1,5 @@
-//! The branch's file on disk, which is authoritative for requirements. A second branch with the same file
-//! name has its own file, in a folder that the original does not read.
+//! Reads and writes the branch's file, which is authoritative for requirements. If two branches have the same
+//! file name, the second one's file is in a folder that the original tool does not read.
 
 use super::file::{New, SharedFile};
 use crate::error::{Error, Result};
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 pub(super) struct BranchFile<'a> {
-    /// `<git common dir>/requirements`
+    /// The folder of branch files: `<git common dir>/requirements`.
     pub(super) folder: &'a Path,
     pub(super) branch: &'a str,
     pub(super) project: &'a str,
@@ -22,13 +22,13 @@ pub(super) struct Changed<T> {
 
 enum Found {
     Ours(Document),
-    /// The file of that name belongs to another branch.
+    /// The file with this branch's name belongs to another branch.
     Anothers,
     Broken(String),
 }
 
 impl BranchFile<'_> {
-    /// The current document; empty if there is none.
+    /// The current document of the branch; empty if it has no file.
     pub(super) fn read(&self, now: i64) -> Result<Document> {
         let own = self.own_file();
         let (file, found) = if let Some(text) = own.read()? {
@@ -45,7 +45,7 @@ impl BranchFile<'_> {
         }
     }
 
-    /// Reads, changes and writes the document under its lock. An unreadable file is quarantined.
+    /// Changes the document and writes it, under its lock. An unreadable file is quarantined.
     pub(super) fn update<T>(
         &self,
         patience: Duration,
@@ -79,7 +79,7 @@ impl BranchFile<'_> {
     }
 
     /// As `update`, for a hook, which waits for nobody: a change that cannot be written now is left beside
-    /// the file and counts. Returns the names of changed requirements.
+    /// the file, and counts. Returns the names of changed requirements.
     pub(super) fn apply(
         &self,
         patience: Duration,
@@ -98,7 +98,7 @@ impl BranchFile<'_> {
         Ok(Changed { answer: names.map(|(name, _)| name.clone()).collect(), problem: None })
     }
 
-    /// Or why a satisfaction could not be recorded.
+    /// Fails with the reason why a satisfaction could not be recorded.
     pub(super) fn check_writable(&self) -> Result<()> {
         self.usual_file().check_writable()
     }
@@ -144,7 +144,7 @@ fn set_aside(path: &Path, why: &str) -> String {
     format!("{} was quarantined: {why}", path.display())
 }
 
-/// Oldest first, whatever order they were found in.
+/// Applies changes left beside the file, oldest first.
 fn with_notes(mut document: Document, notes: &[String]) -> Document {
     let mut changes: Vec<Change> = notes.iter().filter_map(|text| serde_json::from_str(text).ok()).collect();
     changes.sort_by_key(|change| change.at);

@@ -1,4 +1,4 @@
-//! Branches with a file of their own here, and removal of those whose branch is gone.
+//! Lists branches that have a file, and removes the files of branches that are gone.
 
 use super::file::{self, SharedFile};
 use super::{OUR_FOLDER, nowhere};
@@ -15,7 +15,7 @@ use std::process::{Command, Stdio};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TrackedBranch {
     pub branch: String,
-    /// The number of requirements in its file.
+    /// The number of requirements in the branch's file.
     pub requirements: usize,
     pub path: PathBuf,
 }
@@ -31,7 +31,8 @@ impl TrackedBranch {
         Ok(tracked)
     }
 
-    /// Removes the files of branches that git no longer has. Files that name no branch stay.
+    /// Removes the files of branches that git no longer has, and returns them. A file that names no branch
+    /// stays.
     pub fn prune(project: &Project) -> Result<Vec<Self>> {
         let existing = branches_of_git(&project.root)?;
         let mut gone = Self::all(project)?;
@@ -56,7 +57,7 @@ fn tracked(path: PathBuf) -> Option<TrackedBranch> {
     Some(TrackedBranch { branch, requirements: document.names().count(), path })
 }
 
-/// Asks git itself: its files have more than one form.
+/// The names of git's branches, from git itself, because its files have more than one format.
 fn branches_of_git(root: &Path) -> Result<Vec<String>> {
     let doing = |source| Error::io("asking git for its branches".to_owned(), source);
     let said = Command::new("git")

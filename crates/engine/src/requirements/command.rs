@@ -1,4 +1,4 @@
-//! `leftoff req`: satisfies, clears, approves, pauses; records the result in the session's log.
+//! Executes `leftoff req`: satisfies, clears, approves and pauses; records the result in the session's log.
 
 use super::Ground;
 use super::live::{LiveAgent, is_same};
@@ -21,7 +21,7 @@ impl Engine {
     pub(super) fn satisfy_requirements(&mut self, request: &SatisfyRequest) -> Result<RequirementAnswer> {
         let metadata = without_secrets(request.metadata.clone());
         self.satisfy_named(request, |requirement| {
-            // A measurement is accepted for a while.
+            // A requirement that is measured is satisfied by a person's approval, for a limited time.
             let usual_ttl = requirement.usual_ttl();
             let by = match (request.bypass, usual_ttl) {
                 (true, _) => SatisfiedBy::CliBypass,
@@ -37,8 +37,8 @@ impl Engine {
         })
     }
 
-    /// Approves requirements; an agent cannot. Without a given length, an approval lasts as long as its requirement says
-    /// if that is measured, and for good otherwise.
+    /// Approves requirements; an agent cannot. Without `ttl_seconds`, the approval of a measured requirement
+    /// lasts as long as the requirement says, and any other one for good.
     pub(super) fn approve_requirements(
         &mut self,
         names: &[String],
@@ -62,7 +62,7 @@ impl Engine {
         })
     }
 
-    /// Clears satisfactions and triggers.
+    /// Clears the records that requirements were satisfied or triggered.
     pub(super) fn clear_requirements(
         &mut self,
         clearing: Clearing,
@@ -157,8 +157,8 @@ impl Engine {
         self.answered(&ground, identity, false, said)
     }
 
-    /// Records all of them as satisfied, or none; counts it, and logs it. Returns what could not be logged or
-    /// counted.
+    /// Records that all these requirements are satisfied, or none; counts and logs it. Returns problems with
+    /// counting and logging.
     pub(super) fn satisfy_all(
         &mut self,
         ground: &Ground,
@@ -222,7 +222,8 @@ impl Engine {
         self.tell(&events)
     }
 
-    /// The branch's file is authoritative; a failure to write the log is reported, and changes nothing.
+    /// Adds events to the session's log. A failure is only reported, because the branch's file is
+    /// authoritative.
     fn tell(&mut self, events: &[Event]) -> Vec<String> {
         if events.is_empty() {
             return Vec::new();
@@ -271,7 +272,7 @@ impl Engine {
             .collect()
     }
 
-    /// The agent session to satisfy; `None` if no requirement needs one.
+    /// The agent session for which requirements are satisfied; `None` if no requirement needs one.
     fn agent_for(
         &self,
         ground: &Ground,
@@ -286,7 +287,7 @@ impl Engine {
         }
     }
 
-    /// The named one, or else the caller, or else the only live one on this branch.
+    /// The named agent session, or else the caller, or else the only live one on this branch.
     pub(super) fn agent_meant(&self, ground: &Ground, asked: Option<&str>) -> Result<AgentIdentity> {
         if let Some(asked) = asked {
             return self.agent_named(asked);
@@ -327,7 +328,8 @@ impl Engine {
         }
     }
 
-    /// A typed id, completed from known ones. An unknown id is accepted as it is.
+    /// The agent session with a typed id, which may be the beginning of a known id. An unknown id is accepted
+    /// as typed.
     fn agent_named(&self, asked: &str) -> Result<AgentIdentity> {
         let typed = AgentIdentity::parse(asked).or_else(|| AgentIdentity::parse(&format!("claude:{asked}")));
         let Some(typed) = typed.filter(|identity| AgentKey::new(&identity.id).is_some()) else {
@@ -348,7 +350,7 @@ impl Engine {
     }
 }
 
-/// Nothing can be required here, and why.
+/// The error that nothing can be required in this project, with the reason.
 pub(super) fn nowhere(project: &Project) -> Error {
     Error::NoRequirementsHere {
         reason: match &project.git {
@@ -367,7 +369,7 @@ fn without_secrets(mut metadata: Map<String, Value>) -> Map<String, Value> {
     metadata
 }
 
-/// A key counts as its own event, which happens once.
+/// The name under which an event with a key is counted, so that it is counted once.
 fn keyed(key: &str) -> String {
     format!("key:{key}")
 }

@@ -11,26 +11,26 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// The start of a new settings file.
+/// The text with which a new settings file starts.
 const BEGINNING: &[u8] = b"version: \"1.0\"\n";
 
 /// A settings file of the project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingsFile {
-    /// The team's, in version control.
+    /// The team's settings, in version control.
     Shared,
-    /// This person's only.
+    /// The settings of this person only.
     Local,
 }
 
-/// A change of the configuration.
+/// A change of the settings.
 #[derive(Debug, Clone, Copy)]
 pub enum SettingsChange<'a> {
     /// Sets keys of one requirement.
     Set { name: &'a str, values: &'a [(String, Value)], file: SettingsFile },
     /// Switches all requirements of this project on or off for this person.
     Enable(bool),
-    /// Writes a starter configuration. An existing one stays, unless it is to be replaced.
+    /// Writes a starter configuration. An existing file stays, unless `replace` is true.
     Create { text: &'a str, file: SettingsFile, replace: bool },
 }
 
@@ -41,7 +41,7 @@ pub struct SettingsWritten {
     pub written: bool,
 }
 
-/// The merged settings, with mistakes in them.
+/// The merged settings, and the mistakes in them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RequirementSettings {
     requirements: Map<String, Value>,
@@ -64,7 +64,7 @@ impl RequirementSettings {
 }
 
 impl Requirements<'_> {
-    /// The configuration of this project. Fails outside git.
+    /// The merged settings of this project. Fails outside git.
     pub fn settings(&self) -> Result<RequirementSettings> {
         let ground = self.engine.required_ground(None)?;
         let texts = texts_of(&ground, &mut Vec::new());
@@ -77,7 +77,7 @@ impl Requirements<'_> {
         Ok(RequirementSettings { requirements, problems: self.engine.requirement_problems() })
     }
 
-    /// Changes the configuration.
+    /// Changes a settings file.
     pub fn configure(&self, change: SettingsChange<'_>) -> Result<SettingsWritten> {
         let engine = self.engine;
         let path = match change {
@@ -114,7 +114,7 @@ impl Engine {
         })
     }
 
-    /// The actual or potential path of one of the project's two files.
+    /// The path of a settings file of the project, which may not exist.
     fn settings_path(&self, file: SettingsFile) -> Result<PathBuf> {
         let ground = self.required_ground(None)?;
         let name = match file {
@@ -143,8 +143,8 @@ impl Engine {
     }
 }
 
-/// Through a temporary file beside it, so that a reader sees the old text or the new one. Never through a
-/// link.
+/// Replaces a file through a temporary one beside it, so that a reader sees the old text or the new one.
+/// Refuses to write through a link.
 fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     let doing = |source| Error::io(format!("writing {}", path.display()), source);
     if fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {

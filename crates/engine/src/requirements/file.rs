@@ -1,5 +1,5 @@
-//! A file that another program writes too: the same lock around read, change and write, and always a complete
-//! file. Never follows a link, and never holds its lock together with another.
+//! A file that other programs write too: read, changed and written under one lock, and always written
+//! completely. Links are refused, and no other lock is held meanwhile.
 
 use crate::error::{Error, Result};
 use crate::hex;
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// Far larger than any of these files.
+/// The largest file that is read, far larger than any of these files.
 const LARGEST: u64 = 8 * 1024 * 1024;
 
 pub(super) struct SharedFile {
@@ -24,13 +24,13 @@ pub(super) struct SharedFile {
     durable: bool,
 }
 
-/// The result of a change to a file.
+/// The new content of a file after a change.
 pub(super) enum New {
-    /// Not the intended file: nothing is touched.
+    /// The file belongs to somebody else: nothing is written.
     Anothers,
     Same,
     Text(String),
-    /// The old one is unusable: it is kept under another name.
+    /// The old content is unusable: it is kept under another name.
     InsteadOfBroken(String),
 }
 
@@ -50,7 +50,7 @@ impl<T: Clone + PartialEq> Known<T> {
         }
     }
 
-    /// The content to write after a change; none if nothing changed.
+    /// The content to write after a change; `New::Same` if nothing changed.
     pub(super) fn changed<A>(
         self,
         fresh: impl FnOnce() -> T,
@@ -75,7 +75,7 @@ impl<T: Clone + PartialEq> Known<T> {
 }
 
 impl SharedFile {
-    /// `x.json`, with its lock `x.lock` beside it.
+    /// The file at a path: `x.json`, with its lock `x.lock` beside it.
     pub(super) fn new(path: PathBuf) -> Self {
         Self { lock: path.with_extension("lock"), path, durable: true }
     }
@@ -89,12 +89,13 @@ impl SharedFile {
         &self.path
     }
 
-    /// The current content. It is replaced atomically, so no lock is needed.
+    /// The current content, read without a lock because the file is replaced atomically.
     pub(super) fn read(&self) -> Result<Option<String>> {
         read(&self.path).map_err(|error| Error::io(format!("reading {}", self.path.display()), error))
     }
 
-    /// Reads, changes and writes it under its lock. The change receives the notes left beside it.
+    /// Changes the file under its lock. The change receives the notes that other processes left beside the
+    /// file.
     pub(super) fn update<T>(
         &self,
         patience: Duration,
@@ -121,7 +122,7 @@ impl SharedFile {
         Ok(answer)
     }
 
-    /// As `update`, if others may write it without the lock: retried while they do.
+    /// As `update`, for a file that others write without the lock: tries again if it changed meanwhile.
     pub(super) fn update_watchfully(
         &self,
         patience: Duration,
@@ -148,7 +149,7 @@ impl SharedFile {
         Err(Error::FileBusy { path: self.path.clone() })
     }
 
-    /// Removes the file under its lock. The lock file stays: others may wait for it.
+    /// Removes the file under its lock. The lock file stays, because others may wait for it.
     pub(super) fn remove(&self, patience: Duration) -> Result<()> {
         let _lock = self.take_lock(patience)?;
         match fs::remove_file(&self.path) {
@@ -159,7 +160,7 @@ impl SharedFile {
         }
     }
 
-    /// True if it could be written now: the lock can be opened, and the folder accepts a new file.
+    /// Fails if the file could not be written now: its lock must open, and its folder must accept a new file.
     pub(super) fn check_writable(&self) -> Result<()> {
         self.make_folder()?;
         let doing = |source| Error::io(format!("writing {}", self.path.display()), source);
@@ -183,7 +184,7 @@ impl SharedFile {
                 .and_then(|()| self.write_whole(&temporary, &text))
                 .and_then(|()| fs::rename(&temporary, &path));
             match left {
-                // Another writer removed the folder while it was empty: try again.
+                // Another writer removed the folder because it was empty: try again.
                 Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::AlreadyExists) => {}
                 done => return done.map_err(doing),
             }
@@ -191,13 +192,13 @@ impl SharedFile {
         Err(Error::FileBusy { path: self.path.clone() })
     }
 
-    /// The notes left beside it, in any order: each has a time.
+    /// The notes left beside the file, in any order; each has a time.
     pub(super) fn late(&self) -> Vec<String> {
         self.late_files().into_iter().map(|(_, text)| text).collect()
     }
 
     fn late_files(&self) -> Vec<(PathBuf, String)> {
-        // Usually there is no such folder, and the lookup is the only cost.
+        // Usually the folder does not exist, and looking it up is the only cost.
         let Ok(entries) = fs::read_dir(self.late_folder()) else { return Vec::new() };
         let whole = |path: &PathBuf| path.extension().is_none();
         entries
@@ -218,7 +219,7 @@ impl SharedFile {
         self.install(&self.stage(text)?)
     }
 
-    /// Writes it under another name beside the file.
+    /// Writes text to a temporary file beside the file.
     fn stage(&self, text: &str) -> io::Result<PathBuf> {
         let temporary = temporary_beside(&self.path);
         match self.write_whole(&temporary, text) {
@@ -253,7 +254,7 @@ impl SharedFile {
         if self.durable { file.sync_all() } else { Ok(()) }
     }
 
-    /// Under a name derived from its content: the same damage is kept once.
+    /// Renames a broken file. The new name comes from its content, so that the same content is kept once.
     fn set_aside(&self) -> io::Result<()> {
         let Some(text) = read(&self.path)? else { return Ok(()) };
         let name = format!("broken-{}", &hex(&Sha256::digest(text.as_bytes()))[..8]);
@@ -267,7 +268,7 @@ impl SharedFile {
         let doing = || format!("taking the lock {}", self.lock.display());
         let file = open_lock(&self.lock).map_err(|error| Error::io(doing(), error))?;
         match rustix::io::retry_on_intr(|| flock(&file, FlockOperation::NonBlockingLockExclusive)) {
-            // On a file system without such locks, the other program proceeds without one as well.
+            // If the file system has no locks, the other program works without one too.
             Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOLCK) => Ok(Lock { file }),
             Err(Errno::WOULDBLOCK) => wait(file, patience)
                 .ok_or_else(|| Error::FileBusy { path: self.path.clone() })?
@@ -277,19 +278,20 @@ impl SharedFile {
     }
 }
 
-/// Held until dropped.
+/// The lock of a file, held until it is dropped.
 struct Lock {
     file: File,
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Closing alone would leave the lock with a child process that has forked but not yet called exec.
+        // Closing the file alone would leave the lock with a forked child process that has not called exec
+        // yet.
         let _ = flock(&self.file, FlockOperation::Unlock);
     }
 }
 
-/// Waits in the kernel's queue, which is fair. The wait cannot be cancelled, so a thread does it.
+/// Waits for a lock in the kernel's queue, which is fair. The wait cannot be cancelled, so a thread waits.
 fn wait(file: File, patience: Duration) -> Option<std::result::Result<Lock, Errno>> {
     if patience.is_zero() {
         return None;
@@ -308,7 +310,7 @@ fn open_lock(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.append(true).create(true).custom_flags(without_links());
     match options.open(path) {
-        // Another user's lock file can still be locked.
+        // A lock file of another user can be locked although it is not writable.
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
             OpenOptions::new().read(true).custom_flags(without_links()).open(path)
         }
@@ -316,12 +318,12 @@ fn open_lock(path: &Path) -> io::Result<File> {
     }
 }
 
-/// `None` if there is nothing. A link, a pipe or a folder is an error.
+/// The text of a file; `None` if it does not exist. A link, a pipe or a folder is an error.
 pub(super) fn read(path: &Path) -> io::Result<Option<String>> {
     read_opened(path, without_links())
 }
 
-/// Reads a file in the user's home folder. The user may have put a symbolic link there.
+/// Reads a file in the user's home folder, where the user may have put a symbolic link.
 pub(super) fn read_following_links(path: &Path) -> io::Result<Option<String>> {
     read_opened(path, i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or(0))
 }
@@ -344,11 +346,11 @@ fn read_opened(path: &Path, flags: i32) -> io::Result<Option<String>> {
     }
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
     file.take(LARGEST).read_to_end(&mut bytes)?;
-    // Invalid UTF-8 is invalid JSON too, and is reported as such by the reader.
+    // Invalid UTF-8 is also invalid JSON, which the caller reports.
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// Neither a link nor a pipe: opening one must not wait for a writer.
+/// Flags that refuse links, and that do not wait for the writer of a pipe.
 fn without_links() -> i32 {
     i32::try_from((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits()).unwrap_or(0)
 }

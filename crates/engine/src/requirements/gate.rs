@@ -1,4 +1,4 @@
-//! Before a tool and when the agent stops: which requirements are open, and the consequence.
+//! Decides before a tool is used and when the agent stops: which requirements are open, and what follows.
 
 use super::setting::Rules;
 use super::used::{first_file, kept, once};
@@ -14,19 +14,19 @@ use layouts::requirements::{
 use sha2::{Digest, Sha256};
 use std::path::{Component, Path, PathBuf};
 
-/// A denial is shown in full once in so many seconds: agents call several tools at a time.
+/// How many seconds a full denial is not repeated, because agents call several tools at a time.
 const SHOWN_ONCE_WITHIN: i64 = 5;
 
 /// The state of a requirement for one agent session.
 pub(super) enum RequirementState {
     Met,
-    /// Satisfied, but close to the limit.
+    /// Satisfied, but close to the limit; with the warning.
     Near(String),
-    /// Not satisfied; with the measurement or condition found.
+    /// Not satisfied; with the measurement or condition, if any.
     Open(Option<String>),
 }
 
-/// An agent that asks about requirements, and the data from which the answer follows.
+/// An agent that asks about requirements, and the data that decide the answer.
 pub(super) struct Asking<'a> {
     pub(super) ground: &'a Ground,
     pub(super) rules: &'a Rules,
@@ -45,7 +45,8 @@ impl<T> Gated<T> {
 }
 
 impl Engine {
-    /// Decides whether a tool may be used now. The trigger is marked only if it may.
+    /// Decides whether an agent may use a tool now. If so, the requirements that the call triggers are
+    /// marked.
     pub(crate) fn before_tool(&mut self, call: &ToolCall<'_>) -> Gated<Verdict> {
         self.asked_by(call.agent);
         if self.is_never_held(call) {
@@ -65,7 +66,8 @@ impl Engine {
             Ok(document) => document,
             Err(error) => {
                 problems.push(error.to_string());
-                // An unreadable file blocks nobody; the mark quarantines it and starts a new one.
+                // An unreadable file blocks nobody; marking a requirement quarantines the file and starts a
+                // new one.
                 if matches!(error, Error::BrokenFile { .. }) {
                     self.mark_triggered(&ground, &agent, &asked);
                 }
@@ -96,7 +98,7 @@ impl Engine {
         Gated { answer, problems }
     }
 
-    /// Why the agent may not stop yet, if it may not. Never twice in a row.
+    /// Why the agent may not stop yet; `None` if it may. An agent is never held back twice in a row.
     pub(crate) fn at_stop(
         &mut self,
         identity: &AgentIdentity,
@@ -144,7 +146,7 @@ impl Engine {
         Gated { answer: Some(wording::held_at_stop(&held, &agent, &ground.branch)), problems }
     }
 
-    /// The requirements that block this tool call, and those close to it.
+    /// The requirements that block this tool call, and warnings about those close to their limit.
     fn held_by<'a>(
         &self,
         asking: &Asking<'a>,
@@ -181,7 +183,8 @@ impl Engine {
         (held, near)
     }
 
-    /// The state of one requirement. If it cannot be determined, that is reported, and blocks nobody.
+    /// The state of one requirement. If it cannot be determined, that is a problem to report, and blocks
+    /// nobody.
     pub(super) fn standing(
         &self,
         asking: &Asking<'_>,
@@ -261,14 +264,14 @@ impl Engine {
             metrics.shows_denial(&fingerprint, SHOWN_ONCE_WITHIN, *now)
         });
         let shown = match counted {
-            // Somebody else is counting: earlier output is unknown, so all is shown.
+            // Another process is counting, so it is unknown whether this denial was shown: show it in full.
             Err(Error::FileBusy { .. }) => ground.leave_count(agent, &count).map(|()| true),
             counted => counted,
         };
         match shown.and_then(|is_whole| ground.file().check_writable().map(|()| is_whole)) {
             Ok(true) => Verdict::Deny(message),
             Ok(false) => Verdict::Deny(wording::denied_again(call.tool, held)),
-            // A satisfaction that cannot be recorded would block the agent for good.
+            // If a satisfaction cannot be recorded, blocking would block the agent for good.
             Err(error) => {
                 problems.push(format!("{} is allowed: {error}", call.tool));
                 Verdict::Allow
@@ -276,7 +279,7 @@ impl Engine {
         }
     }
 
-    /// Returns a problem, if any: a missing mark blocks nobody.
+    /// Marks requirements as triggered, and returns problems; a missing mark blocks nobody.
     fn mark_triggered(&self, ground: &Ground, agent: &AgentKey, asked: &[&Requirement]) -> Vec<String> {
         if asked.is_empty() || ground.is_paused(agent) {
             return Vec::new();
@@ -288,21 +291,23 @@ impl Engine {
         }
     }
 
-    /// Read-only tools, plans, and the commands that pause and resume requirements.
+    /// True for calls that requirements never block: read-only tools, plans, and the commands that pause or
+    /// resume requirements.
     pub(super) fn is_never_held(&self, call: &ToolCall<'_>) -> bool {
         !can_be_held(call.tool)
             || self.writes_only_plans(call)
             || call.command.is_some_and(is_pause_or_resume)
     }
 
-    /// True if it writes only plans, which precede any satisfaction.
+    /// True if a call writes only plan files, which come before any satisfaction.
     fn writes_only_plans(&self, call: &ToolCall<'_>) -> bool {
         let is_plan = |file: &&str| self.written_path(file).to_str().is_some_and(is_plan_file);
         !call.files.is_empty() && call.files.iter().all(is_plan)
     }
 }
 
-/// The satisfaction that counts. For a requirement that a phase proves, only that proof does.
+/// The recorded satisfaction that counts. If a phase proves the requirement, a satisfaction by hand does not
+/// count.
 pub(super) fn on_record(
     document: &Document,
     requirement: &Requirement,
@@ -318,7 +323,7 @@ pub(super) fn on_record(
         .filter(|found| !(requirement.is_proved_by_phase() && by_hand(found)))
 }
 
-/// Enabled requirements that this call triggers.
+/// The enabled requirements that this call triggers.
 pub(super) fn asked_by_tool<'a>(
     rules: &'a Rules,
     call: &ToolCall<'_>,
@@ -332,7 +337,7 @@ pub(super) fn asked_by_tool<'a>(
     rules.enabled().filter(is_asked).collect()
 }
 
-/// Without `..` and `.`, lexically: the file may not exist yet.
+/// A path without `..` and `.`, from its text alone: the file may not exist yet.
 pub(super) fn normalised(path: &Path) -> PathBuf {
     let mut whole = PathBuf::new();
     for part in path.components() {

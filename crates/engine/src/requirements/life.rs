@@ -1,4 +1,4 @@
-//! Start, compactions and end of an agent session.
+//! The start, compactions and end of an agent session.
 
 use super::live::LiveAgent;
 use super::{Gated, Ground, wording};
@@ -12,15 +12,15 @@ use serde::Serialize;
 use std::fmt::Write;
 use store::AgentRow;
 
-/// The message to a new agent session.
+/// The message to an agent session that starts.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Opening {
-    /// Unsatisfied requirements.
+    /// The requirements that are not satisfied.
     pub open: Vec<OpenRequirement>,
-    /// Inherited from an earlier agent session.
+    /// The requirements whose satisfaction was inherited from an earlier agent session.
     pub carried_over: Vec<String>,
     pub others: Vec<LiveAgent>,
-    /// Suspended until resumed.
+    /// True if requirements are paused for this agent session.
     pub paused: bool,
     /// The whole message as text; `None` if there is nothing to say.
     pub text: Option<String>,
@@ -30,14 +30,14 @@ pub struct Opening {
 pub struct OpenRequirement {
     pub name: String,
     pub scope: RequirementScope,
-    /// Only reminds; never blocks.
+    /// True if the requirement only reminds and never blocks.
     pub advisory: bool,
     pub how: Vec<String>,
 }
 
 impl Engine {
-    /// An agent session started, or returned. `source` is the agent's word for how: `startup`, `clear`,
-    /// `resume`, `compact`.
+    /// Answers an agent session that starts or returns. `source` is the agent's word for how it started:
+    /// `startup`, `clear`, `resume`, `compact`.
     pub(crate) fn at_start(&mut self, identity: &AgentIdentity, source: &str) -> Gated<Opening> {
         self.asked_by(identity);
         let (Some(ground), Some(agent)) = (self.hook_ground(), AgentKey::new(&identity.id)) else {
@@ -81,7 +81,7 @@ impl Engine {
         Gated { answer: opening, problems }
     }
 
-    /// The agent's context will be compacted. A repeated delivery counts once.
+    /// Counts that the agent's context will be compacted. A repeated delivery counts once.
     pub(crate) fn compacted(&mut self, identity: &AgentIdentity, delivery: Option<&str>) -> Gated<()> {
         self.asked_by(identity);
         let (Some(ground), Some(agent)) = (self.hook_ground(), AgentKey::new(&identity.id)) else {
@@ -99,8 +99,8 @@ impl Engine {
         Gated { answer: (), problems }
     }
 
-    /// An agent session ended: it leaves the lists of live ones and is no longer paused. Its satisfactions
-    /// stay, unless the configuration says otherwise.
+    /// Handles the end of an agent session: it leaves the lists of live ones and is no longer paused. Its
+    /// satisfactions stay, unless the configuration says otherwise.
     pub(crate) fn at_end(&mut self, identity: &AgentIdentity) -> Gated<()> {
         self.asked_by(identity);
         let mut problems = Vec::new();
@@ -164,14 +164,14 @@ impl Engine {
         }
     }
 
-    /// Its process may continue under another agent session: this one is gone. Its binding stays.
+    /// Records that an agent session is gone; its process may continue under another one. Its binding stays.
     fn say_farewell(&mut self, identity: &AgentIdentity) -> crate::Result<()> {
         let Some(row) = self.store.agent(&identity.agent, &identity.id)? else { return Ok(()) };
         let last_seen = self.clock.now();
         let gone = match row.memory.as_deref() {
             Some(memory) if hooks::has_ended(memory) => return Ok(()),
-            // The process stays on record: while it runs, whatever runs below it is an agent's, and anybody can send
-            // this event.
+            // The process stays recorded: while it runs, its children count as the agent's. Anybody can send
+            // this event, so the event must not change that.
             Some(memory) => AgentRow { memory: Some(hooks::ended(memory)), last_seen, ..row },
             None if row.pid == 0 => return Ok(()),
             None => AgentRow { pid: 0, process_start: 0, boot_id: String::new(), last_seen, ..row },

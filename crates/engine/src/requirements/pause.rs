@@ -1,5 +1,5 @@
-//! The marker file that suspends requirements for one agent session. Its existence counts, whatever it
-//! contains.
+//! The marker file that pauses requirements for one agent session. Its existence counts, whatever its
+//! content.
 
 use super::Ground;
 use super::file::{self, New, SharedFile};
@@ -16,12 +16,12 @@ impl Ground {
         match self.pause_at(agent.short(), agent) {
             Pause::Absent => false,
             Pause::Own => true,
-            // Another agent session has the same eight characters.
+            // The short name belongs to another agent session whose id begins with the same eight characters.
             Pause::Anothers => matches!(self.pause_at(&agent.spare(), agent), Pause::Own),
         }
     }
 
-    /// False if it was already paused.
+    /// Pauses requirements for an agent session. Returns false if they were paused already.
     pub(super) fn pause(
         &self,
         agent: &AgentKey,
@@ -42,7 +42,7 @@ impl Ground {
         Ok(true)
     }
 
-    /// False if it was not paused.
+    /// Resumes requirements for an agent session. Returns false if they were not paused.
     pub(super) fn resume(&self, agent: &AgentKey) -> Result<bool> {
         let mut was_paused = false;
         for name in [agent.short().to_owned(), agent.spare()] {
@@ -64,7 +64,7 @@ impl Ground {
                 let is_anothers = id.and_then(AgentKey::new).is_some_and(|other| !other.is(agent));
                 if is_anothers { Pause::Anothers } else { Pause::Own }
             }
-            // An existing file counts, whatever it is.
+            // A marker that cannot be read still counts, because it exists.
             Err(_) if fs::symlink_metadata(self.pause_file(name)).is_ok() => Pause::Own,
             Ok(None) | Err(_) => Pause::Absent,
         }

@@ -1,4 +1,5 @@
-//! A requirement never blocks the files of a phase that satisfies it: it could not be satisfied otherwise.
+//! Exempts the files of a phase that satisfies a requirement: if it blocked them, it could never be
+//! satisfied.
 
 use super::ToolCall;
 use super::gate::normalised;
@@ -32,7 +33,7 @@ impl Engine {
         })
     }
 
-    /// The location of a file named by an agent.
+    /// The path of a file that an agent named.
     pub(super) fn written_path(&self, file: &str) -> PathBuf {
         let folder = self.options.project.as_deref().unwrap_or(&self.project.root);
         normalised(&folder.join(file))
@@ -63,13 +64,13 @@ fn named_files(phase: &PhaseDefinition) -> impl Iterator<Item = &str> {
     phase.produces.iter().map(String::as_str).chain(checked)
 }
 
-/// The folder's canonical path: an agent may know it by another name, through a link.
+/// The path with its folder made canonical, because an agent may know the folder by a link.
 fn resolved(path: &Path) -> PathBuf {
     let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
     folder.zip(path.file_name()).map_or_else(|| path.to_owned(), |(folder, name)| folder.join(name))
 }
 
-/// True if a path matches a pattern; an item's name cannot contain a folder.
+/// True if a path matches a pattern. The item's name in it cannot contain a slash.
 fn is_named_by(pattern: &Path, path: &Path) -> bool {
     let (pattern, path) = (pattern.to_string_lossy(), path.to_string_lossy());
     let Some((before, after)) = pattern.split_once(ITEM) else { return pattern == path };

@@ -1,5 +1,5 @@
 //! An agent session's metrics on disk. Counted under a lock, so that no increment is lost; a power cut may
-//! lose the last.
+//! lose the last ones.
 
 use super::Ground;
 use super::file::{Known, New, SharedFile};
@@ -11,13 +11,14 @@ use std::time::Duration;
 const FOLDER: &str = "sessions";
 
 impl Ground {
-    /// The known data of this agent session, if any.
+    /// The metrics of this agent session, if any are recorded.
     pub(super) fn metrics(&self, agent: &AgentKey) -> Option<Metrics> {
         let of = |name: &str| self.metrics_file(name).read().ok()?.and_then(|text| Metrics::read(&text));
         of(agent.short()).filter(|metrics| metrics.is_of(agent)).or_else(|| of(&agent.spare()))
     }
 
-    /// Counts something; false if already counted. A busy file gets it later.
+    /// Counts something; returns false if it was counted before. If the file is busy, the count is left
+    /// beside it.
     pub(super) fn count(&self, agent: &AgentKey, patience: Duration, count: &Count) -> Result<bool> {
         match self.change_metrics(agent, patience, count.at, |metrics| metrics.count(count)) {
             Err(Error::FileBusy { .. }) => {
@@ -53,7 +54,7 @@ impl Ground {
         if let Some(answer) = done {
             return Ok(answer);
         }
-        // Another agent session has the same eight characters.
+        // The usual file belongs to another agent session whose id begins with the same eight characters.
         self.metrics_file(&agent.spare()).update(patience, |text, notes| {
             self.changed(agent, Known::read(text, Metrics::read), notes, now, &mut change)
         })
@@ -80,9 +81,9 @@ impl Ground {
         SharedFile::passing(self.session_file(name, "json"))
     }
 
-    /// A file about one agent session.
+    /// The path of a file about one agent session.
     pub(super) fn session_file(&self, name: &str, ending: &str) -> PathBuf {
-        // An id is any text from an agent: only safe characters become part of a path.
+        // Agents may use any text as an id, so only safe characters become part of the path.
         let plain: String =
             name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
         self.folder.join(FOLDER).join(format!("{plain}.{ending}"))

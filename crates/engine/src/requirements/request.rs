@@ -1,4 +1,4 @@
-//! The door for every change of what is on record about requirements: a request in, one answer out.
+//! The only entry for changes of recorded requirements: a request in, one answer out.
 
 use super::status::RequirementList;
 use crate::engine::Engine;
@@ -6,33 +6,33 @@ use crate::error::Result;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// A requested satisfaction: what, for whom, for how long.
+/// A request to satisfy requirements.
 #[derive(Debug, Clone, Default)]
 pub struct SatisfyRequest {
     pub names: Vec<String>,
-    /// As typed: an id, whole or short, with or without the agent's name.
+    /// The agent session's id as typed: whole or shortened, with or without the agent's name.
     pub agent_session: Option<String>,
-    /// For every agent session of the branch.
+    /// True to satisfy the requirements for every agent session of the branch.
     pub for_the_branch: bool,
-    /// The branch, if not the checked-out one.
+    /// The branch, if it is not the checked-out one.
     pub branch: Option<String>,
     pub ttl_seconds: Option<u64>,
     pub metadata: Map<String, Value>,
-    /// Bypassed without being done.
+    /// True to bypass the requirements: satisfied although nothing was done.
     pub bypass: bool,
-    /// Accept names that nobody requires.
+    /// True to accept names that no requirement has.
     pub unknown_too: bool,
 }
 
-/// The part to clear.
+/// The requirements to clear.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Clearing {
     Named(Vec<String>),
     All,
 }
 
-/// A change of what is on record about requirements. An agent session is named as typed; without one, the asking or
-/// the only live one is meant.
+/// A request to change recorded requirements. An agent session is given as typed; without one, the asking
+/// session or the only live one is meant.
 #[derive(Debug, Clone)]
 pub enum RequirementRequest {
     Satisfy(SatisfyRequest),
@@ -41,13 +41,13 @@ pub enum RequirementRequest {
         agent_session: Option<String>,
         ttl_seconds: Option<u64>,
     },
-    /// For every agent session, unless one is named.
+    /// Clears requirements for every agent session, unless one is named.
     Clear {
         clearing: Clearing,
         branch: Option<String>,
         agent_session: Option<String>,
     },
-    /// Suspends requirements for an agent session, until it is resumed or ends.
+    /// Pauses requirements for an agent session, until it resumes them or ends.
     Pause {
         agent_session: Option<String>,
         reason: String,
@@ -62,7 +62,7 @@ pub enum RequirementRequest {
 pub struct RequirementAnswer {
     #[serde(flatten)]
     pub list: RequirementList,
-    /// Nothing had to be changed.
+    /// True if nothing had to be changed.
     pub already: bool,
     pub said: Vec<String>,
 }

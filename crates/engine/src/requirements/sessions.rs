@@ -1,5 +1,5 @@
-//! Agent sessions side by side: who is alive, and who satisfied what on this branch, and when. Changes
-//! nothing.
+//! Lists agent sessions: which are alive, and which requirements each satisfied on this branch, and when.
+//! Changes nothing.
 
 use super::live::{LiveAgent, is_same};
 use crate::error::Result;
@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use layouts::requirements::Record;
 use serde::Serialize;
 
-/// An agent session, and its records on this branch.
+/// An agent session, and its recorded requirements on this branch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SessionRecord {
     pub agent_session: String,
@@ -22,7 +22,7 @@ pub struct SessionRecord {
     pub requirements: Vec<RecordView>,
 }
 
-/// One requirement's record.
+/// The record of one requirement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RecordView {
     pub requirement: String,
@@ -32,16 +32,17 @@ pub struct RecordView {
     pub triggered_at: Option<Timestamp>,
 }
 
-/// Who is alive, and what is on record.
+/// The live agent sessions, and all recorded requirements of this branch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RequirementRecords {
     pub sessions: Vec<SessionRecord>,
-    /// Satisfactions for every agent session of this branch.
+    /// Requirements recorded for every agent session of this branch.
     pub branch: Vec<RecordView>,
 }
 
 impl Requirements<'_> {
-    /// Live agent sessions, of this worktree or of all the user's projects, and records of this branch.
+    /// Live agent sessions, of this worktree or of all the user's projects, and recorded requirements of this
+    /// branch.
     pub fn records(&self, only_here: bool) -> Result<RequirementRecords> {
         let engine = self.engine;
         let mut live = engine.other_agents(None)?;

@@ -1,5 +1,5 @@
-//! The requirements here: from configuration files and from the session's workflow. Reads; parses nothing if
-//! there is no file.
+//! The requirements of this project, from configuration files and from the session's workflow. Only reads;
+//! without a file, nothing is parsed.
 
 use super::Ground;
 use super::file;
@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 pub(super) const SHARED: &str = "requirements.yaml";
 pub(super) const LOCAL: &str = "requirements.local.yaml";
 
-/// The requirements here, with mistakes in their configuration.
+/// The requirements of this project, and the mistakes in their configuration.
 #[derive(Default)]
 pub(super) struct Rules {
     pub(super) settings: Settings,
     pub(super) problems: Vec<String>,
-    /// Completed phases of the session whose workflow was read.
+    /// The completed phases of the session whose workflow declares requirements.
     done: Vec<String>,
-    /// The session whose workflow declares requirements, for a hook.
+    /// The session whose workflow declares requirements, if a hook asked.
     pub(super) session: Option<Session>,
 }
 
@@ -48,14 +48,15 @@ impl Engine {
         rules
     }
 
-    /// As `rules`, for a loaded session.
+    /// As `rules`, for a session that is already loaded.
     pub(super) fn rules_of(&self, ground: &Ground, session: &Session) -> Rules {
         let mut rules = configured(ground);
         self.add_declared(&mut rules, session);
         rules
     }
 
-    /// True if anything could be required: a file exists, or the workflow declares something.
+    /// True if something may be required: a configuration file exists, or the session's workflow declares
+    /// requirements.
     pub(super) fn may_require(&self, session: &Session) -> bool {
         let declares = |hash: &str| {
             self.definition(hash).ok().flatten().is_some_and(|workflow| !workflow.requirements.is_empty())
@@ -64,8 +65,8 @@ impl Engine {
             || session.run().is_some_and(|run| declares(&run.workflow.hash))
     }
 
-    /// The asking agent's session, or else the active one of this worktree. Never searches, and loads it
-    /// once.
+    /// The session whose workflow counts: the asking agent's, or else the active one of this worktree. No
+    /// other is searched for, and it is loaded once.
     fn session_of_rules(&self) -> crate::Result<Option<Session>> {
         let bound = match self.asking_agent()? {
             Some(identity) => self.store.agent(&identity.agent, &identity.id)?.and_then(|row| row.session),
@@ -86,7 +87,8 @@ impl Engine {
         let definition = self.definition(&run.workflow.hash).ok().flatten();
         for (name, declared) in definition.iter().flat_map(|definition| &definition.requirements) {
             match rules.settings.requirements.iter_mut().find(|known| known.name == *name) {
-                // The configuration decides; the workflow adds further ways to satisfy it.
+                // The configuration takes precedence; the workflow adds further ways to satisfy a
+                // requirement.
                 Some(known) => known.satisfied_also_by(&declared.satisfied_by),
                 None => rules.settings.requirements.push(Requirement::declared(name, declared)),
             }
@@ -96,7 +98,7 @@ impl Engine {
     }
 }
 
-/// The text of each configuration file with its path, weakest first.
+/// The paths and texts of the configuration files, lowest precedence first.
 pub(super) fn texts_of(ground: &Ground, problems: &mut Vec<String>) -> Vec<(String, String)> {
     places(ground)
         .into_iter()
@@ -122,23 +124,23 @@ fn configured(ground: &Ground) -> Rules {
     Rules { settings, problems, ..Rules::default() }
 }
 
-/// The files that count, weakest first; empty if the project has no configuration of its own, which enables
-/// the others.
+/// The configuration files that apply, lowest precedence first; none if the project has no file of its own,
+/// because only that one enables the others.
 fn places(ground: &Ground) -> Vec<PathBuf> {
     let Some(folder) = project_folder(&ground.root) else { return Vec::new() };
     let shared = folder.join(SHARED);
     let user = ground.home.as_ref().map(|home| home.join(".claude").join(SHARED));
-    // A home folder that is a repository has one file, not two.
+    // If the home folder is a repository, both paths are the same file.
     let user = user.filter(|user| *user != shared);
     user.into_iter().chain([shared, folder.join(LOCAL)]).collect()
 }
 
-/// The nearest folder of this repository with the project's configuration.
+/// The nearest folder of this repository that has the project's configuration.
 fn project_folder(root: &Path) -> Option<PathBuf> {
     repository_folders(root).map(|folder| folder.join(".claude")).find(|folder| folder.join(SHARED).exists())
 }
 
-/// From a folder up to the repository's root, or to the top.
+/// The folders from this one up to the repository's root, or up to `/` outside of one.
 fn repository_folders(from: &Path) -> impl Iterator<Item = &Path> {
     let mut is_above = false;
     from.ancestors().take_while(move |folder| {

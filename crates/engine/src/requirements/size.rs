@@ -1,6 +1,6 @@
-//! The number of lines that a branch changed, against its base branch. One git process, and none while the
-//! last count is valid; the base branch is found by reading git's files, and by one more process only if it
-//! may be stacked on another branch.
+//! The number of lines that a branch changed since its base branch. Runs one git process, and none while the
+//! last count is valid. The base branch is found in git's files, with one more process only if the branch may
+//! be stacked on another one.
 
 use super::Ground;
 use super::file;
@@ -14,7 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A count that takes longer counts as unknown.
+/// How long counting may take; a longer count is given up, and the size is unknown.
 const LONGEST: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +24,8 @@ pub(super) struct Size {
 }
 
 impl Engine {
-    /// `None` on the base branch itself, without a base, or if unknown and not to be measured now.
+    /// The size of the branch; `None` on the base branch itself, without a base, or if the size is unknown
+    /// and must not be measured now.
     pub(super) fn branch_size(
         &self,
         ground: &Ground,
@@ -49,13 +50,13 @@ impl Engine {
     }
 }
 
-/// One per worktree: two worktrees have different changes on disk.
+/// The file with the last count. Each worktree has its own, because its uncommitted changes count too.
 fn cache_path(ground: &Ground) -> PathBuf {
     let digest = Sha256::digest(format!("{}\n{}", ground.project, ground.branch).as_bytes());
     ground.folder.join(super::OUR_FOLDER).join(format!("size-{}", &hex(&digest)[..16]))
 }
 
-/// `seconds lines base`, from now or a little earlier.
+/// The last count, if it is recent enough. The file contains `seconds lines base`.
 fn remembered(cache: &Path, cache_ttl: u64, now: i64) -> Option<Size> {
     let text = file::read(cache).ok()??;
     let mut words = text.trim_end().splitn(3, ' ');
@@ -66,7 +67,7 @@ fn remembered(cache: &Path, cache_ttl: u64, now: i64) -> Option<Size> {
     (age < cache_ttl).then_some(Size { lines, base })
 }
 
-/// A failure costs another count, no more.
+/// Stores a count. A failure is ignored: it only means that the next command counts again.
 fn remember(cache: &Path, size: &Size, now: i64) {
     let temporary = cache.with_extension(format!("{}.tmp", std::process::id()));
     let text = format!("{now} {} {}\n", size.lines, size.base);
@@ -80,7 +81,7 @@ fn remember(cache: &Path, size: &Size, now: i64) {
     }
 }
 
-/// The remote's main branch, or else the usual names.
+/// The base branch: the remote's main branch, or else one with a usual name.
 fn base_branch(git: &Git, branch: &str) -> Option<String> {
     let remote_head = fs::read_to_string(git.common.join("refs/remotes/origin/HEAD")).ok();
     let named = remote_head
@@ -102,7 +103,7 @@ fn exists(git: &Git, name: &str) -> bool {
             .is_ok_and(|packed| packed.lines().any(|line| line.split(' ').nth(1) == Some(&reference)))
 }
 
-/// Added and removed lines, committed or not, since the branch left its base.
+/// The number of added and removed lines, committed or not, since the branch left its base.
 fn changed_lines(root: &Path, base: &str) -> Result<u64, String> {
     let said = said_by_git(
         root,
@@ -120,7 +121,7 @@ pub(super) fn said_by_git(root: &Path, words: &[&str]) -> Result<String, String>
     })
 }
 
-/// ` 3 files changed, 120 insertions(+), 4 deletions(-)`
+/// The number of lines in text such as ` 3 files changed, 120 insertions(+), 4 deletions(-)`.
 fn counted(said: &str) -> u64 {
     let counts = said.split(',').filter(|part| part.contains("insertion") || part.contains("deletion"));
     counts.filter_map(|part| part.split_whitespace().next()?.parse::<u64>().ok()).sum()

@@ -1,5 +1,5 @@
-//! The branch on which another one is stacked. Asks git only if there are candidates; decides by commits, and
-//! by git's log of the branch's creation.
+//! Finds the branch on which another one is stacked. Asks git only if there are candidates; decides by their
+//! commits, and by git's log of how the branch was created.
 
 use super::size::said_by_git;
 use crate::place::Git;
@@ -7,13 +7,13 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-/// More branches than this are not compared: one answer must fit into a pipe.
+/// The most branches that are compared, because git's answer must fit into a pipe.
 const MOST_BRANCHES: usize = 500;
-/// How much of git's log of HEAD is read.
+/// How many bytes of git's logs are read.
 const MOST_LOG: u64 = 1024 * 1024;
 
-/// The nearest branch on which this one can be stacked, if nearer than the trunk. `None` if git is too old or
-/// does not know.
+/// The nearest branch on which this one may be stacked, if it is nearer than the trunk. `None` if git is too
+/// old or has no answer.
 pub(super) fn nearest(git: &Git, root: &Path, branch: &str, trunk: &str) -> Option<String> {
     let others = other_branches(git, branch, trunk);
     if others == 0 || others > MOST_BRANCHES {
@@ -32,17 +32,18 @@ pub(super) fn nearest(git: &Git, root: &Path, branch: &str, trunk: &str) -> Opti
     choose(&said, branch, trunk, made_from(git, branch).as_deref())
 }
 
-/// A branch in relation to the checked-out one.
+/// Another branch in relation to the checked-out one.
 struct Lies<'a> {
     name: &'a str,
-    /// Commits that only it has.
+    /// The number of commits that only the other branch has.
     ahead: u64,
-    /// Commits that it lacks: its distance.
+    /// The number of commits that the other branch lacks: its distance.
     behind: u64,
 }
 
-/// A branch without commits of its own was passed on the way here. One with later commits is a parent only if
-/// the log says so: it could be a child, and most of this branch would not be counted.
+/// Chooses the parent branch. A branch without commits of its own is an ancestor. One with later commits is a
+/// parent only if git's log says so: it could also be a child, and then most of this branch would not be
+/// counted.
 fn choose(said: &str, branch: &str, trunk: &str, made_from: Option<&str>) -> Option<String> {
     let all: Vec<Lies<'_>> = said.lines().filter_map(lies).collect();
     let to_trunk = all.iter().find(|one| one.name == trunk).map(|one| one.behind)?;
@@ -56,7 +57,7 @@ fn choose(said: &str, branch: &str, trunk: &str, made_from: Option<&str>) -> Opt
     Some(parent.name.to_owned())
 }
 
-/// `refs/heads/feature/a 0 3`
+/// Parses a line of git's answer, such as `refs/heads/feature/a 0 3`.
 fn lies(line: &str) -> Option<Lies<'_>> {
     let mut words = line.rsplitn(3, ' ');
     let behind = words.next()?.parse().ok()?;
@@ -66,7 +67,7 @@ fn lies(line: &str) -> Option<Lies<'_>> {
     Some(Lies { name, ahead, behind })
 }
 
-/// The number of other local branches, up to a limit.
+/// The number of other local branches; counting stops soon after `MOST_BRANCHES`.
 fn other_branches(git: &Git, branch: &str, trunk: &str) -> usize {
     let mut names = Vec::new();
     collect(&git.common.join("refs/heads"), "", &mut names);
@@ -92,7 +93,7 @@ fn collect(folder: &Path, above: &str, names: &mut Vec<String>) {
     }
 }
 
-/// The branch that was checked out, or named, when this one was created.
+/// The branch from which this one was created, according to git's log.
 fn made_from(git: &Git, branch: &str) -> Option<String> {
     let log = bounded(&git.common.join("logs/refs/heads").join(branch))?;
     let first = log.lines().next()?.rsplit_once("branch: Created from ")?.1.trim();

@@ -1,4 +1,4 @@
-//! The state of every requirement. Changes nothing.
+//! Lists the state of every requirement. Changes nothing.
 
 use super::gate::{Asking, RequirementState, on_record};
 use super::setting::Rules;
@@ -21,38 +21,38 @@ use serde::{Deserialize, Serialize};
 pub struct RequirementView {
     pub name: String,
     pub scope: RequirementScope,
-    /// `blocking`, `dynamic` or `guard`.
+    /// The kind of requirement: `blocking`, `dynamic` or `guard`.
     pub kind: String,
     pub satisfied: bool,
-    /// How: a word of the branch's file, or `phase:plan`.
+    /// How the requirement was satisfied: a word of the branch's file, or a phase such as `phase:plan`.
     pub satisfied_by: Option<String>,
     pub satisfied_at: Option<Timestamp>,
     pub expires_at: Option<Timestamp>,
-    /// Since when this agent session has done the guarded action.
+    /// When this agent session first did the guarded action.
     pub triggered_at: Option<Timestamp>,
-    /// Only reminds; never blocks.
+    /// True if the requirement only reminds and never blocks.
     #[serde(default)]
     pub advisory: bool,
-    /// The measurement, or the condition that does not hold.
+    /// The measurement, or the condition that is not met.
     pub found: Option<String>,
-    /// Every way to satisfy it: a skill to run, a command.
+    /// Every way to satisfy the requirement, such as a skill to run or a command.
     pub how: Vec<String>,
 }
 
-/// All of them, for one agent session.
+/// All requirements, as they apply to one agent session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RequirementList {
     pub branch: Option<String>,
     pub agent_session: Option<String>,
-    /// Suspended for this agent session until resumed.
+    /// True if requirements are paused for this agent session.
     pub paused: bool,
     pub requirements: Vec<RequirementView>,
     pub warnings: Vec<Warning>,
 }
 
 impl Requirements<'_> {
-    /// The requirements of the named branch, or else of the checked-out one, and their state for an agent
-    /// session; without one, for the branch only. Outside git nothing is required.
+    /// The requirements of the named branch, or else of the checked-out one, with their state for an agent
+    /// session or, without one, for the branch. Outside git nothing is required.
     pub fn list(&self, branch: Option<&str>, agent_session: Option<&str>) -> Result<RequirementList> {
         let engine = self.engine;
         let meant = engine.ground_on(branch).map(|ground| engine.agent_meant(&ground, agent_session));
@@ -66,7 +66,7 @@ impl Requirements<'_> {
 }
 
 impl RequirementList {
-    /// Fails outside git, and without a checked-out or named branch.
+    /// The list itself. Fails outside git, and without a checked-out or named branch.
     pub fn of_a_branch(self, project: &Project) -> Result<Self> {
         if self.branch.is_some() { Ok(self) } else { Err(nowhere(project)) }
     }
@@ -100,7 +100,7 @@ impl Engine {
         }
     }
 
-    /// Mistakes in the requirements' configuration here.
+    /// Problems with requirements here: mistakes in the configuration, and an unreadable branch file.
     pub(crate) fn requirement_problems(&self) -> Vec<String> {
         let Some(ground) = self.ground() else { return Vec::new() };
         let rules = self.rules(&ground);
@@ -109,9 +109,9 @@ impl Engine {
         rules.problems.iter().cloned().chain(triggers).chain(state).collect()
     }
 
-    /// As `Requirements::list`, for a session's view: unknown states are omitted there.
+    /// The requirements in a session's view, without those whose state is unknown.
     pub(crate) fn requirement_views(&self, session: &Session) -> Gated<Vec<RequirementView>> {
-        // Every command builds a view: without requirements this is the only cost.
+        // Every command builds a view; without requirements, this check is the only cost.
         if session.worktree != self.project.worktree() || !self.may_require(session) {
             return Gated::fine(Vec::new());
         }
@@ -122,7 +122,8 @@ impl Engine {
             return Gated { answer: Vec::new(), problems };
         }
         let identity = self.agent_meant(&ground, None).ok();
-        // A view is built inside a command's turn, which waits for nobody.
+        // A view is built inside a command's turn, where nothing may be measured, because other commands
+        // wait.
         let mut views = self.views(&ground, &rules, identity.as_ref(), false);
         views.problems.extend(problems);
         views
@@ -181,7 +182,7 @@ fn view(
         Ok(RequirementState::Met) => (true, None),
         Ok(RequirementState::Near(found)) => (true, Some(found)),
         Ok(RequirementState::Open(found)) => (written.is_some() || phase.is_some(), found),
-        // An unknown state blocks nobody.
+        // A requirement whose state is unknown blocks nobody.
         Err(problem) => {
             problems.push(problem);
             (true, None)

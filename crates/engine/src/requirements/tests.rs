@@ -1,4 +1,4 @@
-//! Requirements on a real disk: repositories in temporary folders, a clock that the test sets.
+//! Tests requirements on a real disk: repositories in temporary folders, and a clock that the test sets.
 
 mod disk;
 mod gating;
@@ -37,7 +37,7 @@ impl Clock for SetClock {
 }
 
 impl Place {
-    /// On branch `feature/auth`, with this configuration.
+    /// A place on branch `feature/auth`, with this configuration.
     fn with(settings: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let place = Self { folder, now: Rc::new(Cell::new(1_000_000)) };
@@ -107,7 +107,7 @@ impl Place {
         self.engine().before_tool(&call)
     }
 
-    /// The tool was used; with its satisfactions.
+    /// Reports that a tool was used; returns the requirements that this satisfied.
     fn used(
         &self,
         id: &str,

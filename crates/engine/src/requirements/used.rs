@@ -1,4 +1,5 @@
-//! After a tool: what it satisfied, what it used up, what is counted. A repeated call counts once.
+//! Handles the event after a tool was used: what that satisfied, used up and counts. A repeated event counts
+//! once.
 
 use super::gate::asked_by_tool;
 use super::setting::Rules;
@@ -16,7 +17,7 @@ use model::workflow::RequirementScope;
 const LONGEST: usize = 500;
 
 impl Engine {
-    /// A tool was used: records satisfactions, single uses and counts. Returns the names of satisfied
+    /// Records satisfactions, single uses and counts after a tool was used. Returns the names of satisfied
     /// requirements.
     pub(crate) fn after_tool(&mut self, call: &ToolCall<'_>) -> Gated<Vec<String>> {
         self.asked_by(call.agent);
@@ -29,13 +30,13 @@ impl Engine {
             return Gated { answer: Vec::new(), problems };
         }
         match self.count_call(&ground, &agent, call) {
-            // The event came twice.
+            // The event was delivered twice.
             Ok(false) => return Gated { answer: Vec::new(), problems },
             Ok(true) => {}
             Err(error) => problems.push(error.to_string()),
         }
         let satisfied = self.satisfied_by_skill(&ground, &rules, &agent, call, &mut problems);
-        // A call that could not have been blocked used nothing up.
+        // A call that cannot be blocked uses nothing up.
         if !self.is_never_held(call) {
             let single: Vec<&Requirement> = asked_by_tool(&rules, call, &mut problems)
                 .into_iter()
@@ -46,7 +47,7 @@ impl Engine {
         Gated { answer: satisfied, problems }
     }
 
-    /// A tool failed: counted, and nothing is used up.
+    /// Counts the failure of a tool, which uses nothing up.
     pub(crate) fn tool_failed(&mut self, call: &ToolCall<'_>, error: &str) -> Gated<()> {
         self.asked_by(call.agent);
         let (Some(ground), Some(agent)) = (self.hook_ground(), AgentKey::new(&call.agent.id)) else {
@@ -65,7 +66,7 @@ impl Engine {
         Gated { answer: (), problems }
     }
 
-    /// False if this call was already counted.
+    /// Counts a call; returns false if it was counted before.
     fn count_call(&self, ground: &Ground, agent: &AgentKey, call: &ToolCall<'_>) -> crate::Result<bool> {
         let what = Counted::Used {
             tool: call.tool.to_owned(),
@@ -155,7 +156,7 @@ impl Engine {
     }
 }
 
-/// A countable command or path: without secrets, and shortened.
+/// A command or path as it is counted: shortened, and without secrets.
 pub(super) fn kept(text: &str) -> String {
     one_line(&cleaned(text), LONGEST)
 }
@@ -164,7 +165,7 @@ pub(super) fn first_file(call: &ToolCall<'_>) -> Option<String> {
     call.files.first().map(|file| kept(file))
 }
 
-/// A name for this event of this call, to recognise a second delivery.
+/// A name for an event of a call, by which a second delivery is recognised.
 pub(super) fn once(call: &ToolCall<'_>, event: &str) -> Option<String> {
     call.tool_use_id.map(|id| format!("{event}:{}", one_line(id, 100)))
 }

@@ -1,10 +1,10 @@
-//! Messages to agents about requirements: what blocks them, why, and what to do. Commands run as printed.
+//! The messages to agents about requirements: what is blocked, why, and what to do. Commands work as printed.
 
 use super::size::Size;
 use layouts::requirements::{AgentKey, Limits, Requirement, RequirementKind, skill_to_run};
 use std::fmt::Write;
 
-/// An unsatisfied requirement, with the finding.
+/// A requirement that is not satisfied, with the measurement or condition found.
 pub(super) struct Held<'a> {
     pub(super) requirement: &'a Requirement,
     pub(super) found: Option<String>,
@@ -34,19 +34,19 @@ pub(super) fn size(size: &Size, limits: &Limits) -> String {
     format!("{} lines changed against {} ({warn}blocks at {})", size.lines, size.base, limits.block)
 }
 
-/// A requirement that only reminds, in one paragraph.
+/// The paragraph about a requirement that only reminds.
 pub(super) fn reminder(open: &Held<'_>, agent: &AgentKey, branch: &str) -> String {
     let ways = ways(open.requirement, Some(agent)).join("; or ");
     let message = message(open, agent, branch);
     format!("{}: {} It blocks nothing. {ways}", open.requirement.name, sentence(&message))
 }
 
-/// Eight characters, as in files.
+/// The first eight characters of an agent session's id, as in file names.
 pub(super) fn short(agent_session: &str) -> String {
     AgentKey::new(agent_session).map_or_else(|| agent_session.to_owned(), |agent| agent.short().to_owned())
 }
 
-/// Every way to satisfy this requirement, each on its own line: a command must not be broken.
+/// Every way to satisfy a requirement, each on its own line so that no command is broken.
 pub(super) fn ways(requirement: &Requirement, agent: Option<&AgentKey>) -> Vec<String> {
     let skill = skill_to_run(requirement).map(|skill| format!("Run /{skill}"));
     let phases = requirement.phases.iter().map(|phase| format!("leftoff advance --phase {phase}"));
@@ -55,7 +55,7 @@ pub(super) fn ways(requirement: &Requirement, agent: Option<&AgentKey>) -> Vec<S
     skill.into_iter().chain(phases).chain(by_hand).collect()
 }
 
-/// The configuration's message, and the finding.
+/// The configuration's message about a requirement, and the measurement or condition found.
 fn message(held: &Held<'_>, agent: &AgentKey, branch: &str) -> String {
     let requirement = held.requirement;
     let own = requirement.message.as_deref().map(str::trim).filter(|text| !text.is_empty());
@@ -125,7 +125,8 @@ fn command(word: &str, names: &[&str], agent: Option<&AgentKey>) -> String {
     format!("leftoff req {word} {}{agent}", names.join(" "))
 }
 
-/// Nobody can satisfy a measurement or a condition by doing something; a person approves it.
+/// The verb for satisfying a requirement. A measured one is approved by a person, because no deed satisfies
+/// it.
 fn verb(requirement: &Requirement) -> &'static str {
     match requirement.kind {
         RequirementKind::Blocking => "satisfy",

@@ -1,4 +1,4 @@
-//! The background sync that a hook leaves running. Never fails, and waits for nothing.
+//! The background sync that a hook starts. Never fails, and waits for nothing.
 
 use super::SECONDS_BETWEEN;
 use super::settings::Settings;
@@ -7,7 +7,8 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Starts a background sync, if sharing is on and none was tried recently. Never fails: a hook must not.
+/// Starts a background sync if sharing is on and none was tried recently. Ignores failures, because a hook
+/// must not fail.
 pub fn sync_in_background(folder: &Path) {
     let Ok(database) = Project::find(folder).and_then(|project| project.database()) else { return };
     let Some(beside) = database.parent().filter(|beside| Settings::exist(beside)) else { return };

@@ -1,4 +1,4 @@
-//! One session's history from every replica: a tree, whose longest path usually counts. Pure.
+//! One session's history from every replica, as a tree of events whose longest path usually wins. Pure.
 
 use crate::from_hex;
 use model::event::{Event, SignedAct};
@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use store::chain::{Broken, Chain, Given, Hash, Seal, check, content_hash, next_link};
 use store::{EventRow, chain};
 
-/// An event with its place in the chain.
+/// An event with its place in the hash chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Node {
     pub(super) row: EventRow,
     pub(super) given: Given,
     pub(super) link: Hash,
-    /// The previous link; `None` for a session's first event.
+    /// The link of the previous event; `None` for a session's first event.
     pub(super) before: Option<Hash>,
     pub(super) author: Author,
 }
@@ -21,7 +21,8 @@ pub(super) struct Node {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Author {
     pub(super) replica: String,
-    /// True if the event is in that replica's own ref or in this store; false if only another replica names its author.
+    /// True if the event is in its author's own ref or in this store; false if only another replica names the
+    /// author.
     pub(super) is_certain: bool,
 }
 
@@ -29,19 +30,19 @@ pub(super) struct Author {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tree {
     nodes: BTreeMap<Hash, Node>,
-    /// Events that more than one replica says it wrote: nobody is believed.
+    /// Events that several replicas claim to have written; none of these claims counts.
     contested: BTreeSet<Hash>,
 }
 
-/// A purge of events that its replica did not write, and that no allowed key signed.
+/// A refused purge: its replica did not write the event, and no allowed key signed it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PurgeRefused {
     pub(super) replica: String,
-    /// The event that was to lose its content.
+    /// The version of the event whose content would have been removed.
     pub(super) version: u64,
 }
 
-/// Events after a link, as nodes.
+/// Events that follow a link, as nodes.
 pub(super) fn nodes(
     before: Option<Hash>,
     events: &[(EventRow, Given)],
@@ -60,18 +61,18 @@ pub(super) fn nodes(
     })
 }
 
-/// One event that a purge names.
+/// One event whose content a purge replaces.
 struct Purge {
     link: Hash,
     hash: Hash,
     is_allowed: bool,
-    /// The replica that purged.
+    /// The replica that recorded the purge.
     by: String,
 }
 
 impl Tree {
-    /// Of two copies of an event, the one with a certain author decides the author, and the one with content
-    /// decides the content.
+    /// Adds a node. If the event is known already, a certain author replaces an uncertain one, and content
+    /// replaces purged content.
     pub(super) fn add(&mut self, node: Node) {
         let Some(known) = self.nodes.get_mut(&node.link) else {
             self.nodes.insert(node.link, node);
@@ -91,7 +92,8 @@ impl Tree {
         }
     }
 
-    /// Adds this store's events. Content that was purged here stays purged, and the store knows what it wrote itself.
+    /// Adds an event of this store. Content purged here stays purged, and the store's own events have a
+    /// certain author.
     pub(super) fn add_own(&mut self, node: Node) {
         let purged = matches!(node.given, Given::Hash(_)).then(|| (node.row.clone(), node.given));
         let (link, author) = (node.link, node.author.clone());
@@ -112,8 +114,8 @@ impl Tree {
         self.nodes.get(link)
     }
 
-    /// Replaces content that its own author purged, or that a signed purge names. `copies` has the replacements, `signed`
-    /// the purges that an allowed key signed. Returns the purges that are not followed.
+    /// Replaces the content of events that their own author purged, or that a signed purge names. `copies`
+    /// has the replacements, `signed` the purges signed with an allowed key. Returns the refused purges.
     pub(super) fn purge(
         &mut self,
         copies: &BTreeMap<Hash, EventRow>,
@@ -138,7 +140,7 @@ impl Tree {
         refused
     }
 
-    /// Events on the way to a leaf that a purge names, with the hashes of their replacements.
+    /// The events on the path to a leaf that purges replace, with the hashes of their replacements.
     fn purged_on(&self, leaf: &Hash, signed: &BTreeSet<Hash>) -> Vec<Purge> {
         let way = self.way(leaf);
         let mut purged = Vec::new();
@@ -157,7 +159,7 @@ impl Tree {
         purged
     }
 
-    /// Purges that follow a signature, with that signature.
+    /// The purges that come directly after their signature, with that signature.
     pub(super) fn signed_purges(&self) -> Vec<(Hash, SignedAct, String)> {
         let signature = |node: &Node| {
             let Event::Purged { rewritten, .. } = Event::read(&node.row.kind, &node.row.body) else {
@@ -175,13 +177,13 @@ impl Tree {
         self.nodes.values().filter(|node| node.row.kind == "purged").filter_map(signature).collect()
     }
 
-    /// Heads that nothing follows, in order.
+    /// The links of the last events, which no event follows, in order.
     pub(super) fn leaves(&self) -> Vec<Hash> {
         let followed: BTreeSet<Hash> = self.nodes.values().filter_map(|node| node.before).collect();
         self.nodes.keys().filter(|link| !followed.contains(*link)).copied().collect()
     }
 
-    /// The events up to this link, oldest first; empty if one is missing.
+    /// The path of events up to this link, oldest first; empty if an event is missing.
     pub(super) fn way(&self, head: &Hash) -> Vec<&Node> {
         let mut way = Vec::new();
         let mut next = Some(*head);
@@ -198,7 +200,7 @@ impl Tree {
         self.way(head).iter().any(|node| node.link == *link)
     }
 
-    /// Removes a leaf, and everything before it without other successors.
+    /// Removes a leaf and the events before it, up to the first that another event follows.
     pub(super) fn cut(&mut self, leaf: &Hash) {
         let mut next = Some(*leaf);
         while let Some(link) = next {
@@ -209,7 +211,7 @@ impl Tree {
         }
     }
 
-    /// Why the history with this head is invalid.
+    /// Why the history that ends with this link is invalid; empty if it is valid.
     pub(super) fn broken(&self, head: &Hash) -> Vec<Broken> {
         let way = self.way(head);
         let events: Vec<EventRow> = way.iter().map(|node| node.row.clone()).collect();
@@ -217,8 +219,8 @@ impl Tree {
         check(&chain_of(&way), &events, &rewritten)
     }
 
-    /// The head that counts, the same on every replica: one that resolves others, or else the one with more
-    /// events, or else the smaller hash.
+    /// The last event of the winning history, the same on every replica: an unresolved one, then the one with
+    /// more events, then the one with the smaller link.
     pub(super) fn winner(&self) -> Option<Hash> {
         let leaves = self.leaves();
         let ways: Vec<Vec<&Node>> = leaves.iter().map(|leaf| self.way(leaf)).collect();
@@ -234,7 +236,7 @@ impl Tree {
         best.map(|place| leaves[place])
     }
 
-    /// True if the other history resolved this one up to this very event.
+    /// True if the other history resolved this fork, exactly up to its last event.
     pub(super) fn is_resolved_by(&self, fork: &Hash, other: &Hash) -> bool {
         let named = crate::hex(fork);
         self.way(other).iter().any(|node| resolved_head(&node.row).as_deref() == Some(named.as_str()))
@@ -252,7 +254,7 @@ pub(super) fn chain_of(way: &[&Node]) -> Chain {
     chain::Chain { head: way.last().map(|node| node.link), since: Some(1), seals: seals.collect() }
 }
 
-/// True if one history resolves the fork: it names an event that only the other history has.
+/// True if the first history resolves the second one: it names an event that only the second one has.
 fn resolves(one: &[&Node], other: &[&Node]) -> bool {
     let shared: BTreeSet<Hash> = one.iter().map(|node| node.link).collect();
     let own: BTreeSet<String> =
@@ -270,12 +272,13 @@ fn resolved_head(row: &EventRow) -> Option<String> {
     }
 }
 
-/// A waiting agent must not outweigh a working one.
+/// True if an event counts for length. Lease renewals do not: a waiting agent must not outweigh a working
+/// one.
 fn counts(row: &EventRow) -> bool {
     row.kind != "item_lease_renewed"
 }
 
-/// The events that a purge replaced, and their new hashes.
+/// The versions of the events that a purge replaced, and their new hashes.
 pub(super) fn rewritten_by(row: &EventRow) -> Vec<(u64, Hash)> {
     if row.kind != "purged" {
         return Vec::new();

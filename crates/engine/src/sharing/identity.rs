@@ -1,5 +1,5 @@
-//! Keeps replicas apart: a copied or restored store continues under another name, and a mark tells it from the
-//! original.
+//! Keeps replicas apart: a copied or restored store continues under another name. A mark of the newest event
+//! reveals that the store is not the original.
 
 use super::Shared;
 use super::settings::Mark;
@@ -8,7 +8,8 @@ use crate::error::Result;
 use store::Store;
 
 impl Engine {
-    /// A copy of this store, or an older one that was restored, must not continue the original's history.
+    /// Gives this store a new name if it is a copy, or an older version restored from a backup, so that it
+    /// does not continue the original's history.
     pub(super) fn agree_on_name(&mut self, shared: &mut Shared) -> Result<()> {
         let place = self.project.database()?;
         let is_elsewhere = shared.settings.place != place;
@@ -22,14 +23,16 @@ impl Engine {
                 || own.is_some_and(|own| shared.sidecar.is_ancestor(commit, own))
         });
         if !is_copy && !is_restored && is_known {
-            // It was moved, if it is elsewhere; a copy that is still alive would have written under this name.
+            // The store may have been moved; if the original still existed, it would have written under this
+            // name.
             shared.settings.place = place;
             return find_own_history(shared, at_remote.as_deref());
         }
         let old = shared.settings.replica.clone();
         shared.settings.become_another(place)?;
         if is_restored {
-            // After a restore, the work under the old name is still this replica's. After a copy, it is the other clone's.
+            // After a restore, data under the old name is still this replica's; after a copy, it belongs to
+            // the other clone.
             shared.settings.former.insert(old.clone());
         }
         shared.sidecar.give_away_own(&old)?;
@@ -37,7 +40,7 @@ impl Engine {
         shared.keep_settings()
     }
 
-    /// True if the store still has its newest event of the last sync.
+    /// True if the store still has the event that was its newest at the last sync.
     fn has_mark(&self, mark: &Mark) -> Result<bool> {
         let (Some(session), Some(link)) = (&mark.session, &mark.link) else { return Ok(true) };
         let Ok(id) = model::id::SessionId::parse(session) else { return Ok(true) };
@@ -54,8 +57,8 @@ impl Engine {
     }
 }
 
-/// If the sidecar was lost, this replica's history comes from the remote; if that has none, everything is
-/// sent again.
+/// Takes this replica's history from the remote if the sidecar was lost; if the remote has none, everything
+/// is sent again.
 fn find_own_history(shared: &mut Shared, at_remote: Option<&str>) -> Result<()> {
     if shared.refs.own.is_some() {
         return Ok(());

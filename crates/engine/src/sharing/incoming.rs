@@ -1,4 +1,4 @@
-//! Reads replicas' data from the remote, and verifies everything that can be verified. Changes nothing.
+//! Reads other replicas' data from the remote, and verifies everything that can be verified. Changes nothing.
 
 use super::histories::{Author, Node, Tree, nodes};
 use super::segment::{Segment, SegmentName};
@@ -11,32 +11,32 @@ use std::collections::{BTreeMap, BTreeSet};
 use store::EventRow;
 use store::chain::{Given, Hash};
 
-/// Larger segments are refused: one event may exceed the usual size, but not without limit.
+/// The largest segment accepted: one event may exceed the usual size, but not without limit.
 const LARGEST_SEGMENT: u64 = 8 << 20;
 
-/// How many sessions are read at once: enough to be fast, few enough for memory.
+/// The most sessions that are read together: enough to be fast, few enough for memory.
 const STREAMS_AT_ONCE: usize = 500;
-/// How many bytes of them, unless one alone has more.
+/// The most bytes that are read together, unless a single session has more.
 const BYTES_AT_ONCE: u64 = 64 << 20;
-/// A session of which a replica has more bytes is refused: reading it would need several times as much memory.
+/// The most bytes of a session that a replica may have; reading needs several times as much memory.
 const LARGEST_SESSION: u64 = 512 << 20;
 
-/// The trees of all replicas, including this one's.
+/// The file trees of all replicas, including this one's.
 pub(super) struct Replicas {
     pub(super) trees: BTreeMap<String, Entries>,
 }
 
-/// The remote's data about one session.
+/// The data of all replicas about one session.
 pub(super) struct Stream {
-    /// The chain's first link.
+    /// The first link of the session's hash chain, which identifies the stream.
     pub(super) first: Hash,
     pub(super) session: SessionId,
     pub(super) tree: Tree,
-    /// Copies of purged events, with the replacement text.
+    /// Replacements of purged events, by link.
     pub(super) purged: BTreeMap<Hash, EventRow>,
 }
 
-/// The sessions with data in these files.
+/// The streams to which these paths belong.
 pub(super) fn streams_in<'a>(paths: impl Iterator<Item = &'a String>) -> BTreeSet<String> {
     paths.filter_map(|path| SegmentName::parse(path)).map(|name| name.stream).collect()
 }
@@ -47,7 +47,7 @@ impl Replicas {
         self.trees.values().find_map(|entries| entries.get(path)).filter(|entry| entry.is_file)
     }
 
-    /// The segments of these sessions: by session, replica and name.
+    /// The segments of these streams in all replicas, with replica and name.
     fn segments<'a>(&'a self, wanted: &BTreeSet<String>) -> Vec<(&'a str, SegmentName, &'a Entry)> {
         let mut found = Vec::new();
         for (replica, entries) in &self.trees {
@@ -64,18 +64,18 @@ impl Replicas {
         found
     }
 
-    /// These sessions in parts, each of which fits into memory.
+    /// Splits streams into parts that each fit into memory.
     pub(super) fn in_parts(&self, streams: BTreeSet<String>) -> Vec<BTreeSet<String>> {
         in_parts(streams, |stream| self.bytes_of(stream))
     }
 
-    /// The number of bytes that all replicas have of this session.
+    /// The number of bytes that all replicas have of this stream.
     fn bytes_of(&self, stream: &str) -> u64 {
         let wanted = BTreeSet::from([stream.to_owned()]);
         self.segments(&wanted).iter().map(|(_, _, entry)| entry.bytes).fold(0, u64::saturating_add)
     }
 
-    /// Reads these sessions from all replicas. An invalid segment is left out, and `refused` says why.
+    /// Reads these streams from all replicas. Invalid segments are left out, and `refused` says why.
     pub(super) fn read(
         &self,
         sidecar: &Sidecar,
@@ -107,7 +107,8 @@ impl Replicas {
                 Err(why) => refused.push(complaint(replica, name, &why)),
             }
         }
-        // Beginnings first, those with their content before purged ones: they prove which session a stream is.
+        // First segments come first, and unpurged ones before purged ones, because they prove which session a
+        // stream is.
         read.sort_by_key(|(_, name, segment)| (name.first != 1, segment.is_first_purged()));
         let mut streams: BTreeMap<String, Stream> = BTreeMap::new();
         for (replica, name, segment) in read {
@@ -127,7 +128,7 @@ fn unreadable(entry: &Entry) -> Option<&'static str> {
     }
 }
 
-/// Sessions in parts that fit into memory.
+/// Splits streams into parts that each fit into memory.
 fn in_parts(streams: BTreeSet<String>, bytes_of: impl Fn(&str) -> u64) -> Vec<BTreeSet<String>> {
     let mut parts: Vec<(u64, BTreeSet<String>)> = Vec::new();
     for stream in streams {
@@ -146,7 +147,7 @@ fn in_parts(streams: BTreeSet<String>, bytes_of: impl Fn(&str) -> u64) -> Vec<BT
     parts.into_iter().map(|(_, part)| part).collect()
 }
 
-/// Leaves out what a replica has of a session if it is too much.
+/// Leaves out sessions of which a replica has too many bytes.
 fn leave_out_endless(segments: &mut Vec<(&str, SegmentName, &Entry)>, refused: &mut Vec<String>) {
     let mut bytes: BTreeMap<(&str, String), u64> = BTreeMap::new();
     for (replica, name, entry) in segments.iter() {
@@ -166,7 +167,7 @@ pub(super) fn complaint(replica: &str, name: &SegmentName, why: &str) -> String 
     format!("{} of replica {short} was refused: {why}", name.path())
 }
 
-/// A segment whose events were verified against its name.
+/// A segment whose events match its name.
 struct ReadSegment {
     session: SessionId,
     nodes: Vec<Node>,

@@ -1,4 +1,4 @@
-//! One sync of a store at a time: the lock file beside the database.
+//! The lock file beside the database, which allows one sync of a store at a time.
 
 use crate::error::{Error, Result};
 use rustix::fs::{FlockOperation, flock};
@@ -6,11 +6,11 @@ use std::fs::{File, OpenOptions};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long to wait before asking again.
+/// How long to wait before trying to lock again.
 const BETWEEN: Duration = Duration::from_millis(20);
 
-/// The lock of the store in this folder, until it is dropped. Waits at most this long for another sync: one that hangs at
-/// a remote would make the next hang as well.
+/// Locks the store in this folder until the result is dropped. Waits at most `patience` for another sync,
+/// because one that hangs at a remote must not make the next one hang.
 pub(super) fn locked(folder: &Path, patience: Duration) -> Result<File> {
     let path = folder.join("sync.lock");
     let file = OpenOptions::new()

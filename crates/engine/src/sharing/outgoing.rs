@@ -1,5 +1,4 @@
-//! Writes this replica's data to its own history in the sidecar: whole sessions, in segments that never
-//! change.
+//! Writes this replica's sessions to its own history in the sidecar, in segments that never change.
 
 use super::Shared;
 use super::histories::Node;
@@ -20,7 +19,7 @@ use store::{Arrival, Store};
 
 /// The file in which a replica describes itself.
 pub(super) const ABOUT: &str = "replica.json";
-/// How many sessions without a chain are sealed in one transaction.
+/// How many sessions without a hash chain are sealed in one transaction.
 const SEALED_AT_ONCE: usize = 1_000;
 
 /// A replica's description of itself.
@@ -29,11 +28,11 @@ pub(super) struct About {
     pub(super) name: String,
 }
 
-/// The content of the next commit.
+/// The content of the next commit to this replica's own history.
 struct Outgoing<'a> {
     draft: Draft<'a>,
     files: BTreeMap<String, FileRef>,
-    /// Files of the own history to remove, because they contain purged text.
+    /// Files to remove from this replica's own history, because they contain purged text.
     replaced: BTreeSet<String>,
     sessions: usize,
     /// Sessions that are not sent, and why.
@@ -47,7 +46,7 @@ impl Outgoing<'_> {
         Ok(())
     }
 
-    /// Leaves out the files below a folder, except those that replace one with purged text.
+    /// Leaves out new files below a folder, except those that replace a file with purged text.
     fn keep_only_replacements(&mut self, folder: &str) {
         let below = self.files.range(folder.to_owned()..).take_while(|(path, _)| path.starts_with(folder));
         let unneeded: Vec<String> =
@@ -58,16 +57,16 @@ impl Outgoing<'_> {
     }
 }
 
-/// A session's events here, each with its author replica.
+/// A session's events in this store, each with the replica that wrote it.
 struct Way {
-    /// The id in its log.
+    /// The id of the session in its log.
     named: SessionId,
     nodes: Vec<Node>,
     events: Vec<Event>,
 }
 
 impl Engine {
-    /// Commits the changes and returns the number of sessions in them.
+    /// Commits changed sessions to this replica's own history, and returns their number.
     pub(super) fn write_out(
         &mut self,
         shared: &mut Shared,
@@ -129,7 +128,7 @@ impl Engine {
         let is_published =
             own.range(folder.clone()..).next().is_some_and(|(path, _)| path.starts_with(&folder));
         let is_theirs = arrival.is_some_and(|arrival| arrival.head == last.link && !is_bundle(arrival));
-        // A fork that ends with an event of this replica is sent from nowhere else.
+        // No other replica sends a fork that ends with an event of this replica.
         if is_theirs && (is_fork(id) || !is_published) {
             return Ok(());
         }
@@ -141,7 +140,8 @@ impl Engine {
         let before = out.files.len() + out.replaced.len();
         self.add_segments(shared, &way, &folder, own, out)?;
         if is_theirs {
-            // Its owner sends it. Files sent from here only must not keep purged content.
+            // The replica that wrote the last event sends the session; only earlier copies with purged
+            // content are replaced here.
             out.keep_only_replacements(&folder);
         } else {
             for (path, body) in texts {
@@ -202,7 +202,7 @@ impl Engine {
         Ok(())
     }
 
-    /// A segment without the content that was purged here.
+    /// A segment without content that was purged here; `None` if it is unchanged.
     fn purged_copy(
         &self,
         shared: &Shared,
@@ -215,7 +215,7 @@ impl Engine {
         }
         let there = shared.sidecar.contents(&[object.to_owned()])?.pop().unwrap_or_default();
         let there = String::from_utf8_lossy(&there).into_owned();
-        // Its author stays as recorded in the segment.
+        // The author in the existing segment is kept.
         let author =
             there.lines().next().and_then(|header| serde_json::from_str::<serde_json::Value>(header).ok());
         let author = author.and_then(|header| Some(header.get("author")?.as_str()?.to_owned()));
@@ -229,7 +229,7 @@ impl Engine {
         Ok((there.as_bytes() != here.as_slice()).then_some(here))
     }
 
-    /// Definitions and kept contents that these events name and the own history does not have yet.
+    /// Definitions and stored files that these events name and that this replica's history lacks.
     fn named_texts(&self, way: &Way, own: &Entries, out: &Outgoing<'_>) -> Result<BTreeMap<String, Vec<u8>>> {
         let mut texts = BTreeMap::new();
         let is_there = |path: &String| own.contains_key(path) || out.files.contains_key(path);
@@ -256,7 +256,7 @@ impl Engine {
         Ok(texts)
     }
 
-    /// Contents in the own history that the store no longer keeps.
+    /// Marks stored files for removal from this replica's history if the store no longer has them.
     fn drop_purged_contents(&self, way: &Way, own: &Entries, out: &mut Outgoing<'_>) -> Result<()> {
         for event in &way.events {
             for hash in event.contents() {
@@ -287,7 +287,7 @@ impl Engine {
 }
 
 impl super::incoming::Replicas {
-    /// The longest segment of any replica that begins at this event and is part of this history.
+    /// The longest segment of any replica that begins with this event and agrees with the session's links.
     fn known_segment(
         &self,
         folder: &str,
@@ -315,7 +315,7 @@ fn part_of(way: &[Node], first: u64, last: u64) -> &[Node] {
     &way[index(first) - 1..index(last)]
 }
 
-/// The events for one new segment: by one author, and not too large.
+/// The events for one new segment: all by one author, and within the maximum size.
 fn new_part(way: &[Node], first: u64) -> &[Node] {
     let rest = part_of(way, first, way.len() as u64);
     let Some(author) = rest.first().map(|node| &node.author.replica) else { return rest };
@@ -337,7 +337,7 @@ fn written(session: &SessionId, part: &[Node]) -> Vec<u8> {
     segment.write()
 }
 
-/// Why a session must not leave this machine: in its events, in a definition or in a recorded file.
+/// The secret because of which a session is not sent: in its events, definitions or recorded files.
 fn secret_in_session(way: &[Node], texts: &BTreeMap<String, Vec<u8>>) -> Option<String> {
     if let Some(kind) = way.iter().find_map(|node| secret_in_event(&node.row.body)) {
         return Some(format!("it contains a {kind}"));
@@ -349,7 +349,7 @@ fn secret_in_session(way: &[Node], texts: &BTreeMap<String, Vec<u8>>) -> Option<
     })
 }
 
-/// By the names of fields and by their values.
+/// The kind of a secret in an event, found by the names of fields and by their values.
 fn secret_in_event(body: &str) -> Option<String> {
     let mut value: serde_json::Value = serde_json::from_str(body).ok()?;
     redact::in_value("", &mut value).first().map(ToString::to_string)

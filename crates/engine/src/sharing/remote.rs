@@ -1,13 +1,13 @@
-//! The project's own repository: its remote, and how to reach it. Only reads.
+//! The remote of the project's own repository, and the settings for reaching it. Only reads.
 
 use crate::error::{Error, Result};
 use crate::signing::git_setting;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// Settings of the project's repository that affect how its remote is reached.
+/// The git settings of the project's repository that the sidecar uses to reach the remote.
 const HANDED_OVER: &str = "^(core\\.sshcommand|credential\\..*|http\\..*|ssh\\..*|protocol\\..*)$";
-/// Variables that git must not inherit: they would name another repository.
+/// Environment variables that git must not inherit: they would select another repository.
 const NOT_INHERITED: [&str; 9] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -20,7 +20,7 @@ const NOT_INHERITED: [&str; 9] = [
     "GIT_PREFIX",
 ];
 
-/// The default remote: the branch's, or else the only one, or else `origin`.
+/// The default remote: that of the branch, or else the only one, or else `origin`.
 pub(super) fn usual_remote(project: &Path, branch: Option<&str>) -> Result<String> {
     let of_branch = branch.and_then(|branch| git_setting(project, &format!("branch.{branch}.remote")));
     if let Some(remote) = of_branch.filter(|remote| remote != ".") {
@@ -46,7 +46,8 @@ pub(super) fn usual_remote(project: &Path, branch: Option<&str>) -> Result<Strin
 pub(super) fn remote_url(project: &Path, remote: &str) -> Result<String> {
     let ran = plain_git().arg("-C").arg(project).args(["remote", "get-url", "--push", remote]).output();
     let output = ran.map_err(|source| no_git("looking for the remote", source))?;
-    // Git ends with 2 if there is none. Anything else is another problem, such as a repository that it does not trust.
+    // Git exits with 2 if the remote does not exist. Other codes mean other problems, such as an untrusted
+    // repository.
     if output.status.code() == Some(2) {
         return Err(Error::Sharing {
             message: format!("this repository has no remote '{remote}'"),
@@ -55,7 +56,7 @@ pub(super) fn remote_url(project: &Path, remote: &str) -> Result<String> {
     }
     let output = succeeded("looking for the remote", Ok(output))?;
     let url = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    // A path is relative to the project, but git runs elsewhere.
+    // A relative path starts at the project, but git runs in another folder.
     let is_relative = !url.contains(':') && !url.starts_with('/');
     Ok(if is_relative { project.join(&url).to_string_lossy().into_owned() } else { url })
 }
@@ -78,7 +79,8 @@ pub(super) fn settings_of(project: &Path) -> Result<Vec<(String, String)>> {
     };
     let mut settings = Vec::new();
     for (name, value) in text.split('\0').filter_map(pair) {
-        // Git collects all values, and would read the user's twice in the sidecar. An empty value resets the list.
+        // The sidecar's git reads the user's settings too, and would have their list values twice. An empty
+        // value resets the list.
         let is_list = name.ends_with(".helper") || name.ends_with(".extraheader");
         if is_list && !settings.iter().any(|(known, _)| *known == name) {
             settings.push((name.clone(), String::new()));
@@ -119,7 +121,7 @@ pub(super) fn no_git(doing: &str, source: std::io::Error) -> Error {
     Error::io(doing, source)
 }
 
-/// The line with the reason, without git's decoration.
+/// The line of git's output that gives the reason, without prefixes.
 pub(super) fn last_words(output: &Output) -> String {
     let said = String::from_utf8_lossy(&output.stderr);
     let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -128,7 +130,7 @@ pub(super) fn last_words(output: &Output) -> String {
     line.trim_start_matches("fatal: ").trim_start_matches("error: ").to_owned()
 }
 
-/// `https://anna:secret@host` becomes `https://anna@host`.
+/// The text without passwords: `https://anna:secret@host` becomes `https://anna@host`.
 pub(super) fn without_password(text: &str) -> String {
     text.split(' ').map(word_without_password).collect::<Vec<_>>().join(" ")
 }

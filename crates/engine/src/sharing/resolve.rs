@@ -1,4 +1,4 @@
-//! Merges a fork into the session that counts: notes and items as they are, results as claims.
+//! Merges a fork into the session that counts: copies notes and items, and turns results into claims.
 
 use super::taking::fork_of;
 use crate::engine::Engine;
@@ -15,18 +15,18 @@ use model::words;
 use std::collections::BTreeMap;
 use store::Store;
 
-/// The merged content.
+/// The result of merging a fork.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Resolved {
     pub fork: String,
     pub notes: usize,
     pub items: usize,
-    /// Phases that are now claimed, for a person to check.
+    /// The number of phases that are now claimed, for a person to check.
     pub claims: usize,
 }
 
 impl Engine {
-    /// Merges a session's only fork, or the named one.
+    /// Merges the named fork, or the only fork of the named session.
     pub fn resolve_fork(&mut self, asked: &str) -> Result<(Answer, Resolved)> {
         let named = self.resolve(asked)?;
         let (main, fork) = if let Some(main) = fork_of(&named) {
@@ -57,7 +57,8 @@ impl Engine {
         })?;
         let version = self.store.load(&fork)?.map_or(0, |loaded| loaded.row.version);
         let arrived = store::Arrived { gone: vec![(fork, version)], ..store::Arrived::default() };
-        // Its events stay in the replicas' histories; if this fails, the next sync does it.
+        // The fork's events stay in the replicas' histories. If removing it fails here, the next sync removes
+        // it.
         let _ = self.store.take_histories(&arrived);
         Ok((answer, resolved))
     }
@@ -81,14 +82,14 @@ impl Engine {
         }
     }
 
-    /// The fork's events that the other history lacks.
+    /// The fork's events that the main history lacks.
     fn own_part(&self, fork: &SessionId, main: &SessionId) -> Result<Vec<Recorded>> {
         let events = self.store.events(fork, self.events_shared(fork, main)?, None)?;
         events.iter().map(|row| crate::engine::read_event(fork, row)).collect()
     }
 }
 
-/// Events for the session that counts, derived from a fork's.
+/// The events that the main session gets from a fork's events.
 struct Over<'a> {
     session: &'a Session,
     items_there: &'a ItemBook,
@@ -163,7 +164,7 @@ impl<'a> Over<'a> {
             Event::ArtifactRecorded { artifact } => {
                 self.say(format!("{} was recorded in {}", artifact.path, self.fork));
             }
-            // The fork's position is not the session's.
+            // Other events, such as the fork's progress through its phases, are not merged.
             _ => {}
         }
     }
@@ -178,7 +179,7 @@ impl<'a> Over<'a> {
         self.notes += 1;
     }
 
-    /// Under its own id if free, otherwise under one that shows its origin.
+    /// Copies an item under its own id if that is free, or else under one with `-fork` and a number.
     fn item(&mut self, item: &NewItem) {
         let is_taken = |id: &ItemId| self.items_there.get(id).is_some();
         let mut id = item.id.clone();

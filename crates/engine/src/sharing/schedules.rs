@@ -1,6 +1,6 @@
-//! Random work on three replicas that hear of each other now and then, inside this process so that thousands of
-//! schedules are tried: syncs end between two steps, remotes are out of reach or rewound, a clone is copied, a store is
-//! restored from a backup. `cli/tests/sharing/random.rs` does the same with real processes.
+//! Random work on three replicas that sync now and then, in one process so that thousands of schedules are
+//! tried: syncs end between two steps, remotes are unreachable or rewound, clones are copied, stores are
+//! restored from backups. `cli/tests/sharing/random.rs` does the same with real processes.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops at the first surprise")]
 
 mod replica;
@@ -12,20 +12,21 @@ use std::path::PathBuf;
 use testkit::proof::{self, Random};
 
 const STEPS: usize = 30;
-/// A sync has fewer steps than this.
+/// More steps than any sync has.
 const MOST_STEPS_OF_A_SYNC: usize = 20;
-/// After so many rounds in which everybody syncs, nobody has anything to say any more.
+/// After this many rounds in which every replica syncs, no replica may have anything new.
 const MOST_ROUNDS: usize = 6;
 
 thread_local! {
-    /// Steps until the sync of this thread is ended.
+    /// How many steps remain until the sync of this thread is ended.
     static LEFT: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// The sync was ended here, as by a kill.
+/// The panic that ends a sync at a step, like a kill.
 struct Ended;
 
-/// Between two steps of a sync. Unwinding only closes files and gives up locks, which a kill does too.
+/// Ends the sync at this step if the test says so. Unwinding only closes files and releases locks, as a kill
+/// does.
 pub(super) fn step() {
     match LEFT.get() {
         None => {}
@@ -37,7 +38,7 @@ pub(super) fn step() {
     }
 }
 
-/// Runs this and ends it before the step after so many others. False: it came to its end.
+/// Runs a sync and ends it after this many steps. Returns false if the sync finished before.
 fn ended_after(steps: usize, work: impl FnOnce()) -> bool {
     LEFT.set(Some(steps));
     let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
@@ -94,15 +95,15 @@ struct World {
     random: Random,
     folder: Folder,
     replicas: Vec<Replica>,
-    /// Notes that were acknowledged.
+    /// The texts of notes that a command acknowledged.
     kept: BTreeSet<String>,
-    /// Sessions that were acknowledged.
+    /// The sessions whose start a command acknowledged.
     started: BTreeSet<String>,
     backups: BTreeMap<String, PathBuf>,
     backups_made: usize,
-    /// Replicas that cannot reach the remote.
+    /// Names of replicas that cannot reach the remote.
     cut_off: BTreeSet<String>,
-    /// Replicas whose store is older than what they sent: the remote alone has the rest.
+    /// Names of replicas whose store is older than the data they sent, so that only the remote has the rest.
     restored: BTreeSet<String>,
     ended: usize,
 }
@@ -184,7 +185,7 @@ impl World {
         let replica = &self.replicas[place];
         if let Some(fork) = replica.forks().first() {
             let resolved = replica.engine().resolve_fork(fork);
-            // Only the machine on which the session is may do so.
+            // A fork can be resolved only on the machine where its session is.
             let is_refused = resolved.as_ref().is_err_and(|error| error.class() == crate::Class::Refused);
             assert!(resolved.is_ok() || is_refused, "seed {}: {resolved:?}", self.seed);
         }
@@ -199,7 +200,8 @@ impl World {
         }
     }
 
-    /// Somebody restores the host: a ref is as it was, or gone. Not while it alone has what a store lost.
+    /// Rewinds or deletes a ref, as when somebody restores the host; but not while only the remote has data
+    /// that a store lost.
     fn rewind(&mut self) {
         let refs = self.folder.hub(&["for-each-ref", "--format=%(refname)"]);
         let refs: Vec<&str> = refs.lines().collect();
@@ -218,12 +220,12 @@ impl World {
     fn back_up_or_restore(&mut self, place: usize) {
         let replica = &self.replicas[place];
         match self.backups.remove(&replica.name) {
-            // All that is lost with the store was sent before.
+            // Data that the restored store loses was sent before.
             Some(old) if replica.sync().is_ok() => {
                 replica.restore(&old);
                 self.restored.insert(replica.name.clone());
             }
-            // A store is made with its first session.
+            // A store is created with its first session.
             Some(_) | None if !replica.has_store() => {}
             Some(_) | None => {
                 self.backups_made += 1;
@@ -236,7 +238,7 @@ impl World {
 
     fn copy(&mut self, place: usize) {
         let from = &self.replicas[place];
-        // A copy of a restored store would lose what the store has not heard of again.
+        // A copy of a restored store would lose data that the store has not received again.
         if self.replicas.len() > 3 || self.restored.contains(&from.name) {
             return;
         }
@@ -247,7 +249,7 @@ impl World {
         self.replicas.push(copy);
     }
 
-    /// Until nobody has anything to say any more.
+    /// Lets all replicas sync until none has anything new.
     fn settle(&mut self) {
         self.folder.an_hour_later();
         for place in 0..self.replicas.len() {
@@ -283,7 +285,7 @@ impl World {
         }
     }
 
-    /// A fork that is resolved in one replica is resolved in all, for good.
+    /// Resolves the forks in one replica, and checks that they are resolved in all replicas for good.
     fn resolve_all(&mut self) {
         self.folder.an_hour_later();
         let owner = &self.replicas[0];

@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 use store::EventRow;
 use store::chain::{Given, Hash};
 
-/// Raised when current programs could no longer read new segments.
+/// The format's version. Raise it if programs of today can no longer read new segments.
 const VERSION: u32 = 1;
 /// The maximum size of a segment, unless one event alone is larger.
 pub(super) const LARGEST: usize = 1 << 20;
-/// No session has as many events: a higher number is nonsense, and would overflow.
+/// More events than any session has. A higher number is invalid, and would overflow.
 const HIGHEST: u64 = 1 << 40;
 
-/// A segment's place in a replica's tree.
+/// The name of a segment, which gives its place in a replica's tree.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SegmentName {
-    /// The chain's first link, as text.
+    /// The first link of the session's hash chain, as text.
     pub(super) stream: String,
     pub(super) first: u64,
     pub(super) last: u64,
@@ -57,9 +57,9 @@ impl SegmentName {
 struct Header {
     leftoff_segment: u32,
     session: SessionId,
-    /// The replica that wrote these events.
+    /// The replica that wrote the segment's events.
     author: String,
-    /// The link before the first event.
+    /// The link of the event before the first one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     before: Option<String>,
 }
@@ -89,7 +89,7 @@ impl Segment {
         out
     }
 
-    /// Checks only the format: links are computed when the events are added to a tree.
+    /// Reads a segment and checks only its format; links are computed when its events are added to a tree.
     pub(super) fn read(name: &SegmentName, bytes: &[u8]) -> Result<Self, String> {
         let text = std::str::from_utf8(bytes).map_err(|_| "it is not text".to_owned())?;
         let mut lines = text.lines();
@@ -132,14 +132,14 @@ impl Segment {
     }
 }
 
-/// The bytes of an event in a segment.
+/// The line of an event in a segment.
 pub(super) fn line(row: &EventRow, given: &Given) -> Vec<u8> {
     let mut out = serde_json::to_vec(&EventLine::sealed(row, Some(given))).unwrap_or_default();
     out.push(b'\n');
     out
 }
 
-/// Sixteen hexadecimal digits.
+/// True for a replica's id: sixteen hexadecimal digits.
 pub(super) fn is_replica(text: &str) -> bool {
     from_hex::<8>(text).is_some()
 }

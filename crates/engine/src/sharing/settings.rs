@@ -1,4 +1,4 @@
-//! The sharing settings of this store: `sync.json` beside the database. Written atomically.
+//! The settings of sharing for this store: `sync.json` beside the database. Written atomically.
 
 use super::witnesses::Witness;
 use crate::error::{Error, Result};
@@ -12,42 +12,43 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 const NAME: &str = "sync.json";
-/// The settings while sharing is off: switched on again, this store is the replica that it was.
+/// The file that keeps the settings while sharing is off, so that the store is the same replica afterwards.
 const OFF: &str = "sync.off.json";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Settings {
     /// The name of the project's git remote.
     pub(super) remote: String,
-    /// The host accepts only branches: `refs/heads/leftoff/<replica>`.
+    /// True if the host accepts only branches, so that refs are `refs/heads/leftoff/<replica>`.
     #[serde(default)]
     pub(super) branches: bool,
-    /// This store's name among those that share.
+    /// The id of this store among the replicas.
     pub(super) replica: String,
-    /// Names that this store had before it was restored from a backup.
+    /// Ids that this replica had earlier, such as before it was restored from a backup.
     #[serde(default)]
     pub(super) former: BTreeSet<String>,
-    /// The database's location at the last sync: a copy is another replica.
+    /// The database's path at the last sync, which tells a copy from the original.
     pub(super) place: PathBuf,
-    /// The newest event considered for sending.
+    /// The newest event that was considered for sending.
     #[serde(default)]
     pub(super) mark: Mark,
-    /// Commits of other replicas that were taken.
+    /// The last commit taken from each other replica.
     #[serde(default)]
     pub(super) taken: BTreeMap<String, String>,
-    /// This replica's own commit that the remote is known to have.
+    /// The last commit of this replica that the remote is known to have.
     #[serde(default)]
     pub(super) pushed: Option<String>,
-    /// Replicas' own names.
+    /// The names that replicas give themselves, by id.
     #[serde(default)]
     pub(super) names: BTreeMap<String, String>,
-    /// Sessions that are not sent, and why.
+    /// Sessions that are not sent, with the reason.
     #[serde(default)]
     pub(super) held: BTreeMap<String, String>,
     /// Sessions in use here that another replica has continued.
     #[serde(default)]
     pub(super) waiting: BTreeSet<String>,
-    /// Where histories came from, as older programs kept it. It is in a file of its own now: this one is read often.
+    /// Where histories came from, in files of older programs. They are in a file of their own now, because
+    /// this one is read often.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) arrived: BTreeMap<String, Witness>,
     /// When a sync was last tried; limits background syncs.
@@ -57,12 +58,12 @@ pub(super) struct Settings {
     pub(super) done: Option<Timestamp>,
     #[serde(default)]
     pub(super) error: Option<String>,
-    /// Refusals of the last sync, with reasons.
+    /// The data that the last sync refused, with reasons.
     #[serde(default)]
     pub(super) refused: Vec<String>,
 }
 
-/// An event that reveals whether an older copy replaced the store.
+/// The newest event at a sync. If it is missing later, an older copy has replaced the store.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Mark {
     pub(super) cursor: u64,
@@ -96,7 +97,7 @@ impl Settings {
         })
     }
 
-    /// Makes this store a new replica; data sent under its old name comes back like anybody's.
+    /// Makes this store a new replica; data that it sent under its old id is taken like any other replica's.
     pub(super) fn become_another(&mut self, place: PathBuf) -> Result<()> {
         self.replica = new_replica()?;
         self.place = place;
@@ -110,7 +111,7 @@ impl Settings {
         self.replica == replica || self.former.contains(replica)
     }
 
-    /// `None`: sharing is off.
+    /// Reads the settings; `None` if sharing is off.
     pub(super) fn read(folder: &Path) -> Result<Option<Self>> {
         read_json(&folder.join(NAME))
     }
@@ -119,7 +120,7 @@ impl Settings {
         write_json(&folder.join(NAME), &serde_json::to_vec_pretty(self).unwrap_or_default())
     }
 
-    /// `None`: sharing was never on, or it is on now.
+    /// Reads the settings kept while sharing is off; `None` if there are none.
     pub(super) fn read_off(folder: &Path) -> Result<Option<Self>> {
         read_json(&folder.join(OFF))
     }
@@ -134,7 +135,7 @@ impl Settings {
         let _ = fs::remove_file(folder.join(OFF));
     }
 
-    /// The database moved to another folder while sharing was off.
+    /// Moves the kept settings after the database moved to another folder while sharing was off.
     pub(super) fn move_off_between(from: &Path, to: &Path) {
         let _ = fs::rename(from.join(OFF), to.join(OFF));
     }
@@ -149,7 +150,7 @@ impl Settings {
         }
     }
 
-    /// True if sharing is on, without reading anything.
+    /// True if sharing is on; reads no file.
     pub(super) fn exist(folder: &Path) -> bool {
         folder.join(NAME).exists()
     }
@@ -166,7 +167,7 @@ pub(super) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     }
 }
 
-/// Replaces a file in one step.
+/// Replaces a file atomically.
 pub(super) fn write_json(path: &Path, bytes: &[u8]) -> Result<()> {
     let draft = path.with_extension("json.new");
     let written = || -> std::io::Result<()> {

@@ -1,5 +1,5 @@
-//! The bare repository beside the database, and the `git` program that synchronises it with the remote. The
-//! project's own repository is read for its settings and never written.
+//! The sidecar: a bare repository beside the database, which `git` synchronises with the remote. The
+//! project's own repository is read for its settings, and never written.
 
 mod running;
 mod writing;
@@ -16,23 +16,24 @@ use std::process::{ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 const FOLDER: &str = "sync.git";
-/// A replica with more files is refused: a few small folders that contain each other can list billions.
+/// The most files accepted from a replica: a few small folders that contain each other can list billions.
 const MOST_FILES: usize = 1 << 21;
-/// No path of ours is as long.
+/// The longest path accepted; paths written by leftoff are shorter.
 const LONGEST_PATH: usize = 160;
 /// The prefix of fetched refs.
 const FETCHED: &str = "refs/remotes/";
-/// This replica's own history.
+/// The ref of this replica's own history.
 const OWN: &str = "refs/own";
 
 pub(super) struct Sidecar {
     folder: PathBuf,
-    /// The remote's URL, as git knows it.
+    /// The URL of the remote, as git knows it.
     url: String,
-    /// The prefix of replicas' refs at the remote.
+    /// The prefix of the refs of replicas at the remote.
     namespace: &'static str,
     settings: Vec<(String, String)>,
-    /// How long to wait for each answer of the remote. `None`: a person waits, who can also answer a prompt.
+    /// How long to wait for each answer of the remote; `None` if a person waits, who can also answer a
+    /// prompt.
     longest: Option<Duration>,
 }
 
@@ -41,20 +42,20 @@ pub(super) struct Sidecar {
 pub(super) struct Entry {
     pub(super) object: String,
     pub(super) bytes: u64,
-    /// A regular file, neither a link nor a folder.
+    /// True for a regular file, false for a link or a folder.
     pub(super) is_file: bool,
 }
 
-/// A replica's tree, by path.
+/// The files in a replica's tree, by path.
 pub(super) type Entries = BTreeMap<String, Entry>;
 
-/// The known commits.
+/// The commits known to the sidecar.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Refs {
-    /// Of every replica at the remote, with the commit's time.
+    /// The commit of every replica at the remote, with its time.
     pub(super) fetched: BTreeMap<String, (String, i64)>,
     pub(super) own: Option<String>,
-    /// Refs of the remote that no replica wrote, and why they are left out.
+    /// Refs at the remote that no replica can have written, and why they are left out.
     pub(super) refused: Vec<String>,
 }
 
@@ -62,7 +63,7 @@ pub(super) struct Refs {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Pushed {
     Done,
-    /// Somebody else wrote this replica's ref.
+    /// Somebody else has written the ref of this replica.
     Taken,
 }
 
@@ -103,19 +104,19 @@ impl Sidecar {
         }
     }
 
-    /// Moves it to another folder; if that fails, it is removed.
+    /// Moves the sidecar to another folder; if that fails, it is removed.
     pub(super) fn move_between(from: &Path, to: &Path) {
         if std::fs::rename(from.join(FOLDER), to.join(FOLDER)).is_err() {
             let _ = std::fs::remove_dir_all(from.join(FOLDER));
         }
     }
 
-    /// Sets this replica's own history to this commit.
+    /// Sets this replica's own history to a commit.
     pub(super) fn take_as_own(&self, commit: &str) -> Result<()> {
         self.text("finding this replica's history", self.git().args(["update-ref", OWN, commit])).map(drop)
     }
 
-    /// The remote's address without a password.
+    /// The URL of the remote without a password.
     pub(super) fn address(&self) -> String {
         without_password(&self.url)
     }
@@ -154,7 +155,7 @@ impl Sidecar {
         Ok(refs)
     }
 
-    /// Every file of a commit whose path could be one of ours.
+    /// The files of a commit whose paths could have been written by leftoff.
     pub(super) fn entries(&self, commit: &str) -> Result<Entries> {
         let doing = "listing a replica's files";
         let mut git = self.git();
@@ -172,7 +173,7 @@ impl Sidecar {
         succeeded(doing, child.wait_with_output()).map(|_| entries)
     }
 
-    /// The content of objects that are not larger than this, in the requested order; empty for others.
+    /// The content of objects with at most `most` bytes, in the requested order; empty for larger ones.
     pub(super) fn small_contents(&self, objects: &[String], most: u64) -> Result<Vec<Vec<u8>>> {
         let mut git = self.git();
         git.args(["cat-file", "--batch-check=%(objectsize)"]);
@@ -200,7 +201,7 @@ impl Sidecar {
         })
     }
 
-    /// Sends this replica's own history, if the remote has the expected one.
+    /// Pushes this replica's own history, if its ref at the remote is as expected.
     pub(super) fn push(&self, replica: &str, expected: Option<&str>) -> Result<Pushed> {
         let name = format!("{}{replica}", self.namespace);
         let lease = format!("--force-with-lease={name}:{}", expected.unwrap_or_default());
@@ -223,7 +224,7 @@ impl Sidecar {
         Err(self.failed("pushing", &output))
     }
 
-    /// True if the host accepts a ref in this namespace: pushes an empty commit there and removes it again.
+    /// True if the host accepts refs with this prefix: pushes an empty commit, then removes it.
     pub(super) fn is_accepted(&self, namespace: &str, replica: &str) -> Result<bool> {
         let tree = self.text("probing", self.git().args(["hash-object", "-t", "tree", "-w", "--stdin"]))?;
         let by = ["-c", "user.name=leftoff", "-c", "user.email=leftoff@localhost"];
@@ -250,7 +251,7 @@ impl Sidecar {
         Err(self.failed("probing", &pushed))
     }
 
-    /// Removes a replica's ref at the remote, and here.
+    /// Removes a replica's ref, at the remote and in the sidecar.
     pub(super) fn forget(&self, replica: &str) -> Result<()> {
         let name = format!(":{}{replica}", self.namespace);
         self.remote_command(
@@ -267,12 +268,12 @@ impl Sidecar {
         self.text("removing old objects", self.git().args(["gc", "--quiet", "--prune=now"])).map(drop)
     }
 
-    /// Data that this replica wrote under an old name counts as another's from now on.
+    /// Makes data that this store sent under its old id count as another replica's.
     pub(super) fn give_away_own(&self, replica: &str) -> Result<()> {
         let Some(own) = self.refs()?.own else { return Ok(()) };
         let name = format!("{FETCHED}{replica}");
         let known = self.refs()?.fetched.get(replica).map(|(commit, _)| commit.clone());
-        // The remote may have more than was sent from here.
+        // The remote may have more of that data than the sidecar.
         if known.is_none_or(|known| self.is_ancestor(&known, &own)) {
             self.text("renaming this replica", self.git().args(["update-ref", &name, &own]))?;
         }
@@ -285,7 +286,7 @@ impl Sidecar {
     }
 }
 
-/// Runs a `cat-file` that answers about each of these objects.
+/// Runs a `git cat-file` that answers for each of these objects.
 fn asked<T>(
     mut git: Command,
     objects: &[String],
@@ -297,7 +298,7 @@ fn asked<T>(
     let mut child = git.spawn().map_err(|source| no_git(doing, source))?;
     let stdin = child.stdin.take();
     let names = objects.join("\n") + "\n";
-    // In another thread: git stops reading while nobody takes its answers.
+    // Names are written in another thread, because git stops reading while nobody reads its answers.
     let asking = std::thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(names.as_bytes())));
     let answers = child.stdout.take().map(|stdout| read(&mut BufReader::new(stdout)));
     let _ = asking.join();
@@ -327,13 +328,13 @@ fn entry(line: &str) -> Option<(String, Entry)> {
     let (mode, kind, object) = (words.next()?, words.next()?, words.next()?);
     let bytes = words.next()?.parse().unwrap_or(u64::MAX);
     let is_file = kind == "blob" && mode.starts_with("100");
-    // Paths are written into commands for git: a line break or a quote would be another command.
+    // Paths become part of commands for git, where a line break or a quote would start another command.
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/.-_:".contains(&byte);
     let entry = Entry { object: object.to_owned(), bytes, is_file };
     (path.len() <= LONGEST_PATH && path.bytes().all(is_plain)).then(|| (path.to_owned(), entry))
 }
 
-/// One answer of `cat-file --batch`; empty for a missing object.
+/// Reads one answer of `git cat-file --batch`; empty for a missing object.
 fn answer(from: &mut impl BufRead) -> std::io::Result<Vec<u8>> {
     let mut header = String::new();
     from.read_line(&mut header)?;

@@ -26,14 +26,14 @@ pub struct SyncStatus {
     pub on: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remote: Option<String>,
-    /// Without a password.
+    /// The remote's URL without a password.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replica: Option<String>,
-    /// Sessions that changed here since the last sync.
+    /// The number of sessions that changed here since the last sync.
     pub ahead: usize,
-    /// Replicas with fetched data that was not taken yet.
+    /// The number of replicas with fetched data that was not taken yet.
     pub behind: usize,
     pub replicas: Vec<Replica>,
     pub forks: Vec<Fork>,
@@ -42,11 +42,11 @@ pub struct SyncStatus {
     pub last_sync: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_error: Option<String>,
-    /// Refusals of the last sync, with reasons.
+    /// The data that the last sync refused, with reasons.
     pub refused: Vec<String>,
 }
 
-/// A store that shares through the same remote.
+/// A store that shares sessions through the same remote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Replica {
     pub id: String,
@@ -56,18 +56,18 @@ pub struct Replica {
     pub is_this: bool,
 }
 
-/// A history other than the one that counts.
+/// A history of a session other than the one that counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fork {
     pub id: String,
     pub session: String,
-    /// The first event that differs.
+    /// The version of the first event that differs from the history that counts.
     pub differs_from: u64,
-    /// The number of events that the other one lacks.
+    /// The number of events that the history that counts lacks.
     pub events: u64,
 }
 
-/// A session that is not sent, and why.
+/// A session that is not sent, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HeldBack {
     pub session: String,
@@ -120,7 +120,7 @@ impl ProjectStore<'_> {
 }
 
 impl Engine {
-    /// All forks.
+    /// The forks of all sessions.
     pub(crate) fn forks(&self) -> Result<Vec<Fork>> {
         let mut forks = Vec::new();
         for listed in self.store.list(&Filter::default())? {
@@ -131,7 +131,7 @@ impl Engine {
         Ok(forks)
     }
 
-    /// Forks of this session.
+    /// The forks of this session.
     pub(crate) fn forks_of(&self, id: &SessionId) -> Result<Vec<Fork>> {
         let mut forks = Vec::new();
         for found in self.store.with_prefix(&format!("{id}.fork-"), 50)? {
@@ -152,7 +152,7 @@ impl Engine {
         }))
     }
 
-    /// The number of common events, from the first.
+    /// The number of events that two histories share, counted from the first.
     pub(super) fn events_shared(&self, one: &SessionId, other: &SessionId) -> Result<u64> {
         let (one, other) = (self.store.chain(one)?, self.store.chain(other)?);
         let is_shared = |(version, seal): &(&u64, &Seal)| {
@@ -161,7 +161,7 @@ impl Engine {
         Ok(one.seals.iter().take_while(is_shared).count() as u64)
     }
 
-    /// A replica's own name; otherwise the beginning of its id.
+    /// The name that a replica gives itself, or else the beginning of its id.
     pub(crate) fn name_of_replica(&self, replica: &str) -> String {
         if let Ok(Some(host)) = self.store.base().machine_name(replica) {
             return host;
@@ -173,7 +173,7 @@ impl Engine {
             .unwrap_or_else(|| format!("replica {}", replica.get(..8).unwrap_or(replica)))
     }
 
-    /// Where a session came from, and when this clone last synced. None if sharing is off.
+    /// Where a session came from, and when this clone last synced; `None` if sharing is off.
     pub(crate) fn shared_view(&self, session: &Session) -> Option<SharedView> {
         let settings = self.sharing_folder().and_then(|folder| Settings::read(&folder)).ok().flatten()?;
         let arrival = self.store.base().arrival(&session.id).ok().flatten();
@@ -193,7 +193,7 @@ impl Engine {
         Some(SharedView { from: from_name, received_at, last_sync, told })
     }
 
-    /// Warnings about a session that other machines have too.
+    /// Warnings about a session that other machines may have too.
     pub(crate) fn sharing_warnings(&self, session: &Session) -> Vec<Warning> {
         if !self.is_shared() {
             return Vec::new();

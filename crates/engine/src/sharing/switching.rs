@@ -1,4 +1,4 @@
-//! Switches sharing on and off, and retires replicas.
+//! Switches sharing on and off, and removes replicas.
 
 use super::remote::usual_remote;
 use super::settings::Settings;
@@ -10,7 +10,7 @@ use model::hint::Hint;
 use model::words;
 use std::time::Duration;
 
-/// `doctor` waits no longer for each answer of the remote.
+/// How long `doctor` waits for each answer of the remote.
 const LONGEST_PROBE: Duration = Duration::from_secs(15);
 
 impl Engine {
@@ -40,7 +40,7 @@ impl Engine {
         };
         let settings = match known {
             Some(known) if known.remote == remote && known.branches == branches => known,
-            // The new remote has nothing of this replica yet, so it starts as a new one.
+            // The new remote has no data of this replica, so the store starts there as a new replica.
             Some(known) => {
                 let mut fresh = Settings::new(remote.clone(), branches, place)?;
                 fresh.former = known.former;
@@ -56,7 +56,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns messages for people.
+    /// Switches sharing off. Returns messages for people.
     pub(super) fn stop_sharing(&mut self, erase: bool) -> Result<Vec<String>> {
         let shared = self.shared(true)?;
         let mut said = Vec::new();
@@ -72,7 +72,7 @@ impl Engine {
         Ok(said)
     }
 
-    /// Returns a message for people.
+    /// Removes another replica from the remote. Returns a message for people.
     pub(super) fn forget_replica(&mut self, asked: &str) -> Result<String> {
         let mut shared = self.shared(false)?;
         shared.sidecar.fetch()?;
@@ -100,10 +100,10 @@ impl Engine {
         Ok(format!("forgot replica {replica}"))
     }
 
-    /// Problems with sharing: a remote out of reach, or a host that refuses the refs. Asks the remote only if the last
-    /// sync did not reach it.
+    /// Findings about sharing: an unreachable remote, or a host that refuses the refs. Contacts the remote
+    /// only if the last sync did not reach it.
     pub(crate) fn sharing_findings(&self) -> Vec<Finding> {
-        // A server shares them already.
+        // A server shares the sessions already.
         if self.team.is_some() {
             return Vec::new();
         }
@@ -132,7 +132,7 @@ impl Engine {
     }
 }
 
-/// Which refs the host accepts, if not those in use.
+/// A finding about the refs that the host accepts; `None` if it accepts those in use.
 fn probed(sidecar: &Sidecar, settings: &Settings) -> Result<Option<Finding>> {
     const REFS: &str = "refs/leftoff/probe/";
     const BRANCHES: &str = "refs/heads/leftoff-probe/";

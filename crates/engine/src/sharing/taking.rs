@@ -1,5 +1,5 @@
-//! Takes other replicas' histories into the store: which one counts, and what happens to the others. Writes
-//! no event.
+//! Takes other replicas' histories into the store: decides which history of a session counts, and what
+//! happens to the others. Adds no event.
 
 mod ids;
 
@@ -25,10 +25,10 @@ use std::path::Path;
 use store::chain::{Given, Hash};
 use store::{Arrival, Arrived, EventRow, Loaded, Store, TakenHistory};
 
-/// A session changed this recently is in use, unless it is paused.
+/// A session that changed this recently is in use, unless it is paused.
 pub(crate) const SEEN_LATELY_SECONDS: u64 = 15 * 60;
 
-/// A stored history of the same session.
+/// A stored history of the session that is being taken.
 struct Copy {
     loaded: Loaded,
     head: Hash,
@@ -39,14 +39,14 @@ struct Copy {
 /// The result of taking histories.
 #[derive(Debug, Default)]
 pub(super) struct TakenIn {
-    /// Sessions that are new here or have another history now.
+    /// The number of sessions that are new here or have another history now.
     pub(super) sessions: usize,
-    /// Forks.
+    /// The number of forks.
     pub(super) forks: usize,
 }
 
 impl Engine {
-    /// Decides about these sessions and stores the result, in one transaction.
+    /// Decides which histories of these sessions count, and stores them in one transaction.
     pub(super) fn take_in(
         &mut self,
         shared: &mut Shared,
@@ -82,7 +82,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Stored histories of this very session, under any id.
+    /// The stored histories of this session, under any id.
     fn copies(
         &self,
         stream: &Stream,
@@ -107,8 +107,8 @@ impl Engine {
         Ok(copies)
     }
 
-    /// A stored session's events, each with its author replica. Empty if one has no seal: such a log was
-    /// changed behind leftoff's back.
+    /// A stored session's events, each with the replica that wrote it. Empty if an event has no seal:
+    /// something other than leftoff changed such a log.
     pub(super) fn kept_nodes(
         &self,
         id: &SessionId,
@@ -125,7 +125,7 @@ impl Engine {
         let own = Author { replica: shared.settings.replica.clone(), is_certain: true };
         let mut found: Vec<Node> = nodes(None, &given, &own).collect();
         if let Some(arrival) = arrival {
-            // Nobody else sends what came in a bundle, so it is sent from here.
+            // A session from a bundle is sent under this replica's name, because no other replica sends it.
             let by_bundle = is_bundle(arrival).then(|| shared.settings.replica.clone());
             let replica = by_bundle.unwrap_or_else(|| arrival.replica.clone());
             let from_elsewhere = Author { replica, is_certain: false };
@@ -213,7 +213,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Purges that a key of the allowed signers signed: they count whoever wrote the events.
+    /// The purges signed with a key of the allowed signers; they count whoever wrote the purged events.
     fn signed_purges(&self, stream: &Stream) -> Result<BTreeSet<Hash>> {
         let mut signed = BTreeSet::new();
         for (link, act, signature) in stream.tree.signed_purges() {
@@ -226,7 +226,8 @@ impl Engine {
         Ok(signed)
     }
 
-    /// Somebody works on it here, or did so a moment ago: its history does not change under their feet.
+    /// True if somebody works on the session here or did so a moment ago, so that its history must not change
+    /// now.
     fn is_live_here(&self, copy: &Copy) -> bool {
         let row = &copy.loaded.row;
         if row.lifecycle != "active" || row.machine.is_some() || !self.is_worktree_of_this(&row.worktree) {
@@ -239,7 +240,8 @@ impl Engine {
             || self.store.agents(None).is_ok_and(is_bound)
     }
 
-    /// False for the worktree of a clone that this store is a copy of: nobody works there on this copy.
+    /// True if a worktree belongs to this store. One of the clone from which this store was copied does not:
+    /// nobody works there on the copy.
     fn is_worktree_of_this(&self, worktree: &str) -> bool {
         let database = |project: Project| project.database();
         let there = Project::find(Path::new(worktree)).and_then(database);
@@ -264,7 +266,8 @@ impl Engine {
         if copy.is_some_and(|copy| copy.head == *head) && common == way.len() {
             return Ok(None);
         }
-        // Anybody can write any name into a segment, and push any ref: only what is in this store was written here.
+        // Anybody can put any name into a segment and push any ref, so only events in this store count as
+        // written here.
         let arrival = way.iter().rfind(|node| !own.contains(&node.link)).map(|last| Arrival {
             session: id.clone(),
             replica: last.author.replica.clone(),
@@ -306,14 +309,14 @@ impl Engine {
     }
 }
 
-/// Events of stored histories that were written here.
+/// The links of events in stored histories that were written here.
 fn own_links(shared: &Shared, copies: &[Copy]) -> BTreeSet<Hash> {
     let nodes = copies.iter().flat_map(|copy| &copy.nodes);
     let is_own = |node: &&Node| node.author.is_certain && node.author.replica == shared.settings.replica;
     nodes.filter(is_own).map(|node| node.link).collect()
 }
 
-/// A fork is paused: nobody works on it.
+/// Pauses a fork, because nobody works on it.
 fn set_aside(session: &mut Session) {
     if matches!(session.lifecycle, Lifecycle::Active) {
         session.lifecycle = Lifecycle::Paused {
@@ -325,7 +328,8 @@ fn set_aside(session: &mut Session) {
     }
 }
 
-/// A row whose place is not in its log: it came from another machine, or is a fork.
+/// A session with the place in its row, which a fork or a session from another machine does not have in its
+/// log.
 pub(crate) fn placed(mut session: Session, row: &store::SessionRow) -> Session {
     if row.machine.is_some() || session.machine.is_some() || session.id != row.id {
         session.id = row.id.clone();
@@ -338,7 +342,8 @@ pub(crate) fn placed(mut session: Session, row: &store::SessionRow) -> Session {
     session
 }
 
-/// The session of a history, if its chain is valid and this program can read it.
+/// The events and session of a history, or the reason why its chain is invalid or this program cannot read
+/// it.
 fn readable(stream: &Stream, head: &Hash) -> std::result::Result<(Vec<Recorded>, Session), String> {
     let way = stream.tree.way(head);
     if way.is_empty() {

@@ -1,5 +1,5 @@
-//! Definitions and stored files that other replicas' histories name. Nothing is accepted unless its hash
-//! matches.
+//! Takes the definitions and stored files that other replicas' histories name. Data whose hash does not match
+//! is refused.
 
 use super::Shared;
 use crate::engine::Engine;
@@ -10,11 +10,11 @@ use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use store::{Arrived, ContentRow, DefinitionRow, Store};
 
-/// Larger contents are refused.
+/// The largest content accepted.
 const LARGEST_CONTENT: u64 = 1 << 20;
 
 impl Engine {
-    /// Definitions and contents that the histories name and the store lacks, if a replica has them.
+    /// Adds definitions and stored files that the histories name and the store lacks, if a replica has them.
     pub(super) fn add_texts(&self, shared: &mut Shared, arrived: &mut Arrived) -> Result<()> {
         let (mut definitions, mut contents) = (BTreeMap::new(), BTreeSet::new());
         for row in arrived.histories.iter().flat_map(|history| &history.events) {

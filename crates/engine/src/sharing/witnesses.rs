@@ -1,5 +1,5 @@
-//! Where histories came from, by session: a second record beside the store's own, in `arrived.json`. It stays when
-//! sharing is switched off, and is read only where that matters.
+//! Records where histories came from: a second record beside the store's own, in `arrived.json`. The file
+//! stays when sharing is switched off, and is read only where that origin matters.
 
 use super::settings::{Settings, read_json, write_json};
 use crate::engine::Engine;
@@ -13,12 +13,13 @@ use store::{Arrival, Arrived, Store};
 
 const NAME: &str = "arrived.json";
 
-/// An arrival, so that a row that was deleted from the store does not make a history one's own.
+/// The arrival of a history. It still shows where the history came from if somebody deletes the store's own
+/// record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Witness {
     pub(super) replica: String,
     pub(super) version: u64,
-    /// The link of the chain at that version, in hexadecimal.
+    /// The link of that version in the hash chain, in hexadecimal.
     pub(super) head: String,
     pub(super) at: Timestamp,
 }
@@ -34,7 +35,7 @@ impl Witnesses {
         Ok(Self { arrived: read_json(&folder.join(NAME))?.unwrap_or_default(), is_changed: false })
     }
 
-    /// Remembers an arrival. A shorter one does not replace it.
+    /// Records an arrival, unless a longer one is recorded.
     pub(super) fn remember(&mut self, arrival: &Arrival) {
         let known = self.arrived.get(arrival.session.as_str());
         if known.is_none_or(|known| known.version < arrival.version) {
@@ -49,7 +50,7 @@ impl Witnesses {
         }
     }
 
-    /// Adds those that an older program kept in `sync.json`.
+    /// Adds the arrivals that an older program recorded in `sync.json`.
     pub(super) fn add_older(&mut self, older: BTreeMap<String, Witness>) {
         self.is_changed |= !older.is_empty();
         for (session, witness) in older {
@@ -64,14 +65,14 @@ impl Witnesses {
         Ok(())
     }
 
-    /// The database moved to another folder.
+    /// Moves the file after the database moved to another folder.
     pub(super) fn move_between(from: &Path, to: &Path) {
         let _ = std::fs::rename(from.join(NAME), to.join(NAME));
     }
 }
 
 impl Engine {
-    /// The arrivals of stored sessions: as the store says, and as witnesses remember them where the store says nothing.
+    /// The arrivals of stored sessions, from the store, or from witnesses where the store lacks them.
     pub(super) fn arrivals_known(&self, witnesses: &Witnesses) -> Result<BTreeMap<SessionId, Arrival>> {
         let arrivals = self.store.arrivals()?.into_iter();
         let mut known: BTreeMap<SessionId, Arrival> =
@@ -85,7 +86,7 @@ impl Engine {
         Ok(known)
     }
 
-    /// An arrival that only a witness still knows, unless the session has another history by now.
+    /// The arrival that only a witness shows, unless the session has another history by now.
     fn witnessed(
         &self,
         id: &SessionId,
@@ -104,7 +105,7 @@ impl Engine {
         Ok((crate::hex(&head) == witness.head).then_some(arrival))
     }
 
-    /// The last event of a session that was written elsewhere; 0 if none was.
+    /// The version of the last event of a session that was written elsewhere; 0 if there is none.
     pub(crate) fn arrived_up_to(&self, id: &SessionId) -> Result<u64> {
         let known = self.store.base().arrival(id)?;
         let folder = self.sharing_folder().ok();
@@ -118,7 +119,8 @@ impl Engine {
         Ok(witnessed.or(known).map_or(0, |arrival| arrival.version))
     }
 
-    /// Remembers arrivals a second time, beside the store. If that fails, the store's own record is enough.
+    /// Records arrivals in a second place, beside the store. Failures are ignored, because the store has its
+    /// own record.
     pub(crate) fn remember_arrivals(&self, arrived: &Arrived) {
         let Ok(folder) = self.sharing_folder() else { return };
         let Ok(mut witnesses) = Witnesses::read(&folder) else { return };

@@ -1,4 +1,4 @@
-//! Items that only a file calls done: a ticked box of an imported list, or a task ticked in another tool's files.
+//! Items that only a file calls done: ticked in an imported list, or in another tool's files.
 
 use super::replay::{End, Replay};
 use crate::checks::{asks_for_finished_items, is_completed_by_file, is_ticked_in_list};
@@ -7,7 +7,7 @@ use model::item::ItemBook;
 use model::run::Run;
 use model::workflow::PhaseDefinition;
 
-/// True if a passed check needed finished items, and only a file says that one of them is finished.
+/// True if a passed check required finished items, and only a file says that one of them is finished.
 pub(super) fn rests_on_claimed_items(
     replay: &Replay,
     run: &Run,

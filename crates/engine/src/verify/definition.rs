@@ -1,4 +1,4 @@
-//! The definition of a run: as stored when it started, and as in the project.
+//! The definition of a run: as it was stored when the run started, and as it is in the project.
 
 use super::material::Material;
 use super::problem::{Problem, Remark};
@@ -18,14 +18,14 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The readable definitions of a history, by hash.
+/// The readable definitions of a history, by the hash of their source.
 pub(super) fn stored(material: &Material<'_>) -> BTreeMap<String, Workflow> {
     let read = |(hash, body): (&String, &String)| Some((hash.clone(), serde_json::from_str(body).ok()?));
     material.definitions.iter().filter_map(read).collect()
 }
 
-/// Compares every named definition with the stored one of its hash; the last one of each workflow also with
-/// the project's.
+/// Compares every definition that the history names with the stored one, and the latest of each workflow also
+/// with the project's.
 pub(super) fn problems(
     engine: &Engine,
     material: &Material<'_>,
@@ -61,10 +61,11 @@ pub(super) fn problems(
     problems
 }
 
-/// A definition that the project lacks, or has in another form.
+/// A problem if the project lacks this definition, or has a different one.
 fn not_here(engine: &Engine, session: &Session, run: &WorkflowRef, stored: &Workflow) -> Option<Problem> {
     let known = definitions::known_here(&engine.project, session, run.name.as_str());
-    // A session in another tool's file may name an older version than the project has; its phases and gates count.
+    // A session in another tool's file may name an older version than the project's; its phases and gates are
+    // compared.
     let is_stored = |own: &Workflow| Workflow { version: stored.version.clone(), ..own.clone() } == *stored;
     match known {
         Some(workflow) if is_stored(&workflow) => None,
@@ -78,7 +79,7 @@ fn not_here(engine: &Engine, session: &Session, run: &WorkflowRef, stored: &Work
     }
 }
 
-/// Where the project's own definition of a run comes from, if a reader should know.
+/// Remarks about where the project's definition of a run comes from.
 pub(super) fn remarks(engine: &Engine, session: &Session) -> Vec<Remark> {
     let mut remarks = Vec::new();
     let runs = super::judge::newest_runs(session).filter(|_| session.layout == NATIVE);
@@ -100,7 +101,7 @@ pub(super) fn remarks(engine: &Engine, session: &Session) -> Vec<Remark> {
     remarks
 }
 
-/// The recorded files that an approval of a phase is about, with their hashes when the phase ended.
+/// The recorded files that an approval of this phase covers, with their hashes when the phase ended.
 pub(super) fn files_of(defined: &PhaseDefinition, end: &End, ordinal: u32) -> BTreeMap<String, String> {
     let is_named =
         |path: &str| names(checked(defined).chain(&defined.produces), &end.workspace, path, ordinal);
@@ -108,8 +109,8 @@ pub(super) fn files_of(defined: &PhaseDefinition, end: &End, ordinal: u32) -> BT
     named.map(|(path, hash)| (path.clone(), hash.clone())).collect()
 }
 
-/// True if a passed check of a phase was about this file: it names the file, or it approves everything that the phase
-/// names or produces.
+/// True if a passed check of this phase covered the file: it names the file, or it approves everything that
+/// the phase names or produces.
 pub(super) fn was_checked(defined: &PhaseDefinition, end: &End, path: &str, ordinal: u32) -> bool {
     let is_named = |check: &CheckDefinition| match &check.kind {
         CheckKind::Artifact { path: pattern, .. } => {
@@ -138,7 +139,7 @@ fn checked(defined: &PhaseDefinition) -> impl Iterator<Item = &String> {
     })
 }
 
-/// True if one of these paths of a definition is this file, directly or by `{item}`.
+/// True if one of these paths of a definition means this file, directly or by `{item}`.
 fn names<'a>(
     mut patterns: impl Iterator<Item = &'a String>,
     workspace: &str,
@@ -158,8 +159,8 @@ fn names<'a>(
     })
 }
 
-/// The phases of a run must be those of its definition, in order. A run that grows, and one in another tool's files, may
-/// have more.
+/// A problem if a run's phases are not those of its definition, in order. A growing run, and one in another
+/// tool's files, may have more.
 pub(super) fn other_phases(session: &Session, run: &Run, stored: &Workflow) -> Option<Problem> {
     let defined: Vec<&Name> = stored.phases.iter().map(|phase| &phase.id).collect();
     let may_have_more = may_have_more(session, stored);
@@ -168,7 +169,7 @@ pub(super) fn other_phases(session: &Session, run: &Run, stored: &Workflow) -> O
     (found != defined).then(|| Problem::OtherPhases { workflow: run.workflow.name.clone() })
 }
 
-/// True if a run may have phases that its definition does not name.
+/// True if a run may have phases that its definition lacks.
 pub(super) fn may_have_more(session: &Session, stored: &Workflow) -> bool {
     stored.on_complete == OnComplete::Grow || session.layout != NATIVE
 }

@@ -1,4 +1,4 @@
-//! Recorded files against the tree. An untracked file may be missing if its content is stored.
+//! Compares recorded files with the tree. An untracked file may be missing if its content is stored.
 
 use super::material::Material;
 use crate::artifacts::look;
@@ -26,11 +26,11 @@ pub struct FileReport {
 #[serde(rename_all = "snake_case")]
 pub enum FileState {
     AsRecorded,
-    /// Not in the tree, not tracked by git, and stored with the session as recorded.
+    /// Neither in the tree nor tracked by git, but stored with the session as recorded.
     Kept,
     Changed,
     Missing,
-    /// No longer a regular file, or a link out of the project.
+    /// Not a regular file any more, or a link that leads out of the project.
     Unusable,
 }
 
@@ -64,7 +64,7 @@ impl FileReport {
     }
 }
 
-/// Every file that the session recorded, by path.
+/// A report for every file that the session recorded, in order of path.
 pub(super) fn compare(material: &Material<'_>, session: &Session) -> Vec<FileReport> {
     let mut reports: Vec<FileReport> =
         session.artifacts.values().map(|known| report(&material.root, known)).collect();
@@ -101,7 +101,7 @@ fn report(root: &Path, known: &Artifact) -> FileReport {
     }
 }
 
-/// The paths that git tracks; empty outside a repository.
+/// Those of these paths that git tracks; empty outside a repository.
 fn tracked(root: &Path, paths: &[&str]) -> BTreeSet<String> {
     let listed = about(root).args(["--literal-pathspecs", "ls-files", "-z", "--"]).args(paths).output();
     let text = listed.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();

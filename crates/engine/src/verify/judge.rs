@@ -1,4 +1,4 @@
-//! Judges a replayed history: which phases count, and the problems of the rest.
+//! Judges a replayed history: which phases are proven, and why the others are not.
 
 use super::claimed_items::rests_on_claimed_items;
 use super::material::Material;
@@ -33,15 +33,15 @@ pub(super) struct Judge<'a> {
     pub(super) request: &'a VerifyRequest,
 }
 
-/// The basis for judging every phase.
+/// The data by which every phase is judged.
 struct Ground {
     definitions: BTreeMap<String, Workflow>,
     /// Versions of purged events.
     purged: BTreeSet<u64>,
-    /// The history up to this version is authentic, whoever brought it here.
+    /// The history up to this version is authentic, whoever brought it here; 0 if nothing shows that.
     anchored: u64,
     signatures: Signatures,
-    /// Nobody accepted a list of signers here.
+    /// True if nobody has accepted a list of signers here.
     no_signers: bool,
     approves: Who,
     overrides: Who,
@@ -68,7 +68,7 @@ impl Judge<'_> {
             head: self.head(),
             events: self.material.kept_rows().len(),
             holds,
-            // Somebody who names a bundle asks about its session alone, not about others on its branch.
+            // A named bundle is verified for itself, not as one of several sessions of a branch.
             aside: self.request.branch.is_some()
                 && self.request.bundle.is_none()
                 && matches!(session.lifecycle, Lifecycle::Abandoned { .. }),
@@ -94,7 +94,7 @@ impl Judge<'_> {
         })
     }
 
-    /// A head recorded earlier vouches for everything up to it.
+    /// The version up to which the recorded head vouches for the history; 0 if it is not in the history.
     fn anchored(&self) -> u64 {
         self.request.head.as_ref().and_then(|asked| self.version_of_head(asked)).unwrap_or(0)
     }
@@ -103,7 +103,7 @@ impl Judge<'_> {
         self.material.chain.head.map(|head| hex(&head))
     }
 
-    /// The last event when this was the chain's head.
+    /// The version of the last event when the hash chain had this head.
     fn version_of_head(&self, asked: &str) -> Option<u64> {
         let asked = asked.to_ascii_lowercase();
         let mut seals = self.material.chain.seals.iter();
@@ -141,8 +141,8 @@ impl Judge<'_> {
         broken.chain(late).collect()
     }
 
-    /// On the machine where they were given, approvals count without a list of signers unless the policy
-    /// requires one.
+    /// Problems with signatures. Approvals given on this machine count without a list of signers, unless the
+    /// policy requires one.
     fn signature_problems(&self, ground: &Ground) -> Vec<Problem> {
         let bad = &ground.signatures.bad;
         if ground.no_signers {
@@ -158,7 +158,8 @@ impl Judge<'_> {
         (!is_of_branch).then(|| Problem::OtherBranch { asked: asked.clone() })
     }
 
-    /// A history under the id of another session. A copy that arrived beside one of the same id has a suffix.
+    /// A problem if the history belongs to another session. The id of a copy may have a suffix, if another
+    /// session had its id here.
     fn id_problem(&self) -> Option<Problem> {
         let own = self.replay.session.id.as_str();
         let rest = self.material.session.as_str().strip_prefix(own);
@@ -188,7 +189,7 @@ impl Judge<'_> {
         }
     }
 
-    /// In a growing run: the phase that had started when the session was closed.
+    /// True for the phase of a growing run that had started when the session was closed.
     fn is_beyond_the_end(&self, run: &Run, phase: &Phase) -> bool {
         let is_closed = matches!(self.replay.session.lifecycle, Lifecycle::Completed { .. });
         let is_last = run.phases.last().is_some_and(|last| last.id() == phase.id());
@@ -209,7 +210,7 @@ impl Judge<'_> {
             problems.extend(self.replaced(run, phase.id(), end, ground));
             problems.extend(workflow.and_then(|workflow| self.applies(run, phase, workflow)));
             let is_claim = self.is_mere_claim(run, end, defined, ground) || self.lacks_signature(end, ground);
-            // Nothing needs to be shown for a phase without a gate.
+            // A phase without a gate needs no proof.
             let has_no_gate =
                 outcome == Some(Outcome::Done) && !defined.is_some_and(PhaseDefinition::has_gate);
             // A phase that only a file completed is a claim, whatever the file says about its checks.
@@ -257,13 +258,14 @@ impl Judge<'_> {
         ground: &Ground,
     ) -> bool {
         let is_from_elsewhere = end.version <= self.material.from_elsewhere && end.version > ground.anchored;
-        // The signature covers the approved files only by their hash, and the events that record them come later.
+        // The signature covers the approved files by their hash; the events that record the files come after
+        // it.
         let approved =
             || defined.map(|defined| evidence_hash(&definition::files_of(defined, end, run.ordinal)));
         is_from_elsewhere && !approved().is_some_and(|files| is_shown_by_signatures(end, &files, ground))
     }
 
-    /// True if the phase relies on an approval that needs a signature and has none.
+    /// True if the phase relies on an approval that needs a signature but has none.
     fn lacks_signature(&self, end: &End, ground: &Ground) -> bool {
         let must_be_signed = |approved: &Approved| {
             let is_from_elsewhere =
@@ -300,7 +302,7 @@ impl Judge<'_> {
         problems.extend(
             newest.is_some_and(|newest| !has_same_gate(defined, newest)).then_some(Problem::EarlierGate),
         );
-        // Another tool's files have results of that tool's own.
+        // Another tool's files contain that tool's own results, which no definition declares.
         if !is_tool(&end.actor) {
             problems.extend(result_problems(report, defined));
         }
@@ -316,7 +318,7 @@ impl Judge<'_> {
         problems
     }
 
-    /// Compares the judged definition, state and items with the history.
+    /// Compares the definition, state and items that the gate judged with those in the history.
     fn judged_problems(&self, run: &Run, phase: &Phase, report: &AttemptReport, end: &End) -> Vec<Problem> {
         let Some(judged) = &report.judged else { return Vec::new() };
         let mut problems = Vec::new();
@@ -328,7 +330,7 @@ impl Judge<'_> {
             judged.is_some_and(|items| *items != self.replay.items_before(run, phase.id(), end.version))
         };
         if judged.state != end.state || are_other_items() {
-            // A purge changes texts that the state contained; then nothing shows what the gate judged.
+            // A purge changes texts in the judged state, so that its hash cannot be checked any more.
             let purged = self.replay.purged_of_state(end.version);
             problems.push(purged.map_or(Problem::OtherState, |version| Problem::Purged { version }));
         }
@@ -366,8 +368,8 @@ impl Judge<'_> {
         asked.filter(|check| !has_failed(check)).filter_map(|check| problem(check.id.as_str())).collect()
     }
 
-    /// A phase that was called not applicable although its condition holds now: it was false only for a moment. Files
-    /// beside a session from elsewhere are not here.
+    /// A problem if a phase was called not applicable although its condition is true now. Not checked for a
+    /// session from another machine, whose files are not here.
     fn applies(&self, run: &Run, phase: &Phase, workflow: &Workflow) -> Option<Problem> {
         let session = &self.replay.session;
         let is_current = session.run().is_some_and(|current| std::ptr::eq(current, run));
@@ -380,7 +382,7 @@ impl Judge<'_> {
         (!skips.iter().any(|skip| skip.phase == *phase.id())).then_some(Problem::Applies { when })
     }
 
-    /// Files of the passed gate that changed since without passing a later gate.
+    /// Files that the gate judged but that were recorded again later, without passing another gate.
     fn replaced(&self, run: &Run, phase: &Name, end: &End, ground: &Ground) -> Vec<Problem> {
         let is_replaced = |(path, hash): &(&String, &String)| {
             let newest = self.replay.session.artifacts.get(*path).map(|known| &known.newest);
@@ -392,7 +394,7 @@ impl Judge<'_> {
         replaced.map(|(path, _)| Problem::Replaced { path: path.clone() }).collect()
     }
 
-    /// True if a passed check of another finished phase of the run was about this file.
+    /// True if a passed check of another finished phase of the run covered this file.
     fn was_checked_by(&self, run: &Run, phase: &Name, path: &str, ground: &Ground) -> bool {
         let Some(end) = self.replay.end(run, phase) else { return false };
         let defined = ground.definitions.get(&end.definition);
@@ -402,13 +404,14 @@ impl Judge<'_> {
     }
 }
 
-/// True if the phase passed with this approval.
+/// True if a passed check of the phase is based on this approval.
 fn rests_on(end: &End, approved: &Approved) -> bool {
     let checks = end.report.iter().flat_map(|report| &report.checks);
     checks.filter(|check| !check.failed()).any(|check| check.id == approved.check.as_str())
 }
 
-/// True if every passed check is an approval of these files with a valid signature: nothing else must be trusted.
+/// True if every passed check is an approval of these files with a valid signature, so that nothing else must
+/// be trusted.
 fn is_shown_by_signatures(end: &End, files: &str, ground: &Ground) -> bool {
     let Some(report) = end.report.as_ref().filter(|report| report.overridden.is_none()) else { return false };
     let is_signed = |check: &CheckResult| {
@@ -421,7 +424,7 @@ fn is_shown_by_signatures(end: &End, files: &str, ground: &Ground) -> bool {
     !report.checks.is_empty() && report.checks.iter().all(is_signed)
 }
 
-/// The newest run of each workflow: earlier ones were superseded.
+/// The newest run of each workflow; earlier runs do not matter any more.
 pub(super) fn newest_runs(session: &Session) -> impl Iterator<Item = &Run> {
     session.runs.iter().filter(|run| {
         let is_newer = |other: &&Run| other.workflow.name == run.workflow.name && other.ordinal > run.ordinal;

@@ -1,4 +1,4 @@
-//! Collects the data to verify, from the store, a bundle, or fetched rows.
+//! Collects the data to verify: from the store, from a bundle, or from fetched rows.
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -17,14 +17,14 @@ pub(crate) struct Material<'a> {
     pub(crate) session: SessionId,
     pub(crate) rows: Vec<EventRow>,
     pub(crate) chain: Chain,
-    /// The rows up to this version are stored; later ones are external edits without a seal.
+    /// The version up to which rows are stored; later rows are external edits without a seal.
     pub(crate) kept: u64,
-    /// The rows up to this version came from another machine: only an anchored head or a signature shows who
-    /// wrote them.
+    /// The version up to which rows came from another machine, where only a recorded head or a signature
+    /// shows who wrote them.
     pub(crate) from_elsewhere: u64,
-    /// Stored definitions by the hash of their source.
+    /// The stored definitions, by the hash of their source.
     pub(crate) definitions: BTreeMap<String, String>,
-    /// The stored content of a recorded file, by hash.
+    /// Finds the stored content of a recorded file by its hash.
     pub(crate) contents: Box<Contents<'a>>,
     /// The folder to which recorded paths are relative.
     pub(crate) root: PathBuf,
@@ -50,7 +50,7 @@ impl<'a> Material<'a> {
             contents: Box::new(|hash| engine.store.content(hash).ok().flatten()),
             root: session.machine.as_ref().map_or_else(
                 || engine.root_of(&session),
-                // Its worktree is on another machine; it is compared with this tree.
+                // The session's worktree is on another machine, so its files are compared with this tree.
                 |_| engine.project.root.clone(),
             ),
             source: "store",
@@ -74,21 +74,21 @@ impl<'a> Material<'a> {
         })
     }
 
-    /// The rows that the chain covers.
+    /// The rows that the hash chain covers.
     pub(crate) fn kept_rows(&self) -> &[EventRow] {
         let kept = usize::try_from(self.kept).unwrap_or(usize::MAX).min(self.rows.len());
         &self.rows[..kept]
     }
 }
 
-/// The last event written on another machine, for a session from a bundle or from sync.
+/// The version of the last event that another machine wrote, if the session came in a bundle or by sync.
 fn written_elsewhere(engine: &Engine, id: &SessionId, rows: &[EventRow]) -> Result<u64> {
     let taken = rows.iter().rfind(|row| row.kind == "session_taken");
     let taken = taken.map_or(0, |row| row.version.saturating_sub(1));
     Ok(taken.max(engine.arrived_up_to(id)?))
 }
 
-/// The chain computed from salts; empty if a row has none.
+/// The hash chain computed from the seals; empty if a row has no seal.
 fn chain_of(rows: &[EventRow], seals: &BTreeMap<u64, Given>) -> Chain {
     let given: Option<Vec<Given>> = rows.iter().map(|row| seals.get(&row.version).copied()).collect();
     let Some(given) = given else { return Chain::default() };
@@ -109,7 +109,7 @@ fn definitions_named(rows: &[EventRow]) -> BTreeSet<String> {
     named.collect()
 }
 
-/// A bundle as rows.
+/// The contents of a bundle, as rows.
 pub(crate) struct OpenedBundle {
     pub(crate) session: SessionId,
     pub(crate) rows: Vec<EventRow>,

@@ -9,12 +9,13 @@ use store::chain::Broken;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Problem {
     NoChain,
-    /// Events before this version were sealed later, as they stood then.
+    /// Events before this version were sealed later, with the content that they had then.
     ChainedLate {
         since: u64,
     },
     Broken(Broken),
-    /// The chain's end differs from the recorded one; `at` is the last event at that time, if present.
+    /// The hash chain does not end as recorded elsewhere; `at` is the event with the recorded link, if there
+    /// is one.
     OtherHead {
         asked: String,
         at: Option<u64>,
@@ -22,7 +23,7 @@ pub enum Problem {
     OtherBranch {
         asked: String,
     },
-    /// The history began as that of another session.
+    /// The history began under the id of another session.
     OtherSession {
         own: String,
     },
@@ -43,7 +44,7 @@ pub enum Problem {
     DefinitionChanged {
         workflow: Name,
     },
-    /// The project's tree defines the workflow differently, or not at all.
+    /// The project defines the workflow differently, or not at all.
     DefinitionNotHere {
         workflow: Name,
         differences: Vec<String>,
@@ -52,15 +53,15 @@ pub enum Problem {
     OtherPhases {
         workflow: Name,
     },
-    /// The definition does not know this phase.
+    /// The definition does not have this phase.
     UnknownPhase,
     /// The gate passed under an earlier definition with other checks.
     EarlierGate,
-    /// The gate used another definition than the run's.
+    /// The gate used a definition other than the run's.
     OtherDefinition,
-    /// The gate judged another state, or other items, than the history gives.
+    /// The gate judged a state or items that differ from those in the history.
     OtherState,
-    /// The result of a check that the definition does not have.
+    /// The attempt has the result of a check that the definition does not have.
     Undeclared {
         check: String,
     },
@@ -70,22 +71,22 @@ pub enum Problem {
     },
     /// The definition forbids overriding this gate.
     NoOverride,
-    /// Items were open when their check passed.
+    /// The check for finished items passed although items were open.
     OpenItems {
         check: String,
     },
-    /// The definition has a check without a result in the attempt.
+    /// The attempt has no result for a check of the definition.
     Unchecked {
         check: String,
     },
     NoApproval {
         check: String,
     },
-    /// An approval of files other than those recorded with the phase.
+    /// An approval covers files other than those recorded with the phase.
     ApprovedOthers {
         check: String,
     },
-    /// An approval had run out when its phase ended.
+    /// An approval had expired when its phase ended.
     ApprovedBefore {
         check: String,
     },
@@ -96,15 +97,15 @@ pub enum Problem {
     OverriddenByOther {
         who: String,
     },
-    /// The policy requires a signature.
+    /// The policy requires a signature for the override, which has none.
     OverrideNotSigned,
-    /// A signature by no allowed key, or for something else.
+    /// A signature is not by an allowed key, or signs something else.
     BadSignature {
         version: u64,
     },
-    /// There are signatures, but nobody accepted a list of signers here.
+    /// The history has signatures, but nobody has accepted a list of signers here.
     SignersNotAccepted,
-    /// The event with the proof, or an approval, was purged.
+    /// The event with the proof, or the event of an approval, was purged.
     Purged {
         version: u64,
     },
@@ -114,7 +115,7 @@ pub enum Problem {
     Applies {
         when: String,
     },
-    /// A file of the passed gate was recorded again since, without a check.
+    /// A file that the gate judged was recorded again later, without a check.
     Replaced {
         path: String,
     },
@@ -249,7 +250,7 @@ impl std::fmt::Display for Problem {
     }
 }
 
-/// Something that a reader of the report should know, although it disproves nothing.
+/// A fact that a reader of the report should know, although it disproves nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Remark {
     /// The project's definition is not the one in its last commit.

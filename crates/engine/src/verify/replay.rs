@@ -1,4 +1,4 @@
-//! Folds a history event by event and keeps the basis of each phase's end: its files, approvals and
+//! Folds a history event by event, and keeps the basis of each phase's end: its files, approvals and
 //! definition.
 
 use super::problem::Problem;
@@ -22,45 +22,45 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use store::EventRow;
 
-/// Two correct clocks may differ by this much.
+/// How many seconds two correct clocks may differ.
 const SLACK_SECONDS: u64 = 5 * 60;
 
-/// Workflow, run number, and phase.
+/// A phase of a run: the workflow, the run's number, and the phase.
 type PhaseKey = (String, u32, Name);
 
 pub(crate) struct Replay {
     pub(crate) session: Session,
     pub(crate) history: Vec<Recorded>,
-    /// The latest ends of finished phases.
+    /// The latest end of each finished phase.
     ends: BTreeMap<PhaseKey, End>,
-    /// The newest approval of each check of each phase.
+    /// The newest approval of each check in each phase.
     approvals: Vec<Approved>,
-    /// The last branch and commit in the history.
+    /// The last branch and commit that the history names.
     pub(crate) branch: Option<String>,
     pub(crate) commit: Option<String>,
 }
 
-/// The end of a phase.
+/// The end of a phase, and the data on which it is based.
 #[derive(Debug, Clone)]
 pub(crate) struct End {
     pub(crate) version: u64,
     pub(crate) at: Timestamp,
     pub(crate) actor: Actor,
-    /// The run's definition at that time.
+    /// The hash of the run's definition when the phase ended.
     pub(crate) definition: String,
-    /// SHA-256 of that definition as stored, if the history names it.
+    /// The SHA-256 of that definition as stored, if the history names it.
     pub(crate) named: Option<String>,
-    /// Hash of the state before the event.
+    /// The hash of the state before the phase ended.
     pub(crate) state: String,
-    /// The phase's open items.
+    /// The number of the phase's open items.
     pub(crate) open_items: u32,
-    /// The session's folder, to which the paths of the definition are relative.
+    /// The session's folder, to which the definition's paths are relative.
     pub(crate) workspace: String,
-    /// `None` for a skipped or claimed phase.
+    /// The result of the gate; `None` for a skipped or claimed phase.
     pub(crate) report: Option<AttemptReport>,
-    /// Hashes of the phase's files as recorded then, by path.
+    /// The hashes of the phase's files as recorded when it ended, by path.
     pub(crate) files: BTreeMap<String, String>,
-    /// Hashes of all files that the session had recorded then, by path.
+    /// The hashes of all files that the session had recorded when the phase ended, by path.
     pub(crate) all_files: BTreeMap<String, String>,
     pub(crate) approvals: Vec<Approved>,
 }
@@ -108,14 +108,15 @@ impl Replay {
         self.ends.get(&(run.workflow.name.to_string(), run.ordinal, phase.clone()))
     }
 
-    /// The hash of a phase's items before this version.
+    /// The hash of a phase's items before this version of the session.
     pub(crate) fn items_before(&self, run: &Run, phase: &Name, version: u64) -> String {
         let kept = self.history.partition_point(|recorded| recorded.version < version);
         let book = ItemBook::fold(&self.history[..kept]);
         items_hash(book.iter().filter(|item| item.run.is(run) && item.phase == *phase))
     }
 
-    /// An event before this version that says something about the session's state, and whose text was purged later.
+    /// The version of an event before `end` that is part of the session's state, and whose text was purged
+    /// later.
     pub(super) fn purged_of_state(&self, end: u64) -> Option<u64> {
         let later = self.history.iter().filter(|recorded| recorded.version > end);
         let purged = later.filter_map(|recorded| match &recorded.event {
@@ -133,7 +134,8 @@ impl Replay {
         self.approvals.iter().find(|known| known.phase == *phase && known.check == *check)
     }
 
-    /// Events dated well before the latest one of their machine. A tool's own files may contain any times.
+    /// Problems with events dated well before the latest one of their machine. A tool's own files may have
+    /// any times.
     pub(super) fn clock_problems(&self) -> Vec<Problem> {
         let mut latest: BTreeMap<&str, Timestamp> = BTreeMap::new();
         let mut problems = Vec::new();
@@ -163,7 +165,7 @@ impl Replay {
         for recorded in rest {
             let before = state_judged(&session, &recorded.event);
             session = session.apply(recorded);
-            // An approval ends with its run, and when its phase is opened again or it is withdrawn.
+            // An approval ends with its run, when its phase is reopened, and when it is withdrawn.
             approvals.retain(|known| known.still_counts(&session));
             self.note_place(&recorded.event);
             match &recorded.event {
@@ -231,7 +233,7 @@ impl Replay {
     }
 }
 
-/// Texts that no gate looks at.
+/// True for events whose text no gate judges.
 fn is_remark(event: &Event) -> bool {
     matches!(
         event,
@@ -243,7 +245,7 @@ fn is_remark(event: &Event) -> bool {
     )
 }
 
-/// The hash of the state that a gate's event follows, if the event names it.
+/// The hash of the state before a gate's event, if the event records one.
 fn state_judged(before: &Session, event: &Event) -> String {
     match event {
         Event::PhaseCompleted { attempt, .. } if attempt.judged.is_some() => {

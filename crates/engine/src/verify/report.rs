@@ -1,4 +1,4 @@
-//! The answer of `verify`, for people and programs.
+//! The report of `verify`, for people and programs.
 
 use super::files::FileReport;
 use super::problem::{Problem, Remark};
@@ -8,30 +8,30 @@ use model::id::Name;
 use model::outcome::Outcome;
 use serde::Serialize;
 
-/// The verdict on one session's work, with its proof.
+/// The verdict on one session's work, and its proof.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
     pub session_id: String,
     pub title: String,
     pub goal: Option<String>,
-    /// `store` or `bundle`.
+    /// Where the history was read: `store` or `bundle`.
     pub source: &'static str,
     pub lifecycle: &'static str,
     pub branch: Option<String>,
     pub commit: Option<String>,
     /// The last link of the hash chain.
     pub head: Option<String>,
-    /// Stored events, up to the head; edits not taken in yet are none.
+    /// The number of stored events, up to the head; edits that are not adopted yet do not count.
     pub events: usize,
-    /// Every phase counts, every file is as recorded, and there is no other problem.
+    /// True if every phase counts, every file is as recorded, and there is no other problem.
     pub holds: bool,
-    /// An abandoned session of a branch: shown, but not part of the verdict.
+    /// True for an abandoned session of a branch: it is reported, but is not part of the verdict.
     pub aside: bool,
     pub problems: Vec<Problem>,
-    /// For the reader to know; they disprove nothing.
+    /// Facts that the reader should know, although they disprove nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<Remark>,
-    /// The newest run of each workflow.
+    /// The newest run of each workflow, with its phases.
     pub runs: Vec<RunReport>,
     pub files: Vec<FileReport>,
 }
@@ -41,7 +41,7 @@ pub struct RunReport {
     pub workflow: Name,
     pub version: String,
     pub ordinal: u32,
-    /// SHA-256 of the definition's text.
+    /// The SHA-256 of the source of the run's definition.
     pub definition: String,
     pub phases: Vec<PhaseReport>,
 }
@@ -51,13 +51,13 @@ pub struct PhaseReport {
     pub number: u32,
     pub id: Name,
     pub title: String,
-    /// `None` while the phase is open.
+    /// How the phase ended; `None` while it is open.
     pub outcome: Option<Outcome>,
-    /// Its outcome is accepted, and it has no problem.
+    /// True if the phase's outcome is accepted and it has no problem.
     pub counts: bool,
     pub at: Option<Timestamp>,
     pub by: Option<String>,
-    /// Why it was skipped, overridden or does not apply.
+    /// Why the phase was skipped or overridden, or does not apply.
     pub reason: Option<String>,
     pub checks: Vec<CheckReport>,
     pub approvals: Vec<ApprovalReport>,
@@ -78,12 +78,12 @@ pub struct ApprovalReport {
     pub by: String,
     pub remark: Option<String>,
     pub at: Timestamp,
-    /// The key's name among the allowed signers.
+    /// The signer's name in the list of allowed signers.
     pub signed_by: Option<String>,
 }
 
 impl Report {
-    /// Everything that prevents the session from being proven, one line each.
+    /// Everything that keeps the session from being proven, one line each.
     pub fn reasons(&self) -> Vec<String> {
         if self.aside {
             return Vec::new();
@@ -96,7 +96,7 @@ impl Report {
 }
 
 impl PhaseReport {
-    /// The outcome in a word.
+    /// The outcome as one word.
     pub fn outcome_name(&self) -> &'static str {
         self.outcome.map_or("open", Outcome::name)
     }

@@ -1,11 +1,12 @@
-//! Compares a gate's results with its definition: missing, undeclared, or failed without stopping it.
+//! Compares a gate's results with its definition: results that are missing, undeclared, or failed without
+//! stopping the gate.
 
 use super::problem::Problem;
 use super::replay::End;
 use model::gate::{AttemptReport, EVIDENCE};
 use model::workflow::{CheckDefinition, CheckKind, EvidenceDefinition, PhaseDefinition};
 
-/// Results of checks that the definition does not have, and checks of the definition without a result.
+/// Problems with results of checks that the definition lacks, and with checks that have no result.
 pub(super) fn result_problems(report: &AttemptReport, defined: &PhaseDefinition) -> Vec<Problem> {
     let checks = defined.checks.iter().map(|check| (check.id.as_str(), check.kind.name()));
     let of_field = |field: &EvidenceDefinition| field.required;
@@ -28,14 +29,14 @@ pub(super) fn result_problems(report: &AttemptReport, defined: &PhaseDefinition)
     unchecked.chain(undeclared).chain(let_pass).chain(overridden).collect()
 }
 
-/// The items check passed while items were open.
+/// A problem if the check for finished items passed although items were open.
 pub(super) fn open_items(report: &AttemptReport, end: &End) -> Option<Problem> {
     let passed = report.checks.iter().find(|check| check.kind == CheckKind::Items.name() && !check.failed());
     let check = passed.filter(|_| end.open_items > 0)?.id.clone();
     Some(Problem::OpenItems { check })
 }
 
-/// True if two definitions of a phase ask for the same.
+/// True if two definitions of a phase have the same gate.
 pub(super) fn has_same_gate(one: &PhaseDefinition, other: &PhaseDefinition) -> bool {
     let gate = |phase: &PhaseDefinition| {
         let asked = phase.evidence.iter().map(|field| EvidenceDefinition { describe: None, ..field.clone() });

@@ -1,4 +1,4 @@
-//! The events of a history that a person signed with an allowed key.
+//! Finds the events of a history that a person signed with an allowed key.
 
 use super::material::Material;
 use super::replay::{Approved, Replay};
@@ -16,14 +16,14 @@ use std::collections::BTreeMap;
 #[derive(Default)]
 pub(super) struct Signatures {
     good: BTreeMap<u64, Good>,
-    /// Events with a signature by no allowed key, or for something else.
+    /// Versions of events whose signature is not by an allowed key, or signs something else.
     pub(super) bad: Vec<u64>,
 }
 
 struct Good {
     act: SignedAct,
     who: String,
-    /// The last event that the signer saw.
+    /// The version of the last event that the signer saw.
     seen: u64,
 }
 
@@ -51,12 +51,12 @@ impl Signatures {
         Ok(signatures)
     }
 
-    /// A signer vouches for everything that they saw.
+    /// The version up to which signers vouch for the history, because they saw it.
     pub(super) fn anchored(&self) -> u64 {
         self.good.values().map(|good| good.seen).max().unwrap_or(0)
     }
 
-    /// The signer of an approval.
+    /// The signer of an approval, if it was signed with an allowed key.
     pub(super) fn of_approval(&self, approved: &Approved) -> Option<&str> {
         let good = self.good.get(&approved.version.checked_sub(1)?)?;
         let act = &good.act;
@@ -67,7 +67,7 @@ impl Signatures {
         is_of_it.then_some(good.who.as_str())
     }
 
-    /// True if an override of this phase was signed, as the last signature before the phase's end.
+    /// True if an override of this phase is the last thing that was signed before the phase ended.
     pub(super) fn is_override_signed(&self, phase: &Name, end: u64) -> bool {
         let last = self.good.range(..end).next_back().map(|(_, good)| &good.act);
         last.is_some_and(|act| act.action == Restricted::Override.key() && act.phase.as_ref() == Some(phase))
@@ -75,8 +75,8 @@ impl Signatures {
 }
 
 impl Engine {
-    /// True if the newest approval of a check came from another machine without an allowed signature: a
-    /// claim.
+    /// True if the newest approval of a check came from another machine without an allowed signature, and so
+    /// is only a claim.
     pub(crate) fn is_unsigned_from_elsewhere(
         &self,
         id: &SessionId,
@@ -97,8 +97,8 @@ impl Engine {
     }
 }
 
-/// Only external edits found when the signature was stored may lie in between: an old signature is not
-/// reused.
+/// True if a signature directly follows the events that its signer saw. Only external edits may lie in
+/// between, so that an old signature is not used again.
 fn follows(replay: &Replay, seen: u64, signed: u64) -> bool {
     let between = replay.history.iter().filter(|recorded| (seen + 1..signed).contains(&recorded.version));
     let is_edit = |actor: &Actor| match actor {

@@ -1,4 +1,4 @@
-//! Broken and locked files, links, other branches' files.
+//! Tests broken and locked files, links, and files of other branches.
 
 use super::*;
 use rustix::fs::{FlockOperation, flock};
@@ -124,7 +124,8 @@ fn links_are_refused() {
 
 #[test]
 fn r2_a_state_that_cannot_be_written_lets_the_agent_go_on_and_says_so() {
-    // A folder in place of metrics; a file in place of their folder.
+    // In each case the metrics cannot be written: there is a folder in place of the file, or a file in place
+    // of the folder.
     for unwritable in ["sessions/a4326893.json/x", "sessions"] {
         let place = Place::with(PLAN);
         place.write(&format!(".git/requirements/{unwritable}"), "");

@@ -1,4 +1,4 @@
-//! Before and after tools, and at stops.
+//! Tests hooks before and after tools, and when an agent stops.
 
 use super::*;
 
@@ -263,7 +263,7 @@ fn r9_a_pause_is_the_marker_file_that_the_original_reads() {
     place.engine().resume_requirements(Some(ANNA)).expect("resumed");
     assert!(!marker.exists());
     denied(place.edit(ANNA));
-    // Its existence counts, whatever it contains.
+    // The marker file counts whatever it contains.
     fs::write(&marker, "{broken").expect("a file");
     assert_eq!(place.edit(ANNA), Verdict::Allow);
     denied(place.edit(BEN));
@@ -448,7 +448,7 @@ fn what_agents_do_is_counted_once() {
     for event in ["1", "1", "2"] {
         place.used(ANNA, "Bash", Some("cargo test"), None, Some(event));
     }
-    // The agent is wired twice, so it reports twice.
+    // The agent's hook is installed twice, so every event is reported twice.
     place.engine().compacted(&claude(ANNA), Some("one"));
     place.engine().compacted(&claude(ANNA), Some("one"));
     let agent = claude(ANNA);

@@ -1,4 +1,4 @@
-//! Starts, ends, and other agents.
+//! Tests the start and the end of agent sessions, and several agents.
 
 use super::*;
 
@@ -19,7 +19,7 @@ fn write_registry(place: &Place, text: &str) {
     fs::write(place.home().join(".claude/sessions.json"), text).expect("the list");
 }
 
-/// A live session of the original in this project.
+/// Adds a live session of the original tool in this project.
 fn original(place: &Place, id: &str, ppid: u32, project: &str) {
     write_registry(
         place,
@@ -113,7 +113,7 @@ fn behaviour_15_a_single_session_guard_holds_while_another_lives_here() {
     assert_eq!(place.edit(ANNA), Verdict::Allow, "another project");
     original(&place, "bbbb2222", ended(), &here);
     assert_eq!(place.edit(ANNA), Verdict::Allow, "one that is gone");
-    // The system's first process: it refuses the signal from anybody but root, and is alive.
+    // The system's first process is alive, although it refuses signals from anybody but root.
     original(&place, "bbbb2222", 1, &here);
     denied(place.edit(ANNA));
 }
@@ -165,7 +165,7 @@ fn a_list_that_cannot_be_read_is_kept_aside() {
     assert_eq!(fs::read_to_string(kept.path()).expect("text"), "{broken");
 }
 
-/// The id of an ended process.
+/// The id of a process that has ended.
 fn ended() -> u32 {
     let mut child = std::process::Command::new("true").spawn().expect("a process");
     let pid = child.id();

@@ -1,11 +1,12 @@
-//! Many processes at once. Each is this test program again, instructed by its environment.
+//! Tests many processes at once. Each process is this test program again, which its environment tells what to
+//! do.
 
 use super::*;
 use std::process::{Child, Command, Stdio};
 
 const TOLD: &str = "LEFTOFF_TEST_CHILD";
 
-/// Runs the parent's request; alone it has nothing to do.
+/// Runs the request of the parent process; started alone, it does nothing.
 #[test]
 fn child() {
     let Ok(told) = std::env::var(TOLD) else { return };
@@ -62,7 +63,7 @@ fn all_done(children: Vec<Child>) {
 fn no_increment_of_160_processes_is_lost() {
     let place = Place::with("requirements: {commit_plan: {enabled: true}}");
     all_done(children(&place, "count", 0..160));
-    // One more of each, so that notes left beside the files are applied.
+    // One more process for each agent session applies the notes left beside its file.
     all_done(children(&place, "count", 160..170));
     let counted: u64 = (0..10)
         .map(|agent| {

@@ -1,4 +1,4 @@
-//! A branch's size, counted by a real git.
+//! Tests the size of a branch, counted by a real git.
 
 use super::*;
 use std::process::Command;
@@ -24,7 +24,7 @@ fn lines(count: usize) -> String {
     (0..count).map(|number| format!("line {number}\n")).collect()
 }
 
-/// An empty branch off `main`.
+/// A place on an empty branch from `main`.
 fn branch() -> Place {
     let place = Place::with(SIZE);
     fs::remove_dir_all(place.root().join(".git")).expect("a real repository instead");
@@ -46,7 +46,7 @@ fn behaviour_21_a_branch_warns_then_holds_and_an_approval_lifts_it_for_its_time(
     assert_eq!(place.edit(ANNA), Verdict::Allow);
     place.write("a.txt", &lines(249));
     pass_the_cache(&place);
-    // 249 added, 1 removed.
+    // The change adds 249 lines and removes 1.
     let Verdict::Warn(warning) = place.edit(ANNA) else { panic!("250 lines warn") };
     assert!(warning.contains("250 lines changed against main"), "{warning}");
     assert_eq!(place.stops(ANNA), None, "below the limit no stop is held");

@@ -1,4 +1,4 @@
-//! Workflow declarations, and what their phases satisfy.
+//! Tests requirements that workflows declare, and phases that satisfy them.
 
 use super::*;
 use crate::{AdvanceRequest, StartRequest};
@@ -132,7 +132,7 @@ fn t7_what_a_phase_satisfies_is_not_satisfied_by_hand() {
     }
     let error = place.engine().approve_requirements(&["commit_plan".to_owned()], Some(ANNA), None);
     assert_eq!(error.expect_err("refused").kind(), "proved_by_phase");
-    // Another program may write anything into the file.
+    // Another program may write anything into the branch's file.
     let state = r#"{"version":"1.0","branch":"feature/auth","requirements":{"commit_plan":{"scope":"session","satisfied":true,"satisfied_by":"cli","satisfied_at":1}}}"#;
     place.write(".git/requirements/feature-auth.json", state);
     place.pass(10);

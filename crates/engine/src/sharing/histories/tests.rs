@@ -25,7 +25,7 @@ fn note(text: &str) -> Event {
     Event::NoteAdded { id: 1, kind, text: text.to_owned(), fields: BTreeMap::new() }
 }
 
-/// Adds events after a link; returns the links.
+/// Adds events after a link; returns the new links.
 fn grow(tree: &mut Tree, before: Option<Hash>, by: &str, events: &[Event]) -> Vec<Hash> {
     let first = before.map_or(1, |link| tree.get(&link).unwrap().row.version + 1);
     let rows: Vec<_> = events
@@ -104,7 +104,7 @@ fn two_that_resolve_each_other_are_told_apart_by_their_length() {
     assert_eq!(tree.winner(), Some(one[1]));
 }
 
-/// A tree in which this replica purged the second event, with the replacement text.
+/// A tree in which this replica purged the second event, and the replacement of that event.
 fn purged_by(by: &str) -> (Tree, Hash, BTreeMap<Hash, EventRow>) {
     let mut tree = Tree::default();
     let root = grow(&mut tree, None, "aa", &[note("1"), note("secret")]);
@@ -148,7 +148,7 @@ fn a_broken_leaf_is_cut_back_to_what_others_share() {
 }
 
 proptest! {
-    /// Replicas agree, in whichever order they receive events.
+    /// Replicas agree on the winner, in whichever order they receive events.
     #[test]
     fn the_winner_does_not_depend_on_the_order(
         steps in proptest::collection::vec((0_usize..6, 0_u8..4), 1..24),

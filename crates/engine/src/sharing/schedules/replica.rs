@@ -1,5 +1,5 @@
-//! Replicas of one bare repository in a folder, with a clock that the test sets. Every command opens the store anew, as
-//! a process does.
+//! Replicas of one bare repository in a folder, with a clock that the test sets. Every command opens the
+//! store again, as a new process would.
 
 use crate::clock::Clock;
 use crate::engine::Engine;
@@ -37,7 +37,7 @@ impl Clock for SetClock {
 }
 
 impl Folder {
-    /// In memory, if the system has such a place: nothing here is about power cuts.
+    /// Created in memory where the system allows it, because these tests do not simulate power cuts.
     pub(super) fn new() -> Self {
         let memory = Path::new("/dev/shm");
         let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
@@ -60,7 +60,7 @@ impl Folder {
         replica
     }
 
-    /// A copy of a whole clone, with its store and its replica's id.
+    /// Copies a whole clone, with its store and its replica's id.
     pub(super) fn copied(&self, from: &Replica, name: &str) -> Replica {
         let to = self.path().join(name);
         let copied = Command::new("cp").arg("-a").arg(&from.project).arg(&to).status().expect("cp runs");
@@ -82,7 +82,7 @@ impl Folder {
     }
 }
 
-/// An empty repository, as `git init` makes it, without a process.
+/// Creates an empty repository as `git init` does, but without a process.
 fn repository(folder: &Path, settings: &str) {
     for part in ["objects", "refs/heads"] {
         fs::create_dir_all(folder.join(part)).expect("a folder");
@@ -140,7 +140,7 @@ impl Replica {
         self.engine_for(Some(id)).execute(Request::Pause(request)).expect("it is paused");
     }
 
-    /// Resumes a session, adds a note and pauses it. True: the note was acknowledged.
+    /// Resumes a session, adds a note and pauses the session. Returns true if the note was acknowledged.
     pub(super) fn work(&self, id: &str, text: &str) -> bool {
         if self.resume(id).is_err() {
             return false;
@@ -190,7 +190,7 @@ impl Replica {
         self.engine().forks().expect("its forks").into_iter().map(|fork| fork.id).collect()
     }
 
-    /// Chains that break, snapshots and items that do not match their log.
+    /// Broken hash chains, and snapshots and items that do not match their log.
     pub(super) fn findings(&self) -> Vec<String> {
         let engine = self.engine();
         let findings = crate::doctor::session_findings(&engine).expect("it can be checked");

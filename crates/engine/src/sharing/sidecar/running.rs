@@ -1,4 +1,4 @@
-//! Runs the `git` program on the bare repository, and turns its failures into errors.
+//! Runs `git` on the bare repository, and turns its failures into errors.
 
 use super::Sidecar;
 use crate::error::{Error, Result};
@@ -14,7 +14,7 @@ impl Sidecar {
         crate::sharing::step();
         let mut git = plain_git();
         git.arg("--git-dir").arg(&self.folder);
-        // A host that knows neither signed pushes nor push options refuses those that the user's own settings ask for.
+        // The user's settings may ask for signed pushes or push options, which some hosts refuse.
         let own = [
             ("core.hooksPath", "/dev/null"),
             ("gc.auto", "0"),
@@ -36,7 +36,7 @@ impl Sidecar {
         git
     }
 
-    /// Runs a command that talks to the remote. Without a person waiting, it gives up on a host that does not answer.
+    /// Runs a command that talks to the remote. Gives up after a while if nobody waits for it.
     pub(super) fn at_remote(&self, git: &mut Command) -> std::io::Result<Output> {
         match self.longest {
             Some(longest) => ended_within(git, longest),
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(ended.unwrap_err().kind(), std::io::ErrorKind::TimedOut);
         if let Ok(child) = std::fs::read_to_string(&alive) {
             let stat = || std::fs::read_to_string(format!("/proc/{}/stat", child.trim())).unwrap_or_default();
-            // The system may take a moment to end it; a zombie of nobody does not run.
+            // The process may take a moment to end; a zombie counts as ended.
             let runs = || !stat().is_empty() && !stat().contains(") Z ");
             let until = std::time::Instant::now() + Duration::from_secs(20);
             while runs() && std::time::Instant::now() < until {

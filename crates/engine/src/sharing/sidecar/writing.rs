@@ -1,5 +1,5 @@
-//! The next commit of this replica's own history. Files go to git while others are still being made, into one pack;
-//! nothing refers to them before the commit.
+//! Writes the next commit of this replica's own history. Git packs finished files while others are still
+//! prepared; nothing refers to them before the commit.
 
 use super::{Entries, OWN, Sidecar};
 use crate::error::{Error, Result};
@@ -9,10 +9,10 @@ use std::process::{Child, ChildStdin, Stdio};
 
 const DOING: &str = "writing sessions for sharing";
 
-/// A commit that is being made.
+/// A commit that is being written.
 pub(in crate::sharing) struct Draft<'a> {
     sidecar: &'a Sidecar,
-    /// `git fast-import`, from the first file on.
+    /// The running `git fast-import`, started with the first file.
     running: Option<(Child, BufWriter<ChildStdin>)>,
     files: u32,
 }
@@ -20,13 +20,13 @@ pub(in crate::sharing) struct Draft<'a> {
 /// A file of the next commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::sharing) enum FileRef {
-    /// Written to this draft.
+    /// A file written to this draft, by its mark.
     New(u32),
-    /// An existing object.
+    /// An object that exists already, by its hash.
     Object(String),
 }
 
-/// Author and time of a commit.
+/// The author and the time of a commit.
 pub(in crate::sharing) struct Signature {
     pub(in crate::sharing) name: String,
     pub(in crate::sharing) email: String,
@@ -47,7 +47,8 @@ impl Draft<'_> {
         Ok(FileRef::New(self.files))
     }
 
-    /// Adds these files to this replica's own history. `anew` drops the old commits.
+    /// Commits these files to this replica's own history. `anew` are the files kept when the old commits are
+    /// dropped.
     pub(in crate::sharing) fn commit<'f>(
         mut self,
         files: impl Iterator<Item = (&'f String, &'f FileRef)>,
@@ -77,7 +78,7 @@ impl Draft<'_> {
         out.extend(b"\ndone\n");
         self.feed(&[&out])?;
         let Some((child, stdin)) = self.running else { return Ok(()) };
-        // If git ended early, its own words are the reason.
+        // If git ended early, its error output gives the reason.
         drop(stdin);
         succeeded(DOING, child.wait_with_output()).map(drop)
     }
@@ -86,7 +87,8 @@ impl Draft<'_> {
         if self.running.is_none() {
             let mut git = self.sidecar.git();
             git.args(["fast-import", "--quiet", "--done", "--force", "--date-format=raw"]);
-            // Otherwise the C library gives memory back after each file, and gets it anew for the next.
+            // These settings keep the C library from returning memory after each file and requesting it
+            // again.
             git.env("MALLOC_TRIM_THRESHOLD_", "67108864").env("MALLOC_MMAP_THRESHOLD_", "33554432");
             git.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
             let mut child = git.spawn().map_err(|source| no_git(DOING, source))?;
@@ -105,7 +107,7 @@ impl Draft<'_> {
     }
 }
 
-/// A name that is valid in a commit.
+/// A name without characters that are invalid in a commit.
 fn plain(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control() && !"<>".contains(*letter)).collect()
 }

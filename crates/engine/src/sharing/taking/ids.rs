@@ -1,4 +1,4 @@
-//! Ids of histories that came from elsewhere, and of forks.
+//! Ids for forks and for sessions from other machines.
 
 use super::Copy;
 use crate::engine::Engine;
@@ -9,7 +9,7 @@ use model::id::SessionId;
 use store::Store;
 use store::chain::Hash;
 
-/// Marks the id of a fork.
+/// The part of an id that marks a fork.
 const FORK: &str = ".fork-";
 
 /// True if a session id denotes a fork.
@@ -25,7 +25,7 @@ pub(crate) fn fork_of(id: &SessionId) -> Option<SessionId> {
 }
 
 impl Engine {
-    /// The session's own id, unless another session here has it.
+    /// The id for a session here: its own, unless another session here has that one.
     pub(super) fn id_for(&self, stream: &Stream) -> Result<SessionId> {
         let asked = stream.session.as_str();
         let taken = self.store.with_prefix(asked, 1_000)?;
@@ -37,7 +37,7 @@ impl Engine {
         Ok(SessionId::parse(&named).unwrap_or_else(|_| stream.session.clone()))
     }
 
-    /// A fork's existing id here, or a new one that names its replica.
+    /// The id that a fork has here already, or a new one with the name of its replica.
     pub(super) fn fork_id(
         &self,
         stream: &Stream,
