@@ -9,7 +9,7 @@
 //! | a session starts | [`Engine::at_start`] | open requirements, other agents |
 //! | before a tool | [`Engine::before_tool`] | [`Verdict`] |
 //! | after a tool | [`Engine::after_tool`], [`Engine::tool_failed`] | what it satisfied |
-//! | the agent stops | [`Engine::at_stop`] | why it is stopped, if it is |
+//! | the agent stops | [`Engine::at_stop`] | why it may not stop yet, if so |
 //! | a compaction | [`Engine::compacted`] | |
 //! | a session ends | [`Engine::at_end`] | |
 //!

@@ -527,7 +527,7 @@ fn files_that_did_not_come_along_are_named_and_stop_nobody() {
     // Where the folder would be, somebody has a file.
     fs::write(ben.project.join("docs"), "mine\n").unwrap();
     let resumed = ben.ok(&["resume", "login"]);
-    assert!(resumed.contains("not brought along: large.bin"), "{resumed}");
+    assert!(resumed.contains("did not come with the session: large.bin"), "{resumed}");
     assert!(resumed.contains("docs/plan.md was not restored: "), "{resumed}");
     assert_eq!(fs::read_to_string(ben.project.join("small.md")).unwrap(), "small\n");
     assert_eq!(fs::read_to_string(ben.project.join("docs")).unwrap(), "mine\n");

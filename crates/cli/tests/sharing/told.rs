@@ -93,7 +93,7 @@ fn doctor_finds_out_which_refs_the_host_accepts() {
     assert!(found.contains("refuses both"), "{found}");
     fs::rename(hub.bare(), hub.folder.path().join("away.git")).unwrap();
     let found = anna.fails(4, &["doctor"]);
-    assert!(found.contains("probing") && found.contains("hub.git"), "{found}");
+    assert!(found.contains("pushing a test ref") && found.contains("hub.git"), "{found}");
 }
 
 #[test]

@@ -105,7 +105,7 @@ impl Engine {
         }
         said.extend(put_back(&self.project.root, &session.id, &self.own_folder(session), &files)?);
         if !missing.is_empty() {
-            said.push(format!("these files were not brought along: {}", missing.join(", ")));
+            said.push(format!("these files did not come with the session: {}", missing.join(", ")));
         }
         let paths = session.artifacts.keys();
         Ok(paths.filter(|path| !self.project.root.join(path).exists()).cloned().collect())

@@ -87,7 +87,7 @@ impl Engine {
         let mut answer = self.add_artifacts(&[place], wanted.phase.as_ref().map(Name::as_str))?;
         // The file was restored, even if recording it added nothing.
         answer.view.already = false;
-        answer.said.push(format!("{kept_path} is as it was in version {}", wanted.version));
+        answer.said.push(format!("{kept_path} was restored to version {}", wanted.version));
         Ok(answer)
     }
 

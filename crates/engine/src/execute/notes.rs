@@ -55,7 +55,7 @@ impl Engine {
                 model::gate::quoted(reason),
                 known.join(", ")
             ),
-            hint: "give one of them: --field reason=timeout".into(),
+            hint: "use one of them: --field reason=timeout".into(),
         })
     }
 

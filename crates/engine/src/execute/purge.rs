@@ -253,7 +253,7 @@ fn still_readable(id: &SessionId, row: &EventRow, before: &Recorded) -> Result<R
     if let (Event::RunStarted { workflow: new, .. }, Event::RunStarted { workflow: old, .. }) = (new, old)
         && new != old
     {
-        return Err(refused("what names a workflow"));
+        return Err(refused("a workflow's name, version or hash"));
     }
     if let (Event::ArtifactRecorded { artifact: new }, Event::ArtifactRecorded { artifact: old }) = (new, old)
         && new.hash != old.hash

@@ -102,7 +102,7 @@ impl Engine {
         ids.filter(|id| !prefix.is_empty() && id.as_str().to_lowercase().starts_with(&prefix)).collect()
     }
 
-    /// Ids that contain this text, ours and foreign ones.
+    /// Ids of stored and foreign sessions that contain this text.
     pub(crate) fn ids_with_part(&self, part: &str) -> Result<Vec<SessionId>> {
         let part = part.to_lowercase();
         let kept = self.store.list(&store::Filter::default())?.into_iter().map(|listed| listed.row.id);
@@ -138,7 +138,7 @@ impl Engine {
         Some((located, told))
     }
 
-    /// The location of our session's files; `None` for a native one.
+    /// The location of a stored session's files; `None` for a native session.
     pub(crate) fn located(&self, session: &Session) -> Option<Located> {
         let layout = layout::by_name(&session.layout)?;
         let spot = spot_at(layout, session.path.as_deref()?)?;

@@ -1,5 +1,5 @@
 //! Publishes a session after a command: the new files are stored with the command's events, then written,
-//! then confirmed. A file that cannot be written is reported, but fails nothing: the log has everything.
+//! then confirmed. A file that cannot be written is only reported: the log has everything.
 
 pub(crate) mod backup;
 pub(crate) mod folders;
@@ -97,7 +97,7 @@ impl Engine {
         Ok(rows)
     }
 
-    /// The events that these events undid, if any.
+    /// The events that the new events undid, if any.
     fn undone_among(
         &self,
         session: &Session,

@@ -17,11 +17,11 @@ use std::sync::Arc;
 /// The purpose of observing sessions' files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Aim {
-    /// To answer a query: shows the files as they are and waits for nobody.
+    /// Observes to answer a query: shows the files as they are and waits for nobody.
     Look,
-    /// To decide a command: waits for a file that is being written.
+    /// Observes to decide a command: waits for a file that is being written.
     Change,
-    /// To rewrite files: unreadable files are quarantined first.
+    /// Observes to rewrite files: unreadable files are quarantined first.
     Repair {
         /// True if a person said where the session continues.
         says_where: bool,
@@ -88,7 +88,7 @@ impl Engine {
         self.scope.observed.borrow().get(id).map(|(observation, _)| Rc::clone(observation))
     }
 
-    /// Begins a turn to write. Observations made before it are kept if their files have not changed since.
+    /// Begins a turn to write. Earlier observations are kept if their files have not changed since.
     pub(crate) fn begin_turn(&mut self) {
         let mut observed = self.scope.observed.take();
         let base = self.store.base();

@@ -59,7 +59,7 @@ fn tracked(path: PathBuf) -> Option<TrackedBranch> {
 
 /// The names of git's branches, from git itself, because its files have more than one format.
 fn branches_of_git(root: &Path) -> Result<Vec<String>> {
-    let doing = |source| Error::io("asking git for its branches".to_owned(), source);
+    let doing = |source| Error::io("listing git's branches".to_owned(), source);
     let said = Command::new("git")
         .args(["for-each-ref", "--format=%(refname)", "refs/heads"])
         .current_dir(root)

@@ -173,7 +173,7 @@ impl SharedFile {
     pub(super) fn leave(&self, note: &impl Serialize) -> Result<()> {
         const TRIES: usize = 100;
         let folder = self.late_folder();
-        let doing = |error| Error::io(format!("leaving a note in {}", folder.display()), error);
+        let doing = |error| Error::io(format!("writing a note to {}", folder.display()), error);
         let text = serde_json::to_string(note).map_err(|error| doing(error.into()))?;
         let mut random = [0u8; 8];
         let _ = getrandom::fill(&mut random);
@@ -265,7 +265,7 @@ impl SharedFile {
     }
 
     fn take_lock(&self, patience: Duration) -> Result<Lock> {
-        let doing = || format!("taking the lock {}", self.lock.display());
+        let doing = || format!("locking {}", self.lock.display());
         let file = open_lock(&self.lock).map_err(|error| Error::io(doing(), error))?;
         match rustix::io::retry_on_intr(|| flock(&file, FlockOperation::NonBlockingLockExclusive)) {
             // If the file system has no locks, the other program works without one too.

@@ -20,9 +20,9 @@ const SHOWN_ONCE_WITHIN: i64 = 5;
 /// The state of a requirement for one agent session.
 pub(super) enum RequirementState {
     Met,
-    /// Satisfied, but close to the limit; with the warning.
+    /// The requirement is satisfied, but close to its limit; with the warning.
     Near(String),
-    /// Not satisfied; with the measurement or condition, if any.
+    /// The requirement is not satisfied; with the measurement or condition, if any.
     Open(Option<String>),
 }
 

@@ -45,7 +45,7 @@ pub(super) fn usual_remote(project: &Path, branch: Option<&str>) -> Result<Strin
 
 pub(super) fn remote_url(project: &Path, remote: &str) -> Result<String> {
     let ran = plain_git().arg("-C").arg(project).args(["remote", "get-url", "--push", remote]).output();
-    let output = ran.map_err(|source| no_git("looking for the remote", source))?;
+    let output = ran.map_err(|source| no_git("finding the remote", source))?;
     // Git exits with 2 if the remote does not exist. Other codes mean other problems, such as an untrusted
     // repository.
     if output.status.code() == Some(2) {
@@ -54,7 +54,7 @@ pub(super) fn remote_url(project: &Path, remote: &str) -> Result<String> {
             hint: "name one that it has: leftoff init --sync --remote NAME".into(),
         });
     }
-    let output = succeeded("looking for the remote", Ok(output))?;
+    let output = succeeded("finding the remote", Ok(output))?;
     let url = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     // A relative path starts at the project, but git runs in another folder.
     let is_relative = !url.contains(':') && !url.starts_with('/');

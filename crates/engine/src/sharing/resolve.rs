@@ -70,7 +70,7 @@ impl Engine {
                 .map_err(|why| Error::InvalidSessionId { asked: one.id.clone(), why }),
             [] => Err(Error::Sharing {
                 message: format!("session {id} has no fork"),
-                hint: Hint::new("see what there is: ").run(words!["sync", "status"]),
+                hint: Hint::new("see all forks: ").run(words!["sync", "status"]),
             }),
             several => Err(Error::Sharing {
                 message: format!(

@@ -109,7 +109,7 @@ impl Segment {
         let before = match header.before.as_deref().map(from_hex) {
             None => None,
             Some(Some(link)) => Some(link),
-            Some(None) => return Err("its link to the event before is not a hash".to_owned()),
+            Some(None) => return Err("its link to the previous event is not a hash".to_owned()),
         };
         let mut events = Vec::new();
         for (line, version) in lines.zip(name.first..) {
@@ -126,7 +126,7 @@ impl Segment {
             return Err("its events do not match its name".to_owned());
         }
         if before.is_some() == (name.first == 1) {
-            return Err("its first event does not follow from the one before".to_owned());
+            return Err("its first event does not follow the previous one".to_owned());
         }
         Ok(Self { session: header.session, author: header.author, before, events })
     }

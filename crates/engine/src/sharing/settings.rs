@@ -128,7 +128,7 @@ impl Settings {
     pub(super) fn switch_off(folder: &Path) -> Result<()> {
         let path = folder.join(NAME);
         fs::rename(&path, folder.join(OFF))
-            .map_err(|source| Error::io(format!("moving {} away", path.display()), source))
+            .map_err(|source| Error::io(format!("renaming {}", path.display()), source))
     }
 
     pub(super) fn remove_off(folder: &Path) {
@@ -183,6 +183,6 @@ pub(super) fn write_json(path: &Path, bytes: &[u8]) -> Result<()> {
 fn new_replica() -> Result<String> {
     let mut bytes = [0u8; 8];
     getrandom::fill(&mut bytes)
-        .map_err(|error| Error::io("drawing a replica's id", std::io::Error::other(error.to_string())))?;
+        .map_err(|error| Error::io("generating a replica's id", std::io::Error::other(error.to_string())))?;
     Ok(crate::hex(&bytes))
 }

@@ -90,7 +90,7 @@ impl Sidecar {
                 .arg(format!("--object-format={}", object_format(project)))
                 .arg(&sidecar.folder)
                 .output();
-            succeeded("making the repository for sharing", made)?;
+            succeeded("creating the repository for sharing", made)?;
         }
         Ok(sidecar)
     }
@@ -177,7 +177,7 @@ impl Sidecar {
     pub(super) fn small_contents(&self, objects: &[String], most: u64) -> Result<Vec<Vec<u8>>> {
         let mut git = self.git();
         git.args(["cat-file", "--batch-check=%(objectsize)"]);
-        let sizes: Vec<String> = asked(git, objects, "looking at a replica's files", |answers| {
+        let sizes: Vec<String> = asked(git, objects, "reading the sizes of a replica's files", |answers| {
             answers.lines().take(objects.len()).collect()
         })?;
         // A missing object has no size.
@@ -212,7 +212,7 @@ impl Sidecar {
         let said = String::from_utf8_lossy(&output.stdout);
         if output.status.success() {
             let known = format!("{FETCHED}{replica}");
-            self.text("remembering what was pushed", self.git().args(["update-ref", &known, OWN]))?;
+            self.text("recording what was pushed", self.git().args(["update-ref", &known, OWN]))?;
             return Ok(Pushed::Done);
         }
         if said.contains("stale info") || said.contains("fetch first") {
@@ -226,21 +226,22 @@ impl Sidecar {
 
     /// True if the host accepts refs with this prefix: pushes an empty commit, then removes it.
     pub(super) fn is_accepted(&self, namespace: &str, replica: &str) -> Result<bool> {
-        let tree = self.text("probing", self.git().args(["hash-object", "-t", "tree", "-w", "--stdin"]))?;
+        let tree =
+            self.text("pushing a test ref", self.git().args(["hash-object", "-t", "tree", "-w", "--stdin"]))?;
         let by = ["-c", "user.name=leftoff", "-c", "user.email=leftoff@localhost"];
         let mut git = self.git();
         git.args(by).args(["commit-tree", "-m", "Does this host accept the ref?", tree.trim()]);
-        let commit = self.text("probing", &mut git)?;
+        let commit = self.text("pushing a test ref", &mut git)?;
         let name = format!("{namespace}{replica}");
         let pushed = self.at_remote(
             self.git()
                 .args(["push", "--porcelain", "--no-verify", &self.url])
                 .arg(format!("{}:{name}", commit.trim())),
         );
-        let pushed = pushed.map_err(|source| no_git("probing", source))?;
+        let pushed = pushed.map_err(|source| no_git("pushing a test ref", source))?;
         if pushed.status.success() {
             self.remote_command(
-                "probing",
+                "pushing a test ref",
                 self.git().args(["push", "--quiet", &self.url]).arg(format!(":{name}")),
             )?;
             return Ok(true);
@@ -248,18 +249,18 @@ impl Sidecar {
         if String::from_utf8_lossy(&pushed.stdout).contains("[remote rejected]") {
             return Ok(false);
         }
-        Err(self.failed("probing", &pushed))
+        Err(self.failed("pushing a test ref", &pushed))
     }
 
     /// Removes a replica's ref, at the remote and in the sidecar.
     pub(super) fn forget(&self, replica: &str) -> Result<()> {
         let name = format!(":{}{replica}", self.namespace);
         self.remote_command(
-            "forgetting a replica",
+            "pushing the removal of a replica",
             self.git().args(["push", "--quiet", &self.url]).arg(name),
         )?;
         let local = format!("{FETCHED}{replica}");
-        self.text("forgetting a replica", self.git().args(["update-ref", "-d", &local])).map(drop)
+        self.text("removing a replica", self.git().args(["update-ref", "-d", &local])).map(drop)
     }
 
     /// Removes unreferenced objects immediately: they may contain purged content.

@@ -26,11 +26,11 @@ pub struct FileReport {
 #[serde(rename_all = "snake_case")]
 pub enum FileState {
     AsRecorded,
-    /// Neither in the tree nor tracked by git, but stored with the session as recorded.
+    /// The file is neither in the tree nor tracked by git, but its recorded content is stored.
     Kept,
     Changed,
     Missing,
-    /// Not a regular file any more, or a link that leads out of the project.
+    /// The path is no longer a regular file, or is a link that leads out of the project.
     Unusable,
 }
 
@@ -101,7 +101,7 @@ fn report(root: &Path, known: &Artifact) -> FileReport {
     }
 }
 
-/// Those of these paths that git tracks; empty outside a repository.
+/// The paths, among these, that git tracks; empty outside a repository.
 fn tracked(root: &Path, paths: &[&str]) -> BTreeSet<String> {
     let listed = about(root).args(["--literal-pathspecs", "ls-files", "-z", "--"]).args(paths).output();
     let text = listed.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();

@@ -255,7 +255,7 @@ impl std::fmt::Display for Problem {
 pub enum Remark {
     /// The project's definition is not the one in its last commit.
     NotCommitted { workflow: Name },
-    /// The project's definition replaces the built-in one of that name.
+    /// The project's definition replaces the built-in one with the same name.
     HidesBuiltIn { workflow: Name },
 }
 

@@ -118,6 +118,6 @@ impl Engine {
 fn new_salt() -> Result<Salt> {
     let mut salt = [0; SALT_BYTES];
     getrandom::fill(&mut salt)
-        .map_err(|error| Error::io("drawing a salt", std::io::Error::other(error.to_string())))?;
+        .map_err(|error| Error::io("generating a salt", std::io::Error::other(error.to_string())))?;
     Ok(salt)
 }

@@ -36,7 +36,7 @@ impl Drop for Drafts {
 /// The reason why a path from another machine is not allowed; `None` if it is.
 pub(crate) fn refused(path: &str) -> Option<&'static str> {
     if path.is_empty() || path.chars().any(char::is_control) {
-        return Some("it is empty or holds a control character");
+        return Some("it is empty or contains a control character");
     }
     if path.starts_with('/')
         || path.contains('\\')
@@ -91,7 +91,7 @@ pub(crate) fn put_back(
         match draft(root, session, own, std::iter::once(file)) {
             Ok(drafts) => said.extend(drafts.put(root)),
             Err(error) if is_of_the_disk(&error) => {
-                return Err(crate::error::Error::io("putting files back", error));
+                return Err(crate::error::Error::io("restoring files", error));
             }
             Err(error) => said.push(not_restored(&file.path, &error.to_string())),
         }

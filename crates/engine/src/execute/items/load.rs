@@ -72,8 +72,8 @@ impl<'a> Loading<'a> {
     ) -> Result<ItemId> {
         for number in (from.saturating_add(1)..u32::MAX).take(TRIED_NUMBERS as usize) {
             let id = named(number).map_err(|why| Error::WrongUsage {
-                message: format!("no id can be made for it: {why}"),
-                hint: "give it one: --id ID".into(),
+                message: format!("no id can be generated for the item: {why}"),
+                hint: "choose one: --id ID".into(),
             })?;
             let is_taken = match &self.spellings {
                 Some(spellings) => spellings.is_taken(&id),

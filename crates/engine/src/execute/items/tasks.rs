@@ -72,7 +72,7 @@ impl FoundList {
         self.list.tasks.len()
     }
 
-    /// For a folder without a list: the folders below it with a list where other tools put theirs.
+    /// The folders with a task list below a folder that has none, in places where other tools put them.
     pub fn below(asked: &str) -> Vec<String> {
         const PARENTS: [&str; 5] = ["", "specs", "changes", ".kiro/specs", "openspec/changes"];
         let asked = Path::new(asked);

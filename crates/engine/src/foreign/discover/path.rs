@@ -52,7 +52,7 @@ impl Pointed {
     }
 }
 
-/// The session at a path relative to its project, whatever is there.
+/// The place of a session at a path below its project, whatever exists there.
 pub(crate) fn spot_at(layout: &dyn Layout, path: &str) -> Option<Spot> {
     layout.identify(path, true).or_else(|| layout.identify(path, false))
 }

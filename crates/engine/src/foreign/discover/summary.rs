@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// From this many items on, several threads read them.
+/// The number of items from which several threads are used to read them.
 const MANY: usize = 64;
 const READERS: usize = 4;
 
@@ -97,7 +97,7 @@ impl PartsOfOne {
 }
 
 impl Engine {
-    /// Sessions in files that the store lacked when asked, in order of path.
+    /// Summaries of the sessions that the store lacks, in order of path.
     pub(crate) fn summaries(&self) -> Arc<Vec<SessionSummary>> {
         if let Some(known) = self.scope.listing.summaries.borrow().as_ref() {
             return Arc::clone(known);

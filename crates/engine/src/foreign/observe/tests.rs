@@ -1,4 +1,4 @@
-//! How often files are observed, and when an observation is out of date.
+//! Tests how often files are observed, and when an observation is out of date.
 
 use super::*;
 use crate::engine::{Intent, Options};

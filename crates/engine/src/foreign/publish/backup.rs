@@ -96,7 +96,7 @@ impl OnDisk<'_> {
         // still be writing.
         fs::hard_link(&backup, &aside)
             .or_else(|_| fs::rename(&backup, &aside))
-            .map_err(|source| Error::io(format!("keeping {}", backup.display()), source))?;
+            .map_err(|source| Error::io(format!("keeping a copy of {}", backup.display()), source))?;
         Ok(is_lost.then(|| written_on(&backup.display().to_string(), &aside)))
     }
 
@@ -111,7 +111,7 @@ impl OnDisk<'_> {
         let backup = exchange::backup(self.target);
         let aside = quarantine_copy(self.root, self.id, &format!("{}.bak", self.path), bytes)?;
         fs::copy(&backup, &aside)
-            .map_err(|source| Error::io(format!("keeping {}", backup.display()), source))?;
+            .map_err(|source| Error::io(format!("keeping a copy of {}", backup.display()), source))?;
         let message = format!(
             "{} was not written by leftoff; it was kept under another name and replaced by the backup",
             backup.display()
@@ -124,7 +124,7 @@ impl OnDisk<'_> {
         let Some(lost) = &row.journal.loses else { return Ok(None) };
         let aside = quarantine_copy(self.root, self.id, self.path, bytes)?;
         fs::write(&aside, bytes)
-            .map_err(|source| Error::io(format!("keeping {}", self.target.display()), source))?;
+            .map_err(|source| Error::io(format!("keeping a copy of {}", self.target.display()), source))?;
         let lost = one_line(lost, LONGEST_WARNING);
         let message = format!(
             "{} had unreadable contents ({lost}); it was overwritten, and a copy kept",
@@ -146,7 +146,7 @@ impl OnDisk<'_> {
 pub(crate) fn settle_open(root: &Path) -> Result<Vec<Warning>> {
     let mut said = Vec::new();
     for OpenFile { file, id, name, is_as_it_was } in open_files(root) {
-        let failed = |source| Error::io(format!("settling {}", file.display()), source);
+        let failed = |source| Error::io(format!("checking {}", file.display()), source);
         if !is_as_it_was {
             let bytes = exchange::read(&file).map_err(failed)?;
             let aside = quarantine_file(root, &id, &name, &bytes)?;

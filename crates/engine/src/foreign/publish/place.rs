@@ -308,7 +308,7 @@ impl Engine {
         found: Waiting,
     ) -> Result<Option<SessionId>> {
         let waiting = exchange::waiting(file.target);
-        let failed = |source| Error::io(format!("looking at {}", waiting.display()), source);
+        let failed = |source| Error::io(format!("checking {}", waiting.display()), source);
         match found {
             Waiting::Nothing => Ok(waiting.exists().then(|| row.session.clone())),
             Waiting::Remove => fs::remove_file(&waiting).map(|()| None).map_err(failed),

@@ -1,5 +1,4 @@
-//! Folders of runs: some tools count runs by their folders. A folder that cannot be created is reported, but
-//! fails nothing.
+//! Folders of runs: some tools count runs by their folders. A folder that cannot be created is only reported.
 
 use crate::disk;
 use crate::engine::Engine;

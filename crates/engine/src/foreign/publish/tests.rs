@@ -65,7 +65,7 @@ fn an_edit_that_a_write_takes_out_is_adopted_and_written_again() {
     fs::create_dir(&file).unwrap();
     place.advance();
     fs::remove_dir(&file).unwrap();
-    // The editor has the version before the write that never arrived.
+    // The editor changes the version from before the interrupted write.
     let mut edited: Value = serde_json::from_slice(&fs::read(&elsewhere).unwrap()).unwrap();
     edited["theirs"] = Value::from(7);
     fs::write(&file, edited.to_string()).unwrap();

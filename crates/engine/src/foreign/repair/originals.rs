@@ -29,7 +29,7 @@ impl Originals {
 
 fn keep(root: &Path, path: &str, bytes: &[u8]) -> Result<String> {
     let aside = quarantine_registry(root, path, bytes)?;
-    fs::write(&aside, bytes).map_err(|source| Error::io(format!("keeping {path}"), source))?;
+    fs::write(&aside, bytes).map_err(|source| Error::io(format!("keeping a copy of {path}"), source))?;
     let place = aside.strip_prefix(root).unwrap_or(&aside);
     Ok(format!("the original of {path} is kept as {}", place.display()))
 }

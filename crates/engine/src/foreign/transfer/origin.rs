@@ -20,7 +20,7 @@ use store::Filter;
 pub(crate) struct Origin {
     pub(crate) layout: &'static dyn Layout,
     pub(crate) spot: Spot,
-    /// The folder of the source project; `None` for this one.
+    /// The folder of the source project; `None` if it is this project.
     pub(crate) from: Option<PathBuf>,
     pub(crate) into: String,
     /// The session's version after the import.

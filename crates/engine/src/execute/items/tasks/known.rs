@@ -54,7 +54,7 @@ impl Known {
                 }
             }
         }
-        // In other layouts nothing records which items came from the list.
+        // Only native sessions record which items came from the list.
         let is_gone = |candidate: &&Candidate<'_>| {
             session.layout == NATIVE
                 && candidate.listed.is_some()

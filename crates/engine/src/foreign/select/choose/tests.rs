@@ -66,7 +66,7 @@ fn the_session_that_is_meant() {
         // A finished session is shown, but not changed.
         ("w", "w", "-", "-"),
         ("W", "w", "w", "-"),
-        // Active sessions are resumed before waiting ones, the log's before the files'.
+        // Active sessions are resumed before waiting ones, and those in the log before those in files.
         ("HXPQU", "u", "u", "h"),
         ("XPQU", "u", "u", "x"),
         ("pqU", "u", "u", "p"),
