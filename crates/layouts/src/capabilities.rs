@@ -1,12 +1,12 @@
 //! Capabilities that only some layouts have, each a small trait. A layout without one leaves it out, so
 //! callers never ask which layout it is.
 
-use crate::defined::{Asked, Defined, Definitions};
 use crate::layout::{Folder, Layout, SessionToPublish, Spot};
 use crate::problem::Problem;
 use crate::reading::Reading;
 use crate::refused::Refused;
 use crate::screen::Screen;
+use crate::tool_workflows::{Asked, Defined, Definitions};
 use crate::tree::Tree;
 use jiff::Timestamp;
 use model::event::Event;

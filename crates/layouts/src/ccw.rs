@@ -5,6 +5,7 @@ mod documents;
 mod fields;
 mod health;
 mod history;
+mod phase_and_size_names;
 mod place;
 mod registry;
 mod session_status;
@@ -12,15 +13,14 @@ mod state;
 mod tasks;
 #[cfg(test)]
 mod tests;
-mod words;
 mod write;
 
 pub use documents::{Document, PLAN};
+pub use phase_and_size_names::{PhaseWord, Size};
 pub use place::{Ground, MOST_IN_AN_ID};
 pub use session_status::Stands;
 pub use state::State;
 pub use tasks::{Task, TaskStatus, Tasks};
-pub use words::{PhaseWord, Size};
 
 use self::write::Source;
 use crate::capabilities::{IdSpelling, Registry, RegistryFile, Survey};

@@ -4,19 +4,19 @@
 
 mod artifacts;
 mod consequences;
-mod elsewhere;
-mod fields;
 mod history;
+mod keys_that_are_not_fields;
 mod merge;
-mod names;
+mod messages;
+mod moved_folder;
 mod outline;
 mod position;
 mod recover;
+mod session_names;
 mod state;
 #[cfg(test)]
 mod tests;
 mod validate;
-mod words;
 mod write;
 
 use crate::capabilities::{Consequences, FieldOf, ItemHome, ItemRules, Moment, Saying, ToolVoice};
@@ -34,9 +34,9 @@ use model::event::Event;
 use model::gate::AttemptReport;
 use model::id::{ItemId, Name, SessionId};
 use model::revision::Revision;
-use names::{PREFIX, began, began_at};
 use position::Standpoint;
 use serde_json::Value;
+use session_names::{PREFIX, began, began_at};
 use state::State;
 
 pub use position::Position;
@@ -172,7 +172,7 @@ impl Layout for Essay {
             Purpose::Update => written,
             Purpose::Newest | Purpose::Export | Purpose::Restore => {
                 let there = written.as_deref().or_else(|| folder.tree.content(STATE));
-                let moved = there.and_then(|content| elsewhere::named(content, &words::place(folder)));
+                let moved = there.and_then(|content| moved_folder::named(content, &messages::place(folder)));
                 moved.or(written)
             }
         };
@@ -210,7 +210,7 @@ impl Layout for Essay {
         let is_lost =
             read_state(folder, &mut Vec::new()).is_err() && recover::from_artifacts(folder).is_none();
         let lost = is_lost.then(|| Question::WhereToResume {
-            report: words::not_recovered(&recover::artifacts(folder.tree)),
+            report: messages::not_recovered(&recover::artifacts(folder.tree)),
         });
         let (state, _, _) = said(folder);
         let discrepancy =
@@ -243,7 +243,7 @@ impl ItemRules for Essay {
     }
 
     fn instead_of_field(&self, of: FieldOf, name: &str) -> Option<String> {
-        fields::instead(of, name)
+        keys_that_are_not_fields::instead(of, name)
     }
 }
 
@@ -273,13 +273,13 @@ impl ToolVoice for Essay {
         let standpoint = Standpoint::new(publication.session, publication.items);
         let at = standpoint.position()?;
         Some(match moment {
-            Moment::Paused => words::paused(at),
-            Moment::Resumed => words::resuming(&standpoint, at),
-            Moment::Completed => words::completed(&standpoint, folder),
-            Moment::Shown => words::whole_state(&standpoint, folder, at),
+            Moment::Paused => messages::paused(at),
+            Moment::Resumed => messages::resuming(&standpoint, at),
+            Moment::Completed => messages::completed(&standpoint, folder),
+            Moment::Shown => messages::whole_state(&standpoint, folder, at),
             Moment::Listed => {
                 let name = folder.spot.path.rsplit('/').next().unwrap_or_default();
-                words::line(name, at, publication.session.updated_at, folder.now)
+                messages::line(name, at, publication.session.updated_at, folder.now)
             }
         })
     }
@@ -313,7 +313,7 @@ fn said(folder: &Folder<'_>) -> (State, Vec<String>, Vec<Problem>) {
         tell(What::Reconstructed { words: RECONSTRUCTED });
         return (state, unreadable, problems);
     }
-    let report = words::not_recovered(&recover::artifacts(folder.tree));
+    let report = messages::not_recovered(&recover::artifacts(folder.tree));
     tell(What::Lost { report, session: folder.id.clone() });
     (State { started_at: began(folder), ..State::default() }, unreadable, problems)
 }

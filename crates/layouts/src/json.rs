@@ -2,7 +2,7 @@
 
 mod python;
 
-use crate::redacted::hides_a_secret;
+use crate::redaction_mark::hides_a_secret;
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use serde_json::{Map, Value};

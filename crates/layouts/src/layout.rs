@@ -2,7 +2,6 @@
 //! file operations out. No disk and no clock: the engine reads, compares, merges and writes for all layouts.
 
 pub use crate::capabilities::Capabilities;
-pub use crate::defined::{Asked, Defined, Definitions};
 pub use crate::facts::{Facts, Place, Shows, Unpromised};
 pub use crate::file_op::{FileChange, FileOp, Purpose, WriteRequest, puts};
 pub use crate::file_rules::{Depth, FileRules, Fits, Need, Places, Role, Rule, SessionPlace};
@@ -11,6 +10,7 @@ pub use crate::new_session::{NewAim, NewName, NewSession, Occasion, Unplaced};
 pub use crate::proof::Proof;
 pub use crate::question::Question;
 pub use crate::refused::Refused;
+pub use crate::tool_workflows::{Asked, Defined, Definitions};
 
 use crate::reading::Reading;
 use crate::tree::Tree;

@@ -1,14 +1,14 @@
 //! Open Code Review: `.ocr/sessions/{date}-{branch}/` with state.json, review rounds and map runs. Folders
 //! are authoritative for rounds; state.json for phase, status and times. A finished file changes neither.
 
-mod copied;
-mod files;
+mod copied_times;
 mod history;
-mod known;
+mod known_from_log;
 mod merge;
 mod read;
-mod rows;
+mod rounds_and_runs;
 mod screen;
+mod screen_rows;
 mod session;
 mod state;
 #[cfg(test)]
@@ -139,9 +139,9 @@ impl Layout for Ocr {
             // Somebody may keep a cache in it.
             Rule::folders(Fits::All, Role::Skip),
             Rule::files(Fits::Is(STATE.to_owned()), Role::State),
-            Rule::files(Fits::Holds(files::REVIEWS), Role::ReadIfWhole),
-            Rule::files(Fits::Ends(files::TOPOLOGY), Role::ReadIfWhole),
-            Rule::files(Fits::Ends(files::FINAL), Role::ReadIfWhole),
+            Rule::files(Fits::Holds(rounds_and_runs::REVIEWS), Role::ReadIfWhole),
+            Rule::files(Fits::Ends(rounds_and_runs::TOPOLOGY), Role::ReadIfWhole),
+            Rule::files(Fits::Ends(rounds_and_runs::FINAL), Role::ReadIfWhole),
             Rule::files(Fits::All, Role::Listed),
         ]);
         FileRules::whole_home(rules)

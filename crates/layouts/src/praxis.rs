@@ -2,17 +2,17 @@
 //! keep their form; only new and imported sessions use the newest.
 
 mod definition;
+mod evidence_check;
 mod gate;
 mod history;
-mod judge;
 mod lambda;
 mod merge;
+mod refusal_text;
 mod state;
 mod tasks;
 #[cfg(test)]
 mod tests;
-mod times;
-mod words;
+mod time_format;
 mod write;
 
 pub use state::{Shape, State};
@@ -229,7 +229,7 @@ impl OwnDefinitions for Praxis {
 impl ToolVoice for Praxis {
     fn say(&self, saying: &Saying<'_>) -> Option<String> {
         match saying {
-            Saying::Refused(why) => Some(words::refusal(why)),
+            Saying::Refused(why) => Some(refusal_text::refusal(why)),
             Saying::Session { .. } => None,
         }
     }

@@ -2,33 +2,33 @@
 //! Pure: text and time in, values and new text out.
 
 mod agent;
-mod branch;
+mod branch_file;
+mod branch_file_name;
 mod cascade;
 mod change;
-mod document;
-mod matching;
+mod live_agents;
 mod metrics;
 mod presets;
-mod registry;
 mod rule;
 mod satisfaction;
-mod shape;
 mod skills;
 #[cfg(test)]
 mod tests;
+mod tool_matching;
+mod type_check;
 
 pub use agent::AgentKey;
-pub use branch::{collision_name, file_stem};
+pub use branch_file::{Document, Record, Unreadable};
+pub use branch_file_name::{collision_name, file_stem};
 pub use cascade::{CarryOver, Settings, Source, Stop, merged, read};
 pub use change::{Change, Deed};
-pub use document::{Document, Record, Unreadable};
-pub use matching::{can_be_held, is_pause_or_resume, is_plan_file};
+pub use live_agents::{Entry, Registry};
 pub use metrics::{Count, Counted, Metrics};
 pub use presets::{preset, preset_names};
-pub use registry::{Entry, Registry};
 pub use rule::{BRANCH_SIZE, Guard, Limits, Requirement, RequirementKind, Trigger};
 pub use satisfaction::{Satisfaction, SatisfiedBy, Satisfying};
 pub use skills::{requirements_of_skill, skill_name, skill_to_run};
+pub use tool_matching::{can_be_held, is_pause_or_resume, is_plan_file};
 
 /// The only version of these files so far.
 const VERSION: &str = "1.0";

@@ -3,15 +3,15 @@
 //! and hashes, never times, and reads no file.
 
 mod backup;
-mod evidence;
-pub mod noted;
+pub mod backup_record;
 #[cfg(test)]
 mod tests;
+mod what_is_known;
 
 pub use crate::hash::sha256 as hash;
 pub use backup::{Late, changed_backup, late, others_backup};
-pub use evidence::{Evidence, Noted, Own, Put, Role, There, Wrote};
-pub use noted::FileId;
+pub use backup_record::FileId;
+pub use what_is_known::{Evidence, Noted, Own, Put, Role, There, Wrote};
 
 /// The state of a file relative to our last write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ mod render;
 #[cfg(test)]
 mod tests;
 
-use crate::redacted::hides_a_secret;
+use crate::redaction_mark::hides_a_secret;
 pub use merge::{with_changes, with_missing_of};
 use node::{Entry, Node, NodeKind};
 use render::{block_entry, block_item, inline, key_text, like};

@@ -1,7 +1,7 @@
 //! A session's documents beside its state: plan, lists, summaries, reviews. Which exist, and what they prove.
 
+use super::phase_and_size_names::{PhaseWord, Size};
 use super::tasks::Tasks;
-use super::words::{PhaseWord, Size};
 use crate::layout::Folder;
 use crate::tree::{Entry, Tree};
 

@@ -1,9 +1,9 @@
 //! Health checks before a session continues: its files, and one check per phase. Changes nothing.
 
 use super::documents::{self, PLAN};
+use super::phase_and_size_names::PhaseWord;
 use super::place::Ground;
 use super::tasks::{Task, TaskStatus};
-use super::words::PhaseWord;
 use super::{CcwSession, HOME, STATE, history};
 use crate::layout::Health;
 use model::hint::Hint;

@@ -2,9 +2,9 @@
 //! these.
 
 use super::documents::{self, PLAN, REVIEW};
+use super::phase_and_size_names::{PhaseWord, Size};
 use super::session_status::{Stands, Word};
 use super::tasks::{Task, TaskStatus, natural, plain};
-use super::words::{PhaseWord, Size};
 use super::{CcwSession, MARKER, REGISTRY, STATE, WORKFLOW};
 use crate::layout::Folder;
 use crate::reading::Dated;

@@ -7,9 +7,9 @@ pub(super) use whole::{active_in, by_session, can_be_read, check, elsewhere_in, 
 
 use super::REGISTRY;
 use super::fields::Fields;
+use super::phase_and_size_names::Size;
 use super::place::places_of;
 use super::state::no_size;
-use super::words::Size;
 use crate::json;
 use crate::problem::{OfRegistry, Problem, Then, What, Why};
 use crate::tree::{Entry, Tree};

@@ -3,8 +3,8 @@
 
 use super::STATE;
 use super::fields::{Fields, cut};
+use super::phase_and_size_names::{PhaseWord, Size};
 use super::place::Ground;
-use super::words::{PhaseWord, Size};
 use crate::json;
 use crate::problem::{Problem, Taken, Then, Type, Unknown, What, Why};
 use crate::tree::{Entry, Tree};

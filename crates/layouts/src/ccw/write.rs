@@ -1,16 +1,16 @@
 //! Writes a session to its files as the tool's prompts expect them. Sets only values that differ from the
 //! session; never writes an unreadable file, except the session's own.
 
-mod names;
 mod state;
+mod task_names;
 mod tasks;
 
-use self::names::Names;
+use self::task_names::Names;
 use super::history;
+use super::phase_and_size_names::Size;
 use super::place::Ground;
 use super::registry::{self, Entered};
 use super::session_status::Word;
-use super::words::Size;
 use super::{CcwSession, PLAN, REGISTRY, STATE};
 use crate::json::Document;
 use crate::layout::{FileChange, Folder, ForeignSession, SessionToPublish};

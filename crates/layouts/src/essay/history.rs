@@ -2,7 +2,7 @@
 
 use super::artifacts::{artifact_of, current_name};
 use super::state::{Claim, Revised, Section, StageStatus, State, Status};
-use super::{NAME, STAGES, draft_id, elsewhere, section_id, words};
+use super::{NAME, STAGES, draft_id, messages, moved_folder, section_id};
 use crate::layout::Folder;
 use crate::reading::Dated;
 use crate::reconcile::shown_by;
@@ -23,7 +23,7 @@ use std::sync::OnceLock;
 
 pub(super) fn of(state: &State, folder: &Folder<'_>) -> Vec<Dated> {
     let Some((workflow, phases)) = workflow() else { return Vec::new() };
-    let state = &elsewhere::here(state, &words::place(folder));
+    let state = &moved_folder::here(state, &messages::place(folder));
     let begin = state.started_at.or(state.last_activity).unwrap_or(folder.now);
     let end = state.last_activity.unwrap_or(begin).max(begin);
     let run = RunRef { workflow: workflow.name.clone(), ordinal: 1 };

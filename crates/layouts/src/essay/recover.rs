@@ -2,7 +2,7 @@
 
 use super::STAGES;
 use super::artifacts::{argument_map, current_name, section_of_map};
-use super::names::began;
+use super::session_names::began;
 use super::state::{Section, Stage, StageStatus, State, Status};
 use crate::layout::Folder;
 use crate::tree::Tree;

@@ -11,7 +11,7 @@ pub(super) use birds_eye::{BIRDS_EYE, BIRDS_EYE_KEY};
 use super::artifacts::{Referred, refer};
 use super::position::Standpoint;
 use super::state::{OUTPUT_KEYS, SESSION_KEYS, SHARED_KEYS, State, Status, VOICE_KEYS, meant};
-use super::{Essay, NAME, STAGES, STATE, elsewhere, recover, words};
+use super::{Essay, NAME, STAGES, STATE, messages, moved_folder, recover};
 use crate::hash::hex;
 use crate::layout::{Folder, Layout, SessionToPublish};
 use crate::tree::{Entry, Tree};
@@ -197,7 +197,7 @@ impl Changes<'_> {
         let id = session.fields.get("pipeline_id").cloned();
         self.fill(&[Key("pipeline_id")], Some(id.unwrap_or_else(|| json!(pipeline_id(&self.folder)))));
         self.fill(&[Key("started_at")], Some(time(session.created_at)));
-        self.fill(&[Key("session_dir")], Some(json!(words::place(&self.folder))));
+        self.fill(&[Key("session_dir")], Some(json!(messages::place(&self.folder))));
     }
 
     fn status(&mut self) {
@@ -261,8 +261,8 @@ impl Changes<'_> {
         self.came_out("final_essay_file", essay);
         let verified = self.ours.counter("verified_claims");
         self.came_out("sources_verified", Some(json!(verified)));
-        self.came_out("voice_consistency_score", words::mean_voice(&self.ours).map(|mean| json!(mean)));
-        let words = words::word_count(&self.folder, true);
+        self.came_out("voice_consistency_score", messages::mean_voice(&self.ours).map(|mean| json!(mean)));
+        let words = messages::word_count(&self.folder, true);
         self.came_out("total_word_count", words.map(|count| json!(count)));
         self.came_out("completed_at", Some(time(at)));
     }
@@ -286,7 +286,7 @@ impl Changes<'_> {
     fn session_dir(&self) -> String {
         let said = self.document.get(&[Key("session_dir")]);
         let said = said.as_ref().and_then(Value::as_str).map(|path| path.trim_end_matches('/').to_owned());
-        said.filter(|path| !path.is_empty()).unwrap_or_else(|| words::place(&self.folder))
+        said.filter(|path| !path.is_empty()).unwrap_or_else(|| messages::place(&self.folder))
     }
 
     fn finish(mut self) -> Option<Vec<u8>> {
@@ -297,7 +297,7 @@ impl Changes<'_> {
         self.set(&[Key("last_activity")], &now);
         let written = self.document.into_bytes();
         // Any write also updates the path of a moved folder.
-        Some(elsewhere::named(&written, &words::place(&self.folder)).unwrap_or(written))
+        Some(moved_folder::named(&written, &messages::place(&self.folder)).unwrap_or(written))
     }
 }
 

@@ -4,7 +4,9 @@ use super::{FileVerdict, Observation};
 use crate::layout::FileRules;
 use crate::reader::{Disk, Located, Reader};
 use crate::tree::{Entry, Tree};
-use crate::verdict::{Counts, Evidence, FileState, Own, Put, Role, There, Verdict, Wrote, noted, verdict};
+use crate::verdict::{
+    Counts, Evidence, FileState, Own, Put, Role, There, Verdict, Wrote, backup_record, verdict,
+};
 use model::written::ViewRow;
 use std::collections::BTreeMap;
 
@@ -60,7 +62,7 @@ impl<'a> Gathered<'a> {
     /// `journal` is the row that has the file's journal, if we ever wrote it.
     pub fn evidence(&'a self, journal: Option<&'a ViewRow>, is_left: bool, boot_id: &str) -> Evidence<'a> {
         let put = journal.and_then(|row| Some((row, row.journal.put_hash.as_deref()?)));
-        let noted = journal.and_then(|row| noted::Backup::of(&row.journal));
+        let noted = journal.and_then(|row| backup_record::Backup::of(&row.journal));
         Evidence {
             session: self.located.id.as_str(),
             role: self.role,

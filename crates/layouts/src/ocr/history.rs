@@ -2,8 +2,8 @@
 //! these.
 
 use super::STATE;
-use super::files::Round;
 use super::read;
+use super::rounds_and_runs::Round;
 use super::session::{OcrSession, OcrWorkflow};
 use crate::builtin;
 use crate::definition;

@@ -1,7 +1,7 @@
 //! Reads one session's folder: its workflow, and its progress according to state and files.
 
-use super::copied;
-use super::files::{MapRun, Round, first_written, jumped, map_runs, rounds, unusable};
+use super::copied_times;
+use super::rounds_and_runs::{MapRun, Round, first_written, jumped, map_runs, rounds, unusable};
 use super::session::{Beside, OcrSession, OcrWorkflow};
 use super::state::{self, State};
 use crate::problem::Problem;
@@ -13,7 +13,7 @@ use jiff::Timestamp;
 pub(super) fn read(folder: &str, tree: &Tree, now: Timestamp) -> Reading<OcrSession> {
     let mut warnings = Vec::new();
     let mut state = state::read(tree, now, &mut warnings);
-    warnings.extend(copied::times(folder, tree, now, &mut state));
+    warnings.extend(copied_times::times(folder, tree, now, &mut state));
     warnings.extend(unusable(tree));
     let rounds = rounds(tree);
     let map_runs = map_runs(tree);

@@ -1,7 +1,7 @@
 //! The tool's own screen: its two workflows, their phases, and the rounds and runs with their files.
 
 use super::SESSIONS;
-use super::files::{MapRun, Reviewer, Round};
+use super::rounds_and_runs::{MapRun, Reviewer, Round};
 use super::session::{Beside, OcrSession, OcrWorkflow};
 use crate::screen::{Cell, Count, Mark, Row, RowState, Screen, Track, TrackEnd};
 use jiff::Timestamp;

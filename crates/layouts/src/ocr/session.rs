@@ -1,8 +1,8 @@
 //! A session as read from its files.
 
-use super::files::{MapRun, Round};
 use super::history;
 use super::read::ordinal;
+use super::rounds_and_runs::{MapRun, Round};
 use super::state::State;
 use jiff::Timestamp;
 

@@ -1,4 +1,4 @@
-use super::files::Reviewer;
+use super::rounds_and_runs::Reviewer;
 use super::session::{OcrSession, OcrWorkflow};
 use super::*;
 use crate::layout::Proof;

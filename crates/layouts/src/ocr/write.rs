@@ -2,8 +2,8 @@
 //! unknown values stay until their subject changes.
 
 use super::STATE;
-use super::files::{map_runs, rounds};
 use super::read::{self, ordinal};
+use super::rounds_and_runs::{map_runs, rounds};
 use super::session::OcrWorkflow;
 use super::state::{self, State};
 use crate::json::Document;

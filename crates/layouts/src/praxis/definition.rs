@@ -1,8 +1,8 @@
 //! A workflow from `workflows/{type}/`: metadata.json, the gates of its phases, and the phases of a
 //! specification.
 
-mod odd;
 mod phase;
+mod wrong_types;
 
 use super::tasks::Named;
 use super::{MOST_PHASES, gate, name_of, tasks};
@@ -78,7 +78,7 @@ pub(super) fn read(name: &str, spec: Option<&str>, tree: &Tree) -> Option<Defini
     };
     match metadata {
         Ok((metadata, doubled)) => {
-            definition.remarks.extend(odd::of(&path, &metadata, &doubled));
+            definition.remarks.extend(wrong_types::of(&path, &metadata, &doubled));
             definition.fill(&metadata, (folder, name), spec, tree);
         }
         Err(why) => {

@@ -2,7 +2,7 @@
 
 use super::definition::phase_name;
 use super::state::{AttemptSaid, Extent, Life, PhaseSaid, State};
-use super::{ATTEMPTS, OURS, TOTAL, judge};
+use super::{ATTEMPTS, OURS, TOTAL, evidence_check};
 use crate::layout::Folder;
 use crate::reading::Dated;
 use jiff::{SignedDuration, Timestamp};
@@ -170,7 +170,7 @@ impl Teller<'_> {
 
     fn attempt(&mut self, number: u32, attempt: &AttemptSaid) {
         let (phase, mut report) = (phase_name(number), attempt.report.clone());
-        judge::fill_in(&mut report, self.workflow.phase(phase.as_str()));
+        evidence_check::fill_in(&mut report, self.workflow.phase(phase.as_str()));
         let at = attempt.at.unwrap_or(self.clock);
         let event = match attempt.outcome {
             AttemptOutcome::Passed => {
@@ -224,7 +224,7 @@ impl Teller<'_> {
         let at = last.and_then(|last| last.at).or(said.completed_at).unwrap_or(self.clock);
         let attempt = last.map(|last| {
             let mut report = last.report.clone();
-            judge::fill_in(&mut report, defined);
+            evidence_check::fill_in(&mut report, defined);
             report
         });
         self.add(at, Event::PhaseClaimed { phase, attempt });
@@ -282,7 +282,7 @@ fn is_shown(report: &AttemptReport, defined: Option<&PhaseDefinition>) -> bool {
         return true;
     }
     let mut judged = report.clone();
-    judge::fill_in(&mut judged, Some(defined));
+    evidence_check::fill_in(&mut judged, Some(defined));
     let is_found = |id: &str| judged.checks.iter().any(|check| check.id == id && !check.failed());
     !judged.checks.iter().any(CheckResult::failed)
         && defined.checks.iter().all(|check| is_found(check.id.as_str()))

@@ -1,15 +1,15 @@
 //! A session's file in every format: its values, and their oddities. Unknown keys are left alone.
 
-mod artifacts;
 pub(super) mod damage;
-mod extent;
 mod fields;
-mod kinds;
+mod phase_data;
+mod phase_range;
+mod wrong_types;
 
-pub use extent::Extent;
+pub use phase_range::Extent;
 
 use super::MOST_PHASES;
-use super::times;
+use super::time_format;
 use crate::json;
 use crate::problem::{Disagreement, Problem, Then, What, Why};
 use crate::tree::{Entry, Tree};
@@ -174,7 +174,7 @@ fn from_fields(path: &str, fields: &mut Fields<'_>) -> State {
     let shape = shape(path, fields.of);
     // The file's name is the id, whatever the file says.
     let _ = fields.text("session_id");
-    kinds::check(fields);
+    wrong_types::check(fields);
     let metadata = fields.section("metadata");
     let structure = ours_or_own(fields, &metadata, "workflow_structure");
     let mut state = State {
@@ -197,7 +197,7 @@ fn from_fields(path: &str, fields: &mut Fields<'_>) -> State {
         updated_at: fields.time("updated_at"),
         metadata,
     };
-    state.phases = artifacts::phases(fields, &state);
+    state.phases = phase_data::phases(fields, &state);
     let lifecycle = ours_or_own(fields, &state.metadata, "lifecycle");
     let counted = lifecycle.get("resume_count").and_then(Value::as_u64).unwrap_or_default();
     state.resume_count = u32::try_from(counted).unwrap_or(u32::MAX).min(1_000);
@@ -238,7 +238,7 @@ fn shape(path: &str, fields: &Map<String, Value>) -> Shape {
 /// True if its times have no zone; `None` if it has no time.
 fn has_local_times(fields: &Map<String, Value>) -> Option<bool> {
     let text = |key: &str| fields.get(key).and_then(Value::as_str);
-    text("created_at").or(text("updated_at")).map(times::is_local)
+    text("created_at").or(text("updated_at")).map(time_format::is_local)
 }
 
 fn total(value: &Value) -> Option<Recorded> {

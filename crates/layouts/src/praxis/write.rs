@@ -3,14 +3,14 @@
 
 mod lifecycle;
 mod phases;
-mod second;
+mod second_format;
 
 use super::state::{self, Recorded, Shape, State};
-use super::times::{self, Writing};
+use super::time_format::{self, Writing};
 use super::{ATTEMPTS, OURS, TOTAL, definition, folder_status, history, spec_of};
 use crate::json::Document;
 use crate::layout::{Folder, SessionToPublish};
-use crate::redacted::hides_a_secret;
+use crate::redaction_mark::hides_a_secret;
 use crate::tree::{Entry, Tree};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -55,12 +55,12 @@ pub(super) fn back(
 pub(super) fn anew(publication: &SessionToPublish<'_>, folder: &Folder<'_>, path: &str) -> Option<Vec<u8>> {
     let kept = folder.tree.content(path).and_then(|content| Document::parse_python(content).ok());
     if kept.is_none() && folder_status(path).is_some() {
-        return second::anew(publication, folder, path);
+        return second_format::anew(publication, folder, path);
     }
     let run = publication.session.run()?;
     let session = publication.session;
     let mut document = Document::new();
-    let at = |at: Timestamp| json!(times::write(at, Writing::Utc, &TimeZone::UTC));
+    let at = |at: Timestamp| json!(time_format::write(at, Writing::Utc, &TimeZone::UTC));
     let before = folder.tree.content(path).map(|content| read(path, content, folder)).unwrap_or_default();
     let own_id = kept.as_ref().and_then(|kept| kept.get(&["session_id"])).filter(Value::is_string);
     let named = before.workflow_type.clone().unwrap_or_else(|| run.workflow.name.to_string());
@@ -207,7 +207,7 @@ impl<'a> Change<'a> {
     }
 
     fn time(&self, at: Timestamp) -> Value {
-        json!(times::write(at, self.writing(), &self.zone))
+        json!(time_format::write(at, self.writing(), &self.zone))
     }
 
     fn set(&mut self, path: &[&str], value: &Value) {
@@ -230,12 +230,12 @@ impl<'a> Change<'a> {
 
     /// True if the text is this time. In a file from another time zone, all local times are off by the same amount.
     fn tells(&self, text: &str, at: Timestamp) -> bool {
-        let Some(told) = times::read(text, &self.zone) else { return false };
+        let Some(told) = time_format::read(text, &self.zone) else { return false };
         let is_elsewhere = self.said.created_at.is_some_and(|created| {
-            times::is_another_zone(created, times::to_micros(self.session.created_at))
+            time_format::is_another_zone(created, time_format::to_micros(self.session.created_at))
         });
-        let at = times::to_micros(at);
-        told == at || (is_elsewhere && times::is_local(text) && times::is_another_zone(told, at))
+        let at = time_format::to_micros(at);
+        told == at || (is_elsewhere && time_format::is_local(text) && time_format::is_another_zone(told, at))
     }
 
     fn progress(&mut self) {
@@ -336,7 +336,8 @@ impl<'a> Change<'a> {
         for key in &from.keys(&["phase_artifacts"]) {
             let path = ["phase_artifacts", key.as_str(), "timestamp"];
             let told = from.get(&path);
-            let at = told.as_ref().and_then(Value::as_str).and_then(|text| times::read(text, &self.zone));
+            let at =
+                told.as_ref().and_then(Value::as_str).and_then(|text| time_format::read(text, &self.zone));
             if let Some(at) = at {
                 self.set_time(&path, at);
             }

@@ -2,7 +2,7 @@
 //! file and key, and its requirement holds nobody up.
 
 use super::rule::{BRANCH_SIZE, Guard, Limits, Requirement, RequirementKind, Trigger};
-use super::shape::{self, count};
+use super::type_check::{self, count};
 use crate::problem::{Problem, What};
 use crate::reading::Reading;
 use model::workflow::RequirementScope;
@@ -63,7 +63,7 @@ pub fn read(sources: &[Source<'_>]) -> Reading<Settings> {
     let mut origins = Origins::default();
     for source in sources {
         let Some(mut root) = parse(source, &mut warnings) else { continue };
-        for mistake in shape::prune(&mut root) {
+        for mistake in type_check::prune(&mut root) {
             origins.wrong(mistake.requirement());
             warnings.push(Problem::of_field(source.path, mistake.key, What::Setting(mistake.message)));
         }

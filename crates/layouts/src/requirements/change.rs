@@ -2,7 +2,7 @@
 //! written.
 
 use super::agent::AgentKey;
-use super::document::Document;
+use super::branch_file::Document;
 use super::satisfaction::Satisfying;
 use model::workflow::RequirementScope;
 use serde::{Deserialize, Serialize};

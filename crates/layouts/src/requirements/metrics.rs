@@ -2,7 +2,7 @@
 
 use super::VERSION;
 use super::agent::{AgentKey, FULL_ID};
-use super::document::table_mut;
+use super::branch_file::table_mut;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 

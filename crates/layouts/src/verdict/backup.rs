@@ -1,6 +1,6 @@
 //! The backup beside a file: changes since it became the backup, and its owner.
 
-use super::evidence::{Evidence, Role};
+use super::what_is_known::{Evidence, Role};
 use crate::hash::sha256 as hash;
 
 /// Lines added to the backup of a shared file since it became the backup: its writer had it open.

@@ -13,7 +13,7 @@ use crate::view::Warning;
 use crate::words::one_line;
 use layouts::observation::Gathered;
 use layouts::reader::Located;
-use layouts::verdict::noted::{self, Backup};
+use layouts::verdict::backup_record::{self, Backup};
 use layouts::verdict::{There, hash};
 use model::id::SessionId;
 use std::fs;
@@ -103,7 +103,7 @@ impl OnDisk<'_> {
     /// The write journal after the replaced content was put in its place.
     pub(crate) fn dealt_with(&self, row: &ViewRow, last: &ViewRow, out: &[u8]) -> WriteJournal {
         let is_whole = self.located.is_whole(self.path, out);
-        noted::dealt_with(row, last, out, is_whole, file_at(&exchange::backup(self.target)))
+        backup_record::dealt_with(row, last, out, is_whole, file_at(&exchange::backup(self.target)))
     }
 
     /// Quarantines a backup that somebody else made before ours replaces it.

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::place::FOLDER;
 use crate::workspace::ensure_ignored;
 use layouts::reader::Located;
-use layouts::verdict::noted::Backup;
+use layouts::verdict::backup_record::Backup;
 use rustix::fs::{FlockOperation, flock};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};

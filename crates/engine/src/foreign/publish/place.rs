@@ -18,7 +18,7 @@ use layouts::layout::{Depth, FileOp, FileRules, Spot};
 use layouts::observation::{beside_others, initial, is_place, settled};
 use layouts::reader::Located;
 use layouts::tree::Entry;
-use layouts::verdict::noted::{self, Backup, is_expected};
+use layouts::verdict::backup_record::{self, Backup, is_expected};
 use layouts::verdict::{self, Waiting};
 use model::artifact::moved_path;
 use model::id::SessionId;
@@ -272,7 +272,7 @@ impl Engine {
 
     /// Records a pending write. From then on this session counts as the file's last writer.
     fn note_put(&mut self, row: &ViewRow, last: &ViewRow, body: &[u8], expected: &[u8]) -> Result<ViewRow> {
-        let journal = noted::pending(row, last, body, expected);
+        let journal = backup_record::pending(row, last, body, expected);
         let row = ViewRow { journal, ..row.clone() };
         let mut notes = vec![row.clone()];
         if last.session != row.session {

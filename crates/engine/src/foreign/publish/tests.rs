@@ -6,7 +6,7 @@ use crate::foreign::observe::disk::file_at;
 use crate::foreign::observe::hash;
 use crate::foreign::tests::Place;
 use crate::{PauseRequest, Request};
-use layouts::verdict::noted::Backup;
+use layouts::verdict::backup_record::Backup;
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::MetadataExt;

@@ -1,16 +1,16 @@
 //! Updates workflow-session.json: phase, status, progress, transitions, checkpoints, times.
 
-use super::names::Names;
+use super::task_names::Names;
 use super::{Changes, Said, ours, size, word};
 use crate::ccw::STATE;
 use crate::ccw::documents::{self, PLAN, REVIEW};
 use crate::ccw::fields::written;
 use crate::ccw::health::COMPLETED_PHASES;
+use crate::ccw::phase_and_size_names::{PhaseWord, Size};
 use crate::ccw::place::Ground;
 use crate::ccw::session_status::{Stands, Word};
 use crate::ccw::state::{State, phase_told};
 use crate::ccw::tasks::{TaskStatus, plain};
-use crate::ccw::words::{PhaseWord, Size};
 use crate::layout::{FileChange, Folder, SessionToPublish};
 use jiff::Timestamp;
 use model::event::{Event, Recorded};

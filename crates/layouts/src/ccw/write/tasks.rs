@@ -1,7 +1,7 @@
 //! One file per task. A task read from a file is written back there; a new one gets a file named after its
 //! id.
 
-use super::names::Names;
+use super::task_names::Names;
 use super::{Changes, Said, ours};
 use crate::ccw::TASKS;
 use crate::ccw::fields::written;

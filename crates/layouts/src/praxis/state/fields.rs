@@ -1,7 +1,7 @@
 //! Reads one JSON object key by key. A wrong value is reported and treated as missing.
 
 use super::Say;
-use crate::praxis::{MOST_PHASES, times};
+use crate::praxis::{MOST_PHASES, time_format};
 use crate::problem::{Type, Unknown, What};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -98,7 +98,7 @@ impl Fields<'_> {
             Value::Null => return None,
             other => return self.odd(&name, wrong(other, Type::Time)),
         };
-        let Some(at) = times::read(text, &self.zone) else {
+        let Some(at) = time_format::read(text, &self.zone) else {
             return self.odd(&name, What::NotATime { found: text.clone() });
         };
         if at > self.now {

@@ -2,7 +2,7 @@
 
 use super::Change;
 use crate::praxis::state::{Life, Shape};
-use crate::praxis::times;
+use crate::praxis::time_format;
 use jiff::Timestamp;
 use model::lifecycle::Lifecycle;
 use model::time::seconds_between;
@@ -79,7 +79,8 @@ impl Change<'_> {
     /// An error stays when the session continues: a later resume shows that it is over.
     fn last_error(&mut self, flags: &Flags) {
         let resumed = self.document.get(&self.ours(&["lifecycle", "resumed_at"]));
-        let resumed = resumed.as_ref().and_then(Value::as_str).and_then(|text| times::read(text, &self.zone));
+        let resumed =
+            resumed.as_ref().and_then(Value::as_str).and_then(|text| time_format::read(text, &self.zone));
         if let Some((at, error)) = &flags.failed {
             self.word("last_error", Some(error));
             self.when("last_error_at", Some(*at));

@@ -2,9 +2,9 @@
 
 use super::Change;
 use crate::praxis::state::{AttemptSaid, PhaseSaid, Shape};
-use crate::praxis::times::to_micros;
+use crate::praxis::time_format::to_micros;
 use crate::praxis::{ARTIFACTS, ATTEMPTS};
-use crate::redacted::hides_a_secret;
+use crate::redaction_mark::hides_a_secret;
 use jiff::Timestamp;
 use model::gate::{Attempt, AttemptOutcome};
 use model::phase::{Phase, PhaseState};

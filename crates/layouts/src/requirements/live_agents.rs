@@ -2,7 +2,7 @@
 
 use super::VERSION;
 use super::agent::{AgentKey, FULL_ID};
-use super::document::table_mut;
+use super::branch_file::table_mut;
 use serde_json::{Map, Value, json};
 
 /// Start of the agent's process, and boot time of the machine: pids are reused.

@@ -5,7 +5,7 @@ use super::{Change, about};
 use crate::json::Document;
 use crate::layout::{Folder, SessionToPublish};
 use crate::praxis::state::Shape;
-use crate::praxis::times::{self, Writing};
+use crate::praxis::time_format::{self, Writing};
 use crate::praxis::{OURS, PAUSED};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ pub(super) fn anew(publication: &SessionToPublish<'_>, folder: &Folder<'_>, path
     let session = publication.session;
     let run = session.run()?;
     let zone = folder.tree.zone();
-    let at = |at: Timestamp| json!(times::write(at, Writing::Local, &zone));
+    let at = |at: Timestamp| json!(time_format::write(at, Writing::Local, &zone));
     let mut document = Document::new();
     for (key, value) in [
         ("session_id", json!(session.id)),
