@@ -158,7 +158,7 @@ fn sessions_without_a_line_are_told_of_and_registered() {
     assert!(told.contains("session_status.jsonl does not list WFS-a, WFS-b"), "{told}");
     assert!(!sandbox.path(REGISTRY).exists(), "doctor touches nothing");
     let mended = sandbox.run(["repair"]).ok().stdout;
-    assert!(mended.contains("it was missing from session_status.jsonl"), "{mended}");
+    assert!(mended.contains("it was missing from .workflow/session_status.jsonl"), "{mended}");
     let expected = [("WFS-a", "paused"), ("WFS-b", "active")];
     assert_eq!(registered(&sandbox), expected.map(|(id, status)| (id.to_owned(), status.to_owned())));
     assert_eq!(sandbox.read(&state_of("WFS-a")), file, "its own file says the same as before");
