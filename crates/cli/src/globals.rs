@@ -55,7 +55,7 @@ impl Globals {
                 person_present,
                 marked_agent: crate::hooks::marked_agent(person_present),
                 anywhere: true,
-                watcher: crate::ui::working::watcher(),
+                watcher: crate::ui::progress_line::watcher(),
                 ..Options::default()
             },
             ..Self::default()
@@ -115,7 +115,7 @@ impl Globals {
     /// Shows on the terminal that a slow command still works, unless nobody wants to read it.
     pub fn say_that_it_works(&self) {
         if !self.quiet && !self.json {
-            crate::ui::working::start();
+            crate::ui::progress_line::start();
         }
     }
 }

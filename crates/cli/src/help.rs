@@ -5,7 +5,7 @@ use crate::arguments::subcommand;
 use crate::commands;
 use crate::failure::Failure;
 use model::hint::Hint;
-use model::nearest::nearest;
+use model::nearest_name::nearest;
 use model::words;
 use std::ffi::OsString;
 

@@ -7,10 +7,10 @@ mod copilot;
 mod cursor;
 mod environment_file;
 mod gemini;
-#[cfg(target_os = "linux")]
-mod hurry;
 mod opencode;
 pub mod statusline;
+#[cfg(target_os = "linux")]
+mod time_limit;
 mod wording;
 
 use engine::AgentIdentity;
@@ -93,7 +93,7 @@ fn answer(arguments: &[OsString]) -> Result<(String, Option<String>), String> {
     let mut heard = (protocol.read)(&input, named)?;
     heard.event = heard.event.delivered_as(&input);
     #[cfg(target_os = "linux")]
-    let _hurry = hurry::set();
+    let _hurry = time_limit::set();
     let exported = environment_file::export(&heard.event);
     let mut reply = engine::hooks::respond(&heard.event).map_err(|error| error.to_string())?;
     if matches!(heard.event.happened, Happened::Arrived { .. } | Happened::Ended) {

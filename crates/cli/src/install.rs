@@ -2,14 +2,14 @@
 //! is missing; recognises its own entries by the command or by marks; safe to repeat.
 
 pub mod agents;
-mod difference;
 mod edit;
 mod files;
 mod json;
-mod marked;
-mod roots;
-pub mod shim;
+mod line_differences;
+mod marked_section;
+pub mod req_link;
 mod wiring;
+mod writable_roots;
 
 pub use wiring::{Wiring, wiring};
 
@@ -115,7 +115,8 @@ fn plan(base: &Path, edit: &Edit, task: Task) -> Result<Planned, Failure> {
         (Some(before), Some(after)) if before == after => Change::Unchanged,
         (Some(_), Some(_)) => Change::Changed,
     };
-    let lines = difference::lines(before.as_deref().unwrap_or_default(), text.as_deref().unwrap_or_default());
+    let lines =
+        line_differences::lines(before.as_deref().unwrap_or_default(), text.as_deref().unwrap_or_default());
     Ok(Planned { base: base.to_owned(), touched: Touched { path, change, lines }, text })
 }
 

@@ -9,10 +9,10 @@ mod globals;
 mod help;
 mod hooks;
 mod install;
-mod live;
-mod mistakes;
-mod original;
+mod original_req;
 mod ui;
+mod wait_for_changes;
+mod wrong_words;
 
 use globals::Globals;
 use std::mem::ManuallyDrop;
@@ -20,8 +20,8 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let typed: Vec<std::ffi::OsString> = std::env::args_os().collect();
-    let as_req = original::is_called_as_req(&typed);
-    let arguments = arguments::without_help_command(original::translated(typed));
+    let as_req = original_req::is_called_as_req(&typed);
+    let arguments = arguments::without_help_command(original_req::translated(typed));
     // A hook never exits with an agent's "blocked" code, whatever is wrong with us or our arguments.
     let wanted = match arguments.as_slice() {
         [_] => Some("status".to_owned()),
@@ -70,7 +70,7 @@ fn main() -> ExitCode {
         Err(failure) if as_req => failure::report(&failure.with_original_code(), &globals),
         Err(failure) => failure::report(&failure, &globals),
     };
-    ui::working::stop();
+    ui::progress_line::stop();
     code
 }
 

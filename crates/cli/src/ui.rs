@@ -7,20 +7,20 @@ pub mod history;
 pub mod items;
 pub mod list;
 pub mod log;
-mod outlet;
+mod output;
+pub mod progress_line;
 pub mod requirements;
 pub mod revisit;
 pub mod session;
 pub mod verify;
-pub mod working;
 mod wrap;
 
-pub use outlet::{Reader, Tone, clear_screen, prompt};
+pub use output::{Reader, Tone, clear_screen, prompt};
 pub use wrap::{cut, wrapped};
 
 use crate::failure::Failure;
 use crate::globals::Globals;
-use outlet::marked;
+use output::marked;
 use serde::Serialize;
 use std::io::IsTerminal;
 
@@ -105,24 +105,24 @@ impl Out {
 
     /// Data for stdout.
     pub fn text(&self, text: &str) -> Result<Reader, Failure> {
-        outlet::data(text, self.colour)
+        output::data(text, self.colour)
     }
 
     /// One document, formatted for people too.
     pub fn json(&self, value: &impl Serialize) -> Result<Reader, Failure> {
         let text = serde_json::to_string_pretty(value).map_err(|error| Failure::no_json(&error))?;
-        outlet::document(&text)
+        output::document(&text)
     }
 
     /// A part of a document that is too long to be put together first.
     pub fn json_part(&self, text: &str) -> Result<Reader, Failure> {
-        outlet::part(text)
+        output::part(text)
     }
 
     /// One document on a single line.
     pub fn json_line(&self, value: &impl Serialize) -> Result<Reader, Failure> {
         let text = serde_json::to_string(value).map_err(|error| Failure::no_json(&error))?;
-        outlet::document(&text)
+        output::document(&text)
     }
 
     /// A message that is not data.
@@ -146,11 +146,11 @@ impl Out {
     }
 
     pub fn raw_error(&self, text: &str) {
-        outlet::talk(text, self.colour || self.error_colour);
+        output::talk(text, self.colour || self.error_colour);
     }
 
     pub fn error_document(&self, json: &str) {
-        outlet::talk_document(json);
+        output::talk_document(json);
     }
 }
 

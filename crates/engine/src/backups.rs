@@ -4,9 +4,9 @@
 use crate::config::Config;
 use crate::engine::{Engine, Patience};
 use crate::error::{Error, NotRestored, Result};
-use crate::place::Project;
 use crate::policy::Restricted;
-use crate::team::Team;
+use crate::project::Project;
+use crate::server_store::Team;
 use crate::{Intent, Options};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

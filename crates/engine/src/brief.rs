@@ -252,7 +252,7 @@ impl Engine {
         let bookkeeping = self.bookkeeping(&session);
         let definition = session.run().map(|run| self.definition(&run.workflow.hash)).transpose()?.flatten();
         let mut brief = Brief {
-            folder: crate::place::workspace_path(&session),
+            folder: crate::project::workspace_path(&session),
             // Another tool's session may belong to a branch that is not checked out here.
             branch: told_branch(&view).or_else(|| self.project.branch()),
             repository: None,

@@ -1,16 +1,16 @@
 //! Runs gates: checks evidence types, and what the engine can find out itself. Decides nothing; a check has
 //! no side effect except its command.
 
-mod again;
 mod approval;
 mod artifact;
 mod command;
 mod definition;
-mod ending;
 pub(crate) mod expression;
+mod files_again;
 mod git;
 mod interrupted;
 mod items;
+mod signals;
 pub(crate) mod trust;
 
 pub(crate) use approval::evidence_hash;

@@ -2,8 +2,8 @@
 //! line.
 
 use crate::error::{Error, FileMistake, Result};
-use crate::place::Project;
 use crate::policy::Policy;
+use crate::project::Project;
 use crate::{NATIVE, layout_names};
 use serde::Deserialize;
 use std::io::ErrorKind;

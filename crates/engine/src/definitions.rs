@@ -1,18 +1,18 @@
 //! Finds workflow definitions: the project's own first, then the built-in ones; `theirs` has those of other
 //! tools. Compiles their expressions, runs nothing.
 
-mod theirs;
+mod of_other_tools;
 
-pub(crate) use theirs::{are_any, are_elsewhere, is_there, of_layout, only_one, unnamed};
+pub(crate) use of_other_tools::{are_any, are_elsewhere, is_there, of_layout, only_one, unnamed};
 
 use crate::checks;
 use crate::error::{Error, FileMistake, Result, WorkflowPlace};
 use crate::hex;
-use crate::place::Project;
+use crate::project::Project;
 use layouts::builtin;
 use layouts::definition::{self, Reading};
 use model::id::Name;
-use model::nearest::nearest;
+use model::nearest_name::nearest;
 use model::session::Session;
 use model::workflow::{PhaseDefinition, Workflow};
 use sha2::{Digest, Sha256};
@@ -99,14 +99,14 @@ pub(crate) fn find(project: &Project, name: &str) -> Result<Source> {
     if let Some(found) = builtin::find(name.as_str()) {
         return Ok(from_builtin(found.name, found.text));
     }
-    let elsewhere = theirs::layout_with(project, name.as_str());
+    let elsewhere = of_other_tools::layout_with(project, name.as_str());
     let place = elsewhere.map_or(WorkflowPlace::Ours, WorkflowPlace::OursAndDefinedFor);
     Err(unknown(name.as_str(), names(project), place))
 }
 
 /// The definition of this name, including those of other tools if nobody else has it.
 pub(crate) fn find_any(project: &Project, name: &str) -> Result<(Source, Checked)> {
-    match (find(project, name), theirs::find(project, name)) {
+    match (find(project, name), of_other_tools::find(project, name)) {
         (Ok(source), _) => {
             let checked = checked(&source);
             Ok((source, checked))
@@ -166,7 +166,7 @@ pub(crate) fn lines(project: &Project) -> Vec<WorkflowLine> {
         let checked = checked(&source);
         (source, checked)
     });
-    own.chain(theirs::all(project)).map(WorkflowLine::from).collect()
+    own.chain(of_other_tools::all(project)).map(WorkflowLine::from).collect()
 }
 
 impl From<(Source, Checked)> for WorkflowLine {
@@ -240,7 +240,7 @@ impl Project {
     /// All names of workflows, without reading the definitions; each with the layout that defines it.
     pub fn workflow_names(&self) -> Vec<(String, Option<&'static str>)> {
         let own = names(self);
-        let theirs = theirs::names(self).filter(|(name, _)| !own.contains(name));
+        let theirs = of_other_tools::names(self).filter(|(name, _)| !own.contains(name));
         let theirs: Vec<_> = theirs.map(|(name, layout)| (name, Some(layout))).collect();
         own.into_iter().map(|name| (name, None)).chain(theirs).collect()
     }

@@ -3,7 +3,7 @@
 
 mod caller;
 mod loading;
-mod naming;
+mod session_names;
 #[cfg(test)]
 mod tests;
 
@@ -16,13 +16,13 @@ use crate::clock::{Clock, ServerClock, SystemClock};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::foreign::{Aim, Scope};
-use crate::opening::{open_on_server, open_store};
-use crate::outside;
-use crate::place::Project;
+use crate::long_work::Watcher;
+use crate::open_store::{open_on_server, open_store};
+use crate::outside_projects;
 use crate::presence::AgentIdentity;
 use crate::processes::{Processes, SystemProcesses};
-use crate::progress::Watcher;
-use crate::team::Team;
+use crate::project::Project;
+use crate::server_store::Team;
 use crate::view::Warning;
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
@@ -154,8 +154,8 @@ impl Engine {
             }
         };
         let found = Project::find(&from);
-        if let Some(folder) = outside::meant(&options, found.as_ref().ok())? {
-            let options = outside::options_for(&folder, options);
+        if let Some(folder) = outside_projects::meant(&options, found.as_ref().ok())? {
+            let options = outside_projects::options_for(&folder, options);
             return Self::open_at(Project::outside(&folder), options, intent);
         }
         let project = match (found, intent) {

@@ -2,15 +2,14 @@
 
 mod activate;
 mod advance;
+mod after_completion;
 mod artifacts;
-pub(crate) mod beginning;
 mod bundle;
-mod ending;
+mod end_session;
+mod end_with_open_work;
 mod fields;
 mod items;
-mod left_open;
 mod notes;
-mod outputs;
 mod pause;
 mod phases;
 mod placeholder;
@@ -21,12 +20,12 @@ mod resumable;
 mod revisit;
 mod runs;
 mod set;
+pub(crate) mod start;
 pub(crate) mod subject;
 mod undo;
 
 pub use activate::Taking;
 pub use advance::{AdvanceRequest, GateTried};
-pub use beginning::StartRequest;
 pub use bundle::BundleMade;
 pub(crate) use bundle::opened as opened_bundle;
 #[cfg(feature = "fuzzing")]
@@ -40,6 +39,7 @@ pub use purge::PurgeRequest;
 pub(crate) use purge::evidence as purge_evidence;
 pub use request::Request;
 pub use revisit::{FieldChange, FileChange, RevisitPreview, RevisitRequest};
+pub use start::StartRequest;
 
 pub(crate) use bundle::{EventLine, PackedFile, is_bundle, may_be_put, put_back, refused, taken};
 pub(crate) use plan::{Plan, session_row, snapshot_of};
@@ -50,7 +50,7 @@ use crate::engine::{Engine, Want, is_unfinished};
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::next::Next;
-use crate::place::Project;
+use crate::project::Project;
 use crate::query::Follows;
 use crate::view::{self, Material, View};
 use crate::workspace::ensure_ignored;

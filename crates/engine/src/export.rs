@@ -7,7 +7,7 @@ mod shared;
 use crate::disk::below;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
-use crate::event_words;
+use crate::event_text;
 use crate::facades::Sessions;
 use crate::query::Detail;
 use model::event::{Event, Recorded};
@@ -70,7 +70,7 @@ impl Sessions<'_> {
             workflows: engine.workflows_of(&history)?,
             items: engine.all_items(&id)?.iter().map(value).collect::<Result<_>>()?,
             files: engine.state_as_text(&id)?,
-            events: history.iter().map(event_words::json).collect(),
+            events: history.iter().map(event_text::json).collect(),
         })
     }
 }

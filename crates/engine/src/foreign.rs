@@ -3,10 +3,10 @@
 //! layouts.
 
 pub(crate) mod discover;
+pub(crate) mod observation_cache;
 pub(crate) mod observe;
 pub(crate) mod publish;
 pub(crate) mod repair;
-pub(crate) mod scope;
 pub(crate) mod select;
 #[cfg(test)]
 mod tests;
@@ -15,7 +15,7 @@ pub(crate) mod transfer;
 pub use discover::layout_names;
 pub(crate) use discover::path::{around, pointed, sessions_in, spot_at};
 pub(crate) use discover::{Owner, has_foreign};
+pub(crate) use observation_cache::{Aim, Scope};
 pub(crate) use observe::read::LONGEST_WARNING;
-pub(crate) use publish::place::make_private;
+pub(crate) use publish::write_files::make_private;
 pub use repair::{Repaired, Rung, repair};
-pub(crate) use scope::{Aim, Scope};

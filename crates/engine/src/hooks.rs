@@ -1,14 +1,14 @@
 //! Agents' hooks: one model of events, one handler for all agents. Never prints, and knows no protocol.
 
-mod arriving;
+mod conversation_start;
 mod event;
 mod memory;
+mod prompts_and_tools;
+mod queue;
 mod renamed;
 mod statusline;
 mod stopping;
 mod tool;
-mod unsent;
-mod working;
 
 pub use event::{Happened, HookEvent, Source, Subagent, fingerprint};
 pub(crate) use memory::{ended, has_ended};
@@ -25,7 +25,7 @@ use model::id::SessionId;
 use std::time::{Duration, Instant};
 use store::Trace;
 
-/// A hook runs on every tool call: all its waits together take no longer. `hurry.rs` of the command line ends SQLite's own
+/// A hook runs on every tool call: all its waits together take no longer. `time_limit.rs` of the command line ends SQLite's own
 /// waits within this time.
 const PATIENCE: Duration = Duration::from_millis(50);
 

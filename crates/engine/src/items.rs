@@ -1,13 +1,13 @@
 //! Items for front ends: a limited part of a phase, and the next one. Reads rows, never the whole log.
 
-mod left;
+mod left_behind;
 mod rows;
+mod status_text;
 #[cfg(test)]
 mod tests;
-mod words;
 
 pub(crate) use rows::{item_row, item_rows, read_item};
-pub(crate) use words::text_of;
+pub(crate) use status_text::text_of;
 
 use crate::engine::{Engine, Want, is_unfinished};
 use crate::error::Result;

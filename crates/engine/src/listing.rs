@@ -153,7 +153,7 @@ impl Engine {
     }
 
     pub(crate) fn lines(&self, request: &ListRequest) -> Result<Listing> {
-        crate::execute::beginning::foreign_layout(request.layout.as_deref())?;
+        crate::execute::start::foreign_layout(request.layout.as_deref())?;
         let mut odd = Vec::new();
         let mut sessions = self.kept_lines(request, &mut odd)?;
         let mut warnings = self.warnings.clone();
@@ -168,7 +168,7 @@ impl Engine {
         warnings.extend(left_lying.filter_map(|line| self.idle_line_warning(line)).take(MOST_IDLE_TOLD));
         add_by_time(&mut sessions, in_files);
         warnings.extend(said_once(odd));
-        let heading = crate::voice::heading(request.layout.as_deref());
+        let heading = crate::own_tool_messages::heading(request.layout.as_deref());
         if heading.is_some() {
             for line in &mut sessions {
                 line.own_words = self.own_line(&line.session_id);

@@ -1,8 +1,8 @@
 //! Removes secrets before anything is stored. Pure, and cheap for text without suspicious parts.
 
+mod by_context;
+mod by_prefix;
 mod event;
-mod pair;
-mod token;
 
 pub(crate) use event::{attempt, event};
 
@@ -88,8 +88,8 @@ pub(crate) fn text(text: &str) -> Option<(String, Vec<SecretKind>)> {
 
 /// Positions of secrets. Of nested ones, the one that begins first and reaches furthest stands for both.
 fn places(text: &str) -> Vec<Found> {
-    let mut found: Vec<Found> = token::find(text);
-    found.extend(pair::find(text));
+    let mut found: Vec<Found> = by_prefix::find(text);
+    found.extend(by_context::find(text));
     found.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
     found
 }
@@ -121,7 +121,7 @@ pub(crate) fn seen(name: &str, value: &Value) -> Value {
 /// secret. Booleans reveal nothing.
 pub(crate) fn in_value(name: &str, value: &mut Value) -> Vec<SecretKind> {
     match value {
-        Value::String(given) => match pair::named(name) {
+        Value::String(given) => match by_context::named(name) {
             Some(kind) if !given.is_empty() && !given.starts_with(MARK) => {
                 *given = mark(kind);
                 vec![kind]
@@ -133,11 +133,11 @@ pub(crate) fn in_value(name: &str, value: &mut Value) -> Vec<SecretKind> {
             .iter_mut()
             .flat_map(|(inner, value)| {
                 // Everything inside a secret is secret, with its own kind if its name says so.
-                let is_told_outside = pair::named(inner).is_none() && pair::named(name).is_some();
+                let is_told_outside = by_context::named(inner).is_none() && by_context::named(name).is_some();
                 in_value(if is_told_outside { name } else { inner }, value)
             })
             .collect(),
-        Value::Number(_) => match pair::named(name) {
+        Value::Number(_) => match by_context::named(name) {
             Some(kind) => {
                 *value = Value::String(mark(kind));
                 vec![kind]

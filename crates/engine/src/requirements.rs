@@ -20,40 +20,40 @@
 //! The branch's file is authoritative. It is read and written under its own lock, which is never held
 //! together with the store's write lock; the event in the session's log is added afterwards.
 
-mod branch;
+mod after_tool;
+mod agent_sessions;
+mod blocking;
+mod branch_file;
+mod branch_size;
 mod branches;
 mod command;
 mod configure;
-mod file;
-mod gate;
-mod life;
-mod live;
+mod conversation;
+mod exempt_files;
+mod live_agents;
+mod metrics;
+mod parent_branch;
 mod pause;
-mod produced;
-mod record;
 mod request;
-mod sessions;
-mod setting;
-mod size;
-mod stack;
+mod rules;
+mod shared_file;
 mod status;
 #[cfg(test)]
 mod tests;
-mod used;
 mod wording;
 
+pub use agent_sessions::{RecordView, RequirementRecords, SessionRecord};
 pub use branches::TrackedBranch;
 use command::nowhere;
 pub use configure::{RequirementSettings, SettingsChange, SettingsFile, SettingsWritten};
-pub(crate) use live::is_same as is_same_agent;
+pub(crate) use live_agents::is_same as is_same_agent;
 pub use request::{Clearing, RequirementAnswer, RequirementRequest, SatisfyRequest};
-pub use sessions::{RecordView, RequirementRecords, SessionRecord};
 pub(crate) use status::warning;
 pub use status::{RequirementList, RequirementView};
 
 use crate::engine::Engine;
 use crate::presence::AgentIdentity;
-use branch::BranchFile;
+use branch_file::BranchFile;
 use std::path::PathBuf;
 
 /// The folder for files that only leftoff uses, below the folder of branch files.

@@ -15,7 +15,7 @@ impl Engine {
     /// Adds the rounds and the current one's duration, if the session's tool has a screen with rounds.
     pub(crate) fn add_rounds(&self, view: &mut View) {
         let Some(id) = SessionId::parse(&view.session_id).ok() else { return };
-        if !crate::voice::has_own_screen(&view.layout) {
+        if !crate::own_tool_messages::has_own_screen(&view.layout) {
             return;
         }
         let Some(screen) = self.sessions().screen(&id) else { return };

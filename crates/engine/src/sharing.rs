@@ -1,14 +1,16 @@
 //! Shares sessions through a git remote: fetch, take, write, push. Off by default. Adds no event, and never
 //! touches the project's own repository.
 
+mod arrivals;
 mod background;
+mod definitions_and_contents;
 mod histories;
 mod identity;
 mod incoming;
 mod lock;
+mod merge_fork;
 mod outgoing;
 mod remote;
-mod resolve;
 #[cfg(test)]
 mod schedules;
 mod segment;
@@ -17,16 +19,15 @@ mod sidecar;
 mod status;
 mod switching;
 mod taking;
-mod texts;
-mod witnesses;
 
 pub use background::sync_in_background;
-pub use resolve::Resolved;
+pub use merge_fork::Resolved;
 pub use status::{Fork, HeldBack, Replica, SyncStatus};
 pub(crate) use taking::{SEEN_LATELY_SECONDS, fork_of, placed};
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use arrivals::Witnesses;
 use incoming::{Replicas, streams_in};
 use model::hint::Hint;
 use model::words;
@@ -38,7 +39,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use store::Store;
 use taking::TakenIn;
-use witnesses::Witnesses;
 
 /// The minimum interval between background syncs.
 const SECONDS_BETWEEN: u64 = 60;

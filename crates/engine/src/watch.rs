@@ -4,8 +4,8 @@
 use crate::config::Config;
 use crate::definitions;
 use crate::engine::{Engine, Options};
-use crate::place::Project;
-use crate::team::Team;
+use crate::project::Project;
+use crate::server_store::Team;
 use crate::view::View;
 use layouts::layout::{self, Place};
 use model::id::SessionId;

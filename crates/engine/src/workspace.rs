@@ -5,7 +5,7 @@ use crate::NATIVE;
 use crate::disk::{Operation, Step, below};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::place::{FOLDER, in_workspace, workspace_of, workspace_path};
+use crate::project::{FOLDER, in_workspace, workspace_of, workspace_path};
 use crate::setup;
 use model::id::{Name, SessionId};
 use model::session::Session;

@@ -26,7 +26,7 @@ use model::id::Name;
 use model::run::Run;
 use model::session::Session;
 use model::workflow::Workflow;
-use model::written::ViewRow;
+use model::written_file::ViewRow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

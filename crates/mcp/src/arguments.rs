@@ -1,10 +1,10 @@
 //! Arguments of a model's call, read leniently: objects and lists also as JSON text, numbers also as text.
 //! Decides nothing about sessions.
 
-use crate::mishap::Mishap;
+use crate::error::Mishap;
 use engine::words::one_line;
 use model::gate::Given;
-use model::nearest::nearest;
+use model::nearest_name::nearest;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 

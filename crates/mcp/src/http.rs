@@ -1,14 +1,14 @@
 //! HTTP clients. Admits only requests that name this machine, come from no foreign page and, if there is a
 //! token, know it.
 
-mod door;
+mod access;
 
-pub use door::{Listening, Token};
+pub use access::{Listening, Token};
 
 use crate::incoming::{self, Incoming, LONGEST_MESSAGE};
 use crate::server::Desk;
+use access::Door;
 use bytes::Bytes;
-use door::Door;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming as Body;

@@ -1,9 +1,9 @@
 //! Resources at `leftoff://…`: sessions, briefs, logs, workflow definitions. Read-only.
 
 use crate::answer::json;
-use crate::mishap::Mishap;
+use crate::error::Mishap;
 use engine::words::one_line;
-use engine::{Detail, Engine, Intent, ListRequest, Log, Options, event_words};
+use engine::{Detail, Engine, Intent, ListRequest, Log, Options, event_text};
 use model::id::SessionId;
 use rmcp::model::{
     ErrorData, ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
@@ -155,7 +155,7 @@ fn text_of(engine: &Engine, address: &Address) -> engine::Result<(String, &'stat
         Address::Log(id) => {
             let Log { session, events } = engine.sessions().log(Some(id), 0)?;
             let left_out = events.len().saturating_sub(MOST_EVENTS);
-            let shown: Vec<_> = events.iter().skip(left_out).map(event_words::json).collect();
+            let shown: Vec<_> = events.iter().skip(left_out).map(event_text::json).collect();
             (
                 pretty(&json!({ "session_id": session.to_string(), "earlier": left_out, "events": shown })),
                 JSON,

@@ -2,7 +2,7 @@
 //! state, so a killed server loses nothing.
 
 use crate::changes::{Agreed, Interest};
-use crate::mishap::Mishap;
+use crate::error::Mishap;
 use crate::{NAME, VERSION, client, resources, tools};
 use engine::Options;
 use rmcp::model::{

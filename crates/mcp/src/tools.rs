@@ -13,7 +13,7 @@ mod status;
 
 use crate::answer::Answer;
 use crate::arguments::Arguments;
-use crate::mishap::Mishap;
+use crate::error::Mishap;
 use engine::{Engine, Intent, ListRequest, Options, Progress, Watcher};
 use rmcp::model::{Tool, ToolAnnotations};
 use schema::{Field, Parameter, input, output};

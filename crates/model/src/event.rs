@@ -1,7 +1,7 @@
 //! Events, as they are kept for ever. A name or field is never changed, only added.
 
 mod item;
-mod kept;
+mod stored_form;
 
 pub use item::ItemEvent;
 

@@ -1,7 +1,7 @@
 //! Evidence, and a gate's verdict on it. Pure: checks that need the disk or a process run in the engine.
 
 use crate::actor::Actor;
-use crate::nearest::nearest;
+use crate::nearest_name::nearest;
 use crate::workflow::{EvidenceDefinition, ValueType};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -13,7 +13,7 @@ pub mod id;
 pub mod item;
 pub mod lifecycle;
 pub mod lineage;
-pub mod nearest;
+pub mod nearest_name;
 pub mod note;
 pub mod outcome;
 pub mod phase;
@@ -25,7 +25,7 @@ pub mod session;
 pub mod time;
 pub mod undo;
 pub mod workflow;
-pub mod written;
+pub mod written_file;
 
 pub use command::{Command, decide};
 pub use event::{Event, Recorded};

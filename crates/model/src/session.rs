@@ -1,8 +1,8 @@
 //! Folds events into a session. Never refuses an event and never reads the clock.
 
 mod apply;
-mod basis;
-mod standing;
+mod gate_basis;
+mod lifecycle;
 mod trim;
 
 use crate::actor::Actor;

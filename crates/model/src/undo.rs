@@ -3,7 +3,7 @@
 use crate::actor::Actor;
 use crate::event::{Event, Recorded};
 use crate::lineage::lineage;
-use crate::nearest::nearest;
+use crate::nearest_name::nearest;
 use crate::refusal::Refusal;
 use crate::session::Session;
 use std::collections::BTreeMap;

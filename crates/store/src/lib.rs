@@ -1,28 +1,28 @@
 //! Session storage: one trait, and the engines behind it. Never decides anything, and never reads the clock.
 
-mod batch;
+mod batch_rules;
 pub mod chain;
 #[cfg(any(test, feature = "contract"))]
 pub mod contract;
-mod control;
 mod error;
-mod laid_over;
+mod lose_on_purpose;
 mod memory;
 mod migrate;
 #[cfg(feature = "postgres")]
 mod postgres;
-mod record;
+mod replica_rows;
+mod rows;
 mod sqlite;
-mod taken;
+mod uncommitted;
 
 pub use error::{Error, Result};
-pub use laid_over::{LaidOver, Make};
 pub use memory::MemoryStore;
 #[cfg(feature = "postgres")]
 pub use postgres::{Opening, PostgresStore, has_password, is_postgres, schema as postgres_schema};
-pub use record::*;
+pub use replica_rows::*;
+pub use rows::*;
 pub use sqlite::{Access, SqliteStore};
-pub use taken::*;
+pub use uncommitted::{LaidOver, Make};
 
 use chain::Chain;
 use model::id::{ItemId, SessionId};

@@ -5,7 +5,7 @@ mod histories;
 mod items;
 mod search;
 
-use crate::batch::{check_rewrite, keys_expire_at, takes_the_worktree};
+use crate::batch_rules::{check_rewrite, keys_expire_at, takes_the_worktree};
 use crate::chain::{Chain, Seal};
 use crate::{
     ActivityRow, AgentRow, Arrival, Arrived, Batch, Change, Error, EventRow, Filter, Info, ItemFilter,

@@ -4,23 +4,23 @@
 mod activity;
 mod address;
 mod agents;
+mod answer_cache;
 mod append;
+mod columns;
+mod commit_outcome;
+mod commit_statement;
 mod histories;
 mod items;
-mod keeping;
 mod keys;
 mod list;
-mod local;
+mod local_journal;
 mod open;
-mod outcome;
 mod queries;
 mod rewrite;
-mod seen;
 mod session_rows;
 mod tls;
 mod turn;
 mod upkeep;
-mod values;
 mod wire;
 
 pub use address::{has_password, is_postgres};
@@ -31,14 +31,14 @@ use crate::{
     ActivityRow, AgentRow, Arrival, Arrived, Batch, Change, Error, EventRow, Filter, Info, ItemFilter,
     ItemRow, KeyRow, Listed, Loaded, ReadyQuery, Result, Rewrite, Store, Trace, ViewRow,
 };
+use answer_cache::{Answers, Counters};
+use columns::{signed, unsigned, values};
 use jiff::Timestamp;
-use local::Local;
+use local_journal::Local;
 use model::id::{ItemId, SessionId};
-use seen::{Answers, Counters};
 use std::path::Path;
 use std::time::Duration;
 use turn::Turn;
-use values::{signed, unsigned, values};
 use wire::{Ask, Wire};
 
 /// How long `append` waits for its turn when the caller has not taken it.
@@ -129,7 +129,7 @@ impl Store for PostgresStore {
     }
 
     fn append(&mut self, batch: &Batch) -> Result<()> {
-        if crate::control::loses(batch) {
+        if crate::lose_on_purpose::loses(batch) {
             self.give_back();
             return Ok(());
         }

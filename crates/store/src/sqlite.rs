@@ -5,17 +5,17 @@ mod agents;
 mod append;
 mod chain;
 mod columns;
+mod commit_outcome;
 mod create;
-mod detached;
 mod failure;
+mod file_system;
 mod histories;
 mod items;
 mod list;
-mod mount;
-mod moving;
+mod move_database;
 mod open;
-mod outcome;
 mod queries;
+mod read_only;
 mod restore;
 mod rewrite;
 mod session_rows;
@@ -192,7 +192,7 @@ impl Store for SqliteStore {
     }
 
     fn append(&mut self, batch: &Batch) -> Result<()> {
-        if crate::control::loses(batch) {
+        if crate::lose_on_purpose::loses(batch) {
             return Ok(());
         }
         let done = self.in_turn(PATIENCE, |store| {

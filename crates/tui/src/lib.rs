@@ -51,7 +51,7 @@ pub fn own_screen(
     width: usize,
     look: Look,
 ) -> Option<Vec<Row>> {
-    panels::own::rows(screen, only, now, width, look)
+    panels::own_screen::rows(screen, only, now, width, look)
 }
 
 /// A whole frame of this size, as the live screen starts.

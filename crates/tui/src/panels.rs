@@ -4,7 +4,7 @@ mod files;
 mod items;
 mod log;
 mod now;
-pub mod own;
+pub mod own_screen;
 mod phases;
 
 use crate::snapshot::{Shown, Snapshot};

@@ -2,7 +2,7 @@
 
 use crate::state::Tab;
 use crate::text::outside;
-use engine::event_words::words;
+use engine::event_text::words;
 use engine::screen::Screen;
 use engine::view::{PhaseView, ShortView, View};
 use engine::words::moment;

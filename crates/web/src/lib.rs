@@ -1,8 +1,8 @@
 //! The page in a browser: the engine's view, rendered by the server, and its commands on buttons. Knows no
 //! store and no layout, and contacts no other server.
 
+mod access;
 mod act;
-mod door;
 mod form;
 mod load;
 mod markdown;

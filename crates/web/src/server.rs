@@ -2,8 +2,8 @@
 //! threads.
 
 use crate::Serving;
+use crate::access::{Admitted, Closed, Door, Secrets};
 use crate::act::{self, Action};
-use crate::door::{Admitted, Closed, Door, Secrets};
 use crate::form::{decoded, pairs, value};
 use crate::load::{self, Overview, Query, SessionPage};
 use crate::pages::{self, Offer, SCRIPT, STYLE};

@@ -137,7 +137,7 @@ impl Init {
             install::run(&agents, &places, Task::PutIn, true)?;
         }
         if let Some(home) = self.home_of_shim(&places)? {
-            install::shim::put_in(home, true)?;
+            install::req_link::put_in(home, true)?;
         }
         let setup = if self.user { None } else { Some(self.set_up(&agents, globals)?) };
         if let Some(setup) = &setup {
@@ -150,7 +150,7 @@ impl Init {
             install::run(&agents, &places, Task::PutIn, self.dry_run)?
         };
         if let Some(home) = self.home_of_shim(&places)? {
-            touched.push(install::shim::put_in(home, self.dry_run)?);
+            touched.push(install::req_link::put_in(home, self.dry_run)?);
         }
         Ok(Done { setup, gone: Vec::new(), touched, agents, needed: None })
     }
@@ -172,7 +172,7 @@ impl Init {
         }
         let mut touched = install::run(&agents, &places, Task::TakeOut, self.dry_run)?;
         if let Some(home) = self.home_of_shim(&places)? {
-            touched.extend(install::shim::take_out(home, self.dry_run)?);
+            touched.extend(install::req_link::take_out(home, self.dry_run)?);
         }
         let all = self.agents.is_empty() && !self.user;
         let gone = if all { engine::take_down(&globals.options, self.dry_run)? } else { Vec::new() };

@@ -10,7 +10,7 @@ use engine::{Answer, ItemAdd, ItemListRequest, ItemRequest, ItemSetting, Request
 use model::command::items::Count;
 use model::hint::Hint;
 use model::item::ItemStatus;
-use model::nearest::nearest;
+use model::nearest_name::nearest;
 use model::words;
 use std::process::ExitCode;
 

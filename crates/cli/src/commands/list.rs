@@ -7,7 +7,7 @@ use crate::ui;
 use engine::view::Warning;
 use engine::{ListRequest, Listing};
 use model::lifecycle::Lifecycle;
-use model::nearest::nearest;
+use model::nearest_name::nearest;
 use std::process::ExitCode;
 
 /// Sessions of this project, most recently active first

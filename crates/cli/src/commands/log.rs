@@ -3,9 +3,9 @@
 use crate::commands::{Outcome, Run};
 use crate::failure::Failure;
 use crate::globals::Globals;
-use crate::live::{Live, Woken};
 use crate::ui::{self, Out, Reader};
-use engine::event_words::{json, words};
+use crate::wait_for_changes::{Live, Woken};
+use engine::event_text::{json, words};
 use engine::view::Warning;
 use engine::{Current, Engine, Reading};
 use jiff::Timestamp;

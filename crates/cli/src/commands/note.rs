@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::globals::Globals;
 use engine::Request;
 use model::gate::{Given, guess};
-use model::nearest::nearest;
+use model::nearest_name::nearest;
 use model::note::NoteKind;
 
 /// Write down what the next agent or person must know

@@ -3,8 +3,8 @@
 use crate::commands::{Outcome, Run};
 use crate::failure::Failure;
 use crate::globals::Globals;
-use crate::live::{Live, Woken};
 use crate::ui::{self, Out, Reader, session};
+use crate::wait_for_changes::{Live, Woken};
 use engine::Current;
 use std::io::IsTerminal;
 use std::process::ExitCode;

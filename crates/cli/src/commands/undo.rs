@@ -3,7 +3,7 @@
 use crate::commands::{Outcome, Run, answered, with_talk};
 use crate::failure::Failure;
 use crate::globals::Globals;
-use engine::event_words::{json, words};
+use engine::event_text::{json, words};
 use engine::{Answer, Engine, Request, Undone};
 use model::event::{Event, Recorded};
 use std::process::ExitCode;

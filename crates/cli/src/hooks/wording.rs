@@ -1,7 +1,7 @@
 //! Messages to agents, as text. Foreign text appears as data.
 
 use engine::brief::{USUAL_BUDGET, markdown, tokens};
-use engine::event_words::words;
+use engine::event_text::words;
 use engine::hooks::{AgentMessage, Reply};
 use engine::words::{defused, moment, without_steering};
 

@@ -1,7 +1,7 @@
 //! Each agent's files, and our entries in them. Touches no file.
 
 use crate::install::edit::{Edit, JsonEdit, ListEntry};
-use crate::install::marked::Marks;
+use crate::install::marked_section::Marks;
 use serde_json::{Value as Json, json};
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,8 @@
 //! One agent file with our entries: added, removed, or searched. Text in, text out.
 
 use crate::install::agents::{holds_ours, is_ours};
-use crate::install::marked::{Marks, has_section, with_section, without_section};
-use crate::install::{json, roots};
+use crate::install::marked_section::{Marks, has_section, with_section, without_section};
+use crate::install::{json, writable_roots};
 use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 
@@ -74,7 +74,7 @@ impl Edit {
                 Some(_) | None => Ok(Some((*ours).to_owned())),
             },
             Self::Roots { roots, .. } if roots.is_empty() => Ok(text.map(ToOwned::to_owned)),
-            Self::Roots { roots, .. } => roots::with_roots(text, roots).map(Some),
+            Self::Roots { roots, .. } => writable_roots::with_roots(text, roots).map(Some),
         }
     }
 
@@ -85,7 +85,7 @@ impl Edit {
             Self::Json(edit) => edit.take_out(text),
             Self::Section { marks, .. } => Ok(without_section(text, *marks)),
             Self::Own { .. } => Ok((!text.contains(OWN_MARK)).then(|| text.to_owned())),
-            Self::Roots { roots, .. } => roots::without_roots(text, roots),
+            Self::Roots { roots, .. } => writable_roots::without_roots(text, roots),
         }
     }
 
@@ -103,7 +103,7 @@ impl Edit {
                 }
             }
             Self::Own { .. } => Wired::Not,
-            Self::Roots { roots, .. } => whole(roots::has_roots(text, roots)),
+            Self::Roots { roots, .. } => whole(writable_roots::has_roots(text, roots)),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Events, a line each, in plain words.
 
 use crate::ui::{Out, Tone};
-use engine::event_words::words;
+use engine::event_text::words;
 use engine::words::{moment, one_line};
 use jiff::Timestamp;
 use model::event::Recorded;

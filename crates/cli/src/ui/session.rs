@@ -160,8 +160,7 @@ fn revisions(view: &View, out: &Out) -> String {
     }
     let mut text = format!("\n{}\n", out.paint(Tone::Heading, "Revisions:"));
     for made in &view.revisions {
-        let words =
-            format!("{} by {}: {}", made.at, made.actor, engine::event_words::revised(&made.revision));
+        let words = format!("{} by {}: {}", made.at, made.actor, engine::event_text::revised(&made.revision));
         let _ = writeln!(text, "{}", line("  ", &words, out));
     }
     text

@@ -1,11 +1,11 @@
 //! Differences between versions of recorded files, and since the last one. Reads stored text; writes nothing.
 
 use super::{LARGEST_KEPT, VersionMade};
-use crate::difference::between;
 use crate::engine::{Engine, Want};
 use crate::error::Result;
 use crate::facades::Sessions;
 use crate::files::{self, PathEntry};
+use crate::line_differences::between;
 
 /// The maximum number of files whose differences are shown.
 const MOST: usize = 20;

@@ -1,7 +1,7 @@
 //! Files that record the state of a session, which say nothing about the work. Reads no disk.
 
 use crate::engine::Engine;
-use crate::place::FOLDER;
+use crate::project::FOLDER;
 use layouts::layout::{self, FileRules, Layout};
 use model::session::Session;
 use std::path::Path;

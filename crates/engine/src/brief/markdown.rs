@@ -6,7 +6,7 @@ mod done;
 mod head;
 mod items;
 mod notes;
-mod wrong;
+mod problems;
 
 use crate::brief::{Brief, paths};
 use crate::words::{ago, date, defused, defused_around_quotes, duration};
@@ -183,9 +183,9 @@ fn sections(brief: &Brief, detail: Detail) -> Vec<Section> {
         essential("Head", head::head(brief, detail)),
         essential("Next", next(brief, detail)),
         essential("Done", done::done(brief, detail)),
-        essential("Failed", wrong::failed(brief, detail)),
-        essential("Waits for review", wrong::to_review(brief, detail)),
-        essential("Unverified", wrong::unverified(brief, detail)),
+        essential("Failed", problems::failed(brief, detail)),
+        essential("Waits for review", problems::to_review(brief, detail)),
+        essential("Unverified", problems::unverified(brief, detail)),
         essential("Blocked or open", notes::open(brief, detail)),
         optional("Items", items::items(brief, detail)),
         optional("Required", around::required(brief, detail)),

@@ -1,11 +1,11 @@
 //! Runs a check's command: in the project's folder, only if trusted, with a time limit. Keeps the last lines
 //! of its output, and ends everything it started, even if leftoff itself is terminated or killed.
 
-use super::ending::Watch;
 use super::interrupted::{Guard, Mark};
+use super::signals::Watch;
 use super::{Surroundings, Verdict, trust};
 use crate::error::{Error, Result};
-use crate::progress::Progress;
+use crate::long_work::Progress;
 use crate::redact;
 use crate::words::{duration, one_line};
 use model::hint::Hint;

@@ -4,7 +4,7 @@
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::hex;
-use crate::registry::state_folder;
+use crate::project_registry::state_folder;
 use crate::view::at_work;
 use jiff::Timestamp;
 use model::gate::Attempt;

@@ -1,6 +1,7 @@
 //! Starting, resuming and switching: one session becomes active in its worktree, and the previous one is
 //! paused.
 
+use crate::discrepancies::{OnDiscrepancy, ask_about, is_finished};
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::execute::plan::{Change, Plan};
@@ -9,7 +10,6 @@ use crate::execute::{PackedFile, put_back};
 use crate::policy::{Act, Restricted};
 use crate::query::takes_the_worktree;
 use crate::sharing::SEEN_LATELY_SECONDS;
-use crate::validation::{OnDiscrepancy, ask_about, is_finished};
 use layouts::layout::{self};
 use model::command::{Command, decide};
 use model::event::Event;

@@ -1,6 +1,6 @@
 //! Commands about items. Each loads only the items that its decision needs, in this process's turn.
 
-mod around;
+mod holders_and_files;
 mod load;
 mod renamed;
 mod request;

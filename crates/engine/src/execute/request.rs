@@ -1,12 +1,12 @@
 //! The only entry for changes of a session: a request in, one answer out. Decides nothing.
 
+use crate::discrepancies::OnDiscrepancy;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::execute::{
     AdvanceRequest, Answer, ApproveRequest, FoundList, ItemRequest, PauseRequest, PurgeRequest,
     RevisitPreview, RevisitRequest, StartRequest, Taking,
 };
-use crate::validation::OnDiscrepancy;
 use model::gate::Given;
 use model::note::NoteKind;
 use serde_json::Value;

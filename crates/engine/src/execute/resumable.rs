@@ -1,9 +1,9 @@
 //! Selects the session that `resume` means by default. Asks a person instead of guessing.
 
+use crate::discrepancies::OnDiscrepancy;
 use crate::engine::{Engine, Want};
 use crate::error::{Choice, Error, Result};
 use crate::listing::ListRequest;
-use crate::validation::OnDiscrepancy;
 use crate::view::ShortView;
 use layouts::layout::{self, Layout};
 use model::hint::CommandLine;

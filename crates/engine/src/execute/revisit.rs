@@ -2,8 +2,8 @@
 
 mod affected;
 mod archive;
-mod before;
 mod own_file;
+mod text_in_git;
 
 use crate::artifacts::{Difference, look};
 use crate::disk::Operation;
@@ -196,7 +196,7 @@ impl Engine {
             definition.into_iter().flat_map(|definition| self.produced(session, definition, phase));
         let unrecorded = declared.filter(|path| !session.artifacts.contains_key(path)).filter_map(|path| {
             let finished = definition.and_then(|definition| self.last_completion(session, definition, &path));
-            let before = || finished.and_then(|at| before::text_at(&root, &path, at));
+            let before = || finished.and_then(|at| text_in_git::text_at(&root, &path, at));
             OwnFile::unrecorded(&path, look(&root, &path), finished, before)
         });
         recorded.chain(unrecorded.map(Ok)).collect()

@@ -1,12 +1,12 @@
 //! Checkpoints, undo, and reopening. Nothing is removed from the log.
 
 use crate::NATIVE;
+use crate::discrepancies::OnDiscrepancy;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::execute::Taking;
 use crate::execute::plan::{Change, Order, Plan};
 use crate::execute::{Answer, bounded};
-use crate::validation::OnDiscrepancy;
 use crate::words::one_line;
 use jiff::Timestamp;
 use model::Refusal;

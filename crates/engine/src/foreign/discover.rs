@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::foreign::discover::path::{Pointed, spot_at};
 use crate::foreign::observe::read::Reader;
-use crate::place::Project;
+use crate::project::Project;
 use crate::walk;
 use layouts::layout::{self, Depth, ForeignSession, Layout, Place, Spot};
 use layouts::reader::{self, Foreign, Located};

@@ -2,14 +2,14 @@
 //! alone. An edit is never refused, and an unreadable file is not an edit.
 
 pub(crate) mod disk;
-pub(crate) mod gone;
-pub(crate) mod kept;
+pub(crate) mod lost_folder;
 pub(crate) mod read;
-pub(crate) mod refuse;
 pub(crate) mod stamp;
+pub(crate) mod stored_session;
 #[cfg(test)]
 mod tests;
-pub(crate) mod wait;
+pub(crate) mod too_little_known;
+pub(crate) mod wait_for_writer;
 pub(crate) mod work_ahead;
 
 pub(crate) use layouts::observation::Observation;

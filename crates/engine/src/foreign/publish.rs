@@ -5,10 +5,10 @@ pub(crate) mod backup;
 pub(crate) mod folders;
 pub(crate) mod journal;
 pub(crate) mod markers;
-pub(crate) mod place;
 pub(crate) mod run_folders;
 #[cfg(test)]
 mod tests;
+pub(crate) mod write_files;
 
 use crate::NATIVE;
 use crate::engine::{Engine, read_event};
@@ -17,7 +17,7 @@ use crate::execute::Answer;
 use crate::failpoint;
 use crate::foreign::observe::disk::Home;
 use crate::foreign::observe::{FileState, Observation};
-use crate::foreign::publish::place::Placed;
+use crate::foreign::publish::write_files::Placed;
 use crate::view::Warning;
 use crate::walk::{self, check_length};
 use layouts::layout::{Depth, FileOp, Purpose, SessionToPublish, WriteRequest};

@@ -2,7 +2,7 @@
 
 use crate::engine::{Engine, Intent, Options};
 use crate::execute::{AdvanceRequest, StartRequest};
-use crate::foreign::observe::kept::OBSERVATIONS;
+use crate::foreign::observe::stored_session::OBSERVATIONS;
 use model::id::SessionId;
 use std::fs;
 use std::path::{Path, PathBuf};

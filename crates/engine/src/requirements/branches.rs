@@ -1,10 +1,10 @@
 //! Lists branches that have a file, and removes the files of branches that are gone.
 
-use super::file::{self, SharedFile};
+use super::shared_file::{self, SharedFile};
 use super::{OUR_FOLDER, nowhere};
 use crate::engine::PATIENCE;
 use crate::error::{Error, Result};
-use crate::place::Project;
+use crate::project::Project;
 use layouts::requirements::Document;
 use serde::Serialize;
 use std::fs;
@@ -52,7 +52,7 @@ fn tracked_in(folder: &Path) -> Vec<TrackedBranch> {
 }
 
 fn tracked(path: PathBuf) -> Option<TrackedBranch> {
-    let document = Document::read(&file::read(&path).ok()??).ok()?;
+    let document = Document::read(&shared_file::read(&path).ok()??).ok()?;
     let branch = document.branch()?.to_owned();
     Some(TrackedBranch { branch, requirements: document.names().count(), path })
 }

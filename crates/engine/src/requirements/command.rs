@@ -1,19 +1,19 @@
 //! Executes `leftoff req`: satisfies, clears, approves and pauses; records the result in the session's log.
 
 use super::Ground;
-use super::live::{LiveAgent, is_same};
+use super::live_agents::{LiveAgent, is_same};
 use super::request::{Clearing, RequirementAnswer, SatisfyRequest};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::place::Project;
 use crate::policy::Restricted;
 use crate::presence::AgentIdentity;
+use crate::project::Project;
 use crate::redact::cleaned;
 use jiff::Timestamp;
 use layouts::requirements::{AgentKey, Change, Count, Counted, Deed, Requirement, SatisfiedBy, Satisfying};
 use model::event::Event;
 use model::hint::Hint;
-use model::nearest::nearest;
+use model::nearest_name::nearest;
 use model::words;
 use serde_json::{Map, Value};
 

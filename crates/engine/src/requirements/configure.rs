@@ -1,6 +1,6 @@
 //! Edits the configuration files in place, keeping comments and unknown keys. Shows the merged result.
 
-use super::setting::{LOCAL, SHARED, texts_of};
+use super::rules::{LOCAL, SHARED, texts_of};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::facades::Requirements;
@@ -55,7 +55,7 @@ impl RequirementSettings {
             Some(Value::Object(fields)) => Ok(fields),
             Some(_) | None => Err(Error::UnknownRequirement {
                 asked: name.to_owned(),
-                nearest: model::nearest::nearest(name, self.requirements.keys().map(String::as_str))
+                nearest: model::nearest_name::nearest(name, self.requirements.keys().map(String::as_str))
                     .map(ToOwned::to_owned),
                 known: self.requirements.keys().cloned().collect(),
             }),
@@ -130,7 +130,7 @@ impl Engine {
         change: impl FnOnce(&mut Document) -> std::result::Result<(), String>,
     ) -> Result<PathBuf> {
         let path = self.settings_path(file)?;
-        let text = super::file::read(&path)
+        let text = super::shared_file::read(&path)
             .map_err(|error| Error::io(format!("reading {}", path.display()), error))?;
         let text = text
             .filter(|text| !text.trim().is_empty())
@@ -152,7 +152,7 @@ fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     }
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder).map_err(doing)?;
-    let temporary = super::file::temporary_beside(path);
+    let temporary = super::shared_file::temporary_beside(path);
     let written = fs::File::create(&temporary)
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
         .and_then(|()| fs::rename(&temporary, path));

@@ -2,7 +2,7 @@
 //! content.
 
 use super::Ground;
-use super::file::{self, New, SharedFile};
+use super::shared_file::{self, New, SharedFile};
 use crate::error::{Error, Result};
 use jiff::Timestamp;
 use layouts::requirements::AgentKey;
@@ -57,7 +57,7 @@ impl Ground {
     }
 
     fn pause_at(&self, name: &str, agent: &AgentKey) -> Pause {
-        match file::read(&self.pause_file(name)) {
+        match shared_file::read(&self.pause_file(name)) {
             Ok(Some(text)) => {
                 let told = serde_json::from_str::<Value>(&text).ok();
                 let id = told.as_ref().and_then(|told| told.get("session_id")?.as_str());

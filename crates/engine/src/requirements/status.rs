@@ -1,14 +1,14 @@
 //! Lists the state of every requirement. Changes nothing.
 
-use super::gate::{Asking, RequirementState, on_record};
-use super::setting::Rules;
+use super::blocking::{Asking, RequirementState, on_record};
+use super::rules::Rules;
 use super::{Gated, Ground};
 use super::{nowhere, wording};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::facades::Requirements;
-use crate::place::Project;
 use crate::presence::AgentIdentity;
+use crate::project::Project;
 use crate::view::Warning;
 use jiff::Timestamp;
 use layouts::requirements::{AgentKey, Document, Requirement, RequirementKind};

@@ -7,7 +7,7 @@ mod parallel;
 mod sizes;
 mod workflows;
 
-use super::life::Opening;
+use super::conversation::Opening;
 use super::*;
 use crate::clock::Clock;
 use crate::engine::{Intent, Options};

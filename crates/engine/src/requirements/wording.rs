@@ -1,6 +1,6 @@
 //! The messages to agents about requirements: what is blocked, why, and what to do. Commands work as printed.
 
-use super::size::Size;
+use super::branch_size::Size;
 use layouts::requirements::{AgentKey, Limits, Requirement, RequirementKind, skill_to_run};
 use std::fmt::Write;
 

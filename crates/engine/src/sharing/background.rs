@@ -2,7 +2,7 @@
 
 use super::SECONDS_BETWEEN;
 use super::settings::Settings;
-use crate::place::Project;
+use crate::project::Project;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,6 +1,6 @@
 //! The settings of sharing for this store: `sync.json` beside the database. Written atomically.
 
-use super::witnesses::Witness;
+use super::arrivals::Witness;
 use crate::error::{Error, Result};
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;

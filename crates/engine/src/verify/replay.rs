@@ -6,7 +6,7 @@ use crate::checks::items_hash;
 use crate::engine::read_event;
 use crate::error::{Error, Result};
 use crate::hex;
-use crate::place::workspace_path;
+use crate::project::workspace_path;
 use jiff::Timestamp;
 use model::actor::Actor;
 use model::artifact::Artifact;

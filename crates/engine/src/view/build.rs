@@ -6,7 +6,7 @@ use super::{
 };
 use crate::items::ItemsSeen;
 use crate::next::{Next, submitting};
-use crate::place::in_workspace;
+use crate::project::in_workspace;
 use crate::requirements::RequirementView;
 use jiff::Timestamp;
 use model::command::to_prove_before;

@@ -5,7 +5,7 @@ use super::lines::Place;
 use super::mistake::{Found, Report};
 use super::path;
 use super::section::Section;
-use model::nearest::nearest;
+use model::nearest_name::nearest;
 use model::workflow::{CheckDefinition, CheckKind};
 
 pub(super) const COMMON_KEYS: &[&str] = &["id", "kind", "help"];

@@ -1,7 +1,7 @@
 //! Mistakes in a definition, with their positions. Collects them; never decides what a mistake is.
 
 use super::lines::Place;
-use model::nearest::nearest;
+use model::nearest_name::nearest;
 use serde::Serialize;
 use std::fmt;
 

@@ -14,7 +14,7 @@ use model::actor::Actor;
 use model::event::Event;
 use model::item::ItemBook;
 use model::session::Session;
-use model::written::ViewRow;
+use model::written_file::ViewRow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

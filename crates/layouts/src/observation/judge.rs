@@ -7,7 +7,7 @@ use crate::tree::{Entry, Tree};
 use crate::verdict::{
     Counts, Evidence, FileState, Own, Put, Role, There, Verdict, Wrote, backup_record, verdict,
 };
-use model::written::ViewRow;
+use model::written_file::ViewRow;
 use std::collections::BTreeMap;
 
 /// One file, with its waiting file and its backup.

@@ -9,7 +9,7 @@ use crate::verdict::FileState;
 use model::artifact::moved_path;
 use model::event::Event;
 use model::session::Session;
-use model::written::ViewRow;
+use model::written_file::ViewRow;
 use std::collections::BTreeMap;
 
 /// A folder to be moved. Paths are relative to the session's home.

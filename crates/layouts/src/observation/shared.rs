@@ -4,7 +4,7 @@
 use super::Observation;
 use crate::reader::{Disk, Located};
 use crate::verdict::hash;
-use model::written::ViewRow;
+use model::written_file::ViewRow;
 
 /// The stored form of an installed file. The previous content is still known by its hash.
 pub fn settled(located: &Located, row: &ViewRow) -> ViewRow {

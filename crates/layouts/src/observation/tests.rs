@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use model::id::SessionId;
 use model::item::ItemBook;
 use model::session::Session;
-use model::written::{ViewRow, WriteJournal};
+use model::written_file::{ViewRow, WriteJournal};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

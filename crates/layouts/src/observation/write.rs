@@ -8,7 +8,7 @@ use crate::tree::{Entry, Tree};
 use crate::verdict::{FileState, hash};
 use model::item::ItemBook;
 use model::session::Session;
-use model::written::{ViewRow, WriteJournal};
+use model::written_file::{ViewRow, WriteJournal};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many hashes of earlier versions are kept.

@@ -2,7 +2,7 @@
 
 use super::Noted;
 use crate::hash::sha256 as hash;
-use model::written::{ViewRow, WriteJournal};
+use model::written_file::{ViewRow, WriteJournal};
 
 /// Who wrote the backup.
 const OURS: &str = "ours";

@@ -3,7 +3,7 @@
 use super::schema::{ArgumentType, optional};
 use super::{Call, Effect, Entry, paths};
 use crate::answer::{Answer, next, short};
-use crate::mishap::Mishap;
+use crate::error::Mishap;
 use engine::view::{CheckView, GateOutcome};
 use engine::words::{one_line, phase_called};
 use engine::{AdvanceRequest, GateTried, Intent, Request};

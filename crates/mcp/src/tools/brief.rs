@@ -3,7 +3,7 @@
 use super::schema::{ArgumentType, optional};
 use super::{Call, Effect, Entry};
 use crate::answer::Answer;
-use crate::mishap::Mishap;
+use crate::error::Mishap;
 use engine::Intent;
 
 pub(super) const ENTRY: Entry = Entry {

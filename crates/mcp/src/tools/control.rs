@@ -3,7 +3,7 @@
 use super::schema::{ArgumentType, optional, required};
 use super::{Call, Effect, Entry, paths};
 use crate::answer::Answer;
-use crate::mishap::Mishap;
+use crate::error::Mishap;
 use engine::words::one_line;
 use engine::{Intent, OnDiscrepancy, PauseRequest, Request, RevisitPreview, RevisitRequest, Taking};
 use model::revision::Impact;

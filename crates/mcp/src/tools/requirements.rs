@@ -3,7 +3,7 @@
 use super::schema::{ArgumentType, optional, required};
 use super::{Call, Effect, Entry};
 use crate::answer::{Answer, warned};
-use crate::mishap::Mishap;
+use crate::error::Mishap;
 use engine::words::one_line;
 use engine::{Clearing, Engine, Intent, RequirementList, RequirementRequest, SatisfyRequest};
 use model::gate::guess;

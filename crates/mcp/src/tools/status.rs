@@ -2,7 +2,7 @@
 
 use super::{Call, Effect, Entry};
 use crate::answer::{Answer, next, standing, warned};
-use crate::mishap::Mishap;
+use crate::error::Mishap;
 use engine::{Current, Intent};
 
 pub(super) const ENTRY: Entry = Entry {

@@ -5,7 +5,7 @@ use crate::event::Event;
 use crate::gate::AttemptReport;
 use crate::id::Name;
 use crate::lifecycle::Lifecycle;
-use crate::nearest::nearest;
+use crate::nearest_name::nearest;
 use crate::note::NoteKind;
 use crate::phase::{Phase, PhaseState, PhaseStub};
 use crate::refusal::Refusal;

@@ -1,7 +1,7 @@
 //! Histories from other replicas, in memory.
 
 use super::{MemoryStore, folded};
-use crate::batch::check_history;
+use crate::batch_rules::check_history;
 use crate::chain::{Chain, Given, Seal, seal};
 use crate::{Arrived, Error, Result, Store, StreamAppend, TakenHistory};
 use model::id::SessionId;

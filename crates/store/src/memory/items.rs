@@ -1,7 +1,7 @@
 //! Items in memory: a linear search, which is fine for tests.
 
 use super::{MemoryStore, folded};
-use crate::batch::{item_rows, malformed};
+use crate::batch_rules::{item_rows, malformed};
 use crate::{Batch, ItemFilter, ItemRow, ReadyQuery, Result};
 use model::id::SessionId;
 use model::item::ItemState;

@@ -3,11 +3,11 @@
 
 use super::Scope;
 use super::agents;
-use super::keys::is_new_key;
-use super::queries::OF_ID;
-use super::values::{
+use super::columns::{
     at_most, first, moment, nanoseconds, optional_plain, plain, unreadable, unsigned, values,
 };
+use super::keys::is_new_key;
+use super::queries::OF_ID;
 use super::wire::Step;
 use crate::{ActivityKind, ActivityRow, KEPT_ACTIVITIES, KeyRow, Trace};
 use model::id::SessionId;

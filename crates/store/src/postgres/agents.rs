@@ -1,7 +1,7 @@
 //! Agent sessions that were seen, their machines, and their sessions. Does not decide whether an agent is alive.
 
 use super::Scope;
-use super::values::{
+use super::columns::{
     moment, nanoseconds, optional_plain, optional_session_id, plain, signed, small, unsigned, values,
 };
 use super::wire::{Sent, Step};

@@ -1,15 +1,15 @@
 //! Stores a batch: reads once, checks for conflicts, then sends all statements together with the commit. The caller
 //! holds the turn, so nothing changes in between.
 
-use super::keeping::{Growth, commit, keep};
+use super::columns::{first, folded, optional_hash, signed, unsigned, values};
+use super::commit_statement::{Growth, commit, keep};
 use super::keys::{is_used, keep_key};
-use super::local::Intent;
+use super::local_journal::Intent;
 use super::session_rows::{as_stored, is_same};
 use super::turn::{Lock, begin_unlocked, count_sign};
-use super::values::{first, folded, optional_hash, signed, unsigned, values};
 use super::wire::{Sent, Step, Stop, pipelined};
 use super::{PostgresStore, Scope, Turn, agents, items, session_rows};
-use crate::batch::{check_shape, item_rows, malformed, takes_the_worktree};
+use crate::batch_rules::{check_shape, item_rows, malformed, takes_the_worktree};
 use crate::chain::{Hash, Seal, seal_new};
 use crate::{Batch, Error, ItemRow, KeyRow, Result, SessionRow, ViewRow};
 use model::id::SessionId;

@@ -1,12 +1,12 @@
 //! Stores histories from other replicas as they are: decides nothing and seals nothing anew.
 
 use super::append::{Known, Line, Mark, checked, free_number, known, refuse_second_active};
-use super::keeping::{Growth, commit, keep};
+use super::columns::{folded, hash, moment, nanoseconds, session_id, signed, unsigned, values};
+use super::commit_statement::{Growth, commit, keep};
 use super::turn::count_sign;
-use super::values::{folded, hash, moment, nanoseconds, session_id, signed, unsigned, values};
 use super::wire::{Sent, Step, pipelined};
 use super::{PostgresStore, Scope, Turn, items, session_rows};
-use crate::batch::{check_history, takes_the_worktree};
+use crate::batch_rules::{check_history, takes_the_worktree};
 use crate::chain::{Given, Seal, seal};
 use crate::{Arrival, Arrived, Error, ItemRow, Result, SessionRow, TakenHistory};
 use model::id::SessionId;

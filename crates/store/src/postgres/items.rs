@@ -1,8 +1,8 @@
 //! Items. Every query uses an index, so that the first ready item is found as fast among ten thousand as among ten.
 
 use super::Scope;
+use super::columns::{at_most, folded, nanoseconds, timestamp, unreadable, values};
 use super::queries::OF_ID;
-use super::values::{at_most, folded, nanoseconds, timestamp, unreadable, values};
 use super::wire::{Sent, Step};
 use crate::{ItemFilter, ItemRow, ReadyQuery};
 use model::id::{ItemId, SessionId};

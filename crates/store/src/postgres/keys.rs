@@ -1,10 +1,10 @@
 //! Keys under which a command's answer is stored, so that a repeated command counts once.
 
 use super::Scope;
-use super::values::{nanoseconds, values};
+use super::columns::{nanoseconds, values};
 use super::wire::{Sent, Step};
 use crate::KeyRow;
-use crate::batch::keys_expire_at;
+use crate::batch_rules::keys_expire_at;
 use model::id::SessionId;
 
 /// How many expired keys each new key removes: enough to keep up, and few enough to be fast.

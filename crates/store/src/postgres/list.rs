@@ -1,7 +1,7 @@
 //! Lists and searches sessions. Nothing here writes.
 
 use super::Scope;
-use super::values::{SESSION, at_most, listed};
+use super::columns::{SESSION, at_most, listed};
 use super::wire::Step;
 use crate::{Filter, Listed};
 use tokio_postgres::types::{ToSql, Type};
@@ -27,7 +27,7 @@ struct Conditions {
 
 impl Conditions {
     fn bind(&mut self, text: &str) -> String {
-        self.texts.push(super::values::plain(text));
+        self.texts.push(super::columns::plain(text));
         format!("${}", self.texts.len() + 2)
     }
 }

@@ -1,8 +1,8 @@
 //! Opens a project's part of a server's store, and creates or upgrades the tables when asked to.
 
 use super::address::Address;
-use super::local::Local;
-use super::values::{moment, values};
+use super::columns::{moment, values};
+use super::local_journal::Local;
 use super::wire::{Limit, PATIENT, Step, Wire, named};
 use super::{PostgresStore, Scope};
 use crate::{Access, Error, Result};

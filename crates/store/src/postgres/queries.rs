@@ -1,8 +1,8 @@
 //! Look-ups by index. Nothing here writes.
 
 use super::Scope;
-use super::seen::Kept;
-use super::values::{
+use super::answer_cache::Kept;
+use super::columns::{
     AFTER_SESSION, EVENT, SESSION, at_most, event, first, fixed, folded, hash, listed, moment, nanoseconds,
     optional_hash, optional_session_id, session_id, signed, unsigned, values,
 };

@@ -1,11 +1,11 @@
 //! Replaces text in a history, to remove what must not be stored.
 
 use super::append::{Line, Mark, checked, known, refuse_second_active};
-use super::keeping::{Growth, keep};
-use super::values::{folded, note_of, signed, values};
+use super::columns::{folded, note_of, signed, values};
+use super::commit_statement::{Growth, keep};
 use super::wire::Step;
 use super::{PostgresStore, Scope, Turn, activity, items, session_rows};
-use crate::batch::check_rewrite;
+use crate::batch_rules::check_rewrite;
 use crate::chain::seal_new;
 use crate::{Error, ItemRow, Result, Rewrite};
 

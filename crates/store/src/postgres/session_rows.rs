@@ -1,9 +1,9 @@
-//! Adds or updates the row of a session, except for what every change moves (`keeping.rs`). The caller has checked its
+//! Adds or updates the row of a session, except for what every change moves (`commit_statement.rs`). The caller has checked its
 //! version.
 
 use super::Scope;
 use super::append::Line;
-use super::values::{nanoseconds, optional_plain, plain, values};
+use super::columns::{nanoseconds, optional_plain, plain, values};
 use super::wire::Sent;
 use crate::SessionRow;
 

@@ -1,8 +1,8 @@
 //! The turn to write: a lock on the project's row until the commit. Presence and activity lock a row of their own.
 
+use super::answer_cache::{Answers, Counters};
 use super::append::Plan;
-use super::seen::{Answers, Counters};
-use super::values::{unsigned, values};
+use super::columns::{unsigned, values};
 use super::wire::{Sent, Step};
 use super::{PostgresStore, Scope};
 use crate::{Batch, Error, Result};

@@ -1,7 +1,7 @@
 //! Describes and checks a project's rows on a server. Changes nothing.
 
 use super::Scope;
-use super::values::{first, unsigned, values};
+use super::columns::{first, unsigned, values};
 use super::wire::Step;
 use crate::Info;
 
@@ -13,7 +13,7 @@ pub(super) async fn describe(scope: Scope<'_>, schema: &str, place: &str) -> Ste
                FROM leftoff.about a LEFT JOIN leftoff.sessions s ON s.project=$1 GROUP BY a.version,a.id";
     let rows = scope.ask.rows(sql, values![scope.project, schema]).await?;
     let Some(row) = rows.first() else {
-        return Err(super::values::unreadable(&"the table 'about' is empty"));
+        return Err(super::columns::unreadable(&"the table 'about' is empty"));
     };
     let mut warnings = Vec::new();
     for (column, name) in [(6, "fsync"), (7, "full_page_writes")] {

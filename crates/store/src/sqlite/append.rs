@@ -4,7 +4,7 @@ use super::columns::Moment;
 use super::queries::signed;
 use super::session_rows::{Line, keep_line};
 use super::{SqliteStore, agents, chain, items, queries, views};
-use crate::batch::{check_shape, item_rows, keys_expire_at, malformed, takes_the_worktree};
+use crate::batch_rules::{check_shape, item_rows, keys_expire_at, malformed, takes_the_worktree};
 use crate::chain::{Given, Hash, Seal, checksum, seal_new};
 use crate::{Batch, Error, EventRow, KeyRow, Result, Snapshot, StreamAppend};
 use model::id::SessionId;

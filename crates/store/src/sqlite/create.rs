@@ -2,7 +2,7 @@
 
 use super::PATIENCE;
 use super::failure::{failure, folder_of};
-use super::mount::{Place, place_of};
+use super::file_system::{Place, place_of};
 use super::open::{Found, beside, io, look};
 use super::turn::Turn;
 use crate::Result;

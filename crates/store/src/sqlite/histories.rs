@@ -5,7 +5,7 @@ use super::columns::{Moment, moment, session_id};
 use super::queries::signed;
 use super::session_rows::keep_line;
 use super::{SqliteStore, chain, items, queries};
-use crate::batch::{check_history, takes_the_worktree};
+use crate::batch_rules::{check_history, takes_the_worktree};
 use crate::chain::{Given, Seal, seal};
 use crate::{Arrival, Arrived, ContentRow, DefinitionRow, Error, Result, StreamAppend, TakenHistory};
 use model::id::SessionId;

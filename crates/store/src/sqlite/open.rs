@@ -1,9 +1,9 @@
 //! Opens a database and checks that it is ours. Reading leaves the disk unchanged.
 
 use super::failure::{failure, folder_of, io_failure, is_writable, not_a_database};
-use super::mount::{Place, place_of};
+use super::file_system::{Place, place_of};
 use super::turn::Turn;
-use super::{BUSY_WAIT, PATIENCE, SqliteStore, create, detached, upkeep};
+use super::{BUSY_WAIT, PATIENCE, SqliteStore, create, read_only, upkeep};
 use crate::migrate::{APPLICATION_ID, MIGRATIONS, Marks, marks, newest, run};
 use crate::{Error, Result};
 use rusqlite::config::DbConfig;
@@ -166,7 +166,7 @@ pub(super) fn open_to_read(path: &Path, migrations: &[&str], busy_wait: Duration
         Ok(attached) => attached,
         // SQLite cannot create its shared memory here.
         Err(Error::ReadOnly { .. } | Error::Full { .. }) => {
-            let (connection, copy) = detached::connect(path)?;
+            let (connection, copy) = read_only::connect(path)?;
             let found = marks(&connection).map_err(failing(path))?;
             // After the first read, SQLite has all its files open. Unlinked, they disappear with this
             // process, however it ends.
@@ -188,7 +188,7 @@ pub(super) fn open_to_read(path: &Path, migrations: &[&str], busy_wait: Duration
 }
 
 fn migrated_copy(path: &Path, migrations: &[&str]) -> Result<Connection> {
-    let (mut connection, copy) = detached::copy(path)?;
+    let (mut connection, copy) = read_only::copy(path)?;
     run(&mut connection, migrations).map_err(failing(path))?;
     marks(&connection).map_err(failing(path))?;
     drop(copy);
@@ -229,7 +229,7 @@ fn make_durable(connection: &Connection, busy_wait: Duration) -> rusqlite::Resul
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     // With a write-ahead log EXTRA equals FULL; with a rollback journal FULL may lose the last commit.
     connection.execute_batch("PRAGMA synchronous=EXTRA; PRAGMA wal_autocheckpoint=0")?;
-    if crate::control::is("no-sync") {
+    if crate::lose_on_purpose::is("no-sync") {
         connection.execute_batch("PRAGMA synchronous=NORMAL")?;
     }
     // On macOS, fsync alone leaves data in the drive's cache.

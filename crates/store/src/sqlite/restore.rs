@@ -4,7 +4,7 @@ use super::create::{remove_if_there, set_aside};
 use super::failure::failure;
 use super::open::{Found, beside, connect_to_write, io, look, store};
 use super::turn::Turn;
-use super::{BUSY_WAIT, PATIENCE, SqliteStore, detached, upkeep};
+use super::{BUSY_WAIT, PATIENCE, SqliteStore, read_only, upkeep};
 use crate::migrate::{APPLICATION_ID, MIGRATIONS, marks, newest};
 use crate::{Error, Info, Result};
 use rusqlite::Connection;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 impl SqliteStore {
     /// The content of a database copy, without leaving a trace beside it.
     pub fn info_of_backup(path: &Path) -> Result<Info> {
-        let (connection, _copy) = detached::connect(path)?;
+        let (connection, _copy) = read_only::connect(path)?;
         refuse_foreign(&connection, path)?;
         store(connection, path, false, BUSY_WAIT).describe()
     }
@@ -22,7 +22,7 @@ impl SqliteStore {
     /// Returns the name of the previous database, if there was one. Processes with a healthy database open
     /// see the restored one from their next transaction.
     pub fn restore(path: &Path, from: &Path) -> Result<Option<PathBuf>> {
-        let (source, _copy) = detached::connect(from)?;
+        let (source, _copy) = read_only::connect(from)?;
         refuse_foreign(&source, from)?;
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(io(path, "making the folder of"))?;

@@ -2,7 +2,7 @@
 
 use super::queries::signed;
 use super::{SqliteStore, activity, append, items, upkeep};
-use crate::batch::check_rewrite;
+use crate::batch_rules::check_rewrite;
 use crate::{Error, Result, Rewrite};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 

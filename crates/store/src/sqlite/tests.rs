@@ -1,8 +1,8 @@
 //! Tests that need internals: settings, query plans, and the result of failed commits.
 
 use super::columns::Moment;
-use super::mount::Place;
-use super::outcome::{Trace, trace};
+use super::commit_outcome::{Trace, trace};
+use super::file_system::Place;
 use super::{Access, SqliteStore, create, items, list, open, queries};
 use crate::contract::rows::{batch, begin, everything, go_on, id, item_id, key, line, moment, paused, with};
 use crate::contract::run_all;

@@ -2,7 +2,7 @@
 
 use super::create::{empty_private_file, remove_if_there, sync};
 use super::failure::{failure, folder_of};
-use super::mount::{Place, place_of};
+use super::file_system::{Place, place_of};
 use super::open::{beside, io};
 use super::queries::{own_id, undamaged};
 use super::{BUSY_WAIT, SqliteStore};

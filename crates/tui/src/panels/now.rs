@@ -1,6 +1,6 @@
 //! The Now tab: current work, progress, problems, next step; then phases, gate, and agents.
 
-use super::{own, section};
+use super::{own_screen, section};
 use crate::snapshot::Shown;
 use crate::text::{Look, Row, Tone, outside, wrapped};
 use engine::view::{CheckView, GateOutcome, MOST_NOTES, PhaseView, Severity, View};
@@ -14,7 +14,7 @@ pub fn rows(shown: &Shown, only: Option<&str>, now: Timestamp, width: usize, loo
     let view = &*shown.view;
     let mut rows = Vec::new();
     if let Some(screen) = &shown.screen {
-        rows.extend(own::rows(screen, only, now, width, look).unwrap_or_else(|| no_track(only)));
+        rows.extend(own_screen::rows(screen, only, now, width, look).unwrap_or_else(|| no_track(only)));
         rows.push(Row::default());
         rows.extend(trouble(view, now, width, look));
         rows.extend(next(shown, width));

@@ -2,7 +2,7 @@
 
 use super::{Offer, Place, charts, file, page, parts};
 use crate::load::{SessionPage, waiting_checks};
-use engine::event_words::words;
+use engine::event_text::words;
 use engine::view::View;
 use engine::words::{ago, moment, version};
 use maud::{Markup, html};

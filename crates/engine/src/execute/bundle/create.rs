@@ -5,7 +5,7 @@ use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::facades::Sessions;
 use crate::files::{PathEntry, look};
-use crate::progress::Work;
+use crate::long_work::Work;
 use model::event::Event;
 use model::id::SessionId;
 use model::session::Session;

@@ -2,9 +2,9 @@
 
 use super::FileChange;
 use crate::artifacts::Difference;
-use crate::difference;
 use crate::files::{FileDigest, PathEntry};
 use crate::hex;
+use crate::line_differences;
 use jiff::Timestamp;
 use model::artifact::Artifact;
 use sha2::{Digest, Sha256};
@@ -47,8 +47,8 @@ impl OwnFile {
         match old.as_deref().and_then(|old| texts(Some(old.as_bytes()), &looked)) {
             Some((old, new)) if old != new => {
                 own.change.difference = Some(Difference::Changed);
-                own.change.lines = Some(difference::between(old, new));
-                own.structure_changed = difference::headings(old) != difference::headings(new);
+                own.change.lines = Some(line_differences::between(old, new));
+                own.structure_changed = line_differences::headings(old) != line_differences::headings(new);
                 own.hash = hex(&Sha256::digest(old.as_bytes()));
                 own.kept = Some(old.as_bytes().to_vec());
             }
@@ -80,8 +80,8 @@ impl OwnFile {
             }
             PathEntry::File(looked) => {
                 if let Some((old, new)) = texts(kept.as_deref(), &looked) {
-                    structure_changed = difference::headings(old) != difference::headings(new);
-                    lines = Some(difference::between(old, new));
+                    structure_changed = line_differences::headings(old) != line_differences::headings(new);
+                    lines = Some(line_differences::between(old, new));
                 }
                 Some(Difference::Changed)
             }

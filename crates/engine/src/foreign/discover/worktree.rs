@@ -5,7 +5,7 @@ use crate::NATIVE;
 use crate::doctor::Finding;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::place::Project;
+use crate::project::Project;
 use model::hint::Hint;
 use model::session::Session;
 use model::words;

@@ -5,7 +5,7 @@ use crate::disk::exchange;
 use crate::error::{Error, Result};
 use crate::foreign::observe::disk::{Home, file_at};
 use crate::foreign::observe::read::LONGEST_WARNING;
-use crate::foreign::observe::wait::is_torn;
+use crate::foreign::observe::wait_for_writer::is_torn;
 use crate::foreign::repair::quarantine::{
     OpenFile, open_file, open_files, quarantine_copy, quarantine_file, set_aside,
 };
@@ -172,7 +172,7 @@ fn is_recent(file: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place::FOLDER;
+    use crate::project::FOLDER;
 
     #[test]
     fn f1_a_backup_that_its_writer_may_not_be_done_with_is_kept_until_that_is_known() {

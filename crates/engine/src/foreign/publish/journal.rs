@@ -3,7 +3,7 @@
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::place::FOLDER;
+use crate::project::FOLDER;
 use crate::workspace::ensure_ignored;
 use layouts::reader::Located;
 use layouts::verdict::backup_record::Backup;

@@ -4,7 +4,7 @@ use crate::disk::{self, exchange};
 use crate::doctor::Finding;
 use crate::error::{Error, Result};
 use crate::foreign::observe::hash;
-use crate::place::FOLDER;
+use crate::project::FOLDER;
 use crate::view::Warning;
 use crate::workspace::ensure_ignored;
 use model::hint::Hint;

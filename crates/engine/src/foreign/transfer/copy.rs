@@ -6,7 +6,7 @@ use crate::disk::{self, Recovered};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::foreign::discover::path::Pointed;
-use crate::foreign::observe::refuse::nothing_known;
+use crate::foreign::observe::too_little_known::nothing_known;
 use crate::foreign::observe::{FileState, Observation};
 use crate::walk;
 use crate::workspace::journal_for;

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::execute::Answer;
 use crate::execute::plan::Plan;
 use crate::execute::subject::Subject;
-use crate::foreign::observe::refuse::nothing_known;
+use crate::foreign::observe::too_little_known::nothing_known;
 use crate::foreign::transfer::origin::Origin;
 use crate::foreign::{self};
 use documents::Brought;

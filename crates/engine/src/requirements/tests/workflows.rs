@@ -57,7 +57,7 @@ fn a_skill_satisfies_what_a_workflow_declares_and_the_log_tells_it() {
     let events = place.engine().sessions().log(None, 0).expect("a log").events;
     let kinds: Vec<&str> = events.iter().map(|recorded| recorded.event.kind()).collect();
     assert!(kinds.ends_with(&["requirement_satisfied", "requirement_cleared"]), "{kinds:?}");
-    let satisfied = crate::event_words::json(&events[events.len() - 2]);
+    let satisfied = crate::event_text::json(&events[events.len() - 2]);
     assert_eq!(
         (&satisfied["requirement"], &satisfied["by"], &satisfied["branch"], &satisfied["agent_session"]),
         (&"commit_plan".into(), &"skill".into(), &"feature/auth".into(), &ANNA.into())

@@ -1,0 +1,236 @@
+//! Compares a session with the disk. Only reads; every discrepancy comes with a remedy.
+
+use crate::artifacts::{Difference, Reading, difference, finding};
+use crate::disk::next_version;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::project::Project;
+use layouts::layout;
+use model::hint::Hint;
+use model::id::Name;
+use model::phase::{Phase, PhaseState};
+use model::session::Session;
+use model::words;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// Suffixes of field names that hold paths.
+const NAMES_OF_PATHS: [&str; 3] = ["_file", "_path", "_dir"];
+
+/// A difference from what the session says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Discrepancy {
+    pub kind: String,
+    pub phase: Option<Name>,
+    pub path: Option<String>,
+    pub message: String,
+    pub remedy: Hint,
+}
+
+/// The reaction to a resumed session that changed since it was left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnDiscrepancy {
+    /// Stop, and let a person decide.
+    #[default]
+    Ask,
+    GoOn,
+    /// Go back to the first affected phase.
+    GoBack,
+}
+
+impl Engine {
+    /// All differences from what the session says, in order of phases.
+    pub(crate) fn discrepancies(&self, session: &Session) -> Result<Vec<Discrepancy>> {
+        let mut found = self.changed_artifacts(session)?;
+        found.extend(self.missing_references(session));
+        found.extend(self.unmet_needs(session)?);
+        found.extend(self.unwell(session));
+        // A file that a field names is reported once.
+        let reported: BTreeSet<String> = found.iter().filter_map(|known| known.path.clone()).collect();
+        found.extend(self.file_discrepancies(session, &reported));
+        let place = |discrepancy: &Discrepancy| {
+            let run = session.run()?;
+            run.position(discrepancy.phase.as_ref()?.as_str())
+        };
+        found.sort_by_key(|discrepancy| place(discrepancy).unwrap_or(usize::MAX));
+        if found.iter().any(|discrepancy| discrepancy.remedy.needs_naming()) {
+            let naming = self.naming(session)?;
+            for discrepancy in &mut found {
+                discrepancy.remedy = std::mem::take(&mut discrepancy.remedy).naming(&naming);
+            }
+        }
+        Ok(found)
+    }
+
+    fn changed_artifacts(&self, session: &Session) -> Result<Vec<Discrepancy>> {
+        let root = self.root_of(session);
+        let mut found = Vec::new();
+        for known in session.artifacts.values() {
+            let Some(difference) = difference(&root, known, Reading::Everything) else { continue };
+            let phase = known.newest.phase.as_ref();
+            let is_finished = phase.is_some_and(|phase| is_finished(session, phase));
+            // Work in progress may change its own files, and recreates one that somebody archived by hand.
+            let is_work = difference == Difference::Changed
+                || difference == Difference::Missing && has_version_beside(&root.join(&known.newest.path));
+            if is_work && !is_finished {
+                continue;
+            }
+            let told = finding(known, difference);
+            found.push(Discrepancy {
+                kind: format!("artifact_{}", difference.name()),
+                phase: told.phase,
+                path: Some(told.path),
+                message: told.message,
+                remedy: told.hint,
+            });
+        }
+        Ok(found)
+    }
+
+    /// Files that fields name and promise.
+    fn missing_references(&self, session: &Session) -> Vec<Discrepancy> {
+        self.missing(session)
+            .filter(|missing| is_promise(session, missing))
+            .map(|Missing { phase, field, path }| Discrepancy {
+                kind: "reference_missing".to_owned(),
+                phase: phase.cloned(),
+                path: Some(path.to_owned()),
+                message: format!("{path}, which the field '{field}' names, is missing"),
+                remedy: Hint::new("restore it, or name another file: ")
+                    .run_here([words!["set"], of(phase), words![format!("{field}=PATH")]].concat()),
+            })
+            .collect()
+    }
+
+    /// Files that fields name without promising them: reported when the session continues, one line each.
+    pub(crate) fn not_found(&self, session: &Session) -> Vec<String> {
+        let missing = self.missing(session).filter(|missing| !is_promise(session, missing));
+        missing.map(|Missing { field, path, .. }| {
+            format!("{path}, which the field '{field}' names, was not found; name another: leftoff set {field}=PATH")
+        }).collect()
+    }
+
+    /// Searched in the session's folder, in its project, and in the current folder.
+    fn missing<'s>(&self, session: &'s Session) -> impl Iterator<Item = Missing<'s>> {
+        let phases = session.run().map(|run| &*run.phases).unwrap_or_default();
+        let of_phases = phases.iter().map(|phase| (Some(phase.id()), &phase.fields));
+        let here = std::env::current_dir().ok();
+        let project = here.as_ref().and_then(|here| Project::find(here).ok()).map(|project| project.root);
+        let places: Vec<PathBuf> =
+            [Some(self.workspace(session)), Some(self.root_of(session)), here, project]
+                .into_iter()
+                .flatten()
+                .collect();
+        std::iter::once((None, &session.fields))
+            .chain(of_phases)
+            .flat_map(|(phase, fields)| {
+                references(fields).map(move |(field, path)| Missing { phase, field, path })
+            })
+            .filter(move |missing| !places.iter().any(|place| place.join(missing.path).exists()))
+    }
+
+    /// The layout's checks before a session continues.
+    fn unwell(&self, session: &Session) -> Vec<Discrepancy> {
+        let current = session.run().map(|run| run.current().id().clone());
+        let checks = self.health(&session.id).into_iter().filter(|health| !health.is_well);
+        checks
+            .filter_map(|health| {
+                Some(Discrepancy {
+                    kind: "unwell".to_owned(),
+                    phase: health.phase.and_then(|phase| Name::parse(phase).ok()).or_else(|| current.clone()),
+                    path: None,
+                    message: format!("{}: {}", health.check, health.found),
+                    remedy: health.remedy?,
+                })
+            })
+            .collect()
+    }
+
+    /// A completed phase whose required phase has not started.
+    fn unmet_needs(&self, session: &Session) -> Result<Vec<Discrepancy>> {
+        let Some(run) = session.run() else { return Ok(Vec::new()) };
+        let Some(definition) = self.definition(&run.workflow.hash)? else { return Ok(Vec::new()) };
+        let not_started = |id: &Name| {
+            let phase = run.phases.iter().find(|phase| phase.id() == id);
+            phase.is_some_and(|phase| matches!(phase.state, PhaseState::NotStarted))
+        };
+        let completed = run.phases.iter().filter(|phase| matches!(phase.state, PhaseState::Completed { .. }));
+        Ok(completed
+            .filter_map(|phase| definition.phase(phase.id().as_str()))
+            .flat_map(|defined| defined.needs.iter().map(move |needed| (&defined.id, needed)))
+            .filter(|(_, needed)| not_started(needed))
+            .map(|(phase, needed)| Discrepancy {
+                kind: "need_not_started".to_owned(),
+                phase: Some(needed.clone()),
+                path: None,
+                message: format!(
+                    "phase {phase} is completed, but phase {needed}, which it needs, has not started"
+                ),
+                remedy: Hint::new("go back to that: ").run_here(words!["rollback", needed]),
+            })
+            .collect())
+    }
+}
+
+/// A missing file that a field names.
+struct Missing<'s> {
+    phase: Option<&'s Name>,
+    field: &'s str,
+    path: &'s str,
+}
+
+fn is_promise(session: &Session, missing: &Missing<'_>) -> bool {
+    layout::by_name(&session.layout).is_none_or(|layout| layout.facts().promises(missing.field))
+}
+
+/// True if an archived version of a file is next to it.
+fn has_version_beside(path: &Path) -> bool {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(OsStr::to_str)) else {
+        return false;
+    };
+    let names: Vec<OsString> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.file_name()))
+        .collect();
+    next_version(name, names.iter().map(OsString::as_os_str)) > 1
+}
+
+/// Stops a command until a person decides how to continue.
+pub(crate) fn ask_about(session: &Session, discrepancies: &[Discrepancy]) -> Error {
+    let lines: String = discrepancies
+        .iter()
+        .map(|discrepancy| format!("\n  {}\n    {}", discrepancy.message, discrepancy.remedy))
+        .collect();
+    Error::NeedsAnswer {
+        question: format!("session {} changed since it was left:{lines}", session.id),
+        hint: Hint::new("fix it, or continue as it is: ").run(words!["resume", session.id, "--yes"]),
+    }
+}
+
+/// The option that addresses a phase's field.
+fn of(phase: Option<&Name>) -> Vec<String> {
+    phase.map(|phase| words!["--phase", phase]).unwrap_or_default()
+}
+
+fn references(fields: &BTreeMap<String, Value>) -> impl Iterator<Item = (&str, &str)> {
+    fields.iter().filter_map(|(name, value)| {
+        let path = value.as_str().filter(|path| !path.is_empty() && Path::new(path).file_name().is_some())?;
+        NAMES_OF_PATHS.iter().any(|end| name.ends_with(end)).then_some((name.as_str(), path))
+    })
+}
+
+pub(crate) fn is_finished(session: &Session, phase: &Name) -> bool {
+    let phases = session.run().map(|run| &*run.phases).unwrap_or_default();
+    phases.iter().find(|other| other.id() == phase).is_some_and(has_ended)
+}
+
+fn has_ended(phase: &Phase) -> bool {
+    match phase.state {
+        PhaseState::Completed { .. } | PhaseState::NeedsReview { .. } | PhaseState::Skipped { .. } => true,
+        PhaseState::NotStarted | PhaseState::InProgress { .. } => false,
+    }
+}

@@ -1,0 +1,85 @@
+//! Waits briefly before a change while somebody is writing a file, which may be empty or half complete.
+//! Otherwise the file would be quarantined while its writer still has it open, and never be read again.
+
+use crate::disk::exchange;
+use crate::engine::Engine;
+use crate::foreign::observation_cache::Aim;
+use crate::foreign::observe::hash;
+use crate::walk;
+use layouts::layout::Depth;
+use layouts::reader::{Foreign, Located};
+use layouts::tree::{Entry, Tree};
+use model::id::SessionId;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+use store::ViewRow;
+
+/// How often an unreadable file is read again. A file that is still unreadable then is damaged.
+const LOOKS: usize = 5;
+const BETWEEN: Duration = Duration::from_millis(10);
+
+impl Engine {
+    /// Reads a session's files once those that we wrote are readable; other files are read as they are.
+    pub(crate) fn tree_when_written(
+        &self,
+        located: &Located,
+        root: &Path,
+        rows: &BTreeMap<String, ViewRow>,
+    ) -> Tree {
+        let read = || walk::read(located.layout, &located.spot, root, Depth::Short);
+        let is_torn = |tree: &Tree| {
+            let ours = rows.values().filter(|row| !located.is_marker(&row.path));
+            ours.filter_map(|row| Some((row, tree.content(&row.path)?)))
+                .any(|(row, content)| hash(content) != row.hash && is_torn(located, &row.path, content))
+        };
+        self.when_written(read, is_torn)
+    }
+
+    /// Reads the files of a session that is not adopted, once they are readable.
+    pub(crate) fn foreign_when_written(&self, id: &SessionId) -> Option<Foreign> {
+        let is_torn = |found: &Option<Foreign>| {
+            found.as_ref().is_some_and(|found| {
+                found.damaged.iter().any(|path| matches!(found.tree.get(path), Some(Entry::File(_))))
+            })
+        };
+        self.when_written(|| self.foreign(id), is_torn)
+    }
+
+    /// Waits for a writer if a command asks; a query shows the files as they are.
+    fn when_written<T>(&self, observation: impl Fn() -> T, is_torn: impl Fn(&T) -> bool) -> T {
+        let found = observation();
+        if self.scope.aim == Aim::Look { found } else { until_written(found, |_| observation(), is_torn) }
+    }
+}
+
+/// Reads again, a few times, while a file is incomplete.
+fn until_written<T>(mut found: T, again: impl Fn(T) -> T, is_torn: impl Fn(&T) -> bool) -> T {
+    for _ in 0..LOOKS {
+        if !is_torn(&found) {
+            break;
+        }
+        std::thread::sleep(BETWEEN);
+        found = again(found);
+    }
+    found
+}
+
+/// True if somebody may be writing a file: it is unreadable, or the last line of a shared line-based file is
+/// incomplete.
+pub(crate) fn is_torn(located: &Located, path: &str, content: &[u8]) -> bool {
+    (located.is_shared(path) && !content.ends_with(b"\n")) || !located.is_whole(path, content)
+}
+
+/// The content that a write replaced, once its writer has finished.
+pub(crate) fn out_when_written(target: &Path, path: &str, out: Vec<u8>, located: &Located) -> Vec<u8> {
+    let again = |found| exchange::read(&exchange::waiting(target)).unwrap_or(found);
+    until_written(out, again, |found| is_torn(located, path, found))
+}
+
+/// Reads a file once its writer has finished.
+pub(crate) fn read_when_written(target: &Path, path: &str, located: &Located) -> Vec<u8> {
+    let Ok(found) = exchange::read(target) else { return Vec::new() };
+    let again = |found| exchange::read(target).unwrap_or(found);
+    until_written(found, again, |found| is_torn(located, path, found))
+}

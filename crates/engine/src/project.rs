@@ -1,0 +1,222 @@
+//! Finds the project, its git folder and its database. Reads git's files; never starts git.
+
+use crate::error::{Error, Result};
+use crate::outside_projects;
+use crate::project_registry;
+use model::id::SessionId;
+use model::session::Session;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Our folder, which is committed with the code.
+pub const FOLDER: &str = ".leftoff";
+const DATABASE: &str = "leftoff.db";
+
+/// One worktree, and the store it shares with its siblings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Project {
+    /// The canonical root of this worktree.
+    pub root: PathBuf,
+    pub git: Option<Git>,
+    /// The folder of one session outside projects: its log is in the user's store.
+    pub is_outside: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Git {
+    /// This worktree's own git folder.
+    pub folder: PathBuf,
+    /// The folder shared by all worktrees.
+    pub common: PathBuf,
+}
+
+impl Project {
+    /// The nearest ancestor that is a leftoff project, a git repository, or has a known layout.
+    pub fn find(from: &Path) -> Result<Self> {
+        let from = canonical(from)?;
+        let project =
+            from.ancestors().find(|folder| is_project(folder) && !outside_projects::is_session(folder));
+        if let Some(folder) = project {
+            return Ok(Self::at(folder));
+        }
+        let session = from.ancestors().find(|folder| outside_projects::is_session(folder));
+        session.map(Self::outside).ok_or(Error::NoProject { folder: from.clone() })
+    }
+
+    /// Like `find`; without a project, this folder becomes one.
+    pub fn find_or_here(from: &Path) -> Result<Self> {
+        match Self::find(from) {
+            Err(Error::NoProject { folder }) => Ok(Self::at(&folder)),
+            found => found,
+        }
+    }
+
+    fn at(root: &Path) -> Self {
+        Self { root: root.to_owned(), git: root.ancestors().find_map(git_at), is_outside: false }
+    }
+
+    /// The folder of a session outside projects.
+    pub(crate) fn outside(folder: &Path) -> Self {
+        Self { root: folder.to_owned(), git: None, is_outside: true }
+    }
+
+    /// The worktree's name in the store.
+    pub fn worktree(&self) -> String {
+        self.root.to_string_lossy().into_owned()
+    }
+
+    pub fn folder(&self) -> PathBuf {
+        self.root.join(FOLDER)
+    }
+
+    /// The database's location unless the registry says otherwise.
+    pub fn default_database(&self) -> PathBuf {
+        match &self.git {
+            Some(git) => git.common.join("leftoff").join(DATABASE),
+            None => self.folder().join(DATABASE),
+        }
+    }
+
+    /// The database's location.
+    pub fn database(&self) -> Result<PathBuf> {
+        if self.is_outside {
+            return project_registry::users_database(DATABASE);
+        }
+        if let Some(chosen) = project_registry::database_of(self.registry_key())? {
+            return Ok(chosen);
+        }
+        let default = self.default_database();
+        let before_git = self.folder().join(DATABASE);
+        // A folder that became a repository later keeps its store.
+        if default != before_git && !default.exists() && before_git.exists() {
+            return Ok(before_git);
+        }
+        Ok(default)
+    }
+
+    /// Chooses another location if the default is not writable, and records it for every process.
+    pub fn move_database_to_state_folder(&self) -> Result<PathBuf> {
+        project_registry::choose_database(self.registry_key(), DATABASE)
+    }
+
+    /// That other location.
+    pub(crate) fn database_outside_git(&self) -> Result<PathBuf> {
+        project_registry::place_for(self.registry_key(), DATABASE)
+    }
+
+    pub(crate) fn is_in_git_folder(&self, path: &Path) -> bool {
+        self.git.as_ref().is_some_and(|git| path.starts_with(&git.common) || path.starts_with(&git.folder))
+    }
+
+    /// Forgets the location of a removed store.
+    pub(crate) fn forget_database(&self) -> Result<()> {
+        project_registry::forget(self.registry_key())
+    }
+
+    /// The folders of the user's other projects with their store in the state folder.
+    pub fn others_in_state_folder(project: Option<&Self>) -> Vec<PathBuf> {
+        let folder = |key: PathBuf| match key.parent() {
+            Some(parent) if key.ends_with(".git") => parent.to_owned(),
+            Some(_) | None => key,
+        };
+        let keys = project_registry::others_in_state_folder(project.map(Self::registry_key));
+        keys.into_iter().map(folder).collect()
+    }
+
+    /// All worktrees of a repository share one entry.
+    fn registry_key(&self) -> &Path {
+        self.git.as_ref().map_or(&self.root, |git| &git.common)
+    }
+
+    /// The checked-out branch; `None` if HEAD is detached or outside git.
+    pub fn branch(&self) -> Option<String> {
+        let head = fs::read_to_string(self.git.as_ref()?.folder.join("HEAD")).ok()?;
+        head.trim().strip_prefix("ref: refs/heads/").map(ToOwned::to_owned)
+    }
+
+    /// The checked-out commit, as far as plain files show it; `None` outside git and before the first commit.
+    pub fn head(&self) -> Option<String> {
+        let git = self.git.as_ref()?;
+        let head = fs::read_to_string(git.folder.join("HEAD")).ok()?;
+        let Some(name) = head.trim().strip_prefix("ref: ") else { return commit(&head) };
+        let loose = [&git.folder, &git.common]
+            .into_iter()
+            .find_map(|folder| fs::read_to_string(folder.join(name)).ok());
+        loose.as_deref().and_then(commit).or_else(|| packed(&git.common, name))
+    }
+}
+
+/// The commit of a packed ref.
+fn packed(common: &Path, name: &str) -> Option<String> {
+    let refs = fs::read_to_string(common.join("packed-refs")).ok()?;
+    let of_name = |line: &str| {
+        line.split_once(' ').filter(|(_, found)| *found == name).map(|(hash, _)| hash.to_owned())
+    };
+    refs.lines().find_map(of_name).as_deref().and_then(commit)
+}
+
+/// A line that is a commit hash, in either length.
+fn commit(line: &str) -> Option<String> {
+    let hash = line.trim();
+    let is_hash = matches!(hash.len(), 40 | 64) && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_hash.then(|| hash.to_owned())
+}
+
+/// The folder of a session's artifacts, below the project's folder unless its layout has another place.
+pub(crate) fn workspace_path(session: &Session) -> String {
+    let spot = session.path.as_deref().and_then(|path| {
+        let layout = layouts::layout::by_name(&session.layout)?;
+        layout.identify(path, true).or_else(|| layout.identify(path, false))
+    });
+    let Some(spot) = spot else { return workspace_of(&session.id) };
+    // A session outside projects is its own root: the folder itself, and nothing below it.
+    match Path::new(&spot.workspace).strip_prefix(&session.worktree) {
+        Ok(below) => below.to_string_lossy().into_owned(),
+        Err(_) => spot.workspace,
+    }
+}
+
+/// A file in a session's workspace, below the session's root.
+pub(crate) fn in_workspace(session: &Session, path: &str) -> String {
+    Path::new(&workspace_path(session)).join(path).to_string_lossy().into_owned()
+}
+
+/// A native session's folder, below the project's folder.
+pub(crate) fn workspace_of(session: &SessionId) -> String {
+    format!("{FOLDER}/sessions/{session}")
+}
+
+fn is_project(folder: &Path) -> bool {
+    folder.join(FOLDER).is_dir()
+        || folder.join(".git").exists()
+        || layouts::layout::all()
+            .iter()
+            .flat_map(|layout| layout.facts().folders)
+            .any(|name| folder.join(name).is_dir())
+}
+
+/// `folder` is canonical.
+fn git_at(folder: &Path) -> Option<Git> {
+    let dot_git = folder.join(".git");
+    let found = fs::symlink_metadata(&dot_git).ok()?;
+    let own = if found.is_dir() {
+        dot_git
+    } else if found.is_symlink() && dot_git.is_dir() {
+        dot_git.canonicalize().ok()?
+    } else {
+        let text = fs::read_to_string(&dot_git).ok()?;
+        folder.join(text.trim().strip_prefix("gitdir:")?.trim()).canonicalize().ok()?
+    };
+    let common = match fs::read_to_string(own.join("commondir")) {
+        Ok(text) => own.join(text.trim()).canonicalize().ok()?,
+        Err(_) => own.clone(),
+    };
+    Some(Git { folder: own, common })
+}
+
+fn canonical(path: &Path) -> Result<PathBuf> {
+    path.canonicalize().map_err(|source| match source.kind() {
+        std::io::ErrorKind::NotFound => Error::NoProject { folder: path.to_owned() },
+        _ => Error::io(format!("looking at {}", path.display()), source),
+    })
+}

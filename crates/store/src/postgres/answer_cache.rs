@@ -1,0 +1,86 @@
+//! Answers that this process got within its turns. They stay valid as long as the project's counters say that
+//! nobody else changed anything. Asks nothing.
+
+use super::append::{Known, Plan};
+use super::columns::signed;
+use super::session_rows::{as_stored, is_same};
+use crate::chain::Hash;
+use crate::{AgentRow, Batch, Loaded};
+use model::id::SessionId;
+use std::collections::BTreeMap;
+
+/// A long-lived process looks at many sessions; more than these are asked for again.
+const MOST_SESSIONS: usize = 64;
+
+/// The numbers that tell whether a project has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Counters {
+    /// The cursor of the newest event that ever existed.
+    pub(super) cursor: u64,
+    /// The highest number that a session was given.
+    pub(super) numbers: u64,
+    /// Counts changes beside the log.
+    pub(super) signs: u64,
+}
+
+/// A loaded session, with the last link of its chain.
+#[derive(Debug, Clone)]
+pub(super) struct Kept {
+    pub(super) loaded: Loaded,
+    pub(super) head: Option<Hash>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Answers {
+    pub(super) sessions: BTreeMap<SessionId, Option<Kept>>,
+    pub(super) active: BTreeMap<String, Option<SessionId>>,
+    pub(super) agents: BTreeMap<Option<String>, Vec<AgentRow>>,
+}
+
+impl Answers {
+    /// The sessions with these folded ids, or `None` if one of them has not been loaded.
+    pub(super) fn known(&self, ids: &[String]) -> Option<BTreeMap<String, Known>> {
+        let loaded = |id: &String| {
+            let is_it = |kept: &&Kept| kept.loaded.row.id.as_str().eq_ignore_ascii_case(id);
+            let kept = self.sessions.values().flatten().find(is_it)?;
+            Some((id.clone(), Known::of(kept)))
+        };
+        ids.iter().map(loaded).collect()
+    }
+
+    /// The answers after this process has stored a batch.
+    pub(super) fn after(mut self, batch: &Batch, plan: &Plan, machine: &str) -> Self {
+        if !batch.bindings.is_empty() {
+            self.agents.clear();
+        }
+        if self.sessions.len() > MOST_SESSIONS {
+            self.sessions.clear();
+        }
+        for ((stream, line), seals) in batch.streams.iter().zip(&plan.lines).zip(&plan.seals) {
+            let row = as_stored(&stream.row, machine);
+            let before = self.sessions.get(&row.id).and_then(Option::as_ref);
+            if before.is_none_or(|before| !is_same(&before.loaded.row, &row)) {
+                self.active.clear();
+            }
+            let kept = || self.sessions.get(&stream.row.id)?.as_ref()?.loaded.snapshot.clone();
+            let snapshot = stream.snapshot.clone().or_else(kept);
+            let loaded = Loaded { number: line.number.unsigned_abs(), row, snapshot };
+            let head = seals.last().map(|seal| seal.link).or(line.head);
+            self.sessions.insert(stream.row.id.clone(), Some(Kept { loaded, head }));
+        }
+        self
+    }
+}
+
+impl Known {
+    fn of(kept: &Kept) -> Self {
+        let Kept { loaded, head } = kept;
+        Self {
+            id: loaded.row.id.to_string(),
+            number: signed(loaded.number),
+            version: loaded.row.version,
+            head: *head,
+            row: Some(loaded.row.clone()),
+        }
+    }
+}
