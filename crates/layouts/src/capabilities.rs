@@ -1,5 +1,5 @@
-//! Capabilities that only some layouts have, each a small trait. A layout without one leaves it out, so
-//! callers never ask which layout it is.
+//! Capabilities that only some layouts have, each a small trait. A layout names the ones that it has, so
+//! callers never ask which layout they deal with.
 
 use crate::layout::{Folder, Layout, SessionToPublish, Spot};
 use crate::problem::Problem;
@@ -29,42 +29,44 @@ pub struct Capabilities {
     pub own_screen: Option<&'static dyn OwnScreen>,
 }
 
-/// A tool's own list of its sessions, in one file that they share.
+/// A registry: a tool's own list of its sessions, in one file that all sessions share.
 pub trait Registry: Sync {
     fn file(&self) -> RegistryFile;
 
-    /// All sessions listed. The tree contains the registry file and the marker files beside it.
+    /// All sessions that the registry lists. The tree contains the registry file and the marker files beside
+    /// it.
     fn sessions(&self, tree: &Tree) -> BTreeSet<SessionId>;
 
     /// Sessions that the registry, or a marker file beside it, calls active.
     fn active(&self, tree: &Tree) -> Vec<SessionId>;
 
-    /// Sessions outside all of the layout's places, known only from this file.
+    /// Sessions outside all of the layout's places, known only from the registry.
     fn elsewhere(&self, content: &[u8]) -> Vec<Spot>;
 
     /// The registry split by session, so that reading a thousand sessions passes each only its own lines.
     fn by_session(&self, content: &[u8]) -> BTreeMap<SessionId, Vec<u8>>;
 
     /// Differences between the registry and the files. The tree has all names directly below the home;
-    /// `is_there` tests paths below the project.
+    /// `is_there` returns true for an existing path below the project's folder.
     fn survey(&self, tree: &Tree, is_there: &dyn Fn(&str) -> bool) -> Survey;
 
-    /// The part of the file that belongs to this session.
+    /// The part of the registry that belongs to this session.
     fn part(&self, spot: &Spot, content: &[u8]) -> Vec<u8>;
 }
 
 /// The location of a registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RegistryFile {
-    /// Below the project's folder; paths in the registry's tree are relative to it.
+    /// The folder of the registry, below the project's folder. Paths in the registry's tree are relative to
+    /// it.
     pub home: &'static str,
     pub file: &'static str,
-    /// The maximum number of bytes to read.
+    /// The maximum size that is read, in bytes.
     pub most: u64,
 }
 
 impl RegistryFile {
-    /// Below the project's folder.
+    /// The path of the registry, below the project's folder.
     pub fn path(&self) -> String {
         format!("{}/{}", self.home, self.file)
     }
@@ -73,24 +75,25 @@ impl RegistryFile {
 /// Differences between a registry and the files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Survey {
-    /// Unfinished sessions without a folder, and where each would be.
+    /// Unfinished sessions whose folders are missing, and where each folder would be.
     pub lost: Vec<Spot>,
     /// Existing sessions that the registry should list.
     pub unlisted: Vec<Spot>,
     /// Existing sessions that the registry lists more than once.
     pub repeated: Vec<Spot>,
     pub problems: Vec<Problem>,
-    /// Files of another kind, reported to somebody who finds no session. They are not an error.
+    /// Files of an unknown kind. They are only reported if no session was found, because they are not an
+    /// error.
     pub unknown: Option<Problem>,
 }
 
-/// A session's part of a shared file; `None` if the file belongs to one session.
+/// A session's part of a shared file; `None` for a file of one session only.
 pub fn shared_part(layout: &dyn Layout, spot: &Spot, path: &str, content: &[u8]) -> Option<Vec<u8>> {
     let registry = layout.capabilities().registry?;
     (registry.file().file == path).then(|| registry.part(spot, content))
 }
 
-/// A file; of a shared one, this session's lines.
+/// The content of a file; of a shared file, only this session's lines.
 pub fn own_part(layout: &dyn Layout, spot: &Spot, path: &str, content: &[u8]) -> Vec<u8> {
     let Some(mut own) = shared_part(layout, spot, path, content) else { return content.to_vec() };
     if content.ends_with(b"\n") && !own.is_empty() && !own.ends_with(b"\n") {
@@ -104,9 +107,10 @@ pub fn is_shared(layout: &dyn Layout, path: &str) -> bool {
     layout.capabilities().registry.is_some_and(|registry| registry.file().file == path)
 }
 
-/// A summary from a few files: a list of a thousand sessions has no time for whole histories.
+/// Summaries read from a few files, because reading whole histories takes too long for a list of a thousand
+/// sessions.
 pub trait QuickSummary: Sync {
-    /// Equal to the summary of the whole history; `None` if the few files do not suffice.
+    /// A summary equal to that of the whole history; `None` if the few files do not suffice.
     fn summary(&self, folder: &Folder<'_>) -> Option<Reading<Summary>>;
 }
 
@@ -145,8 +149,8 @@ pub trait ItemRules: Sync {
     /// Where an item belongs according to its id.
     fn home(&self, id: &ItemId) -> Option<ItemHome>;
 
-    /// The alternative to setting this field, if the tool's file derives its value from the session or
-    /// keeps it elsewhere, so that setting it would have no effect.
+    /// An alternative to setting this field, if setting it has no effect because the tool's file derives
+    /// the value from the session or stores it elsewhere.
     fn instead_of_field(&self, of: FieldOf, name: &str) -> Option<String>;
 }
 
@@ -165,7 +169,7 @@ pub enum FieldOf {
     Item,
 }
 
-/// Events that follow from others, because of limits of the layout's files.
+/// Events that follow from other events, because of limits of the layout's files.
 pub trait Consequences: Sync {
     /// Further changes caused by a revision, given the session before it: fields about archived files, and
     /// about work to review. Phases, and items of restarted phases, are already handled.
@@ -182,20 +186,20 @@ pub trait Consequences: Sync {
     ) -> Vec<Event>;
 
     /// Further changes caused by a new run, given the session before it, if the files have room for one run
-    /// only: leftovers would be taken for the new run's.
+    /// only: results of the earlier run would be taken for results of the new one.
     fn of_new_run(&self, publication: &SessionToPublish<'_>) -> Vec<Event>;
 }
 
 /// The wording that a tool uses with its own users.
 pub trait ToolVoice: Sync {
-    /// `None` if the tool has no wording for it.
+    /// The tool's message for an occasion; `None` if the tool has none.
     fn say(&self, saying: &Saying<'_>) -> Option<String>;
 }
 
 /// An occasion for which a tool may have its own wording.
 #[derive(Debug, Clone, Copy)]
 pub enum Saying<'a> {
-    /// About a session.
+    /// A message about a session.
     Session { moment: Moment, publication: &'a SessionToPublish<'a>, folder: &'a Folder<'a> },
     /// A command was refused.
     Refused(&'a Refused<'a>),
@@ -207,14 +211,15 @@ pub enum Moment {
     Paused,
     Resumed,
     Completed,
-    /// Full details are requested.
+    /// The session is shown with all details.
     Shown,
     /// One line, in a list of sessions that could be continued.
     Listed,
 }
 
-/// A screen of the tool's own.
+/// A tool's own screen for a session.
 pub trait OwnScreen: Sync {
-    /// A session as that screen shows it. The session determines the current position.
+    /// A session as the tool's screen shows it. The current position comes from the session, everything else
+    /// from its files.
     fn screen(&self, session: &Session, folder: &Folder<'_>) -> Screen;
 }

@@ -42,16 +42,17 @@ pub const HOME: &str = ".workflow";
 pub const REGISTRY: &str = "session_status.jsonl";
 /// A session's state file, below its folder.
 pub const STATE: &str = "workflow-session.json";
-/// The folder of a session's tasks, below its own.
+/// The folder of a session's task files, below the session's folder.
 pub const TASKS: &str = ".task";
-/// Folders of later releases, in which the location is the state.
+/// Folders of later releases of the tool, in which the location of a session's folder says whether the
+/// session is active.
 const ACTIVE: &str = "active";
 const ARCHIVES: &str = "archives";
 /// In later releases, a file with this prefix and a session's id marks the active session.
 const MARKER: &str = ".active-";
-/// Enough for tens of thousands of sessions.
+/// The maximum size of the registry: tens of thousands of sessions.
 const MOST_OF_THE_REGISTRY: u64 = 4 * 1024 * 1024;
-/// The workflow of all its sessions.
+/// The workflow of all sessions in this layout.
 const WORKFLOW: &str = "ccw";
 
 /// A session as read from its files.
@@ -63,7 +64,7 @@ pub struct CcwSession {
     pub folder: String,
     pub ground: Ground,
     pub state: State,
-    /// Its registry entry.
+    /// The session's registry entry.
     pub line: Option<registry::Line>,
     /// The phase in the format's own words: from the file, or inferred if the file has no valid one.
     pub phase: PhaseWord,
@@ -205,7 +206,7 @@ impl Layout for Ccw {
         }
     }
 
-    /// A registry is always readable, line by line.
+    /// True for a readable file. A registry is always readable, because unreadable lines in it are skipped.
     fn is_whole(&self, path: &str, content: &[u8]) -> bool {
         match path {
             REGISTRY => true,
@@ -235,7 +236,7 @@ impl Registry for Ccw {
 
     fn active(&self, tree: &Tree) -> Vec<SessionId> {
         let marked: Vec<&str> = tree.names_in("").filter_map(|name| name.strip_prefix(MARKER)).collect();
-        // If markers exist, the tool's prompts follow them.
+        // If marker files exist, the tool goes by them alone.
         if !marked.is_empty() {
             return marked.into_iter().map(place::id_of).collect();
         }
@@ -253,7 +254,7 @@ impl Registry for Ccw {
 
     fn survey(&self, tree: &Tree, is_there: &dyn Fn(&str) -> bool) -> Survey {
         let mut survey = registry::check(tree.content(REGISTRY).unwrap_or_default(), is_there);
-        // If markers say which session is active, there is no registry, or nobody maintains it.
+        // In a project with marker files there is no registry, or the tool does not maintain it.
         if !has_markers(tree) && registry::can_be_read(tree) {
             survey.unlisted = registry::unlisted(tree, is_there);
         }
@@ -277,7 +278,7 @@ impl IdSpelling for Ccw {
     }
 }
 
-/// A task folder, and a plan template.
+/// The initial files of a session: a folder for tasks, and a plan template.
 fn initial_files(session: &Session, spot: &Spot) -> Vec<FileOp> {
     let folder = spot.folder();
     let plan = documents::template(&session.title, session.goal.as_deref());
@@ -285,8 +286,9 @@ fn initial_files(session: &Session, spot: &Spot) -> Vec<FileOp> {
     vec![FileOp::Folder(format!("{folder}/{TASKS}")), FileOp::Create(plan)]
 }
 
-/// True if markers say which session is active: some exist, or a later release wrote the session without a
-/// registry. The releases after those use folders as the state and have no markers.
+/// True if marker files say which session is active: some exist, or a release that creates them wrote the
+/// session without a registry. The releases after those have no marker files: a session's folder says whether
+/// it is active.
 fn uses_markers(tree: &Tree, session: &CcwSession) -> bool {
     let is_later = session.state.is_readable && session.state.is_later;
     has_markers(tree) || (session.ground == Ground::Home && tree.get(REGISTRY).is_none() && is_later)
@@ -319,7 +321,7 @@ pub fn read(folder: &Folder<'_>) -> Reading<CcwSession> {
         tree: folder.tree,
     };
     let stands = session_status::of(&sources, &mut warnings);
-    // A session that is over is done with its tasks, whatever the list still says.
+    // The list of current tasks in the file of a finished session is out of date, and ignored.
     if stands != Stands::Completed && phase != PhaseWord::Complete && tasks.unread == 0 {
         tasks.add_listed(&state.current_tasks, &format!("{at}/{TASKS}"));
     }

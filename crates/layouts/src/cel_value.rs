@@ -1,10 +1,10 @@
-//! JSON as CEL values for gate expressions.
+//! Converts JSON to CEL values for gate expressions.
 
 use cel::Value as CelValue;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Integers become CEL's `int`, so that arithmetic with literals works.
+/// Converts a value. Integers become CEL's `int`, so that arithmetic with literals works.
 pub fn to_cel(value: &Value) -> CelValue {
     match value {
         Value::Null => CelValue::Null,

@@ -1,4 +1,5 @@
-//! Reads a workflow definition from TOML. Never compiles an expression or a pattern: the engine does.
+//! Reads a workflow definition from TOML. Never compiles an expression or a pattern: that is up to the
+//! engine.
 
 mod check;
 mod declared;
@@ -100,7 +101,7 @@ fn read_document(report: &mut Report, text: &str, document: &DeTable<'_>) -> Fou
     Ok(Reading { workflow, lines })
 }
 
-/// `version = 2` means the same as `version = "2"`.
+/// The version as a string: `version = 2` means the same as `version = "2"`.
 fn version(report: &mut Report, root: &Section) -> Found<String> {
     if let Some(value) = root.value("version")
         && let DeValue::Integer(_) = value.get_ref()

@@ -44,9 +44,10 @@ pub use position::Position;
 pub(crate) const NAME: &str = "essay";
 /// The state file, below a session's folder.
 pub const STATE: &str = "session-state.yaml";
-/// Item field: the section was done, but another stage has changed since.
+/// The item field for a section that was done before an earlier stage changed.
 const NEEDS_REVIEW: &str = "needs_review";
-/// Prefixes of section ids: stage 3, also the kind of its items, and stage 4.
+/// Prefixes of section ids: `section` for stage 3, where it is also the kind of the items; `draft` for stage
+/// 4.
 const SECTION: &str = "section";
 const WRITTEN_SECTION: &str = "draft";
 pub const RECOVERED_FROM_BACKUP: &str = "Session state recovered from backup. Last state update may be lost.";
@@ -129,7 +130,7 @@ impl Layout for Essay {
     fn files(&self, _: &Spot) -> FileRules {
         let is = |name: &str| Fits::Is(name.to_owned());
         FileRules::whole_home(vec![
-            // All of a session's files are directly in its folder.
+            // All files of a session are directly in its folder.
             Rule::both(is(""), Role::Listed),
             Rule::folders(Fits::All, Role::Skip),
             Rule::files(is(STATE), Role::State),
@@ -188,7 +189,7 @@ impl Layout for Essay {
         }
     }
 
-    /// The state names the folder, not the session; it is written once the folder is known.
+    /// The state names the session's folder, not the session. The path is written once the folder is known.
     fn rename(&self, _: &str, content: &[u8], _: &Spot, _: &Spot) -> Vec<u8> {
         content.to_vec()
     }
@@ -285,7 +286,7 @@ impl ToolVoice for Essay {
     }
 }
 
-/// Checks that the file calls approved. A null written over an approval withdraws it.
+/// Checks that the file calls approved. A null written over an approval withdraws the approval.
 fn approved(history: &[Dated]) -> Vec<Approved> {
     let said = history.iter().rev().find_map(|dated| match &dated.event {
         Event::FieldsSet { phase: None, fields } => fields.get(write::BIRDS_EYE_KEY),
@@ -295,7 +296,7 @@ fn approved(history: &[Dated]) -> Vec<Approved> {
     is_yes.then_some(Approved { phase: STAGES[2].name, check: write::BIRDS_EYE }).into_iter().collect()
 }
 
-/// The content of the first readable state file, and the unreadable ones.
+/// The content of the first readable state file, the names of unreadable ones, and problems.
 fn said(folder: &Folder<'_>) -> (State, Vec<String>, Vec<Problem>) {
     let mut problems = Vec::new();
     let why = match read_state(folder, &mut problems) {
@@ -307,7 +308,8 @@ fn said(folder: &Folder<'_>) -> (State, Vec<String>, Vec<Problem>) {
     };
     let unreadable = vec![STATE.to_owned()];
     let mut problems = vec![Problem::of_file(STATE, What::Unreadable { why, then: Then::WorkedOut })];
-    // Reported for the folder: for the file it is no longer true once its backup has replaced it.
+    // The problem concerns the folder: a problem of the file would no longer be true once its backup has
+    // replaced it.
     let mut tell = |what: What| problems.push(Problem::of_file("", what));
     if let Some(state) = recover::from_artifacts(folder) {
         tell(What::Reconstructed { words: RECONSTRUCTED });

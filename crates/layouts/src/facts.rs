@@ -3,10 +3,10 @@
 use crate::tree::Tree;
 use model::run::Run;
 
-/// A place to search for sessions.
+/// A place in which to look for sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// Below the project's folder; empty for the folder itself.
+    /// A folder below the project's folder; empty for the project's folder itself.
     Project(&'static str),
     /// Entries with this prefix in temporary folders and in configured places.
     Temporary(&'static str),
@@ -15,7 +15,7 @@ pub enum Place {
 /// The runs that a layout's files can represent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shows {
-    /// Its files number phases, so any workflow can be represented.
+    /// The layout's files number phases, so any workflow can be represented.
     AnyRun,
     /// A run with exactly these phases, whatever the name of its workflow.
     Phases(&'static [&'static str]),
@@ -23,10 +23,10 @@ pub enum Shows {
     Workflows(&'static [(&'static str, &'static [&'static str])]),
 }
 
-/// An older location of files.
+/// An older location of some of a session's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OlderPlace {
-    /// The prefix of their current paths, and of their older ones.
+    /// The prefix of the files' current paths, and the prefix of their older paths.
     pub now: &'static str,
     pub then: &'static str,
     /// The older place applies if this path is missing and one of these exists.
@@ -37,13 +37,13 @@ pub struct OlderPlace {
 /// State that later releases of a tool keep in a file that this program does not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeptElsewhere {
-    /// Below the project's folder.
+    /// The file, below the project's folder.
     pub path: &'static str,
-    /// The first release that stores it there.
+    /// The first release that stores the state there.
     pub since: &'static str,
-    /// The file that it replaces.
+    /// The file of earlier releases that it replaces.
     pub instead_of: &'static str,
-    /// Advice for users of both.
+    /// Advice for somebody who uses both leftoff and that tool.
     pub remedy: &'static str,
 }
 
@@ -51,7 +51,7 @@ pub struct KeptElsewhere {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unpromised {
     Nothing,
-    /// Custom fields are free-form.
+    /// Custom fields may have any value.
     Everything,
     Fields(&'static [&'static str]),
 }
@@ -60,30 +60,30 @@ pub enum Unpromised {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own; none depends on another")]
 pub struct Facts {
-    /// Its name in `--layout` and in the session view.
+    /// The layout's name in `--layout` and in the session view.
     pub name: &'static str,
-    /// The name of its tool, for people.
+    /// The name of the layout's tool, for people.
     pub title: &'static str,
-    /// The form of its sessions on disk, for error messages: "a folder in .ocr/sessions".
+    /// A session's appearance on disk, for error messages: "a folder in .ocr/sessions".
     pub looks_for: &'static str,
     /// Folders whose entries may be sessions.
     pub places: &'static [Place],
     /// Folders that identify a project, directly below its root.
     pub folders: &'static [&'static str],
-    /// Its workflows, the default first. Empty: any.
+    /// The layout's workflows, the default first. Empty if any workflow can be used.
     pub workflows: &'static [&'static str],
     pub shows: Shows,
     /// Files that suffice for a summary; empty if all are needed.
     pub summary_files: &'static [&'static str],
-    /// The file that shows whether a finished session was reopened, if there are no summary files. A list
-    /// compares its time, and reads it only if it is newer than the log.
+    /// The file that shows whether a finished session was reopened, for layouts without summary files. A list
+    /// of sessions reads this file only if it is newer than the log.
     pub reopened_in: Option<&'static str>,
     /// Files that may already exist in the folder of a new session.
     pub may_be_there: &'static [&'static str],
-    /// The folder below a session's own, empty for the whole, in which no archived versions may be kept
-    /// beside files: the tool would take every file there for one of its own.
+    /// A folder below the session's own in which no archived versions may be kept beside files, because the
+    /// tool takes every file there for one of its own. Empty for the session's whole folder.
     pub no_archives_in: Option<&'static str>,
-    /// Prefix of marker files directly below its home; the session's name follows.
+    /// The prefix of marker files directly below the home; the session's name follows.
     pub marker_prefix: Option<&'static str>,
     /// Files that older releases keep in another place than the workflow says.
     pub older_places: &'static [OlderPlace],
@@ -95,30 +95,32 @@ pub struct Facts {
     pub recovered_note: Option<&'static str>,
     /// The tool takes every folder among its sessions for one.
     pub takes_every_folder: bool,
-    /// Sorted by path, sessions are in order of age. In other layouts their times are compared.
+    /// Sessions sorted by path are sorted by age. In other layouts their times are compared.
     pub ordered_by_name: bool,
-    /// Times may lack a zone; the tree then has this machine's zone.
+    /// Times in the files may lack a zone, and are then in this machine's zone, which the tree has.
     pub local_times: bool,
     /// At most one active session per worktree, native ones included.
     pub exclusive: bool,
-    /// Pausing without an active session is an error: the tool then has nothing to pause.
+    /// Pausing without an active session is an error, because the tool then has nothing to pause.
     pub pauses_active_only: bool,
-    /// Its files give the number of an item's parts, and list the items of a phase. A part beyond that
+    /// The files give the number of an item's parts, and list the items of a phase. A part beyond that
     /// number, and an item removed from the list, are dropped unless somebody worked on them.
     pub counts_parts: bool,
-    /// An edit that marks a phase done in a known session is only a claim, even if the phase's file exists.
-    /// False for tools that write this only once it is true.
+    /// An edit that marks a phase of a known session as done is only a claim, even if the phase's file
+    /// exists. False for tools that write this only once it is true.
     pub edits_only_claim: bool,
-    /// Deleting or renaming a session's folder means the session: it is not recreated unasked.
+    /// Somebody who deletes or renames a session's folder wants the session gone or renamed: the folder is
+    /// not recreated unasked.
     pub goes_with_folder: bool,
-    /// A session counts as stalled only if nothing was written for a while, however long its phase takes.
+    /// A session counts as stalled only if nothing was written for a while, however long its current phase
+    /// takes.
     pub stalls_in_silence: bool,
-    /// The tool can also resume a session in progress, with the same checks and messages: it may have been
-    /// left without a pause.
+    /// The tool can also resume a session in progress, with the same checks and messages, because the session
+    /// may have been left without a pause.
     pub taken_up_again: bool,
     /// A session's folder is readable only by its user.
     pub private: bool,
-    /// Null in its files means that a field is unset. A missing key clears nothing.
+    /// Null in the files means that a field is unset. A missing key does not clear a field.
     pub null_clears: bool,
     /// A new session with a target but no title is named after the last part of the target's path.
     pub titled_by_target: bool,
@@ -127,18 +129,18 @@ pub struct Facts {
     /// Files produced by the tool's finished phases are recorded when found, so that later changes can be
     /// detected.
     pub records_outputs: bool,
-    /// The tool's words for a session's status, with the lifecycles they mean.
+    /// The tool's words for a session's status, with the lifecycles that they mean.
     pub status_words: &'static [(&'static str, &'static str)],
     /// Session fields that name a file without promising it: a missing one stops nobody.
     pub unpromised: Unpromised,
-    /// Allowed reasons for a deferred point; empty: any.
+    /// Allowed reasons for a deferred point. Empty if any reason is allowed.
     pub deferred_reasons: &'static [&'static str],
     /// Inactive sessions are paused; for other layouts, inactivity is only reported.
     pub expires: bool,
     /// Where later releases of the tool keep their state.
     pub kept_elsewhere: Option<KeptElsewhere>,
-    /// Workflows whose runs the tool counts by folders, with the path prefix below the session's folder; the
-    /// run's number follows.
+    /// Workflows whose runs the tool counts by folders, with the prefix of each folder's path below the
+    /// session's folder; the run's number follows.
     pub run_folders: &'static [(&'static str, &'static str)],
 }
 
@@ -163,7 +165,7 @@ impl Facts {
         }
     }
 
-    /// True if its files can represent the phases of such a run.
+    /// True if the layout's files can represent the phases of such a run.
     pub fn can_show(&self, run: &Run) -> bool {
         let has =
             |phases: &[&str]| run.phases.iter().map(|phase| phase.id().as_str()).eq(phases.iter().copied());
@@ -176,8 +178,8 @@ impl Facts {
         }
     }
 
-    /// The older location of a phase's file, if the session uses it; `is_there` tests paths below the
-    /// session's workspace.
+    /// The older location of a phase's file, if the session uses it; `is_there` returns true for an existing
+    /// path below the session's workspace.
     pub fn older_path(&self, path: &str, is_there: &dyn Fn(&str) -> bool) -> Option<String> {
         self.older_places.iter().find_map(|place| {
             let rest = path.strip_prefix(place.now)?;

@@ -1,8 +1,8 @@
-//! File operations that publish a session. The engine executes them without knowing their reasons.
+//! File operations that publish a session. The engine executes them without knowing the reasons for them.
 
 use crate::layout::SessionToPublish;
 
-/// A session to publish, and the purpose.
+/// A session to publish, and the purpose of the write.
 #[derive(Debug, Clone, Copy)]
 pub struct WriteRequest<'a> {
     pub purpose: Purpose,
@@ -16,22 +16,22 @@ pub enum Purpose {
     Update,
     /// The initial files of a new session's folder, besides its state.
     New,
-    /// The format of new sessions, whatever the files were like: an import.
+    /// An import: files are written in the format of new sessions, whatever format they had before.
     Newest,
-    /// The session's files for another folder, which is the worktree of `Folder`: in their own format, with
-    /// paths adapted.
+    /// An export: the session's files for another folder, which is the worktree of `Folder`. They keep their
+    /// format, with paths adapted.
     Export,
-    /// An imported session for its own tool again, in the original format.
+    /// An imported session is written for its own tool again, in the original format.
     Restore,
 }
 
-/// One operation. Paths are relative to the session's home.
+/// One file operation. Paths are relative to the session's home.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileOp {
-    /// Write a file. `loses` names unknown content that the new version drops: the old file is then kept as a
-    /// copy.
+    /// Write a file. `loses` names unknown content that the new version drops; a copy of the old file is then
+    /// kept.
     Put { file: FileChange, loses: Option<String> },
-    /// Create a file if it does not exist; its users own it from then on.
+    /// Create a file if it does not exist. The file belongs to its users from then on.
     Create(FileChange),
     /// Create a folder.
     Folder(String),
@@ -42,9 +42,9 @@ pub enum FileOp {
 /// A file's new content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileChange {
-    /// Relative to the session's home.
+    /// The path of the file, relative to the session's home.
     pub path: String,
-    /// The complete content.
+    /// The complete new content.
     pub content: Vec<u8>,
 }
 

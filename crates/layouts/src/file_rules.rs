@@ -6,26 +6,26 @@ use model::lifecycle::Lifecycle;
 
 /// The maximum size of a file that is read, unless a rule says otherwise.
 pub const MOST_BYTES: u64 = 1024 * 1024;
-/// The maximum number of entries of one session; and as many state files.
+/// The maximum number of entries, and of state files, of one session.
 pub const MOST_ENTRIES: usize = 10_000;
 
 /// The rules for one session's files. Paths are relative to the session's home.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileRules {
-    /// Entries of the home to walk; an empty path is the home itself. An empty list: nothing is walked,
-    /// because all file names are known.
+    /// Files and folders to walk, relative to the home; an empty path is the home itself. The list is empty
+    /// if all file names are known in advance, so that nothing needs to be walked.
     pub roots: Vec<String>,
     pub places: Places,
     /// The first matching rule applies; paths without a match are skipped.
     pub rules: Vec<Rule>,
 }
 
-/// Places between which a session's files move. Empty if they never move.
+/// The places between which a session's files move. Empty if they never move.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Places {
-    /// The first existing one counts: a file in another place is a leftover.
+    /// The first place that exists counts: a file in any other place is a leftover.
     pub all: Vec<SessionPlace>,
-    /// The place of a session without a file in any of them.
+    /// The place of a session that has no file in any of the places.
     pub when_gone: Option<String>,
 }
 
@@ -34,13 +34,14 @@ pub struct Places {
 pub struct SessionPlace {
     /// A folder, or the session's only file.
     pub path: String,
-    /// The file that shows the session's presence, if the folder itself is not seen.
+    /// A file that shows that the session is in this place, for cases in which the folder itself is not seen.
     pub known_by: String,
-    /// The lifecycles that belong here, as named by `Lifecycle::name`. Empty if the place means nothing.
+    /// The lifecycles of sessions that belong here, as named by `Lifecycle::name`. Empty if the place says
+    /// nothing about the lifecycle.
     pub lifecycles: &'static [&'static str],
 }
 
-/// One rule.
+/// One rule about a session's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     pub fits: Fits,
@@ -74,19 +75,20 @@ pub enum On {
 /// A file's role in a session. A folder with any role but `Skip` is walked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Read; changing it changes the session.
+    /// The file is read; changing it changes the session.
     State,
-    /// State that also holds parts of other sessions.
+    /// State that also contains parts of other sessions.
     Shared,
     /// An empty file that means something by existing.
     Marker,
-    /// Read, but not state: it may prove something, but changing it changes no session.
+    /// The file is read, but it is not state: it may prove something, but changing it does not change the
+    /// session.
     Evidence,
-    /// Read only at full depth; otherwise listed.
+    /// The file is read only at full depth; otherwise it is listed.
     ReadIfWhole,
-    /// Only its existence counts.
+    /// Only the existence of the file counts.
     Listed,
-    /// Listed only at full depth.
+    /// The file is listed only at full depth.
     ListedIfWhole,
     /// Not part of the session.
     Skip,
@@ -95,18 +97,18 @@ pub enum Role {
 /// How much of a session's files is observed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
-    /// The few files needed for a summary.
+    /// The few files that are needed for a summary.
     Summary,
     /// State, and the names of other files.
     Short,
     Whole,
 }
 
-/// Something needed beyond the rules, because a session's own files name it.
+/// A file needed beyond the rules, because the session's own files name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Need {
     Content(String),
-    /// Only its existence and modification time.
+    /// Only the existence and the modification time of this file are needed.
     Name(String),
 }
 
@@ -148,7 +150,7 @@ impl Fits {
     }
 }
 
-/// The part of a path below a folder.
+/// The rest of a path that is below a folder.
 fn below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
     path.strip_prefix(folder)?.strip_prefix('/')
 }
@@ -226,8 +228,8 @@ impl Places {
         there.or(self.when_gone.as_deref())
     }
 
-    /// The proper path for a session in this lifecycle, in layouts with a place per status. `None` if it is
-    /// right already.
+    /// The path at which a session in this lifecycle belongs, in layouts with a place per status. `None` if
+    /// the session is there already.
     pub fn belongs(&self, path: &str, lifecycle: &Lifecycle) -> Option<String> {
         let place = self.all.iter().find(|place| place.holds(path))?;
         let is_right = |place: &&SessionPlace| place.lifecycles.contains(&lifecycle.name());

@@ -13,38 +13,39 @@ use model::workflow::Workflow;
 /// A session as read from its files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForeignSession {
-    /// Its history according to its state files: folding it gives the session. Begins with its start. Proofs
-    /// by other files are separate.
+    /// The session's history according to its state files, beginning with the start: folding the history
+    /// gives the session. What other files prove is separate.
     pub history: Vec<Dated>,
-    /// Definitions of the runs in the history, unless built in.
+    /// Definitions of the workflows in the history, except built-in ones.
     pub workflows: Vec<Workflow>,
-    /// Proofs by other files, in order of precedence.
+    /// Facts that other files prove, in order of precedence.
     pub proofs: Vec<Proof>,
-    /// Missing or unreadable state files. Without one of them the history is approximate.
+    /// Missing or unreadable state files. If there are any, the history is approximate.
     pub unreadable: Vec<String>,
     /// Unreadable files of single parts; everything else is known.
     pub unreadable_parts: Vec<String>,
-    /// The folder contains something of a session; it may exist for another reason.
+    /// True if the folder contains something of a session; otherwise it may exist for another reason.
     pub holds: bool,
     pub knows: Knows,
-    /// Made, but not begun: it takes nobody's place where only one session can be active.
+    /// Created, but not started: such a session does not pause the active session.
     pub is_unbegun: bool,
-    /// Checks marked approved in the files.
+    /// Checks that the files mark as approved.
     pub approved: Vec<Approved>,
     /// Health checks before continuing the session; empty if the layout has none.
     pub checks: Vec<Health>,
-    /// Files to read before working on the session, besides results of finished phases. Below its home.
+    /// Files to read before working on the session, besides results of finished phases. Paths are below the
+    /// session's home.
     pub context: Vec<String>,
 }
 
 /// How well the state files determine a session's position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Knows {
-    /// The files state it.
+    /// The state files contain the position.
     Said,
-    /// Inferred from other files.
+    /// The position is inferred from other files.
     WorkedOut,
-    /// This file is all there is, and is not enough to continue.
+    /// This file is the only one, and is not enough to continue.
     Nothing(String),
 }
 
@@ -84,7 +85,7 @@ impl ForeignSession {
         self.unreadable.is_empty() && self.knows != Knows::WorkedOut
     }
 
-    /// Without passed gates: completed phases become claims.
+    /// The session without passed gates: completed phases become claims.
     #[must_use]
     pub fn only_claiming(mut self) -> Self {
         for dated in &mut self.history {
@@ -95,8 +96,8 @@ impl ForeignSession {
         self
     }
 
-    /// The whole history including proofs, for a session that was not adopted; with the session and its
-    /// items. `None` if it does not begin with the session's start.
+    /// Folds the whole history, proofs included, of a session that was not adopted. Returns the events, the
+    /// session and its items; `None` if the history does not begin with the session's start.
     pub fn fold(&self, actor: &Actor) -> Option<(Vec<Recorded>, Session, ItemBook)> {
         let record = |(dated, version): (&Dated, u64)| Recorded {
             version,
@@ -108,7 +109,7 @@ impl ForeignSession {
         let session = Session::fold(&recorded)?;
         let at = session.updated_at;
         let mut draft = Draft::new(session, ItemBook::fold(&recorded), at, actor.clone());
-        // Nothing was reopened here, so every file counts.
+        // No phase was reopened since, so every file counts.
         prove(&mut draft, self, &|_| true);
         let version = recorded.len() as u64;
         let proven = draft.dated().into_iter().zip(version + 1..);
@@ -118,13 +119,13 @@ impl ForeignSession {
     }
 }
 
-/// One check of a session's files, and its findings.
+/// One check of a session's files, and its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Health {
     pub check: &'static str,
     pub is_well: bool,
     pub found: String,
-    /// Its phase, if not the current one.
+    /// The phase that the check is about, if it is not the current one.
     pub phase: Option<&'static str>,
     /// The fix to offer before continuing.
     pub remedy: Option<Hint>,

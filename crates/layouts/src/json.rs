@@ -16,7 +16,7 @@ pub struct Document {
     ends: LineEnds,
 }
 
-/// The line ends of a text, also used for additions.
+/// The line endings of a text, which are also used for additions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LineEnds {
     Windows,
@@ -29,7 +29,7 @@ impl LineEnds {
         if is_windows { Self::Windows } else { Self::Other }
     }
 
-    /// JSON values contain no raw line ends.
+    /// JSON values contain no raw line endings.
     fn put(self, text: &str) -> String {
         match self {
             Self::Windows => text.replace("\r\n", "\n").replace('\r', "\n").replace('\n', "\r\n"),
@@ -43,7 +43,7 @@ pub fn object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
     object_with_doubled(bytes).map(|(fields, _)| fields)
 }
 
-/// As `object`, with duplicate keys: the last one counts.
+/// Parses an object like `object`, and returns its duplicate keys as well; of these, the last one counts.
 pub fn object_with_doubled(bytes: &[u8]) -> Result<(Map<String, Value>, Vec<String>), String> {
     let text = text_of(bytes)?.trim_start_matches(MARK);
     if text.trim().is_empty() {
@@ -65,7 +65,8 @@ pub fn object_with_doubled(bytes: &[u8]) -> Result<(Map<String, Value>, Vec<Stri
     Ok((fields, doubled))
 }
 
-/// As `object`, for a file written by Python: its non-numbers become null.
+/// Parses an object like `object`, but from a file written by Python, whose words for non-numbers become
+/// null.
 pub fn object_of_python(bytes: &[u8]) -> Result<Map<String, Value>, String> {
     object_of_python_with_doubled(bytes).map(|(fields, _)| fields)
 }
@@ -78,7 +79,7 @@ pub fn object_of_python_with_doubled(bytes: &[u8]) -> Result<(Map<String, Value>
     })
 }
 
-/// The places of Python's non-numbers, with the word: `a.b`, `NaN`.
+/// The paths of Python's words for non-numbers, with the word: `a.b`, `NaN`.
 pub fn not_numbers(bytes: &[u8]) -> Vec<(String, &'static str)> {
     let text = text_of(bytes).ok().and_then(python::marked);
     let fields = text.and_then(|text| object(text.as_bytes()).ok()).map(Value::Object);
@@ -91,7 +92,7 @@ pub fn has_mark(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0xef, 0xbb, 0xbf])
 }
 
-/// The members of an object as written.
+/// The members of an object in their order, including duplicate keys.
 struct Pairs(Vec<(String, Value)>);
 
 impl<'de> serde::Deserialize<'de> for Pairs {
@@ -123,13 +124,14 @@ impl Document {
     }
 
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
-        // The editing parser accepts more than JSON and gives no reason for errors, so the strict one goes
-        // first.
+        // The editing parser accepts more than JSON and gives no reason for errors, so the strict parser
+        // checks the text first.
         object(bytes)?;
         Self::from_text(text_of(bytes)?)
     }
 
-    /// As `parse`, for a file written by Python: its non-numbers stay as they are.
+    /// Parses a document like `parse`, but from a file written by Python, whose words for non-numbers stay as
+    /// they are.
     pub fn parse_python(bytes: &[u8]) -> Result<Self, String> {
         Self::parse(bytes).or_else(|why| {
             let text = text_of(bytes).ok().and_then(python::marked).ok_or(why)?;
@@ -211,7 +213,8 @@ impl Document {
         self.property(path).and_then(|property| property.object_value())
     }
 
-    /// Appends to a list below these keys, creating it. Anything else there is left alone.
+    /// Appends to the list below these keys, creating the list if needed. A value that is not a list is left
+    /// alone.
     pub fn push(&mut self, path: &[&str], value: &Value) {
         match self.get(path) {
             None => self.set(path, &Value::Array(vec![value.clone()])),
@@ -250,7 +253,7 @@ impl Document {
         last_property(&object, last)
     }
 
-    /// For readers that cannot handle a byte order mark.
+    /// Removes the byte order mark, for readers that cannot handle one.
     pub fn drop_mark(&mut self) {
         self.has_mark = false;
     }
@@ -268,7 +271,7 @@ impl Default for Document {
     }
 }
 
-/// Replaces the text at a path; other values stay.
+/// Replaces the string at a path if it equals `from`.
 pub fn with_text(bytes: &[u8], path: &[&str], from: &str, to: &str) -> Vec<u8> {
     let Ok(mut document) = Document::parse_python(bytes) else { return bytes.to_vec() };
     if document.get(path).as_ref().and_then(Value::as_str) != Some(from) {
@@ -278,8 +281,8 @@ pub fn with_text(bytes: &[u8], path: &[&str], from: &str, to: &str) -> Vec<u8> {
     document.into_bytes()
 }
 
-/// `theirs` with every key restored that `base` has and it lacks, at every level of nested objects. Returned
-/// unchanged if it is not an object.
+/// `theirs`, with every key restored that `base` has and `theirs` lacks, at every level of nested objects.
+/// Returned unchanged if `theirs` is not an object.
 pub fn with_missing_of(base: &[u8], theirs: &[u8]) -> Vec<u8> {
     let (Ok(had), Ok(mut document)) = (Document::parse_python(base), Document::parse_python(theirs)) else {
         return theirs.to_vec();
@@ -291,7 +294,7 @@ pub fn with_missing_of(base: &[u8], theirs: &[u8]) -> Vec<u8> {
     document.into_bytes()
 }
 
-/// As written there, numbers to the digit.
+/// Restores missing keys with their values as written in `base`, including every digit of numbers.
 fn put_back<'a>(
     document: &mut Document,
     had: &Document,
@@ -351,7 +354,7 @@ fn text_of(bytes: &[u8]) -> Result<&str, String> {
     std::str::from_utf8(bytes).map_err(|error| format!("it is not UTF-8 (byte {})", error.valid_up_to()))
 }
 
-/// The last of duplicate keys counts, as in every JSON reader.
+/// The last of duplicate keys, which counts in every JSON reader.
 fn last_property(object: &CstObject, key: &str) -> Option<CstObjectProp> {
     object.properties().into_iter().rfind(|property| property.decoded_name().as_deref() == Some(key))
 }
@@ -360,7 +363,7 @@ fn value_of(node: &CstNode) -> Option<Value> {
     serde_json::from_str(&node.to_string()).ok().map(python::read)
 }
 
-/// A number too large for our types is still a number.
+/// A value as written: a number that is too large for Rust's types is still a number.
 fn as_written(node: &CstNode) -> CstInputValue {
     if let Some(number) = node.as_number_lit() {
         return CstInputValue::Number(number.to_string());

@@ -21,7 +21,7 @@ use model::item::ItemBook;
 use model::session::Session;
 use std::collections::BTreeMap;
 
-/// A foreign format. Every layout needs every method; anything optional is a capability.
+/// A foreign format. Every layout needs every method of this trait; anything optional is a capability.
 pub trait Layout: Sync {
     /// Plain data about the layout.
     fn facts(&self) -> &'static Facts;
@@ -29,30 +29,30 @@ pub trait Layout: Sync {
     /// The session of an entry in one of the places; `None` if it is something else.
     fn identify(&self, path: &str, is_folder: bool) -> Option<Spot>;
 
-    /// The rules for a session's files: which are read, which are listed, and where they can be.
+    /// The rules for a session's files: which of them are read, which are listed, and where they can be.
     fn files(&self, spot: &Spot) -> FileRules;
 
-    /// Further files, named by the session's own files. Called repeatedly with the results until nothing new
-    /// is requested; the tree knows which files are missing.
+    /// Further files that the session's own files name. Called with the results until nothing new is
+    /// requested; the tree knows which files are missing.
     fn more_files(&self, spot: &Spot, tree: &Tree, depth: Depth) -> Vec<Need>;
 
     /// Reads a session from its files. Never fails: an unreadable file is a problem, and the rest is read.
     fn read(&self, folder: &Folder<'_>) -> Reading<ForeignSession>;
 
-    /// The operations that publish the session. Must preserve everything foreign: unknown keys, their order,
-    /// the spelling of numbers, comments. Files that already show the session are left out.
+    /// The operations that publish the session. They must preserve everything foreign: unknown keys, their
+    /// order, the spelling of numbers, comments. Files that already show the session are left out.
     fn write(&self, request: &WriteRequest<'_>, folder: &Folder<'_>) -> Vec<FileOp>;
 
     /// The location of a new session.
     fn place(&self, new: &NewSession<'_>) -> Result<Spot, Unplaced>;
 
-    /// A state file adapted to another session name.
+    /// A state file, adapted to another name of its session.
     fn rename(&self, path: &str, content: &[u8], from: &Spot, to: &Spot) -> Vec<u8>;
 
     /// Merges two versions of a file.
     fn merge(&self, path: &str, merge: Merge<'_>) -> Vec<u8>;
 
-    /// True for a readable state file: a damaged one never becomes the backup.
+    /// True for a readable state file. A damaged state file never becomes the backup.
     fn is_whole(&self, path: &str, content: &[u8]) -> bool;
 
     /// Questions about the files that only a person can answer.
@@ -89,7 +89,8 @@ pub fn id_of_name(layout: &str, name: &str) -> SessionId {
 }
 
 impl Spot {
-    /// A path in its tree, relative to the project's folder. A path that begins with `..` is beside its home.
+    /// A path in the session's tree, relative to the project's folder. A path that begins with `..` is beside
+    /// the session's home.
     pub fn below_project(&self, path: &str) -> String {
         let (mut home, mut rest) = (self.home.as_str(), path);
         while let Some(above) = rest.strip_prefix("../") {
@@ -99,12 +100,13 @@ impl Spot {
         if home.is_empty() { rest.to_owned() } else { format!("{home}/{rest}") }
     }
 
-    /// Its own path within its tree.
+    /// The session's own path within its tree.
     pub fn folder(&self) -> String {
         self.in_tree(&self.path).unwrap_or_else(|| self.path.clone())
     }
 
-    /// A path below the project's folder, relative to its tree; `None` for another project's.
+    /// A path below the project's folder, relative to the session's tree; `None` for a path in another
+    /// project.
     pub fn in_tree(&self, path: &str) -> Option<String> {
         match path.strip_prefix(self.home.as_str()) {
             Some(rest) if self.home.is_empty() || rest.is_empty() => Some(rest.to_owned()),
@@ -119,20 +121,21 @@ impl Spot {
 /// it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spot {
-    /// The id suggested by its files.
+    /// The id that the session's files suggest.
     pub id: SessionId,
-    /// Identifies this session within its layout: its own folder or file. Stored with the session.
+    /// Identifies this session within its layout: the session's own folder or file. Stored with the session.
     pub path: String,
-    /// The folder to which paths of its tree are relative: its own, or a shared one.
+    /// The folder to which paths in the session's tree are relative: the session's own folder, or a shared
+    /// one.
     pub home: String,
-    /// The folder of its artifacts.
+    /// The folder of the session's artifacts.
     pub workspace: String,
     /// A file that must exist for a folder of this name to be a session; `None` if the name suffices. Below
     /// the project's folder.
     pub known_by: Option<String>,
 }
 
-/// Names on one line: all of them, or the first few and a count.
+/// Names joined on one line: all of them, or the first few and a count.
 pub fn some_of(names: &[String]) -> String {
     const MOST: usize = 10;
     let more = names.len().saturating_sub(MOST);
@@ -140,11 +143,11 @@ pub fn some_of(names: &[String]) -> String {
     if more > 0 { format!("{named} and {more} more") } else { named }
 }
 
-/// One session's files as found.
+/// The files of one session as found.
 #[derive(Debug, Clone, Copy)]
 pub struct Folder<'a> {
     pub spot: &'a Spot,
-    /// The session's id, which may differ from the one its files suggest if that is taken.
+    /// The session's id. It may differ from the id that the files suggest, if another session has that one.
     pub id: &'a SessionId,
     pub worktree: &'a str,
     pub tree: &'a Tree,
@@ -155,9 +158,9 @@ pub struct Folder<'a> {
 /// The point in time for which a session's files are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadAs {
-    /// As found.
+    /// Files as they are now.
     Found,
-    /// State files as we wrote them; all others as they are now, without those created since.
+    /// State files as leftoff wrote them. All other files are as they are now, without files created since.
     Written,
 }
 
@@ -167,20 +170,21 @@ pub enum Merge<'a> {
     /// `theirs`, with keys of `base` that it dropped restored: a key missing from another writer's file is
     /// never a deletion.
     Dropped { base: &'a [u8], theirs: &'a [u8] },
-    /// `onto`, with the differences between `base` and `theirs`: an edit made while we wrote.
+    /// `onto`, with the differences between `base` and `theirs`: an edit that somebody made while leftoff
+    /// wrote the file.
     Onto { base: &'a [u8], theirs: &'a [u8], onto: &'a [u8] },
 }
 
 /// A session to publish.
 #[derive(Debug, Clone, Copy)]
 pub struct SessionToPublish<'a> {
-    /// Trimmed as for commands: the newest attempts, open notes.
+    /// The session in the form that commands use: with the newest attempts and the open notes only.
     pub session: &'a Session,
-    /// All of its items.
+    /// All items of the session.
     pub items: &'a ItemBook,
-    /// Events since one of the files was last written; all of them for a new session.
+    /// Events that at least one of the files does not show yet; all events for a new session.
     pub since: &'a [Recorded],
-    /// Events undone since then.
+    /// Events undone since the files were last written.
     pub undone: &'a [Recorded],
     /// The session version that each file showed when last written.
     pub shown: &'a BTreeMap<String, u64>,

@@ -10,27 +10,27 @@ use std::fmt;
 pub struct NewSession<'a> {
     pub name: NewName<'a>,
     pub aim: NewAim,
-    /// True for paths that are taken.
+    /// Returns true for paths that are taken.
     pub is_taken: &'a dyn Fn(&str) -> bool,
 }
 
-/// The reason for creating it.
+/// The reason for creating a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NewAim {
-    /// Work in this project.
+    /// To work in this project.
     Start,
-    /// An export to another project, whose tool reads it.
+    /// To export a session to another project, whose tool reads it.
     Export,
 }
 
-/// The origin of its name.
+/// The origin of a session's name.
 #[derive(Debug, Clone, Copy)]
 pub enum NewName<'a> {
-    /// Requested by the user.
+    /// The user asked for this name.
     Asked(&'a str),
-    /// Created by the layout.
+    /// The layout creates a name.
     Made(Occasion<'a>),
-    /// Another session's name with a number, because that name is taken.
+    /// The name of another session with a number appended, because the plain name is taken.
     Beside(&'a Spot, u32),
 }
 
@@ -41,7 +41,7 @@ pub struct Occasion<'a> {
     pub today: Date,
     pub now: Timestamp,
     pub branch: Option<&'a str>,
-    /// For layouts whose ids are random.
+    /// Random bytes, for layouts whose ids are random.
     pub random: [u8; 16],
 }
 
@@ -57,7 +57,7 @@ impl<'a> NewSession<'a> {
     }
 }
 
-/// Why there is no place for a new session.
+/// The reason why there is no place for a new session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unplaced {
     NoFolderName {

@@ -38,58 +38,59 @@ pub struct Observation {
     pub origin: Origin,
     /// The files as found on disk.
     pub tree: Tree,
-    /// The effective files: edits stand, with dropped keys restored.
+    /// The files that count: external edits stand, with dropped keys restored.
     pub documents: Tree,
-    /// Files that we wrote before, and new ones.
+    /// Verdicts on files that leftoff wrote before, and on new files.
     pub verdicts: BTreeMap<String, FileVerdict>,
-    /// Edits made between two of our steps, by path, earlier first: they are in no file any more.
+    /// Edits that were made between two steps of a write, by path, older ones first. No file contains them
+    /// any more.
     pub displaced: Vec<(String, DisplacedEdit)>,
     pub problems: Vec<Problem>,
-    /// Definitions that came with its files.
+    /// Workflow definitions that came with the session's files.
     pub workflows: Vec<Workflow>,
-    /// Facts proven by other files.
+    /// Facts that other files prove.
     pub proofs: Vec<Proof>,
-    /// Its folder still has to be moved.
+    /// The move of the session's folder that is still to be done.
     pub moving: Option<Moving>,
-    /// Its folder existed, and is gone.
+    /// True if the session's folder existed, and is gone.
     pub is_gone: bool,
 }
 
-/// Where a session is known from.
+/// The source from which a session is known.
 #[derive(Clone)]
 pub enum Origin {
     Log,
-    /// Just started, without files.
+    /// The session was just started, and has no files.
     New,
-    /// Known only from files.
+    /// The session is known only from files.
     Files(FromFiles),
 }
 
 /// A session's data from files that the store lacks.
 #[derive(Clone)]
 pub struct FromFiles {
-    /// Its place in another project, if it comes from one.
+    /// The session's place in another project, if it comes from one.
     pub from: Option<PathBuf>,
-    /// Paths that problems report as unreadable, and their substitutes.
+    /// Paths that problems report as unreadable, and the paths of their substitutes.
     pub lost: BTreeSet<String>,
-    /// Other files prove more than its state says.
+    /// True if other files prove more than the session's state says.
     is_proven: bool,
     /// Some state files are missing or unreadable.
     lacks_files: bool,
-    /// Its files contain session data, and how much they say.
+    /// How much the files say about the session's position; `None` if they contain no session data.
     holds: bool,
     knows: Knows,
 }
 
-/// One file, and its verdict.
+/// The verdict on one file.
 #[derive(Clone)]
 pub struct FileVerdict {
     pub state: FileState,
-    /// Our last write; `None` for a file that somebody else created.
+    /// Our last write of the file; `None` for a file that somebody else created.
     pub row: Option<ViewRow>,
-    /// The base for recognising an edit.
+    /// The version to which an edit of the file is compared.
     pub base: Base,
-    /// The actual content, if a displaced edit counts instead.
+    /// The content that counts in place of the file's: a displaced edit's.
     pub over: Option<Vec<u8>>,
     /// The backup that replaces a damaged part that we never wrote.
     pub stands_for: Option<Vec<u8>>,
@@ -102,7 +103,7 @@ impl FileVerdict {
 }
 
 impl Observation {
-    /// A session known only from files: everything on disk is theirs.
+    /// The observation of a session known only from files: everything on disk was written by others.
     pub fn of_found(found: Foreign, from: Option<PathBuf>) -> Self {
         let Foreign { located, tree, documents, damaged, told: files, problems, recorded, session } = found;
         let state = |path: &String| match tree.get(path) {
@@ -129,7 +130,7 @@ impl Observation {
         Self { documents, verdicts, problems, proofs: files.proofs, ..base }
     }
 
-    /// Files without verdicts so far.
+    /// The observation of files on which there are no verdicts yet.
     pub fn of_tree(located: Located, home: PathBuf, origin: Origin, tree: Tree) -> Self {
         Self {
             located,
@@ -159,7 +160,7 @@ impl Observation {
         self.files().is_some()
     }
 
-    /// Its place in another project, if it comes from one.
+    /// The session's place in another project, if it comes from one.
     pub fn brought_from(&self) -> Option<&Path> {
         self.files()?.from.as_deref()
     }
@@ -179,7 +180,7 @@ impl Observation {
         self.files().is_some_and(|files| !files.is_proven)
     }
 
-    /// True if it was just started, or nothing of its initial files is left.
+    /// True if the session was just started, or none of its initial files is left.
     fn is_bare(&self) -> bool {
         match &self.origin {
             Origin::New => true,
@@ -209,7 +210,7 @@ impl Observation {
         self.verdicts.values().filter_map(|verdict| verdict.row.as_ref())
     }
 
-    /// The actual content of a file, if a displaced edit counts instead.
+    /// The content that counts in place of a file's, if an edit of it was displaced.
     fn over(&self, path: &str) -> Option<&Vec<u8>> {
         self.verdicts.get(path)?.over.as_ref()
     }
@@ -218,12 +219,13 @@ impl Observation {
         self.states().filter(|(_, state)| *state == wanted).map(|(path, _)| path.clone()).collect()
     }
 
-    /// True if a file of ours that was in place is missing.
+    /// True if a file that leftoff had put in place is missing.
     pub fn lacks_a_file(&self) -> bool {
         self.rows().any(|row| self.state(&row.path) == Some(FileState::Missing) && row.was_there())
     }
 
-    /// Final files of open phases, newer than any going back: work that nobody has called done.
+    /// Final files of open phases, written after anybody last reopened a phase: work that nobody has called
+    /// done.
     pub fn work_ahead<'a>(&'a self, session: &'a Session, run: &'a Run) -> impl Iterator<Item = &'a str> {
         let is_older = |path: &str| self.tree.modified(path) < session.went_back_at;
         let is_open = |phase: &Name| run.phases.iter().any(|found| found.id() == phase && !found.is_done());
@@ -252,8 +254,8 @@ impl Observation {
         files.next().filter(|_| moves).unwrap_or_else(|| spot.path.clone())
     }
 
-    /// The edits that are in the log once this observation is committed, by path. Until then each waits beside
-    /// its file.
+    /// The edits that are in the log once this observation is committed, by path. Until then, each edit waits
+    /// in a file beside its own.
     pub fn came_out(&self) -> Vec<(String, Vec<u8>)> {
         let displaced = self.displaced.iter().map(|(path, edit)| (path.clone(), edit.bytes.clone()));
         let over = self.verdicts.iter().filter(|(_, found)| found.over.is_some());
@@ -261,11 +263,11 @@ impl Observation {
         displaced.chain(over).collect()
     }
 
-    /// True if no file is out of step.
+    /// True if every file agrees with the log.
     pub fn is_settled(&self) -> bool {
         let is_in_step = |(path, state): (&String, FileState)| match state {
             FileState::Same | FileState::Moved | FileState::Unreadable | FileState::NeverRead => true,
-            // Adopted parts of other sessions may not be there yet.
+            // Other sessions' parts of a shared file may be adopted, but not written to the file yet.
             FileState::OfOthers => self.row(path).is_none_or(|row| row.confirmed),
             FileState::Edited
             | FileState::Behind

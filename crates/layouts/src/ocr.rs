@@ -48,7 +48,7 @@ const ARTIFACTS: [&str; 9] = [
     "final.md",
 ];
 
-/// Folders that identify the workflow if only one of them exists.
+/// Folders that identify the workflow if only one of the two exists.
 const OF_A_KIND: [&str; 2] = ["map", "rounds"];
 /// Plain data about the layout.
 static FACTS: Facts = Facts {
@@ -59,10 +59,10 @@ static FACTS: Facts = Facts {
     folders: &[".ocr"],
     workflows: &[REVIEW, MAP],
     shows: Shows::Workflows(&[(REVIEW, REVIEW_PHASES), (MAP, MAP_PHASES)]),
-    // A list uses the state only: searching a thousand folders takes too long.
+    // A list of sessions reads only the state, because searching a thousand folders takes too long.
     summary_files: &[STATE],
     reopened_in: None,
-    // It may describe the requirements before the start.
+    // The user may write requirements.md before the session starts.
     may_be_there: &["requirements.md"],
     // The tool takes every file in `reviews/` for a reviewer.
     no_archives_in: Some(""),
@@ -118,7 +118,7 @@ impl Layout for Ocr {
 
     fn identify(&self, path: &str, is_folder: bool) -> Option<Spot> {
         let name = path.strip_prefix(SESSIONS)?.strip_prefix('/')?;
-        // Dot files, and folders that programs keep among others, are not sessions.
+        // Dot files and `tmp`, which other programs create among the sessions, are not sessions.
         let is_session = is_folder && !name.starts_with('.') && !name.contains('/') && name != "tmp";
         is_session.then(|| Spot {
             id: id_of(name),
@@ -136,7 +136,7 @@ impl Layout for Ocr {
         };
         let mut rules: Vec<Rule> = ARTIFACTS.iter().flat_map(|name| own_folder(name)).collect();
         rules.extend([
-            // Somebody may keep a cache in it.
+            // Other programs may keep a cache in the folder.
             Rule::folders(Fits::All, Role::Skip),
             Rule::files(Fits::Is(STATE.to_owned()), Role::State),
             Rule::files(Fits::Holds(rounds_and_runs::REVIEWS), Role::ReadIfWhole),
@@ -205,7 +205,8 @@ impl Layout for Ocr {
         crate::json::with_text(content, &["session_id"], name_of(from), name_of(to))
     }
 
-    /// A closing template names no workflow; its phase may still belong to only one of the two.
+    /// Merges two versions of a file. A template for closing a session names no workflow; its phase may still
+    /// belong to only one of the two workflows.
     fn merge(&self, path: &str, merge: Merge<'_>) -> Vec<u8> {
         match merge {
             Merge::Dropped { base, theirs } if path == STATE => merge::merged(base, theirs),
@@ -218,7 +219,7 @@ impl Layout for Ocr {
         crate::json::object(content).is_ok()
     }
 
-    /// Asked if neither the state nor any other file says anything.
+    /// A question if neither the state nor any other file says anything about the session.
     fn questions(&self, folder: &Folder<'_>) -> Vec<Question> {
         let is_artifact = |path: &str| !path.starts_with(STATE) && path != "requirements.md";
         let is_lost = !state::read(folder.tree, folder.now, &mut Vec::new()).is_readable
@@ -240,7 +241,7 @@ impl Layout for Ocr {
 impl QuickSummary for Ocr {
     fn summary(&self, folder: &Folder<'_>) -> Option<Reading<Summary>> {
         let Reading { value: session, warnings } = read(name_of(folder.spot), folder.tree, folder.now);
-        // Other files must supply what the state lacks.
+        // If the state does not determine the workflow, other files must.
         let tells_kind =
             session.state.kind.is_some() || OF_A_KIND.iter().any(|name| folder.tree.has_folder(name));
         if !session.says_phase || !tells_kind {
@@ -270,14 +271,14 @@ impl OwnScreen for Ocr {
     }
 }
 
-/// The folders that identify the workflow if the state does not. Needed for every line of a list, so only
-/// their existence is tested.
+/// The folders that identify the workflow if the state does not. Only their existence is tested, because
+/// every line of a list needs it.
 fn needed_for_a_summary(tree: &Tree) -> Vec<Need> {
     let needs = || OF_A_KIND.iter().map(|name| Need::Name((*name).to_owned())).collect();
     if mentions(tree, "workflow_type") { Vec::new() } else { needs() }
 }
 
-/// Without rounds and runs that started after the one we wrote.
+/// The tree without rounds and runs newer than the ones that the state names.
 fn as_written(tree: &Tree) -> Tree {
     let said = state::of_tree(tree);
     let mut before = tree.clone();
@@ -293,7 +294,8 @@ fn as_written(tree: &Tree) -> Tree {
     before
 }
 
-/// Only session folders should be here, but others exist. One that cannot be read may be a session.
+/// True if the session's folder contains something of a session; a folder that cannot be read may contain
+/// one.
 fn holds_any(tree: &Tree) -> bool {
     ARTIFACTS.iter().any(|name| tree.get(name).is_some()) || tree.is_unusable("")
 }

@@ -1,9 +1,10 @@
 //! Regular expressions from settings and definitions. The small engine compiles nearly all of them; only a
-//! pattern that it rejects (look-around, back-references, Unicode classes) costs the larger one.
+//! pattern that it rejects (look-around, back-references, Unicode classes) is left to the larger one.
 
 use regex_lite::RegexBuilder;
 
-/// Backtracking limit: an exploding pattern is reported instead of hanging a hook.
+/// The maximum number of steps back in a search: a pattern that needs more is reported instead of blocking a
+/// hook.
 const MOST_STEPS_BACK: usize = 100_000;
 
 /// A compiled pattern.
@@ -36,7 +37,7 @@ impl Pattern {
         Ok(Self { engine })
     }
 
-    /// True if it occurs anywhere in the text; an error if the search takes too many steps.
+    /// True if the pattern occurs anywhere in the text; an error if the search takes too many steps.
     pub fn is_match(&self, text: &str) -> Result<bool, String> {
         match &self.engine {
             Engine::Small(regex) => Ok(regex.is_match(text)),

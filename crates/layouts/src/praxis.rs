@@ -1,5 +1,5 @@
-//! praxis OS: one JSON file per session, in three formats, with workflows and gates beside them. Old formats
-//! keep their form; only new and imported sessions use the newest.
+//! praxis OS: one JSON file per session, in three formats, with workflows and gates beside them. A session in
+//! an older format keeps it; only new and imported sessions use the newest.
 
 mod definition;
 mod evidence_check;
@@ -33,24 +33,24 @@ use model::workflow::Workflow;
 
 /// The folder of new sessions.
 const STATES: &str = ".praxis-os/.cache/state";
-/// Folders of the first format, including those under the tool's former name.
+/// Folders of sessions in the first format, including those under the tool's former name.
 const FIRST: &[&str] = &[STATES, ".agent-os/.cache/state", ".agent-os/state"];
-/// The second format has a folder per status below this one; the folder decides the status.
+/// The folder below which the second format has a folder per status; the folder decides the status.
 const SECOND: &str = ".praxis-os/state/workflow";
-/// In order of precedence: an interrupted move leaves a session in two folders.
+/// The status folders in order of precedence, because an interrupted move leaves a session in two of them.
 const STATUSES: &[&str] = &["error", "completed", "active"];
-/// More than any workflow has; a higher number is a mistake.
+/// The maximum number of phases; no workflow has more, so a higher number is a mistake.
 const MOST_PHASES: u32 = 500;
 const CHECKPOINTS: &[&str] = &["pending", "passed", "failed", "skipped"];
 /// Keys of `metadata` that belong to the format.
 const ATTEMPTS: &str = "attempts";
 const TOTAL: &str = "total_phases";
-/// Our section below `metadata` in the second format, for values without a key of their own. Its models
-/// forbid unknown keys anywhere else.
+/// leftoff's own section below `metadata` in the second format, for values without a key. The format forbids
+/// unknown keys anywhere else.
 const OURS: &str = "leftoff";
-/// The paused time of a phase.
+/// The key for the time that a phase was paused.
 const PAUSED: &str = "paused_duration_seconds";
-/// Key in an attempt's outputs for artifacts that the second format lists.
+/// The key of an attempt's outputs for artifacts that the second format has as a list.
 const ARTIFACTS: &str = "artifacts";
 
 /// Plain data about the layout.
@@ -115,7 +115,8 @@ impl Layout for Praxis {
         let is_place = FIRST.contains(&folder) || folder_status(path).is_some() || folder == SECOND;
         (is_place && !is_folder).then(|| Spot {
             id: id_of_name("praxis", stem),
-            // A session of the second format moves between folders and keeps its identity.
+            // The path is virtual: a session of the second format moves between folders and keeps its
+            // identity.
             path: if FIRST.contains(&folder) { path.to_owned() } else { format!("{SECOND}/{name}") },
             home: String::new(),
             workspace: format!(".praxis-os/workspace/{stem}"),
@@ -153,7 +154,8 @@ impl Layout for Praxis {
         read(folder)
     }
 
-    /// Only an import into this layout changes the format; for its own tool, a file keeps the one it had.
+    /// The operations that publish a session. Only an import into this layout changes the format of a file;
+    /// its own tool always gets the format that the file had.
     fn write(&self, request: &WriteRequest<'_>, folder: &Folder<'_>) -> Vec<FileOp> {
         let path = file_of(folder.spot, folder.tree);
         let there = folder.tree.content(&path);
@@ -263,7 +265,8 @@ fn read(folder: &Folder<'_>) -> Reading<ForeignSession> {
     if state.is_legacy() {
         say("", What::Legacy);
     }
-    // A failure shows its error, as does a pause without another reason; in a completed session it is history.
+    // The last error is shown as the reason of a failure, or of a pause without another reason; in a
+    // completed session it no longer matters.
     let needs_no_warning = match state.life {
         state::Life::Failed { .. } | state::Life::Completed { .. } => true,
         state::Life::Paused { ref context, .. } => context.is_none(),
@@ -306,7 +309,8 @@ fn read(folder: &Folder<'_>) -> Reading<ForeignSession> {
     Reading { value: told, warnings }
 }
 
-/// True for a file that names its workflow, even if damaged: without it nobody can continue the session.
+/// True for a file that names its workflow, even if the file is damaged. Nobody can continue the session of a
+/// file that does not.
 fn says_workflow(content: Option<&[u8]>) -> bool {
     let fields = content.and_then(|content| crate::json::object_of_python(content).ok());
     fields.is_some_and(|fields| fields.get("workflow_type").is_some_and(serde_json::Value::is_string))
@@ -321,7 +325,7 @@ fn workflow(name: &str, state: &State, extent: &state::Extent, found: Option<Def
     definition.cut(name, extent.range.clone(), extent.is_known)
 }
 
-/// A session in two status folders: only one is read.
+/// The problem of a session in two status folders, of which only one is read.
 fn left_behind(folder: &Folder<'_>) -> Option<Problem> {
     let mut there = candidates(folder.spot).into_iter().filter(|path| folder.tree.get(path).is_some());
     let (counts, other) = (there.next()?, there.next()?);
@@ -342,7 +346,7 @@ fn file_of(spot: &Spot, tree: &Tree) -> String {
     candidates.remove(found.unwrap_or(candidates.len() - 1))
 }
 
-/// The status that the folder gives a session of the second format.
+/// The status of a session in the second format, according to its folder.
 fn folder_status(path: &str) -> Option<&'static str> {
     let rest = path.strip_prefix(SECOND)?.strip_prefix('/')?;
     let (folder, name) = rest.split_once('/')?;
@@ -358,10 +362,10 @@ fn lifecycles(status: &str) -> &'static [&'static str] {
     }
 }
 
-/// The specification of a session.
+/// The path of a session's specification.
 fn spec_of(state: &State) -> Option<String> {
     let named = state.metadata.get("spec_path").and_then(serde_json::Value::as_str);
-    // An example's `...` is not a path.
+    // The `...` of an example is not a path.
     named
         .filter(|named| named.contains(char::is_alphanumeric))
         .map(ToOwned::to_owned)
@@ -373,7 +377,7 @@ fn last_name(path: &str) -> Option<&str> {
     path.trim_end_matches('/').rsplit('/').next().filter(|name| !name.is_empty())
 }
 
-/// Foreign text as one of our names; invalid characters become hyphens.
+/// A name made from foreign text; invalid characters become hyphens.
 fn name_of(text: &str) -> Name {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     let plain: String = text.chars().map(|c| if is_plain(c) { c } else { '-' }).take(60).collect();
@@ -383,7 +387,7 @@ fn name_of(text: &str) -> Name {
         .unwrap_or_else(|_| unreachable!("every character was made a valid one"))
 }
 
-/// A random UUID, like the tool's own.
+/// A random UUID, in the form that the tool uses.
 fn uuid(mut random: [u8; 16]) -> String {
     random[6] = (random[6] & 0x0f) | 0x40;
     random[8] = (random[8] & 0x3f) | 0x80;
@@ -391,7 +395,7 @@ fn uuid(mut random: [u8; 16]) -> String {
     [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
 }
 
-/// A lambda over all evidence in the gate language.
+/// Translates a lambda over all evidence to a gate's expression.
 #[cfg(feature = "fuzzing")]
 pub fn translated(lambda: &str) -> Result<String, String> {
     lambda::of_evidence(lambda, &std::collections::BTreeMap::new())

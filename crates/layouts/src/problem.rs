@@ -1,5 +1,5 @@
-//! Problems in a layout's files, as data. Only this module words them; code that decides looks at the
-//! variant, never at the text.
+//! Problems in a layout's files, as data. Only this module and its submodules word them; decisions depend on
+//! the variant, never on the text.
 
 mod against_the_log;
 mod parts;
@@ -18,10 +18,10 @@ use model::hint::Hint;
 use model::id::{ItemId, SessionId};
 use model::words;
 
-/// A problem, and its place.
+/// A problem, and where it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Relative to the home of the session's files; empty for the home itself.
+    /// The path of the file, relative to the home of the session's files; empty for the home itself.
     pub path: String,
     /// The key in the file, with its full path.
     pub field: Option<String>,
@@ -31,12 +31,12 @@ pub struct Problem {
 /// Everything that can be wrong with files, or worth knowing about them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum What {
-    // Whole files.
+    // Variants about whole files.
     Unreadable {
         why: Why,
         then: Then,
     },
-    /// Another file replaced an unreadable one; in the tool's own words.
+    /// Another file replaced an unreadable one. The message is in the tool's own words.
     Recovered {
         words: &'static str,
     },
@@ -48,17 +48,17 @@ pub enum What {
         report: String,
         session: SessionId,
     },
-    /// More entries than are read.
+    /// There are more entries than are read.
     CutOff {
         most: usize,
     },
     ByteOrderMark {
         tool: &'static str,
     },
-    /// Another reader may see something else; in the parser's words.
+    /// Another reader may read the file differently. The message is in the parser's words.
     Syntax(String),
 
-    // Values.
+    // Variants about values.
     Absent(Taken),
     WrongType {
         found: String,
@@ -70,7 +70,7 @@ pub enum What {
         wanted: Type,
     },
     NotA(Type),
-    /// An empty list of known values is left out of the message.
+    /// The value is unknown. The message lists the known values, unless `known` is empty.
     NotOneOf {
         found: String,
         known: Vec<String>,
@@ -114,7 +114,7 @@ pub enum What {
     EmptySection,
     Disagrees(Disagreement),
 
-    // Files named by others, and stages that build on one another.
+    // Variants about files that others name, and about stages that build on one another.
     Incomplete(Incomplete),
     FileMissing {
         path: String,
@@ -123,7 +123,7 @@ pub enum What {
         path: String,
     },
 
-    // Sessions without an end, or in an old format.
+    // Variants about sessions without an end, or in an old format.
     Legacy,
     LastError {
         error: String,
@@ -137,11 +137,11 @@ pub enum What {
         counts: String,
     },
 
-    // Parts of a session, and of a registry.
+    // Variants about parts of a session, and of a registry.
     Item(OfItem),
     Registry(OfRegistry),
 
-    /// A file does not match the log.
+    /// The file does not match the log.
     Log(AgainstTheLog),
     /// Several sessions are called active, and another one changed last.
     CountsAsPaused {
@@ -154,24 +154,24 @@ pub enum What {
         item: ItemId,
     },
 
-    /// An unusable workflow definition; in the parser's words.
+    /// A workflow definition cannot be used. The message is in the parser's words.
     Definition(String),
-    /// An unusable setting; in the parser's words.
+    /// A setting cannot be used. The message is in the parser's words.
     Setting(String),
 }
 
 impl Problem {
-    /// About a file as a whole.
+    /// A problem with a file as a whole.
     pub fn of_file(path: impl Into<String>, what: What) -> Self {
         Self { path: path.into(), field: None, what }
     }
 
-    /// About one key of a file.
+    /// A problem with one key of a file.
     pub fn of_field(path: impl Into<String>, field: impl Into<String>, what: What) -> Self {
         Self { path: path.into(), field: Some(field.into()), what }
     }
 
-    /// This problem with its key nested below a place.
+    /// This problem, with the name of its key prefixed by a place.
     #[must_use]
     pub fn below(self, place: &str) -> Self {
         let field = self.field.map_or_else(|| place.to_owned(), |field| format!("{place}.{field}"));
@@ -188,9 +188,10 @@ impl Problem {
                 | What::TotalUnknown
                 | What::NotJsonNumber { .. }
                 | What::EmptySection
-                // A definition may have grown; the session keeps the number of phases it started with.
+                // A definition may have got more phases; the session keeps the number of phases with which it
+                // started.
                 | What::Disagrees(Disagreement::TotalAndDefinition { .. })
-                // Broken lines belong to nobody; they are reported once, with the registry.
+                // Broken lines belong to no session, so they are only reported with the registry.
                 | What::Registry(OfRegistry::BrokenLines(_))
         )
     }
@@ -228,30 +229,30 @@ impl Problem {
         }
     }
 
-    /// True if it is about the session as a whole, and no file.
+    /// True for a problem with the session as a whole, rather than with a file.
     fn is_of_session(&self) -> bool {
         matches!(self.what, What::CountsAsPaused { .. } | What::ItemStays { .. })
     }
 
-    /// The path that it is about, below the project; `None` if it is about the session as a whole.
+    /// The path of the problem, below the project; `None` if the problem is with the session as a whole.
     pub fn place(&self, spot: &Spot) -> Option<String> {
         (!self.is_of_session()).then(|| spot.below_project(&self.path).trim_end_matches('/').to_owned())
     }
 
-    /// Advice on a problem of this session, if there is any beside the sentence.
+    /// Advice on a problem of this session, in addition to the sentence; `None` if there is none.
     pub fn hint(&self, session: &SessionId) -> Option<Hint> {
         if let What::Log(how) = &self.what {
             return Some(how.hint(session));
         }
         if let What::CountsAsPaused { session, .. } = &self.what {
-            let hint = Hint::new("continue it: ").run(words!["switch", session]);
+            let hint = Hint::new(format!("continue {session}: ")).run(words!["switch", session]);
             return Some(hint.then("; or record the change: ").run(words!["repair"]));
         }
         if let What::NoSuch(Unknown::Phase { .. }) = &self.what {
             let hint = Hint::new("work in the session writes that one, and so does ");
             return Some(hint.run(words!["checkpoint", "--session", session]));
         }
-        let see_items = || Hint::new("see it: ").run_here(words!["item", "list", "--all"]);
+        let see_items = || Hint::new("see all items: ").run_here(words!["item", "list", "--all"]);
         matches!(self.what, What::ItemStays { .. }).then(see_items)
     }
 

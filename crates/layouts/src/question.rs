@@ -5,9 +5,9 @@ use crate::problem::Problem;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Question {
-    /// The files do not give the session's position; with the tool's own report.
+    /// The files do not contain the session's position. `report` is in the tool's own words.
     WhereToResume { report: String },
-    /// Something is inconsistent. Whoever resumes the session is asked about it first.
+    /// Something is inconsistent. Whoever resumes the session is asked first.
     Discrepancy { problem: Problem, remedy: &'static str },
 }
 

@@ -1,4 +1,5 @@
-//! Reads a session from its files, given as a tree. Pure: whatever else is needed from the disk is requested.
+//! Reads a session from its files, given as a tree. Does no I/O itself: further content is requested from a
+//! `Disk`.
 
 use crate::capabilities::{self, shared_part};
 use crate::file_rules::MOST_ENTRIES;
@@ -21,22 +22,21 @@ pub struct Located {
     pub id: SessionId,
 }
 
-/// Content that is needed only sometimes, so that it is read on request. Paths are relative to the session's
-/// home.
+/// Content that is needed only in some cases, and read on request. Paths are relative to the session's home.
 pub trait Disk {
     /// The backup beside a file.
     fn backup(&self, path: &str) -> Option<Vec<u8>>;
 
-    /// Identifies the backup's file; `None` if the system cannot tell.
+    /// The identity of the backup's file; `None` if the operating system cannot tell.
     fn backup_file(&self, path: &str) -> Option<FileId>;
 
-    /// The file that waits beside a file: our new version, or the replaced one.
+    /// The content of the waiting file beside a file: our new version, or the version that it replaced.
     fn waiting(&self, path: &str) -> Option<Vec<u8>>;
 
-    /// The content of a file that is too large, or otherwise not for reading.
+    /// The content of a file that is normally not read, for example because it is too large.
     fn unusable(&self, path: &str) -> Vec<u8>;
 
-    /// Adds the files that the tree's files name.
+    /// Adds the files that files in the tree name.
     fn add_named(&self, tree: &mut Tree);
 }
 
@@ -51,11 +51,11 @@ pub struct Reader {
 /// A session known only from its own tool's files.
 pub struct Foreign {
     pub located: Located,
-    /// As found on disk.
+    /// The files as found on disk.
     pub tree: Tree,
-    /// The tree with backups in place of unreadable files.
+    /// The files with backups in place of unreadable ones.
     pub documents: Tree,
-    /// Unreadable state files.
+    /// The paths of unreadable state files.
     pub damaged: Vec<String>,
     pub told: ForeignSession,
     pub problems: Vec<Problem>,
@@ -92,7 +92,7 @@ impl Located {
         self.layout.merge(path, Merge::Onto { base, theirs, onto })
     }
 
-    /// Its files, for reading them as found.
+    /// The session's files, to be read as found.
     pub fn folder<'a>(&'a self, worktree: &'a str, tree: &'a Tree, now: Timestamp) -> Folder<'a> {
         Folder { spot: &self.spot, id: &self.id, worktree, tree, now, read_as: ReadAs::Found }
     }
@@ -120,7 +120,7 @@ impl Reader {
         reading
     }
 
-    /// State files as we wrote them, without files created since.
+    /// Reads state files as leftoff wrote them, without files created since.
     pub fn read_as_written(&self, located: &Located, tree: &Tree) -> ForeignSession {
         let folder = Folder { read_as: ReadAs::Written, ..self.folder(located, tree) };
         located.layout.read(&folder).value
@@ -134,7 +134,7 @@ impl Reader {
         let parts = reading.value.unreadable_parts.clone();
         if !damaged.is_empty() || !parts.is_empty() {
             self.use_backups(located, disk, &mut documents, &mut reading);
-            // Content from a backup is not what the file says.
+            // A file whose content comes from its backup still counts as unreadable.
             reading.value.unreadable.clone_from(&damaged);
             damaged.extend(parts.into_iter().filter(|part| !reading.value.unreadable_parts.contains(part)));
         }
@@ -144,7 +144,7 @@ impl Reader {
         Some(Foreign { located, tree, documents, damaged, told, problems, recorded, session })
     }
 
-    /// The next source after an unreadable file: its backup.
+    /// Replaces unreadable files with their backups.
     fn use_backups(
         &self,
         located: &Located,
@@ -176,7 +176,7 @@ impl Reader {
             let note = located.layout.facts().recovered_note;
             let recovered = note.map(|words| What::Recovered { words });
             read.warnings.extend(recovered.map(|what| Problem::of_file(&backup, what)));
-            // The file itself is still damaged.
+            // The backup of this file cannot be read either.
             if reading.value.unreadable.contains(&path) {
                 read.value.unreadable.push(path.clone());
             }

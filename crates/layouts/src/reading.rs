@@ -4,14 +4,14 @@ use crate::problem::Problem;
 use jiff::Timestamp;
 use model::event::Event;
 
-/// A value together with problems of its files. A broken file is a warning, never fatal.
+/// A value that was read from files, with problems of these files. A broken file is a warning, never fatal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading<T> {
     pub value: T,
     pub warnings: Vec<Problem>,
 }
 
-/// An event and its time, as far as the files say.
+/// An event and when it happened, as far as the files say.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dated {
     pub at: Timestamp,

@@ -1,6 +1,6 @@
-//! Converts edits of a session's files to events. Pure, and the same for every layout: compares what we wrote
-//! with what is there now, and applies the differences to the current session. An edit is never refused: what
-//! no gate has shown becomes a claim.
+//! Converts edits of a session's files to events, without I/O, and in the same way for every layout: compares
+//! the files as leftoff wrote them with the files as they are now, and applies the differences to the current
+//! session. An edit is never refused: what no gate has shown becomes a claim.
 
 mod dates;
 mod draft;
@@ -30,7 +30,7 @@ use model::run::Run;
 use model::session::{RevisionMade, Session};
 use phases::{done, ended, is_over, phases};
 
-/// Field of an item that only a list in a session's file mentions: the list's location.
+/// The field of an item that is known only from a list in a session's file. Its value says where the list is.
 pub const LISTED: &str = "listed_in";
 
 /// A session with its items.
@@ -40,7 +40,8 @@ pub struct Laid<'a> {
     pub items: &'a ItemBook,
 }
 
-/// Applies to `draft`, our session, the differences between the files as written and as found.
+/// Applies the differences between the files as written and as found to `draft`, the session according to the
+/// log.
 pub fn reconcile(draft: &mut Draft, base: Laid<'_>, theirs: Laid<'_>) {
     let was = draft.session().lifecycle.clone();
     let begun = runs(draft, base.session, theirs.session);
@@ -51,13 +52,13 @@ pub fn reconcile(draft: &mut Draft, base: Laid<'_>, theirs: Laid<'_>) {
     items::items(draft, base.items, theirs);
     items::open_with(draft, &not_begun(base.session, theirs.session), theirs.items);
     draft.contest();
-    // Last: a closed session accepts no other changes.
+    // The lifecycle is last, because a closed session accepts no other changes.
     let is_opened = draft.session().lifecycle != was && !is_older_than_its_run(theirs.session);
     lifecycle(draft, Some(&base.session.lifecycle).filter(|_| !is_opened), theirs.session);
 }
 
-/// True if the session's end in the files predates the start of the run that they describe, and so does not
-/// concern it.
+/// True if the session's end in the files is before the start of the run that they describe, and therefore
+/// means an earlier run.
 fn is_older_than_its_run(theirs: &Session) -> bool {
     let ended = match theirs.lifecycle {
         Lifecycle::Completed { at, .. } | Lifecycle::Abandoned { at, .. } => Some(at),
@@ -66,7 +67,7 @@ fn is_older_than_its_run(theirs: &Session) -> bool {
     theirs.run().zip(ended).is_some_and(|(run, ended)| ended < run.started_at)
 }
 
-/// Checks no longer marked approved: a phase completed with one of them becomes a claim.
+/// Withdraws checks that are no longer marked approved: a phase completed with such a check becomes a claim.
 pub fn withdraw(draft: &mut Draft, before: &[Approved], now: &[Approved]) {
     for Approved { phase, check } in before.iter().filter(|approved| !now.contains(approved)) {
         let (Ok(phase), Ok(check)) = (Name::parse(phase), Name::parse(check)) else { continue };
@@ -80,14 +81,14 @@ pub fn withdraw(draft: &mut Draft, before: &[Approved], now: &[Approved]) {
     }
 }
 
-/// The description in the files, where it changed.
+/// The title, goal and target in the files, where they changed.
 pub fn described(base: &Session, theirs: &Session) -> (Option<String>, Option<String>, Option<String>) {
     let changed = |base: &Option<String>, theirs: &Option<String>| theirs.clone().filter(|_| base != theirs);
     let title = (base.title != theirs.title).then(|| theirs.title.clone());
     (title, changed(&base.goal, &theirs.goal), changed(&base.target, &theirs.target))
 }
 
-/// Starts or selects the run that the files call current. Returns whether it changed.
+/// Starts or selects the run that the files call current. Returns true if this changed the session.
 fn runs(draft: &mut Draft, base: &Session, theirs: &Session) -> bool {
     let (Some(now), before) = (theirs.run(), base.run()) else { return false };
     if before.is_some_and(|before| is_same(before, now)) {
@@ -110,8 +111,8 @@ fn runs(draft: &mut Draft, base: &Session, theirs: &Session) -> bool {
     true
 }
 
-/// Ends our active run if the files say that it ended before the next one started. A run that they do not
-/// mention was left for the next of its kind.
+/// Ends the active run of the log if the files say that it ended before the next one started. A run that the
+/// files do not mention was abandoned for the next run of the same workflow.
 fn settle(draft: &mut Draft, theirs: &Session) {
     let Some(ours) = draft.session().run().filter(|run| run.is_open()).cloned() else { return };
     let over = theirs.runs.iter().find(|run| is_same(run, &ours));
@@ -128,7 +129,8 @@ fn settle(draft: &mut Draft, theirs: &Session) {
     draft.push_said(Event::RunCompleted, over.and_then(ended));
 }
 
-/// New revisions in the files. Each restarts its phase, until the files give its state.
+/// Adds new revisions in the files. Each revision restarts its phase, until the files state the phase's
+/// status.
 fn revisions(draft: &mut Draft, base: &Session, theirs: &Session) -> bool {
     let is_known = |made: &&RevisionMade| {
         base.revisions.iter().any(|known| known.at == made.at && known.revision == made.revision)
@@ -140,7 +142,7 @@ fn revisions(draft: &mut Draft, base: &Session, theirs: &Session) -> bool {
     !new.is_empty()
 }
 
-/// Phases that had started and that the files now call not started.
+/// Phases that had started, and that the files now call not started.
 fn not_begun(base: &Session, theirs: &Session) -> Vec<Name> {
     let (Some(before), Some(now)) = (base.run(), theirs.run()) else { return Vec::new() };
     let had_begun = |id: &Name| {
@@ -155,8 +157,8 @@ fn is_same(one: &Run, other: &Run) -> bool {
     one.workflow.name == other.workflow.name && one.ordinal == other.ordinal
 }
 
-/// `base` is `None` if a run started by the edit opened the session here: only the files' new state counts
-/// then.
+/// Adopts the session's new lifecycle. `base` is `None` if a run that the edit started has opened the session
+/// in the log: then only the state in the files counts.
 fn lifecycle(draft: &mut Draft, base: Option<&Lifecycle>, theirs: &Session) {
     let is_same = |one: &Lifecycle| match (one, &theirs.lifecycle) {
         (

@@ -1,11 +1,11 @@
-//! The mark for a secret in the log. Never written over the secret in a foreign file.
+//! The mark that replaces a secret in the log. It is never written over the secret in a foreign file.
 
 use serde_json::Value;
 
 /// The beginning of the mark; the kind of secret and a bracket follow.
 pub const REDACTED: &str = "[redacted: ";
 
-/// True if a text in this value, at any depth, contains the mark.
+/// True if a string in this value, at any depth, contains the mark.
 pub(crate) fn hides_a_secret(value: &Value) -> bool {
     match value {
         Value::String(text) => text.contains(REDACTED),

@@ -1,4 +1,4 @@
-//! Refusals that a layout's own tool may word. Facts only; the layout words them.
+//! Refusals that a layout's own tool may word. Contains facts only; the layout words them.
 
 use model::Refusal;
 use model::id::Name;
@@ -7,14 +7,14 @@ use serde_json::Value;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Refused<'a> {
-    /// Completing a phase that is not current.
+    /// A command wanted to complete a phase that is not current.
     PhaseNotCurrent { asked: &'a Name, current: &'a Name },
-    /// Evidence of the wrong type.
+    /// A command submitted evidence of the wrong type.
     Mistyped { field: &'a str, needed: ValueType, given: &'a Value },
 }
 
 impl<'a> Refused<'a> {
-    /// `None` for refusals for which no tool has its own words.
+    /// The refusal as facts; `None` for one that no tool words.
     pub fn of(refusal: &'a Refusal) -> Option<Self> {
         match refusal {
             Refusal::PhaseNotCurrent { asked, current, .. } => Some(Self::PhaseNotCurrent { asked, current }),

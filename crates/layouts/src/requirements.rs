@@ -1,5 +1,5 @@
 //! The requirements framework's files: configuration, branch files, metrics and the list of live sessions.
-//! Pure: text and time in, values and new text out.
+//! Without I/O: text and time in, values and new text out.
 
 mod agent;
 mod branch_file;
@@ -30,5 +30,5 @@ pub use satisfaction::{Satisfaction, SatisfiedBy, Satisfying};
 pub use skills::{requirements_of_skill, skill_name, skill_to_run};
 pub use tool_matching::{can_be_held, is_pause_or_resume, is_plan_file};
 
-/// The only version of these files so far.
+/// The only supported version of these files.
 const VERSION: &str = "1.0";

@@ -1,26 +1,28 @@
-//! A session on its own tool's screen, as data: tracks, cells and rows. A front end adds colours and widths.
+//! A session on the screen of its own tool, as data: tracks, cells and rows. A front end adds colours and
+//! widths.
 
 use jiff::Timestamp;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Screen {
     pub heading: String,
-    /// The current workflow first.
+    /// The tracks, that of the current workflow first.
     pub tracks: Vec<Track>,
 }
 
 /// One workflow of a session, and the progress of its current run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Track {
-    /// The name by which it can be requested.
+    /// The name with which a user can request this track.
     pub workflow: &'static str,
     pub title: &'static str,
-    /// The current run, in the tool's words: "Round 2".
+    /// The name of the current run, in the tool's words: "Round 2".
     pub run: String,
-    /// Start and end of the run; absent if unknown or still running.
+    /// When the run started and ended. The start is absent if it is unknown, the end also if the run is still
+    /// in progress.
     pub since: Option<Timestamp>,
     pub until: Option<Timestamp>,
-    /// The current phase's number, and the total.
+    /// The number of the current phase, and the number of all phases.
     pub number: usize,
     pub total: usize,
     pub end: Option<TrackEnd>,
@@ -34,7 +36,7 @@ pub struct Track {
 pub enum TrackEnd {
     Done,
     GivenUp,
-    /// Closed before its work was done.
+    /// The session was closed before the run was finished.
     ClosedUnfinished,
 }
 
@@ -48,11 +50,11 @@ pub struct Cell {
 /// The state of a phase on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
-    /// Its file exists; or it writes none, and the state is past it.
+    /// The phase's file exists, or the phase writes none and the state is past it.
     Done,
-    /// The state is past it, but its file is missing.
+    /// The state is past the phase, but the phase's file is missing.
     Claimed,
-    /// Skipped by somebody.
+    /// Somebody skipped the phase.
     Skipped,
     Current,
     Open,
@@ -61,12 +63,12 @@ pub enum Mark {
 /// One run of a track, or an entry below a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// The number of a run.
+    /// The number of the run; `None` for an entry below a run.
     pub number: Option<u32>,
     pub title: String,
     pub state: Option<RowState>,
     pub count: Option<Count>,
-    /// Its result, in the words of its own file.
+    /// The result of the run, in the words of its own file.
     pub result: Option<String>,
     pub below: Vec<Row>,
 }
@@ -81,8 +83,8 @@ pub enum RowState {
 /// A count in a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Count {
-    /// In the singular.
+    /// The name of the counted things, in the singular.
     pub what: &'static str,
-    /// `None` if its file is unreadable.
+    /// The count; `None` if the file in question is unreadable.
     pub number: Option<usize>,
 }

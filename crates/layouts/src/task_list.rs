@@ -1,36 +1,36 @@
 //! Parses task lists of other tools: check boxes in Markdown (spec-kit, Kiro, OpenSpec and others) and
-//! task-master's JSON. Text in, tasks out; independent of sessions.
+//! task-master's JSON. Knows nothing of sessions.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// One task of a list. Its id is the list's own number, or made from the title of a task without one.
+/// One task of a list. Its id is the number in the list, or made from the title of a task without a number.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Task {
     pub id: String,
     pub title: String,
-    /// The id is the list's own. One made from a title changes with the title.
+    /// True if the id is from the list. An id made from a title changes with the title.
     pub numbered: bool,
-    /// Done according to the list; not verified here.
+    /// True if the task is done according to the list, which nobody verifies here.
     pub ticked: bool,
     pub parent: Option<String>,
     pub needs: Vec<String>,
 }
 
-/// A list with its heading, if it has one.
+/// A list of tasks, with its heading if there is one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TaskList {
     pub title: Option<String>,
     pub tasks: Vec<Task>,
 }
 
-/// Places of the list in such a tool's folder; the first existing one is used.
+/// The places in which a tool's folder may contain a task list; the first existing one is used.
 pub const PLACES: [&str; 4] = ["tasks.md", ".taskmaster/tasks/tasks.json", "tasks/tasks.json", "tasks.json"];
 
 const LONGEST_SLUG: usize = 40;
 const LONGEST_TITLE: usize = 400;
 
-/// Reads a list. The error says why the text is not one.
+/// Reads a list; on failure, says why the text contains none.
 pub fn read(text: &str, is_json: bool) -> Result<TaskList, String> {
     let text = text.trim_start_matches('\u{feff}');
     let mut list = if is_json { task_master(text)? } else { check_boxes(text) };
@@ -48,7 +48,8 @@ pub fn read(text: &str, is_json: bool) -> Result<TaskList, String> {
     Ok(list)
 }
 
-/// Nested check boxes. A leading number or `T001` is the task's id; otherwise the id is made from its words.
+/// Reads check boxes, which may be nested. A leading number or `T001` is the task's id; otherwise the id is
+/// made from the task's words.
 fn check_boxes(text: &str) -> TaskList {
     let mut list = TaskList::default();
     let mut open: Vec<(usize, String)> = Vec::new();
@@ -84,7 +85,7 @@ fn check_boxes(text: &str) -> TaskList {
     list
 }
 
-/// Text that only shows what tasks look like: code between fences, and comments.
+/// Finds text that only shows what tasks look like: code between fences, and comments.
 #[derive(Debug, Default)]
 struct Samples {
     fence: Option<String>,
@@ -92,7 +93,7 @@ struct Samples {
 }
 
 impl Samples {
-    /// True if the line belongs to such a text, its first and last line included.
+    /// True if the line belongs to code or a comment, including the first and last line of either.
     fn hold(&mut self, line: &str) -> bool {
         let line = line.trim();
         if let Some(fence) = &self.fence {
@@ -118,7 +119,7 @@ impl Samples {
     }
 }
 
-/// The task that a number names as the container: 2 for 2.1, also where the list does not indent it.
+/// The task that is the container according to a number: 2 for 2.1, even if the list does not indent it.
 fn container(id: &str, tasks: &[Task]) -> Option<String> {
     let (outer, _) = id.rsplit_once('.')?;
     tasks.iter().any(|task| task.numbered && task.id == outer).then(|| outer.to_owned())
@@ -128,7 +129,7 @@ fn width(letter: char) -> usize {
     if letter == '\t' { 4 } else { 1 }
 }
 
-/// Parses `- [x] words`, with any bullet. Returns whether it is ticked, and the words.
+/// Parses `- [x] words`, with any bullet. Returns true for a ticked box, and the words.
 fn check_box(line: &str) -> Option<(bool, &str)> {
     let line = line.trim_start();
     let rest = match line.split_once(' ')? {
@@ -159,7 +160,7 @@ fn named(words: &str) -> (Option<String>, String) {
     }
 }
 
-/// `T001` stays as it is; `1.2` and `1.` become task numbers.
+/// A task's id from its first word: `T001` stays as it is; `1.2` and `1.` are numbers of tasks.
 fn id_of(word: &str) -> Option<String> {
     let word = word.trim_end_matches(['.', ':', ')']);
     let digits = word.strip_prefix('T').unwrap_or(word);
@@ -196,7 +197,7 @@ fn slug(title: &str) -> String {
     if slug.is_empty() { "task".to_owned() } else { slug.to_owned() }
 }
 
-/// The id, with a number appended if an earlier task has the same one.
+/// The id, or the id with a number appended if an earlier task has the same one.
 fn free(id: String, tasks: &[Task]) -> String {
     let is_taken = |id: &str| tasks.iter().any(|task| task.id.eq_ignore_ascii_case(id));
     let mut names = std::iter::once(id.clone()).chain((2_u32..).map(|number| format!("{id}-{number}")));
@@ -214,7 +215,7 @@ fn depends_on(title: &str) -> Vec<String> {
 fn blocking(line: &str) -> Vec<(String, String)> {
     let (ids, parts) = match line.split_once(" blocks ") {
         Some(parts) => (ids_in as fn(&str) -> Vec<String>, parts),
-        // Plain numbers are everywhere in prose: only `T001` is surely a task.
+        // A plain number in prose may mean anything: only `T001` is surely a task.
         None => match line.split_once(" before ") {
             Some(parts) => (written_out as fn(&str) -> Vec<String>, parts),
             None => return Vec::new(),
@@ -234,7 +235,7 @@ fn written_out(text: &str) -> Vec<String> {
     ids_in(text).into_iter().filter(|id| id.starts_with('T')).collect()
 }
 
-/// `T004-T007` as four ids, written like the first one.
+/// The ids in a range: `T004-T007` stands for four ids, spelled like the first one.
 fn range(word: &str) -> Option<Vec<String>> {
     const LONGEST: u32 = 200;
     let (first, last) = word.trim_end_matches(['.', ':']).split_once(['-', '–'])?;
@@ -245,7 +246,8 @@ fn range(word: &str) -> Option<Vec<String>> {
     Some(numbers.map(|number| format!("T{number:0width$}", width = from.len())).collect())
 }
 
-/// True if a title is another one reworded: most of their words are the same, apart from their endings.
+/// True if a title is a rewording of the other one: most of their words are the same, apart from their
+/// endings.
 pub fn is_reworded(one: &str, other: &str) -> bool {
     const ENDING: usize = 2;
     const SHORTEST: usize = 3;
@@ -267,11 +269,11 @@ pub fn is_reworded(one: &str, other: &str) -> bool {
             shared += 1;
         }
     }
-    // Of the different words, more than three in five.
+    // More than three in five of all distinct words are in both titles.
     shared * 5 > (all - shared) * 3
 }
 
-/// Tasks with subtasks. If there are several tags: `master`, or else the first.
+/// Reads tasks with subtasks. If the file has several tags, the tag `master` is read, or else the first one.
 fn task_master(text: &str) -> Result<TaskList, String> {
     let whole: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let tagged = || {
@@ -286,7 +288,7 @@ fn task_master(text: &str) -> Result<TaskList, String> {
         list.tasks.extend(one_task(task, &id, None, |need| format!("task-{need}")));
         for part in task.get("subtasks").and_then(Value::as_array).into_iter().flatten() {
             let Some(part_number) = number_of(part) else { continue };
-            // In a subtask's dependencies, a plain number means a sibling.
+            // In a subtask's dependencies, a plain number means a subtask of the same task.
             let need = |need: String| {
                 if need.contains('.') { format!("task-{need}") } else { format!("{id}.{need}") }
             };
@@ -316,7 +318,7 @@ fn number_of(task: &Value) -> Option<String> {
     task.get("id").and_then(plain_number)
 }
 
-/// `3`, `"3"` or `"3.1"`.
+/// The number of a task, which is written as `3`, `"3"` or `"3.1"`.
 fn plain_number(value: &Value) -> Option<String> {
     let text = match value {
         Value::Number(number) => number.to_string(),
@@ -331,7 +333,7 @@ fn plain_number(value: &Value) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// Each task on a line: its id, `x` if ticked, its parent, its needs, its title.
+    /// One line for each task: its id, `x` if ticked, its parent, its dependencies, its title.
     fn shown(text: &str, is_json: bool) -> Vec<String> {
         let list = read(text, is_json).expect("a list");
         let line = |task: &Task| {

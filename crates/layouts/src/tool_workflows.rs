@@ -1,4 +1,4 @@
-//! Workflows defined by a layout's own files: the request and its result. Reads nothing itself.
+//! Requests for workflows that a layout's own files define, and the answers. Reads nothing itself.
 
 use crate::problem::Problem;
 use crate::reading::Reading;
@@ -8,7 +8,7 @@ use model::workflow::Workflow;
 /// The location of a layout's own workflows: one folder each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Definitions {
-    /// Below the project's folder; the first match wins.
+    /// The folders to search, below the project's folder; the first match wins.
     pub folders: &'static [&'static str],
     /// The file that makes a folder a workflow.
     pub file: &'static str,
@@ -27,13 +27,13 @@ pub struct Asked<'a> {
 /// A layout's answer about a workflow.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Defined {
-    /// These files must be read first; missing ones stay out of the tree.
+    /// These files must be read first. Missing files stay out of the tree.
     Needs(Vec<String>),
     Found(Box<Reading<Workflow>>),
-    /// No such workflow.
+    /// There is no workflow with this name.
     Unknown,
-    /// Its phases depend on its target, and the given target does not define them.
+    /// The workflow's phases depend on the session's target, and the given target does not define them.
     NeedsTarget(Problem),
-    /// Unusable, with one line per reason.
+    /// The workflow is unusable, with one line per reason.
     Refused(Vec<Problem>),
 }

@@ -1,4 +1,4 @@
-//! A folder as the engine found it: names, and the content of small files. Pure data.
+//! A folder as the engine found it: names, and the content of small files.
 
 use crate::problem::Why;
 use jiff::Timestamp;
@@ -10,15 +10,15 @@ use std::collections::{BTreeMap, BTreeSet};
 pub enum Entry {
     Folder,
     File(Vec<u8>),
-    /// Exists and is not empty; its content was not requested.
+    /// The file exists and is not empty, but its content was not requested.
     Unread {
         size: u64,
     },
-    /// Why it is unreadable: too large, no permission, a link that leads outside.
+    /// The file is unreadable, for this reason: too large, no permission, a link that leads outside.
     Unusable(String),
 }
 
-/// Paths relative to a session's folder, with `/` as the separator.
+/// The entries of a folder, by path relative to the folder of a session, with `/` as the separator.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tree {
     entries: BTreeMap<String, Entry>,
@@ -63,7 +63,7 @@ impl Tree {
         self.taken.iter().map(String::as_str)
     }
 
-    /// Records that a path was looked for and is missing.
+    /// Records that somebody looked for a path, and that it is missing.
     pub fn set_absent(&mut self, path: impl Into<String>) {
         self.absent.insert(path.into());
     }
@@ -72,7 +72,7 @@ impl Tree {
         self.absent.contains(path)
     }
 
-    /// True for a path that was looked for, found or not.
+    /// True for a path that somebody looked for, whether it exists or not.
     pub fn is_asked(&self, path: &str) -> bool {
         self.is_absent(path) || self.get(path).is_some()
     }
@@ -121,17 +121,17 @@ impl Tree {
         self.modified.get(path).copied()
     }
 
-    /// When its first and last files were written, if known.
+    /// When the first and the last file in the tree were written, if known.
     pub fn written(&self) -> Option<(Timestamp, Timestamp)> {
         Some((*self.modified.values().min()?, *self.modified.values().max()?))
     }
 
-    /// The machine's path of the folder to which its paths are relative.
+    /// Sets the absolute path of the tree's folder.
     pub fn set_root(&mut self, root: &str) {
         self.root = Some(root.trim_end_matches('/').to_owned());
     }
 
-    /// A foreign path as a path of this tree, normalised. `None` if it leads outside.
+    /// A foreign path, normalised and relative to the tree's folder. `None` if it leads outside.
     pub fn below(&self, path: &str) -> Option<String> {
         let inside = match (path.starts_with('/'), &self.root) {
             (false, _) => path,
@@ -149,7 +149,7 @@ impl Tree {
         (!parts.is_empty()).then(|| parts.join("/"))
     }
 
-    /// The machine's time zone, for times without one.
+    /// Sets the machine's time zone, for times without a zone.
     pub fn set_zone(&mut self, zone: TimeZone) {
         self.zone = Some(zone);
     }
@@ -174,7 +174,7 @@ impl Tree {
             .map(|(path, _)| path.as_str())
     }
 
-    /// All paths that were looked for, found or not.
+    /// All paths that somebody looked for, whether they exist or not.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.entries.keys().chain(&self.absent).map(String::as_str)
     }
@@ -183,7 +183,7 @@ impl Tree {
         self.entries.get(path)
     }
 
-    /// True for a file with content: an empty one proves nothing.
+    /// True for a file with content; an empty file proves nothing.
     pub fn has_file(&self, path: &str) -> bool {
         match self.get(path) {
             Some(Entry::File(content)) => !content.is_empty(),
@@ -196,12 +196,12 @@ impl Tree {
         matches!(self.get(path), Some(Entry::Folder))
     }
 
-    /// Exists but is unreadable.
+    /// True for an entry that exists but is unreadable.
     pub fn is_unusable(&self, path: &str) -> bool {
         matches!(self.get(path), Some(Entry::Unusable(_)))
     }
 
-    /// Why a missing file may exist after all: its folder is unreadable.
+    /// Why a missing file may exist after all: its folder is unreadable, for this reason.
     pub fn why_hidden(&self, path: &str) -> Option<Why> {
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         match self.get(folder) {
@@ -238,7 +238,7 @@ impl Tree {
     }
 }
 
-/// A number from 1 in canonical form: `+3` and `01` are other names.
+/// A number of at least 1 in canonical form; `+3` and `01` do not count as numbers.
 fn counted(text: &str) -> Option<u32> {
     let number: u32 = text.parse().ok()?;
     (number > 0 && number.to_string() == text).then_some(number)

@@ -1,6 +1,6 @@
 //! Classifies a file: external edit, leftover of a crash, damage, or another session's part of a shared file.
-//! Pure: takes our last write, the current content and pending writes, and returns a verdict. Compares bytes
-//! and hashes, never times, and reads no file.
+//! A verdict follows from our last write, the current content and pending writes alone: bytes and hashes are
+//! compared, never times, and no file is read.
 
 mod backup;
 pub mod backup_record;
@@ -17,21 +17,22 @@ pub use what_is_known::{Evidence, Noted, Own, Put, Role, There, Wrote};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileState {
     Same,
-    /// An earlier version of ours, because a write did not finish: to be rewritten.
+    /// The file has an earlier version of ours, because a write did not finish. It must be rewritten.
     Leftover,
     Missing,
-    /// In a place that the session has left; its files are elsewhere now.
+    /// The file is in a place that the session has left; the session's files are elsewhere now.
     Moved,
-    /// Cannot be opened, too large, or not a file: its content is unknown, and it is left alone.
+    /// The file cannot be opened, is too large, or is not a file: its content is unknown, and it is left
+    /// alone.
     Unreadable,
-    /// Left empty or unreadable by somebody: not an edit.
+    /// Somebody left the file empty or unreadable, which is not an edit.
     Damaged,
-    /// A part that was never readable: its content is unknown, and it is left alone.
+    /// The file with a part of the session was never readable: its content is unknown, and it is left alone.
     NeverRead,
     Edited,
-    /// Shared, and only other sessions' parts have changed.
+    /// The file is shared, and only other sessions' parts have changed.
     OfOthers,
-    /// Shared, and a write of this session's part did not finish.
+    /// The file is shared, and a write of this session's part did not finish.
     Behind,
 }
 
@@ -39,7 +40,7 @@ pub enum FileState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DisplacedEdit {
     pub bytes: Vec<u8>,
-    /// The content that its writer started from.
+    /// The content that the writer of the edit started from.
     pub before: Vec<u8>,
 }
 
@@ -47,15 +48,15 @@ pub struct DisplacedEdit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counts {
     There,
-    /// The edit in the waiting file: our write replaced it without knowing of it.
+    /// The edit in the waiting file counts: our write replaced it without knowing of it.
     CameOut,
 }
 
-/// The base for recognising an edit.
+/// The version to which an edit is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Base {
     Written,
-    /// Our last write had not arrived when the edit was made.
+    /// The version before our last write, which had not arrived when the edit was made.
     Previous,
 }
 
@@ -65,7 +66,7 @@ pub enum Waiting {
     Nothing,
     Remove,
     BecomesBackup,
-    /// An edit for this session to adopt.
+    /// An edit that the session of this id must adopt.
     TakeIn(String),
 }
 
@@ -74,7 +75,7 @@ pub struct Verdict {
     pub state: FileState,
     pub counts: Counts,
     pub base: Base,
-    /// Earlier ones first.
+    /// Edits that are in no file any more, older ones first.
     pub displaced: Vec<DisplacedEdit>,
     pub waiting: Waiting,
 }
@@ -115,7 +116,7 @@ pub fn verdict(evidence: &Evidence<'_>, own: &dyn Own) -> Verdict {
     }
 }
 
-/// The handling of the waiting file. The evidence contains what we wrote.
+/// Decides what to do with the waiting file. The evidence says what leftoff wrote.
 pub fn waiting(evidence: &Evidence<'_>) -> Waiting {
     let Some(wrote) = evidence.wrote else { return Waiting::Nothing };
     match beside(evidence, &wrote) {
@@ -123,7 +124,7 @@ pub fn waiting(evidence: &Evidence<'_>) -> Waiting {
         Beside::Ours => Waiting::Remove,
         Beside::VersionBefore => Waiting::BecomesBackup,
         Beside::CameOut { by, .. } | Beside::KnownInPart { by, .. } => Waiting::TakeIn(by.to_owned()),
-        // Cut off while being written, or left by a crash before the exchange.
+        // Our own bytes, cut off while they were written, or left by a crash before the exchange.
         Beside::Unknown(bytes) if hash(bytes) == wrote.hash || wrote.body.starts_with(bytes) => {
             Waiting::Remove
         }
@@ -136,23 +137,24 @@ pub fn waiting(evidence: &Evidence<'_>) -> Waiting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Beside<'a> {
     Nothing,
-    /// Our bytes: about to be exchanged, or left by a crash before that.
+    /// Our new version, about to be exchanged, or left by a crash before that.
     Ours,
-    /// The previous content.
+    /// The version before our write.
     VersionBefore,
-    /// Somebody's edit, replaced by this session's write; and whether the file changed since.
+    /// Somebody's edit, which this session's write replaced. `is_edited_since` is true if the file has
+    /// changed since then.
     CameOut {
         by: &'a str,
         bytes: &'a [u8],
         is_edited_since: bool,
     },
-    /// Content of a shared file, replaced by this session's write. The session has adopted its own part of
-    /// it; lines of others may be in no other file.
+    /// Content of a shared file, which this session's write replaced. The session has adopted its own part of
+    /// the content; lines of other sessions may be in no other file.
     KnownInPart {
         by: &'a str,
         bytes: &'a [u8],
     },
-    /// Not in the journal.
+    /// Content that the write journal does not explain.
     Unknown(&'a [u8]),
 }
 
@@ -173,16 +175,16 @@ fn beside<'a>(evidence: &Evidence<'a>, wrote: &Wrote<'_>) -> Beside<'a> {
     }
     match (wrote.earlier.contains(&own), evidence.role) {
         (false, _) => Beside::CameOut { by: put.by, bytes, is_edited_since },
-        // An edit made after our write has seen that the other lines are missing.
+        // Somebody who edited the file after our write has seen that the other lines are missing.
         (true, Role::Shared) if !is_edited_since => Beside::KnownInPart { by: put.by, bytes },
-        // An adopted edit is about to become the backup.
+        // The edit is adopted, and about to become the backup.
         (true, Role::State | Role::Part | Role::Shared | Role::Initial | Role::Marker { .. }) => {
             Beside::VersionBefore
         }
     }
 }
 
-/// The edit that our own write replaced, if nobody has changed the file since.
+/// The edit that our write replaced, if nobody has changed the file since then.
 fn came_out<'a>(evidence: &Evidence<'a>, wrote: &Wrote<'_>) -> Option<&'a [u8]> {
     match beside(evidence, wrote) {
         Beside::CameOut { by, bytes, is_edited_since: false } if by == evidence.session => Some(bytes),
@@ -205,7 +207,7 @@ fn state_of_marker(there: There<'_>, is_on: bool, confirmed: bool) -> FileState 
     }
 }
 
-/// A file that we never wrote.
+/// The state of a file that leftoff never wrote.
 fn state_of_new(evidence: &Evidence<'_>, own: &dyn Own) -> FileState {
     match (evidence.role, evidence.there) {
         (Role::Part, There::Bytes(bytes)) if !own.is_whole(bytes) => {
@@ -221,7 +223,7 @@ fn state_of_new(evidence: &Evidence<'_>, own: &dyn Own) -> FileState {
     }
 }
 
-/// A file that we wrote, with its waiting file and the content that counts.
+/// A file that leftoff wrote, with its waiting file and the content that counts.
 struct Judged<'a> {
     evidence: &'a Evidence<'a>,
     wrote: Wrote<'a>,
@@ -232,7 +234,7 @@ struct Judged<'a> {
 
 impl Judged<'_> {
     fn state(&self) -> (FileState, Base) {
-        // Another session with that name may be in the old place by now.
+        // By now, another session of the same name may be in the old place.
         if self.evidence.is_left {
             return (FileState::Moved, Base::Written);
         }
@@ -251,7 +253,8 @@ impl Judged<'_> {
         }
         let is_early = self.is_on_its_way();
         let base = if is_early { Base::Previous } else { Base::Written };
-        // This content was adopted before our write was decided: it only waits to be overwritten.
+        // This content was adopted before our write was decided, so it is not an edit: our write will replace
+        // it.
         if is_early && bytes == self.wrote.previous {
             return (FileState::Leftover, Base::Written);
         }
@@ -275,14 +278,15 @@ impl Judged<'_> {
         self.own.part(one).is_some_and(|one| Some(one) == self.own.part(other))
     }
 
-    /// Something was there before our last write, and still has to be overwritten.
+    /// True if our last write has not arrived, and must still replace older content.
     fn is_on_its_way(&self) -> bool {
         !self.wrote.confirmed && !self.wrote.previous.is_empty() && !self.has_arrived()
     }
 
-    /// Our bytes have reached the file, though nothing confirms it: what they replaced waits, or is dealt with.
-    /// Only this very write counts: a backup that holds the previous content proves nothing, because another
-    /// session's write of a shared file, or an earlier one of ours, can have left it.
+    /// True if our bytes have reached the file, although the row does not confirm it: the content that they
+    /// replaced waits beside the file, or is in the backup. Only our last write counts. A backup with the
+    /// previous content proves nothing, because another session's write of a shared file, or an earlier write
+    /// of ours, can have left it.
     fn has_arrived(&self) -> bool {
         let put = self.evidence.put.filter(|put| put.is_this && put.by == self.evidence.session);
         match self.beside {
@@ -297,7 +301,7 @@ impl Judged<'_> {
         }
     }
 
-    /// The backup holds this content, and is another file than the one in the journal.
+    /// True if the backup has this content, and is another file than the backup in the journal.
     fn became_backup(&self, expected: &str) -> bool {
         let is_new = self.evidence.noted.is_none_or(|noted| noted.is_same_file == Some(false));
         is_new && self.evidence.backup.is_some_and(|backup| hash(backup) == expected)
@@ -307,7 +311,7 @@ impl Judged<'_> {
         self.evidence.role == Role::Shared
     }
 
-    /// Edits that were replaced, or went into the backup, and are in no later version.
+    /// Edits that were replaced, or made to the backup, and that no later version contains.
     fn displaced(&self) -> Vec<DisplacedEdit> {
         let had_one_before =
             !self.wrote.previous.is_empty() || (self.is_shared() && !self.wrote.earlier.is_empty());
@@ -318,8 +322,8 @@ impl Judged<'_> {
         if displaced.is_empty() { self.late_edit().into_iter().collect() } else { displaced }
     }
 
-    /// A waiting edit. One replaced by another session's write is for that session to adopt: it knows what
-    /// was there before.
+    /// The edit in the waiting file. An edit that another session's write replaced is left to that session to
+    /// adopt, because only that session knows what was in the file before.
     fn came_out(&self) -> Option<&[u8]> {
         match self.beside {
             Beside::CameOut { by, bytes, is_edited_since: true } | Beside::KnownInPart { by, bytes }
@@ -338,17 +342,18 @@ impl Judged<'_> {
         }
     }
 
-    /// The backup, if somebody who had it open wrote to it. The backup of a shared file may belong to any
-    /// session.
+    /// The backup, if somebody who still had it open wrote to it. The backup of a shared file is ignored,
+    /// because it may be any session's.
     fn written_on(&self) -> Option<&[u8]> {
         let is_same_file = self.evidence.noted.is_some_and(|noted| noted.is_same_file == Some(true));
         let bytes = changed_backup(self.evidence).filter(|_| is_same_file && !self.is_shared())?;
         Some(bytes).filter(|bytes| self.own.is_whole(bytes) && !self.wrote.is_ours(bytes))
     }
 
-    /// The base of the edit in the waiting file.
+    /// The version to which the edit in the waiting file is compared.
     fn before_waiting(&self) -> Vec<u8> {
-        // Whatever differs from our write, except the session's own part, was changed before that write.
+        // Everything in the file that differs from our write, except for the session's own part, was changed
+        // before that write.
         if let (Beside::KnownInPart { bytes, .. }, There::Bytes(there)) = (self.beside, self.evidence.there) {
             return self.own.onto(&[], &self.own.part(bytes).unwrap_or_default(), there);
         }
@@ -357,7 +362,7 @@ impl Judged<'_> {
         before.unwrap_or_default().to_vec()
     }
 
-    /// Additions to the backup of a shared file, as if made to the version we know.
+    /// Lines added to the backup of a shared file, as an edit of the version that leftoff knows.
     fn late_edit(&self) -> Option<DisplacedEdit> {
         let late = late(self.evidence)?;
         let there = match self.counted {

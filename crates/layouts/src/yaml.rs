@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step<'a> {
     Key(&'a str),
-    /// An index of a list, from 0.
+    /// An entry of a list by its index, from 0.
     At(usize),
 }
 
@@ -27,11 +27,11 @@ pub struct Document {
     text: String,
     root: Node,
     warnings: Vec<String>,
-    /// A byte order mark is preserved.
+    /// True if the file begins with a byte order mark, which is then preserved.
     has_mark: bool,
 }
 
-/// Parses a mapping with its oddities; on failure says why.
+/// Parses a mapping, and returns warnings about it; on failure, says why.
 pub fn object(bytes: &[u8]) -> Result<(Map<String, Value>, Vec<String>), String> {
     let document = Document::parse(bytes)?;
     let fields = document.fields();
@@ -54,7 +54,7 @@ impl Document {
         }
     }
 
-    /// Duplicate keys, tags, aliases: things that another reader may see differently.
+    /// Warnings about duplicate keys, tags and aliases, which another reader may read differently.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -138,7 +138,7 @@ impl Document {
         format!("{mark}{}", self.text).into_bytes()
     }
 
-    /// The deepest node on a path, its entry, and the remaining steps.
+    /// The deepest node on a path that exists, with its entry, and the steps that do not exist.
     fn find<'a, 'p>(&'a self, path: &'p [Step<'p>]) -> (Option<&'a Entry>, &'a Node, &'p [Step<'p>]) {
         let (mut entry, mut node, mut rest) = (None, &self.root, path);
         while let Some((step, deeper)) = rest.split_first() {
@@ -159,7 +159,7 @@ impl Document {
         (entry, node, rest)
     }
 
-    /// Accepts an edited text if it has the intended content and nothing else changed.
+    /// Accepts an edited text if it has the intended content and nothing else has changed.
     fn accept(
         &mut self,
         text: String,
@@ -190,7 +190,7 @@ impl Document {
         let Some(entry) = entry.filter(|_| node.is_nothing()) else {
             return Err("it already has another value".to_owned());
         };
-        // `key: []  # why` keeps its comment; documentation of the form stays above it.
+        // The comment of `key: [] # why` stays, above the first entry.
         let head = format!("{}{}", self.text[..start].trim_end_matches(' '), &self.text[end..]);
         let at = after_block(&head, entry.key_end, entry.column);
         let step = entry.column + self.step();
@@ -272,18 +272,18 @@ impl Document {
         Ok(self.inserted(&self.text, at, &block_item(value, dash)))
     }
 
-    /// Inserts whole lines at the start of a line, with the document's line ends.
+    /// Inserts whole lines at the start of a line, with the document's line endings.
     fn inserted(&self, text: &str, at: usize, lines: &str) -> String {
         let is_windows = self.text.contains("\r\n");
         let ending = if is_windows { "\r\n" } else { "\n" };
         let lines = if is_windows { lines.replace('\n', "\r\n") } else { lines.to_owned() };
         let before = if text[..at].is_empty() || text[..at].ends_with('\n') { "" } else { ending };
-        // A document without a final line end gets none.
+        // A document without a final line ending gets none.
         let lines = if before.is_empty() { &lines } else { lines.trim_end_matches(['\n', '\r']) };
         format!("{}{before}{lines}{}", &text[..at], &text[at..])
     }
 
-    /// The indentation per level.
+    /// The number of spaces by which a level is indented.
     fn step(&self) -> usize {
         let NodeKind::Mapping { entries, .. } = &self.root.kind else { return 2 };
         let inner = entries.iter().find_map(|entry| match &entry.value.kind {
@@ -303,7 +303,7 @@ fn nested(deeper: &[Step<'_>], value: &Value) -> Result<Value, String> {
     })
 }
 
-/// The edit applied to values: the expected content of the edited text.
+/// Applies an edit to values, which gives the expected content of the edited text.
 fn put(target: &mut Value, path: &[Step<'_>], value: &Value, is_pushed: bool) {
     let Some((step, deeper)) = path.split_first() else {
         match target {
@@ -342,7 +342,7 @@ fn inline_after_colon(value: &Value) -> String {
     format!(": {}", inline(value))
 }
 
-/// The start of the line after this block: deeper indented comments belong to it.
+/// The start of the line after a block, to which comments with deeper indentation belong.
 fn after_block(text: &str, end: usize, column: usize) -> usize {
     let mut at = line_after(text, end);
     while at < text.len() {

@@ -87,7 +87,7 @@ fn a_ccw_session_or_task_or_registry_that_may_not_be_read_is_named_and_hides_no_
     let said = warnings(&list);
     for (path, why) in [
         (
-            ".workflow/WFS-shut/workflow-session.json: it cannot be read, because its folder cannot",
+            ".workflow/WFS-shut/workflow-session.json: it cannot be read, because its folder cannot be read",
             "Permission denied",
         ),
         (".workflow/session_status.jsonl", "Permission denied"),
@@ -169,7 +169,7 @@ fn an_essay_s_folder_or_state_that_may_not_be_read_is_named_and_hides_no_other()
     let locked = Locked::new(&sandbox, &[SHUT, &state]);
     let list = nobody.run(&["list", "--json"]).ok().json();
     let said = warnings(&list);
-    let shut = format!("{SHUT}/session-state.yaml: it cannot be read, because its folder cannot");
+    let shut = format!("{SHUT}/session-state.yaml: it cannot be read, because its folder cannot be read");
     for path in [shut.as_str(), state.as_str()] {
         let is_told = said.lines().any(|line| line.contains(path) && line.contains("Permission denied"));
         assert!(is_told, "{path} is not in\n{said}");

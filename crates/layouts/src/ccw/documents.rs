@@ -5,7 +5,7 @@ use super::tasks::Tasks;
 use crate::layout::Folder;
 use crate::tree::{Entry, Tree};
 
-/// The result of planning, and the basis of the implementation.
+/// The plan: the result of planning, and the basis of the implementation.
 pub const PLAN: &str = "IMPL_PLAN.md";
 /// The name of a native session's plan.
 pub(super) const NATIVE_PLAN: &str = "PLAN.md";
@@ -15,11 +15,11 @@ const SUMMARIES: &str = ".summaries";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
-    /// Below the session's folder; a folder stands for its contents.
+    /// The path below the session's folder; the path of a folder stands for the files in it.
     pub path: &'static str,
-    /// It exists and has content of its own: an unedited template does not count.
+    /// True if the document exists and has content of its own; an unedited template does not count.
     pub says_something: bool,
-    /// The number of files in a folder.
+    /// The number of files, if the document is a folder.
     pub files: usize,
 }
 
@@ -45,7 +45,7 @@ pub(super) fn of(tree: &Tree, folder: &str) -> Vec<Document> {
     ]
 }
 
-/// All documents with content of their own, below the home.
+/// Paths of all documents with content of their own, below the home.
 pub(super) fn files(tree: &Tree, folder: &str) -> Vec<String> {
     let there = of(tree, folder).into_iter().filter(|document| document.says_something);
     let paths = there.flat_map(|document| {
@@ -85,7 +85,7 @@ pub(super) fn approximate(documents: &[Document], tasks: &Tasks, size: Option<Si
 /// The plan template of a new session.
 pub(super) fn template(title: &str, goal: Option<&str>) -> String {
     let title = title.replace(['\r', '\n'], " ");
-    // A goal is not a plan: it goes into a comment, so that the gate does not accept it as one.
+    // The goal goes into a comment, so that the gate does not take it for a plan.
     let goal = goal.unwrap_or(&title).replace(['\r', '\n'], " ").replace("--", "- ");
     format!(
         "# Implementation plan: {title}\n\n\
@@ -96,7 +96,8 @@ pub(super) fn template(title: &str, goal: Option<&str>) -> String {
     )
 }
 
-/// The gate's condition for a plan: a line that is neither a heading nor a comment.
+/// True if a document has content of its own. A plan needs a line that is neither a heading nor a comment, as
+/// its gate demands.
 fn says_something(tree: &Tree, path: &str, is_plan: bool) -> bool {
     match tree.content(path) {
         Some(content) if is_plan => {

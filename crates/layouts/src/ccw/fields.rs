@@ -30,7 +30,7 @@ impl Fields<'_> {
         }
     }
 
-    /// The first of these paths with a text.
+    /// The first string found at one of these paths.
     pub fn first_text(&mut self, paths: &[&[&str]]) -> Option<String> {
         paths.iter().find_map(|path| self.text(path))
     }
@@ -57,7 +57,7 @@ impl Fields<'_> {
         Some(texts)
     }
 
-    /// Times are written by hand: accepted as they are, and reported if impossible.
+    /// A time as somebody wrote it: accepted even if it is in the future, which is reported.
     pub fn time(&mut self, path: &[&str]) -> Option<Timestamp> {
         let text = self.text(path)?;
         let Some(time) = time_of(&text) else {
@@ -73,7 +73,7 @@ impl Fields<'_> {
         paths.iter().find_map(|path| self.time(path))
     }
 
-    /// Keys below a non-object cannot be found, which would look as if they were missing.
+    /// Reports a value that is not an object, because the keys below it would otherwise seem to be missing.
     pub fn is_object(&mut self, path: &[&str]) {
         if let Some(other) = self.get(path).filter(|value| !value.is_null() && !value.is_object()) {
             let what = wrong(other, Type::Object);
@@ -136,7 +136,7 @@ fn shown(value: &Value) -> String {
     cut(&value.to_string())
 }
 
-/// Foreign text may be of any length; a message may not.
+/// Shortens foreign text, which may be of any length, for a message.
 pub(super) fn cut(text: &str) -> String {
     const LONGEST: usize = 60;
     if text.chars().count() <= LONGEST {

@@ -1,4 +1,4 @@
-//! Health checks before a session continues: its files, and one check per phase. Changes nothing.
+//! Health checks of a session's files and phases, before the session continues. Changes nothing.
 
 use super::documents::{self, PLAN};
 use super::phase_and_size_names::PhaseWord;
@@ -12,7 +12,7 @@ use model::words;
 /// Check of the list of completed phases; present only if the list contradicts the current phase.
 pub(super) const COMPLETED_PHASES: &str = "completed phases";
 
-/// A project whose markers say which session is active needs no registry.
+/// The health checks of a session. The registry is not checked if marker files say which session is active.
 pub(super) fn of(session: &CcwSession, has_markers: bool) -> Vec<Health> {
     let mut checks = vec![state(session)];
     if session.ground == Ground::Home && (session.line.is_some() || !has_markers) {
@@ -72,7 +72,7 @@ fn phase(session: &CcwSession) -> Health {
 
 fn plan(session: &CcwSession) -> Health {
     let is_there = session.documents.iter().any(|document| document.path == PLAN && document.files > 0);
-    // Before planning, and in later releases until planning is done, there is no plan.
+    // No plan exists before planning starts; in later releases, none exists until planning is done.
     let is_early = session.state.is_later || session.phase != PhaseWord::Plan;
     let found = match (is_there, documents::has(&session.documents, PLAN)) {
         (_, true) => format!("{PLAN} exists"),
@@ -86,7 +86,7 @@ fn plan(session: &CcwSession) -> Health {
     Health { check: "plan document", is_well, found, phase: None, remedy }
 }
 
-/// The session's folder below the project's; a registry may name one outside of `.workflow`.
+/// The session's folder, relative to the project's folder. A registry may name a folder outside `.workflow`.
 fn below_project(session: &CcwSession) -> String {
     session.folder.strip_prefix("../").map_or_else(|| format!("{HOME}/{}", session.folder), ToOwned::to_owned)
 }
@@ -129,10 +129,10 @@ fn active_tasks(session: &CcwSession) -> Health {
     Health { check: "active tasks", is_well: true, found, phase: None, remedy: None }
 }
 
-/// The list of completed phases contradicts the current one: it contains a phase that is not over, or lacks
-/// an earlier one that nothing else proves. An empty list means nothing.
+/// A failed check if the list of completed phases contradicts the current phase: the list contains a phase
+/// that is not over, or lacks an earlier phase that nothing else proves. An empty list contradicts nothing.
 fn contradiction(session: &CcwSession) -> Option<Health> {
-    // Listed as done, the last phase is still the current one.
+    // When the last phase is completed, it is on the list and still the current phase.
     let last = PhaseWord::STEPS.last().filter(|last| last.0 == session.phase);
     let current = PhaseWord::STEPS.get(session.position()).or(last)?;
     let listed = |word: PhaseWord| session.state.completed.contains(&word);

@@ -1,5 +1,5 @@
-//! Converts a session's files to events: folding them gives the session, and adopting it stores exactly
-//! these.
+//! Converts a session's files to events: folding the events gives the session, and adopting the session
+//! stores exactly these events.
 
 use super::documents::{self, PLAN, REVIEW};
 use super::phase_and_size_names::{PhaseWord, Size};
@@ -24,7 +24,7 @@ use std::sync::OnceLock;
 /// The files do not say why a session is paused.
 const PAUSED: &str = "paused, as its files say";
 const BLOCKED: &str = "blocked, as its file says";
-/// Tells a cancelled task from a completed one.
+/// The item field that distinguishes a cancelled task from a completed one.
 pub(super) const OUTCOME: &str = "outcome";
 
 pub(super) fn of(session: &CcwSession, folder: &Folder<'_>) -> Vec<Dated> {
@@ -47,8 +47,8 @@ pub(super) fn of(session: &CcwSession, folder: &Folder<'_>) -> Vec<Dated> {
     events
 }
 
-/// If the files contain no time, the modification time of the state file is used, so that repeated reads
-/// agree.
+/// When the session started. If the files contain no time, the modification time of the state file is used,
+/// so that repeated reads agree.
 fn begin(session: &CcwSession, folder: &Folder<'_>) -> Timestamp {
     let registered = session.line.as_ref().and_then(|line| line.created);
     let written = folder.tree.modified(&format!("{}/{STATE}", session.folder));
@@ -69,8 +69,8 @@ fn end(session: &CcwSession, begin: Timestamp) -> Timestamp {
         .fold(begin, Timestamp::max)
 }
 
-/// If the tool switched sessions without touching the session's own file, the switch happened when the file
-/// that shows it was written.
+/// When the tool made this session the active one without changing the session's own file: the time of the
+/// file that shows the switch.
 fn switched_at(session: &CcwSession, folder: &Folder<'_>) -> Option<Timestamp> {
     let own = session.state.status.as_deref().and_then(Word::parse);
     if session.stands != Stands::Active || !matches!(own, Some(Word::Paused | Word::Completed)) {
@@ -101,7 +101,7 @@ fn started(session: &CcwSession, folder: &Folder<'_>) -> Event {
     }
 }
 
-/// According to the tool, earlier phases are done: proven by files, or only claimed.
+/// Completes the phases before the current one: proven by files, or only claimed by the tool.
 fn phases(
     session: &CcwSession,
     stubs: &[PhaseStub],
@@ -158,7 +158,8 @@ fn done(session: &CcwSession, word: PhaseWord, phase: Name) -> Event {
     }
 }
 
-/// For a one-line summary, tasks are not read and the tool's word is enough.
+/// The gate's report if all tasks that were read are done. It is missing from a one-line summary, for which
+/// no tasks are read.
 fn tasks_done(session: &CcwSession) -> Option<AttemptReport> {
     let tasks = &session.tasks.tasks;
     let total = session.tasks.count();
@@ -172,12 +173,12 @@ fn tasks_done(session: &CcwSession) -> Option<AttemptReport> {
             needed: None,
             help: None,
         };
-        // The task files are the tool's own word.
+        // Task files are claims by the tool, not proofs.
         AttemptReport { checks: vec![check], claimed_items: true, ..AttemptReport::default() }
     })
 }
 
-/// First all tasks, then their dependencies, then their status: parts before their containers.
+/// Adds events for all tasks, then for their dependencies, then for their status, parts before containers.
 fn tasks(session: &CcwSession, run: &RunRef, begin: Timestamp, events: &mut Vec<Dated>) {
     let (Ok(phase), Ok(kind)) = (Name::parse("implement"), Name::parse("impl")) else { return };
     let tasks = &session.tasks.tasks;
@@ -235,7 +236,8 @@ fn fields(task: &Task) -> BTreeMap<String, Value> {
     fields
 }
 
-/// By the number at the end of the id if siblings have distinct ones; otherwise in listed order.
+/// The order of each task among its siblings: by the number at the end of its id if these are distinct,
+/// otherwise as listed.
 fn orders(tasks: &[Task]) -> BTreeMap<String, u32> {
     let mut siblings: BTreeMap<Option<String>, Vec<&ItemId>> = BTreeMap::new();
     for task in tasks {
@@ -285,8 +287,8 @@ fn lifecycle(session: &CcwSession, end: Timestamp, events: &mut Vec<Dated>) {
     events.push(Dated { at, event });
 }
 
-/// The built-in definition; its own tests show that it has no mistakes. Parsed once: a list may hold a
-/// thousand sessions.
+/// The built-in workflow, whose definition is known to have no mistakes because it has tests of its own.
+/// Parsed once, because a list may contain a thousand sessions.
 fn workflow() -> Option<&'static (WorkflowRef, Vec<PhaseStub>)> {
     static WORKFLOW_READ: OnceLock<Option<(WorkflowRef, Vec<PhaseStub>)>> = OnceLock::new();
     let found = WORKFLOW_READ.get_or_init(|| {

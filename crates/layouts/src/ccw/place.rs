@@ -1,5 +1,5 @@
-//! Locations of sessions, which of their files matter, and names of new ones. Ids are always checked before
-//! they become a path.
+//! Where sessions are, which of their files matter, and how new sessions are named. An id is always checked
+//! before it becomes part of a path.
 
 use super::documents::NATIVE_PLAN;
 use super::{ACTIVE, ARCHIVES, HOME, MARKER, MOST_OF_THE_REGISTRY, REGISTRY, STATE, TASKS};
@@ -19,7 +19,7 @@ pub const MOST_IN_AN_ID: usize = 50;
 /// The kind of place that a session's folder is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ground {
-    /// Directly below the home: the files tell its state.
+    /// Directly below the home; the session's files say whether it is active.
     Home,
     Active,
     Archives,
@@ -70,7 +70,7 @@ fn elsewhere(path: &str, is_folder: bool) -> Option<Spot> {
     })
 }
 
-/// True for a session outside the places that its tool searches without a registry.
+/// True for a session outside the places in which the tool looks without a registry.
 fn is_elsewhere(spot: &Spot) -> bool {
     !places_of(name_of(spot)).contains(&spot.path)
 }
@@ -90,7 +90,7 @@ pub(super) fn name_of(spot: &Spot) -> &str {
     spot.path.rsplit('/').next().unwrap_or_default()
 }
 
-/// The session's folder below the home, wherever it was moved.
+/// The current folder of a session below the home, even if somebody moved it.
 pub(super) fn folder_in(spot: &Spot, tree: &Tree) -> String {
     let own = spot.folder();
     if is_elsewhere(spot) {
@@ -103,7 +103,7 @@ pub(super) fn folder_in(spot: &Spot, tree: &Tree) -> String {
     candidates.into_iter().find(is_there).unwrap_or(own)
 }
 
-/// Reports a home with no known content: claiming that there are no sessions would be too much.
+/// Reports a home in which nothing is recognised: to say that it has no sessions could be wrong.
 pub(super) fn strangers(index: &Tree, is_there: &dyn Fn(&str) -> bool) -> Option<Problem> {
     let is_known = |name: &str| {
         name.starts_with(PREFIX)
@@ -118,7 +118,7 @@ pub(super) fn strangers(index: &Tree, is_there: &dyn Fn(&str) -> bool) -> Option
     Some(Problem::of_file("", What::Registry(OfRegistry::Strangers { prefix: PREFIX, names })))
 }
 
-/// Markers of missing sessions: while one exists, every session counts as paused.
+/// Reports marker files of missing sessions: while such a file exists, every session counts as paused.
 pub(super) fn stray_markers(index: &Tree, is_there: &dyn Fn(&str) -> bool) -> Vec<Problem> {
     let is_stray = |name: &&str| !places_of(name).iter().any(|path| is_there(path));
     let marked = index.names_in("").filter_map(|name| name.strip_prefix(MARKER)).filter(is_stray);
@@ -130,7 +130,7 @@ pub(super) fn stray_markers(index: &Tree, is_there: &dyn Fn(&str) -> bool) -> Ve
         .collect()
 }
 
-/// Only the registry, the session's own marker and its own folder matter.
+/// The rules for a session's files: only the registry, the session's marker file and its folder matter.
 pub(super) fn files(spot: &Spot) -> FileRules {
     let name = name_of(spot);
     let marker = format!("{MARKER}{name}");
@@ -138,7 +138,7 @@ pub(super) fn files(spot: &Spot) -> FileRules {
         Rule { most: MOST_OF_THE_REGISTRY, ..Rule::both(Fits::Is(REGISTRY.to_owned()), Role::Shared) },
         Rule::files(Fits::Is(marker.clone()), Role::Marker),
         Rule::folders(Fits::Is(marker.clone()), Role::Skip),
-        // The home itself, which contains all of them.
+        // The home itself, which contains the folders of all sessions.
         Rule::both(Fits::Is(String::new()), Role::Listed),
         Rule::folders(Fits::Is(ACTIVE.to_owned()), Role::Listed),
         Rule::folders(Fits::Is(ARCHIVES.to_owned()), Role::Listed),
@@ -157,7 +157,7 @@ pub(super) fn files(spot: &Spot) -> FileRules {
         path,
     };
     FileRules {
-        // A moved session is in one of these.
+        // A moved session is in one of these folders.
         roots: folders.iter().cloned().chain([REGISTRY.to_owned(), marker]).collect(),
         // The tool archives a session by moving its folder.
         places: Places {
@@ -168,7 +168,8 @@ pub(super) fn files(spot: &Spot) -> FileRules {
     }
 }
 
-/// In later releases the folder is the state: archives hold finished sessions, the active folder all others.
+/// The lifecycles of sessions in a place. In later releases, archives hold finished sessions, and the active
+/// folder holds all others.
 fn lifecycles(ground: Ground) -> &'static [&'static str] {
     match ground {
         Ground::Home => &[],
@@ -192,8 +193,9 @@ fn own_files(folder: &str) -> Vec<Rule> {
     ]
 }
 
-/// The location of a new session: the folder for active sessions if the project has one, because the tool
-/// looks there, or if it is exported to an empty project, for whichever release is used there.
+/// The location of a new session. It is the folder for active sessions if the project has this folder,
+/// because the tool looks there, and for an export to an empty project, because the release used there is
+/// unknown. Otherwise it is the home.
 pub(super) fn of_new(new: &NewSession<'_>) -> Result<Spot, Unplaced> {
     let is_taken = |name: &str| places_of(name).iter().any(|path| (new.is_taken)(path));
     let name = match new.name {
@@ -223,7 +225,7 @@ fn asked_for(id: &str) -> Result<String, Unplaced> {
     Ok(format!("{PREFIX}{slug}"))
 }
 
-/// Lower case, with hyphens for everything except letters and digits.
+/// A title in lower case, with hyphens in place of everything except letters and digits.
 fn slug(title: &str) -> String {
     let mut slug = String::new();
     for letter in title.chars().flat_map(char::to_lowercase) {
@@ -256,7 +258,7 @@ fn without_mark(letter: char) -> Option<&'static str> {
     })
 }
 
-/// Cuts at a hyphen if one is near, so that words stay whole.
+/// Shortens a name, at a hyphen if one is near, so that words stay whole.
 fn shortened(slug: &str, most: usize) -> String {
     let mut short: String = slug.chars().take(most).collect();
     let is_cut = slug.len() > most && !slug[most..].starts_with('-');
@@ -266,7 +268,7 @@ fn shortened(slug: &str, most: usize) -> String {
     short.trim_end_matches('-').to_owned()
 }
 
-/// Adds a number only on a conflict.
+/// A name that is not taken: with a number only if the plain name is taken.
 fn free_name(slug: &str, is_taken: impl Fn(&str) -> bool) -> String {
     let first = format!("{PREFIX}{slug}");
     if !is_taken(&first) {
@@ -282,7 +284,7 @@ fn with_number(slug: &str, number: u32) -> String {
     format!("{PREFIX}{short}{suffix}")
 }
 
-/// Next to a session of the same name, in the same kind of place.
+/// The location of a session whose name is taken: beside the session of that name, with a number added.
 fn numbered(beside: &Spot, number: u32) -> Result<Spot, Unplaced> {
     let (place, name) = beside.path.rsplit_once('/').unwrap_or(("", &beside.path));
     let name = with_number(name.strip_prefix(PREFIX).unwrap_or(name), number);

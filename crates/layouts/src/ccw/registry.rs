@@ -1,5 +1,5 @@
-//! session_status.jsonl, a line per session: finds a session's line and changes only that. A line that is not
-//! JSON belongs to somebody else and stays.
+//! session_status.jsonl, a line per session: finds a session's line and changes only that line. A line that
+//! is not JSON belongs to somebody else and stays.
 
 mod whole;
 
@@ -24,11 +24,11 @@ pub struct Line {
     pub description: Option<String>,
     pub created: Option<Timestamp>,
     pub size: Option<Size>,
-    /// How many lines it has; duplicates are merged when the registry is written.
+    /// The number of the session's lines; duplicates are merged when the registry is written.
     pub count: usize,
 }
 
-/// The session's line; with several, the last one written.
+/// A session's registry entry; if the session has several lines, the last one counts.
 pub(super) fn line_of(tree: &Tree, name: &str, now: Timestamp, warnings: &mut Vec<Problem>) -> Option<Line> {
     let bytes = match tree.get(REGISTRY) {
         Some(Entry::File(bytes)) => bytes,
@@ -90,9 +90,9 @@ fn unreadable(why: Why) -> Problem {
 /// The content for a session's line.
 pub(super) struct Entered<'a> {
     pub name: &'a str,
-    /// Below the project's folder.
+    /// The session's folder, below the project's folder.
     pub directory: &'a str,
-    /// Always set; the others only if the line lacks them.
+    /// Always written; the fields below are written only if the line lacks them.
     pub status: &'a str,
     pub is_status_kept: bool,
     pub description: &'a str,
@@ -130,7 +130,8 @@ pub(super) fn with_line(bytes: &[u8], entered: &Entered<'_>) -> Option<Vec<u8>> 
     Some(written)
 }
 
-/// True if the folder moved between known places. Any other path in a line is its author's choice.
+/// True if a line names another known place than the session's folder. Any other path in a line is its
+/// author's choice.
 fn names_another_place(line: &[u8], entered: &Entered<'_>) -> bool {
     let fields = object(line).unwrap_or_default();
     let said = fields.get("directory").and_then(Value::as_str).map(|path| path.trim_end_matches('/'));
@@ -139,8 +140,8 @@ fn names_another_place(line: &[u8], entered: &Entered<'_>) -> bool {
     })
 }
 
-/// Another writer's registry with our fields restored where its lines dropped them. A deleted line stays
-/// deleted: each session decides whether it is listed.
+/// Another writer's registry, with fields of ours restored in lines from which the writer dropped them. A
+/// deleted line stays deleted: each session's own write decides whether to list it.
 pub(super) fn with_missing_of(base: &[u8], theirs: &[u8]) -> Vec<u8> {
     let before: BTreeSet<&[u8]> = lines(base).collect();
     let mut known: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
@@ -162,7 +163,7 @@ pub(super) fn with_missing_of(base: &[u8], theirs: &[u8]) -> Vec<u8> {
     merged
 }
 
-/// The lines of one session, without line ends.
+/// The lines of one session, without line endings.
 pub(super) fn share(bytes: &[u8], name: &str) -> Vec<u8> {
     let own = lines(bytes).filter(|line| is_about(line, name)).map(<[u8]>::trim_ascii);
     own.collect::<Vec<_>>().join(&b'\n')
@@ -178,12 +179,12 @@ pub(super) fn renamed(bytes: &[u8], name: &str, (new, directory): (&str, &str)) 
     own.collect::<Vec<_>>().join(&b'\n')
 }
 
-/// `onto` with the lines of every session that differ between `theirs` and `base`. Such a session gets a
-/// single line: an older one after it would win otherwise.
+/// `onto` with the new lines of every session whose lines differ between `base` and `theirs`. Each of these
+/// sessions gets a single line, because with several lines the last one counts, even if it is older.
 pub(super) fn with_changes(base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
     let names = changed_between(base, theirs);
     let present = by_name(onto, &names);
-    // In one pass: somebody may have added thousands.
+    // In one pass, because somebody may have added thousands of sessions.
     let mut changed: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     for (name, own) in by_name(theirs, &names) {
         if present.get(&name) != Some(&own)
@@ -238,7 +239,7 @@ fn counted(bytes: &[u8]) -> BTreeMap<&[u8], usize> {
     counts
 }
 
-/// The lines of each of these sessions, without line ends.
+/// The lines of each of these sessions, without line endings.
 fn by_name<'a>(bytes: &'a [u8], names: &BTreeSet<String>) -> BTreeMap<String, Vec<&'a [u8]>> {
     let mut found: BTreeMap<String, Vec<&[u8]>> = BTreeMap::new();
     for line in lines(bytes).map(<[u8]>::trim_ascii) {
@@ -249,7 +250,7 @@ fn by_name<'a>(bytes: &'a [u8], names: &BTreeSet<String>) -> BTreeMap<String, Ve
     found
 }
 
-/// A session's last line, completed with fields that only earlier ones have.
+/// A session's last line, completed with fields that only the session's earlier lines have.
 fn with_what_was_before(last: &[u8], earlier: &[&[u8]]) -> Vec<u8> {
     let missing = |line: Vec<u8>, older: &&[u8]| with_missing(&line, &object(older).unwrap_or_default());
     earlier.iter().rev().fold(last.to_vec(), missing)
@@ -272,7 +273,7 @@ fn is_about(line: &[u8], name: &str) -> bool {
     mentions(line, name) && object(line).is_some_and(|fields| name_in(&fields) == Some(name))
 }
 
-/// Lines including their line ends.
+/// Lines including their line endings.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split_inclusive(|byte| *byte == b'\n')
 }
@@ -304,12 +305,12 @@ fn mentioning<'a>(bytes: &'a [u8], word: &str) -> Vec<(&'a [u8], usize)> {
     found
 }
 
-/// A cheap test, so that only a session's own lines are parsed.
+/// True if a line may belong to a session: a cheap test, so that few lines need to be parsed.
 fn mentions(line: &[u8], name: &str) -> bool {
     String::from_utf8_lossy(line).contains(name)
 }
 
-/// The session of a line: by its id, or else its folder.
+/// The name of a line's session: from the id in the line, or else from its folder.
 fn name_in(fields: &Map<String, Value>) -> Option<&str> {
     let text = |key: &str| fields.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     text("id").or_else(|| text("directory")?.trim_end_matches('/').rsplit('/').next())
@@ -332,7 +333,7 @@ fn new_line(entered: &Entered<'_>) -> String {
     Value::Object(new_fields(entered)).to_string()
 }
 
-/// Appends with the registry's own line ends.
+/// Appends lines, with the line endings that the registry uses.
 fn appended(bytes: &[u8], added: &[&[u8]]) -> Vec<u8> {
     let end = if bytes.windows(2).any(|pair| pair == b"\r\n") { "\r\n" } else { "\n" };
     let mut written = bytes.to_vec();
@@ -346,7 +347,7 @@ fn appended(bytes: &[u8], added: &[&[u8]]) -> Vec<u8> {
     written
 }
 
-/// Adds missing fields before the closing brace, so that it stays one line.
+/// Adds missing fields to a line, before its closing brace, so that it stays a single line.
 fn with_missing(line: &[u8], fields: &Map<String, Value>) -> Vec<u8> {
     let Some(present) = object(line) else { return line.to_vec() };
     let Some(end) = line.iter().rposition(|byte| *byte == b'}') else { return line.to_vec() };

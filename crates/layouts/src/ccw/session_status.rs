@@ -1,4 +1,5 @@
-//! A session's status from four sources: its place, its own file, the registry, a marker. They may disagree.
+//! A session's status from four sources: the place of its folder, its state file, the registry, and marker
+//! files. The sources may disagree.
 
 use super::place::Ground;
 use super::registry::Line;
@@ -17,7 +18,7 @@ pub enum Stands {
     Abandoned,
 }
 
-/// The format's words for it.
+/// The format's words for a session's status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Word {
     Active,
@@ -78,7 +79,8 @@ pub(super) fn of(sources: &Sources<'_>, warnings: &mut Vec<Problem>) -> Stands {
             .filter_map(|(word, path)| Some((word?, path)))
             .collect();
     if statuses.is_empty() {
-        // An unreadable session displaces no other; a readable one without a status is active.
+        // A session without a status is active if its state file is readable. An unreadable session never
+        // pauses another one.
         let word = if sources.state.is_readable { Word::Active } else { Word::Paused };
         return with_details(word, sources.state);
     }
@@ -86,7 +88,8 @@ pub(super) fn of(sources: &Sources<'_>, warnings: &mut Vec<Problem>) -> Stands {
     with_details(word, sources.state)
 }
 
-/// The status according to markers: another session's marker, or the removal of its own, means paused.
+/// The status according to marker files: paused if only another session has a marker file, or if this
+/// session's was removed.
 fn marked(tree: &Tree, own: &str) -> Option<Word> {
     if tree.get(own).is_some() {
         return Some(Word::Active);
@@ -95,7 +98,7 @@ fn marked(tree: &Tree, own: &str) -> Option<Word> {
     (is_anothers || tree.is_taken_away(own)).then_some(Word::Paused)
 }
 
-/// The source written last wins; without times, the session's own file does.
+/// The status in the source that was written last; without times, the status in the session's own file.
 fn latest(tree: &Tree, statuses: &[(Word, &str)], warnings: &mut Vec<Problem>) -> Word {
     let Some((first, rest)) = statuses.split_first() else { return Word::Active };
     let mut counts = *first;

@@ -1,5 +1,5 @@
-//! workflow-session.json of every writer and version: its values, and their oddities. Unknown keys are left
-//! alone.
+//! Reads workflow-session.json as any writer and version of the tool writes it, and reports odd values.
+//! Ignores unknown keys.
 
 use super::STATE;
 use super::fields::{Fields, cut};
@@ -11,20 +11,21 @@ use crate::tree::{Entry, Tree};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-/// The file's values; empty where nothing is readable.
+/// The values of a state file; empty if nothing in the file is readable.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct State {
     /// The file exists and is readable.
     pub is_readable: bool,
-    /// Written by a later release: no `meta`, times and status at the top level, no word for a phase.
+    /// The file was written by a later release: it has no `meta`, its times and status are at the top level,
+    /// and it does not name a phase.
     pub is_later: bool,
     pub project: Option<String>,
     pub description: Option<String>,
     pub size: Option<Size>,
     pub phase: Option<PhaseWord>,
-    /// An invalid phase word.
+    /// The phase as written, if it is not a valid word.
     pub odd_phase: Option<String>,
-    /// As written: `implementing`, `interrupted`.
+    /// The status as written, such as `implementing` or `interrupted`.
     pub status: Option<String>,
     /// The file says that the last phase is done, although its phase word may still name it.
     pub is_review_done: bool,
@@ -52,7 +53,7 @@ pub struct Transition {
 }
 
 impl State {
-    /// A session that its tool made and nobody activated.
+    /// True for a session that the tool created and nobody activated.
     pub fn is_unbegun(&self) -> bool {
         self.status.as_deref().is_some_and(|status| status.trim().eq_ignore_ascii_case("initialized"))
     }
@@ -142,13 +143,13 @@ fn size(fields: &mut Fields<'_>) -> Option<Size> {
     let text = fields.first_text(&[&["type"], &["complexity"]])?;
     match Size::parse(&text) {
         Some(size) => Some(size),
-        // Later releases use other words here, for the kind of session.
+        // Later releases use this key for the kind of session, with other words.
         None if is_later(fields.map) => None,
         None => fields.odd(&["type"], no_size(&text)),
     }
 }
 
-/// The problem of an invalid word for the size.
+/// The problem to report for an invalid size.
 pub(super) fn no_size(text: &str) -> What {
     let known = ["simple", "medium", "complex"].map(ToOwned::to_owned).to_vec();
     What::NotOneOf { found: format!("'{}'", cut(text)), known, taken: Taken::Nothing }
@@ -162,7 +163,8 @@ fn phase(fields: &mut Fields<'_>) -> (Option<PhaseWord>, Option<String>) {
     }
 }
 
-/// Completed phases, and whether the last one is complete: a rolled-back session passed it once.
+/// Completed phases, and true if the last phase is completed. An earlier transition does not prove that,
+/// because a session that was rolled back has one as well.
 fn completed(fields: &mut Fields<'_>, transitions: &[Transition]) -> (Vec<PhaseWord>, bool) {
     let listed = fields.texts(&["progress", "completed_phases"]);
     if let Some(odd) = listed.iter().flatten().find(|name| PhaseWord::parse(name).is_none()) {
@@ -182,7 +184,7 @@ fn completed(fields: &mut Fields<'_>, transitions: &[Transition]) -> (Vec<PhaseW
     (by_name.iter().copied().chain(moved).collect(), is_done)
 }
 
-/// From `phases{NAME:{status}}`.
+/// Completed phases according to `phases{NAME:{status}}`.
 fn by_name(fields: &mut Fields<'_>) -> Vec<PhaseWord> {
     let Some(Value::Object(phases)) = fields.get(&["phases"]) else { return Vec::new() };
     let known = phases.keys().filter_map(|name| Some((name.clone(), PhaseWord::parse(name)?)));
@@ -196,7 +198,7 @@ fn by_name(fields: &mut Fields<'_>) -> Vec<PhaseWord> {
     done
 }
 
-/// From `phases{NAME:{completed_at}}`.
+/// Completion times according to `phases{NAME:{completed_at}}`.
 fn times(fields: &mut Fields<'_>) -> Vec<(PhaseWord, Timestamp)> {
     let Some(Value::Object(phases)) = fields.get(&["phases"]) else { return Vec::new() };
     let known = phases.keys().filter_map(|name| Some((name.clone(), PhaseWord::parse(name)?)));
@@ -218,7 +220,7 @@ fn transitions(fields: &mut Fields<'_>) -> Vec<Transition> {
     named.filter_map(|(name, entry)| one_transition(fields, &name, entry)).collect()
 }
 
-/// Reported under a name that identifies the entry in its list.
+/// Reads one transition. Problems are reported under `name`, which identifies the entry in its list.
 fn one_transition(fields: &mut Fields<'_>, name: &str, entry: Value) -> Option<Transition> {
     let map = Map::from_iter([(name.to_owned(), entry)]);
     let mut entry = Fields { map: &map, file: fields.file, now: fields.now, warnings: &mut *fields.warnings };
@@ -229,8 +231,8 @@ fn one_transition(fields: &mut Fields<'_>, name: &str, entry: Value) -> Option<T
     map[name].is_object().then_some(Transition { completed, next, at })
 }
 
-/// The phase that the file gives. In later releases the status can give it, and other fields are then out of
-/// date.
+/// The phase according to the file. In later releases the status may name the phase; the other fields are
+/// then out of date.
 pub(super) fn phase_told(state: &State, ground: Ground) -> Option<PhaseWord> {
     match (state.phase, by_status(state)) {
         (Some(phase), Some(status)) if ground == Ground::Active && phase.position() != status.position() => {
@@ -261,7 +263,7 @@ pub(super) fn say_which_phase(state: &State, taken: PhaseWord, folder: &str, war
     let path = format!("{folder}/{STATE}");
     let what = match (&state.odd_phase, state.phase) {
         (Some(odd), _) => What::NoSuch(Unknown::Phase { name: cut(odd), last_valid: taken.word() }),
-        // Later releases have no word for it; other fields suffice.
+        // Files of later releases need not name a phase; their other fields suffice.
         (None, None) if state.is_readable && !state.is_later && last_valid(state).is_none() => {
             What::Absent(Taken::WorkedOut(taken.word()))
         }

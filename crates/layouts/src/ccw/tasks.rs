@@ -1,4 +1,4 @@
-//! The files of a session's tasks, and their oddities. `linking` links tasks to each other.
+//! Reads a session's task files, and reports odd values. `linking` resolves the relations between tasks.
 
 mod linking;
 
@@ -28,7 +28,7 @@ pub enum TaskStatus {
     Active,
     Completed,
     Blocked,
-    /// Split into others; done when those are.
+    /// Split into other tasks; done when these are done.
     Container,
     /// Cancelled, so that nothing remains to be done.
     Cancelled,
@@ -51,7 +51,7 @@ impl TaskStatus {
 /// A task as read from its file, with its relations resolved.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Task {
-    /// Below the home of all sessions.
+    /// The path of the task's file, below the home of all sessions.
     pub file: String,
     pub id: ItemId,
     pub title: String,
@@ -65,7 +65,7 @@ pub struct Task {
     pub updated: Option<Timestamp>,
     /// Listed among the current tasks, but without a file.
     pub is_only_listed: bool,
-    /// As in the file, not yet resolved.
+    /// The parent as written in the file, not yet resolved.
     named_parent: Option<String>,
     named_parts: Vec<String>,
     named_needs: Vec<String>,
@@ -84,9 +84,9 @@ pub struct Tasks {
     pub tasks: Vec<Task>,
     /// Files that exist but were not read, because only their number was needed.
     pub unread: usize,
-    /// Unreadable files; they are never written.
+    /// Unreadable task files, which are never written.
     pub broken: Vec<String>,
-    /// A file uses a status word of later releases.
+    /// True if a task file uses a status word of later releases.
     pub is_later: bool,
 }
 
@@ -140,7 +140,7 @@ pub(super) fn read(tree: &Tree, folder: &str, now: Timestamp, warnings: &mut Vec
 }
 
 impl Tasks {
-    /// Work that the session's own file calls current is open, even without a task file.
+    /// Adds tasks that the session's own file calls current, but that have no task file: they are open.
     pub(super) fn add_listed(&mut self, names: &[String], folder: &str) {
         let is_known = |tasks: &Self, name: &str| {
             let stem =
@@ -219,7 +219,8 @@ fn one(file: &str, content: &[u8], now: Timestamp, warnings: &mut Vec<Problem>) 
         texts.into_iter().filter_map(|(key, text)| Some((key.to_owned(), Value::from(text?)))).collect();
     for key in CONTEXT {
         if let Some(value) = fields.get(&["context", key]).filter(|value| !is_nothing(value)).cloned() {
-            // Texts, lists of them, and sometimes more; a number or a boolean says nothing about work.
+            // A description is a string, a list of strings, or sometimes an object; a number or a boolean
+            // describes no work.
             if value.is_number() || value.is_boolean() {
                 let what = What::WrongType { found: value.to_string(), wanted: Type::Text };
                 let _: Option<()> = fields.odd(&["context", key], what);
@@ -325,7 +326,7 @@ pub(super) fn spelled_like(id: &str, known: &[&str]) -> Option<String> {
     Some(format!("{written}{number:0>width$}"))
 }
 
-/// Sort key that puts the tenth after the ninth: pads every number.
+/// A sort key for ids in which every number is padded, so that the tenth comes after the ninth.
 pub(super) fn natural(id: &str) -> String {
     let mut key = String::new();
     let mut digits = String::new();

@@ -78,7 +78,8 @@ pub(super) fn anew(
     files
 }
 
-/// Later releases have no registry, and their sessions create none.
+/// The registry with the session's line, if it must change. Later releases have no registry, and their
+/// sessions create none.
 fn line(publication: &SessionToPublish<'_>, said: &Said<'_>, folder: &Folder<'_>) -> Option<FileChange> {
     let bytes: &[u8] = match folder.tree.get(REGISTRY) {
         Some(Entry::File(bytes)) => bytes,
@@ -101,7 +102,7 @@ fn line(publication: &SessionToPublish<'_>, said: &Said<'_>, folder: &Folder<'_>
     registry::with_line(bytes, &entered).map(|content| FileChange { path: REGISTRY.to_owned(), content })
 }
 
-/// Events since the session was adopted: earlier ones were read from these files.
+/// Events since the session was adopted. Earlier events were read from these very files.
 fn ours(since: &[Recorded]) -> &[Recorded] {
     let adopted = since.iter().rposition(|recorded| matches!(recorded.event, Event::Adopted { .. }));
     &since[adopted.map_or(0, |at| at + 1)..]
@@ -120,14 +121,14 @@ fn size(session: &Session) -> Option<Size> {
     session.fields.get("type").and_then(Value::as_str).and_then(Size::parse)
 }
 
-/// A file being changed. A foreign non-object in the way of a path stays.
+/// A file being changed. A foreign value that is not an object, but in the way of a path, stays.
 struct Changes {
     document: Document,
     any: bool,
 }
 
 impl Changes {
-    /// `None` if an existing file is unreadable.
+    /// Starts changing a file with this content, or a new file; `None` if an existing file is unreadable.
     fn to(content: Option<&[u8]>) -> Option<Self> {
         let document = match content {
             Some(bytes) => Document::parse(bytes).ok()?,
@@ -143,7 +144,7 @@ impl Changes {
         }
     }
 
-    /// Sets the first of these paths that has a value; otherwise the first path.
+    /// Sets a value at the first of these paths that has one already; otherwise at the first path.
     fn set_where_it_is(&mut self, paths: &[&[&str]], value: &Value) {
         let there = paths.iter().find(|path| self.document.get(path).is_some_and(|value| !value.is_null()));
         if let Some(path) = there.or(paths.first()) {

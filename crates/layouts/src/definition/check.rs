@@ -16,7 +16,7 @@ type KindAndPlace = (CheckKind, Option<Place>);
 
 pub(super) struct CheckSchema {
     pub(super) name: &'static str,
-    /// In addition to the common keys.
+    /// The keys of this kind of check, in addition to the common ones.
     pub(super) keys: &'static [&'static str],
     read: fn(&mut Report, &Section) -> Found<KindAndPlace>,
 }
@@ -33,7 +33,7 @@ pub(super) const KINDS: &[CheckSchema] = &[
 pub(super) fn read(report: &mut Report, section: Section) -> Found<(CheckDefinition, Option<Place>)> {
     let id = section.required_name(report, "id");
     let help = section.owned_prose(report, "help");
-    // The allowed keys depend on the kind, so without one the rest is not read.
+    // The allowed keys depend on the kind, so a check without a kind is not read any further.
     let kind = kind_of(report, &section)?;
     let section = section.called(format!("a check of kind '{}'", kind.name));
     refuse_foreign_keys(report, kind, &section);
@@ -55,7 +55,7 @@ fn kind_of(report: &mut Report, section: &Section) -> Found<&'static CheckSchema
     Err(report.add_unknown(word.offset, "kind of check", word.text, &names, hint))
 }
 
-/// A key of another kind more likely means the wrong kind than a typing mistake.
+/// Reports keys that belong to another kind of check: the kind is more likely wrong than the key.
 fn refuse_foreign_keys(report: &mut Report, kind: &CheckSchema, section: &Section) {
     let known: Vec<&str> = COMMON_KEYS.iter().chain(kind.keys).copied().collect();
     let keys_here = format!("the keys of {}: {}", section.what, known.join(", "));
@@ -76,11 +76,11 @@ fn refuse_foreign_keys(report: &mut Report, kind: &CheckSchema, section: &Sectio
     }
 }
 
-/// When a file older than the phase is accepted.
+/// When a check accepts a file older than the phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stale {
     Ok,
-    /// From the workflow's second run.
+    /// From the workflow's second run on.
     LaterRuns,
 }
 

@@ -30,7 +30,7 @@ pub(super) fn fields(report: &mut Report, root: &Section) -> Found<BTreeMap<Stri
     Ok(fields.into_iter().map(|(name, field)| (name.into(), field)).collect())
 }
 
-/// Its type, whether it is required, and its description.
+/// Reads the type of a piece of evidence, whether it is required, and its description.
 fn evidence_entry(report: &mut Report, section: &Section) -> Found<(ValueType, bool, Option<String>)> {
     section.refuse_unknown_keys(report, EVIDENCE_KEYS);
     let value_type = value_type(report, section);

@@ -3,10 +3,10 @@
 use super::mistake::{Found, Report, quoted};
 use super::section::Section;
 
-/// Ten years: anything longer is surely a mistake, and must not overflow a calendar.
+/// Ten years: anything longer is surely a mistake, and could overflow a calendar.
 const LONGEST_SECONDS: u64 = 3650 * 24 * 60 * 60;
 
-/// Seconds, never 0.
+/// The duration in seconds, never 0.
 pub(super) fn read(report: &mut Report, section: &Section, key: &str) -> Found<Option<u64>> {
     let Some(text) = section.string(report, key)? else {
         return Ok(None);

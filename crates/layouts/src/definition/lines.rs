@@ -1,9 +1,9 @@
-//! Source positions of texts that are compiled later. Holds positions, not meanings.
+//! Source positions of strings that are compiled later. Stores positions, not meanings.
 
 use model::id::Name;
 use std::collections::BTreeMap;
 
-/// Line and column, both from 1; columns count characters.
+/// A line and a column, both from 1; columns count characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     pub line: usize,

@@ -23,10 +23,10 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// A value that was read; or, if it could not be, proof that the reason was reported.
+/// A value that was read, or proof that the reason for its absence was reported.
 pub(super) type Found<T> = Result<T, Reported>;
 
-/// Only `Report` creates one, so a reader cannot give up without a reason.
+/// Proof that a mistake was reported. Only `Report` creates one, so a reader cannot give up without a reason.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reported(());
 
@@ -49,7 +49,7 @@ impl<'text> Report<'text> {
         self.mistakes
     }
 
-    /// `offset` is a byte offset into the text.
+    /// Reports a mistake; `offset` is a byte offset into the text.
     pub(super) fn add(&mut self, offset: usize, message: impl Into<String>) -> Reported {
         self.push(offset, message.into(), None)
     }
@@ -63,7 +63,7 @@ impl<'text> Report<'text> {
         self.push(offset, message.into(), Some(hint.into()))
     }
 
-    /// An unknown word; `kind` is what was expected ("key", "kind of check").
+    /// Reports an unknown word; `kind` is what was expected ("key", "kind of check").
     pub(super) fn add_unknown(
         &mut self,
         offset: usize,
@@ -107,7 +107,8 @@ pub(super) fn quoted(text: &str) -> String {
     format!("'{shown}'")
 }
 
-/// Control characters, and those that reorder visible text: people judge a command by its appearance.
+/// True for control characters, and for those that reorder visible text: people judge a command by its
+/// appearance.
 pub(super) fn is_unprintable(letter: char) -> bool {
     letter.is_control() || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -1,4 +1,4 @@
-//! The phases of a definition: each on its own, then their references to one another.
+//! The phases of a definition: reads each phase, then checks the references between phases.
 
 use super::check;
 use super::declared;
@@ -14,7 +14,7 @@ use toml::de::DeValue;
 pub(super) const KEYS: &[&str] = &[
     "id", "title", "purpose", "produces", "needs", "when", "items", "strict", "terminal", "evidence", "check",
 ];
-/// Keys without effect in a terminal phase, which ends as soon as it starts.
+/// Keys that have no effect in a terminal phase, which ends as soon as it starts.
 const USELESS_IN_TERMINAL: &[&str] = &["check", "evidence", "when", "items"];
 
 pub(super) fn read_all(report: &mut Report, root: &Section) -> Found<(Vec<PhaseDefinition>, Lines)> {
@@ -119,7 +119,7 @@ fn the_one_before(ids: &[Option<Text>], position: usize) -> Vec<Name> {
     valid_names(before)
 }
 
-/// An invalid id is reported at its own position, so it is omitted here.
+/// The valid ids; an invalid one is reported at its own position.
 fn valid_names<'a>(ids: impl IntoIterator<Item = Text<'a>>) -> Vec<Name> {
     ids.into_iter().filter_map(|id| Name::parse(id.text).ok()).collect()
 }
@@ -186,7 +186,8 @@ fn checks(report: &mut Report, section: &Section) -> Found<(Vec<CheckDefinition>
     Ok((checks, lines))
 }
 
-/// Case is ignored: ids become file names, and some file systems ignore case.
+/// Reports ids that are used twice. Case is ignored: ids become file names, and some file systems ignore
+/// case.
 fn refuse_repeats(report: &mut Report, what: &str, ids: &[Option<Text>]) -> Found<()> {
     let mut reported: Option<Reported> = None;
     for (position, id) in ids.iter().enumerate() {

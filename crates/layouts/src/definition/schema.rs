@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 
 const NAME_PATTERN: &str = "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$";
 const DURATION_PATTERN: &str = "^[0-9]+[smhd]$";
-/// Relative and without '\'. Excluding '..' needs a look-ahead, which not every editor supports.
+/// Matches relative paths without '\'. Excluding '..' needs a look-ahead, which not every editor supports.
 const PATH_PATTERN: &str = r"^[^/\\][^\\]*$";
 
-/// Draft 2020-12.
+/// The schema of a definition, as of draft 2020-12.
 pub fn schema() -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -27,7 +27,7 @@ pub fn schema() -> Value {
                 "close",
                 "What completing the last phase does to the session: close it, or leave it active."
             ),
-            "keep_going": flag(false, "An agent that stops is sent to the next ready step."),
+            "keep_going": flag(false, "An agent that stops is asked to continue with the next ready step."),
             "hold_at_stop": flag(
                 false,
                 "If an agent stops while the current phase is claimed as done but its gate is open, it is asked once to continue, with a list of what is missing."
@@ -70,7 +70,7 @@ fn phase() -> Value {
             "title": text("The name shown to people. Default: the id."),
             "purpose": text("The task of this phase; shown to every agent that takes over."),
             "produces": {
-                "description": "Files that this phase writes, relative to the session's workspace. {run} and {item} are filled in.",
+                "description": "Files that this phase writes, relative to the session's workspace. {run} stands for the number of the run, {item} for the id of the item.",
                 "type": "array",
                 "uniqueItems": true,
                 "items": path("A file.")
@@ -81,7 +81,7 @@ fn phase() -> Value {
                 "uniqueItems": true,
                 "items": name("The id of an earlier phase.")
             },
-            "when": text("A CEL expression. If it is false, or yields texts that say why not, the phase is skipped."),
+            "when": text("A CEL expression. If it is false, or returns a list of reasons that is not empty, the phase is skipped."),
             "items": name("The kind of items in this phase, such as task."),
             "strict": flag(true, "A failed check stops the phase; otherwise the phase passes with warnings."),
             "terminal": flag(
@@ -104,7 +104,9 @@ fn check() -> Value {
         "enum": ["ok", "later-runs"]
     });
     let clean = json!({ "description": "The worktree has no uncommitted changes.", "type": "boolean" });
-    let path = path("A file, relative to the session's workspace. {run} and {item} are filled in.");
+    let path = path(
+        "A file, relative to the session's workspace. {run} stands for the number of the run, {item} for the id of the item.",
+    );
     json!({
         "description": "A check of a phase's gate.",
         "oneOf": [
@@ -163,7 +165,7 @@ fn evidence() -> Value {
         "properties": {
             "type": value_type(),
             "required": flag(false, "The phase cannot be completed without it."),
-            "describe": text("What it means.")
+            "describe": text("What the evidence means.")
         }
     })
 }
@@ -183,7 +185,7 @@ fn field() -> Value {
                 "uniqueItems": true
             },
             "default": { "description": "The value until it is set." },
-            "describe": text("What it means.")
+            "describe": text("What the field means.")
         }
     })
 }
@@ -196,18 +198,18 @@ fn requirement() -> Value {
         "additionalProperties": false,
         "properties": {
             "scope": {
-                "description": "How long it stays satisfied.",
+                "description": "How long the requirement stays satisfied.",
                 "enum": ["session", "branch", "single_use", "permanent"]
             },
             "tools": {
-                "description": "The agent's tools that it blocks.",
+                "description": "The agent's tools that the requirement blocks.",
                 "type": "array",
                 "minItems": 1,
                 "uniqueItems": true,
                 "items": { "type": "string", "minLength": 1 }
             },
             "satisfied_by": {
-                "description": "What satisfies it: a phase of this workflow, or a skill of the agent.",
+                "description": "What satisfies the requirement: a phase of this workflow, or a skill of the agent.",
                 "type": "array",
                 "uniqueItems": true,
                 "items": { "type": "string", "pattern": "^(phase|skill):.+$" }

@@ -14,7 +14,7 @@ pub(super) struct Text<'a> {
 }
 
 pub(super) struct Section<'a> {
-    /// Its name in messages: "a phase", "a check of kind 'expr'".
+    /// How messages name this table: "a phase", "a check of kind 'expr'".
     pub(super) what: String,
     pub(super) offset: usize,
     table: &'a DeTable<'a>,
@@ -25,7 +25,7 @@ impl<'a> Section<'a> {
         Self { what: "a workflow".to_owned(), offset: 0, table }
     }
 
-    /// `name` is a key or an entry's name, as the author would search for it.
+    /// A table at a key; `name` is a key or an entry's name, as the author would search for it.
     pub(super) fn of_value(
         report: &mut Report,
         what: &str,
@@ -59,18 +59,18 @@ impl<'a> Section<'a> {
         self.table.get(key)
     }
 
-    /// Any string; use `line` or `prose` for text shown to people.
+    /// Reads any string; use `line` or `prose` for text shown to people.
     pub(super) fn string(&self, report: &mut Report, key: &str) -> Found<Option<Text<'a>>> {
         self.value(key).map(|value| string_of(report, &quoted(key), value)).transpose()
     }
 
-    /// A single-line string that is not blank.
+    /// Reads a single-line string that is not blank.
     pub(super) fn line(&self, report: &mut Report, key: &str) -> Found<Option<Text<'a>>> {
         let found = self.string(report, key)?;
         found.map(|text| single_line(report, &quoted(key), text)).transpose()
     }
 
-    /// A string that is not blank, possibly of several lines.
+    /// Reads a string that is not blank, possibly of several lines.
     pub(super) fn prose(&self, report: &mut Report, key: &str) -> Found<Option<Text<'a>>> {
         let Some(text) = self.string(report, key)? else {
             return Ok(None);
@@ -80,7 +80,7 @@ impl<'a> Section<'a> {
         Ok(Some(text))
     }
 
-    /// `prose` as an owned string.
+    /// Reads a string as `prose` does, and returns an owned copy.
     pub(super) fn owned_prose(&self, report: &mut Report, key: &str) -> Found<Option<String>> {
         Ok(self.prose(report, key)?.map(|text| text.text.to_owned()))
     }
@@ -113,7 +113,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// A word from a fixed list.
+    /// Reads a word from a fixed list.
     pub(super) fn choice<T: Copy>(
         &self,
         report: &mut Report,
@@ -141,7 +141,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// An array of distinct strings.
+    /// Reads an array of distinct strings.
     pub(super) fn strings(&self, report: &mut Report, key: &str) -> Found<Option<Vec<Text<'a>>>> {
         let Some(array) = self.array(report, key)? else {
             return Ok(None);
@@ -161,7 +161,7 @@ impl<'a> Section<'a> {
         reported.map_or(Ok(Some(texts)), Err)
     }
 
-    /// The tables of an array of tables, in order; `header` is the line that starts one.
+    /// Reads an array of tables, in order; `header` is the line that starts one table.
     pub(super) fn tables(&self, report: &mut Report, key: &str, header: &str) -> Found<Vec<Section<'a>>> {
         let Some(value) = self.value(key) else {
             return Ok(Vec::new());
@@ -176,7 +176,7 @@ impl<'a> Section<'a> {
         sections.into_iter().collect()
     }
 
-    /// The entries of a table with author-chosen keys, in source order.
+    /// Reads the entries of a table whose keys are chosen by the author, in source order.
     pub(super) fn named_tables<T>(
         &self,
         report: &mut Report,

@@ -19,7 +19,7 @@ pub(super) fn kind(value: &DeValue) -> &'static str {
     }
 }
 
-/// Sessions hold JSON, so a value without a JSON form is a mistake.
+/// Converts a value to JSON, in which sessions store values; a value without a JSON form is a mistake.
 pub(super) fn json(report: &mut Report, value: &Spanned<DeValue>) -> Found<Value> {
     let offset = value.span().start;
     match value.get_ref() {
@@ -60,7 +60,7 @@ pub(super) fn fits(value_type: ValueType, value: &Value) -> bool {
     }
 }
 
-/// Numbers are equal in either spelling: 82, 82.0.
+/// True for equal values. Numbers are equal in either spelling: 82, 82.0.
 pub(super) fn same(left: &Value, right: &Value) -> bool {
     match (left.as_f64(), right.as_f64()) {
         (Some(left), Some(right)) => left.total_cmp(&right).is_eq(),

@@ -14,7 +14,7 @@ pub(super) fn section_of_map(path: &str) -> Option<u32> {
     number.parse().ok().filter(|section| *section > 0 && argument_map(*section) == path)
 }
 
-/// The original name of an archived version; otherwise the file's own name.
+/// The name under which an archived version was archived; for any other file, its own name.
 pub(super) fn current_name(path: &str) -> String {
     let archived = path.strip_suffix(".md").and_then(|stem| {
         let (stem, version) = stem.rsplit_once(".v")?;
@@ -23,14 +23,14 @@ pub(super) fn current_name(path: &str) -> String {
     archived.map_or_else(|| path.to_owned(), |stem| format!("{stem}.md"))
 }
 
-/// The target of a path in the state.
+/// The target of a path in the state file.
 pub(super) enum Referred {
-    /// Relative to the session's folder.
+    /// In the session's folder; the path is relative to that folder.
     Inside(String),
     Outside,
 }
 
-/// The folder may have moved since the path was written.
+/// Resolves a path in the state file, whose folder may have moved since the path was written.
 pub(super) fn refer(path: &str, state: &State, folder: &Folder<'_>) -> Referred {
     let inside = |rest: &str| Referred::Inside(rest.trim_start_matches("./").to_owned());
     let said = state.session_dir.as_deref().map(|said| said.trim_end_matches('/'));

@@ -1,6 +1,6 @@
-//! Effects of revising a stage on later ones: sections whose argument map was archived are redone, nothing
-//! keeps naming an archived file, and approval of the whole is withdrawn. Effects of a new run: everything
-//! restarts. Events only.
+//! Effects of a revised stage on later ones: sections whose argument map was archived are redone, no field
+//! names an archived file any more, and the approval of all sections together is withdrawn. Effects of a new
+//! run: everything restarts. Creates events only.
 
 use super::artifacts::argument_map;
 use super::position::Standpoint;
@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const COUNTERS: [&str; 2] = ["verified_claims", "deferred_claims"];
 
-/// For the session before the revision.
+/// Events that follow from a revision, given the session before it.
 pub(super) fn of_revision(revision: &Revision, before: &Standpoint<'_>) -> Vec<Event> {
     let away = revision.archived.iter().filter(|archived| !archived.copied);
     let away: BTreeSet<&str> = away.map(|archived| file_name(&archived.from)).collect();
@@ -45,11 +45,11 @@ pub(super) fn of_revision(revision: &Revision, before: &Standpoint<'_>) -> Vec<E
     events
 }
 
-/// For the session before a new run: the file has one list of sections, whose ids the new run reuses. The log
-/// keeps the earlier results.
+/// Events that follow from a new run, given the items before it. The file has one list of sections, whose ids
+/// the new run reuses. The log keeps the earlier results.
 pub(super) fn of_new_run(items: &ItemBook) -> Vec<Event> {
     let mut gone: Vec<&Item> = items.iter().collect();
-    // Parts before their containers.
+    // Parts are dropped before their containers.
     gone.sort_by_key(|item| (Reverse(item.level()), item.sort_key()));
     let dropped = gone.into_iter().map(|item| {
         let (id, run, phase) = (item.id.clone(), item.run.clone(), item.phase.clone());
@@ -59,7 +59,7 @@ pub(super) fn of_new_run(items: &ItemBook) -> Vec<Event> {
     dropped.chain([Event::FieldsSet { phase: None, fields }]).collect()
 }
 
-/// Keys of a stage that name a missing file.
+/// Clears the keys of a stage that name an archived file.
 fn unnamed(phase: &Phase, position: usize, away: &BTreeSet<&str>) -> Option<Event> {
     let names = |key: &str| phase.fields.get(key).and_then(Value::as_str).map(file_name);
     let own = FILE_KEYS.into_iter().filter(|(of, _, _)| *of == position);
@@ -68,7 +68,8 @@ fn unnamed(phase: &Phase, position: usize, away: &BTreeSet<&str>) -> Option<Even
     (!fields.is_empty()).then(|| Event::FieldsSet { phase: Some(phase.id().clone()), fields })
 }
 
-/// The approval of all sections together no longer applies; the finished essay may be archived.
+/// Withdraws the approval of all sections together, and clears the path of the finished essay if it was
+/// archived.
 fn session_fields(revision: &Revision, away: &BTreeSet<&str>) -> Option<Event> {
     let mut fields = BTreeMap::new();
     let arguments = STAGES[2].name;
@@ -76,17 +77,19 @@ fn session_fields(revision: &Revision, away: &BTreeSet<&str>) -> Option<Event> {
     if revision.phase == *arguments || is_open(&revision.flagged) || is_open(&revision.restarted) {
         fields.insert("birds_eye_approved".to_owned(), json!(false));
     }
-    // The file may name it although the session does not: it is filled in on completion.
+    // The file may name the finished essay although the session does not: the name is filled in on
+    // completion.
     if away.contains(FINAL) {
         fields.insert("final_essay_file".to_owned(), Value::Null);
     }
     (!fields.is_empty()).then_some(Event::FieldsSet { phase: None, fields })
 }
 
-/// Restarts a section; after a change that is not major the user reviews it and decides what to revise.
+/// Restarts a section. After a change that is not major, the user reviews the section and decides what to
+/// revise.
 fn section_again(section: &Item, is_major: bool, told: &str) -> Vec<Event> {
     let mut change = ItemChange::default();
-    // The file may contain it although the session does not.
+    // The file may contain this key although the session does not.
     change.fields.insert(told.to_owned(), Value::Null);
     let is_flagged = section.fields.get(NEEDS_REVIEW) == Some(&Value::Bool(true));
     if is_flagged == is_major {

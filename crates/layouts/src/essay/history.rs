@@ -1,4 +1,5 @@
-//! Converts a state to events: folding them gives the session, and adopting it stores exactly these.
+//! Converts a state to events: folding the events gives the session, and adopting the session stores exactly
+//! these events.
 
 use super::artifacts::{artifact_of, current_name};
 use super::state::{Claim, Revised, Section, StageStatus, State, Status};
@@ -91,7 +92,7 @@ impl Telling<'_> {
     }
 
     fn revised(&mut self, revised: &Revised) {
-        // As recorded for the session's files; for a session outside projects, by name only.
+        // Archived files are named as in the log; those of a session outside the project by name only.
         let spot = &self.folder.spot;
         let recorded = |name: String| {
             if spot.home.starts_with('/') { name } else { spot.below_project(&name) }
@@ -113,7 +114,7 @@ impl Telling<'_> {
         self.add(revised.at.unwrap_or(self.end), Event::PhaseRevised { revision });
     }
 
-    /// The current stage comes last, which makes it current.
+    /// Adds events for all stages. The current stage comes last, which makes it the current phase.
     fn stages(&mut self) {
         let current = current(self.state);
         let mut since = self.begin;
@@ -135,7 +136,7 @@ impl Telling<'_> {
                     self.fields_of(position, since);
                     self.add(since, Event::PhaseStarted { phase: self.phase(position) });
                 } else {
-                    // Reviewing it is the current work.
+                    // The current work is to review this stage.
                     self.stage(position, since);
                 }
             }
@@ -146,7 +147,8 @@ impl Telling<'_> {
     fn stage(&mut self, position: usize, since: Timestamp) {
         let stage = &self.state.stages[position];
         let phase = self.phase(position);
-        // When it ended is not known: it has no length, rather than one that nobody measured.
+        // If the file does not say when the stage ended, the stage has no duration, rather than one that
+        // nobody measured.
         let at = stage.completed_at.unwrap_or(since);
         match stage.status {
             StageStatus::NotStarted => self.fields_of(position, since),
@@ -174,7 +176,7 @@ impl Telling<'_> {
         }
     }
 
-    /// A stage's fields are recorded when it is completed, so that later changes can be detected.
+    /// Adds a stage's fields when the stage is completed, so that later changes can be detected.
     fn fields_of(&mut self, position: usize, at: Timestamp) {
         let own = self.state.stages[position].fields.clone();
         if !own.is_empty() {
@@ -187,7 +189,7 @@ impl Telling<'_> {
         }
     }
 
-    /// The remaining fields, last: the session's last activity is then what the file says.
+    /// Adds the remaining fields last, at the time of the session's last activity according to the file.
     fn fields(&mut self) {
         let is_shared = |name: &str| super::state::SHARED_KEYS.iter().any(|(_, shared)| *shared == name);
         let fields = self.taken(|name| !is_shared(name));
@@ -219,7 +221,7 @@ impl Telling<'_> {
             let is_active = active == Some(i64::from(section.index));
             let paragraph = self.state.stages[3].current_paragraph.filter(|_| is_active);
             self.paragraphs(section, &id, paragraph);
-            // A section is done when its paragraphs are, whatever the file says.
+            // A section is done only when its paragraphs are, whatever the file says.
             let is_short = section.paragraphs.is_some_and(|total| section.approved < total);
             let status = match section.status {
                 StageStatus::Completed if is_short => StageStatus::InProgress,
@@ -308,7 +310,7 @@ impl Telling<'_> {
         }
     }
 
-    /// The file's own last activity counts, also if nothing else is dated then.
+    /// Adds an edit at the time of the last activity in the file, if no other event is as late.
     fn last_active(&mut self) {
         let at = self.end.min(self.folder.now);
         let is_in_progress = matches!(self.state.status, Some(Status::InProgress) | None);
@@ -341,7 +343,8 @@ fn is_note(event: &Event) -> bool {
     matches!(event, Event::NoteAdded { .. })
 }
 
-/// The stage in progress according to the file, unless it is completed. `None` when all are.
+/// The stage in progress: the one that the file names, unless it is completed; otherwise the next one that is
+/// not completed. `None` if all are.
 pub(super) fn current(state: &State) -> Option<usize> {
     let is_done = |position: &usize| state.stages[*position].status == StageStatus::Completed;
     let said = state.current.filter(|position| !is_done(position));
@@ -349,8 +352,8 @@ pub(super) fn current(state: &State) -> Option<usize> {
     said.or_else(after).or_else(|| (0..STAGES.len()).find(|position| !is_done(position)))
 }
 
-/// The built-in definition; its own tests show that it has no mistakes. Parsed once: a list may hold a
-/// thousand sessions.
+/// The built-in workflow, whose definition is known to have no mistakes because it has tests of its own.
+/// Parsed once, because a list may contain a thousand sessions.
 pub(super) fn workflow() -> Option<&'static (WorkflowRef, Vec<PhaseStub>)> {
     static ESSAY: OnceLock<Option<(WorkflowRef, Vec<PhaseStub>)>> = OnceLock::new();
     let found = ESSAY.get_or_init(|| {
@@ -360,7 +363,7 @@ pub(super) fn workflow() -> Option<&'static (WorkflowRef, Vec<PhaseStub>)> {
     found.as_ref().filter(|(_, phases)| phases.len() == STAGES.len())
 }
 
-/// The definition with its declared fields.
+/// The built-in definition with its declared fields.
 pub(super) fn defined() -> Option<&'static Workflow> {
     static ESSAY: OnceLock<Option<Workflow>> = OnceLock::new();
     let read = || Some(definition::read(builtin::find(NAME)?.text).ok()?.workflow);

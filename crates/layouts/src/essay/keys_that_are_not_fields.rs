@@ -1,5 +1,5 @@
-//! Keys of the state that are not fields, with the commands that set them: they follow from the session, or
-//! are kept elsewhere.
+//! Keys of the state that are not fields, with the commands that set them. Their values follow from the
+//! session, or are stored elsewhere.
 
 use super::STAGES;
 use crate::capabilities::FieldOf;
@@ -13,7 +13,7 @@ pub(super) fn instead(of: FieldOf, name: &str) -> Option<String> {
     match last_key(name) {
         None => known(name).map(ToOwned::to_owned),
         Some(key) => {
-            Some(known(key).map_or_else(|| format!("name only its last key: {key}=VALUE"), ToOwned::to_owned))
+            Some(known(key).map_or_else(|| format!("use only the last key: {key}=VALUE"), ToOwned::to_owned))
         }
     }
 }
@@ -31,7 +31,7 @@ fn of_session(name: &str) -> Option<&'static str> {
     Some(match name {
         "status" => "use leftoff pause, resume, close or abandon",
         "current_stage" | "current_stage_name" => "use leftoff advance, revisit or rollback",
-        "session_dir" => "it is where the session's folder is",
+        "session_dir" => "its value is the path of the session's folder",
         "started_at" | "last_activity" | "completed_at" => {
             "leftoff writes it when the session, stage or section starts or ends"
         }
@@ -76,7 +76,7 @@ fn of_stage(name: &str) -> Option<&'static str> {
 
 fn of_section(name: &str) -> Option<&'static str> {
     Some(match name {
-        "section_index" => "it is the number in its id",
+        "section_index" => "its value is the number in the section's id",
         "status" => "use leftoff item start or leftoff item done",
         "completed_at" => "leftoff writes it when the session, stage or section starts or ends",
         "verified_claims" => "it is a counter: --count verified_claims=+1",

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 const COUNTS: [&str; 2] = ["total_paragraphs", "completed_paragraphs"];
 
-/// `theirs` with the counts of `base` where a section has something other than a number. That removed no
-/// paragraph.
+/// `theirs`, with the paragraph counts of `base` in sections that have something other than a number instead:
+/// such an edit removes no paragraphs.
 pub(super) fn with_counts_of(base: &[u8], theirs: Vec<u8>) -> Vec<u8> {
     let (Ok((base, _)), Ok(mut document)) = (yaml::object(base), Document::parse(&theirs)) else {
         return theirs;
@@ -35,7 +35,7 @@ pub(super) fn with_counts_of(base: &[u8], theirs: Vec<u8>) -> Vec<u8> {
     if any { document.into_bytes() } else { theirs }
 }
 
-/// `theirs` with a changed section count copied to its other place.
+/// `theirs`, with a section count that was changed at one of its two places copied to the other.
 pub(super) fn with_one_total(base: &[u8], theirs: Vec<u8>) -> Vec<u8> {
     let (Ok((base, _)), Ok(mut document)) = (yaml::object(base), Document::parse(&theirs)) else {
         return theirs;

@@ -1,4 +1,4 @@
-//! The essay pipeline's messages to its user, in its own words. Formats figures; decides nothing.
+//! The essay pipeline's messages to its user, in the pipeline's own words. Formats figures; decides nothing.
 
 use super::STAGES;
 use super::position::{Position, Standpoint};
@@ -14,14 +14,14 @@ use serde_json::Value;
 const BEST_VOICE: u32 = 5;
 
 impl Position {
-    /// `Stage 4, Section 3, Paragraph 2`
+    /// A position such as `Stage 4, Section 3, Paragraph 2`.
     pub fn short(self) -> String {
         let part =
             |name: &str, number: Option<u32>| number.map(|n| format!(", {name} {n}")).unwrap_or_default();
         format!("Stage {}{}{}", self.stage, part("Section", self.section), part("Paragraph", self.paragraph))
     }
 
-    /// `[Stage 4/4 - Paragraph Writing - Section 3, Paragraph 2]`
+    /// A position such as `[Stage 4/4 - Paragraph Writing - Section 3, Paragraph 2]`.
     pub fn long(self) -> String {
         let title = STAGES.get(self.stage as usize - 1).map_or("", |stage| stage.title);
         let section = self.section.map(|section| format!(" - Section {section}")).unwrap_or_default();
@@ -40,7 +40,7 @@ pub(super) fn resuming(standpoint: &Standpoint<'_>, at: Position) -> String {
     format!("Resuming at [Stage {}]. Here's where you left off: {summary}", at.stage)
 }
 
-/// `essay-pipeline-20260214-143022 -- Stage 3, Section 2 -- Last active: 2 hours ago`
+/// A line such as `essay-pipeline-20260214-143022 -- Stage 3, Section 2 -- Last active: 2 hours ago`.
 pub(super) fn line(folder: &str, at: Position, last_active: Timestamp, now: Timestamp) -> String {
     let place = Position { paragraph: None, ..at }.short();
     format!("{folder} -- {place} -- Last active: {}", ago(last_active, now))
@@ -54,7 +54,7 @@ pub(super) fn not_recovered(artifacts: &[&str]) -> String {
     format!("{} {files}", super::NOT_RECOVERED)
 }
 
-/// Everything known about a session's position.
+/// Everything known about the position of a session.
 pub(super) fn whole_state(standpoint: &Standpoint<'_>, folder: &Folder<'_>, at: Position) -> String {
     let fields = &standpoint.session.fields;
     let pushback = set(fields, "pushback_level").map_or("full".to_owned(), shown);
@@ -91,7 +91,7 @@ fn thesis(folder: &Folder<'_>) -> Option<String> {
     })
 }
 
-/// A field with a value: null means unset.
+/// The value of a field; `None` if the field is unset or null.
 fn set<'f>(fields: &'f Fields, name: &str) -> Option<&'f Value> {
     fields.get(name).filter(|value| !value.is_null())
 }
@@ -130,7 +130,7 @@ pub(super) fn completed(standpoint: &Standpoint<'_>, folder: &Folder<'_>) -> Str
     .join("\n")
 }
 
-/// The summary of a stage so far.
+/// The summary of a stage, as far as the stage is done.
 fn summary(standpoint: &Standpoint<'_>, position: usize) -> Vec<String> {
     let fields = &standpoint.session.fields;
     let is_untouched = position > 1 && standpoint.sections(position).is_empty();
@@ -216,7 +216,7 @@ pub(super) fn mean_voice(standpoint: &Standpoint<'_>) -> Option<f64> {
     (!scores.is_empty()).then(|| (mean * 100.0).round() / 100.0)
 }
 
-/// Words of the finished essay, or else of the draft, without headings and comments.
+/// The number of words of the finished essay, or else of the draft, without headings and comments.
 pub(super) fn word_count(folder: &Folder<'_>, of_final: bool) -> Option<u64> {
     let content = folder.tree.content(FINAL).filter(|_| of_final).or_else(|| folder.tree.content(DRAFT))?;
     let text = String::from_utf8_lossy(content);
@@ -242,7 +242,7 @@ fn shown(value: &Value) -> String {
     value.as_u64().map_or_else(|| model::gate::shown(value), grouped)
 }
 
-/// `2,000`
+/// A number with separators, such as `2,000`.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

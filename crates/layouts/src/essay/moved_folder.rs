@@ -1,4 +1,4 @@
-//! A state in a moved folder: rewrites paths that begin with the old folder.
+//! The state of a moved session: rewrites paths that begin with the old folder.
 
 use super::STAGES;
 use super::state::{FILE_KEYS, State};
@@ -6,7 +6,7 @@ use crate::yaml::Document;
 use crate::yaml::Step::{self, At, Key};
 use serde_json::{Value, json};
 
-/// The state with paths of this folder; `None` if nothing needs to change.
+/// The state with paths in this folder; `None` if nothing needs to change.
 pub(super) fn named(content: &[u8], place: &str) -> Option<Vec<u8>> {
     let mut document = Document::parse(content).ok()?;
     let said = document.get(&[Key("session_dir")])?;
@@ -15,13 +15,13 @@ pub(super) fn named(content: &[u8], place: &str) -> Option<Vec<u8>> {
     for path in paths(&document) {
         let Some(mut value) = document.get(&path) else { continue };
         bring(&mut value, &old, place);
-        // A path that cannot be set safely stays: readers find the file by its name.
+        // A path that cannot be set safely stays: readers find the file by its name anyway.
         drop(document.set(&path, &value));
     }
     Some(document.into_bytes())
 }
 
-/// The state for a session in that folder: files named in the old folder are in this one.
+/// A state as read for a session in another folder: files named in the old folder are in the new one.
 pub(super) fn here(state: &State, place: &str) -> State {
     let mut here = state.clone();
     let Some(old) = moved_from(state.session_dir.as_deref(), place) else { return here };
@@ -37,7 +37,7 @@ pub(super) fn here(state: &State, place: &str) -> State {
     here
 }
 
-/// The folder that a state names, if it is another. A relative one stays valid anywhere.
+/// The old folder that a state names, if the session has moved. A relative path stays valid anywhere.
 fn moved_from(said: Option<&str>, place: &str) -> Option<String> {
     let old = said?.trim_end_matches('/');
     (old.starts_with('/') && old != place).then(|| format!("{old}/"))
@@ -49,7 +49,7 @@ fn bring(value: &mut Value, old: &str, place: &str) {
     }
 }
 
-/// The places that name a file of the session.
+/// The places in a state that name a file of the session.
 fn paths(document: &Document) -> Vec<Vec<Step<'static>>> {
     let stage = |position: usize| [Key("stages"), Key(STAGES[position].key)];
     let mut paths: Vec<Vec<Step<'static>>> = FILE_KEYS

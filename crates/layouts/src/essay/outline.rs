@@ -1,5 +1,5 @@
-//! Sections settled by a completed stage: those of the outline for the argument maps, and the same ones for
-//! the draft. Events only.
+//! The sections that follow from a completed stage: the outline gives those of the argument maps, which give
+//! those of the draft. Creates events only.
 
 use super::history::workflow;
 use super::position::Standpoint;
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 const TOTAL: &str = "total_sections";
 
-/// For the session before the stage was completed.
+/// Events that follow from a completed stage, given the session before it.
 pub(super) fn settled(
     phase: &Name,
     attempt: &AttemptReport,
@@ -31,7 +31,8 @@ pub(super) fn settled(
     }
 }
 
-/// The number of sections: as given, or else the number of word targets, or else the outline's.
+/// Adds the sections of the outline. Their number is the given one, or else that of the word targets, or else
+/// that of the outline's titles.
 fn outlined(attempt: &AttemptReport, publication: &SessionToPublish<'_>, tree: &Tree) -> Vec<Event> {
     let text = String::from_utf8_lossy(tree.content(OUTLINE).unwrap_or_default()).into_owned();
     let titles = titles_of_outline(&text);
@@ -52,7 +53,7 @@ fn outlined(attempt: &AttemptReport, publication: &SessionToPublish<'_>, tree: &
     events
 }
 
-/// Every section with an argument map is written next.
+/// Adds a section of the draft for every section with an argument map.
 fn mapped(publication: &SessionToPublish<'_>) -> Vec<Event> {
     let standpoint = Standpoint::new(publication.session, publication.items);
     let sections = standpoint.sections(2).iter().filter(|(index, _)| standpoint.is_outlined(**index));
@@ -61,7 +62,7 @@ fn mapped(publication: &SessionToPublish<'_>) -> Vec<Event> {
     new.filter_map(|new| titled(3, new, publication)).collect()
 }
 
-/// A new section, or the new title of a known one.
+/// A new section, or a new title for a known one.
 fn titled(
     position: usize,
     (index, id, title): (u32, ItemId, Option<String>),

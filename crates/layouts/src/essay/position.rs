@@ -1,4 +1,4 @@
-//! The position inside the stages: section and paragraph, and the progress of each. Pure.
+//! The position inside the stages: section and paragraph, and the progress of each. Does no I/O.
 
 use super::state::StageStatus;
 use super::{NEEDS_REVIEW, STAGES};
@@ -23,7 +23,7 @@ pub struct Position {
 pub(super) struct Standpoint<'a> {
     pub session: &'a Session,
     book: &'a ItemBook,
-    /// Keyed by section number, for stages 3 and 4.
+    /// The sections of stages 3 and 4, by number.
     sections: [BTreeMap<u32, &'a Item>; 2],
 }
 
@@ -58,7 +58,7 @@ impl<'a> Standpoint<'a> {
     pub fn status(&self, position: usize) -> Option<StageStatus> {
         let phase = self.phase(position)?;
         match phase.state {
-            // Existing work still needs review.
+            // The stage has been worked on, and needs review.
             PhaseState::NotStarted if self.session.was_interrupted(phase.id()) => {
                 Some(StageStatus::NeedsReview)
             }
@@ -71,7 +71,7 @@ impl<'a> Standpoint<'a> {
         }
     }
 
-    /// An index from 0 to 3.
+    /// The index of the current stage, from 0 to 3.
     pub fn current(&self) -> Option<usize> {
         let current: &Name = self.session.run()?.current().id();
         STAGES.iter().position(|stage| *current == *stage.name)
@@ -126,7 +126,7 @@ impl<'a> Standpoint<'a> {
         Some(Position { stage, section, paragraph })
     }
 
-    /// The active one, or else the first that is not done.
+    /// The section and paragraph at which work continues: the active one, or else the first that is not done.
     fn at_work(&self, position: usize) -> (Option<u32>, Option<u32>) {
         let sections = self.sections(position);
         let has_active = |section: &Item| {

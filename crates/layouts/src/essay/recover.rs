@@ -69,7 +69,7 @@ pub(super) fn artifacts(tree: &Tree) -> Vec<&str> {
     tree.files().filter(is_artifact).collect()
 }
 
-/// Sets the section and paragraph at which work continues.
+/// Sets the current section and paragraph: those at which work continues.
 fn go_on(state: &mut State) {
     let Some(position) = state.current.filter(|at| state.stages[*at].status == StageStatus::NotStarted)
     else {
@@ -97,7 +97,8 @@ fn has_map(tree: &Tree, section: u32) -> bool {
     tree.has_file(&argument_map(section))
 }
 
-/// As many as the outline names, but no fewer than there are maps.
+/// The number of sections: as in the outline (or else in the draft), and at least the highest number of an
+/// argument map.
 fn section_count(tree: &Tree, maps: &BTreeSet<u32>, drafted: usize) -> u32 {
     let outlined = sections_of_outline(&text(tree, OUTLINE));
     let drafted = if outlined == 0 { u32::try_from(drafted).unwrap_or(0) } else { 0 };
@@ -109,11 +110,11 @@ pub(super) fn sections_of_outline(text: &str) -> u32 {
     u32::try_from(titles_of_outline(text).len()).unwrap_or(u32::MAX)
 }
 
-/// Headings that call themselves sections, or else all headings of the section level, or else entries of a
-/// numbered list.
+/// The titles of sections in an outline: headings that begin with a number, perhaps after the word "section",
+/// or else all headings of the section level, or else the entries of a numbered list.
 pub(super) fn titles_of_outline(text: &str) -> Vec<String> {
     let headings: Vec<(usize, &str)> = lines(text).filter_map(heading).collect();
-    // Below an explicit section heading, another number is one of its points.
+    // Numbered headings below a section's heading are points of that section.
     let said = headings.iter().filter(|(level, words)| *level > 1 && is_section(words));
     let first = said.clone().map(|(level, _)| *level).min();
     let named = said.filter(|(level, _)| Some(*level) == first).map(|(_, words)| (*words).to_owned());
@@ -131,16 +132,16 @@ fn without_number(line: &str) -> String {
         .to_owned()
 }
 
-/// The heading level of sections: the highest below the title, or the top level if there are several such
-/// headings and no others. `None` with at most a title.
+/// The heading level of sections: the highest level below the title, or the top level if there are several
+/// top-level headings and no others. `None` if there is at most a title.
 fn section_level(text: &str) -> Option<usize> {
     let levels: Vec<usize> = lines(text).filter_map(heading).map(|(level, _)| level).collect();
     let below = levels.iter().copied().filter(|level| *level > 1).min();
     below.or_else(|| (levels.len() > 1).then_some(1))
 }
 
-/// Sections by the draft's headings, each with its paragraphs. Written paragraphs count as approved: they
-/// enter the draft on approval.
+/// The sections of a draft, according to its headings, each with its paragraphs. Written paragraphs count as
+/// approved, because paragraphs enter the draft on approval.
 pub(super) fn sections_of_draft(text: &str) -> Vec<Section> {
     let level = section_level(text);
     let mut counts: Vec<u32> = if level.is_some() { Vec::new() } else { vec![0] };
@@ -162,7 +163,7 @@ pub(super) fn sections_of_draft(text: &str) -> Vec<Section> {
     let last = counts.len();
     let begun = |(place, count): (usize, u32)| Section {
         index: u32::try_from(place + 1).unwrap_or(u32::MAX),
-        // More may follow in the last one.
+        // The last section may still get more paragraphs.
         status: if place + 1 == last || count == 0 {
             StageStatus::InProgress
         } else {

@@ -1,4 +1,4 @@
-//! Reads session-state.yaml, every key and its oddities. Looks at no other file.
+//! Reads session-state.yaml: all keys, including odd values, which are reported. Looks at no other file.
 
 mod declared;
 mod reader;
@@ -30,7 +30,7 @@ pub(super) const SHARED_KEYS: [(usize, &str); 6] = [
     (2, "total_sections"),
     (2, "birds_eye_approved"),
 ];
-/// Keys of a stage that name files, with the files.
+/// Keys of a stage that name files, with the stage and the usual name of the file.
 pub(super) const FILE_KEYS: [(usize, &str, &str); 5] = [
     (0, "thesis_file", "stage-1-thesis.md"),
     (0, "development_log", "stage-1-development-log.md"),
@@ -44,7 +44,7 @@ pub(super) const OUTPUT_KEYS: [&str; 4] =
     ["final_essay_file", "sources_verified", "voice_consistency_score", "total_word_count"];
 /// Valid reasons for a deferred verification.
 pub(super) const DEFERRED_REASONS: [&str; 3] = ["timeout", "service_unavailable", "no_results"];
-/// Keys with a place of their own in a session, which are not fields.
+/// Top-level keys that a session stores in a place of their own rather than as fields.
 const KNOWN_KEYS: [&str; 12] = [
     "started_at",
     "last_activity",
@@ -105,14 +105,14 @@ impl StageStatus {
     }
 }
 
-/// The file's content.
+/// The content of a state file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct State {
     pub status: Option<Status>,
     pub started_at: Option<Timestamp>,
     pub last_activity: Option<Timestamp>,
     pub session_dir: Option<String>,
-    /// An index from 0 to 3.
+    /// The index of the current stage, from 0 to 3.
     pub current: Option<usize>,
     pub stages: [Stage; 4],
     /// Sections of stage 3.
@@ -131,7 +131,7 @@ pub(super) struct State {
 pub(super) struct Stage {
     pub status: StageStatus,
     pub completed_at: Option<Timestamp>,
-    /// As written, possibly not a valid section.
+    /// The current section as written, possibly not a valid one.
     pub current_section: Option<i64>,
     pub current_paragraph: Option<i64>,
     pub total_sections: Option<u32>,
@@ -151,7 +151,7 @@ pub(super) struct Section {
     pub fields: Fields,
 }
 
-/// A deferred verification, or a user statement that contradicted the fact check.
+/// A deferred verification, or a statement by the user that contradicts the fact check.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Claim {
     pub text: String,
@@ -169,10 +169,10 @@ pub(super) struct Revised {
     pub at: Option<Timestamp>,
 }
 
-/// Parses these bytes; on failure, why nothing is readable.
+/// Parses a state file; on failure, says why nothing in it can be used.
 pub(super) fn read(bytes: &[u8], now: Timestamp, problems: &mut Vec<Problem>) -> Result<State, Why> {
     let (fields, warnings) = yaml::object(bytes).map_err(Why::Syntax)?;
-    // Not every mapping is a state: one without a single known key was meant for something else.
+    // A mapping without a single known key is not a state, but was written for another purpose.
     if !KNOWN_KEYS.iter().any(|key| fields.contains_key(*key)) {
         return Err(Why::NoKeyOfASession);
     }
@@ -183,7 +183,8 @@ pub(super) fn read(bytes: &[u8], now: Timestamp, problems: &mut Vec<Problem>) ->
     Ok(Reader { now, problems }.state(&fields))
 }
 
-/// A wrong value in place of the stages: treating it as an edit would undo everything they contain.
+/// The damage, if the stages were replaced by a value of another type: to treat this as an edit would undo
+/// everything that the stages contain.
 fn damage(file: &Map<String, Value>) -> Option<Damage> {
     let is_no_mapping = |value: &&Value| !value.is_object();
     let no_mapping = |name: &str, value: &Value| Damage {
@@ -206,7 +207,7 @@ pub(super) fn names_a_file(key: &str) -> bool {
     key.ends_with("_file") || FILE_KEYS.iter().any(|(_, known, _)| *known == key)
 }
 
-/// True for a top-level key with a place of its own.
+/// True for a top-level key that a session stores in a place of its own.
 pub(super) fn is_known(key: &str) -> bool {
     KNOWN_KEYS.contains(&key)
 }
@@ -245,7 +246,7 @@ impl Reader<'_> {
         state
     }
 
-    /// The stage by its name, or else its number.
+    /// The index of the current stage: by its name, or else by its number.
     fn current(&mut self, file: &Map<String, Value>) -> Option<usize> {
         let name = self.text(file, "current_stage_name");
         let number = self.number(file, "current_stage");
@@ -291,7 +292,8 @@ impl Reader<'_> {
         }
     }
 
-    /// An unknown word does not reopen a completed stage: its completion time is still there.
+    /// The status of a stage. An unknown word does not reopen a completed stage, because the stage still has
+    /// its completion time.
     pub(super) fn stage_status(&mut self, own: &Map<String, Value>, has_ended: bool) -> StageStatus {
         let said = self.word(own, "status", &StageStatus::ALL, StageStatus::name);
         let is_odd = said.is_none() && own.get("status").is_some_and(|status| !status.is_null());
@@ -350,7 +352,7 @@ impl Reader<'_> {
     }
 }
 
-/// Copies those of these keys that have a value.
+/// Copies the wanted keys that have a value.
 pub(super) fn take(fields: &mut Fields, from: &Map<String, Value>, is_wanted: impl Fn(&str) -> bool) {
     for (key, value) in from {
         if is_wanted(key) && !value.is_null() {

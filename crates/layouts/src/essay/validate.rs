@@ -1,4 +1,4 @@
-//! Checks that a state matches the files beside it, before a session continues. Changes nothing.
+//! Compares a state with the files beside it, before a session continues. Changes nothing.
 
 use super::artifacts::{Referred, argument_map, refer, section_of_map};
 use super::state::{FILE_KEYS, Section, StageStatus, State};
@@ -7,7 +7,7 @@ use crate::layout::Folder;
 use crate::problem::{Incomplete, Problem, Range, Type, What};
 use serde_json::Value;
 
-/// Every discrepancy, in the order of the checks. A person decides how to continue.
+/// All discrepancies, in the order of the checks. A person decides how to continue.
 pub(super) fn discrepancies(state: &State, folder: &Folder<'_>) -> Vec<Problem> {
     let mut checks = Checks { state, folder, found: Vec::new() };
     checks.completed_stages();
@@ -71,7 +71,7 @@ impl Checks<'_> {
         }
     }
 
-    /// The number of sections, as far as known.
+    /// The number of sections, if known.
     fn total(&self, own: &[Section]) -> Option<u32> {
         let said = self.state.stages[2].total_sections.or(self.state.stages[1].total_sections);
         said.or_else(|| own.iter().map(|section| section.index).max())

@@ -1,4 +1,4 @@
-//! Writes session-state.yaml as the pipeline's prompts expect it. Sets only values that differ from the
+//! Writes session-state.yaml as the pipeline's prompts expect it. Changes only values that differ from the
 //! session; keeps comments, order and foreign content.
 
 mod birds_eye;
@@ -73,7 +73,7 @@ fn there(folder: &Folder<'_>) -> Option<(Document, bool)> {
     }
 }
 
-/// The session that a document shows, for comparison.
+/// The session and the items that a document shows, to compare them with the session to write.
 fn read_back(document: &Document, folder: &Folder<'_>) -> Option<(Session, ItemBook)> {
     let mut tree = Tree::default();
     tree.insert(STATE, Entry::File(document.clone().into_bytes()));
@@ -101,7 +101,7 @@ fn went_back(publication: &SessionToPublish<'_>) -> bool {
     publication.since.iter().any(|recorded| matches!(recorded.event, Event::Restored { .. }))
 }
 
-/// The value in a new file.
+/// The value that a new file has at this path.
 fn at_first(path: &[Step<'_>]) -> Value {
     let template = Document::parse(TEMPLATE.as_bytes()).ok();
     template.and_then(|template| template.get(path)).unwrap_or_default()
@@ -112,7 +112,7 @@ struct Changes<'a> {
     /// The document is new.
     is_new: bool,
     any: bool,
-    /// Something was undone: values that the session no longer has must leave the file.
+    /// True if something was undone: values that the session no longer has must leave the file.
     went_back: bool,
     touched: BTreeSet<String>,
     ours: Standpoint<'a>,
@@ -122,7 +122,7 @@ struct Changes<'a> {
 }
 
 impl Changes<'_> {
-    /// A value that cannot be set safely stays as it is: the log has it.
+    /// Sets a value. One that cannot be set safely is only in the log, and the file stays as it is.
     fn set(&mut self, path: &[Step<'_>], value: &Value) {
         if self.document.get(path).as_ref() != Some(value) && self.document.set(path, value).is_ok() {
             self.any = true;
@@ -133,9 +133,9 @@ impl Changes<'_> {
         self.any |= self.document.push(path, value).is_ok();
     }
 
-    /// Sets a field that differs. A null written by somebody else stays until the field is set again; a key
-    /// that the file never had is not added before that. A removal is written once: a file that came back
-    /// since is named again.
+    /// Sets a field that differs. A null written by somebody else stays until a command sets the field again,
+    /// and a key that the file never had is not added before that. A field that a command clears is cleared
+    /// in the file once; somebody who then restores the file that the field names may name it again.
     fn field(&mut self, path: &[Step<'_>], value: Option<&Value>, is_touched: bool) {
         let Some(value) = value else { return self.take_back(path) };
         if self.names_the_same(path, value) || self.is_meant(path, value) {
@@ -164,7 +164,7 @@ impl Changes<'_> {
         named.is_some() && named == self.document.get(path).as_ref().and_then(inside)
     }
 
-    /// True if the file has this value in a YAML 1.1 spelling.
+    /// True if the file contains this value in a YAML 1.1 spelling.
     fn is_meant(&self, path: &[Step<'_>], value: &Value) -> bool {
         let Some(Key(name)) = path.last() else { return false };
         self.document.get(path).is_some_and(|said| meant(name, &said) == *value)
@@ -182,7 +182,7 @@ impl Changes<'_> {
         self.any |= self.document.remove(path, place).is_ok();
     }
 
-    /// Sets a key that has no value yet.
+    /// Sets a key that has no value in the file yet.
     fn fill(&mut self, path: &[Step<'_>], value: Option<Value>) {
         if let Some(value) = value.filter(|_| self.document.get(path).is_none_or(|there| there.is_null())) {
             self.set(path, &value);
@@ -205,7 +205,7 @@ impl Changes<'_> {
         if status != status_of(self.said.session) {
             self.set(&[Key("status")], &json!(status.name()));
         }
-        // Resuming counts as activity, even if nothing else changed.
+        // Resuming the session is activity, even if nothing else changed.
         let is_resumed = |event: &Event| matches!(event, Event::SessionResumed { .. });
         self.any |= self.publication.since.iter().any(|recorded| is_resumed(&recorded.event));
     }
@@ -230,7 +230,7 @@ impl Changes<'_> {
             for name in names {
                 written.insert(name);
                 let path: Vec<Step<'_>> = above.into_iter().chain([*name]).map(Key).collect();
-                // The generated name of a new file stays.
+                // The id generated for a new file stays.
                 if session.fields.contains_key(*name) || *name != "pipeline_id" {
                     self.field(&path, session.fields.get(*name), self.touched.contains(*name));
                 }
@@ -247,7 +247,7 @@ impl Changes<'_> {
         }
     }
 
-    /// Filled in when the essay is finished, unless somebody set it.
+    /// Fills in the results when the essay is finished, unless somebody set them.
     fn output(&mut self) {
         let Lifecycle::Completed { at, .. } = self.publication.session.lifecycle else {
             // The session was reopened, so it has no completion time.
@@ -267,7 +267,8 @@ impl Changes<'_> {
         self.came_out("completed_at", Some(time(at)));
     }
 
-    /// A second finish updates values that we filled in; values set by others stay.
+    /// Fills in one result. If the essay is finished again, a result that leftoff filled in is updated; a
+    /// value set by others stays.
     fn came_out(&mut self, name: &str, value: Option<Value>) {
         let path = [Key("output"), Key(name)];
         let is_finished_now = self
@@ -301,7 +302,7 @@ impl Changes<'_> {
     }
 }
 
-/// Keys that a custom field of the same name must not overwrite.
+/// True for a key that a custom field of the same name must not overwrite.
 fn is_ours(path: &[Step<'_>]) -> bool {
     matches!(path, [Key(name)] if super::state::is_known(name)) || matches!(path, [_, Key("completed_at")])
 }
@@ -316,7 +317,7 @@ fn status_of(session: &Session) -> Status {
     }
 }
 
-/// Derived from the folder, because nothing here may be random.
+/// The id of a new file, derived from its folder because nothing here may be random.
 fn pipeline_id(folder: &Folder<'_>) -> String {
     let hash = Sha256::digest(format!("{}\n{}", folder.worktree, folder.spot.path));
     let hex = hex(&hash[..16]);

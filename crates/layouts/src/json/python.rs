@@ -1,5 +1,5 @@
 //! `NaN`, `Infinity` and `-Infinity`: Python writes them as numbers, and no other reader accepts them. During
-//! an edit they become marked texts, so that they are written back unchanged; when read, they are null.
+//! an edit they become marked strings, so that they are written back unchanged; when read, they are null.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 const MARK: char = '\u{e0f1}';
 const WORDS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 
-/// The text with every such word marked; `None` if there is none.
+/// The text with every such word turned into a marked string; `None` if there are none.
 pub(super) fn marked(text: &str) -> Option<String> {
     if !WORDS.iter().any(|word| text.contains(word)) || text.contains(MARK) {
         return None;
@@ -34,7 +34,7 @@ pub(super) fn marked(text: &str) -> Option<String> {
     (found.len() > text.len()).then_some(found)
 }
 
-/// Restores the words.
+/// Restores `NaN` and the other words that JSON does not have.
 pub(super) fn unmarked(text: String) -> String {
     if !text.contains(MARK) {
         return text;
@@ -42,7 +42,7 @@ pub(super) fn unmarked(text: String) -> String {
     WORDS.iter().fold(text, |text, word| text.replace(&as_text(word), word))
 }
 
-/// A value as read: such a word becomes null.
+/// A value as read: a word that is not JSON becomes null.
 pub(super) fn read(value: Value) -> Value {
     match value {
         Value::String(text) if word_of(&text).is_some() => Value::Null,
@@ -54,7 +54,8 @@ pub(super) fn read(value: Value) -> Value {
     }
 }
 
-/// The keys of such words, and which word; in a list, its index.
+/// The paths of `NaN` and the other words, each as a list of keys, with the word. An entry of a list has its
+/// index as the key.
 pub(super) fn places(value: &Value) -> Vec<(Vec<String>, &'static str)> {
     fn below(value: &Value, above: &mut Vec<String>, found: &mut Vec<(Vec<String>, &'static str)>) {
         let members: Vec<(String, &Value)> = match value {
@@ -92,7 +93,8 @@ fn is_value(rest: &str, word: &str) -> bool {
     rest.strip_prefix(word).is_some_and(|after| after.trim_start().starts_with([',', ']', '}']))
 }
 
-/// The length of a quoted text including quotes; unterminated text runs to the end.
+/// The length of a quoted string including its quotation marks; a string without an end extends to the end of
+/// the text.
 fn length_of_text(text: &str) -> usize {
     let mut is_escaped = false;
     for (at, letter) in text.char_indices().skip(1) {

@@ -1,5 +1,5 @@
-//! Converts edits of a session's files to events, relative to our last write. An edit between two of our steps
-//! is merged with our write; the journal decides which is newer, never a time.
+//! Converts edits of a session's files to events, relative to our last write. An edit between two steps of a
+//! write is merged with our write; the journal decides which is newer, never a time.
 
 use super::{FileVerdict, Observation};
 use crate::layout::{ForeignSession, Merge, Proof};
@@ -25,13 +25,13 @@ const FILE_CLOCK_LAG: i64 = 10;
 pub struct Log<'a> {
     pub session: &'a Session,
     pub items: ItemBook,
-    /// Other files count as proof from here on.
+    /// When the current phase started: only files written since then count as proof.
     pub began: Option<Timestamp>,
-    /// This process's last write of each file, including other sessions' parts.
+    /// The content that this process last wrote to each file, including other sessions' parts.
     pub put: &'a BTreeMap<PathBuf, Vec<u8>>,
 }
 
-/// The files as we wrote them, and the events so far.
+/// The files as leftoff wrote them, and the events so far.
 struct Adoption<'a> {
     reader: &'a Reader,
     base: Tree,
@@ -41,13 +41,14 @@ struct Adoption<'a> {
 }
 
 impl Observation {
-    /// External edits as events, each with its time. Sets the effective files, problems and proofs.
+    /// Converts external edits to events, each with its time. Sets the files that count, the problems, and
+    /// the proofs.
     pub fn adopt(&mut self, reader: &Reader, disk: &dyn Disk, log: Log<'_>) -> Vec<Dated> {
         let Log { session, items, began, put } = log;
         let base = self.as_written();
         self.documents = self.as_found(disk);
         let mut reading = reader.read(&self.located, &self.documents);
-        // Content known only from the backup is as new to the log as an edit.
+        // Content known only from a backup is as new to the log as an edit.
         let is_new = |path: &String| self.row(path).is_none();
         let from_before = self.in_state(FileState::Damaged).into_iter().filter(is_new);
         let edited: Vec<String> = self.in_state(FileState::Edited).into_iter().chain(from_before).collect();
@@ -77,13 +78,13 @@ impl Observation {
         draft.dated()
     }
 
-    /// The files as we wrote them: those that we never wrote are omitted, and one that was edited before our
-    /// last write arrived is as before that write.
+    /// The files as leftoff wrote them, without files that it never wrote. A file that was edited before our
+    /// last write arrived is as it was before that write.
     fn as_written(&self) -> Tree {
         let mut tree = self.tree.clone();
         for (path, FileVerdict { state, row, base, .. }) in &self.verdicts {
             match row {
-                // The file is as we wrote it, other sessions' parts included: it stays.
+                // The file is as leftoff wrote it, including other sessions' parts.
                 Some(_) if *state == FileState::Same => {}
                 Some(row) if self.located.is_marker(path) => super::write::put_marker(&mut tree, row),
                 Some(row) if *base == Base::Previous => {
@@ -96,7 +97,7 @@ impl Observation {
         tree
     }
 
-    /// The files as found, except that those without usable content are as we wrote them.
+    /// The files as found, but a file without usable content is as leftoff wrote it.
     fn as_found(&self, disk: &dyn Disk) -> Tree {
         let mut tree = self.tree.clone();
         for (path, FileVerdict { state, row, stands_for, .. }) in &self.verdicts {
@@ -129,11 +130,11 @@ impl Observation {
         tree
     }
 
-    /// When the files were edited, according to them: not before the log's last event, and not after now.
-    /// Looking at last week's edit does not make a session active again.
+    /// When the files were edited, according to their modification times: not before the log's last event,
+    /// and not after now. So observing last week's edit does not make a session active again.
     fn edited_at(&self, session: &Session, now: Timestamp) -> Timestamp {
         let edited = self.in_state(FileState::Edited);
-        // A shared file has one time for all sessions: it counts only if nothing else does.
+        // A shared file has one time for all sessions: it counts only if no other file was edited.
         let own: Vec<String> = edited.iter().filter(|path| !self.located.is_shared(path)).cloned().collect();
         let edited = if own.is_empty() { edited } else { own };
         let modified: Option<Vec<Timestamp>> = edited.iter().map(|path| self.tree.modified(path)).collect();
@@ -141,8 +142,8 @@ impl Observation {
         last.map_or(now, |last| last.max(session.updated_at).min(now))
     }
 
-    /// Keys dropped by another writer were not deleted: they are read as present, and written back. Returns
-    /// whether there were any.
+    /// Restores keys that another writer dropped: such keys were not deleted, so they are read as present,
+    /// and written back. Returns true if there were any.
     fn restore_dropped(&mut self) -> bool {
         let mut any = false;
         for path in self.in_state(FileState::Edited) {
@@ -152,7 +153,7 @@ impl Observation {
             if self.located.is_marker(&path) {
                 continue;
             }
-            // An edit of the previous version dropped nothing that came later.
+            // An edit of the previous version did not drop keys that were added later.
             let base = if self.was_edited_before(&path) { &row.previous } else { &row.body };
             let merged = self.located.layout.merge(&path, Merge::Dropped { base, theirs });
             any |= merged != theirs;
@@ -171,7 +172,8 @@ impl Observation {
         let is_it = |row: &&ViewRow| self.was_edited_before(&row.path);
         for row in self.rows().filter(is_it).cloned().collect::<Vec<_>>() {
             let theirs = self.documents.content(&row.path).filter(|theirs| *theirs != row.body);
-            // Nobody can tell what changed relative to an unreadable version: the edit stands as it is.
+            // Nobody can tell what an edit changed if the version before it is unreadable: the edit stands as
+            // it is.
             let Some(theirs) = theirs.filter(|_| self.located.is_whole(&row.path, &row.previous)) else {
                 continue;
             };
@@ -180,7 +182,7 @@ impl Observation {
         }
     }
 
-    /// Two versions of `base`: `theirs` wins, and changes only in `ours` are added.
+    /// Merges two versions of `base`: `theirs` wins, and changes that only `ours` has are added.
     fn with_additions(&self, path: &str, base: &[u8], theirs: &[u8], ours: &[u8]) -> Vec<u8> {
         let both = self.located.onto(path, base, theirs, ours);
         self.located.onto(path, theirs, &both, theirs)
@@ -217,7 +219,7 @@ impl Observation {
         self.documents.insert(path, Entry::File(merged));
     }
 
-    /// Applies the differences between what we wrote and what is there.
+    /// Applies the differences between the files as leftoff wrote them and as they are now.
     fn adopt_edit(
         &mut self,
         adoption: &mut Adoption<'_>,
@@ -238,7 +240,8 @@ impl Observation {
         let (title, goal, target) = reconcile::described(&before.0, &now.0);
         let paths = paths.iter().map(|path| self.located.below_project(path)).collect();
         draft.push(Event::ExternalEdit { paths, title, goal, target });
-        // An unknown position is not a claim: the log's stays, and the warning names the file.
+        // An edit that leaves no readable position claims nothing: the position in the log stays, and the
+        // warning names the file.
         if !theirs.says_where_it_stands() {
             return;
         }
@@ -257,14 +260,16 @@ impl Observation {
         }
     }
 
-    /// Proof is forward only: by files written since the log's current phase started.
+    /// True if a proof's file was written since the current phase in the log started. Older files prove
+    /// nothing about it.
     fn is_new_enough(&self, proof: &Proof, began: Option<Timestamp>) -> bool {
         match proof {
             Proof::Run { path, .. } => match (self.tree.modified(path), began) {
                 (Some(modified), Some(began)) => {
                     modified.as_millisecond().saturating_add(FILE_CLOCK_LAG) >= began.as_millisecond()
                 }
-                // A folder's time does not count; its existence is new if the log has none.
+                // The modification time of a folder means nothing; a folder is new enough if the log has no
+                // start time.
                 (None, _) | (_, None) => true,
             },
             Proof::Work { .. } | Proof::Result { .. } => false,

@@ -10,7 +10,7 @@ use crate::verdict::{
 use model::written_file::ViewRow;
 use std::collections::BTreeMap;
 
-/// One file, with its waiting file and its backup.
+/// One file, together with the waiting file beside it and its backup.
 pub struct Gathered<'a> {
     located: &'a Located,
     path: &'a str,
@@ -33,7 +33,7 @@ fn in_tree<'a>(tree: &'a Tree, path: &str) -> There<'a> {
 }
 
 impl<'a> Gathered<'a> {
-    /// A file that we wrote.
+    /// Gathers a file that leftoff wrote.
     pub fn of_row(
         located: &'a Located,
         rules: &FileRules,
@@ -41,13 +41,14 @@ impl<'a> Gathered<'a> {
         row: &'a ViewRow,
         there: There<'a>,
     ) -> Self {
-        // Read before the backup: the waiting file may become the backup meanwhile, and must be seen in one of the two.
+        // The waiting file is read before the backup, because it may become the backup meanwhile: it must be
+        // seen in at least one of the two places.
         let waiting = disk.waiting(&row.path);
         let gathered = Self::of_new(located, disk, &row.path, role(located, rules, row), there);
         Self { row: Some(row), waiting, ..gathered }
     }
 
-    /// A file that we never wrote.
+    /// Gathers a file that leftoff never wrote.
     fn of_new(located: &'a Located, disk: &'a dyn Disk, path: &'a str, role: Role, there: There<'a>) -> Self {
         let is_marker = matches!(role, Role::Marker { .. });
         let backup = if is_marker { None } else { disk.backup(path) };
@@ -59,7 +60,8 @@ impl<'a> Gathered<'a> {
         self.waiting.is_some() || self.row.is_some_and(|row| !row.confirmed)
     }
 
-    /// `journal` is the row that has the file's journal, if we ever wrote it.
+    /// The evidence for a verdict. `journal` is the row that has the file's write journal, if leftoff ever
+    /// wrote the file.
     pub fn evidence(&'a self, journal: Option<&'a ViewRow>, is_left: bool, boot_id: &str) -> Evidence<'a> {
         let put = journal.and_then(|row| Some((row, row.journal.put_hash.as_deref()?)));
         let noted = journal.and_then(|row| backup_record::Backup::of(&row.journal));
@@ -116,8 +118,8 @@ fn role(located: &Located, rules: &FileRules, row: &ViewRow) -> Role {
 }
 
 impl Observation {
-    /// Judges every file that we wrote. `journals` gives the rows that have the files' journals, and is told
-    /// whether a write is not finished.
+    /// Judges every file that leftoff wrote. `journals` returns the rows that have the files' write journals;
+    /// its argument is true if a write is not finished.
     pub fn judge_written(
         &mut self,
         rows: BTreeMap<String, ViewRow>,
@@ -149,7 +151,7 @@ impl Observation {
         }
     }
 
-    /// Judges state files that we never wrote.
+    /// Judges state files that leftoff never wrote.
     pub fn judge_new(&mut self, reader: &Reader, disk: &dyn Disk) {
         let mut new = self.rules().state_files(&self.tree);
         new.retain(|path| !self.verdicts.contains_key(path));
@@ -171,7 +173,7 @@ impl Observation {
         }
     }
 
-    /// Files that appear to be edited although our write of them is not finished, with that content.
+    /// Files that appear to be edited although a write of them is not finished, with the edited content.
     pub fn edited_on_their_way(&self) -> impl Iterator<Item = (&String, &[u8])> {
         let on_their_way = self.verdicts.iter().filter(|(_, found)| {
             found.row.as_ref().is_some_and(|row| !row.confirmed)

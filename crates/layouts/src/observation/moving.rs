@@ -1,4 +1,5 @@
-//! Folders that express a session's state: where one is, is to be, and what that says about the session.
+//! Folders whose location expresses a session's state: where a folder is, where it should be, and what this
+//! says about the session.
 
 use super::{FileVerdict, Observation};
 use crate::layout::{Layout, Spot};
@@ -12,7 +13,7 @@ use model::session::Session;
 use model::written_file::ViewRow;
 use std::collections::BTreeMap;
 
-/// A folder to be moved. Paths are relative to the session's home.
+/// A move of a folder that is still to be done. Paths are relative to the session's home.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moving {
     pub from: String,
@@ -35,14 +36,15 @@ impl Moving {
     }
 }
 
-/// The proper path of a session's files, if different.
+/// The path at which a session's files belong, if they are elsewhere.
 pub fn belongs(layout: &dyn Layout, spot: &Spot, session: &Session) -> Option<String> {
     let path = layout.files(spot).places.belongs(&spot.folder(), &session.lifecycle)?;
     Some(spot.below_project(&path))
 }
 
 impl Observation {
-    /// The folder's place if somebody moved it. A finished session moved to the active ones is active.
+    /// Adopts the new place of a folder that somebody moved. A finished session whose folder is moved to the
+    /// active ones is active again.
     pub(super) fn adopt_move(&mut self, draft: &mut Draft) {
         let layout = self.located.layout;
         let rules = self.rules();
@@ -59,12 +61,12 @@ impl Observation {
         self.located.spot = spot;
     }
 
-    /// The observation with its folder in its future place.
+    /// The observation as it will be once the folder has been moved.
     #[must_use]
     pub fn moved_to(&self, located: Located) -> Self {
         let (from, to) = (self.located.spot.folder(), located.spot.folder());
         let place = |path: &String| moved_path(path, &from, &to);
-        // Files known from an old place say nothing about that place now.
+        // Files known from a place that the session has left say nothing about that place now.
         let live = self.verdicts.iter().filter(|(_, found)| found.state != FileState::Moved);
         let tree = |tree: &Tree| tree.clone().moved(&from, &to);
         let row = |row: &ViewRow| ViewRow { path: place(&row.path), ..row.clone() };

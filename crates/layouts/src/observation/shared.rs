@@ -1,12 +1,12 @@
-//! Files shared by several sessions. Only the session's own part of an installed file is stored: storing a
-//! registry of thousands with each session would mean thousands of registries.
+//! Files shared by several sessions. Once such a file is written, only the session's own part is stored:
+//! otherwise a registry of a thousand sessions would be stored a thousand times.
 
 use super::Observation;
 use crate::reader::{Disk, Located};
 use crate::verdict::hash;
 use model::written_file::ViewRow;
 
-/// The stored form of an installed file. The previous content is still known by its hash.
+/// The row to store once a file is written. Of the previous content, a hash remains.
 pub fn settled(located: &Located, row: &ViewRow) -> ViewRow {
     let part = |content: &[u8]| located.part(&row.path, content);
     let (Some(body), Some(previous)) = (part(&row.body), part(&row.previous)) else {
@@ -15,14 +15,14 @@ pub fn settled(located: &Located, row: &ViewRow) -> ViewRow {
     let mut earlier = row.earlier.clone();
     let before = hash(&row.previous);
     if !row.previous.is_empty() && before != row.hash && !earlier.contains(&before) {
-        // Inserted before the last hash, which is that of our own write.
+        // The hash is inserted before the last one, which is that of our own write.
         earlier.insert(earlier.len().saturating_sub(1), before);
     }
     ViewRow { body, previous, earlier, confirmed: true, ..row.clone() }
 }
 
-/// The new and the expected content of a file with this content. Parts of a shared file that other sessions
-/// changed since the observation stay: the file never exists without them.
+/// The content to write, and the content expected in the file now, given what `there` is in the file. Changes
+/// by other sessions to their parts of a shared file stay: the file never exists without them.
 pub fn beside_others(located: &Located, row: &ViewRow, there: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
     let ViewRow { path, body, previous, .. } = row;
     let Some(ours) = located.part(path, body).filter(|_| !there.is_empty() && there != *previous) else {
@@ -30,16 +30,16 @@ pub fn beside_others(located: &Located, row: &ViewRow, there: Vec<u8>) -> (Vec<u
     };
     let with_others = located.onto(path, previous, &there, body);
     let own = located.part(path, &there);
-    // Another process of ours may already have written this session's part.
+    // Another process of leftoff may already have written this session's part.
     if own == located.part(path, previous) || own.as_ref() == Some(&ours) {
         return (with_others, there);
     }
-    // An edit of this session's own part is found when it comes out, and adopted then.
+    // An edit of this session's own part is found, and adopted, when the write replaces it.
     (located.onto(path, &[], &ours, &with_others), previous.clone())
 }
 
 impl Observation {
-    /// True if only this session's part is known.
+    /// True if only this session's part of the last write is known.
     pub(super) fn is_known_in_part(&self, row: &ViewRow) -> bool {
         row.confirmed && self.located.is_shared(&row.path)
     }

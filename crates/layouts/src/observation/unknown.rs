@@ -1,4 +1,4 @@
-//! Sessions known only from files that say too little.
+//! Reports sessions that are known only from files, and of which these say too little.
 
 use super::Observation;
 use crate::capabilities::own_part;
@@ -8,7 +8,7 @@ use crate::verdict::FileState;
 use model::session::Session;
 
 impl Observation {
-    /// Required files of a session that was not adopted, which are unreadable and have no backup.
+    /// Required files of a session that was not adopted, if they are unreadable and have no backup.
     pub fn untold(&self) -> impl Iterator<Item = &String> {
         let is_all =
             |path: &String| self.files().is_some_and(|files| files.knows == Knows::Nothing(path.clone()));
@@ -19,13 +19,13 @@ impl Observation {
         matches!(self.state(path), Some(FileState::Damaged | FileState::Unreadable))
     }
 
-    /// The required file that is unreadable, and why.
+    /// The unreadable file that is required to know the session, and why it is unreadable.
     pub fn what_nobody_knows(&self) -> Option<(String, String)> {
         let path = self.untold().next()?;
         Some((self.located.below_project(path), self.why_of(path).unwrap_or_default()))
     }
 
-    /// Why a session known only from these files is unknown.
+    /// Why a session known only from these files cannot be understood.
     pub fn why_it_tells_nothing(&self, session: &Session) -> Option<String> {
         let is_lost = |path: &String| self.is_bad(path) && self.documents.get(path) == self.tree.get(path);
         let run = session.run().filter(|_| self.is_foreign())?;

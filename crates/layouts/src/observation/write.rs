@@ -1,5 +1,5 @@
-//! The next write of each file of a session, from the operations of its layout: what the file is to become, and
-//! the versions that are known by then.
+//! The next write of each file of a session, from the operations of its layout: the new content, and the
+//! versions of the file that are known once it is written.
 
 use super::{Moving, Observation, settled};
 use crate::layout::{FileOp, Purpose, SessionToPublish, WriteRequest};
@@ -11,26 +11,26 @@ use model::session::Session;
 use model::written_file::{ViewRow, WriteJournal};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many hashes of earlier versions are kept.
+/// How many hashes of a file's earlier versions are stored.
 const KEPT_HASHES: usize = 64;
-/// In place of a marker's hash: the file must not exist.
+/// Stored in place of a marker file's hash if the file must not exist.
 const GONE: &str = "gone";
 
 /// The session after the change, and the circumstances of the write.
 pub struct Writer<'a> {
     pub session: &'a Session,
     pub boot_id: &'a str,
-    /// Unreadable files are to be quarantined and rewritten.
+    /// True if unreadable files are to be quarantined and rewritten.
     pub is_repair: bool,
     pub disk: &'a dyn Disk,
 }
 
-/// True for a marker that should exist.
+/// True for the row of a marker file that should exist.
 pub fn is_on(row: &ViewRow) -> bool {
     row.hash != GONE
 }
 
-/// The marker as we left it.
+/// Puts a marker file into the tree as leftoff left it.
 pub(super) fn put_marker(tree: &mut Tree, row: &ViewRow) {
     if is_on(row) {
         tree.insert(row.path.clone(), Entry::File(Vec::new()));
@@ -48,7 +48,7 @@ pub fn initial(located: &Located, session: &Session) -> Vec<FileOp> {
 }
 
 impl Writer<'_> {
-    /// A write without further data.
+    /// The row of a write without further data.
     fn row(&self, path: impl Into<String>, hash: String) -> ViewRow {
         ViewRow {
             session: self.session.id.clone(),
@@ -66,7 +66,7 @@ impl Writer<'_> {
 }
 
 impl Observation {
-    /// The files that must change, by these operations.
+    /// The rows of files that these operations change.
     pub fn rows_after(&self, writer: &Writer<'_>, ops: &[FileOp]) -> Vec<ViewRow> {
         let puts: BTreeMap<&String, (&[u8], Option<&String>)> = ops
             .iter()
@@ -92,8 +92,8 @@ impl Observation {
         files.chain(self.initial_rows(writer)).chain(markers).collect()
     }
 
-    /// Inaccessible files are left alone unless they are to be quarantined. The content of our own files is
-    /// known, and is written once possible.
+    /// True for a file that must not be written because its content is unknown. A file that leftoff wrote is
+    /// rewritten as soon as it is accessible; a repair quarantines any other.
     pub fn leaves_alone(&self, path: &str, writer: &Writer<'_>) -> bool {
         match self.state(path) {
             Some(FileState::Unreadable) => !writer.is_repair && self.row(path).is_none(),
@@ -101,7 +101,7 @@ impl Observation {
         }
     }
 
-    /// The initial files of a session without any.
+    /// Rows for the initial files of a session that has no files.
     fn initial_rows(&self, writer: &Writer<'_>) -> Vec<ViewRow> {
         if !self.is_bare() || writer.session.lifecycle.is_over() {
             return Vec::new();
@@ -114,7 +114,7 @@ impl Observation {
         missing.filter_map(|file| self.next_write(writer, &file.path, &file.content)).collect()
     }
 
-    /// The row of a move, until it is done.
+    /// The row that records a move until the move is done.
     pub fn move_row(&self, writer: &Writer<'_>) -> Option<ViewRow> {
         let Moving { from, to } = self.moving.as_ref()?;
         let row = writer.row(format!("{to}/"), hash(from.as_bytes()));
@@ -128,32 +128,33 @@ impl Observation {
         (!is_known || !confirmed).then(|| ViewRow { confirmed, ..writer.row(path, hash) })
     }
 
-    /// True if somebody removed our marker.
+    /// True if somebody removed a marker file that leftoff created.
     pub(super) fn is_taken_away(&self, path: &str) -> bool {
         self.tree.get(path).is_none() && self.row(path).is_some_and(is_on)
     }
 
-    /// A file's new row; `None` if nothing changes.
+    /// The row for a file's next write; `None` if nothing changes.
     fn next_write(&self, writer: &Writer<'_>, path: &str, body: &[u8]) -> Option<ViewRow> {
         let known = self.row(path);
         let hash_now = hash(body);
         let there = self.tree.content(path);
         let is_there = there == Some(body) && self.over(path).is_none();
-        // A moved file is known at its new place.
+        // The row of a file that moves is written again, for the file's new place.
         let is_as_known = known.is_some_and(|row| row.hash == hash_now && row.confirmed && is_there);
         if is_as_known && self.displaced.is_empty() && self.moving.is_none() {
             return None;
         }
         let mut earlier = known.map(|row| row.earlier.clone()).unwrap_or_default();
-        // Displaced edits are adopted with this, and become the previous version: they must not be adopted
-        // again.
+        // Displaced edits are adopted by this write, and become an earlier version, so that they are not
+        // adopted again.
         let displaced = self.displaced.iter().filter(|(of, _)| of == path);
         earlier.extend(displaced.map(|(_, edit)| hash(&edit.bytes)));
-        // Known content, damage included, is recognised when the write replaces it.
+        // Content that is known now, damaged content included, is recognised when the write replaces it.
         let is_known_now = self.over(path).is_some() || self.is_damage_of_ours(path);
         earlier.extend(there.filter(|_| is_known_now).map(hash));
         if let Some(row) = known {
-            // Earlier foreign content is not an edit when it reappears. Ours is last.
+            // Content that this write replaces is not taken for an edit if it reappears. The hash of our own
+            // last write comes last.
             let previous = Some(hash(&row.previous)).filter(|_| !self.is_known_in_part(row));
             let before = previous.into_iter().chain([row.hash.clone()]);
             earlier.extend(before.filter(|before| *before != hash_now));
@@ -176,8 +177,9 @@ impl Observation {
             && self.over(path).is_none()
     }
 
-    /// The base for other writers' edits: the current content, readable or not; for a damaged file its
-    /// substitute, which its writer had before the damage. Displaced edits are known by now as well.
+    /// The version on which other writers' edits are based: the current content, readable or not. For a
+    /// damaged file it is the content from before the damage, and for a file with a displaced edit the
+    /// content that counts in its place.
     fn base_there(&self, writer: &Writer<'_>, path: &str) -> Vec<u8> {
         let known = self.row(path);
         if let Some(row) = known.filter(|_| self.is_damage_of_ours(path)) {
@@ -188,7 +190,7 @@ impl Observation {
         }
         match (self.tree.get(path), known.filter(|_| !writer.is_repair)) {
             (Some(Entry::File(content)), _) => content.clone(),
-            // Nothing else is known to be there.
+            // No other content is known.
             (Some(Entry::Unusable(_) | Entry::Folder), Some(row)) => row.body.clone(),
             (Some(Entry::Unusable(_)), None) => writer.disk.unusable(path),
             (Some(Entry::Folder | Entry::Unread { .. }) | None, _) => Vec::new(),
@@ -196,7 +198,8 @@ impl Observation {
     }
 }
 
-/// A row with the content it drops, including that of an earlier write that did not arrive.
+/// The row with unknown content that the write drops, including content dropped by an earlier write that did
+/// not arrive.
 pub(super) fn with_loss(mut row: ViewRow, lost: Option<&String>, known: Option<&ViewRow>) -> ViewRow {
     let before = known.filter(|known| !known.confirmed).and_then(|known| known.journal.loses.as_ref());
     row.journal.loses = lost.or(before).cloned();

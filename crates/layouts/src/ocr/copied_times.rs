@@ -9,7 +9,8 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-/// The day in a name is local time, and agents' clocks differ.
+/// How long before the day in a session's name a time may lie: the day is local time, and agents' clocks
+/// differ.
 const SLACK: SignedDuration = SignedDuration::from_hours(36);
 
 /// Removes copied times from the state, and reports each.
@@ -36,7 +37,7 @@ fn day_of(folder: &str) -> Option<Timestamp> {
     Some(day.to_zoned(TimeZone::UTC).ok()?.timestamp())
 }
 
-/// The file's modification time, if it contradicts its own `updated_at`.
+/// The modification time of the state file, if it contradicts the file's own `updated_at`.
 fn written(tree: &Tree, now: Timestamp, state: &State) -> Option<Timestamp> {
     let written = tree.modified(STATE).filter(|at| *at <= now)?;
     let made = state.updated_at.or(state.started_at)?;

@@ -1,5 +1,5 @@
-//! Converts a session's files to events: folding them gives the session, and adopting it stores exactly
-//! these.
+//! Converts a session's files to events: folding the events gives the session, and adopting the session
+//! stores exactly these events.
 
 use super::STATE;
 use super::read;
@@ -66,12 +66,12 @@ pub(super) fn of(session: &OcrSession, folder: &Folder<'_>) -> Vec<Dated> {
     events
 }
 
-/// Start and last change: from its state, or else from modification times.
+/// When the session started and last changed: from its state file, or else from modification times.
 pub(super) fn span(session: &OcrSession, folder: &Folder<'_>) -> (Timestamp, Timestamp) {
     let now = folder.now;
     let state = &session.state;
     let (first, last) = folder.tree.written().unwrap_or((now, now));
-    // Local time labelled as UTC lies hours ahead: nothing would be new enough to count after it.
+    // A local time labelled as UTC may lie in the future: no later event would then be new enough to count.
     let past = |at: Option<Timestamp>| at.filter(|at| *at <= now);
     let (started, since) = (past(state.started_at), past(session.since()));
     let begin = started.or(since).or(past(state.updated_at)).unwrap_or(first.min(now));
@@ -82,8 +82,8 @@ pub(super) fn span(session: &OcrSession, folder: &Folder<'_>) -> (Timestamp, Tim
     (begin, end.unwrap_or(last.min(now).max(begin)))
 }
 
-/// Facts proven by folders and final files of the current round or run. They change no phase: state.json
-/// names the current one.
+/// Facts that folders and final files of the current round or run prove. They complete no phase, because
+/// state.json names the current one.
 pub(super) fn proofs(session: &OcrSession, folder: &Folder<'_>) -> Vec<Proof> {
     let (kind, ordinal) = (session.kind, session.ordinal());
     let Some((workflow, phases)) = workflow(kind) else { return Vec::new() };
@@ -107,7 +107,7 @@ pub(super) fn proofs(session: &OcrSession, folder: &Folder<'_>) -> Vec<Proof> {
     std::iter::once(begun).chain(work).chain(results).collect()
 }
 
-/// Files of the current round or run that a phase writes at its end, with the phase.
+/// Files of the current round or run that phases write when they end, each with its phase.
 fn finishing(session: &OcrSession) -> Vec<(&'static str, String)> {
     let ordinal = session.ordinal();
     match session.kind {
@@ -142,8 +142,8 @@ fn finished_or_not(session: &OcrSession, kind: OcrWorkflow) -> Vec<(OcrWorkflow,
     }
 }
 
-/// A run before the current one is over. Without its final file it ended unfinished, at the point that its
-/// files show.
+/// Adds a run before the current one, which is over. Without a final file, the run ended unfinished, in the
+/// phase that its files show.
 fn left_behind(
     session: &OcrSession,
     folder: &Folder<'_>,
@@ -161,19 +161,19 @@ fn left_behind(
     events
 }
 
-/// The progress of a run.
+/// How far a run has come.
 #[derive(Debug, Clone, Copy)]
 enum Reached {
-    /// In the phase at this index.
+    /// The run is in the phase at this index.
     At(usize),
     End,
 }
 
 /// The evidence that a phase is over.
 enum Over {
-    /// Its own file exists.
+    /// The phase's own file exists.
     File(String),
-    /// Skipped because there was nothing to do, with the reason.
+    /// The phase was skipped because there was nothing to do, with the reason.
     Skipped(String),
 }
 
@@ -190,8 +190,8 @@ impl Over {
     }
 }
 
-/// One run up to its current phase. According to the tool, earlier phases are done: proven by files, or only
-/// claimed.
+/// Adds one run up to its current phase. The phases before it are done according to the tool: proven by
+/// files, or only claimed.
 fn run(
     session: &OcrSession,
     folder: &Folder<'_>,
@@ -214,15 +214,15 @@ fn run(
     for (position, stub) in phases.iter().enumerate().take(current + 1) {
         let phase = stub.id.clone();
         let over = over(session, folder, kind, ordinal, phase.as_str());
-        // Somebody who says that they are in the phase is in it.
+        // A phase that the state names as the current one is not skipped.
         if position < current
             && let Some(skipped @ Over::Skipped(_)) = &over
         {
             add(since, skipped.event(phase));
             continue;
         }
-        // End times of phases are not recorded: earlier phases all get one timestamp, and have no duration.
-        // The current one runs since the file was written.
+        // The files do not say when phases ended: earlier phases all get one timestamp, and have no duration.
+        // The current phase has been running since the file was written.
         let is_over = position < current || is_finished;
         let began = if position == current { end } else { since };
         add(began, Event::PhaseStarted { phase: phase.clone() });
@@ -250,8 +250,8 @@ fn over(
     let run = format!("map/runs/run-{ordinal}");
     let path = match (kind, phase) {
         (_, "context" | "map-context") => "discovered-standards.md".to_owned(),
-        // One file covers both: it does not show the state of the analysis, but is all there is once the
-        // analysis is over.
+        // One file covers both phases. It does not show whether the analysis is done, but no other file does
+        // once it is over.
         (OcrWorkflow::Review, "change-context" | "analysis") => "context.md".to_owned(),
         (OcrWorkflow::Review, "reviews") => {
             let first = round.and_then(|round| round.reviewers.first());
@@ -266,14 +266,14 @@ fn over(
             format!("{run}/{phase}.md")
         }
         (OcrWorkflow::Map, "synthesis") => format!("{run}/map.md"),
-        // No file proves that the aggregation or the last step is over, so each can only be claimed.
+        // No file proves that the aggregation or the last step is over, so these phases can only be claimed.
         (_, _) => return None,
     };
     folder.tree.has_file(&path).then_some(Over::File(path))
 }
 
-/// The built-in definition; its own tests show that it has no mistakes. Parsed once: a list may hold a
-/// thousand sessions.
+/// The built-in workflow, whose definition is known to have no mistakes because it has tests of its own.
+/// Parsed once, because a list may contain a thousand sessions.
 pub(super) fn workflow(kind: OcrWorkflow) -> Option<&'static (WorkflowRef, Vec<PhaseStub>)> {
     static REVIEW: OnceLock<Option<(WorkflowRef, Vec<PhaseStub>)>> = OnceLock::new();
     static MAP: OnceLock<Option<(WorkflowRef, Vec<PhaseStub>)>> = OnceLock::new();

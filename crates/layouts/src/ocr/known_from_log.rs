@@ -8,7 +8,7 @@ use model::run::Run;
 use model::session::Session;
 
 impl OcrSession {
-    /// Takes the position from the session.
+    /// Takes the session's position from the log.
     pub(super) fn stand_as_known(&mut self, session: &Session) {
         let own = session.run().filter(|run| self.is_current(run));
         if let Some((run, phase)) = own.and_then(|run| Some((run, position(run, self.kind)?))) {
@@ -26,8 +26,8 @@ impl OcrSession {
         kind_of(run) == Some(self.kind) && run.ordinal == self.ordinal()
     }
 
-    /// The state does not name the other workflow's phase, the log does. A round or run unknown to the log is
-    /// known from files only.
+    /// The position in the other workflow, whose phase is in the log and not in the state. A round or run
+    /// that the log does not know is known from files only.
     fn known_beside(&mut self, session: &Session) -> Option<Beside> {
         let (kind, from_file) = match self.kind {
             OcrWorkflow::Review => (OcrWorkflow::Map, self.beside.take()),
@@ -50,8 +50,8 @@ impl OcrSession {
         })
     }
 
-    /// The log knows how it ended: a session closed unfinished stays at its phase, although its state then
-    /// says `complete`.
+    /// Takes the session's end from the log: a session that was closed unfinished stays at its phase,
+    /// although its state then says `complete`.
     fn end_as_known(&mut self, session: &Session) {
         (self.is_closed, self.is_given_up) = match session.lifecycle {
             Lifecycle::Completed { .. } => (true, false),
@@ -60,8 +60,8 @@ impl OcrSession {
         };
     }
 
-    /// The start of the round or run from the log, if the state lacks it. Never before the session's own
-    /// start.
+    /// Takes the start of the round or run from the log if the state lacks it. The start is never before the
+    /// session's own.
     fn clock_of_known(&mut self, run: &Run) {
         let began = self.state.started_at.map_or(run.started_at, |started| started.max(run.started_at));
         match self.kind {
@@ -71,7 +71,8 @@ impl OcrSession {
     }
 }
 
-/// A run known only from files has a single timestamp, which says nothing about its duration.
+/// True if the duration of a run is known. A run known only from files has a single timestamp, which gives no
+/// duration.
 fn is_timed(run: &Run) -> bool {
     run.completed_at.is_none_or(|ended| ended > run.started_at)
 }

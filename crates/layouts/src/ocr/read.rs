@@ -26,7 +26,8 @@ pub(super) fn read(folder: &str, tree: &Tree, now: Timestamp) -> Reading<OcrSess
     let beside = beside(kind, &state, &rounds, &map_runs, tree);
     let is_said_complete = said.is_some_and(|said| said + 1 == kind.phases().len());
     let is_closed = is_closed(kind, &state, is_said_complete);
-    // A review is presented, then its session is closed; a presented map stays active.
+    // A review is finished when it has been presented and its session is closed; a session whose map was
+    // presented stays active.
     let is_finished = is_said_complete && (is_closed || kind == OcrWorkflow::Map);
     let value = OcrSession {
         folder: folder.to_owned(),
@@ -51,7 +52,8 @@ pub(super) fn read(folder: &str, tree: &Tree, now: Timestamp) -> Reading<OcrSess
     Reading { value, warnings }
 }
 
-/// The status decides. Releases before 1.1.0 wrote none; there, the last phase means that a review is over.
+/// True if the session is closed according to its status. Releases before 1.1.0 wrote no status: there, the
+/// last phase means that a review is over.
 pub(super) fn is_closed(kind: OcrWorkflow, state: &State, is_said_complete: bool) -> bool {
     match state.status.as_deref() {
         Some(status) => status == "closed",
@@ -59,8 +61,8 @@ pub(super) fn is_closed(kind: OcrWorkflow, state: &State, is_said_complete: bool
     }
 }
 
-/// The workflow: from the file, or else from the only folder, or else from a phase or counter that only one
-/// of them has; by default a review.
+/// A session's workflow: from the state, or else from the only folder, or else from a phase or counter that
+/// only one of them has; by default a review.
 pub(super) fn kind(state: &State, tree: &Tree) -> OcrWorkflow {
     let alone = match (tree.has_folder("map"), tree.has_folder("rounds")) {
         (true, false) => Some(OcrWorkflow::Map),
@@ -81,7 +83,8 @@ pub(super) fn ordinal(kind: OcrWorkflow, state: &State, rounds: &[Round], map_ru
     current(said, last)
 }
 
-/// The round or run to show. Folders are authoritative; only the one after a finished one may have none yet.
+/// The number of the round or run to show. Folders are authoritative, except that the round or run after a
+/// finished one may have no folder yet.
 pub(super) fn current(said: Option<u32>, last: Option<(u32, bool)>) -> u32 {
     match (said, last) {
         (said, None) => said.unwrap_or(1),
@@ -90,8 +93,8 @@ pub(super) fn current(said: Option<u32>, last: Option<(u32, bool)>) -> u32 {
     }
 }
 
-/// The state's statement about the current round or run. If it calls that finished and the files show a newer
-/// one, it is about an older one.
+/// The phase of the current round or run according to the state. If the state says that a round or run is
+/// finished, and the files show a newer one, the state is about the older one.
 fn said(kind: OcrWorkflow, state: &State, current: u32, warnings: &mut Vec<Problem>) -> Option<usize> {
     let phase = state.phase(kind, warnings)?;
     let about = match kind {
@@ -102,8 +105,8 @@ fn said(kind: OcrWorkflow, state: &State, current: u32, warnings: &mut Vec<Probl
     Some(if is_older { 0 } else { phase })
 }
 
-/// The progress of the other workflow's newest round or run. The state has its number and start, but not its
-/// phase: only files show that.
+/// The progress of the newest round or run of the other workflow. The state has its number and start, but not
+/// its phase, which only files show.
 fn beside(
     kind: OcrWorkflow,
     state: &State,
@@ -111,7 +114,7 @@ fn beside(
     map_runs: &[MapRun],
     tree: &Tree,
 ) -> Option<Beside> {
-    // A copied template names a map run that nobody started: folders decide.
+    // A copied template may name a map run that nobody started, so the folders decide.
     let (kind, has_begun) = match kind {
         OcrWorkflow::Review => (OcrWorkflow::Map, !map_runs.is_empty()),
         OcrWorkflow::Map => (OcrWorkflow::Review, !rounds.is_empty()),
@@ -162,7 +165,7 @@ fn approximate(kind: OcrWorkflow, current: u32, rounds: &[Round], tree: &Tree) -
     match kind {
         OcrWorkflow::Review => {
             let round = rounds.iter().find(|round| round.number == current);
-            // Files in the session's own folder belong to the first round.
+            // Files directly in the session's folder belong to the first round.
             if round.is_none() && current > 1 {
                 return 0;
             }

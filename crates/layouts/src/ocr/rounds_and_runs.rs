@@ -1,4 +1,5 @@
-//! A session's files besides its state: rounds, runs, reviewers with their findings, and unreadable ones.
+//! A session's files besides its state: rounds, runs, reviewers with their findings, and files that cannot be
+//! read.
 
 use super::STATE;
 use super::read::current;
@@ -9,7 +10,7 @@ use crate::problem::{Problem, Range, Then, What, Why};
 use crate::tree::{Entry, Tree};
 use jiff::Timestamp;
 
-/// Parts of the paths of files whose entries are counted.
+/// The parts of paths by which files with countable entries are recognised.
 pub(super) const REVIEWS: &str = "reviews/";
 pub(super) const TOPOLOGY: &str = "topology.md";
 /// The final review of a round.
@@ -22,14 +23,14 @@ pub struct Round {
     pub reviewers: Vec<Reviewer>,
     pub has_discourse: bool,
     pub is_final: bool,
-    /// As worded in its final review.
+    /// The verdict in the words of the final review.
     pub verdict: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reviewer {
     pub name: String,
-    /// `None` if the file is unreadable.
+    /// The number of findings; `None` if the reviewer's file is unreadable.
     pub findings: Option<usize>,
 }
 
@@ -41,7 +42,7 @@ pub struct MapRun {
     pub has_flows: bool,
     pub has_mapping: bool,
     pub is_final: bool,
-    /// The number of files in the map's canonical list, once it exists.
+    /// The number of files in the map's canonical list; `None` until the list exists.
     pub files: Option<usize>,
 }
 
@@ -143,7 +144,7 @@ pub(super) fn first_written(kind: OcrWorkflow, ordinal: u32, tree: &Tree) -> Opt
     tree.files().filter(|path| path.starts_with(&folder)).filter_map(|path| tree.modified(path)).min()
 }
 
-/// A round or run in the state that contradicts the folders. The folders count.
+/// Reports a round or run in the state that contradicts the folders. The folders count.
 pub(super) fn jumped(state: &State, rounds: &[Round], map_runs: &[MapRun]) -> Vec<Problem> {
     let last_round = rounds.last().map(|round| (round.number, round.is_final));
     let last_run = map_runs.last().map(|run| (run.number, run.is_final));

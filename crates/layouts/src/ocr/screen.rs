@@ -1,4 +1,5 @@
-//! The tool's own screen: its two workflows, their phases, and the rounds and runs with their files.
+//! The tool's own screen of a session: its two workflows, their phases, and the rounds and runs with their
+//! files.
 
 use super::SESSIONS;
 use super::rounds_and_runs::{MapRun, Reviewer, Round};
@@ -23,7 +24,7 @@ pub(super) fn of(session: &OcrSession) -> Screen {
         phase: session.phase,
         is_finished: session.is_finished,
         since: session.since(),
-        // The end of a run that is finished or closed.
+        // When the run ended, if it is finished or its session closed.
         until: session
             .ended_at
             .or(session.state.updated_at.filter(|_| session.is_closed || session.is_finished)),
@@ -40,7 +41,7 @@ pub(super) fn of(session: &OcrSession) -> Screen {
     Screen { heading: session.folder.clone(), tracks: shown.map(|shown| track(session, &shown)).collect() }
 }
 
-/// The start of the other workflow, if its duration is known or it is still running.
+/// When the other workflow's run started, if its duration is known or it is still running.
 fn since_beside(session: &OcrSession, other: &Beside) -> Option<Timestamp> {
     let goes_on = !session.is_closed && !other.is_finished;
     other.since.filter(|_| goes_on || other.ended_at.is_some())

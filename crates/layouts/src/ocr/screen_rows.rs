@@ -1,10 +1,10 @@
-//! The rows of the tool's screen: phases proven by files, and phases only said to be done.
+//! The rows of the tool's screen: phases proven by files, and phases that are only claimed to be done.
 
 use super::session::{OcrSession, OcrWorkflow};
 use crate::screen::Mark;
 
 impl OcrSession {
-    /// The state of the phase at an index, in a round or run at the phase `current`.
+    /// The state of the phase at an index, if the round or run is in the phase `current`.
     pub fn row(
         &self,
         kind: OcrWorkflow,

@@ -41,7 +41,7 @@ impl OcrWorkflow {
         }
     }
 
-    /// The folder of a round or run, below the session's own.
+    /// The folder of a round or run, below the session's folder.
     pub(super) fn folder(self, ordinal: u32) -> String {
         match self {
             Self::Review => format!("{ROUND}{ordinal}"),
@@ -49,7 +49,7 @@ impl OcrWorkflow {
         }
     }
 
-    /// Phases in order.
+    /// The workflow's phases, in order.
     pub fn phases(self) -> &'static [&'static str] {
         match self {
             Self::Review => REVIEW_PHASES,
@@ -61,20 +61,20 @@ impl OcrWorkflow {
 /// A session as read from its files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OcrSession {
-    /// The folder's name.
+    /// The name of the session's folder.
     pub folder: String,
     pub kind: OcrWorkflow,
-    /// Index of the current phase in `kind.phases()`: from the state, or else inferred from files.
+    /// The index of the current phase in `kind.phases()`: from the state, or else inferred from files.
     pub phase: usize,
-    /// The state names a phase.
+    /// True if the state names a phase.
     pub says_phase: bool,
     pub is_closed: bool,
-    /// The current round or run is over: its result was presented.
+    /// True if the current round or run is over, which means that its result was presented.
     pub is_finished: bool,
-    /// Abandoned, according to the log.
+    /// True if the session was abandoned according to the log.
     pub is_given_up: bool,
     pub rounds: Vec<Round>,
-    /// False for an early release, which has one round at most.
+    /// True unless an early release wrote the session, which has one round at most.
     pub rounds_have_folders: bool,
     pub map_runs: Vec<MapRun>,
     pub has_standards: bool,
@@ -97,13 +97,13 @@ pub struct OcrSession {
 pub struct Beside {
     pub kind: OcrWorkflow,
     pub ordinal: u32,
-    /// Index in `kind.phases()`.
+    /// The index of the phase in `kind.phases()`.
     pub phase: usize,
     pub is_finished: bool,
-    /// Start and, once finished, end of its newest round or run, if known.
+    /// When the newest round or run started and, if it is finished, ended; empty if unknown.
     pub since: Option<Timestamp>,
     pub ended_at: Option<Timestamp>,
-    /// As in the session itself.
+    /// Skipped phases of the run, according to the log.
     pub skipped: Vec<usize>,
 }
 
@@ -119,7 +119,7 @@ impl OcrSession {
             OcrWorkflow::Review => (self.state.round_started_at, self.state.current_round),
             OcrWorkflow::Map => (self.state.map_started_at, self.state.current_map_run),
         };
-        // The time in the state is the start of an earlier one.
+        // The time in the state is the start of an earlier round or run.
         if about.is_some_and(|about| about < self.ordinal()) {
             return self.newer_since.or(self.state.updated_at).or(self.state.started_at);
         }

@@ -1,4 +1,4 @@
-//! state.json of every release: its values, and their oddities. Unknown keys are left alone.
+//! Reads state.json of every release, and reports odd values. Ignores unknown keys.
 
 use super::STATE;
 use super::session::OcrWorkflow;
@@ -8,7 +8,7 @@ use crate::tree::{Entry, Tree};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-/// The values of state.json; empty where nothing is readable.
+/// The values of state.json; empty if nothing in the file is readable.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct State {
     /// The file exists and is readable.
@@ -23,12 +23,12 @@ pub struct State {
     pub round_started_at: Option<Timestamp>,
     pub map_started_at: Option<Timestamp>,
     pub updated_at: Option<Timestamp>,
-    /// Written by early releases.
+    /// The branch, which early releases wrote.
     pub branch: Option<String>,
 }
 
 impl State {
-    /// The phase as an index; its name takes precedence over its number.
+    /// The index of the phase. The phase's name takes precedence over its number.
     pub(super) fn phase(&self, kind: OcrWorkflow, warnings: &mut Vec<Problem>) -> Option<usize> {
         let phases = kind.phases();
         let (by_name, by_number) = (self.named_phase(kind), self.numbered_phase(kind));
@@ -57,7 +57,7 @@ impl State {
         self.phase_name.as_deref().and_then(|name| position(kind, name))
     }
 
-    /// The workflow of the phase, if the other has no phase of that name and number.
+    /// The workflow to which the phase belongs, if the other one has no phase of that name and number.
     pub(super) fn kind_of_phase(&self) -> Option<OcrWorkflow> {
         let both = [OcrWorkflow::Review, OcrWorkflow::Map];
         let only = |fits: &dyn Fn(OcrWorkflow) -> bool| {
@@ -124,7 +124,7 @@ pub(super) fn read(tree: &Tree, now: Timestamp, warnings: &mut Vec<Problem>) -> 
     }
 }
 
-/// Parses the file without reporting oddities.
+/// Parses the state without reporting odd values.
 pub(super) fn of_tree(tree: &Tree) -> State {
     read(tree, Timestamp::MAX, &mut Vec::new())
 }
@@ -171,7 +171,7 @@ fn from_fields(fields: &Map<String, Value>, now: Timestamp, warnings: &mut Vec<P
     state
 }
 
-/// Compares times written by hand with one another.
+/// Reports times that are out of order.
 fn out_of_order(state: &State, warnings: &mut Vec<Problem>) {
     let begun = ("started_at", state.started_at);
     let round = ("round_started_at", state.round_started_at);
@@ -227,7 +227,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A key of early releases that has no effect.
+    /// Reports a wrong type of a key of early releases, which has no other effect.
     fn is_a(&mut self, key: &str, wanted: Type, fits: impl Fn(&Value) -> bool) {
         let odd = self.fields.get(key).filter(|value| !value.is_null() && !fits(value));
         if let Some(value) = odd {
@@ -243,7 +243,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Times are written by hand: accepted as they are, and reported if impossible.
+    /// A time as somebody wrote it: accepted even if it is in the future, which is reported.
     fn time(&mut self, key: &str) -> Option<Timestamp> {
         let text = self.text(key)?;
         let Ok(time) = text.parse::<Timestamp>() else {
@@ -261,7 +261,7 @@ impl Reader<'_> {
     }
 }
 
-/// A number written as text, or with a decimal point.
+/// A number that is written as a string, or with a decimal point.
 fn meant(value: &Value) -> Option<u32> {
     match value {
         Value::String(text) => text.trim().parse().ok(),
@@ -270,7 +270,7 @@ fn meant(value: &Value) -> Option<u32> {
     }
 }
 
-/// Names used by earlier releases and other writers.
+/// The index of a phase by its name, including names used by earlier releases and other writers.
 fn position(kind: OcrWorkflow, name: &str) -> Option<usize> {
     let name = match (kind, name) {
         (_, "map-complete") => "complete",

@@ -1,5 +1,5 @@
-//! Writes state.json as the tool's own reader expects it. Sets only values that would be read differently;
-//! unknown values stay until their subject changes.
+//! Writes state.json as the tool's own reader expects it. Changes only values that would be read differently;
+//! an unknown value stays until what it describes changes.
 
 use super::STATE;
 use super::read::{self, ordinal};
@@ -16,7 +16,7 @@ use model::run::Run;
 use model::session::Session;
 use serde_json::{Value, json};
 
-/// Keys that are read.
+/// Keys that leftoff reads.
 const KEYS: [&str; 10] = [
     "status",
     "workflow_type",
@@ -30,12 +30,12 @@ const KEYS: [&str; 10] = [
     "updated_at",
 ];
 
-/// Handling of missing keys in a file that already shows the session.
+/// The handling of keys missing in a file that already shows the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Missing {
-    /// Leave them out.
+    /// Leave missing keys out.
     StaysOut,
-    /// Add the keys that new files have.
+    /// Add missing keys that new files have.
     ComesIn,
 }
 
@@ -74,7 +74,7 @@ pub(super) fn state(
 /// The values to write.
 struct Wanted {
     kind: OcrWorkflow,
-    /// Index in `kind.phases()`; `None` for a phase unknown to the tool.
+    /// The index of the phase in `kind.phases()`; `None` for a phase that the tool does not know.
     phase: Option<usize>,
     ordinal: u32,
     is_over: bool,
@@ -94,14 +94,14 @@ impl Wanted {
     }
 }
 
-/// Which values differ from the file's.
+/// Which values in the file must change.
 struct Due {
     kind: bool,
     status: bool,
     phase: bool,
     round: bool,
     clock: bool,
-    /// Work was done: a reviewer or the run finished, a file was recorded, a checkpoint was made.
+    /// True if work was done: a reviewer or the run finished, a file was recorded, or a checkpoint was made.
     work: bool,
 }
 
@@ -114,12 +114,12 @@ impl Due {
         let numbered = said.numbered_phase(kind);
         let is_elsewhere = read != wanted.phase || numbered.is_some_and(|at| Some(at) != wanted.phase);
         let is_closed = read::is_closed(kind, said, read == Some(kind.phases().len() - 1));
-        // The tool that closed it wrote the phase in which it ended.
+        // The tool closed the session, and wrote the phase in which it ended.
         let has_ended_there = wanted.is_over && is_closed && said.named_phase(kind).is_some();
         let phase = wanted.phase.is_some()
             && (is_other_kind(said)
                 || if read.is_some() { is_elsewhere && !has_ended_there } else { has_moved(publication) });
-        // A phase name alone may belong to the other workflow.
+        // The name of a phase may also exist in the other workflow.
         let named = wanted.phase.filter(|_| phase).map(|at| kind.phases()[at].to_owned());
         let after = State { phase_name: named.or(said.phase_name.clone()), ..said.clone() };
         let number = number_of(kind, said);
@@ -149,7 +149,8 @@ fn has_work(publication: &SessionToPublish<'_>) -> bool {
             Event::Item(ItemEvent::ItemCompleted { .. })
                 | Event::ArtifactRecorded { .. }
                 | Event::CheckpointMade { .. }
-                // A finished map leaves its session active: nothing else in the file says so.
+                // A finished map leaves its session active, and nothing else in the file says that it is
+                // finished.
                 | Event::RunCompleted
         )
     })
@@ -176,7 +177,8 @@ fn has_moved(publication: &SessionToPublish<'_>) -> bool {
     })
 }
 
-/// Without a start time, the round's clock would run from the session's start, which is too long.
+/// True if the round has no start time, so that the tool would show its duration since the session's start,
+/// which is too long.
 fn is_late(kind: OcrWorkflow, said: &State, run: Option<&Run>) -> bool {
     let own = match kind {
         OcrWorkflow::Review => said.round_started_at,
@@ -186,7 +188,7 @@ fn is_late(kind: OcrWorkflow, said: &State, run: Option<&Run>) -> bool {
     own.is_none() && said.started_at.is_some_and(|started| Some(started.as_second()) < began)
 }
 
-/// The other workflow, if the file still names a round or run whose start was undone.
+/// The other workflow, if the file still names a round or run of it whose start was undone.
 fn taken_back(
     current: OcrWorkflow,
     said: &State,
@@ -202,7 +204,7 @@ fn taken_back(
         matches!(&recorded.event, Event::RunStarted { workflow, ordinal, .. }
             if workflow.name.as_str() == other.workflow() && *ordinal == number)
     });
-    // An empty folder was created by that start.
+    // The empty folder was created by the start that was undone.
     let place = format!("{}/", other.folder(number));
     let is_there = folder.tree.files().any(|path| path.starts_with(&place));
     let goes_on = last_of(other, publication.session).is_some_and(|run| run.ordinal >= number);
@@ -213,7 +215,7 @@ pub(super) fn last_of(kind: OcrWorkflow, session: &Session) -> Option<&Run> {
     session.runs.iter().filter(|run| kind_of(run) == Some(kind)).max_by_key(|run| run.ordinal)
 }
 
-/// The keys of the counter and of the start time.
+/// The keys of a workflow's counter and of its start time.
 fn keys_of(kind: OcrWorkflow) -> (&'static str, &'static str) {
     match kind {
         OcrWorkflow::Review => ("current_round", "round_started_at"),
@@ -242,7 +244,7 @@ impl Changes {
         self.set_or_fill("workflow_type", &json!(kind.workflow()), due.kind);
         self.set_or_fill("status", &json!(wanted.status()), due.status || status.is_some());
         if let Some(at) = phase {
-            // Older names of the same phase stay as written.
+            // An older name of the same phase stays as written.
             let is_named = due.phase && (due.kind || self.said.named_phase(kind) != phase);
             self.set_or_fill("current_phase", &json!(kind.phases()[at]), is_named);
             self.set_or_fill("phase_number", &json!(at + 1), due.phase);
@@ -250,16 +252,17 @@ impl Changes {
         let (number, clock) = keys_of(kind);
         self.set_or_fill(number, &json!(ordinal), due.round);
         self.set_missing("started_at", &time(session.created_at));
-        // A new round restarts the clock; a time written for the current one stays.
+        // A new round gets a new start time; a start time that was already written for the current round
+        // stays.
         let restarted = self.said.started_at.filter(|at| *at <= session.updated_at);
-        // A clock that stepped back must not put the round before the session's start.
+        // A clock that was set back must not date the round before the session's start.
         let began = run.started_at.max(session.created_at);
         let began = restarted.map_or(began, |at| at.max(began));
         self.set_or_fill(clock, &time(began), due.round);
     }
 
-    /// The session's last change, but not before any known time or one in the file: the clock may have
-    /// stepped back.
+    /// The session's last change, but not before any time in the log or the file, because the clock may have
+    /// been set back.
     fn latest(&self, session: &Session) -> Timestamp {
         let phases = session.runs.iter().flat_map(|run| &run.phases);
         let phases = phases.flat_map(|phase: &Phase| [phase.started_at(), phase.completed_at()]).flatten();
@@ -269,7 +272,7 @@ impl Changes {
         phases.chain(runs).chain(said).chain([session.created_at]).fold(session.updated_at, Timestamp::max)
     }
 
-    /// Returns the file to the previous round or run, or to none.
+    /// Restores the file's previous round or run, or removes the only one.
     fn take_back(&mut self, kind: OcrWorkflow, session: &Session) {
         let (number, clock) = keys_of(kind);
         if let Some(run) = last_of(kind, session) {
@@ -283,7 +286,7 @@ impl Changes {
         }
     }
 
-    /// Sets a value that differs; a missing one is added with it.
+    /// Sets a value that differs; `is_due` also adds it if it is missing.
     fn set_or_fill(&mut self, key: &str, value: &Value, is_due: bool) {
         if is_due {
             self.set(key, value);
@@ -306,7 +309,7 @@ impl Changes {
     }
 }
 
-/// Unknown values that were present before and are gone.
+/// Unknown values of the old content that are gone in the new one.
 pub(super) fn not_understood(before: &[u8], after: &[u8]) -> Vec<String> {
     let (Ok(had), Ok(has)) = (Document::parse(before), Document::parse(after)) else { return Vec::new() };
     let said = state::of_bytes(before);
@@ -331,8 +334,8 @@ fn is_read(said: &State, key: &str) -> bool {
     }
 }
 
-/// The phase to name in the file. A closed session is `complete` there, even if closed unfinished: only the
-/// log knows that.
+/// The phase to name in the file. A closed session is `complete` in the file, even if it was closed
+/// unfinished, which only the log knows.
 fn position(session: &Session, run: &Run, kind: OcrWorkflow) -> Option<usize> {
     if matches!(session.lifecycle, Lifecycle::Completed { .. }) {
         return Some(kind.phases().len() - 1);

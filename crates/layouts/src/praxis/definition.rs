@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// Folders with workflow definitions; the first match counts.
+/// Folders that may contain workflow definitions; the first match counts.
 pub(super) const FOLDERS: &[&str] =
     &[".praxis-os/workflows", ".agent-os/workflows", "universal/workflows", "workflows"];
 
@@ -29,21 +29,21 @@ pub(super) struct Definition {
     pub(super) version: String,
     pub(super) title: String,
     pub(super) description: Option<String>,
-    /// Keyed by number; without gaps unless something was refused.
+    /// The phases by number; there is no gap unless one was refused.
     pub(super) phases: BTreeMap<u32, PhaseDefinition>,
-    /// The number of phases is known.
+    /// True if the number of phases is known.
     pub(super) is_whole: bool,
-    /// The phases come from a specification.
+    /// True if the phases come from a specification.
     pub(super) is_dynamic: bool,
     pub(super) hash: String,
-    /// Reasons not to start it.
+    /// Reasons for which the workflow cannot be started.
     pub(super) refused: Vec<Problem>,
-    /// The phases come from a specification that cannot be read.
+    /// The problem of phases that come from a specification, if it cannot be read.
     pub(super) needs_target: Option<Problem>,
     pub(super) remarks: Vec<Problem>,
 }
 
-/// Files needed to know the workflow. Asks for more as it learns more.
+/// Files needed to read the workflow. Returns more files once the first ones were read.
 pub(super) fn files(name: &str, spec: Option<&str>, tree: &Tree) -> Vec<String> {
     if !is_usable(name) {
         return Vec::new();
@@ -57,7 +57,7 @@ pub(super) fn files(name: &str, spec: Option<&str>, tree: &Tree) -> Vec<String> 
     wanted
 }
 
-/// `None` if there is no such workflow.
+/// Reads the definition of a workflow; `None` if there is no such workflow.
 pub(super) fn read(name: &str, spec: Option<&str>, tree: &Tree) -> Option<Definition> {
     if !is_usable(name) {
         return None;
@@ -113,8 +113,8 @@ impl Definition {
         self.total(metadata, &path, spec, tree);
     }
 
-    /// Information about the whole workflow goes where it is useful: its duration into the first phase, its
-    /// result into the last.
+    /// Adds facts about the whole workflow to the phases in which they are useful: the duration to the first
+    /// phase, the results to the last.
     fn whole(&mut self, metadata: &Map<String, Value>) {
         let duration = metadata.get("estimated_duration").and_then(Value::as_str);
         let duration = duration.map(|time| format!("All phases take: {time}."));
@@ -132,7 +132,7 @@ impl Definition {
         add(last, outputs);
     }
 
-    /// Reports phases that would be dropped silently.
+    /// Reports phases that would otherwise be dropped without a message.
     fn odd_phases(&mut self, metadata: &Map<String, Value>, path: &str) {
         let phases = metadata.get("phases").and_then(Value::as_array).into_iter().flatten();
         let mut known: Vec<u64> = Vec::new();
@@ -143,7 +143,7 @@ impl Definition {
                     self.refuse(path, format!("phase_number {number} is used more than once"));
                 }
                 Some(number) => known.push(number),
-                // Phases of a specification are defined there.
+                // Without a number, a phase is defined by the specification.
                 None if is_dynamic(metadata) => {}
                 None => {
                     let said = number.map_or_else(|| "missing".to_owned(), ToString::to_string);
@@ -156,7 +156,7 @@ impl Definition {
         }
     }
 
-    /// True if the number of phases is known and right.
+    /// Checks the number of phases.
     fn total(&mut self, metadata: &Map<String, Value>, path: &str, spec: Option<&str>, tree: &Tree) {
         let found = u64::try_from(self.phases.len()).unwrap_or(u64::MAX);
         if is_dynamic(metadata) {
@@ -175,7 +175,7 @@ impl Definition {
                 None | Some(Value::Null) => {}
                 Some(Value::Number(number)) if number.as_u64() == Some(found) && found > 0 => {}
                 Some(other) => {
-                    self.refuse(path, format!("total_phases is {other}, but it describes {found} phases"));
+                    self.refuse(path, format!("total_phases is {other}, but {found} phases are described"));
                 }
             }
         }
@@ -225,7 +225,7 @@ impl Definition {
         self.refused.push(Problem::of_file(path, What::Definition(message)));
     }
 
-    /// The workflow for sessions; `None` without phases.
+    /// The workflow for sessions; `None` if it has no phases.
     pub(super) fn workflow(&self, name: &str) -> Option<Workflow> {
         let first = *self.phases.keys().next()?;
         Some(workflow(
@@ -238,7 +238,7 @@ impl Definition {
         ))
     }
 
-    /// With exactly these phases, for a session that started with another number of them.
+    /// The workflow with exactly these phases, for a session that started with another number of phases.
     pub(super) fn cut(&self, name: &str, range: std::ops::RangeInclusive<u32>, closes: bool) -> Workflow {
         let (first, last) = (*range.start(), *range.end());
         if closes
@@ -272,7 +272,7 @@ impl Definition {
     }
 }
 
-/// A phase is named by its number, as users of this format do.
+/// The name of a phase is its number, as for users of this format.
 pub(super) fn phase_name(number: u32) -> Name {
     name_of(&number.to_string())
 }
@@ -306,7 +306,7 @@ fn is_dynamic(metadata: &Map<String, Value>) -> bool {
         || metadata.get("dynamic_phases") == Some(&Value::Bool(true))
 }
 
-/// The numbered phases in metadata.json.
+/// The phases that metadata.json describes, by number.
 fn described(metadata: &Map<String, Value>) -> BTreeMap<u32, Map<String, Value>> {
     let phases = metadata.get("phases").and_then(Value::as_array).into_iter().flatten();
     phases
@@ -331,7 +331,7 @@ fn numbers(metadata: &Map<String, Value>, spec: Option<&str>, tree: &Tree) -> Ve
     numbers
 }
 
-/// With duplicate keys.
+/// The members of metadata.json, with their duplicate keys.
 type Metadata = Result<(Map<String, Value>, Vec<String>), String>;
 
 fn metadata(name: &str, tree: &Tree) -> Option<(&'static str, Metadata)> {
@@ -346,7 +346,8 @@ fn gate_path(folder: &str, name: &str, number: u32) -> String {
     format!("{folder}/{name}/phases/{number}/gate-definition.yaml")
 }
 
-/// A specification is a folder below the project, or its tasks.md.
+/// The path of the tasks.md of a specification, which is given as a folder below the project, or as its
+/// tasks.md.
 fn tasks_path(spec: Option<&str>, tree: &Tree) -> Option<String> {
     let spec = spec.filter(|spec| !spec.contains(['\\', '\0']))?;
     let spec = tree.below(spec)?;
@@ -354,7 +355,7 @@ fn tasks_path(spec: Option<&str>, tree: &Tree) -> Option<String> {
     Some(if is_file { spec } else { format!("{spec}/tasks.md") })
 }
 
-/// True for a foreign name that is safe in a path.
+/// True for a foreign name that can safely be part of a path.
 fn is_usable(name: &str) -> bool {
     Name::parse(name).is_ok()
 }

@@ -7,7 +7,7 @@ use model::gate::{AttemptReport, CheckOutcome, CheckResult, Given, quoted, read_
 use model::workflow::{CheckDefinition, CheckKind, PhaseDefinition};
 use serde_json::{Map, Value};
 
-/// Adds the gate's results to the evidence, unless the attempt has them.
+/// Adds the gate's results for the evidence, unless the attempt has results.
 pub(super) fn fill_in(report: &mut AttemptReport, defined: Option<&PhaseDefinition>) {
     let Some(defined) = defined.filter(|_| report.checks.is_empty() && !report.evidence.is_empty()) else {
         return;
@@ -36,7 +36,8 @@ fn judged(check: &CheckDefinition, evidence: &Map<String, Value>) -> Option<Chec
     })
 }
 
-/// A rule that cannot be evaluated does not hold. Rules of this format have no loops, so they need no budget.
+/// True if a rule holds for the evidence; false if it cannot be evaluated. Rules of this format have no
+/// loops, so their evaluation needs no limit.
 fn holds(expr: &str, evidence: &Map<String, Value>) -> bool {
     let Ok(program) = Program::compile(expr) else { return false };
     let mut context = Context::default();
@@ -44,7 +45,7 @@ fn holds(expr: &str, evidence: &Map<String, Value>) -> bool {
     matches!(program.execute(&context), Ok(CelValue::Bool(true)))
 }
 
-/// The evidence that the rule names, with its values.
+/// The evidence that a rule names, with its values.
 fn found(expr: &str, evidence: &Map<String, Value>) -> Option<String> {
     let is_named =
         |name: &str| expr.contains(&format!("evidence.{name}")) || expr.contains(&format!("\"{name}\""));

@@ -12,7 +12,7 @@ pub(super) struct Gate {
     pub(super) no_override: bool,
     pub(super) evidence: Vec<EvidenceDefinition>,
     pub(super) checks: Vec<CheckDefinition>,
-    /// Names of unusable entries. An unusable rule becomes a check that a person answers.
+    /// Messages about unusable entries. An unusable rule becomes a check that a person answers.
     pub(super) refused: Vec<String>,
     pub(super) remarks: Vec<String>,
 }
@@ -97,8 +97,9 @@ impl Gate {
                 Some(Value::String(name)) => name,
                 Some(other) => {
                     let about = format!("validator {other} of the field '{field}'");
-                    let help = format!("Validator {other} for field '{field}' is not a validator's name");
-                    let refused = Err("something that is not a validator's name".to_owned());
+                    let help =
+                        format!("Validator {other} for field '{field}' is not the name of a validator");
+                    let refused = Err("a value that is not the name of a validator".to_owned());
                     self.check(&format!("{field}-validator"), &about, "", refused, help);
                     continue;
                 }
@@ -109,7 +110,7 @@ impl Gate {
             let text = validators.get(validator).and_then(Value::as_str);
             let expression = match text {
                 Some(text) => lambda::of_field(text, field, &declared, parameters),
-                None => Err("a validator that validators does not define".to_owned()),
+                None => Err("a validator that is not defined under `validators`".to_owned()),
             };
             let rule = with_parameters(text.unwrap_or_default(), parameters);
             let described = details.get("description").and_then(Value::as_str);
@@ -144,14 +145,15 @@ impl Gate {
         self.evidence.iter().map(|field| (field.name.clone(), field.value_type)).collect()
     }
 
-    /// A rule that is not understood must not pass by itself: a person answers it.
+    /// Adds a check. A rule that cannot be translated must not pass by itself, so a person answers it.
     fn check(&mut self, id: &str, about: &str, text: &str, expression: Result<String, String>, help: String) {
         let (kind, help) = match expression {
             Ok(expr) => (CheckKind::Expr { expr, written: Some(text.to_owned()) }, help),
             Err(why) => {
-                self.refused.push(format!("{about} uses {why}, which is not translated"));
-                let help =
-                    format!("{help}. `{text}` is not evaluated here: check it yourself, then approve it.");
+                self.refused.push(format!("{about} cannot be translated: it uses {why}"));
+                let help = format!(
+                    "{help}. `{text}` is not evaluated by leftoff: check the rule yourself, then approve it."
+                );
                 (CheckKind::Approval { expires_seconds: None }, help)
             }
         };
@@ -170,7 +172,7 @@ impl Gate {
     }
 }
 
-/// A lambda in readable form, with its parameters filled in.
+/// A lambda with its parameters filled in, for people.
 fn with_parameters(text: &str, parameters: &Map<String, Value>) -> String {
     let given: Vec<String> = parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
     if given.is_empty() { text.to_owned() } else { format!("{text} ({})", given.join(", ")) }

@@ -1,4 +1,5 @@
-//! Converts a session's file to events: folding them gives the session, and adopting it stores exactly these.
+//! Converts a session's file to events: folding the events gives the session, and adopting the session stores
+//! exactly these events.
 
 use super::definition::phase_name;
 use super::state::{AttemptSaid, Extent, Life, PhaseSaid, State};
@@ -82,7 +83,8 @@ struct Teller<'a> {
     events: Vec<Dated>,
     /// The latest known time so far.
     clock: Timestamp,
-    /// The last phase's end is known, so the next one began there if nothing else says when.
+    /// True if the end of the last phase is known: the next phase started then, unless the file says
+    /// otherwise.
     is_timed: bool,
 }
 
@@ -96,7 +98,7 @@ impl Teller<'_> {
         self.state.phases.get(&number).cloned().unwrap_or_default()
     }
 
-    /// Adds resumes beyond the pauses recorded with their phases.
+    /// Adds the pauses that no phase records.
     fn resumes(&mut self, began: Timestamp) {
         let told = self.state.phases.values().filter(|phase| phase.paused_seconds > 0).count();
         for _ in u32::try_from(told).unwrap_or(u32::MAX)..self.state.resume_count {
@@ -114,7 +116,7 @@ impl Teller<'_> {
         self.events.push(Dated { at: until, event });
     }
 
-    /// Phases that passed and are open again: somebody rolled back.
+    /// Reopens phases that passed and are open again, because somebody rolled back.
     fn undone(&mut self, extent: &Extent) {
         let passed = |phase: &PhaseSaid| {
             phase.attempts.iter().any(|attempt| attempt.outcome == AttemptOutcome::Passed)
@@ -144,7 +146,7 @@ impl Teller<'_> {
         }
     }
 
-    /// Phases that are neither done nor current and whose checkpoint failed: reports what was submitted.
+    /// Adds the evidence of phases that are neither done nor current, and whose checkpoint failed.
     fn held_up(&mut self, extent: &Extent) {
         for number in extent.range.clone() {
             let said = self.said(number);
@@ -158,7 +160,8 @@ impl Teller<'_> {
         }
     }
 
-    /// The file was written after everything it records, so the session was active then.
+    /// Adds an edit at the time when the file was written. That was after everything that the file records,
+    /// so the session was active then.
     fn last_written(&mut self, folder: &Folder<'_>, ended: Timestamp) {
         let last = self.events.last().map(|last| last.at);
         if last.is_some_and(|last| last < ended.min(folder.now)) {
@@ -194,7 +197,7 @@ impl Teller<'_> {
         let mut said = self.said(number);
         let phase = phase_name(number);
         let ended = said.attempts.iter().filter_map(|attempt| attempt.at).next_back().or(said.completed_at);
-        // After phases without times nobody knows when this one began: it gets no length.
+        // After a phase without times, nobody knows when this one started: it gets no duration.
         if !self.is_timed {
             said.started_at = said.started_at.or(ended);
         }
@@ -218,7 +221,7 @@ impl Teller<'_> {
             said.attempts.iter().for_each(|attempt| self.attempt(number, attempt));
             return;
         }
-        // The submitted evidence is kept; that it passes is only the file's word.
+        // The submitted evidence is kept. That it passes is only claimed by the file.
         let before = said.attempts.len() - usize::from(last.is_some());
         said.attempts[..before].iter().for_each(|attempt| self.attempt(number, attempt));
         let at = last.and_then(|last| last.at).or(said.completed_at).unwrap_or(self.clock);
@@ -242,7 +245,7 @@ impl Teller<'_> {
         if said.paused_seconds > 0 {
             self.pause(at, said.paused_seconds);
         }
-        // Attempts before the rollback are already recorded.
+        // Attempts before the rollback are recorded already.
         for attempt in said.attempts.iter().filter(|_| !was_undone) {
             self.attempt(number, attempt);
         }
@@ -251,7 +254,7 @@ impl Teller<'_> {
     fn end(&mut self, extent: &Extent, ended: Timestamp) {
         let all = self.state.all_completed(extent);
         if all {
-            // Its end has its own time, if recorded.
+            // The end of a session may have a time of its own.
             let at = if let Life::Completed { at: Some(at) } = self.state.life { at } else { ended };
             self.add(at, Event::RunCompleted);
         }
@@ -265,7 +268,7 @@ impl Teller<'_> {
             }
             Life::Paused { at, reason, context } => {
                 let reason = reason.clone().unwrap_or_else(|| "user_request".to_owned());
-                // Without another reason, the error explains the pause.
+                // If the pause has no other reason, the error explains it.
                 let context = context.clone().or_else(|| self.state.last_error.clone());
                 (*at, Event::SessionPaused { reason, context, saved: Vec::new() })
             }
@@ -274,8 +277,8 @@ impl Teller<'_> {
     }
 }
 
-/// True if the recorded evidence passes the gate as far as the file shows: its types, and the rules over it.
-/// A check that only a person answers is proven by an attempt that records its result.
+/// True if the recorded evidence passes the gate as far as the file shows: its types, and the rules for it. A
+/// check that only a person answers needs an attempt that records the answer.
 fn is_shown(report: &AttemptReport, defined: Option<&PhaseDefinition>) -> bool {
     let Some(defined) = defined.filter(|defined| defined.strict) else { return true };
     if report.overridden.is_some() {

@@ -1,5 +1,5 @@
-//! Translates a gate's simple lambdas into CEL. Never evaluates Python: unknown constructs are refused by
-//! name.
+//! Translates a gate's simple lambdas into CEL. Never evaluates Python: a construct that is not supported is
+//! refused, and named.
 
 mod cel;
 mod parse;
@@ -13,7 +13,8 @@ use std::collections::BTreeMap;
 /// Types of declared evidence, by name.
 pub(super) type Declared = BTreeMap<String, ValueType>;
 
-/// The check of one field: its first parameter is the field's value, the others are given.
+/// Translates the rule for one field: the lambda's first parameter is the field's value, the others are
+/// given.
 pub(super) fn of_field(
     text: &str,
     field: &str,
@@ -28,15 +29,15 @@ pub(super) fn of_field(
     for name in others {
         let given = parameters
             .get(name)
-            .ok_or_else(|| format!("the parameter '{name}', which validator_params does not give"))?;
+            .ok_or_else(|| format!("the parameter '{name}', which is missing from validator_params"))?;
         scope.bind_value(name, given)?;
     }
     let condition = scope.condition(&lambda.body)?;
-    // The field itself reports a missing value, and only if it is required.
+    // A missing value is reported by the field itself, if the field is required.
     cel::bounded(format!("!({}) || {condition}", cel::is_given(field)))
 }
 
-/// The check of all evidence: its only parameter is the evidence.
+/// Translates a rule for all evidence: the lambda's only parameter is the evidence.
 pub(super) fn of_evidence(text: &str, declared: &Declared) -> Result<String, String> {
     let lambda = parse::lambda(text)?;
     let [evidence] = lambda.parameters.as_slice() else {
@@ -172,7 +173,7 @@ mod tests {
         }
     }
 
-    /// Declared fields are type-checked before; undeclared ones may hold anything.
+    /// The types of declared fields are checked before; undeclared fields may have any value.
     #[test]
     fn what_is_true_and_what_is_equal_is_so_as_python_has_it() {
         let given = json!({"n": 1, "b": true, "l": [1, 2], "one": 1, "yes": true, "no": false, "zero": 0,
@@ -236,7 +237,7 @@ mod tests {
             ("lambda x:", "ends"),
             ("lambda x: x >", "ends"),
             ("lambda x: x > 0 )", "')'"),
-            ("lambda x: 'abc", "text that does not end"),
+            ("lambda x: 'abc", "string that does not end"),
             ("lambda x: x > 99999999999999999999", "99999999999999999999"),
             ("lambda x: x; import os", "';'"),
             ("lambda x: x == (1, 2)", "a tuple"),
@@ -245,7 +246,7 @@ mod tests {
             ("lambda x: x == 1.", "1."),
             ("lambda x: x == 5__0", "5__0"),
             ("lambda x: [x] < [2]", "'<'"),
-            ("lambda x: True in [x] in [[1]]", "'in' of true"),
+            ("lambda x: True in [x] in [[1]]", "'in' with a boolean"),
             ("lambda x: x > 0\n  and x < 3", "a second line"),
             ("lambda x: x == 'a\nb'", "next line"),
             ("lambda x: x == 'a\\\nb'", "the escape"),

@@ -1,9 +1,9 @@
-//! Another writer's version of a session's file, with our dropped keys restored.
+//! Merges another writer's version of a session's file with ours, by restoring keys of ours that it dropped.
 
 use super::state::damage::SECTIONS;
 use crate::json::{self, Document};
 
-/// A null section means no more than a missing one: our content is restored.
+/// `theirs` with dropped keys restored. A section that is null counts as missing: our content is restored.
 pub(super) fn merged(base: &[u8], theirs: &[u8]) -> Vec<u8> {
     let (Ok(had), Ok(mut document)) = (Document::parse_python(base), Document::parse_python(theirs)) else {
         return theirs.to_vec();

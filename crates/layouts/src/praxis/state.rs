@@ -1,4 +1,4 @@
-//! A session's file in every format: its values, and their oddities. Unknown keys are left alone.
+//! Reads a session's file in every format, and reports odd values. Ignores unknown keys.
 
 pub(super) mod damage;
 mod fields;
@@ -24,32 +24,32 @@ use std::collections::{BTreeMap, BTreeSet};
 pub enum Shape {
     First,
     Second,
-    /// The format of new sessions.
+    /// The format of new sessions, which this layout was built for.
     #[default]
     Seed,
 }
 
-/// The file's values; empty where nothing is readable.
+/// The values of a file; empty if nothing in it is readable.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct State {
     pub is_readable: bool,
     pub shape: Shape,
-    /// Its times have no zone, so neither do times written beside them.
+    /// The times in the file have no zone, so new times are written without one, too.
     pub has_local_times: bool,
     pub workflow_type: Option<String>,
     pub target: Option<String>,
-    /// As written, possibly one past the last.
+    /// The current phase as written, possibly one past the last.
     pub current: Option<i64>,
     pub completed: BTreeSet<u32>,
-    /// From `workflow_structure`, or `metadata.total_phases`.
+    /// The number of phases in `workflow_structure`, or in `metadata.total_phases`.
     pub recorded_total: Option<Recorded>,
-    /// Recorded by the tool itself when the session started.
+    /// True if the tool itself recorded the number of phases when the session started.
     pub is_tools_total: bool,
     pub recorded_start: Option<u32>,
     pub version: Option<String>,
     pub phases: BTreeMap<u32, PhaseSaid>,
     pub life: Life,
-    /// The last recorded error, even if the session continued since.
+    /// The last recorded error, even if the session has continued since then.
     pub last_error: Option<String>,
     pub resume_count: u32,
     pub metadata: Map<String, Value>,
@@ -61,7 +61,7 @@ pub struct State {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Recorded {
     Number(u32),
-    /// "dynamic", 0, and anything else unusable.
+    /// A value that cannot be used, such as "dynamic" or 0.
     Unusable(String),
 }
 
@@ -72,7 +72,7 @@ pub struct PhaseSaid {
     pub completed_at: Option<Timestamp>,
     pub paused_seconds: u64,
     pub checkpoint: Option<String>,
-    /// Oldest first.
+    /// The attempts, oldest first.
     pub attempts: Vec<AttemptSaid>,
 }
 
@@ -83,7 +83,7 @@ pub struct AttemptSaid {
     pub report: AttemptReport,
 }
 
-/// The overall state of the session, from flags and folders.
+/// The overall state of the session, according to flags and folders.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Life {
     /// No flag is set: the phases decide.
@@ -131,7 +131,7 @@ pub(super) fn read(path: &str, tree: &Tree, now: Timestamp, warnings: &mut Vec<P
             for section in damage::empty(&fields) {
                 say(section, What::EmptySection);
             }
-            // A type reported with the damage is not reported twice.
+            // A wrong type that was reported as damage is not reported again.
             let mut say = |field: &str, what: What| {
                 let is_told = damage.iter().any(|damage| damage.field == field);
                 if !(is_told && matches!(what, What::WrongType { .. })) {
@@ -154,17 +154,17 @@ pub(super) fn is_whole(content: &[u8]) -> bool {
     found.is_some_and(|(fields, _)| damage::of(&fields).is_empty())
 }
 
-/// Reports a problem with its field; an empty field means the whole file.
+/// A function that reports a problem with a field; an empty field means the whole file.
 pub(super) type Say<'a> = dyn FnMut(&str, What) + 'a;
 
 pub(super) fn problem(path: &str, field: &str, what: What) -> Problem {
     Problem { path: path.to_owned(), field: Some(field.to_owned()).filter(|field| !field.is_empty()), what }
 }
 
-/// An object with its duplicate keys.
+/// An object, and its duplicate keys.
 type WithDoubled = (Map<String, Value>, Vec<String>);
 
-/// Any JSON file may be among the sessions.
+/// Refuses JSON that is not a session, because the folder may contain other files.
 fn of_a_session(found: WithDoubled) -> Result<WithDoubled, Why> {
     const ANY: &[&str] = &["session_id", "workflow_type", "current_phase", "completed_phases", "checkpoints"];
     if ANY.iter().any(|key| found.0.contains_key(*key)) { Ok(found) } else { Err(Why::NoneOfTheKeys(ANY)) }
@@ -172,7 +172,7 @@ fn of_a_session(found: WithDoubled) -> Result<WithDoubled, Why> {
 
 fn from_fields(path: &str, fields: &mut Fields<'_>) -> State {
     let shape = shape(path, fields.of);
-    // The file's name is the id, whatever the file says.
+    // The session's id is the name of its file, whatever the file says.
     let _ = fields.text("session_id");
     wrong_types::check(fields);
     let metadata = fields.section("metadata");
@@ -207,7 +207,8 @@ fn from_fields(path: &str, fields: &mut Fields<'_>) -> State {
     state
 }
 
-/// A section of ours: below `metadata` if the format has no other place, otherwise top level.
+/// A section of leftoff's own: below `metadata` if the format has no other place for it, otherwise at the top
+/// level.
 fn ours_or_own(fields: &mut Fields<'_>, metadata: &Map<String, Value>, key: &str) -> Map<String, Value> {
     match ours(metadata).and_then(|ours| ours.get(key)) {
         Some(Value::Object(section)) => section.clone(),
@@ -215,13 +216,14 @@ fn ours_or_own(fields: &mut Fields<'_>, metadata: &Map<String, Value>, key: &str
     }
 }
 
-/// Our part of the second format's `metadata`.
+/// The part of the second format's `metadata` that leftoff wrote.
 fn ours(metadata: &Map<String, Value>) -> Option<&Map<String, Value>> {
     metadata.get(super::OURS).and_then(Value::as_object)
 }
 
-/// Times without a zone mean one of the two old formats, whatever was added since. With a zone and the newest
-/// format's lifecycle, a file has that format wherever it is.
+/// The format of a file. Times without a zone mean one of the two old formats, whatever keys were added
+/// later. A file with zones and with the newest format's lifecycle is in that format, in whatever folder it
+/// is.
 fn shape(path: &str, fields: &Map<String, Value>) -> Shape {
     let is_second = super::folder_status(path).is_some()
         || ["phase_timings", "evidence_submitted"].iter().any(|key| fields.contains_key(*key));
@@ -235,7 +237,7 @@ fn shape(path: &str, fields: &Map<String, Value>) -> Shape {
     }
 }
 
-/// True if its times have no zone; `None` if it has no time.
+/// True if the times in a file have no zone; `None` if the file contains no time.
 fn has_local_times(fields: &Map<String, Value>) -> Option<bool> {
     let text = |key: &str| fields.get(key).and_then(Value::as_str);
     text("created_at").or(text("updated_at")).map(time_format::is_local)
@@ -259,7 +261,7 @@ fn start(structure: &Map<String, Value>) -> Option<u32> {
     }
 }
 
-/// The folder comes first, then the flags of `lifecycle`, then `status`.
+/// The overall state: according to the folder, or else the flags of `lifecycle`, or else `status`.
 fn life(
     path: &str,
     fields: &mut Fields<'_>,
@@ -307,7 +309,7 @@ fn life(
     if lifecycle.is_empty() { Life::Unsaid } else { Life::Active }
 }
 
-/// True if work continued after an error: the session was resumed, or a phase started or ended since.
+/// True if work continued after an error: the session was resumed, or a phase started or ended later.
 fn is_over(error: Option<Timestamp>, resumed: Option<Timestamp>, phases: &BTreeMap<u32, PhaseSaid>) -> bool {
     let Some(error) = error else { return false };
     let went_on =
@@ -316,8 +318,8 @@ fn is_over(error: Option<Timestamp>, resumed: Option<Timestamp>, phases: &BTreeM
 }
 
 impl State {
-    /// True for an old format without our additions in `metadata`; with them, a file says as much as the
-    /// newest format.
+    /// True for a file in an old format to which leftoff has added nothing. With additions in `metadata`, a
+    /// file says as much as one in the newest format.
     pub(super) fn is_legacy(&self) -> bool {
         let has_ours = self.shape == Shape::Second && ours(&self.metadata).is_some();
         self.is_readable && self.shape != Shape::Seed && !has_ours

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// A phase of a specification, with its number there.
+/// A phase of a specification, with its number in the specification.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Named {
     pub(super) number: u32,
@@ -10,7 +10,7 @@ pub(super) struct Named {
 }
 
 /// Phases by their numbers in the workflow. If the workflow has its own phase 0 and the specification starts
-/// at 0 too, the specification's phases are shifted by one, as the tool counts them.
+/// at 0 too, the specification's phases are shifted by one, as the tool does.
 pub(super) fn in_workflow(text: &str, has_phase_0: bool) -> BTreeMap<u32, Named> {
     let phases = phases(text);
     let begins_with_0 = phases.first().is_some_and(|(number, _)| *number == 0);
@@ -27,14 +27,15 @@ fn phases(text: &str) -> Vec<(u32, String)> {
         if let Some(fence) = fence(line) {
             code = match code {
                 None => Some(fence),
-                // Only an equally long fence with nothing after it closes one.
+                // Only a fence of the same characters, of at least the same length and with nothing after it,
+                // closes the block.
                 Some(open) => {
                     (fence.mark != open.mark || fence.length < open.length || !fence.is_bare).then_some(open)
                 }
             };
         }
         let Some((number, title)) = heading(line).filter(|_| code.is_none()) else { continue };
-        // A summary repeats the headings: the first one is the phase.
+        // A summary repeats the headings: only the first heading with a number is the phase.
         if !found.iter().any(|(known, _)| *known == number) {
             found.push((number, title));
         }
@@ -58,7 +59,7 @@ fn fence(line: &str) -> Option<Fence> {
     (length >= 3 && !is_inline).then(|| Fence { mark, length, is_bare: rest.trim().is_empty() })
 }
 
-/// `## Phase 2: Title`, with any decoration before the word.
+/// Parses `## Phase 2: Title`, with any decoration before the word.
 fn heading(line: &str) -> Option<(u32, String)> {
     let text = line.strip_prefix('#')?.trim_start_matches('#');
     let at = text.find(|c: char| c.is_alphanumeric())?;
@@ -70,7 +71,7 @@ fn heading(line: &str) -> Option<(u32, String)> {
         .trim_start_matches(['*', '_'])
         .trim_start()
         .strip_prefix([':', '-', '\u{2013}', '\u{2014}', '|'])?;
-    // "Phase 1-2: …" describes several.
+    // "Phase 1-2: …" describes several phases.
     if title.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }

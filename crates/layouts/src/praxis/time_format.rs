@@ -1,4 +1,5 @@
-//! Times in the files: with a zone, or local without one. Never reads the zone itself.
+//! Reads and writes times in the files: with a zone, or local without one. The caller supplies the local
+//! zone.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -7,9 +8,10 @@ use jiff::tz::TimeZone;
 /// The time format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Writing {
-    /// `2025-10-23T07:40:50.690543`: the original reader compares such times with each other.
+    /// Local times such as `2025-10-23T07:40:50.690543`, which praxis OS's own reader compares with each
+    /// other.
     Local,
-    /// `2025-10-23T07:40:50Z`
+    /// Times such as `2025-10-23T07:40:50Z`.
     Utc,
 }
 
@@ -38,15 +40,15 @@ pub(super) fn write(at: Timestamp, writing: Writing, zone: &TimeZone) -> String 
     }
 }
 
-/// True if two times may be the same in different zones: a multiple of a quarter of an hour, at most 26 hours
-/// apart.
+/// True if two times may be the same moment, written in different zones: their difference is a multiple of a
+/// quarter of an hour, and at most 26 hours.
 pub(super) fn is_another_zone(one: Timestamp, other: Timestamp) -> bool {
     const QUARTER: u64 = 15 * 60 * 1_000_000;
     let apart = one.as_microsecond().abs_diff(other.as_microsecond());
     apart > 0 && apart.is_multiple_of(QUARTER) && apart / QUARTER <= 26 * 4
 }
 
-/// Rounds to the precision of the files.
+/// Rounds a time to the precision of the files.
 pub(super) fn to_micros(at: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(at.as_microsecond()).unwrap_or(at)
 }

@@ -1,5 +1,5 @@
-//! Writes a session's file. An old format keeps its place, keys and local times, with our values added; a new
-//! file has nine sections, the ten old keys first. Sets only values that differ.
+//! Writes a session's file. A file in an old format keeps its place, keys and local times, and leftoff's
+//! values are added; a new file has nine sections, the ten old keys first. Changes only values that differ.
 
 mod lifecycle;
 mod phases;
@@ -33,7 +33,8 @@ pub(super) fn state(
     }
 }
 
-/// As `state`, for a session that continued without its file: later starts get their times.
+/// The updated file, like `state`, for a session that continued without its file: phases that started
+/// meanwhile get their times.
 pub(super) fn back(
     publication: &SessionToPublish<'_>,
     folder: &Folder<'_>,
@@ -50,8 +51,8 @@ pub(super) fn back(
     change.any.then(|| change.document.into_bytes())
 }
 
-/// A complete new file: in the newest format, or in the second where its files are used. Keeps other keys of
-/// an older file.
+/// A complete new file: in the newest format, or in the second if the project has files in that format. Keeps
+/// other keys of an older file.
 pub(super) fn anew(publication: &SessionToPublish<'_>, folder: &Folder<'_>, path: &str) -> Option<Vec<u8>> {
     let kept = folder.tree.content(path).and_then(|content| Document::parse_python(content).ok());
     if kept.is_none() && folder_status(path).is_some() {
@@ -95,7 +96,7 @@ pub(super) fn anew(publication: &SessionToPublish<'_>, folder: &Folder<'_>, path
     Some(change.document.into_bytes())
 }
 
-/// The subject of a session; never empty.
+/// A description of a session; never empty.
 fn about(session: &Session) -> &str {
     session.target.as_deref().unwrap_or(&session.title)
 }
@@ -119,7 +120,8 @@ fn read(path: &str, content: &[u8], folder: &Folder<'_>) -> State {
     state::read(path, &tree, folder.now, &mut Vec::new())
 }
 
-/// The structure at the start of the session. Omitted if the number of phases is unknown.
+/// The number and names of the phases at the start of the session. Left out if the number of phases is
+/// unknown.
 fn structure(run: &Run) -> Value {
     let (start, scheme) = match run.workflow.indexing {
         Indexing::Zero => (0, "zero_based"),
@@ -141,7 +143,7 @@ struct Change<'a> {
     session: &'a Session,
     run: &'a Run,
     said: State,
-    /// The phase that the file calls current, brought into range.
+    /// The phase that the file calls current, limited to existing phases.
     said_current: u32,
     zone: TimeZone,
     /// When the file was last written, for a session that continued without it.
@@ -200,7 +202,7 @@ impl<'a> Change<'a> {
         if self.said.has_local_times { Writing::Local } else { Writing::Utc }
     }
 
-    /// The path of one of our keys: the second format allows it only in `metadata`.
+    /// The path of a key of leftoff's own, which the second format allows only in `metadata`.
     fn ours<'k>(&self, path: &[&'k str]) -> Vec<&'k str> {
         let above: &[&str] = if self.said.shape == Shape::Second { &["metadata", OURS] } else { &[] };
         above.iter().chain(path).copied().collect()
@@ -217,7 +219,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Leaves an equal time as written. Returns whether it differed.
+    /// Sets a time, unless the file contains an equal one. Returns true if it was set.
     fn set_time(&mut self, path: &[&str], at: Timestamp) -> bool {
         let there = self.document.get(path);
         let is_told = there.as_ref().and_then(Value::as_str).is_some_and(|text| self.tells(text, at));
@@ -228,7 +230,8 @@ impl<'a> Change<'a> {
         !is_told
     }
 
-    /// True if the text is this time. In a file from another time zone, all local times are off by the same amount.
+    /// True if a text in the file means this time. In a file from another time zone, all local times differ
+    /// by the same amount.
     fn tells(&self, text: &str, at: Timestamp) -> bool {
         let Some(told) = time_format::read(text, &self.zone) else { return false };
         let is_elsewhere = self.said.created_at.is_some_and(|created| {
@@ -245,7 +248,7 @@ impl<'a> Change<'a> {
         }
         let phases = 0..self.run.phases.len();
         let is_ours = |number: &u32| phases.clone().any(|at| self.run.number_at(at) == *number);
-        // Phases unknown to the session are not ours to remove.
+        // Phases that the session does not know stay.
         let mut done: BTreeSet<u32> =
             self.said.completed.iter().copied().filter(|number| !is_ours(number)).collect();
         done.extend(
@@ -256,8 +259,8 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Old formats store last + 1 when finished; leave it. A completed or missing current phase is replaced,
-    /// as nobody could continue from it.
+    /// Replaces a current phase that is completed or does not exist, because nobody could continue from it.
+    /// Old formats store last + 1 when finished, which stays.
     fn the_current_phase_is_one_to_go_on_from(&mut self) {
         let last = i64::from(self.run.number_at(self.run.phases.len().saturating_sub(1)));
         let is_completed =
@@ -269,7 +272,8 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// In the newest format the current phase must exist, and the structure at the start counts.
+    /// Corrects values of the newest format: the current phase must exist, and the recorded number of phases
+    /// must be a number.
     fn what_cannot_be_is_set_right(&mut self) {
         if self.said.shape != Shape::Seed {
             return;
@@ -281,11 +285,11 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Custom fields are the file's `metadata`.
+    /// Writes custom fields to the file's `metadata`.
     fn metadata(&mut self) {
         let known = history::fields(&self.said);
         for (name, value) in &self.session.fields {
-            // A secret that the log does not keep is not removed from a foreign file.
+            // The log has a mark in place of the secret, which must not replace the secret in a foreign file.
             let is_hidden = known.contains_key(name) && hides_a_secret(value);
             let is_own = [TOTAL, ATTEMPTS, OURS].contains(&name.as_str());
             if known.get(name) != Some(value) && !is_own && !is_hidden {
@@ -294,7 +298,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Adds our sections to an old format on the first change.
+    /// Adds leftoff's sections to a file in an old format, when the file first changes.
     fn set_missing_sections(&mut self) {
         let structure = structure(self.run);
         let is_known = !structure["total_phases"].is_null();
@@ -303,7 +307,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Carries over content of an older file that has no place in this format.
+    /// Copies content of an older file that has no place in this format.
     fn carry_over(&mut self, before: &State, from: &Document) {
         const OWN: &[&str] =
             &["phase_timings", "evidence_submitted", "completed_at", "status", "error_reason"];
@@ -317,7 +321,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Foreign keys inside shared sections, and data about skipped phases.
+    /// Copies foreign keys inside shared sections, and data about skipped phases.
     fn carry_details(&mut self, from: &Document) {
         for section in ["phase_artifacts", "phase_timing", "checkpoints", "lifecycle", "workflow_structure"] {
             for key in &from.keys(&[section]) {
@@ -331,7 +335,7 @@ impl<'a> Change<'a> {
         self.document.copy_not_numbers(from);
     }
 
-    /// The time of an artifact is not the completion time of its phase.
+    /// Copies the times of artifacts, which are not the completion times of phases.
     fn carry_times_of_artifacts(&mut self, from: &Document) {
         for key in &from.keys(&["phase_artifacts"]) {
             let path = ["phase_artifacts", key.as_str(), "timestamp"];

@@ -1,4 +1,4 @@
-//! How a session's file differs from the log, in words: before and after a repair.
+//! Words for how a session's file differs from the log, before and after a repair.
 
 use model::hint::Hint;
 use model::id::SessionId;
@@ -7,11 +7,11 @@ use model::words;
 /// Why a file does not match the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AgainstTheLog {
-    /// Somebody else changed it.
+    /// Somebody else changed the file.
     Edited(Change),
-    /// Our write did not finish.
+    /// A write to the file did not finish.
     Behind(Stale),
-    /// It cannot be inspected.
+    /// The file cannot be inspected.
     LeftAlone {
         why: Option<String>,
     },
@@ -22,7 +22,7 @@ pub enum AgainstTheLog {
     NotMoved {
         to: String,
     },
-    /// The session's folder is gone, with all files.
+    /// The session's folder is gone, with all its files.
     Gone,
 }
 
@@ -34,7 +34,7 @@ pub enum Change {
     TakenAway,
 }
 
-/// How a file shows that a write did not finish.
+/// The sign that a write to a file did not finish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stale {
     Older,
@@ -58,13 +58,13 @@ impl AgainstTheLog {
     pub(super) fn hint(&self, id: &SessionId) -> Hint {
         let text = match self {
             Self::Edited(_) => {
-                return Hint::new("the next command that changes the session adopts it");
+                return Hint::new("the next command that changes the session adopts the edit");
             }
             Self::Gone => return gone_hint(id, None),
-            Self::Behind(_) | Self::Missing => "rewrite it: ",
-            Self::LeftAlone { .. } => "make it readable, or quarantine it: ",
-            Self::Damaged { .. } => "quarantine and rewrite it: ",
-            Self::NotMoved { .. } => "move it: ",
+            Self::Behind(_) | Self::Missing => "rewrite the file: ",
+            Self::LeftAlone { .. } => "make the file readable, or quarantine it: ",
+            Self::Damaged { .. } => "quarantine and rewrite the file: ",
+            Self::NotMoved { .. } => "move the file: ",
         };
         Hint::new(text).run(words!["repair", "--session", id])
     }
@@ -81,11 +81,11 @@ impl AgainstTheLog {
                     in_brackets(why.as_deref())
                 )
             }
-            Self::Missing => format!("{path} is missing; the log has all of it"),
+            Self::Missing => format!("{path} is missing; the log has its content"),
             Self::Damaged { why } => {
                 format!("{path} is damaged{}; the log is used instead", after_colon(why.as_deref()))
             }
-            Self::NotMoved { to } => format!("{path} was to be moved to {to}, but was not"),
+            Self::NotMoved { to } => format!("{path} should be in {to}, but was not moved"),
             Self::Gone => {
                 format!("{path} is gone, with all files of the session; the log has their contents")
             }
@@ -112,12 +112,14 @@ impl AgainstTheLog {
 /// Advice on a session whose folder is gone; `renamed` is the session with its files, if found.
 pub fn gone_hint(id: &SessionId, renamed: Option<&SessionId>) -> Hint {
     let new = match renamed {
-        Some(new) => Hint::new(format!("it is now called {new}; continue it: ")).run(words!["switch", new]),
-        None => Hint::new("if it was renamed, continue it under its new name: ").run(words!["list"]),
+        Some(new) => {
+            Hint::new(format!("the session is now called {new}; continue it: ")).run(words!["switch", new])
+        }
+        None => Hint::new("if the session was renamed, continue it under its new name: ").run(words!["list"]),
     };
-    new.then("; recreate it: ")
+    new.then("; or recreate the folder: ")
         .run(words!["repair", "--session", id])
-        .then("; or abandon it: ")
+        .then("; or abandon the session: ")
         .run(words!["abandon", id])
 }
 

@@ -9,23 +9,23 @@ pub enum Why {
     Missing,
     IsFolder,
     NotRead,
-    /// Its folder is unreadable, with the reason if known.
+    /// The folder of the file is unreadable, with the reason if known.
     FolderUnreadable(Option<String>),
     TooLarge {
         most: u64,
     },
-    /// In the system's words.
+    /// The reason, in the words of the operating system.
     Unusable(String),
-    /// In the parser's words.
+    /// The reason, in the words of the parser.
     Syntax(String),
-    /// The file is something else.
+    /// The file has none of these keys, so it was written for another purpose.
     NoneOfTheKeys(&'static [&'static str]),
     NoKeyOfASession,
-    /// Wrong values in place of the phases.
+    /// There are wrong values in place of the phases.
     Damaged(Vec<Damage>),
 }
 
-/// A key that holds the position, with a wrong value.
+/// A key that contains the position, with a wrong value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
     pub field: String,
@@ -39,9 +39,11 @@ impl fmt::Display for Why {
             Self::Missing => out.write_str("it is missing"),
             Self::IsFolder => out.write_str("it is a folder"),
             Self::NotRead => out.write_str("it was not read"),
-            Self::FolderUnreadable(None) => out.write_str("it cannot be read, because its folder cannot"),
+            Self::FolderUnreadable(None) => {
+                out.write_str("it cannot be read, because its folder cannot be read")
+            }
             Self::FolderUnreadable(Some(why)) => {
-                write!(out, "it cannot be read, because its folder cannot: {why}")
+                write!(out, "it cannot be read, because its folder cannot be read: {why}")
             }
             Self::TooLarge { most } => write!(out, "it is larger than {most} bytes, the maximum"),
             Self::Unusable(said) | Self::Syntax(said) => out.write_str(said),
@@ -61,16 +63,16 @@ impl fmt::Display for Damage {
     }
 }
 
-/// The consequence of an unreadable file.
+/// The consequence of an unreadable file, as the end of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Then {
     Nothing,
     LeftAsItIs,
-    /// The file would be proof, but its contents are unknown.
+    /// The file could prove something, but its contents are unknown.
     NothingShown,
     WorkedOut,
     WorkedOutWithRegistry,
-    /// Nothing else gives the position.
+    /// The position is unknown, because no other file contains it.
     NotTold,
     ReadInstead {
         backup: String,
@@ -78,7 +80,8 @@ pub enum Then {
 }
 
 impl Then {
-    /// True if it concerns only the file's own state, and changes when another file replaces it.
+    /// True if the consequence concerns only the file itself, and no longer applies when another file
+    /// replaces it.
     pub(super) fn is_about_the_file(&self) -> bool {
         match self {
             Self::LeftAsItIs | Self::WorkedOut | Self::WorkedOutWithRegistry | Self::NotTold => true,
@@ -103,13 +106,13 @@ impl fmt::Display for Then {
     }
 }
 
-/// The value used for a missing or unknown one.
+/// The value that is used in place of a missing or unknown one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Taken {
     Nothing,
     Pending,
     FileName,
-    /// A phase, in the format's words.
+    /// The phase that was inferred, in the format's words.
     WorkedOut(&'static str),
     Phase(u32),
 }
@@ -145,15 +148,15 @@ pub enum Type {
 }
 
 impl Type {
-    /// Without its article.
+    /// The name of the type without its article.
     pub(super) fn noun(self) -> &'static str {
         match self {
-            Self::Text => "text",
+            Self::Text => "string",
             Self::List => "list",
             Self::Object => "object",
             Self::Mapping => "mapping",
             Self::WholeNumber => "whole number",
-            Self::WholeNumberFromZero => "whole number from 0 on",
+            Self::WholeNumberFromZero => "whole number of at least 0",
             Self::Number => "number",
             Self::Numbers => "list of numbers",
             Self::Seconds => "number of seconds",
@@ -189,7 +192,7 @@ impl fmt::Display for Type {
 /// The valid numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Range {
-    /// Phases from 1.
+    /// The numbers of phases, from 1.
     To(usize),
     FromOne,
     Stages,
@@ -206,7 +209,7 @@ pub enum Range {
     Completed {
         taken: u32,
     },
-    /// Numbered folders, with the last existing one.
+    /// The numbers of existing folders, of which this is the last.
     Folders {
         folder: &'static str,
         last: u32,
@@ -236,7 +239,7 @@ pub enum Disagreement {
     TotalAndDefinition { recorded: u32, defined: u32 },
 }
 
-/// Something is called completed although its basis is missing.
+/// Something is called completed, but what it is based on is missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Incomplete {
     File { name: String },
@@ -277,19 +280,19 @@ pub enum Total {
     NotANumber { found: String },
 }
 
-/// Where a registry line points instead.
+/// The content of the path in a registry line instead of the line's session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Elsewhere {
-    /// To a session with another name.
+    /// A session with another name is there.
     Session { name: String },
-    /// To a path that is not a place for sessions; with a description of such a place.
+    /// The path is not a place for sessions; with a description of such a place.
     NoPlace { places: String },
 }
 
-/// Lines and markers that name sessions.
+/// A problem with lines of a registry, or with marker files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OfRegistry {
-    /// They belong to nobody, as far as known.
+    /// Lines that are not JSON, so that nobody knows to which session they belong.
     BrokenLines(Vec<usize>),
     Repeated {
         name: String,
@@ -305,7 +308,7 @@ pub enum OfRegistry {
     StrayMarker {
         name: String,
     },
-    /// No name there has the expected prefix.
+    /// The folder contains no name with the prefix of a session.
     Strangers {
         prefix: &'static str,
         names: Vec<String>,

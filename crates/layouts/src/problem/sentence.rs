@@ -1,4 +1,4 @@
-//! The sentence of every problem, without the path that it is about.
+//! The sentence of every problem, without the path of the file.
 
 use super::{
     Disagreement, Elsewhere, Incomplete, OfItem, OfRegistry, Problem, Range, Relation, Total, Unknown, What,
@@ -77,9 +77,9 @@ impl fmt::Display for Problem {
                 out,
                 "workflow '{workflow}' is not defined in this project: its phases have no names and no gates"
             ),
-            What::TotalUnknown => {
-                out.write_str("the number of phases is unknown, so whether it is complete is unknown")
-            }
+            What::TotalUnknown => out.write_str(
+                "the number of phases is unknown, so nobody can tell whether the session is complete",
+            ),
             What::TotalUnused(why) => unused(field, why, out),
             What::ElsewhereToo { counts } => write!(out, "it is also in another folder; {counts} counts"),
         }

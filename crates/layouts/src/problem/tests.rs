@@ -28,8 +28,8 @@ fn why_a_file_cannot_be_read_is_told_with_what_follows() {
         (Why::Missing, "it is missing"),
         (Why::IsFolder, "it is a folder"),
         (Why::NotRead, "it was not read"),
-        (Why::FolderUnreadable(None), "it cannot be read, because its folder cannot"),
-        (Why::FolderUnreadable(Some(text("no"))), "it cannot be read, because its folder cannot: no"),
+        (Why::FolderUnreadable(None), "it cannot be read, because its folder cannot be read"),
+        (Why::FolderUnreadable(Some(text("no"))), "it cannot be read, because its folder cannot be read: no"),
         (Why::TooLarge { most: 9 }, "it is larger than 9 bytes, the maximum"),
         (Why::Unusable(text("it is a link")), "it is a link"),
         (Why::Syntax(text("it is empty")), "it is empty"),
@@ -37,7 +37,7 @@ fn why_a_file_cannot_be_read_is_told_with_what_follows() {
         (Why::NoKeyOfASession, "it has no key of a session's state"),
         (
             Why::Damaged(vec![damage("a", Type::Text), damage("b", Type::Flag)]),
-            "a is 7, not a text, b is 7, not true or false",
+            "a is 7, not a string, b is 7, not true or false",
         ),
     ];
     for (why, sentence) in whys {
@@ -71,12 +71,12 @@ fn values_are_told_with_their_key() {
     check(What::Absent(Taken::WorkedOut("PLAN")), "key is missing; PLAN was derived");
     check(What::Absent(Taken::Phase(2)), "key is missing; phase 2 is used");
     let types = [
-        (Type::Text, "a text"),
+        (Type::Text, "a string"),
         (Type::List, "a list"),
         (Type::Object, "an object"),
         (Type::Mapping, "a mapping"),
         (Type::WholeNumber, "a whole number"),
-        (Type::WholeNumberFromZero, "a whole number from 0 on"),
+        (Type::WholeNumberFromZero, "a whole number of at least 0"),
         (Type::Number, "a number"),
         (Type::Numbers, "a list of numbers"),
         (Type::Seconds, "a number of seconds"),
@@ -293,7 +293,10 @@ fn some_problems_are_only_worth_knowing() {
             What::Undefined { workflow: text("w") },
             "workflow 'w' is not defined in this project: its phases have no names and no gates",
         ),
-        (What::TotalUnknown, "the number of phases is unknown, so whether it is complete is unknown"),
+        (
+            What::TotalUnknown,
+            "the number of phases is unknown, so nobody can tell whether the session is complete",
+        ),
         (
             What::NotJsonNumber { word: "NaN" },
             "key is NaN, which is not a JSON number: it is kept, but ignored",
@@ -340,7 +343,7 @@ fn a_file_that_does_not_show_the_log_is_told_before_and_after_it_is_put_right() 
         ),
         (
             AgainstTheLog::Missing,
-            "f is missing; the log has all of it",
+            "f is missing; the log has its content",
             Some("f was missing; it was rewritten from the log"),
         ),
         (
@@ -353,7 +356,7 @@ fn a_file_that_does_not_show_the_log_is_told_before_and_after_it_is_put_right() 
             "f is damaged; the log is used instead",
             Some("f was damaged; it was rewritten from the log"),
         ),
-        (AgainstTheLog::NotMoved { to: text("g") }, "f was to be moved to g, but was not", None),
+        (AgainstTheLog::NotMoved { to: text("g") }, "f should be in g, but was not moved", None),
         (AgainstTheLog::Gone, "f is gone, with all files of the session; the log has their contents", None),
     ];
     for (how, before, after) in table {

@@ -1,19 +1,20 @@
-//! Times of an edit's events: as in the files, if plausible. Never before what was known, never after the
-//! files were read, and always in the order of the events.
+//! Times of the events of an edit: as in the files, if plausible. Never before the last known event, never
+//! after the files were read, and always in the order of the events.
 
 use jiff::Timestamp;
 
-/// A time in the files, or inferred by their reader.
+/// A time that the files state, or that their reader inferred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Said {
-    /// An end without its own time is read as the end of whatever came before: unreliable.
+    /// The end of something. Without a time of its own, it is read as the end of the event before it, which
+    /// is unreliable.
     Ended(Timestamp),
-    /// By default, the end of whatever came before.
+    /// The start of something; by default, the end of the event before it.
     Began(Timestamp),
 }
 
-/// The times of events in order. `known` is the last time before all of them, `read` when the files were
-/// read; `otherwise` is each event's time according to modification times.
+/// The times of events, in order. `known` is the time of the last event before all of them, and `read` is
+/// when the files were read; `otherwise` has each event's time according to modification times.
 pub(super) fn in_order(
     known: Timestamp,
     read: Timestamp,
@@ -32,8 +33,8 @@ pub(super) fn in_order(
     times
 }
 
-/// The reliable times. A time not later than all earlier ones was inferred or is impossible; one not before
-/// the reading is a default.
+/// The times that are reliable. A time that is not later than all earlier ones was inferred or is impossible;
+/// a time at or after the moment of reading is a default.
 fn dated(known: Timestamp, read: Timestamp, said: &[Option<Said>]) -> Vec<Option<Timestamp>> {
     let (mut last, mut is_end_told) = (known, false);
     let counts = |said: &Option<Said>| {
@@ -60,7 +61,8 @@ mod tests {
         Timestamp::from_second(1_800_000_000 + minute * 60).expect("a time")
     }
 
-    /// Known until minute 0, written at 110, read at 120.
+    /// The times of events as minutes, if the last known event is at minute 0, the files were written at 110,
+    /// and read at 120.
     fn minutes(said: &[Option<Said>]) -> Vec<i64> {
         let times = in_order(at(0), at(120), said, &vec![at(110); said.len()]);
         times.iter().map(|time| (time.as_second() - 1_800_000_000) / 60).collect()
@@ -75,7 +77,7 @@ mod tests {
     #[test]
     fn what_they_do_not_date_happened_when_they_were_written() {
         assert_eq!(minutes(&[None, None]), [110, 110]);
-        // A default time: that of the previous event.
+        // The default is the time of the previous event.
         assert_eq!(minutes(&[Some(Ended(at(0))), Some(Began(at(0)))]), [110, 110]);
         let said = [Some(Ended(at(20))), Some(Ended(at(20))), Some(Began(at(20)))];
         assert_eq!(minutes(&said), [20, 110, 110]);

@@ -10,16 +10,17 @@ use model::item::ItemBook;
 use model::phase::{Phase, PhaseState};
 use model::session::Session;
 
-/// Each event is applied immediately, so that the next one is decided on the result.
+/// A session and its uncommitted events. Each event is applied immediately, so that the next decision is
+/// based on the result.
 pub struct Draft {
     session: Session,
     items: ItemBook,
     events: Vec<Event>,
     times: Vec<Timestamp>,
     said: Vec<Option<Said>>,
-    /// The time of the last known event.
+    /// The time of the last event before the draft's own.
     known: Timestamp,
-    /// When the files were read, if their times count.
+    /// When the files were read, if times in the files count.
     read: Option<Timestamp>,
     at: Timestamp,
     actor: Actor,
@@ -32,7 +33,7 @@ impl Draft {
         Self { session, items, events, times, said, known, read: None, at, actor }
     }
 
-    /// Makes the files' own times count; `read` is when they were read.
+    /// The draft with times from the files; `read` is when the files were read.
     #[must_use]
     pub fn dated_by_files(self, read: Timestamp) -> Self {
         Self { read: Some(read), ..self }
@@ -55,7 +56,8 @@ impl Draft {
         self.said.push(said);
     }
 
-    /// A file never overrules a gate that failed here: the phase is then only claimed.
+    /// The event, unless it completes a phase whose gate failed in the log: a file never overrules a gate, so
+    /// the phase is then only claimed.
     fn but_claimed(&self, event: Event) -> Event {
         match event {
             Event::PhaseCompleted { phase, attempt, .. }
@@ -68,7 +70,7 @@ impl Draft {
         }
     }
 
-    /// Open items here outweigh a file that calls their phase done.
+    /// Makes phases with open items in the log claims, even if a file calls them done.
     pub(super) fn contest(&mut self) {
         let mut done: Vec<Name> = Vec::new();
         for event in &self.events {
@@ -84,7 +86,7 @@ impl Draft {
         }
     }
 
-    /// True if the files give a plausible duration.
+    /// True if the files state a plausible duration.
     pub(super) fn is_told(&self, began: Timestamp, ended: Timestamp) -> bool {
         self.known <= began && began < ended && self.read.is_some_and(|read| ended < read)
     }
@@ -108,7 +110,7 @@ impl Draft {
         &self.events
     }
 
-    /// The events with their times.
+    /// The draft's events with their times.
     pub fn dated(&self) -> Vec<Dated> {
         let times = match self.read {
             Some(read) => dates::in_order(self.known, read, &self.said, &self.times),

@@ -27,8 +27,8 @@ pub(super) fn fields_of_phase(draft: &mut Draft, theirs: &Phase, was: Option<&Ph
     }
 }
 
-/// Cleared fields, in a layout that uses null for this. Keys dropped by another writer were restored before
-/// the files were read.
+/// Fields that an edit cleared, in a layout that uses null for this. Keys that another writer dropped were
+/// restored before the files were read.
 fn cleared(
     draft: &Draft,
     ours: &BTreeMap<String, Value>,
@@ -42,7 +42,8 @@ fn cleared(
     base.keys().filter(|_| has_nulls).filter(is_cleared).map(|name| (name.clone(), Value::Null)).collect()
 }
 
-/// A field missing from the files was not deleted: the other writer did not know it.
+/// Fields that an edit changed. A field that the files lack was not deleted: the other writer did not know
+/// it.
 pub(super) fn changed_fields(
     ours: &BTreeMap<String, Value>,
     base: &BTreeMap<String, Value>,

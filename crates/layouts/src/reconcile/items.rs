@@ -1,4 +1,4 @@
-//! Items changed in files: added, moved, described. A missing item was not deleted.
+//! Adopts changes of items in files: added, moved, described. A missing item was not deleted.
 
 use super::{Draft, Laid};
 use model::event::{Event, ItemEvent};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub(super) fn items(draft: &mut Draft, base: &ItemBook, theirs: Laid<'_>) {
     let mut wanted: Vec<&Item> = theirs.items.iter().collect();
     wanted.sort_by_key(|item| item.sort_key());
-    // Add all first: an item may depend on a later one.
+    // All items are added first, because an item may depend on a later one.
     for item in &wanted {
         if draft.items().get(&item.id).is_none() {
             let mut item = added(item);
@@ -30,7 +30,7 @@ pub(super) fn items(draft: &mut Draft, base: &ItemBook, theirs: Laid<'_>) {
     }
 }
 
-/// Drops an item known only from a list that no longer contains it.
+/// Drops an item that was known only from a list, if the list no longer contains it.
 fn drop_unlisted(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) {
     let is_off = |item: &&Item| item.fields.contains_key(super::LISTED) && !theirs.contains(&item.id);
     let off: Vec<ItemId> = base.iter().filter(is_off).map(|item| item.id.clone()).collect();
@@ -42,8 +42,8 @@ fn drop_unlisted(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) {
     }
 }
 
-/// The run of an item. If the files cannot represent our current run, items of their own run belong to ours; a part
-/// belongs to its container's run.
+/// The run of an item. If the files cannot represent the log's current run, items of the run in the files
+/// belong to it; a part belongs to its container's run.
 fn run_of(draft: &Draft, item: &NewItem, theirs: &Session) -> RunRef {
     if let Some(parent) = item.parent.as_ref().and_then(|parent| draft.items().get(parent)) {
         return parent.run.clone();
@@ -56,8 +56,8 @@ fn run_of(draft: &Draft, item: &NewItem, theirs: &Session) -> RunRef {
     ours.map_or_else(|| item.run.clone(), RunRef::from)
 }
 
-/// For layouts that count parts: drops a part that we wrote and that is gone. One that somebody finished,
-/// holds or commented stays and is reported.
+/// For layouts that count parts: drops a part that leftoff wrote and that is gone. A part that somebody
+/// finished, holds or commented on stays, and is returned.
 pub fn drop_parts(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) -> Vec<ItemId> {
     let is_counted = |item: &&Item| {
         let parent = item.parent.as_ref().and_then(|parent| theirs.get(parent));
@@ -76,8 +76,8 @@ pub fn drop_parts(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) -> Vec<
     stays
 }
 
-/// For layouts that count parts: drops an item that was removed from a list which still has others of its
-/// phase. One with work on it or its parts stays and is reported.
+/// For layouts that count parts: drops an item that was removed from a list which still has other items of
+/// the phase. An item that somebody worked on, or whose parts somebody worked on, stays, and is returned.
 pub fn drop_listed(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) -> Vec<ItemId> {
     let has_others =
         |item: &Item| theirs.iter().any(|other| other.parent.is_none() && other.phase == item.phase);
@@ -98,7 +98,7 @@ pub fn drop_listed(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) -> Vec
     stays
 }
 
-/// Nobody finished it, holds it or commented on it.
+/// True if nobody finished the item, holds it or commented on it.
 fn is_blank(item: &Item) -> bool {
     let is_open = matches!(item.status, ItemStatus::Pending | ItemStatus::Active);
     let says_nothing = item.fields.values().all(Value::is_null);
@@ -111,8 +111,8 @@ fn drop_one(draft: &mut Draft, id: &ItemId) {
     draft.push(Event::Item(ItemEvent::ItemDropped { id, run, phase }));
 }
 
-/// For layouts that count parts: completes as many parts as the files now say, if the number changed. The
-/// files do not say which; work may be done in any order.
+/// For layouts that count parts: completes as many parts as the files say, if the number changed. The files
+/// do not say which parts, because work may be done in any order.
 pub fn count_parts(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) {
     for parent in theirs.iter().filter(|item| item.is_container()) {
         let is_counted = |part: &&Item| theirs.contains(&part.id);

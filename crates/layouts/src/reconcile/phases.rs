@@ -1,4 +1,4 @@
-//! Phases completed, opened, skipped or added by an edit.
+//! Adopts phases that an edit completed, opened, skipped or added.
 
 use super::dates::Said;
 use super::draft::Draft;
@@ -29,16 +29,17 @@ pub(super) fn phases(draft: &mut Draft, base: &Session, theirs: &Session, begun:
         is_reached || (changed(&phase) && is_over(phase))
     });
     for (place, phase) in now.phases.iter().enumerate() {
-        // Rolling back opened all later phases; those still done in the files stay done.
+        // Rolling back reopened all later phases; those that are done in the files are completed again.
         let is_as_ours = draft.phase(phase.id()).is_some_and(|ours| ours.status() == phase.status());
-        // Our own file may claim more than the log has, as in a session closed unfinished: advancing in it
-        // means that all earlier phases are over.
+        // The file may claim more than the log has, as in a session that was closed unfinished: if an edit
+        // advances in such a session, all earlier phases are over.
         let is_passed = Some(place) < reached && draft.phase(phase.id()).is_some_and(|ours| !is_over(ours));
         let is_over_now = (went_back || is_passed || changed(&phase)) && is_over(phase) && !is_as_ours;
         if is_over_now {
             began_unseen(draft, now, phase);
         }
-        // Recorded before the completion: a gate that failed and then passed did so in this order.
+        // Failed attempts are recorded before the completion, because a gate that failed and then passed did
+        // so in this order.
         failed_attempts(draft, phase, was(phase));
         if is_over_now {
             if !draft.is_done(phase.id()) {
@@ -68,8 +69,8 @@ pub(super) fn phases(draft: &mut Draft, base: &Session, theirs: &Session, begun:
     }
 }
 
-/// A phase that started and ended between two observations, if the files give times: otherwise it would have
-/// no duration.
+/// Adds the start of a phase that started and ended between two observations, if the files contain its times:
+/// otherwise the phase would have no duration.
 fn began_unseen(draft: &mut Draft, now: &Run, phase: &Phase) {
     let (Some(began), Some(ended)) = (phase.started_at(), phase.completed_at()) else { return };
     let Some(ours) = draft.session().run() else { return };
@@ -83,13 +84,13 @@ fn began_unseen(draft: &mut Draft, now: &Run, phase: &Phase) {
     }
 }
 
-/// The end of its last phase, unless stated.
+/// When a run ended: the end of its last phase, unless the files state another time.
 pub(super) fn ended(run: &Run) -> Option<Said> {
     run.completed_at.map(Said::Began)
 }
 
-/// Reopens a completed phase and all after it. A phase that the files call not started while a later one is
-/// in progress is not started here either: this goes back to the phase before it, and completes that one again.
+/// Reopens a completed phase and all phases after it. If the files call a phase not started while a later one
+/// is in progress, no phase is started for it: the phase before it is reopened, and completed again.
 fn go_back(draft: &mut Draft, now: &Run, phase: &Name) {
     let place = |id: &Name| now.phases.iter().position(|phase| phase.id() == id);
     let is_passed = place(phase) < place(now.current().id());
@@ -97,7 +98,7 @@ fn go_back(draft: &mut Draft, now: &Run, phase: &Name) {
     let earlier = earlier.and_then(|earlier| draft.phase(earlier.id()).filter(|ours| is_over(ours)).cloned());
     let is_ahead = place(now.current().id()) < place(phase) && !is_over(now.current());
     match earlier.filter(|_| is_passed) {
-        // An earlier phase is in progress: that is where it goes back to.
+        // An earlier phase is in progress, and is reopened.
         None if is_ahead => {
             draft.push(Event::RolledBack { phase: now.current().id().clone(), reason: None });
         }
@@ -109,7 +110,7 @@ fn go_back(draft: &mut Draft, now: &Run, phase: &Name) {
     }
 }
 
-/// A run that grew: a workflow whose phases become known on the way.
+/// Adds phases of a run whose workflow was not completely known before.
 fn added_phases(draft: &mut Draft, now: &Run) {
     let Some(ours) = draft.session().run().filter(|ours| is_same(ours, now)) else { return };
     let is_new = |phase: &&Phase| ours.position(phase.id().as_str()).is_none();
@@ -119,7 +120,7 @@ fn added_phases(draft: &mut Draft, now: &Run) {
     }
 }
 
-/// Moves to a completed phase for review: it stays completed.
+/// Returns to a completed phase for a review, for which it stays completed.
 fn review(draft: &mut Draft, theirs: &Phase) {
     let phase = theirs.id().clone();
     let ours = draft.phase(&phase).filter(|ours| is_over(ours)).cloned();
@@ -135,7 +136,8 @@ pub(super) fn is_over(phase: &Phase) -> bool {
     }
 }
 
-/// A phase that an edit calls completed. Without a check that the files show to have passed, it is only claimed.
+/// Completes a phase that an edit calls completed. Without a check that passed according to the files, the
+/// completion is only a claim.
 fn called_done(draft: &mut Draft, theirs: &Phase) {
     let last = theirs.last_attempt().filter(|last| last.outcome == AttemptOutcome::Passed);
     let is_shown =
@@ -155,7 +157,7 @@ pub(super) fn done(draft: &mut Draft, theirs: &Phase) {
         PhaseState::Completed { .. } | PhaseState::NeedsReview { .. } => {
             let last = theirs.last_attempt().filter(|last| last.outcome == AttemptOutcome::Passed);
             let attempt = last.map(|attempt| attempt.report.clone());
-            // Submitted evidence is kept, even without proof that it passes.
+            // Submitted evidence is stored even without proof that it passes.
             let event = if theirs.claimed {
                 Event::PhaseClaimed { phase, attempt }
             } else {
@@ -172,7 +174,7 @@ pub(super) fn done(draft: &mut Draft, theirs: &Phase) {
     }
 }
 
-/// Changed evidence for a completed phase is recorded as its newest attempt.
+/// Records changed evidence for a completed phase as the phase's newest attempt.
 fn corrected(draft: &mut Draft, theirs: &Phase, was: Option<&Phase>) {
     let submitted = |phase: &Phase| {
         let last = phase.last_attempt().filter(|last| last.outcome == AttemptOutcome::Passed)?;
@@ -186,7 +188,8 @@ fn corrected(draft: &mut Draft, theirs: &Phase, was: Option<&Phase>) {
     }
 }
 
-/// Records failed attempts that are new in the files. A file may keep only the last one, in place of an earlier one.
+/// Records failed attempts that are new in the files. Some files keep only the last attempt, which then
+/// replaces the earlier one.
 fn failed_attempts(draft: &mut Draft, theirs: &Phase, was: Option<&Phase>) {
     let is_same = |known: &Attempt, attempt: &Attempt| {
         known.at == attempt.at

@@ -1,4 +1,5 @@
-//! Runs proven by files, as events. Only commands and state files complete phases, never a file's existence.
+//! Converts runs that files prove to events. The existence of a file never completes a phase; only commands
+//! and state files do.
 
 use super::Draft;
 use crate::layout::{ForeignSession, Proof};
@@ -8,7 +9,7 @@ use model::gate::{AttemptReport, CheckOutcome, CheckResult};
 use model::id::Name;
 use model::run::{Run, RunPlan};
 
-/// Adds to `draft` the runs proven by files. `counts` says whether a proof's file is new enough.
+/// Adds runs that files prove to `draft`. `counts` returns true for a proof whose file is new enough.
 pub fn prove(draft: &mut Draft, foreign: &ForeignSession, counts: &dyn Fn(&Proof) -> bool) {
     for proof in foreign.proofs.iter().filter(|proof| counts(proof)) {
         match proof {
@@ -22,8 +23,8 @@ pub fn prove(draft: &mut Draft, foreign: &ForeignSession, counts: &dyn Fn(&Proof
 }
 
 fn begin(draft: &mut Draft, foreign: &ForeignSession, workflow: &Name, ordinal: u32, current: &Name) {
-    // Only the next run of the current workflow: old folders, and those of other workflows, say nothing about
-    // the present.
+    // Only the next run of the current workflow counts: old folders, and those of other workflows, say
+    // nothing about the current run.
     let is_another = |run: &Run| run.workflow.name != *workflow;
     if draft.session().runs_of(workflow) >= ordinal || draft.session().run().is_some_and(is_another) {
         return;
@@ -46,7 +47,7 @@ fn plan(foreign: &ForeignSession, workflow: &Name) -> Option<RunPlan> {
     Some(RunPlan::new(&definition::read(text).ok()?.workflow, Vec::new()))
 }
 
-/// A gate passed by a file's existence.
+/// A report of a gate that passed because a file exists.
 pub fn shown_by(path: &str) -> AttemptReport {
     let check = CheckResult {
         id: "file".to_owned(),

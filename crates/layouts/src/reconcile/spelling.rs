@@ -1,4 +1,4 @@
-//! Layouts with several spellings of an id: maps ids in files to the session's own items.
+//! Maps ids in files to the ids of the session's own items, for layouts in which an id has several spellings.
 
 use super::Draft;
 use crate::layout::{ForeignSession, Layout};
@@ -7,7 +7,7 @@ use model::id::ItemId;
 use model::item::NewItem;
 use std::collections::BTreeMap;
 
-/// The content of files with the session's own ids. An exact match wins.
+/// A session read from files, with the ids of the session's own items. An exact match wins.
 #[must_use]
 pub fn in_known_spelling(mut foreign: ForeignSession, layout: &dyn Layout, draft: &Draft) -> ForeignSession {
     let Some(spelling) = layout.capabilities().id_spelling else { return foreign };
@@ -32,7 +32,7 @@ pub fn in_known_spelling(mut foreign: ForeignSession, layout: &dyn Layout, draft
     foreign
 }
 
-/// Every id in an event.
+/// Calls `on` for every id in an event.
 fn ids(event: &mut ItemEvent, on: &dyn Fn(&mut ItemId)) {
     match event {
         ItemEvent::ItemAdded { item } => of_new(item, on),

@@ -18,7 +18,7 @@ pub struct Document {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
     pub requirement: String,
-    /// `None` for the branch.
+    /// The agent session; `None` for the whole branch.
     pub agent_session: Option<String>,
     pub satisfaction: Option<Satisfaction>,
     pub triggered_at: Option<i64>,
@@ -28,7 +28,7 @@ pub struct Record {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unreadable {
     Broken(String),
-    /// Its version, as it stands there.
+    /// The version of the file, as written in it.
     OtherVersion(String),
 }
 
@@ -56,7 +56,7 @@ impl Document {
         Self { root: fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect() }
     }
 
-    /// Entries under whole ids are moved to short ones.
+    /// Reads a file. Entries under full ids are moved to short ones.
     pub fn read(text: &str) -> Result<Self, Unreadable> {
         let root: Map<String, Value> =
             serde_json::from_str(text).map_err(|error| Unreadable::Broken(error.to_string()))?;
@@ -75,11 +75,11 @@ impl Document {
     }
 
     pub fn text(&self) -> String {
-        // A map of JSON values always serialises.
+        // A map of JSON values can always be serialised.
         serde_json::to_string_pretty(&self.root).unwrap_or_default()
     }
 
-    /// The file's branch, if it names one.
+    /// The branch that the file names, if any.
     pub fn branch(&self) -> Option<&str> {
         self.root.get("branch").and_then(Value::as_str).filter(|name| !name.is_empty())
     }
@@ -88,7 +88,7 @@ impl Document {
         self.root.insert("updated_at".to_owned(), json!(now));
     }
 
-    /// How a requirement is satisfied for this agent session at this time, if it is.
+    /// How a requirement is satisfied for this agent session at this time; `None` if it is not.
     pub fn satisfaction(
         &self,
         name: &str,
@@ -106,7 +106,7 @@ impl Document {
         satisfaction(self.session(name, agent?)?, true, now)
     }
 
-    /// False if it needs an agent session and none is named.
+    /// Satisfies a requirement. Returns false if that needs an agent session and none is named.
     pub fn satisfy(
         &mut self,
         name: &str,
@@ -129,8 +129,8 @@ impl Document {
         true
     }
 
-    /// Clears a requirement and its trigger: for every agent session, or for this one and the whole branch.
-    /// Returns whether anything was cleared.
+    /// Clears a requirement and its trigger: for every agent session, or for this agent session and the whole
+    /// branch. Returns true if anything was cleared.
     pub fn clear(&mut self, name: &str, agent: Option<&AgentKey>) -> bool {
         if self.requirement(name).is_none() {
             return false;
@@ -142,7 +142,7 @@ impl Document {
         self.remove_session(name, agent) || was_of_the_branch
     }
 
-    /// Removes a single-use satisfaction of this agent session after its action.
+    /// Removes this agent session's satisfaction for a single action, after that action.
     pub fn use_up(&mut self, name: &str, agent: &AgentKey) -> bool {
         self.remove_session(name, agent)
     }
@@ -155,7 +155,7 @@ impl Document {
         triggered_at(entry)
     }
 
-    /// Marks the trigger; the first time stays.
+    /// Records that the guarded action was done; the time of the first one stays.
     pub fn trigger(&mut self, name: &str, scope: RequirementScope, agent: &AgentKey, now: i64) -> bool {
         if self.triggered_at(name, scope, agent).is_some() {
             return false;
@@ -168,7 +168,7 @@ impl Document {
         true
     }
 
-    /// All records, by requirement: for the branch, then for each agent session.
+    /// All satisfactions, by requirement: that of the branch, then those of agent sessions.
     pub fn records(&self, now: i64) -> Vec<Record> {
         let mut records = Vec::new();
         for (name, entry) in self.requirements().into_iter().flatten() {
@@ -191,7 +191,7 @@ impl Document {
         records
     }
 
-    /// Removes everything about this agent session, and nothing about others.
+    /// Removes everything about this agent session. Other agent sessions are not affected.
     pub fn clear_session(&mut self, agent: &AgentKey) -> bool {
         let mut changed = false;
         for sessions in self.sessions_mut() {
@@ -202,8 +202,8 @@ impl Document {
         changed
     }
 
-    /// Passes the newest satisfaction of another agent session to this one, if recent enough. An inherited
-    /// one is not passed on, and none is inherited twice.
+    /// Gives this agent session the newest satisfaction of another one, if it is recent enough. An inherited
+    /// satisfaction is not passed on, and none is inherited twice.
     pub fn carry_over(&mut self, name: &str, heir: &AgentKey, window: u64, now: i64) -> bool {
         let Some(sessions) = self.requirement(name).and_then(|entry| entry.get("sessions")) else {
             return false;
@@ -230,7 +230,7 @@ impl Document {
         true
     }
 
-    /// Names of known requirements.
+    /// The names of the requirements in the file.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.requirements().into_iter().flat_map(Map::keys).map(String::as_str)
     }
@@ -267,7 +267,8 @@ impl Document {
         entries.filter_map(|entry| entry.get_mut("sessions")?.as_object_mut())
     }
 
-    /// Shortens whole ids used as keys; the newer of two entries of one agent session wins.
+    /// Moves entries under full ids to short ones; if an agent session then has two entries, the newer one
+    /// wins.
     fn migrate(&mut self) {
         for sessions in self.sessions_mut() {
             if sessions.keys().all(|key| shortened(key) == *key) {
@@ -301,7 +302,7 @@ fn migrated(old: Map<String, Value>) -> Map<String, Value> {
     entries
 }
 
-/// A requirement keeps the time when it was first triggered.
+/// Keeps the earlier of two times at which a requirement was first triggered.
 fn keep_first_trigger(kept: &mut Value, other: &Value) {
     let at = |entry: &Value| moment(entry.get("triggered_at"));
     let is_triggered = |entry: &Value| entry.get("triggered").and_then(Value::as_bool).unwrap_or_default();
@@ -317,14 +318,14 @@ fn session_mut<'a>(entry: &'a mut Map<String, Value>, agent: &AgentKey) -> &'a m
     let sessions = table_mut(entry, "sessions");
     let key = agent.key_for(sessions);
     let session = table_mut(sessions, &key);
-    // A caller who typed eight characters knows no more; a full id is recorded.
+    // If only eight characters are known, there is no full id to record.
     if agent.full() != agent.short() {
         session.insert(FULL_ID.to_owned(), json!(agent.full()));
     }
     session
 }
 
-/// The table under a key, replacing anything else there.
+/// The table under a key; any other value there is replaced by an empty table.
 pub(super) fn table_mut<'a>(map: &'a mut Map<String, Value>, key: &str) -> &'a mut Map<String, Value> {
     let value = map.entry(key).or_insert_with(|| json!({}));
     if !value.is_object() {

@@ -1,4 +1,4 @@
-//! Maps a branch to its file name. If two branches map to the same name, the second gets another one.
+//! Maps a branch to its file name. If two branches map to the same name, the second branch gets another name.
 
 use crate::hash::hex;
 use sha2::{Digest, Sha256};
@@ -15,7 +15,8 @@ pub fn file_stem(branch: &str) -> String {
         .collect()
 }
 
-/// The name for a branch whose own name is taken: distinct from every `file_stem`, and stable.
+/// The name of the file of a branch, if another branch has taken its own name. It differs from every
+/// `file_stem`, and is always the same for the branch.
 pub fn collision_name(branch: &str) -> String {
     let digest = Sha256::digest(branch.as_bytes());
     format!("{}.{}", file_stem(branch), hex(&digest[..4]))

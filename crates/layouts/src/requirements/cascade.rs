@@ -1,5 +1,5 @@
-//! The configuration: the user's file, then the project's, then the local one. A mistake is reported with
-//! file and key, and its requirement holds nobody up.
+//! Reads the configuration: the user's file, then the project's, then the local one. A mistake is reported
+//! with its file and key, and a requirement with a mistake does not block anybody.
 
 use super::rule::{BRANCH_SIZE, Guard, Limits, Requirement, RequirementKind, Trigger};
 use super::type_check::{self, count};
@@ -22,13 +22,13 @@ pub struct Source<'a> {
 /// The merged configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// In file order, including disabled ones.
+    /// The requirements in the order of the files, including disabled ones.
     pub requirements: Vec<Requirement>,
-    /// Tell a new agent session which requirements are open.
+    /// If true, a new agent session is told which requirements are open.
     pub inject_context: bool,
     pub carry_over: Option<CarryOver>,
     pub stop: Stop,
-    /// The end of an agent session clears what it satisfied.
+    /// If true, the end of an agent session clears what it satisfied.
     pub clear_session_state: bool,
 }
 
@@ -56,7 +56,7 @@ impl Default for Settings {
     }
 }
 
-/// Reads the files, weakest first.
+/// Reads the configuration files, of which a later one overrides an earlier one.
 pub fn read(sources: &[Source<'_>]) -> Reading<Settings> {
     let mut merged = Map::new();
     let mut warnings = Vec::new();
@@ -74,7 +74,7 @@ pub fn read(sources: &[Source<'_>]) -> Reading<Settings> {
     Reading { value, warnings }
 }
 
-/// The merged files as written, including mistakes and unknown keys.
+/// The merged files, including mistakes and unknown keys.
 pub fn merged(sources: &[Source<'_>]) -> Map<String, Value> {
     let mut merged = Map::new();
     for root in sources.iter().filter_map(|source| parse(source, &mut Vec::new())) {
@@ -91,7 +91,7 @@ fn inherit(merged: &mut Map<String, Value>, root: Map<String, Value>) {
     }
 }
 
-/// Which file set what for which requirement.
+/// The file that set each key of each requirement.
 #[derive(Default)]
 struct Origins {
     last_file: BTreeMap<String, String>,
@@ -113,7 +113,7 @@ fn parse(source: &Source<'_>, warnings: &mut Vec<Problem>) -> Option<Map<String,
     let mut odd = |said: String| warnings.push(Problem::of_file(source.path, What::Setting(said)));
     let options = serde_saphyr::options! {
         with_snippet: false,
-        // As in the original's own reader.
+        // The last of duplicate keys counts, as in the framework's own reader.
         duplicate_keys: serde_saphyr::DuplicateKeyPolicy::LastWins,
     };
     match serde_saphyr::from_str_with_options::<Option<Value>>(source.text, options) {
@@ -187,7 +187,7 @@ fn hooks(root: &Map<String, Value>) -> Settings {
     }
 }
 
-/// Or which key is missing or unusable, and why.
+/// Reads a requirement; on failure, says which key is missing or unusable, and why.
 fn requirement(name: &str, fields: &Map<String, Value>) -> Result<Requirement, String> {
     let text = |key: &str| fields.get(key).and_then(Value::as_str).map(ToOwned::to_owned);
     let is = |key: &str| fields.get(key).and_then(Value::as_bool).unwrap_or(false);

@@ -1,5 +1,5 @@
-//! A hook's change to a branch's file, as a value: it can wait in its own file until the branch's can be
-//! written.
+//! A hook's change to a branch's file, as a value. It can wait in a file of its own until the branch's file
+//! can be written.
 
 use super::agent::AgentKey;
 use super::branch_file::Document;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct Change {
     /// Seconds since 1970.
     pub at: i64,
-    /// The agent session's whole id; `None` for the whole branch.
+    /// The agent session's full id; `None` for the whole branch.
     pub agent_session: Option<String>,
     pub names: Vec<(String, RequirementScope)>,
     pub deed: Deed,
@@ -22,14 +22,14 @@ pub struct Change {
 #[serde(rename_all = "snake_case")]
 pub enum Deed {
     Satisfy(Satisfying),
-    /// The single permitted action was used.
+    /// The permission for a single action was used.
     UseUp,
-    /// The guarded action was done for the first time.
+    /// The action that a requirement guards was done for the first time.
     Trigger,
 }
 
 impl Document {
-    /// The names of those that changed.
+    /// Applies a change. Returns the names of the requirements that changed.
     pub fn apply(&mut self, change: &Change) -> Vec<String> {
         let agent = change.agent_session.as_deref().and_then(AgentKey::new);
         let agent = agent.as_ref();

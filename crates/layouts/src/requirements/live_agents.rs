@@ -1,11 +1,13 @@
-//! The user's list of live agent sessions. The caller says who is alive; foreign entries and keys are kept.
+//! The user's list of live agent sessions. The caller says which are alive; entries and keys of other
+//! programs stay.
 
 use super::VERSION;
 use super::agent::{AgentKey, FULL_ID};
 use super::branch_file::table_mut;
 use serde_json::{Map, Value, json};
 
-/// Start of the agent's process, and boot time of the machine: pids are reused.
+/// Keys for the start of the agent's process, and for the boot time of the machine: a pid alone does not
+/// identify a process, because pids are reused.
 const PROCESS_START: &str = "process_start";
 const BOOT_ID: &str = "boot_id";
 
@@ -14,16 +16,16 @@ pub struct Registry {
     root: Map<String, Value>,
 }
 
-/// An agent session that says it is alive.
+/// An agent session that was alive when this entry was written.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Entry {
-    /// The whole id if known, otherwise the short one.
+    /// The full id if known, otherwise the short one.
     pub id: String,
-    /// Of the hook that wrote it.
+    /// The pid of the hook that wrote the entry.
     pub pid: Option<u32>,
-    /// Of the agent itself.
+    /// The pid of the agent itself.
     pub ppid: Option<u32>,
-    /// Tells the agent's process from others with its pid, if known.
+    /// When the agent's process started, if known: distinguishes it from other processes with its pid.
     pub process_start: Option<u64>,
     pub boot_id: Option<String>,
     pub project_dir: String,
@@ -33,8 +35,8 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The process to test: the agent's, or else the one that wrote the entry. 0 means a group, not a
-    /// process.
+    /// The pid of the process whose life matters: the agent's, or else that of the process that wrote the
+    /// entry. 0 stands for a process group, so it is ignored.
     pub fn process(&self) -> Option<u32> {
         self.ppid.filter(|pid| *pid > 0).or(self.pid.filter(|pid| *pid > 0))
     }
@@ -48,7 +50,7 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// `None` for unusable content.
+    /// Reads the list; `None` if the content is unusable.
     pub fn read(text: &str) -> Option<Self> {
         let root: Map<String, Value> = serde_json::from_str(text).ok()?;
         let is_known = root.get("version").is_none_or(|version| version.as_str() == Some(VERSION))
@@ -65,7 +67,7 @@ impl Registry {
         sessions.into_iter().flatten().map(|(key, value)| entry(key, value)).collect()
     }
 
-    /// Records an agent session; its first time stays.
+    /// Records an agent session; the time of its first record stays.
     pub fn greet(&mut self, agent: &AgentKey, entry: &Entry) {
         let sessions = table_mut(&mut self.root, "sessions");
         let key = agent.key_for(sessions);
@@ -87,7 +89,7 @@ impl Registry {
         sessions.shift_remove(&key).is_some()
     }
 
-    /// Drops dead entries. Returns whether there were any.
+    /// Drops entries of agent sessions that are not alive. Returns true if there were any.
     pub fn drop_gone(&mut self, lives: impl Fn(&Entry) -> bool) -> bool {
         let sessions = table_mut(&mut self.root, "sessions");
         let before = sessions.len();

@@ -1,4 +1,4 @@
-//! Counters of an agent session: tools, blocks, satisfactions, skills, errors. Foreign keys are kept.
+//! Counters of an agent session: tools, blocks, satisfactions, skills, errors. Keys of other programs stay.
 
 use super::VERSION;
 use super::agent::{AgentKey, FULL_ID};
@@ -10,9 +10,9 @@ const MOST_FILES: usize = 50;
 const MOST_COMMANDS: usize = 30;
 const MOST_SKILLS: usize = 50;
 const MOST_ERRORS: usize = 100;
-/// How many events are remembered, so that each counts once.
+/// The number of newest events that are remembered, so that each event counts once.
 const MOST_SEEN: usize = 100;
-/// The section that only leftoff uses.
+/// The name of the section that only leftoff uses.
 const OURS: &str = "leftoff";
 
 #[derive(Debug, Clone, PartialEq)]
@@ -20,12 +20,12 @@ pub struct Metrics {
     root: Map<String, Value>,
 }
 
-/// An event to count. It can wait in its own file until the metrics can be written.
+/// An event to count. It can wait in a file of its own until the metrics can be written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
     /// Seconds since 1970.
     pub at: i64,
-    /// Identifies this event, so that it counts once.
+    /// The identity of this event, so that it counts once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<String>,
     pub what: Counted,
@@ -86,7 +86,7 @@ impl Metrics {
         }
     }
 
-    /// `None` for unusable content.
+    /// Reads the metrics; `None` if the content is unusable.
     pub fn read(text: &str) -> Option<Self> {
         let root: Map<String, Value> = serde_json::from_str(text).ok()?;
         (root.get("version").and_then(Value::as_str) == Some(VERSION)).then_some(Self { root })
@@ -96,18 +96,18 @@ impl Metrics {
         serde_json::to_string_pretty(&self.root).unwrap_or_default()
     }
 
-    /// True if the file belongs to this agent session, as far as it says.
+    /// True if the file belongs to this agent session, or does not say to which it belongs.
     pub fn is_of(&self, agent: &AgentKey) -> bool {
         let full = self.root.get("full_session_id").cloned().unwrap_or(Value::Null);
         agent.owns(agent.short(), &json!({ FULL_ID: full }))
     }
 
-    /// False if this event was already counted.
+    /// Counts an event. Returns false if it was counted before.
     pub fn count(&mut self, count: &Count) -> bool {
         let Count { at, event, what } = count;
         let is_new = match (event, what) {
             (None, _) => true,
-            // A conversation is compacted repeatedly, possibly with identical events.
+            // A conversation may be compacted several times, with events that look the same.
             (Some(event), Counted::Compacted) => self.compacts_anew(event, *at),
             (Some(event), _) => self.first_time(event),
         };
@@ -148,7 +148,7 @@ impl Metrics {
         seen.is_some_and(|seen| seen.iter().any(|known| known.as_str() == Some(event)))
     }
 
-    /// False if it was already there.
+    /// Remembers an event. Returns false if it was remembered already.
     pub fn first_time(&mut self, event: &str) -> bool {
         let seen = list_in(table_mut(&mut self.root, OURS), "seen");
         if seen.iter().any(|known| known.as_str() == Some(event)) {
@@ -158,7 +158,7 @@ impl Metrics {
         true
     }
 
-    /// True if this is a new compaction: two do not follow within seconds.
+    /// True if this compaction is a new one: two compactions never follow each other within seconds.
     fn compacts_anew(&mut self, event: &str, at: i64) -> bool {
         const APART_SECONDS: u64 = 5;
         let ours = table_mut(&mut self.root, OURS);
@@ -172,7 +172,7 @@ impl Metrics {
         !is_same
     }
 
-    /// True if this denial is to be shown in full: it was not shown within the last seconds.
+    /// True if this denial should be shown in full, because it was not shown within the last seconds.
     pub fn shows_denial(&mut self, fingerprint: &str, within_seconds: i64, now: i64) -> bool {
         let ours = table_mut(&mut self.root, OURS);
         let last = ours.get("denial");
@@ -256,7 +256,7 @@ fn add_one(table: &mut Map<String, Value>, key: &str) {
     table.insert(key.to_owned(), json!(count.saturating_add(1)));
 }
 
-/// The oldest are dropped.
+/// Appends to a list with a maximum length, by dropping its oldest entries.
 fn push(list: &mut Vec<Value>, value: Value, most: usize) {
     list.push(value);
     list.drain(..list.len().saturating_sub(most));

@@ -1,6 +1,6 @@
-//! Starter configurations, under the original's names. The wording is ours.
+//! Starter configurations, under the names that the original framework uses. Their wording is leftoff's own.
 
-/// A name, and its YAML.
+/// The names of the starter configurations, and their YAML.
 const PRESETS: [(&str, &str); 5] = [
     ("strict", include_str!("presets/strict.yaml")),
     ("relaxed", include_str!("presets/relaxed.yaml")),

@@ -2,7 +2,7 @@
 
 use model::workflow::{RequirementDefinition, RequirementScope};
 
-/// The calculator for a branch's changed lines, as named in the configuration.
+/// The name, in the configuration, of the calculator for the number of changed lines in a branch.
 pub const BRANCH_SIZE: &str = "branch_size_calculator";
 const DEFAULT_TOOLS: [&str; 3] = ["Edit", "Write", "MultiEdit"];
 const DEFAULT_APPROVAL_SECONDS: u64 = 300;
@@ -16,27 +16,27 @@ pub struct Requirement {
     pub triggers: Vec<Trigger>,
     pub message: Option<String>,
     pub checklist: Vec<String>,
-    /// Skills that satisfy it, besides the built-in ones.
+    /// Skills that satisfy the requirement, in addition to the built-in ones.
     pub skills: Vec<String>,
-    /// Phases of its workflow whose completion satisfies it.
+    /// Phases of the requirement's workflow whose completion satisfies the requirement.
     pub phases: Vec<String>,
-    /// Suggested as the way to satisfy it, and satisfies it after running.
+    /// The skill that is suggested to satisfy the requirement, and that satisfies it when it has run.
     pub auto_resolve_skill: Option<String>,
     /// How long an approval is valid, in seconds.
     pub approval_ttl: u64,
-    /// Applies only when the agent stops.
+    /// True if the requirement applies only when the agent stops.
     pub stop_only: bool,
-    /// Only reminds; never blocks.
+    /// True if the requirement only reminds, and never blocks.
     pub advisory: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum RequirementKind {
-    /// Satisfied by a statement.
+    /// Satisfied by a statement of the user or the agent.
     Blocking,
-    /// Satisfied by measurement.
+    /// Satisfied while a measured value is within its limits.
     Dynamic(Limits),
-    /// A condition that must hold.
+    /// Satisfied while a condition holds.
     Guard(Guard),
 }
 
@@ -58,7 +58,7 @@ pub enum Guard {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trigger {
     pub tool: String,
-    /// A regular expression, ignoring case.
+    /// A regular expression for the command, which ignores case.
     pub command_pattern: Option<String>,
 }
 
@@ -69,7 +69,7 @@ impl Trigger {
 }
 
 impl Requirement {
-    /// A requirement with only a name: disabled until switched on.
+    /// A requirement with only a name, which is disabled until somebody enables it.
     pub fn named(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -88,12 +88,12 @@ impl Requirement {
         }
     }
 
-    /// True if only a completed phase or a skill satisfies it, not a statement.
+    /// True if only a completed phase or a skill satisfies the requirement, not a statement.
     pub fn is_proved_by_phase(&self) -> bool {
         !self.phases.is_empty()
     }
 
-    /// The default validity: measurements expire, statements do not.
+    /// How long the requirement stays satisfied by default: measurements expire, statements do not.
     pub fn usual_ttl(&self) -> Option<u64> {
         match self.kind {
             RequirementKind::Dynamic(_) => Some(self.approval_ttl),
@@ -101,7 +101,7 @@ impl Requirement {
         }
     }
 
-    /// As declared in a workflow's definition.
+    /// A requirement as declared in a workflow's definition.
     pub fn declared(name: &str, definition: &RequirementDefinition) -> Self {
         let mut requirement = Self {
             enabled: true,
@@ -115,8 +115,8 @@ impl Requirement {
         requirement
     }
 
-    /// The scope of its satisfaction: a measurement or condition is accepted by one agent session, for a
-    /// while, whatever its own scope.
+    /// The scope in which the requirement is satisfied. One agent session accepts a measurement or a
+    /// condition for a while, whatever the scope of the requirement.
     pub fn kept_scope(&self) -> RequirementScope {
         match self.kind {
             RequirementKind::Blocking => self.scope,
@@ -124,7 +124,7 @@ impl Requirement {
         }
     }
 
-    /// Adds `phase:…` and `skill:…`, as written in definitions.
+    /// Adds sources that satisfy the requirement: `phase:…` and `skill:…`, as in definitions.
     pub fn satisfied_also_by(&mut self, sources: &[String]) {
         for source in sources {
             match source.split_once(':') {

@@ -1,15 +1,15 @@
-//! A satisfaction: by what, since when, until when; as spelled in a branch's file.
+//! A satisfaction: what satisfied a requirement, since when and until when, as spelled in a branch's file.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// Marks a satisfaction that another agent session inherited.
+/// The key that marks a satisfaction as inherited by another agent session.
 pub(super) const CARRIED_TO: &str = "carried_to";
-/// The keys of a satisfaction, in an entry that can hold more.
+/// The keys of a satisfaction, in an entry that may have other keys.
 pub(super) const SATISFACTION: [&str; 6] =
     ["satisfied", "satisfied_at", "satisfied_by", "metadata", "expires_at", CARRIED_TO];
 
-/// How a requirement was satisfied, in the file's words.
+/// The source that satisfied a requirement, in the file's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SatisfiedBy {
@@ -37,14 +37,14 @@ impl SatisfiedBy {
     }
 }
 
-/// A valid satisfaction.
+/// A satisfaction that is valid now.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Satisfaction {
     pub by: String,
     pub at: Option<i64>,
     pub expires_at: Option<i64>,
     pub metadata: Value,
-    /// Valid for every agent session of the branch.
+    /// True if the satisfaction is valid for every agent session of the branch.
     pub for_the_branch: bool,
 }
 
@@ -54,7 +54,8 @@ pub struct Satisfying {
     pub by: SatisfiedBy,
     pub ttl: Option<u64>,
     pub metadata: Map<String, Value>,
-    /// Makes it valid for all agent sessions, even if the requirement is per agent session.
+    /// True if the satisfaction should be valid for all agent sessions, even if the requirement's scope is
+    /// one agent session.
     pub for_the_branch: bool,
 }
 
@@ -110,7 +111,7 @@ pub(super) fn triggered_at(entry: &Map<String, Value>) -> Option<i64> {
     is_triggered.then(|| moment(entry.get("triggered_at")).unwrap_or(0))
 }
 
-/// Removes satisfaction and trigger; keeps the rest of the entry.
+/// Removes the satisfaction and the trigger of a requirement; keeps the rest of its entry.
 pub(super) fn forget(entry: &mut Map<String, Value>) -> bool {
     let before = entry.len();
     for field in SATISFACTION.into_iter().chain(["triggered", "triggered_at"]) {
@@ -119,7 +120,7 @@ pub(super) fn forget(entry: &mut Map<String, Value>) -> bool {
     entry.len() != before
 }
 
-/// Seconds since 1970; other programs write fractions too.
+/// A time in seconds since 1970; other programs write fractions, too.
 pub(super) fn moment(value: Option<&Value>) -> Option<i64> {
     #[allow(clippy::cast_possible_truncation, reason = "checked to be in range")]
     let whole = |number: f64| (-1e15..1e15).contains(&number).then_some(number as i64);

@@ -4,7 +4,7 @@ use super::rule::Requirement;
 
 const PREFIX: &str = "requirements-framework:";
 
-/// Built-in satisfactions.
+/// Requirements that a skill satisfies without any configuration.
 const BUILT_IN: &[(&str, &[&str])] = &[
     ("arch-review", &["commit_plan", "adr_reviewed", "tdd_planned", "solid_reviewed"]),
     ("plan-review", &["commit_plan", "adr_reviewed", "tdd_planned", "solid_reviewed"]),
@@ -21,7 +21,7 @@ const BUILT_IN: &[(&str, &[&str])] = &[
     ("verification-before-completion", &["verification_evidence"]),
 ];
 
-/// A skill's bare name.
+/// The name of a skill without the name of its plug-in.
 pub fn skill_name(skill: &str) -> &str {
     let skill = skill.trim().trim_start_matches('/');
     skill.strip_prefix(PREFIX).unwrap_or(skill)
@@ -39,11 +39,12 @@ pub fn requirements_of_skill<'a>(skill: &str, requirements: &'a [Requirement]) -
     requirements.iter().filter(is_met).collect()
 }
 
-/// The skill to suggest for a requirement: its own, or else the built-in one that satisfies it.
+/// The skill to suggest for a requirement: the requirement's own, or else the built-in one that satisfies it.
 pub fn skill_to_run(requirement: &Requirement) -> Option<&str> {
     let own = requirement.auto_resolve_skill.as_ref().or(requirement.skills.first());
     let is_its = |(_, names): &&(&str, &[&str])| names.contains(&requirement.name.as_str());
-    // A phase of a workflow that satisfies it comes before a skill that nobody asked for.
+    // A phase of a workflow that satisfies the requirement is preferred to a built-in skill, which nobody
+    // configured.
     let built_in = || BUILT_IN.iter().find(is_its).filter(|_| requirement.phases.is_empty());
     own.map(|skill| skill.trim_start_matches('/')).or_else(|| built_in().map(|(skill, _)| *skill))
 }

@@ -3,11 +3,12 @@
 use super::rule::{Requirement, Trigger};
 use crate::pattern::{Case, Pattern};
 
-/// Tools that write files, run commands, or enter and leave planning. No other tool is ever blocked, whatever
-/// the configuration says: reading, delegating and tools of other servers stay free, as in the original.
+/// Tools that can be blocked: those that write files, run commands, or enter and leave planning. No other
+/// tool is ever blocked, whatever the configuration says: as in the original, reading, delegating and tools
+/// of other servers are always allowed.
 const HELD: [&str; 6] = ["Edit", "Write", "MultiEdit", "Bash", "EnterPlanMode", "ExitPlanMode"];
 
-/// Plan folders: a plan that satisfies a requirement must be writable before it is satisfied.
+/// Folders of plans. Plans are never blocked, because a plan may be what satisfies a requirement.
 const PLAN_FOLDERS: [&str; 2] = [".claude/plans/", "docs/plans/"];
 
 /// True if a tool can be blocked at all.
@@ -20,8 +21,8 @@ pub fn is_pause_or_resume(command: &str) -> bool {
     does_only(command, |verb| matches!(verb, "pause" | "resume"))
 }
 
-/// True if a command line only concerns requirements: the command that satisfies one must not be blocked by
-/// another.
+/// True if a command line is only about requirements: a command that satisfies one requirement must not be
+/// blocked by another.
 fn is_about_requirements(command: &str) -> bool {
     does_only(command, |_| true)
 }
@@ -41,7 +42,8 @@ fn does_only(command: &str, verb_fits: impl Fn(&str) -> bool) -> bool {
     all && is_own
 }
 
-/// `satisfy` in `leftoff req satisfy x`, in `req satisfy x`, and in the original's own program.
+/// The verb of a command about requirements: `satisfy` in `leftoff req satisfy x`, in `req satisfy x`, and in
+/// a call of the original program.
 fn own_verb(step: &str) -> Option<&str> {
     let mut words = step.split_whitespace();
     let mut program = words.next()?;
@@ -56,7 +58,8 @@ fn own_verb(step: &str) -> Option<&str> {
 }
 
 impl Requirement {
-    /// An invalid pattern is reported, and its trigger ignored.
+    /// True if a call of a tool triggers this requirement. An invalid pattern is returned as a message, and
+    /// its trigger is ignored.
     pub fn is_triggered_by(&self, tool: &str, command: Option<&str>) -> (bool, Option<String>) {
         let mut wrong = None;
         if !can_be_held(tool) {
@@ -72,7 +75,8 @@ impl Requirement {
         (false, wrong)
     }
 
-    /// Triggers without effect: tools that are never blocked, unusable patterns. Checks all of them at once.
+    /// Messages about triggers without effect: tools that are never blocked, and patterns that cannot be
+    /// used.
     pub fn wrong_triggers(&self) -> Vec<String> {
         let wrong = |trigger: &Trigger| {
             if !can_be_held(&trigger.tool) {
@@ -104,8 +108,8 @@ fn unusable(pattern: &str, error: &str) -> String {
     format!("the pattern {pattern:?} cannot be used: {error}")
 }
 
-/// True if a path, below the project or the home folder, is in a plan folder. A path with `..` may lead
-/// anywhere.
+/// True if a path, which is relative to the project or the home folder, is in a folder of plans. A path with
+/// `..` never is, because it may lead anywhere.
 pub fn is_plan_file(path: &str) -> bool {
     let climbs = path.split('/').any(|part| part == "..");
     let lies_in = |folder: &&str| path.starts_with(*folder) || path.contains(&format!("/{folder}"));

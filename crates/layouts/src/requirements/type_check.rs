@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 enum Shape {
     Bool,
     Text,
-    /// A text, or a list of texts.
+    /// A string, or a list of strings.
     Texts,
     /// A non-negative number.
     Count,
@@ -15,7 +15,7 @@ enum Shape {
     Counts,
     Triggers,
     Table(&'static [(&'static str, Shape)]),
-    /// Author-chosen names, each with a table.
+    /// A table with names that the author chooses, each of which has a table.
     Named(&'static [(&'static str, Shape)]),
 }
 
@@ -63,19 +63,19 @@ const ROOT: &[(&str, Shape)] = &[
 /// A key with an unusable value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mistake {
-    /// `requirements.commit_plan.scope`
+    /// The path of the key: `requirements.commit_plan.scope`.
     pub(super) key: String,
     pub(super) message: String,
 }
 
 impl Mistake {
-    /// The requirement to which it belongs.
+    /// The requirement to which the key belongs.
     pub(super) fn requirement(&self) -> Option<&str> {
         self.key.strip_prefix("requirements.")?.split('.').next()
     }
 }
 
-/// Removes unusable values from a file's root, and reports them.
+/// Removes unusable values from the content of a file, and reports them.
 pub(super) fn prune(root: &mut Map<String, Value>) -> Vec<Mistake> {
     let mut mistakes = Vec::new();
     table("", root, ROOT, &mut mistakes);
@@ -121,11 +121,12 @@ fn named(
 
 fn check(path: &str, value: &mut Value, shape: Shape, mistakes: &mut Vec<Mistake>) -> Result<(), String> {
     match shape {
-        // The YAML reader accepts the older words for booleans, unquoted; a quoted one is text.
+        // The YAML reader accepts the older words for booleans without quotation marks; in quotation marks
+        // they are strings.
         Shape::Bool if !value.is_boolean() => return Err(not("true or false", value)),
-        Shape::Text if !value.is_string() => return Err(not("a text", value)),
+        Shape::Text if !value.is_string() => return Err(not("a string", value)),
         Shape::Texts if !(value.is_string() || is_list_of(value, Value::is_string)) => {
-            return Err(not("a list of texts", value));
+            return Err(not("a list of strings", value));
         }
         Shape::Count if count(value).is_none() => return Err(not("a number, 0 or more", value)),
         Shape::OneOf(words) if !value.as_str().is_some_and(|word| words.contains(&word)) => {
@@ -151,7 +152,7 @@ fn check(path: &str, value: &mut Value, shape: Shape, mistakes: &mut Vec<Mistake
     Ok(())
 }
 
-/// An integer; a fraction is dropped.
+/// A number as an integer; a fraction is dropped.
 pub(super) fn count(value: &Value) -> Option<u64> {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be in range")]
     let from_float = |number: f64| (0.0..1e15).contains(&number).then_some(number as u64);

@@ -3,16 +3,16 @@
 use super::what_is_known::{Evidence, Role};
 use crate::hash::sha256 as hash;
 
-/// Lines added to the backup of a shared file since it became the backup: its writer had it open.
+/// Lines added to a shared file after it became the backup, by a writer who still had it open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Late {
     pub lines: Vec<u8>,
-    /// The start of the first line at that time; empty if the line is new.
+    /// The start of the first line when the file became the backup; empty if the whole line was added.
     cut_off: Vec<u8>,
 }
 
 impl Late {
-    /// A file without the start of a line that is complete by now.
+    /// The content of a file without the start of a line that is complete by now.
     pub fn completed_in(&self, body: &[u8]) -> Vec<u8> {
         let is_cut_off =
             |line: &&[u8]| !self.cut_off.is_empty() && line.trim_ascii_end() == self.cut_off.trim_ascii_end();
@@ -27,18 +27,19 @@ pub fn late(evidence: &Evidence<'_>) -> Option<Late> {
     if late.is_empty() || hash(before) != noted.hash {
         return None;
     }
-    // Its writer may have been in the middle of a line.
+    // The writer may have been in the middle of a line.
     let from = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     Some(Late { lines: bytes[from..].to_vec(), cut_off: before[from..].to_vec() })
 }
 
-/// The backup, if somebody wrote to it since it became the backup.
+/// The backup, if somebody wrote to it after it became the backup.
 pub fn changed_backup<'a>(evidence: &Evidence<'a>) -> Option<&'a [u8]> {
     let (noted, bytes) = (evidence.noted?, evidence.backup?);
     (hash(bytes) != noted.hash).then_some(bytes)
 }
 
-/// A backup made by somebody else. If files cannot be told apart, the content decides.
+/// The backup, if somebody else made it. If the operating system cannot tell files apart, the content
+/// decides.
 pub fn others_backup<'a>(evidence: &Evidence<'a>) -> Option<&'a [u8]> {
     let bytes = evidence.backup.filter(|bytes| !bytes.is_empty())?;
     let is_noted =

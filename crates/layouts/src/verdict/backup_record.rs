@@ -1,22 +1,23 @@
-//! The journal's record of a backup, as text: length, hash, file, and who wrote it.
+//! A backup as recorded in the write journal, as text: length, hash, file, and who wrote it.
 
 use super::Noted;
 use crate::hash::sha256 as hash;
 use model::written_file::{ViewRow, WriteJournal};
 
-/// Who wrote the backup.
+/// The words for who wrote the backup: leftoff, or somebody else.
 const OURS: &str = "ours";
 const THEIRS: &str = "theirs";
 
-/// Tells a file from a later one with the same inode number: the number, and when it was made.
+/// Distinguishes a file from a later one with the same inode number: the number, and when the file was
+/// created.
 pub type FileId = (u64, u128);
 
-/// The backup of a file when it became the backup.
+/// A backup as it was when it became the backup.
 #[derive(Debug)]
 pub struct Backup<'a> {
     length: usize,
     pub hash: &'a str,
-    /// Another file was put there by somebody else. `None` if the system cannot tell.
+    /// The file; `None` if the operating system cannot tell files apart.
     file: Option<FileId>,
     pub is_of_others: bool,
 }
@@ -40,8 +41,7 @@ impl<'a> Backup<'a> {
     }
 }
 
-/// The journal of a row while `body` is being put in place of `expected`. `last` is the row of the file's last
-/// writer.
+/// The write journal of a row while `body` replaces `expected`. `last` is the row that last wrote the file.
 pub fn pending(row: &ViewRow, last: &ViewRow, body: &[u8], expected: &[u8]) -> WriteJournal {
     WriteJournal {
         put_hash: Some(hash(body)),
@@ -52,8 +52,9 @@ pub fn pending(row: &ViewRow, last: &ViewRow, body: &[u8], expected: &[u8]) -> W
     }
 }
 
-/// The journal of a row after the replaced content `out` became the backup, in this file. Unreadable and empty
-/// content became none, and the backup before it stays. `last` is the row of the file's last writer.
+/// The write journal of a row after the replaced content `out` became the backup, in `file`. Unreadable and
+/// empty content does not become the backup, and the backup before it stays. `last` is the row that last
+/// wrote the file.
 pub fn dealt_with(
     row: &ViewRow,
     last: &ViewRow,
@@ -71,8 +72,8 @@ pub fn dealt_with(
     journal
 }
 
-/// True for content that was observed, or that another process of ours just wrote. An older version of ours
-/// is somebody's deliberate return to it.
+/// True for content that was observed before the write, or that another process of leftoff just wrote. An
+/// older version of ours is unexpected: somebody has deliberately returned to it.
 pub fn is_expected(row: &ViewRow, out: &[u8]) -> bool {
     let hash = hash(out);
     out == row.previous || hash == row.hash || row.earlier.last() == Some(&hash)
@@ -106,7 +107,7 @@ mod tests {
     #[test]
     fn a_backup_is_noted_as_text_and_read_back() {
         let file = Some((7, 8));
-        // The last known version and the last write are ours; anything else is somebody's.
+        // The last known version and the last write are leftoff's; any other content is somebody else's.
         for (earlier, put, is_of_others) in [
             (&["out"][..], None, false),
             (&["out", "later"], None, true),
@@ -136,7 +137,7 @@ mod tests {
     fn unreadable_and_empty_content_becomes_no_backup_and_old_notes_are_understood() {
         let row = row(&[], None);
         assert_eq!(dealt_with(&row, &row, b"out", false, None).backup, None);
-        // Everything in the backup would count as added to an empty one.
+        // Compared with an empty file, all content of the backup would count as added.
         let noted = ViewRow { journal: dealt_with(&row, &row, b"out", true, Some((7, 8))), ..row.clone() };
         assert_eq!(dealt_with(&noted, &noted, b"", true, Some((7, 8))).backup, noted.journal.backup);
         assert!(Backup::parse("7 abc").is_none() && Backup::parse("x abc 1.2").is_none());

@@ -6,13 +6,13 @@ use crate::hash::sha256 as hash;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     State,
-    /// A file with some of a session's items: others may add some.
+    /// A file with some of a session's items, to which others may add files of the same kind.
     Part,
-    /// Shared by several sessions.
+    /// A file that several sessions share.
     Shared,
-    /// An initial file of a new session; its users own it from then on.
+    /// An initial file of a new session, which belongs to its users from then on.
     Initial,
-    /// A marker file, and whether it should exist.
+    /// A marker file. `on` is true if it should exist.
     Marker {
         is_on: bool,
     },
@@ -25,7 +25,7 @@ pub enum There<'a> {
     Nothing,
     /// A parent folder is unreadable.
     Hidden,
-    /// A folder, a link, too large, or impossible to open.
+    /// The entry is a folder, a link, a file that is too large, or one that cannot be opened.
     Unusable,
 }
 
@@ -33,34 +33,34 @@ pub enum There<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct Wrote<'a> {
     pub hash: &'a str,
-    /// For a confirmed shared file: only the session's part.
+    /// The content that was written; for a confirmed write of a shared file, only the session's part.
     pub body: &'a [u8],
-    /// The base for edits of the previous version; empty if there was none.
+    /// The version before our write, to which an edit of that version is compared; empty if there was none.
     pub previous: &'a [u8],
-    /// Hashes of known earlier versions, newest last.
+    /// Hashes of earlier versions that leftoff knows, the newest last.
     pub earlier: &'a [String],
-    /// It is known to have reached its place.
+    /// True once the write is known to be complete on disk.
     pub confirmed: bool,
 }
 
-/// The last write into a file, by whichever session.
+/// The last write to a file, by whichever session.
 #[derive(Debug, Clone, Copy)]
 pub struct Put<'a> {
     pub hash: &'a str,
-    /// Hash of the content to be replaced; `None` once the replaced content is dealt with.
+    /// The hash of the content that the write replaces; `None` once the replaced content is in the backup.
     pub expected: Option<&'a str>,
-    /// It was the write that the journal's record of our last write describes, not an earlier one of ours.
+    /// True if this is the write that the row describes, rather than an earlier write of ours.
     pub is_this: bool,
-    /// The session that wrote it.
+    /// The session that made the write.
     pub by: &'a str,
 }
 
-/// The backup when it became the backup.
+/// The backup as it was when it became the backup.
 #[derive(Debug, Clone, Copy)]
 pub struct Noted<'a> {
     pub length: usize,
     pub hash: &'a str,
-    /// True if it is still the same file; `None` if the system cannot tell.
+    /// True if the backup is still the same file; `None` if the operating system cannot tell.
     pub is_same_file: Option<bool>,
 }
 
@@ -69,13 +69,13 @@ pub struct Noted<'a> {
 pub struct Evidence<'a> {
     pub session: &'a str,
     pub role: Role,
-    /// The file is in a place that the session has left.
+    /// True if the file is in a place that the session has left.
     pub is_left: bool,
-    /// The machine has not rebooted since our last write.
+    /// True if the machine has not rebooted since our last write.
     pub same_boot: bool,
     pub there: There<'a>,
     pub wrote: Option<Wrote<'a>>,
-    /// The waiting file: our new version, or the replaced one.
+    /// The content of the waiting file: our new version, or the version that it replaced.
     pub waiting: Option<&'a [u8]>,
     pub put: Option<Put<'a>>,
     pub backup: Option<&'a [u8]>,
@@ -86,14 +86,14 @@ pub struct Evidence<'a> {
 pub trait Own {
     /// The session's part of a shared file; `None` for a file of one session.
     fn part(&self, bytes: &[u8]) -> Option<Vec<u8>>;
-    /// True if it is readable.
+    /// True if the content is readable.
     fn is_whole(&self, bytes: &[u8]) -> bool;
     /// `onto` with the differences between `base` and `theirs`.
     fn onto(&self, base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8>;
 }
 
 impl Wrote<'_> {
-    /// True if this content preceded our write.
+    /// True if this content was in the file before our write.
     pub(super) fn knows(&self, bytes: &[u8]) -> bool {
         bytes == self.previous || self.earlier.contains(&hash(bytes))
     }

@@ -3,8 +3,8 @@
 use super::{Document, Step, object};
 use serde_json::{Map, Value};
 
-/// `theirs` with every key restored that `base` has and it lacks, at every level of nested mappings,
-/// including those in lists. Returned unchanged if it is not a mapping.
+/// `theirs`, with every key restored that `base` has and `theirs` lacks, at every level of nested mappings,
+/// including those in lists. Returned unchanged if `theirs` is not a mapping.
 pub fn with_missing_of(base: &[u8], theirs: &[u8]) -> Vec<u8> {
     let (Ok((base, _)), Ok(mut document)) = (object(base), Document::parse(theirs)) else {
         return theirs.to_vec();
@@ -23,7 +23,7 @@ fn put_back<'a>(
     for (key, value) in base {
         above.push(Step::Key(key));
         match (value, theirs.get(key)) {
-            // A key that cannot be restored safely is left out: the log has it.
+            // A key that cannot be restored safely stays missing in the file, because the log has its value.
             (_, None) => drop(document.set(above, value)),
             (Value::Object(inner), Some(Value::Object(present))) => put_back(document, inner, present, above),
             (Value::Array(inner), Some(Value::Array(present))) => {
@@ -35,7 +35,7 @@ fn put_back<'a>(
     }
 }
 
-/// Removed entries stay removed; existing ones get their missing keys back.
+/// Restores missing keys in entries of a list. Removed entries stay removed.
 fn put_back_in_entries<'a>(
     document: &mut Document,
     base: &'a [Value],
@@ -52,7 +52,8 @@ fn put_back_in_entries<'a>(
     }
 }
 
-/// Keys that identify list entries; otherwise their first key does. Another writer may sort the keys.
+/// Keys that identify the entries of a list; without any of them, an entry's first key does, although another
+/// writer may sort the keys.
 const IDENTITIES: [&str; 5] = ["section_index", "index", "id", "claim_text", "timestamp"];
 
 fn identity(entry: &Map<String, Value>) -> Option<&str> {
@@ -60,7 +61,7 @@ fn identity(entry: &Map<String, Value>) -> Option<&str> {
     known.or_else(|| entry.keys().next().map(String::as_str))
 }
 
-/// The entry with the same identity, preferably at the same index; without an identity, the one at the same
+/// The entry with the same identity, preferably at the same index; without an identity, the entry at the same
 /// index if the length is unchanged.
 fn same_entry<'a>(
     base: &'a [Value],
@@ -108,7 +109,7 @@ fn set_changed<'a>(
     }
 }
 
-/// Changed and appended entries; removes nothing.
+/// Applies changed and appended entries of a list; removes nothing.
 fn list_changed<'a>(document: &mut Document, base: &[Value], theirs: &'a [Value], above: &mut Vec<Step<'a>>) {
     for (place, now) in theirs.iter().enumerate() {
         above.push(Step::At(place));

@@ -5,18 +5,19 @@ use serde_json::{Number, Value};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Deeper than any state file for people.
+/// The maximum nesting; files that people read are far flatter.
 const DEEPEST: usize = 32;
-/// Limit of values, counting aliased ones again: a few lines of aliases can stand for millions.
+/// The maximum number of values. The values of an alias count again for each use, because a few lines of
+/// aliases can stand for millions of values.
 const MOST_NODES: usize = 50_000;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Node {
-    /// In bytes. A block reaches from its first entry to the end of its last.
+    /// The first byte of the node. A block reaches from the start of its first entry to the end of its last.
     pub start: usize,
     pub end: usize,
     pub kind: NodeKind,
-    /// Written as `*name`: its content is elsewhere.
+    /// True for `*name`, whose content is elsewhere.
     pub is_alias: bool,
     size: usize,
 }
@@ -45,7 +46,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Where its value may begin.
+    /// Where the value of this entry may start.
     pub fn after_colon(&self, text: &str) -> Option<usize> {
         let rest = &text[self.key_end..];
         let colon = rest.find(':')?;
@@ -72,7 +73,7 @@ impl Node {
         }
     }
 
-    /// Null, `[]` or `{}`.
+    /// True for null, `[]` and `{}`.
     pub fn is_nothing(&self) -> bool {
         match &self.kind {
             NodeKind::Scalar { value, .. } => value.is_null(),
@@ -82,7 +83,7 @@ impl Node {
     }
 }
 
-/// The first document of a text with its oddities; on failure says why.
+/// Parses the first document of a text, and returns warnings about it; on failure, says why.
 pub(super) fn parse(text: &str) -> Result<(Node, Vec<String>), String> {
     let mut options = granit_parser::options! {
         flow_nesting_limit: DEEPEST,
@@ -100,7 +101,7 @@ pub(super) fn parse(text: &str) -> Result<(Node, Vec<String>), String> {
     Ok((root, builder.warnings))
 }
 
-/// A collection that is still open.
+/// A list or mapping whose end has not been parsed yet.
 struct Open {
     start: usize,
     end: usize,
@@ -136,7 +137,7 @@ impl Builder<'_> {
         let line = span.start.line();
         let (start, mut end) = (bytes(span.start.byte_offset())?, bytes(span.end.byte_offset())?);
         if let Event::Scalar(_, ScalarStyle::Literal | ScalarStyle::Folded, ..) = &event {
-            // The parser reports the start of the next key as the end.
+            // The parser takes the start of the next key for the end.
             end = self.text[..end].trim_end().len();
         }
         match event {
@@ -211,7 +212,7 @@ impl Builder<'_> {
         inside: impl FnOnce() -> Inside,
     ) -> Result<(), String> {
         if self.wants_key() {
-            return Err(format!("line {line}: a key is not a text"));
+            return Err(format!("line {line}: a key is not a string"));
         }
         if has_tag {
             self.warn(line, "has a tag, which is ignored");
@@ -268,7 +269,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Named by its path of keys.
+    /// Adds a warning that names the value by its path of keys.
     fn warn(&mut self, line: usize, what: &str) {
         let keys: Vec<String> = self
             .open
@@ -332,7 +333,7 @@ fn number(text: &str) -> Option<Number> {
     if let Ok(whole) = text.strip_prefix('+').unwrap_or(text).parse::<i64>() {
         return Some(Number::from(whole));
     }
-    // An integer too large for our type stays a text: rounding would change it.
+    // An integer that does not fit into 64 bits stays a string: as a float it would be rounded.
     if bare.chars().all(|digit| digit.is_ascii_digit()) {
         return text.parse::<u64>().ok().map(Number::from);
     }

@@ -223,7 +223,7 @@ fn what_cannot_be_read_says_why() {
         ("a:\n\tb: 1\n", "line 2"),
         ("a: [1\n", "line"),
         ("a: *no\n", "line 1"),
-        ("? {a: 1}\n: 2\n", "not a text"),
+        ("? {a: 1}\n: 2\n", "not a string"),
         (&bomb, "values"),
         (&deep, "line 1"),
         (&block, "line"),

@@ -183,7 +183,7 @@ fn resume_makes_a_folder_again_that_is_gone() {
     sandbox.run(["pause"]).ok();
     std::fs::remove_dir_all(sandbox.path(".workflow/WFS-one")).unwrap();
     let told = sandbox.run(["doctor"]).code(4).stdout;
-    assert!(told.contains("WFS-one/workflow-session.json is missing; the log has all of it"), "{told}");
+    assert!(told.contains("WFS-one/workflow-session.json is missing; the log has its content"), "{told}");
     sandbox.run(["resume", "--yes"]).ok();
     assert_eq!(state(&sandbox, "WFS-one")["status"], "active");
     assert_eq!(task(&sandbox, "WFS-one", "impl-1")["title"], "First");

@@ -174,7 +174,7 @@ fn keys_that_are_no_fields_are_refused_with_what_sets_them() {
     for (line, hint) in [
         ("set status=completed", "leftoff pause, resume, close or abandon"),
         ("set current_stage=2", "leftoff advance, revisit or rollback"),
-        ("set session_dir=/tmp", "where the session's folder is"),
+        ("set session_dir=/tmp", "the path of the session's folder"),
         ("set started_at=now", "leftoff writes it when the session, stage or section starts or ends"),
         ("set stages=1", "name a stage"),
         ("set output=x", "set its keys"),

@@ -52,17 +52,17 @@ fn cases() -> Vec<(&'static str, Vec<u8>, Vec<&'static str>)> {
                 "map_started_at":[],"updated_at":{}}"#
                 .to_vec(),
             vec![
-                "session_id is 1, not a text",
-                "status is 2, not a text",
-                "workflow_type is [], not a text",
-                "current_phase is {}, not a text",
+                "session_id is 1, not a string",
+                "status is 2, not a string",
+                "workflow_type is [], not a string",
+                "current_phase is {}, not a string",
                 "phase_number is \"four\", not a whole number",
                 "current_round is \"2\", read as 2",
                 "current_map_run is 1.5, not a whole number",
-                "started_at is 5, not a text",
-                "round_started_at is true, not a text",
-                "map_started_at is [], not a text",
-                "updated_at is {}, not a text",
+                "started_at is 5, not a string",
+                "round_started_at is true, not a string",
+                "map_started_at is [], not a string",
+                "updated_at is {}, not a string",
             ],
         ),
         (
@@ -119,7 +119,7 @@ fn cases_of_some_releases() -> Vec<(&'static str, Vec<u8>, Vec<&'static str>)> {
             vec![
                 "completed_phases is \"context\", not a list",
                 "reviewers is 3, not an object",
-                "branch is 5, not a text",
+                "branch is 5, not a string",
             ],
         ),
     ]
@@ -367,7 +367,7 @@ fn a_folder_without_permission_is_named_and_hides_no_other() {
     }
     let said = warnings(&list);
     for expected in [
-        format!(".ocr/sessions/{BAD}/state.json: it cannot be read, because its folder cannot"),
+        format!(".ocr/sessions/{BAD}/state.json: it cannot be read, because its folder cannot be read"),
         // Reported once for both, with the file of each.
         "Permission denied".to_owned(),
         ".ocr/sessions/2026-11-09-reviews/rounds/round-1/reviews".to_owned(),

@@ -41,7 +41,7 @@ fn first_the_log_has_it_all() {
     let found = doctor(&sandbox, 4);
     assert_eq!(found[0]["kind"], "view_damaged");
     assert!(found[0]["message"].as_str().unwrap().contains("the log is used instead"), "{found}");
-    assert_eq!(found[0]["hint"], format!("quarantine and rewrite it: leftoff repair --session {ID}"));
+    assert_eq!(found[0]["hint"], format!("quarantine and rewrite the file: leftoff repair --session {ID}"));
     let view = sandbox.run(["status", "--json"]).ok().json();
     assert_eq!(phase(&view), "change-context");
     let screen = sandbox.run(["progress", "--once"]).ok().stdout;

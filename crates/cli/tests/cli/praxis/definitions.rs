@@ -21,7 +21,7 @@ fn a_lambda_that_is_not_simple_is_refused_by_name_and_nothing_is_evaluated() {
     sandbox.write(GATE, &gate);
     let refused = sandbox.run(["start", "ship_v1", "--layout", "praxis"]).code(4);
     assert!(
-        refused.stderr.contains("validator 'positive' of the field 'tests' uses 'open'"),
+        refused.stderr.contains("validator 'positive' of the field 'tests' cannot be translated: it uses 'open'"),
         "{}",
         refused.stderr
     );
@@ -30,7 +30,7 @@ fn a_lambda_that_is_not_simple_is_refused_by_name_and_nothing_is_evaluated() {
     sandbox.at("2026-11-14T11:00:00Z");
     sandbox.write(OLD, &pretty(&old_file()));
     let held = sandbox.run(["advance", "--phase", "1", "--evidence", "tests=3", "--session", ID]).code(5);
-    assert!(held.stderr.contains("is not evaluated here"), "{}", held.stderr);
+    assert!(held.stderr.contains("is not evaluated by leftoff"), "{}", held.stderr);
     assert!(!sandbox.path("evaluated").exists());
 }
 

@@ -13,7 +13,8 @@ use model::id::SessionId;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Names of sessions marked active. Parses few lines completely, because every command asks this.
+/// Names of sessions that the registry calls active. Parses few lines completely, because every command needs
+/// these names.
 pub(in crate::ccw) fn active_in(bytes: &[u8]) -> Vec<String> {
     let may_say_so =
         |line: &&[u8]| Word::ACTIVE.iter().any(|word| mentions(&line.to_ascii_lowercase(), word));
@@ -34,7 +35,7 @@ pub(in crate::ccw) fn named_in(bytes: &[u8]) -> BTreeSet<String> {
     known.filter_map(|fields| name_in(&fields).map(ToOwned::to_owned)).collect()
 }
 
-/// The lines of each session, including line ends. Broken lines belong to nobody.
+/// The lines of each session, including line endings. Broken lines belong to nobody.
 pub(in crate::ccw) fn by_session(bytes: &[u8]) -> BTreeMap<SessionId, Vec<u8>> {
     let mut found: BTreeMap<SessionId, Vec<u8>> = BTreeMap::new();
     for line in lines(bytes) {
@@ -45,7 +46,8 @@ pub(in crate::ccw) fn by_session(bytes: &[u8]) -> BTreeMap<SessionId, Vec<u8>> {
     found
 }
 
-/// Compares every line with the files: `is_there` tests paths below the project's folder.
+/// Compares every line with the files. `is_there` returns true for an existing path below the project's
+/// folder.
 pub(in crate::ccw) fn check(bytes: &[u8], is_there: &dyn Fn(&str) -> bool) -> Survey {
     let mut survey = Survey::default();
     let mut broken: Vec<usize> = Vec::new();
@@ -80,7 +82,7 @@ pub(in crate::ccw) fn check(bytes: &[u8], is_there: &dyn Fn(&str) -> bool) -> Su
             continue;
         }
         match (Word::parse(&status(&known.fields)), spot_of(name, &known.fields)) {
-            // The folder of a finished session may be missing: people clean up.
+            // The folder of a finished session may be missing, because people delete old folders.
             (Some(Word::Completed), _) => {}
             (Some(Word::Active | Word::Paused), Some(spot)) => survey.lost.push(spot),
             (None, _) | (_, None) => unclear.push(format!("'{}'", cut(name))),
@@ -96,11 +98,11 @@ pub(in crate::ccw) fn check(bytes: &[u8], is_there: &dyn Fn(&str) -> bool) -> Su
 struct Known {
     fields: Map<String, Value>,
     number: usize,
-    /// The number of its lines.
+    /// The number of the session's lines.
     count: usize,
 }
 
-/// The meaning of a line whose path exists but is not a place for sessions.
+/// The existing path that a line refers to although it is not a place for sessions.
 fn elsewhere(name: &str, fields: &Map<String, Value>, is_there: &dyn Fn(&str) -> bool) -> Option<String> {
     let said = directory(fields).filter(|path| !path.is_empty()).map(ToOwned::to_owned);
     let is_plain = !name.contains('/') && name != "." && name != "..";
@@ -108,7 +110,8 @@ fn elsewhere(name: &str, fields: &Map<String, Value>, is_there: &dyn Fn(&str) ->
     said.into_iter().chain(own).find(|path| is_there(path))
 }
 
-/// Explains why such a session is not shown. A finished one without state is not missed.
+/// Explains why a session at a path that is not a place for sessions is not shown. `None` for a finished
+/// session without a state file, which nobody misses.
 fn told_elsewhere(name: &str, known: &Known, path: &str, is_there: &dyn Fn(&str) -> bool) -> Option<Problem> {
     let is_finished = Word::parse(&status(&known.fields)) == Some(Word::Completed);
     if is_finished && !is_there(&format!("{path}/{STATE}")) {
@@ -125,12 +128,12 @@ fn told_elsewhere(name: &str, known: &Known, path: &str, is_there: &dyn Fn(&str)
     Some(odd(OfRegistry::LineElsewhere { line: known.number, name: cut(name), path: cut(path), place }))
 }
 
-/// True if the registry's path holds a file, or nothing.
+/// True unless the registry's path is a folder or cannot be read.
 pub(in crate::ccw) fn can_be_read(index: &Tree) -> bool {
     matches!(index.get(REGISTRY), Some(Entry::File(_)) | None)
 }
 
-/// Sessions of the first format version without a line.
+/// Sessions of the first format version that have no line in the registry.
 pub(in crate::ccw) fn unlisted(index: &Tree, is_there: &dyn Fn(&str) -> bool) -> Vec<Spot> {
     let known = named_in(index.content(REGISTRY).unwrap_or_default());
     let unknown = index.names_in("").filter(|name| !known.contains(*name));
@@ -145,7 +148,7 @@ pub(in crate::ccw) fn unlisted(index: &Tree, is_there: &dyn Fn(&str) -> bool) ->
 /// Where a session's folder would be: at the path in its line, if that is valid.
 fn spot_of(name: &str, fields: &Map<String, Value>) -> Option<Spot> {
     let said = directory(fields).and_then(|path| spot(path, true)).filter(|spot| name_of(spot) == name);
-    // Nothing is inferred for other names.
+    // No location is inferred for other names.
     let is_plain = |spot: &Spot| spot.known_by.is_none();
     said.filter(is_plain).or_else(|| spot(&format!("{HOME}/{name}"), true).filter(is_plain))
 }
@@ -156,8 +159,8 @@ fn said_elsewhere(name: &str, fields: &Map<String, Value>) -> Option<Spot> {
     spot(path.trim_start_matches("./"), true).filter(|spot| name_of(spot) == name)
 }
 
-/// Sessions in folders known only from their lines. Parses few lines completely, because every command asks
-/// this.
+/// Sessions in folders known only from the registry. Parses few lines completely, because every command needs
+/// these sessions.
 pub(in crate::ccw) fn elsewhere_in(bytes: &[u8]) -> Vec<Spot> {
     let usual =
         [format!("\"{HOME}/WFS-"), format!("\"{HOME}/{ACTIVE}/WFS-"), format!("\"{HOME}/{ARCHIVES}/WFS-")];

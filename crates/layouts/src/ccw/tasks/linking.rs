@@ -1,4 +1,4 @@
-//! Relations of tasks: parts and dependencies. Contradictions are reported and resolved so that nothing waits
+//! Relations of tasks: parts and dependencies. Contradictions are reported and resolved so that no task waits
 //! for itself; the files stay as they are.
 
 use super::{Task, TaskStatus, natural, plain};
@@ -20,7 +20,7 @@ pub(super) fn settle(tasks: &mut Vec<Task>, warnings: &mut Vec<Problem>) {
     containers(tasks, warnings);
 }
 
-/// A task may be in several files, with its id spelled differently: one of them counts.
+/// Keeps one of several files for the same task, whose id may be spelled differently in each.
 fn drop_repeated(tasks: &mut Vec<Task>, warnings: &mut Vec<Problem>) {
     let mut counts: BTreeMap<String, &Task> = BTreeMap::new();
     for task in tasks.iter() {
@@ -41,8 +41,8 @@ fn drop_repeated(tasks: &mut Vec<Task>, warnings: &mut Vec<Problem>) {
     });
 }
 
-/// The file changed later counts, if both have times. Otherwise the one in which the task is further: a
-/// second file is usually written to move it on.
+/// True if `task` counts and `other` does not: the file changed later counts, if both have times. Otherwise
+/// it is the one in which the task is further, because a second file is usually written to advance the task.
 fn counts_before(task: &Task, other: &Task) -> bool {
     match (task.updated, other.updated) {
         (Some(one), Some(other)) if one != other => one > other,
@@ -59,7 +59,8 @@ fn how_far(status: TaskStatus) -> u8 {
     }
 }
 
-/// The child's own statement wins, then its parent's, then the dots in its id.
+/// Resolves the parent of each task: according to the task's own file, or else the parent's file, or else the
+/// dots in the id.
 fn parents(tasks: &mut [Task], known: &BTreeMap<String, ItemId>, warnings: &mut Vec<Problem>) {
     let mut claimed: BTreeMap<String, ItemId> = BTreeMap::new();
     let mut named: BTreeSet<(String, String)> = BTreeSet::new();
@@ -148,11 +149,11 @@ fn needs(tasks: &mut [Task], known: &BTreeMap<String, ItemId>, warnings: &mut Ve
     }
 }
 
-/// Removes dependencies until nothing waits for itself; a container also waits for its parts.
+/// Removes dependencies until no task waits for itself; a container also waits for its parts.
 fn break_cycles(tasks: &mut [Task], warnings: &mut Vec<Problem>) {
     while let Some(cycle) = find_cycle(tasks) {
         let path: Vec<String> = cycle.iter().map(|at| tasks[*at].id.to_string()).collect();
-        // The last step that is a dependency; there is one, as parts alone form no cycle.
+        // The last step of the cycle that is a dependency. There is one, because parts alone form no cycle.
         let step = (0..cycle.len()).rev().find_map(|step| {
             let (from, to) = (cycle[step], cycle[(step + 1) % cycle.len()]);
             let need = tasks[to].id.clone();
@@ -202,8 +203,8 @@ fn find_cycle(tasks: &[Task]) -> Option<Vec<usize>> {
     None
 }
 
-/// A container is done when its parts are; without parts it is an ordinary task. If its file calls it blocked
-/// or in progress, it has work of its own.
+/// Resolves containers. A container is done when its parts are; without parts it is an ordinary task. If its
+/// file calls it blocked or in progress, it has work of its own.
 fn containers(tasks: &mut [Task], warnings: &mut Vec<Problem>) {
     let mut parts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     // Deepest first, because containers need the results of their parts.
@@ -238,12 +239,12 @@ fn containers(tasks: &mut [Task], warnings: &mut Vec<Problem>) {
     }
 }
 
-/// Sorted by id, containers before their parts.
+/// Sorts tasks by id, containers before their parts.
 fn in_order(tasks: &mut Vec<Task>) {
     tasks.sort_by_cached_key(|task| natural(task.id.as_str()));
     let mut waiting = std::mem::take(tasks);
     let mut placed: BTreeSet<String> = BTreeSet::new();
-    // One round per level.
+    // Each pass places one level.
     while !waiting.is_empty() {
         let is_next = |task: &Task| task.parent.as_ref().is_none_or(|parent| placed.contains(&parent.key()));
         let (next, rest): (Vec<Task>, Vec<Task>) = waiting.into_iter().partition(is_next);

@@ -41,7 +41,11 @@ fn an_invalid_phase_is_the_last_valid_one() {
         "review",
         &["the last valid one is REVIEW"],
     );
-    check(r#"{"current_phase":9,"status":"implementing"}"#, "implement", &["current_phase is 9, not a text"]);
+    check(
+        r#"{"current_phase":9,"status":"implementing"}"#,
+        "implement",
+        &["current_phase is 9, not a string"],
+    );
     check(r#"{"current_phase":"SHIP"}"#, "plan", &["the last valid one is PLAN"]);
     check(r#"{"type":"simple"}"#, "implement", &["current_phase is missing"]);
 }

@@ -187,38 +187,38 @@ fn a_key_that_is_there_twice_is_told_of_with_its_file_and_the_last_one_counts() 
 fn every_field_of_the_session_file_with_a_wrong_type_is_named_and_kept() {
     let base = r#"{"status":"active","current_phase":"PLAN","x":1"#;
     for (field, words) in [
-        (r#""session_id":1"#, "session_id is 1, not a text"),
-        (r#""project":[]"#, "project is [], not a text"),
-        (r#""description":{}"#, "description is {}, not a text"),
-        (r#""type":true"#, "type is true, not a text"),
-        (r#""complexity":3"#, "complexity is 3, not a text"),
-        (r#""created_at":1"#, "created_at is 1, not a text"),
-        (r#""created":[1]"#, "created is [1], not a text"),
-        (r#""updated_at":2"#, "updated_at is 2, not a text"),
-        (r#""resumed_at":{}"#, "resumed_at is {}, not a text"),
+        (r#""session_id":1"#, "session_id is 1, not a string"),
+        (r#""project":[]"#, "project is [], not a string"),
+        (r#""description":{}"#, "description is {}, not a string"),
+        (r#""type":true"#, "type is true, not a string"),
+        (r#""complexity":3"#, "complexity is 3, not a string"),
+        (r#""created_at":1"#, "created_at is 1, not a string"),
+        (r#""created":[1]"#, "created is [1], not a string"),
+        (r#""updated_at":2"#, "updated_at is 2, not a string"),
+        (r#""resumed_at":{}"#, "resumed_at is {}, not a string"),
         (r#""paused_at":"x""#, "paused_at is 'x', which is not a time"),
-        (r#""completed_at":0"#, "completed_at is 0, not a text"),
-        (r#""completion_type":0"#, "completion_type is 0, not a text"),
-        (r#""last_error":["e"]"#, "last_error is [\"e\"], not a text"),
+        (r#""completed_at":0"#, "completed_at is 0, not a string"),
+        (r#""completion_type":0"#, "completion_type is 0, not a string"),
+        (r#""last_error":["e"]"#, "last_error is [\"e\"], not a string"),
         (r#""progress":3"#, "progress is 3, not an object"),
         (r#""meta":"x""#, "meta is \"x\", not an object"),
-        (r#""meta":{"created":1}"#, "meta.created is 1, not a text"),
-        (r#""meta":{"updated":1}"#, "meta.updated is 1, not a text"),
+        (r#""meta":{"created":1}"#, "meta.created is 1, not a string"),
+        (r#""meta":{"updated":1}"#, "meta.updated is 1, not a string"),
         (r#""progress":{"completed_phases":"PLAN"}"#, "progress.completed_phases is \"PLAN\", not a list"),
-        (r#""progress":{"completed_phases":[1]}"#, "progress.completed_phases holds 1, not a text"),
+        (r#""progress":{"completed_phases":[1]}"#, "progress.completed_phases holds 1, not a string"),
         (r#""progress":{"current_tasks":{}}"#, "progress.current_tasks is {}, not a list"),
-        (r#""progress":{"last_checkpoint":3}"#, "progress.last_checkpoint is 3, not a text"),
+        (r#""progress":{"last_checkpoint":3}"#, "progress.last_checkpoint is 3, not a string"),
         (r#""phases":["PLAN"]"#, "phases is [\"PLAN\"], not an object"),
         (r#""phases":{"PLAN":"completed"}"#, "phases.PLAN is \"completed\", not an object"),
-        (r#""phases":{"PLAN":{"status":1}}"#, "phases.PLAN.status is 1, not a text"),
-        (r#""phases":{"PLAN":{"completed_at":1}}"#, "phases.PLAN.completed_at is 1, not a text"),
+        (r#""phases":{"PLAN":{"status":1}}"#, "phases.PLAN.status is 1, not a string"),
+        (r#""phases":{"PLAN":{"completed_at":1}}"#, "phases.PLAN.completed_at is 1, not a string"),
         (r#""state_transitions":{}"#, "state_transitions is not a list"),
         (r#""state_transitions":[1]"#, "state_transitions[0] is 1, not an object"),
         (
             r#""state_transitions":[{},{"phase_completed":1}]"#,
             "state_transitions[1].phase_completed is 1, not a",
         ),
-        (r#""state_transitions":[{"next_phase":[]}]"#, "state_transitions[0].next_phase is [], not a text"),
+        (r#""state_transitions":[{"next_phase":[]}]"#, "state_transitions[0].next_phase is [], not a string"),
         (
             r#""state_transitions":[{"completed_at":"x"}]"#,
             "state_transitions[0].completed_at is 'x', which is no",
@@ -239,34 +239,34 @@ fn every_field_of_the_session_file_with_a_wrong_type_is_named_and_kept() {
         }
     }
     // Nothing else gives the phase or the status.
-    check_warnings(&with_state(r#"{"phase":3}"#), &["phase is 3, not a text", "current_phase is missing"]);
+    check_warnings(&with_state(r#"{"phase":3}"#), &["phase is 3, not a string", "current_phase is missing"]);
     check_warnings(
         &with_state(r#"{"current_phase":[],"phase":"REVIEW"}"#),
-        &["current_phase is [], not a text"],
+        &["current_phase is [], not a string"],
     );
-    check_warnings(&with_state(r#"{"current_phase":"PLAN","status":7}"#), &["status is 7, not a text"]);
+    check_warnings(&with_state(r#"{"current_phase":"PLAN","status":7}"#), &["status is 7, not a string"]);
 }
 
 #[test]
 fn every_field_of_a_task_with_a_wrong_type_is_named_and_kept() {
     for (field, words) in [
-        (r#""title":3"#, "title is 3, not a text"),
-        (r#""type":[]"#, "type is [], not a text"),
-        (r#""agent":{}"#, "agent is {}, not a text"),
+        (r#""title":3"#, "title is 3, not a string"),
+        (r#""type":[]"#, "type is [], not a string"),
+        (r#""agent":{}"#, "agent is {}, not a string"),
         (r#""context":"c""#, "context is \"c\", not an object"),
-        (r#""context":{"requirements":5}"#, "context.requirements is 5, not a text"),
-        (r#""context":{"scope":true}"#, "context.scope is true, not a text"),
-        (r#""context":{"acceptance":1.5}"#, "context.acceptance is 1.5, not a text"),
-        (r#""context":{"inherited_from":0}"#, "context.inherited_from is 0, not a text"),
+        (r#""context":{"requirements":5}"#, "context.requirements is 5, not a string"),
+        (r#""context":{"scope":true}"#, "context.scope is true, not a string"),
+        (r#""context":{"acceptance":1.5}"#, "context.acceptance is 1.5, not a string"),
+        (r#""context":{"inherited_from":0}"#, "context.inherited_from is 0, not a string"),
         (r#""relations":[]"#, "relations is [], not an object"),
-        (r#""relations":{"parent":1}"#, "relations.parent is 1, not a text"),
+        (r#""relations":{"parent":1}"#, "relations.parent is 1, not a string"),
         (r#""relations":{"subtasks":"impl-1"}"#, "relations.subtasks is \"impl-1\", not a list"),
         (r#""relations":{"dependencies":"impl-1"}"#, "relations.dependencies is \"impl-1\", not a list"),
-        (r#""relations":{"dependencies":[1]}"#, "relations.dependencies holds 1, not a text"),
+        (r#""relations":{"dependencies":[1]}"#, "relations.dependencies holds 1, not a string"),
         (r#""execution":1"#, "execution is 1, not an object"),
         (r#""execution":{"attempts":"two"}"#, "execution.attempts is \"two\", not a whole number"),
         (r#""meta":7"#, "meta is 7, not an object"),
-        (r#""meta":{"created":7}"#, "meta.created is 7, not a text"),
+        (r#""meta":{"created":7}"#, "meta.created is 7, not a string"),
         (r#""meta":{"updated":"then"}"#, "meta.updated is 'then', which is not a time"),
     ] {
         let whole = format!(r#"{{"id":"impl-2","status":"active",{field}}}"#);
@@ -277,9 +277,9 @@ fn every_field_of_a_task_with_a_wrong_type_is_named_and_kept() {
         assert_eq!(text(&after(&tree, &[Event::Item(done), paused()]), TASK), whole, "another's write");
     }
     let odd = seed_with(TASK, br#"{"id":"impl-2","status":[]}"#);
-    check_warnings(&odd, &["status is [], not a text", "status is missing; the task counts as pending"]);
+    check_warnings(&odd, &["status is [], not a string", "status is missing; the task counts as pending"]);
     let odd = seed_with(TASK, br#"{"id":2,"status":"active"}"#);
-    check_warnings(&odd, &["id is 2, not a text", "id is missing; the file's name counts"]);
+    check_warnings(&odd, &["id is 2, not a string", "id is missing; the file's name counts"]);
 }
 
 #[test]
@@ -287,13 +287,13 @@ fn every_field_of_a_registry_line_with_a_wrong_type_is_named_and_kept() {
     let known = json!({ "id": NAME, "status": "active", "description": "OAuth", "created": "2026-01-28T10:00:00Z",
         "directory": ".workflow/WFS-login", "complexity": "medium" });
     for (key, value, words) in [
-        ("id", json!(5), "id is 5, not a text"),
-        ("status", json!([]), "status is [], not a text"),
-        ("description", json!({}), "description is {}, not a text"),
-        ("created", json!(7), "created is 7, not a text"),
+        ("id", json!(5), "id is 5, not a string"),
+        ("status", json!([]), "status is [], not a string"),
+        ("description", json!({}), "description is {}, not a string"),
+        ("created", json!(7), "created is 7, not a string"),
         ("created", json!("soon"), "created is 'soon', which is not a time"),
-        ("directory", json!(true), "directory is true, not a text"),
-        ("complexity", json!(3), "complexity is 3, not a text"),
+        ("directory", json!(true), "directory is true, not a string"),
+        ("complexity", json!(3), "complexity is 3, not a string"),
         ("complexity", json!("huge"), "complexity is 'huge', but must be one of simple, medium, complex"),
     ] {
         let mut line = known.clone();

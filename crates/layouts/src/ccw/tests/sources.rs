@@ -159,7 +159,7 @@ fn wrong_types_in_every_field_are_warnings_that_name_file_and_field() {
     let tree = tree(&[("WFS-login/workflow-session.json", json)]);
     let found = warnings(&tree);
     for field in [
-        "project is [], not a text",
+        "project is [], not a string",
         "type is {}",
         "status is 7",
         "description is false",

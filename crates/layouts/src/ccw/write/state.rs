@@ -21,7 +21,7 @@ use model::session::Session;
 use serde_json::{Map, Value, json};
 
 const UPDATED: &[&[&str]] = &[&["meta", "updated"], &["updated_at"]];
-/// In files of later releases, which have no `meta`.
+/// The key for the time of the last change in files of later releases, which have no `meta`.
 const UPDATED_LATER: &[&[&str]] = &[&["updated_at"]];
 
 pub(super) fn file(
@@ -31,7 +31,7 @@ pub(super) fn file(
 ) -> Option<FileChange> {
     let path = format!("{}/{STATE}", said.read.folder);
     let session = publication.session;
-    // The caller has quarantined unreadable content.
+    // Unreadable content is replaced, because the caller has quarantined it.
     let content = folder.tree.content(&path).filter(|_| said.read.state.is_readable);
     let mut changes = Changes::to(content)?;
     if content.is_none() {
@@ -65,12 +65,12 @@ impl Changes {
     }
 }
 
-/// A new file, in the tool's own order.
+/// Fills a new file, with the keys in the tool's own order.
 fn begin(changes: &mut Changes, publication: &SessionToPublish<'_>, said: &Said<'_>) {
     let session = publication.session;
     changes.set(&["session_id"], &json!(said.read.name));
     changes.set(&["project"], &json!(session.title));
-    // In folders of later releases, their dashboard reads a description and times at the top level.
+    // The dashboard of later releases reads a description and times at the top level.
     let is_later = said.read.ground != Ground::Home;
     match session.goal.as_ref().filter(|goal| **goal != session.title) {
         Some(goal) => changes.set(&["description"], &json!(goal)),
@@ -107,20 +107,20 @@ fn describe(changes: &mut Changes, session: &Session, said: &Said<'_>) {
     }
 }
 
-/// Synonyms for the same phase stay as written.
+/// Sets the phase, unless the file already names it, perhaps by a synonym.
 fn phase(changes: &mut Changes, session: &Session, said: &Said<'_>, since: &[Recorded]) {
     let (Some(ours), Some(theirs)) = (session.run(), said.session.run()) else { return };
     let is_there = ours.current().id() == theirs.current().id() && ours.is_open() == theirs.is_open();
     let states = |run: &model::run::Run| -> Vec<bool> { run.phases.iter().map(is_completed).collect() };
     let done = (states(ours), states(theirs));
     let word = json!(current(session).word());
-    // Continuing requires a valid phase; until then an unknown word is left to its author, perhaps a newer
-    // tool.
+    // An unknown word for the phase may come from a newer tool, so it stays until the session continues,
+    // which requires a valid phase.
     let goes_on = since.iter().any(|recorded| matches!(recorded.event, Event::SessionResumed { .. }));
     let is_odd = said.read.state.odd_phase.is_some() && (goes_on || since.iter().any(is_work));
     if is_odd || (!is_there && said.read.phase != current(session)) {
         changes.set_where_it_is(&[&["current_phase"], &["phase"]], &word);
-        // If both are present, both are kept equal.
+        // If the file has both keys, both get the same phase.
         if changes
             .document
             .get(&["phase"])
@@ -130,14 +130,14 @@ fn phase(changes: &mut Changes, session: &Session, said: &Said<'_>, since: &[Rec
             changes.set(&["phase"], &word);
         }
     }
-    // The user was asked about a list that contradicts the phase before continuing.
+    // Before continuing, the user was asked about the contradiction between the list and the phase.
     let is_contradicted = goes_on && said.read.health.iter().any(|health| health.check == COMPLETED_PHASES);
     if !is_there || done.0 != done.1 || is_contradicted {
         changes.set(&["progress", "completed_phases"], &json!(completed(session)));
     }
 }
 
-/// Work inside a phase: whoever does it continues the session, paused before or not.
+/// True for work inside a phase, which continues the session whether it was paused or not.
 fn is_work(recorded: &Recorded) -> bool {
     matches!(recorded.event, Event::Item(_) | Event::CheckpointMade { .. } | Event::GateFailed { .. })
 }
@@ -153,10 +153,10 @@ fn status(changes: &mut Changes, session: &Session, said: &Said<'_>, since: &[Re
     let known = said.read.state.status.as_deref();
     let is_moved = known.is_some_and(|known| ["planning", "implementing", "reviewing"].contains(&known))
         && session.run().map(|run| run.current().id()) != said.session.run().map(|run| run.current().id());
-    // A session found among the archived ones is completed by its place, whatever its file says.
+    // A session in the archive is completed because of its place, whatever its file says.
     let is_told_by_place =
         said.read.ground == Ground::Archives && word == Word::Completed && !since.iter().any(ends);
-    // If the file has no word for it, other sources suffice while they are right.
+    // A file without a status gets none while the other sources are right.
     let shown = known.and_then(Word::parse).unwrap_or_else(|| super::word(&said.session.lifecycle));
     if shown != word && !is_told_by_place {
         keep_phase(changes, session, said, word);
@@ -171,7 +171,7 @@ fn status(changes: &mut Changes, session: &Session, said: &Said<'_>, since: &[Re
     }
     match &session.lifecycle {
         Lifecycle::Failed { error, .. } => changes.set(&["last_error"], &json!(error)),
-        // It would turn a mere pause into a failure.
+        // With this key, a mere pause would count as a failure.
         Lifecycle::Paused { .. } => changes.remove(&["last_error"]),
         Lifecycle::Abandoned { .. } => changes.set(&["completion_type"], &json!("abandoned")),
         Lifecycle::Completed { .. } if said.read.state.is_abandoned => {
@@ -182,8 +182,8 @@ fn status(changes: &mut Changes, session: &Session, said: &Said<'_>, since: &[Re
     }
 }
 
-/// Removes our record of how the session ended: with it, the next pause would count as a failure, the next
-/// end as an abandonment. Foreign values stay.
+/// Removes leftoff's record of how the session ended: with this record, the next pause would count as a
+/// failure, and the next end as an abandonment. Foreign values stay.
 fn goes_on(changes: &mut Changes, said: &Said<'_>) {
     match said.read.stands {
         Stands::Failed => changes.remove(&["last_error"]),
@@ -192,7 +192,7 @@ fn goes_on(changes: &mut Changes, said: &Said<'_>) {
     }
 }
 
-/// If the status gave the phase, a new status without a phase must not lose it.
+/// Writes the phase if only the old status named it and the new status does not.
 fn keep_phase(changes: &mut Changes, session: &Session, said: &Said<'_>, word: Word) {
     let known = &said.read.state;
     let then = State { status: Some(word.text().to_owned()), ..known.clone() };
@@ -202,7 +202,8 @@ fn keep_phase(changes: &mut Changes, session: &Session, said: &Said<'_>, word: W
     }
 }
 
-/// Current tasks: started or held. Tasks that others listed stay until they are done or released.
+/// Updates the list of current tasks, which are started or held. Tasks that others listed stay until they are
+/// done or released.
 fn progress(changes: &mut Changes, publication: &SessionToPublish<'_>, said: &Said<'_>, since: &[Recorded]) {
     let named = &said.read.state.current_tasks;
     let current = current_tasks(publication, said);
@@ -237,8 +238,9 @@ fn current_tasks(publication: &SessionToPublish<'_>, said: &Said<'_>) -> Vec<Str
     current
 }
 
-/// In the original form: completed phase, next phase, time, results. Whoever advanced the file by hand
-/// recorded it there, or not.
+/// Adds a transition in the original form: completed phase, next phase, time, results. None is added for a
+/// phase that the file already shows as completed, because whoever advanced the file by hand decided whether
+/// to record that.
 fn transition(
     changes: &mut Changes,
     recorded: &Recorded,
@@ -288,7 +290,8 @@ fn artifacts(word: PhaseWord, said: &Said<'_>, publication: &SessionToPublish<'_
     artifacts
 }
 
-/// A completed phase, an explicit request (checkpoint, pause), or the session's end.
+/// When the last checkpoint was due: after a completed phase, an explicit request (checkpoint, pause), or the
+/// session's end.
 fn checkpoint(since: &[Recorded]) -> Option<Timestamp> {
     let is_saved = |recorded: &&Recorded| {
         matches!(
@@ -308,7 +311,7 @@ fn current(session: &Session) -> PhaseWord {
     session.run().and_then(|run| PhaseWord::of_step(run.current().id().as_str())).unwrap_or(PhaseWord::Plan)
 }
 
-/// Skipped phases were not completed.
+/// The completed phases, without skipped ones.
 fn completed(session: &Session) -> Vec<&'static str> {
     let phases = session.run().into_iter().flat_map(|run| run.phases.iter());
     phases
@@ -317,7 +320,8 @@ fn completed(session: &Session) -> Vec<&'static str> {
         .collect()
 }
 
-/// A phase to be reviewed comes after the current one, and a list with both would contradict itself.
+/// True for a completed phase. A phase that needs review comes after the current one, and a list with both
+/// would contradict itself.
 fn is_completed(phase: &model::phase::Phase) -> bool {
     match phase.state {
         PhaseState::Completed { .. } => true,
@@ -333,7 +337,7 @@ fn active(items: &ItemBook, now: Timestamp, names: &Names) -> Vec<String> {
     names.sorted(current.map(|item| &item.id))
 }
 
-/// Started, or held by somebody.
+/// True for a task that is started, or held by somebody.
 fn is_current(item: &Item, now: Timestamp) -> bool {
     match item.status {
         ItemStatus::Active => true,

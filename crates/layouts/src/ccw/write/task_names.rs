@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 const TASK: &str = "impl-";
 
-/// Names, keyed by ids without case and leading zeros.
+/// Names of tasks in files, keyed by ids without case and leading zeros.
 pub(super) struct Names(BTreeMap<String, String>);
 
 impl Names {
@@ -27,7 +27,7 @@ impl Names {
         Self(names)
     }
 
-    /// For a session from another layout: every item becomes a task, whatever its name there.
+    /// Names for a session from another layout: every item becomes a numbered task, whatever its id is.
     pub(super) fn numbered(read: &CcwSession, items: &ItemBook) -> Self {
         let mut names = in_files(&read.tasks);
         let mut whole: Vec<&Item> = items.iter().filter(|item| item.parent.is_none()).collect();

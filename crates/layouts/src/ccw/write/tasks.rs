@@ -1,5 +1,5 @@
-//! One file per task. A task read from a file is written back there; a new one gets a file named after its
-//! id.
+//! One file per task. A task read from a file is written back to that file; a new task gets a file named
+//! after its id.
 
 use super::task_names::Names;
 use super::{Changes, Said, ours};
@@ -32,7 +32,8 @@ fn file(
     let read = read_of(item, publication.items, said);
     let path = read.map_or_else(|| said.new_task(&item.id), |task| task.file.clone());
     let is_there = folder.tree.get(&path).is_some();
-    // A task known only from a list gets no file once the list no longer counts.
+    // A task known only from the list of current tasks gets no file once it is not a task in that list any
+    // more.
     let is_off_the_list = item.fields.contains_key(LISTED) && !is_there;
     if read.is_none() && (is_there || is_off_the_list) {
         return None;
@@ -43,7 +44,8 @@ fn file(
     let now = publication.session.updated_at;
     let is_only_listed = read.is_some_and(|task| task.is_only_listed);
     match known {
-        // A task that is only listed needs no file while the list shows everything about it.
+        // A task known only from the list of current tasks needs no file while the list shows everything
+        // about it.
         Some(known) if is_only_listed && is_as_listed(item, known) => return None,
         Some(known) if !is_only_listed => {
             let news = News { item, known, items: publication.items, names: &said.names, is_later, now };
@@ -51,8 +53,8 @@ fn file(
         }
         Some(_) | None => begin(&mut changes, item, (publication.items, &said.names), (is_later, now)),
     }
-    // The writer of this status may have counted the attempt; our own claim writes that too,
-    // without counting.
+    // Another writer of this status may have counted the attempt already. A claim by leftoff sets it as well,
+    // but does not count the attempt.
     if known.is_none_or(|known| known.status != ItemStatus::Active || item.live_lease(now).is_some()) {
         for recorded in ours(publication.since_written(&path)) {
             attempt(&mut changes, item, recorded);
@@ -68,8 +70,8 @@ fn is_as_listed(item: &Item, known: &Item) -> bool {
     item.status == known.status && item.title == known.title && item.fields == known.fields
 }
 
-/// The task in the files that matches the item: by its exact id, or by another spelling that no other item
-/// has.
+/// The task in the files that matches the item: with the exact id, or with another spelling of it that no
+/// other item has.
 fn read_of<'a>(item: &Item, items: &ItemBook, said: &Said<'a>) -> Option<&'a Task> {
     let is_its = |task: &&Task| task.id.is(&item.id) || !items.contains(&task.id);
     let mut same = said.read.tasks.tasks.iter().filter(|task| is_spelling_of(&task.id, &item.id));
@@ -82,7 +84,7 @@ impl Said<'_> {
     }
 }
 
-/// In the tool's own order.
+/// Fills a new task file, with the keys in the tool's own order.
 fn begin(changes: &mut Changes, item: &Item, (items, names): (&ItemBook, &Names), of: (bool, Timestamp)) {
     let field = |name: &str| item.fields.get(name).cloned();
     changes.set(&["id"], &json!(names.get(&item.id)));
@@ -92,7 +94,7 @@ fn begin(changes: &mut Changes, item: &Item, (items, names): (&ItemBook, &Names)
     changes.set(&["type"], &field("type").unwrap_or_else(|| json!("feature")));
     changes.set(&["agent"], &field("agent").unwrap_or(Value::Null));
     for key in CONTEXT {
-        // A part inherits from its container.
+        // `inherited_from` of a part defaults to its container.
         let nothing = if key == "inherited_from" { json!(parent) } else { json!([]) };
         changes.set(&["context", key], &field(key).unwrap_or(nothing));
     }
@@ -141,7 +143,7 @@ fn change(changes: &mut Changes, news: &News<'_>, all_known: &ItemBook) {
         changes.set_where_it_is(PARENT, &json!(parent));
     }
     subtasks(changes, item, all_known, (items, names));
-    // Attempts are counted in the file for others; the count never decreases.
+    // The number of attempts is in the file for other tools; it never decreases.
     if let Some(attempts) = item.counters.get("attempts")
         && known.counters.get("attempts") < Some(attempts)
     {
@@ -159,7 +161,8 @@ fn field(changes: &mut Changes, name: &str, value: &Value) {
     }
 }
 
-/// Adds only parts created by this program: if others left theirs out, that is their choice.
+/// Adds parts that leftoff created to the file of their container. A file that others wrote without its parts
+/// stays as it is.
 fn subtasks(changes: &mut Changes, item: &Item, known: &ItemBook, (items, names): (&ItemBook, &Names)) {
     let named: Vec<String> = match changes.document.get(&["relations", "subtasks"]) {
         Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).map(plain).collect(),
@@ -172,7 +175,7 @@ fn subtasks(changes: &mut Changes, item: &Item, known: &ItemBook, (items, names)
     }
 }
 
-/// Counts an attempt that started since the file was written, once.
+/// Counts an attempt that started since the file was written, only once.
 fn attempt(changes: &mut Changes, item: &Item, recorded: &Recorded) {
     let Event::Item(ItemEvent::ItemStarted { id }) = &recorded.event else { return };
     let at = written(recorded.at);
@@ -184,7 +187,8 @@ fn attempt(changes: &mut Changes, item: &Item, recorded: &Recorded) {
     changes.set(&["execution", "last_attempt"], &at);
 }
 
-/// Later releases have their own word for work in progress. A held task counts as in progress.
+/// The format's word for a task's status. Later releases have their own word for work in progress. A held
+/// task counts as in progress.
 fn status(item: &Item, (is_later, now): (bool, Timestamp)) -> &'static str {
     let is_held = item.live_lease(now).is_some();
     match &item.status {

@@ -1,4 +1,4 @@
-//! Fields of the session checked against the workflow's declarations: values that `set` would refuse are
+//! Checks fields of the session against the workflow's declarations. Values that `set` would refuse are
 //! reported, but kept, because the file belongs to its author.
 
 use super::Fields;
@@ -9,11 +9,11 @@ use model::gate::{Given, coerce, shown};
 use model::workflow::{FieldDefinition, ValueType};
 use serde_json::Value;
 
-/// Keys that are checked elsewhere.
+/// Keys that other code checks.
 const ELSEWHERE: [&str; 2] = ["total_sections", "final_essay_file"];
 
 impl Reader<'_> {
-    /// Copies those of these keys that have a value. `place` is their prefix, including its dot.
+    /// Copies the wanted keys that have a value. `place` is their prefix, including its dot.
     pub(super) fn declared<'v>(
         &mut self,
         place: &str,
@@ -34,7 +34,7 @@ impl Reader<'_> {
     }
 }
 
-/// The value of a key, including YAML 1.1 spellings.
+/// The value of a key, with YAML 1.1 spellings converted to the declared type.
 pub(in crate::essay) fn meant(key: &str, value: &Value) -> Value {
     definition_of(key).map_or_else(|| value.clone(), |declared| as_older_yaml(declared.value_type, value))
 }
@@ -43,7 +43,7 @@ fn definition_of(key: &str) -> Option<&'static FieldDefinition> {
     history::defined()?.fields.get(key)
 }
 
-/// YAML 1.1 reads `1_000` as a number and `yes` as a boolean.
+/// Converts YAML 1.1 spellings: `1_000` is a number, and `yes` is a boolean.
 fn as_older_yaml(wanted: ValueType, value: &Value) -> Value {
     let Some(text) = value.as_str() else { return value.clone() };
     let meant = match wanted {

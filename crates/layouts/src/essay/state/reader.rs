@@ -14,7 +14,7 @@ pub(in crate::essay) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reports within `read` refer to this place.
+    /// Runs `read`, whose reports then refer to this place.
     pub fn below<T>(&mut self, place: &str, read: impl FnOnce(&mut Reader<'_>) -> T) -> T {
         let mut own = Vec::new();
         let value = read(&mut Reader { now: self.now, problems: &mut own });
@@ -43,7 +43,7 @@ impl Reader<'_> {
         self.below(place, |reader| reader.mapping(fields, key))
     }
 
-    /// The mappings of a list.
+    /// The entries of a list that are mappings; others are reported.
     pub fn list<'v>(&mut self, fields: &'v Map<String, Value>, key: &str) -> Vec<&'v Map<String, Value>> {
         self.each(fields, key, Value::as_object, Type::Mapping)
     }
@@ -79,7 +79,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The texts of a list.
+    /// The entries of a list that are strings; others are reported.
     pub fn texts(&mut self, fields: &Map<String, Value>, key: &str) -> Vec<String> {
         self.each(fields, key, |value| value.as_str().map(ToOwned::to_owned), Type::Text)
     }
@@ -119,7 +119,7 @@ impl Reader<'_> {
         }
     }
 
-    /// May be negative: the caller decides whether that is valid.
+    /// An integer, which may be negative: the caller decides whether that is valid.
     pub fn integer(&mut self, fields: &Map<String, Value>, key: &str) -> Option<i64> {
         let value = fields.get(key)?;
         if value.is_null() {
@@ -128,7 +128,7 @@ impl Reader<'_> {
         value.as_i64().or_else(|| self.no(key, value, Type::WholeNumber))
     }
 
-    /// Accepts YAML 1.1 spellings.
+    /// A boolean, also in YAML 1.1 spellings.
     pub fn flag(&mut self, fields: &Map<String, Value>, key: &str) -> Option<bool> {
         match fields.get(key)? {
             Value::Bool(flag) => Some(*flag),
@@ -139,7 +139,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Written by hand: accepted as it is, and reported if impossible. Without an offset it counts as UTC.
+    /// A time as somebody wrote it: accepted even if it is in the future, which is reported. Without an
+    /// offset it is in UTC.
     pub fn time(&mut self, fields: &Map<String, Value>, key: &str) -> Option<Timestamp> {
         let text = self.text(fields, key)?;
         let parsed = text

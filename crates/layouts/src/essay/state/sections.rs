@@ -7,7 +7,7 @@ use crate::problem::{Range, Type, What};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// More than any essay has; a mistyped digit must not create a million items.
+/// The maximum number of sections: no essay has more, and a mistyped digit must not create a million items.
 pub(in crate::essay) const MOST_SECTIONS: u32 = 200;
 pub(in crate::essay) const MOST_PARAGRAPHS: u32 = 200;
 const COUNTERS: [&str; 2] = ["verified_claims", "deferred_claims"];

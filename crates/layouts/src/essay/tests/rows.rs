@@ -29,18 +29,18 @@ fn every_field_that_is_declared_is_told_when_its_type_is_wrong() {
         (
             "style_profile_path: \"/home/ada/voice/profile.md\"",
             "style_profile_path: 3",
-            "style_profile_path is 3, not a text",
+            "style_profile_path is 3, not a string",
         ),
         (
             "samples_dir_path: \"/home/ada/voice/samples\"",
             "samples_dir_path: [a]",
-            "samples_dir_path is [\"a\"], not a text",
+            "samples_dir_path is [\"a\"], not a string",
         ),
-        ("pushback_level: full", "pushback_level: 2", "pushback_level is 2, not a text"),
+        ("pushback_level: full", "pushback_level: 2", "pushback_level is 2, not a string"),
         (
             "claim_type: \"argument\"",
             "claim_type: [argument]",
-            "stages.stage_1.claim_type is [\"argument\"], not a text",
+            "stages.stage_1.claim_type is [\"argument\"], not a string",
         ),
         (
             "target_word_count: 2000",
@@ -57,7 +57,7 @@ fn every_field_that_is_declared_is_told_when_its_type_is_wrong() {
             "target_word_count: 2000.5",
             "stages.stage_2.target_word_count is 2000.5, not a whole number",
         ),
-        ("audience: \"semi-technical\"", "audience: true", "stages.stage_2.audience is true, not a text"),
+        ("audience: \"semi-technical\"", "audience: true", "stages.stage_2.audience is true, not a string"),
         (
             "birds_eye_approved: true",
             "birds_eye_approved: perhaps",
@@ -71,7 +71,7 @@ fn every_field_that_is_declared_is_told_when_its_type_is_wrong() {
         (
             "voice_reference_mode: \"hybrid\"",
             "voice_reference_mode: 1",
-            "voice_calibration.voice_reference_mode is 1, not a text",
+            "voice_calibration.voice_reference_mode is 1, not a string",
         ),
         (
             "sources_verified: null",
@@ -101,13 +101,13 @@ fn every_field_that_is_declared_is_told_when_its_type_is_wrong() {
         (
             "downstream_archived: []",
             "downstream_archived: [1]",
-            "revision_history.1.downstream_archived.1 is 1, not a text",
+            "revision_history.1.downstream_archived.1 is 1, not a string",
         ),
     ] {
         check(old, new, expected);
     }
     let notes = "  calibration_notes: >\n    Shorter sentences.\n    Fewer adverbs.\n";
-    check(notes, "  calibration_notes: 3\n", "voice_calibration.calibration_notes is 3, not a text");
+    check(notes, "  calibration_notes: 3\n", "voice_calibration.calibration_notes is 3, not a string");
 }
 
 #[test]
@@ -187,9 +187,9 @@ fn lists_and_mappings_of_a_wrong_type_are_told_with_their_names() {
         (
             "    added_at: \"2026-02-15T09:30:00Z\"",
             "    added_at: 5",
-            "deferred_verifications.1.added_at is 5, not a text",
+            "deferred_verifications.1.added_at is 5, not a string",
         ),
-        ("session_dir: \"/tmp", "session_dir: 5 # \"/tmp", "session_dir is 5, not a text"),
+        ("session_dir: \"/tmp", "session_dir: 5 # \"/tmp", "session_dir is 5, not a string"),
         (
             "    impact: \"minor\"",
             "    impact: \"tiny\"",

@@ -141,7 +141,7 @@ fn what_has_the_wrong_type_or_word_is_told_with_its_key_and_left_aside() {
     check(
         "    status: \"in_progress\"\n    current",
         "    status: 5\n    current",
-        "stages.stage_4.status is 5, not a text",
+        "stages.stage_4.status is 5, not a string",
     );
     check(
         "started_at: 2026-02-14T14:30:22Z",
@@ -186,7 +186,7 @@ fn a_status_that_nobody_knows_does_not_open_what_was_completed() {
     assert!(read.item("section-2").is_done());
     for told in [
         "stages.stage_1.status is 'done', but must be one of",
-        "stages.stage_3.sections.2.status is 1, not a text",
+        "stages.stage_3.sections.2.status is 1, not a string",
     ] {
         assert!(read.warnings.iter().any(|warning| warning.contains(told)), "{told} in {:?}", read.warnings);
     }

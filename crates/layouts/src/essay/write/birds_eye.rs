@@ -8,13 +8,13 @@ use model::id::Name;
 use model::phase::PhaseState;
 use serde_json::{Value, json};
 
-/// The check of stage 3, and its key.
+/// The check of stage 3 for the bird's-eye view, and its key in the file.
 pub(in crate::essay) const BIRDS_EYE: &str = "birds-eye";
 pub(in crate::essay) const BIRDS_EYE_KEY: &str = "birds_eye_approved";
 
-/// The value to write.
+/// The value to write for the bird's-eye view.
 pub(super) enum BirdsEye {
-    /// Keep the existing value until something changes.
+    /// The existing value stays until something changes.
     AsItIs,
     Says(Option<Value>),
 }
@@ -50,7 +50,7 @@ impl Changes<'_> {
         said == Some(true)
     }
 
-    /// The user approved the view of all sections.
+    /// The value to write, which says whether the user approved the view of all sections.
     fn birds_eye(&self) -> Option<Value> {
         let phase = self.ours.phase(2)?;
         let check = Name::parse(BIRDS_EYE).ok()?;
@@ -62,8 +62,8 @@ impl Changes<'_> {
         (is_approved || (is_passed && has_gate)).then(|| json!(true))
     }
 
-    /// True if a command returned to the stage or an earlier one since the file was last written: approval is
-    /// needed again. Whoever goes back by editing the file sets the value there.
+    /// True if a command returned to the stage or an earlier one since the file was last written, so that
+    /// approval is needed again. Whoever returns by editing the file sets the value there.
     fn is_open_again(&self) -> bool {
         let since = self.publication.since;
         let is_edit = |recorded: &&Recorded| matches!(recorded.event, Event::ExternalEdit { .. });

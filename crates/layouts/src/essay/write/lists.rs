@@ -1,4 +1,5 @@
-//! Deferred verifications, overrides and revisions: entries are added and resolved, and removed only by undo.
+//! Writes deferred verifications, overrides and revisions. Entries are added and resolved; they are removed
+//! only after an undo.
 
 use super::{Changes, time};
 use crate::essay::STAGES;
@@ -27,8 +28,8 @@ impl Changes<'_> {
         }
     }
 
-    /// The n-th entry with this text. A session keeps only the newest resolved notes: an entry without a note
-    /// stays.
+    /// The n-th entry with this text, where n is `rank`. A session stores only the newest resolved notes, so
+    /// an entry without a note stays.
     fn entry_with(&self, list: &str, text: &str, rank: usize) -> Option<usize> {
         let entries = self.document.get(&[Key(list)])?;
         let same = |(_, entry): &(usize, &Value)| entry.get("claim_text") == Some(&json!(text));
@@ -80,12 +81,12 @@ impl Changes<'_> {
     }
 }
 
-/// The number of equal revisions.
+/// How many of these entries are equal to an entry.
 fn alike(entries: &[Value], entry: &Value) -> usize {
     entries.iter().filter(|other| told(other) == told(entry)).count()
 }
 
-/// Stage, impact and reason as read: an unknown word counts as the least impact.
+/// Stage, impact and reason as they are read from an entry: an unknown word counts as the least impact.
 fn told(entry: &Value) -> (Option<&Value>, &str, &str) {
     let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
     let impact = Impact::ALL.into_iter().find(|impact| impact.name() == text("impact"));
@@ -124,7 +125,8 @@ fn entry(note: &Note) -> Value {
 fn revised(made: &RevisionMade) -> Option<Value> {
     let revision = &made.revision;
     let stage = STAGES.iter().position(|stage| revision.phase == *stage.name)?;
-    // The stage's own old version is kept beside it; this list is for later stages.
+    // The list names archived files of later stages only; the stage's own old version is a copy beside its
+    // file.
     let archived = revision.archived.iter().filter(|archived| !archived.copied);
     let names: Vec<&str> = archived.filter_map(|archived| archived.to.rsplit('/').next()).collect();
     Some(json!({

@@ -1,4 +1,4 @@
-//! Sections and paragraphs in the lists of stages 3 and 4, and the current one.
+//! Writes sections and paragraphs to the lists of stages 3 and 4, and the current section and paragraph.
 
 use super::{Changes, time};
 use crate::essay::STAGES;
@@ -29,13 +29,14 @@ impl Changes<'_> {
         }
     }
 
-    /// True if somebody removed a section from the list since we wrote it, and it was neither added nor
-    /// worked on since. The log keeps it.
+    /// True if somebody removed a section from the file since leftoff wrote it, and the section was neither
+    /// added again nor worked on. The log keeps it.
     fn was_taken_out(&self, position: usize, index: u32, item: &Item) -> bool {
         let has_not_begun = self.ours.status(position) == Some(StageStatus::NotStarted);
         let is_back = self.happened_to(&item.id).any(|event| match event {
             ItemEvent::ItemAdded { item: new } => new.id.is(&item.id),
-            // Beyond the number of sections, or in a stage that has not started, events do not bring it back.
+            // These events do not bring back a section beyond the number of sections, or of a stage that has
+            // not started.
             ItemEvent::ItemStarted { .. } | ItemEvent::ItemCompleted { .. } | ItemEvent::ItemSet { .. } => {
                 self.ours.is_outlined(index) && !has_not_begun
             }
@@ -69,7 +70,7 @@ impl Changes<'_> {
         }
     }
 
-    /// The current section and paragraph; none in a restarted stage.
+    /// Sets the current section and paragraph; a restarted stage has neither.
     pub(super) fn place(&mut self) {
         for position in 2..STAGES.len() {
             self.no_place(position);
@@ -117,7 +118,7 @@ impl Changes<'_> {
         self.publication.since.iter().any(|recorded| is_run(&recorded.event))
     }
 
-    /// The position of a section in the list; an entry without a number has the number of its position.
+    /// The index of a section in the list. The number of an entry that does not say it is its position.
     fn place_in_list(&self, position: usize, index: u32) -> Option<usize> {
         let list = self.document.get(&[Key("stages"), Key(STAGES[position].key), Key("sections")])?;
         list.as_array()?.iter().enumerate().position(|(place, entry)| {
@@ -131,8 +132,8 @@ impl Changes<'_> {
         let path = |name| [Key("stages"), Key(key), Key("sections"), At(place), Key(name)];
         let said = self.said.sections(position).get(&index).copied();
         let status = self.ours.status_of(ours);
-        // A section that the file calls current counts as started, whatever its own status; a change is
-        // written.
+        // A section that the file calls current counts as started, whatever status the file gives it; only a
+        // change of its status is written.
         let is_said = self.document.get(&path("status")) == Some(json!(status.name()));
         let is_moved = self.is_moved(&ours.id) && !is_said;
         if is_moved || said.is_none_or(|said| self.said.status_of(said) != status) {
@@ -142,7 +143,7 @@ impl Changes<'_> {
                 self.set(&path("completed_at"), &ended);
             }
         }
-        // Its map may have been created after the section was marked done.
+        // The argument map may have been created after the section was marked done.
         let is_news = self.is_touched(&ours.id) || self.is_completed_now(2);
         if position == 2 && status == StageStatus::Completed && is_news {
             self.fill(&path("argument_map_file"), self.map_file(index));
@@ -186,7 +187,7 @@ impl Changes<'_> {
         said: Option<&Item>,
     ) {
         let known = if position == 2 { "argument_map_file" } else { "voice_check_score" };
-        // The map of a completed section is set by us, and is not a field.
+        // The argument map of a completed section is set above, not as a field.
         let is_named = position == 2 && ours.is_done();
         if self.went_back && !is_named && !ours.fields.contains_key(known) {
             self.field(&path(known), None, true);
@@ -238,7 +239,7 @@ impl Changes<'_> {
         self.is_new || self.went_back || self.happened_to(section).next().is_some()
     }
 
-    /// True if its status changed.
+    /// True if the status of a section changed since the file was last written.
     fn is_moved(&self, section: &ItemId) -> bool {
         let is_move = |event: &ItemEvent| match event {
             ItemEvent::ItemStarted { .. }
@@ -285,7 +286,7 @@ fn ended(item: &Item) -> Value {
     }
 }
 
-/// The item of an event, and its container if the event names it.
+/// The item of an event, and its container if the event names one.
 fn named(event: &ItemEvent) -> (&ItemId, Option<&ItemId>) {
     match event {
         ItemEvent::ItemAdded { item } => (&item.id, item.parent.as_ref()),

@@ -15,11 +15,11 @@ impl Changes<'_> {
         let path = |name| [Key("stages"), Key(key), Key(name)];
         let Some(ours) = self.ours.phase(position) else { return };
         let (status, said) = (self.ours.status(position), self.said.status(position));
-        // A new file states the stage in progress; an old one may leave that to `current_stage`.
+        // A new file names the stage in progress; an existing file may leave that to `current_stage`.
         if let Some(status) = status.filter(|status| self.is_new || Some(*status) != said) {
             self.set(&path("status"), &json!(status.name()));
         }
-        // A stage that is only flagged keeps its time, also one that nobody wrote down.
+        // A stage that only needs review keeps its completion time, and gets none if it had none.
         let is_flagged = (said, status) == (Some(StageStatus::Completed), Some(StageStatus::NeedsReview));
         if said != status && !is_flagged {
             let ended = ours.completed_at().map_or(Value::Null, time);
@@ -27,7 +27,7 @@ impl Changes<'_> {
         }
         for (_, name, file) in FILE_KEYS.into_iter().filter(|(of, _, _)| *of == position) {
             let is_touched = self.touched.contains(name);
-            // The file that proves a completed stage is set by us, and is not a field.
+            // The file that proves a completed stage is set here, not as a field.
             let value = ours.fields.get(name);
             if value.is_some() || status != Some(StageStatus::Completed) {
                 self.field(&path(name), value, is_touched);
@@ -59,7 +59,7 @@ impl Changes<'_> {
             };
             self.field(&path, value.as_ref(), is_touched);
         }
-        // Foreign keys are updated if present.
+        // Keys of other authors are updated if the file has them.
         for (name, value) in &ours.fields {
             let path = [Key("stages"), Key(key), Key(name)];
             if self.document.get(&path).is_some() {

@@ -1,4 +1,4 @@
-//! One phase, from metadata.json or tasks.md.
+//! One phase, as described in metadata.json or tasks.md.
 
 use super::phase_name;
 use crate::praxis::tasks::Named;
@@ -32,7 +32,7 @@ pub(super) fn phase(
     }
 }
 
-/// Its purpose, deliverables, validation, tasks and duration.
+/// The purpose of a phase: its description, deliverables, validation, tasks and duration.
 fn purpose(described: &Map<String, Value>) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
     let why = described.get("purpose").and_then(Value::as_str).map(str::trim_end);
@@ -66,7 +66,7 @@ fn purpose(described: &Map<String, Value>) -> Option<String> {
     (!parts.is_empty()).then(|| one_line(&parts.join(" ")))
 }
 
-/// With a full stop, because more sentences follow.
+/// A text with a full stop, because more sentences follow.
 fn as_sentence(text: &str) -> String {
     if text.ends_with(['.', '!', '?', ':']) { text.to_owned() } else { format!("{text}.") }
 }

@@ -1,4 +1,4 @@
-//! Values of metadata.json with the wrong type, and duplicate keys. The rest is used.
+//! Reports values of metadata.json with the wrong type, and duplicate keys. The other values are used.
 
 use crate::problem::{Problem, Type, What};
 use serde_json::{Map, Value};
@@ -20,7 +20,7 @@ const WORKFLOW: &[(&str, ValueType)] = &[
     ("primary_outputs", ValueType::Texts),
     ("phases", ValueType::Objects),
     ("dynamic_phases", ValueType::Flag),
-    // Used by the original's own parser with its templates; here the headings of tasks.md suffice.
+    // praxis OS parses tasks.md with these templates; leftoff only needs the headings.
     ("dynamic_config", ValueType::Object),
 ];
 const PHASE: &[(&str, ValueType)] = &[

@@ -1,4 +1,5 @@
-//! Writes a lambda's tree as CEL. Python calls many things true; here each type must be known.
+//! Writes a lambda's tree as CEL. Python treats values of any type as conditions, so the type of each value
+//! must be known.
 
 use super::parse::{Comparison, Node};
 use super::{Declared, truth};
@@ -10,7 +11,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ResultType {
     Boolean,
-    /// An integer, as far as known.
+    /// An integer, or a number of unknown kind.
     Number,
     /// A fraction, which CEL does not mix with integers.
     Decimal,
@@ -24,7 +25,7 @@ pub(super) enum ResultType {
 pub(super) struct Written {
     pub(super) text: String,
     pub(super) kind: ResultType,
-    /// The type is certain: declared, or a literal.
+    /// True if the type is certain, because it is declared or the expression is a literal.
     pub(super) is_sure: bool,
 }
 
@@ -45,7 +46,7 @@ pub(super) struct Scope<'a> {
     names: BTreeMap<String, Bound>,
 }
 
-/// True if a field was given.
+/// A CEL condition that a field was given.
 pub(super) fn is_given(field: &str) -> String {
     if is_plain(field) { format!("has(evidence.{field})") } else { format!("{} in evidence", quoted(field)) }
 }
@@ -112,8 +113,8 @@ impl<'a> Scope<'a> {
         Ok(all_of(parts))
     }
 
-    /// Checks the size part by part: an expression that doubles at each level would exhaust memory before the
-    /// whole is checked.
+    /// Writes a value, and checks its size part by part: an expression that doubles at each level would
+    /// exhaust memory before the whole could be checked.
     fn value(&self, node: &Node) -> Result<Written, String> {
         let written = self.value_of(node)?;
         Ok(Written { text: bounded(written.text)?, ..written })
@@ -155,7 +156,7 @@ impl<'a> Scope<'a> {
             }
             Node::Sum(left, sign, right) => {
                 let (left, right) = (self.number(left)?, self.number(right)?);
-                // A text would be converted to a number on the way.
+                // `+` joins strings as well, so both sides must surely be numbers.
                 if let Some(unsure) = [&left, &right].into_iter().find(|part| !part.is_sure)
                     && (left.kind, right.kind) != (ResultType::Number, ResultType::Number)
                 {
@@ -166,13 +167,14 @@ impl<'a> Scope<'a> {
                 Ok(Written { text: format!("({left} {sign} {right})"), kind, is_sure })
             }
             Node::Not(_) | Node::Compare(..) => written(self.condition(node)?, ResultType::Boolean),
-            // Python returns one of the values; CEL only true or false.
+            // In Python, `and` and `or` return one of the values; in CEL, only true or false.
             Node::And(_) => Err("'and' used as a value".to_owned()),
             Node::Or(_) => Err("'or' used as a value".to_owned()),
         }
     }
 
-    /// Operators with another meaning for texts and lists are limited to numbers.
+    /// Writes operands of an operator that means something else for strings and lists; it is limited to
+    /// numbers.
     fn number(&self, node: &Node) -> Result<Written, String> {
         let written = self.value(node)?;
         match written.kind {
@@ -266,8 +268,8 @@ pub(super) fn alike(left: &Written, right: &Written) -> (String, String, ResultT
     }
 }
 
-/// Evaluates left to right and stops early, as Python does. CEL's own operators ignore an error on one side
-/// if the other decides: a missing field must not pass that way.
+/// Joins conditions that are evaluated from left to right until one is false, as in Python. CEL's own
+/// operators ignore an error on one side if the other side decides, so that a missing field could pass.
 fn all_of(parts: Vec<String>) -> String {
     let whole = parts.into_iter().rev().reduce(|rest, part| format!("({part} ? {rest} : false)"));
     whole.map(|whole| format!("({whole})")).unwrap_or_default()
@@ -280,7 +282,7 @@ pub(super) fn any_of(parts: Vec<String>) -> String {
 
 fn contains(part: &Written, whole: &Written) -> Result<String, String> {
     if part.kind == ResultType::Boolean && whole.kind == ResultType::List {
-        return Err("'in' of true or false, which are numbers as well".to_owned());
+        return Err("'in' with a boolean, which Python also counts as a number".to_owned());
     }
     match whole.kind {
         ResultType::List => Ok(truth::is_in_list(part, whole)),
@@ -291,7 +293,7 @@ fn contains(part: &Written, whole: &Written) -> Result<String, String> {
         | ResultType::Decimal
         | ResultType::Nothing
         | ResultType::Unknown => {
-            Err(format!("'in' {}, which is not declared as a list, a text or an object", whole.text))
+            Err(format!("'in' {}, which is not declared as a list, a string or an object", whole.text))
         }
     }
 }
@@ -315,7 +317,7 @@ fn path(field: &str) -> String {
     if is_plain(field) { format!("evidence.{field}") } else { format!("evidence[{}]", quoted(field)) }
 }
 
-/// True if CEL accepts it as a bare name.
+/// True if CEL accepts a field's name without quotation marks.
 fn is_plain(field: &str) -> bool {
     const RESERVED: &[&str] = &[
         "in",
@@ -345,7 +347,7 @@ fn is_plain(field: &str) -> bool {
         && !RESERVED.contains(&field)
 }
 
-/// JSON's escapes are CEL's too.
+/// A string literal in CEL, whose escapes are those of JSON.
 fn quoted(text: &str) -> String {
     Value::String(text.to_owned()).to_string()
 }

@@ -2,7 +2,7 @@
 
 use super::token::{Token, tokens};
 
-/// Deeper than any sensible rule.
+/// The maximum depth of a rule; sensible ones are far flatter.
 const DEEPEST: usize = 40;
 
 pub(super) struct Lambda {
@@ -17,12 +17,12 @@ pub(super) enum Node {
     Boolean(bool),
     Nothing,
     List(Vec<Node>),
-    /// `(1, 2)`, which equals no list.
+    /// A tuple such as `(1, 2)`, which is not equal to any list.
     Tuple(Vec<Node>),
     Name(String),
-    /// `e['name']`
+    /// A subscript such as `e['name']`.
     Item(Box<Node>, String),
-    /// `e.get('name', 0)`
+    /// A call such as `e.get('name', 0)`.
     Get(Box<Node>, String, Option<Box<Node>>),
     Length(Box<Node>),
     Not(Box<Node>),
@@ -35,7 +35,7 @@ pub(super) enum Node {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Comparison {
-    /// An operator spelled the same in CEL.
+    /// An operator that is spelled the same in CEL.
     Sign(&'static str),
     /// `is` and `is not`, only with `None`, `True` and `False`.
     Is,
@@ -164,7 +164,7 @@ impl<'a> Parser<'a> {
             return if is_one {
                 Ok(Some(comparison))
             } else {
-                Err("'is' of something that may exist twice".to_owned())
+                Err("'is' with anything but None, True or False".to_owned())
             };
         }
         Ok(None)
@@ -197,7 +197,7 @@ impl<'a> Parser<'a> {
         self.part()
     }
 
-    /// A value with subscripts: `e['a']['b']`.
+    /// A value with any number of subscripts: `e['a']['b']`.
     fn part(&mut self) -> Result<Node, String> {
         let mut node = self.value()?;
         loop {
@@ -255,13 +255,13 @@ impl<'a> Parser<'a> {
                 self.expect(")")?;
                 Ok(Node::Length(Box::new(of)))
             }
-            // A function call, or a keyword in place of a value.
+            // The word starts a function call, or is a keyword in place of a value.
             _ if self.sees("(") || KEYWORDS.contains(&word) => Err(format!("'{word}'")),
             _ => Ok(Node::Name(word.to_owned())),
         }
     }
 
-    /// `(x)` is x; `()`, `(x,)` and `(x, y)` are tuples.
+    /// Parses what follows an opening parenthesis: `(x)` is x; `()`, `(x,)` and `(x, y)` are tuples.
     fn parentheses(&mut self) -> Result<Node, String> {
         if self.take(")") {
             return Ok(Node::Tuple(Vec::new()));
@@ -288,7 +288,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Singletons.
+/// Values that `is` can be used with.
 const ONES: &[&str] = &["None", "True", "False"];
 
 const KEYWORDS: &[&str] = &[

@@ -1,6 +1,7 @@
 //! Splits a Python expression into tokens. Knows no meaning.
 
-/// More than any sensible rule has; a longer one is refused before anything is built.
+/// The maximum number of tokens; sensible rules have far fewer. A longer rule is refused before anything is
+/// built from it.
 const MOST: usize = 300;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -13,17 +14,17 @@ pub(super) enum Token {
 }
 
 impl Token {
-    /// The token in messages.
+    /// The token as it appears in messages.
     pub(super) fn shown(&self) -> String {
         match self {
             Self::Word(word) | Self::Number(word) => format!("'{word}'"),
-            Self::Text(text) => format!("the text {text:?}"),
+            Self::Text(text) => format!("the string {text:?}"),
             Self::Sign(sign) => format!("'{sign}'"),
         }
     }
 }
 
-/// Longer ones first, so that `<=` is not read as `<`.
+/// Operators, longer ones first, so that `<=` is not read as `<`.
 const SIGNS: &[&str] = &[
     "**", "//", "==", "!=", "<=", ">=", "->", ":=", "<<", ">>", "<", ">", "+", "-", "*", "/", "%", "(", ")",
     "[", "]", "{", "}", ",", ":", ".", "=", ";", "@", "|", "&", "^", "~",
@@ -68,9 +69,9 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, String> {
 fn word(text: &str) -> Result<(Token, &str), String> {
     let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
     let (word, rest) = text.split_at(end);
-    // f'…', r"…": their text is not their value.
+    // In strings such as f'…' and r"…", the characters are not the value.
     if rest.starts_with(['\'', '"']) {
-        return Err(format!("a text that starts with '{word}'"));
+        return Err(format!("a string that starts with '{word}'"));
     }
     Ok((Token::Word(word.to_owned()), rest))
 }
@@ -84,7 +85,7 @@ fn number(text: &str) -> Result<(Token, &str), String> {
         !word.split('_').any(|digits| !digits.bytes().all(|byte| byte.is_ascii_digit()) || digits.is_empty());
     let has_zero = plain.len() > 1 && plain.starts_with('0');
     let is_whole = is_spaced && !has_zero && plain.parse::<i64>().is_ok();
-    // A number that ends in a point, or has an exponent after one, is invalid in CEL.
+    // A number that ends in a point, or has an exponent directly after it, is invalid in CEL.
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let is_decimal = word.split_once('.').is_some_and(|(whole, part)| digits(whole) && digits(part))
         && plain.parse::<f64>().is_ok_and(f64::is_finite);
@@ -101,9 +102,9 @@ fn quoted(text: &str, quote: char) -> Result<(Token, &str), String> {
         match letter {
             _ if letter == quote => {
                 let rest = &text[at + 1..];
-                // '' '' starts a multi-line text, and adjacent texts form one.
+                // '' '' starts a string of several lines, and adjacent strings form one.
                 if rest.trim_start().starts_with(['\'', '"']) {
-                    return Err("two texts side by side".to_owned());
+                    return Err("two strings side by side".to_owned());
                 }
                 return Ok((Token::Text(value), rest));
             }
@@ -114,9 +115,9 @@ fn quoted(text: &str, quote: char) -> Result<(Token, &str), String> {
                 Some((_, other)) => return Err(format!("the escape '\\{}'", other.escape_debug())),
                 None => break,
             },
-            '\n' | '\r' => return Err("a text that continues on the next line".to_owned()),
+            '\n' | '\r' => return Err("a string that continues on the next line".to_owned()),
             _ => value.push(letter),
         }
     }
-    Err("a text that does not end".to_owned())
+    Err("a string that does not end".to_owned())
 }

@@ -2,7 +2,7 @@
 
 use super::cel::{ResultType, Written, alike, any_of};
 
-/// The truth of a value.
+/// A CEL condition that is true if Python counts the value as true.
 pub(super) fn is_true(written: &Written) -> String {
     let Written { text, kind, is_sure } = written;
     match kind {
@@ -23,14 +23,14 @@ pub(super) fn is_true(written: &Written) -> String {
     }
 }
 
-/// Compares two values, converting a boolean to a number if the other may be one.
+/// Compares two values. A boolean is converted to a number if the other value may be a number.
 pub(super) fn compared(left: &Written, sign: &str, right: &Written) -> Result<String, String> {
     let is_equality = matches!(sign, "==" | "!=");
     let has_no_order = |written: &&Written| {
         matches!(written.kind, ResultType::List | ResultType::Object | ResultType::Nothing)
     };
     if let Some(other) = [left, right].into_iter().find(has_no_order).filter(|_| !is_equality) {
-        return Err(format!("'{sign}' with {}, which is neither a number nor a text", other.text));
+        return Err(format!("'{sign}' with {}, which is neither a number nor a string", other.text));
     }
     Ok(in_cel(left, sign, right))
 }
@@ -48,13 +48,14 @@ fn in_cel(left: &Written, sign: &str, right: &Written) -> String {
     format!("{} {sign} {}", left.text, right.text)
 }
 
-/// Membership in a list of unknown content. A possible boolean is searched as a number too.
+/// True if a list of unknown content contains a value. A value that may be a boolean is also searched for as
+/// a number.
 pub(super) fn is_in_list(part: &Written, list: &Written) -> String {
     let is_in = |text: &str| format!("{text} in {}", list.text);
     if part.is_sure { is_in(&part.text) } else { any_of(vec![is_in(&part.text), is_in(&as_number(part))]) }
 }
 
-/// Membership in a literal list.
+/// True if a literal list contains a value.
 pub(super) fn is_one_of(part: &Written, members: &[Written]) -> String {
     if members.iter().any(|member| may_be_true_and_1(part, member)) {
         return any_of(members.iter().map(|member| in_cel(part, "==", member)).collect());
@@ -63,7 +64,7 @@ pub(super) fn is_one_of(part: &Written, members: &[Written]) -> String {
     format!("{} in [{}]", part.text, members.join(", "))
 }
 
-/// True if one of two may be a boolean and the other a number.
+/// True if one of two values may be a boolean and the other a number.
 fn may_be_true_and_1(one: &Written, other: &Written) -> bool {
     let may_be = |written: &Written, kinds: &[ResultType]| !written.is_sure || kinds.contains(&written.kind);
     let flags = [ResultType::Boolean, ResultType::Unknown];

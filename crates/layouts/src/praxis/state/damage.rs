@@ -1,5 +1,5 @@
-//! Valid JSON that is not a session: wrong values in place of its phases. Its own tool could not load it, and
-//! treating it as an edit would undo work that it does not mention.
+//! Finds valid JSON that is not a session: wrong values in place of its phases. The tool could not load such
+//! a file, and treating it as an edit would undo work that it does not mention.
 
 use crate::problem::{Damage, Type};
 use serde_json::{Map, Value};
@@ -12,7 +12,7 @@ enum ValueType {
     Object,
 }
 
-/// Keys that hold the position, with their types. A missing one is not damage.
+/// Keys that contain the position, with their types. A missing key is not damage.
 const KINDS: &[(&str, ValueType)] = &[
     ("workflow_type", ValueType::Text),
     ("current_phase", ValueType::Number),
@@ -20,7 +20,7 @@ const KINDS: &[(&str, ValueType)] = &[
     ("phase_artifacts", ValueType::Object),
     ("checkpoints", ValueType::Object),
 ];
-/// Objects that may also be null: they hold more than the position, and are optional.
+/// Objects that may also be null. They contain more than the position, and are optional.
 pub(in crate::praxis) const SECTIONS: &[&str] =
     &["metadata", "workflow_structure", "phase_timing", "phase_timings", "evidence_submitted", "lifecycle"];
 const FLAGS: &[&str] = &["completed", "paused"];
@@ -62,7 +62,7 @@ impl ValueType {
         match self {
             Self::Text => value.is_string(),
             Self::Number => super::fields::whole(value).is_some(),
-            // Single wrong entries are reported where they are read.
+            // A wrong entry is reported when the entries are read.
             Self::Numbers => value.as_array().is_some_and(|all| {
                 all.is_empty() || all.iter().any(|one| super::fields::whole(one).is_some())
             }),

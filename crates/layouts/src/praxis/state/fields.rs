@@ -47,7 +47,7 @@ impl Fields<'_> {
         }
     }
 
-    /// Phase numbers in a list.
+    /// The phase numbers in a list.
     pub(super) fn phases(&mut self, key: &str) -> BTreeSet<u32> {
         let values = match self.of.get(key) {
             Some(Value::Array(values)) => values.as_slice(),
@@ -69,7 +69,7 @@ impl Fields<'_> {
         found
     }
 
-    /// Values per phase, by number.
+    /// The values of an object that is keyed by phase, with the phase's number.
     pub(super) fn by_phase(&mut self, key: &str) -> Vec<(u32, Value)> {
         let mut found = Vec::new();
         for (name, value) in self.section(key) {
@@ -89,7 +89,7 @@ impl Fields<'_> {
         self.time_below("", of, key)
     }
 
-    /// A time in the named object; sometimes written by hand, so accepted as it is and reported if odd.
+    /// A time in the named object as somebody wrote it: accepted even if it is odd, which is reported.
     pub(super) fn time_below(&mut self, name: &str, of: &Map<String, Value>, key: &str) -> Option<Timestamp> {
         let value = of.get(key)?;
         let name = if name.is_empty() { key.to_owned() } else { format!("{name}.{key}") };
@@ -108,7 +108,7 @@ impl Fields<'_> {
     }
 }
 
-/// Numbers are sometimes written as text, like map keys, or with a zero fraction.
+/// A whole number, which may be written as a string, like the keys of an object, or with a zero fraction.
 pub(super) fn whole(value: &Value) -> Option<i64> {
     const MOST: f64 = 1e15;
     let rounded = || value.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < MOST);

@@ -30,7 +30,7 @@ pub(super) fn phases(fields: &mut Fields<'_>, state: &State) -> BTreeMap<u32, Ph
     only_ours(state, &mut phases);
     let artifacts = artifacts(fields);
     let kept = kept(fields, state);
-    // A failed checkpoint is reported even without the submitted evidence.
+    // A failed checkpoint is reported even if the submitted evidence is missing.
     let has_failed = |phase: &PhaseSaid| phase.checkpoint.as_deref() == Some("failed");
     let failed: Vec<u32> = phases.iter().filter(|(_, phase)| has_failed(phase)).map(|(at, _)| *at).collect();
     let numbers = artifacts.keys().chain(kept.keys()).chain(&state.completed).chain(&failed).copied();
@@ -42,7 +42,7 @@ pub(super) fn phases(fields: &mut Fields<'_>, state: &State) -> BTreeMap<u32, Ph
     phases
 }
 
-/// `phase_timing` is the original key, `phase_timings` the second format's.
+/// Reads the timings of phases: `phase_timing` is the original key, `phase_timings` the second format's.
 fn timings(fields: &mut Fields<'_>, phases: &mut BTreeMap<u32, PhaseSaid>) {
     for key in ["phase_timing", "phase_timings"] {
         for (number, value) in fields.by_phase(key) {
@@ -66,7 +66,7 @@ fn timings(fields: &mut Fields<'_>, phases: &mut BTreeMap<u32, PhaseSaid>) {
     }
 }
 
-/// Pauses and skipped phases, for which the tool has no key.
+/// Reads pauses and skipped phases, for which the tool has no key and leftoff has one.
 fn only_ours(state: &State, phases: &mut BTreeMap<u32, PhaseSaid>) {
     let Some(ours) = super::ours(&state.metadata) else { return };
     let by_phase = |key: &str| {
@@ -78,7 +78,7 @@ fn only_ours(state: &State, phases: &mut BTreeMap<u32, PhaseSaid>) {
     }
     for (number, word) in by_phase("checkpoints") {
         let phase = phases.entry(number).or_default();
-        // The tool has validated it since.
+        // The tool has validated the evidence since then.
         let is_judged = phase.checkpoint.as_deref() == Some("passed");
         if state.completed.contains(&number) && word == "skipped" && !is_judged {
             phase.checkpoint = Some("skipped".to_owned());
@@ -90,11 +90,11 @@ fn number_of(name: &str) -> Option<u32> {
     name.parse().ok().filter(|number| *number < MOST_PHASES)
 }
 
-/// The tool's own latest record of a phase.
+/// The tool's own latest record of each phase.
 fn artifacts(fields: &mut Fields<'_>) -> BTreeMap<u32, Artifact> {
     let mut found: BTreeMap<u32, Artifact> = BTreeMap::new();
     for (number, value) in fields.by_phase("phase_artifacts") {
-        // The second format has another structure, or a list.
+        // In the second format, the value is an object of another structure, or a list.
         let artifact = match value {
             Value::Array(values) => list(fields, number, values),
             Value::Object(artifact) => {
@@ -117,7 +117,7 @@ fn artifacts(fields: &mut Fields<'_>) -> BTreeMap<u32, Artifact> {
     found
 }
 
-/// Several artifacts of one phase: all are kept, and the last one gives the time.
+/// Reads several artifacts of one phase: all of them are kept, and the last one gives the time.
 fn list(fields: &mut Fields<'_>, number: u32, values: Vec<Value>) -> Option<Artifact> {
     if values.iter().any(|value| !value.is_object()) {
         (fields.say)(&format!("artifact {number}"), What::NotA(Type::Object));
@@ -144,7 +144,7 @@ fn report(artifact: &Map<String, Value>) -> AttemptReport {
     AttemptReport { evidence: object("evidence"), outputs, ..AttemptReport::default() }
 }
 
-/// Attempts recorded separately, because an artifact holds only one.
+/// Attempts that leftoff records separately, because an artifact contains only one.
 fn kept(fields: &mut Fields<'_>, state: &State) -> BTreeMap<u32, Vec<AttemptSaid>> {
     let Some(Value::Object(kept)) = state.metadata.get(ATTEMPTS) else { return BTreeMap::new() };
     let mut found = BTreeMap::new();
@@ -183,7 +183,7 @@ fn attempts(
     let outcome = match phase.checkpoint.as_deref() {
         Some("passed") => Some(AttemptOutcome::Passed),
         Some("failed") => Some(AttemptOutcome::Failed),
-        // Nobody validated it: it is an attempt only if the phase was completed with it.
+        // Nobody validated the artifact, so it is only an attempt if the phase was completed with it.
         Some(_) | None => (is_completed && artifact.is_some()).then_some(AttemptOutcome::Passed),
     };
     let Some(outcome) = outcome else { return attempts };

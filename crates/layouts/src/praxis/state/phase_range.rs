@@ -1,4 +1,4 @@
-//! The first, last and current phase of a session, whatever its file says.
+//! Determines the first, last and current phase of a session, even if its file is wrong.
 
 use super::{Life, Recorded, Say, Shape, State};
 use crate::praxis::definition::Definition;
@@ -27,7 +27,7 @@ impl State {
         let is_ended = is_known || matches!(self.life, Life::Completed { .. });
         let fallback = (first..=last).find(|number| !self.completed.contains(number)).unwrap_or(last);
         let current = match self.current.map(u32::try_from) {
-            // A completed phase cannot be continued while another is open.
+            // A completed phase cannot be the current one while another phase is open.
             Some(Ok(current)) if self.completed.contains(&current) && current != fallback => {
                 if !self.completed.contains(&fallback) {
                     let range = Range::Completed { taken: fallback };
@@ -54,29 +54,30 @@ impl State {
         Extent { range: first..=last, current, is_known }
     }
 
-    /// Without a total: as far as the work has come.
+    /// The last phase if the total is unknown: as far as the work has come.
     fn reached(&self, reached: u32, first: u32) -> u32 {
         let current = self.current.and_then(|current| u32::try_from(current).ok()).unwrap_or(first);
         if self.completed.is_empty() {
             first.max(current.min(first + 1))
         } else if matches!(self.life, Life::Completed { .. }) {
-            // Old formats end at last + 1; the newest ends at an existing phase.
+            // In old formats, a finished session's current phase is last + 1; in the newest format, the phase
+            // exists.
             let last = if self.shape == Shape::Seed { reached } else { reached - 1 };
             current.clamp(reached - 1, last)
         } else {
-            // Nobody said that it is over, so the next phase is open.
+            // Nobody said that the session is over, so the next phase is open.
             reached
         }
     }
 
-    /// The recorded total if valid, or else the definition's, or else none.
+    /// The number of phases: the recorded one if it is valid, or else the definition's, or else `None`.
     fn total(&self, first: u32, definition: Option<&Definition>, say: &mut Say<'_>) -> Option<u32> {
         let needed = self.completed.last().map_or(0, |highest| highest + 1 - first.min(*highest));
         let defined = definition
             .filter(|definition| definition.is_whole && definition.phases.keys().next() == Some(&first))
             .and_then(|definition| u32::try_from(definition.phases.len()).ok())
             .filter(|number| *number >= needed.max(1));
-        // The tool recorded 2 for every dynamic workflow, whatever its specification has.
+        // The tool recorded 2 for every dynamic workflow, however many phases the specification has.
         let is_made_up = |number: u32| {
             let is_dynamic = definition.is_some_and(|definition| definition.is_dynamic);
             number == 2
@@ -127,6 +128,6 @@ impl State {
 pub struct Extent {
     pub range: RangeInclusive<u32>,
     pub current: u32,
-    /// The number of phases is known.
+    /// True if the number of phases is known.
     pub is_known: bool,
 }

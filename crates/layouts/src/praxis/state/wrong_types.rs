@@ -1,5 +1,5 @@
-//! Values of the wrong type below the sections of a session's file: reported with the full name and treated
-//! as missing. Errors that invalidate the whole file are handled as damage.
+//! Reports values of the wrong type below the sections of a session's file, with their full names; they count
+//! as missing. Errors that make the whole file unusable are handled as damage.
 
 use super::fields::{Fields, whole, wrong};
 use crate::problem::{Taken, Type, What};
@@ -27,7 +27,7 @@ const BELOW: &[(&str, &str, ValueType)] = &[
     ("metadata", super::super::ATTEMPTS, ValueType::Object),
 ];
 
-/// Keys of each phase.
+/// Keys in the data of each phase, with their sections and types.
 const OF_PHASES: &[(&str, &str, ValueType)] = &[
     ("phase_timing", "paused_duration_seconds", ValueType::Seconds),
     ("phase_artifacts", "evidence", ValueType::Object),

@@ -191,22 +191,22 @@ fn a_lambda_that_is_not_simple_is_refused_by_name_and_never_passes_by_itself() {
     gate_refused(
         "lambda x: x > 0",
         "lambda x: __import__('os').system('id')",
-        "validator 'positive' of the field 'tests' uses '__import__'",
+        "validator 'positive' of the field 'tests' cannot be translated: it uses '__import__'",
     );
     gate_refused(
         "lambda e: e['tests'] >= e.get('range', 0)",
         "lambda e: sum(e.values()) > 1",
-        "cross-field rule 1 uses 'sum'",
+        "cross-field rule 1 cannot be translated: it uses 'sum'",
     );
     gate_refused(
         "validator: positive",
         "validator: nobody",
-        "validator 'nobody' of the field 'tests' uses a validator that validators does not define",
+        "validator 'nobody' of the field 'tests' cannot be translated: it uses a validator that is not defined under `validators`",
     );
     // A session that already follows it is shown, and a person answers the rule.
     let files = gate("lambda x: x > 0", "lambda x: isinstance(x, int)");
     let case = files.iter().fold(Case::first(FIRST_FILE), |case, (path, text)| case.with(path, text));
-    case.warns("uses 'isinstance', which is not translated");
+    case.warns("cannot be translated: it uses 'isinstance'");
     let workflow = &case.told().value.workflows[0];
     assert!(matches!(workflow.phases[1].checks[0].kind, CheckKind::Approval { .. }));
 }
@@ -218,7 +218,7 @@ fn a_gate_that_is_no_usable_yaml_is_refused() {
     gate_refused(
         "validator: positive",
         "validator: [positive, small]",
-        "validator [\"positive\",\"small\"] of the field 'tests' uses something that is not a validator's name",
+        "validator [\"positive\",\"small\"] of the field 'tests' cannot be translated: it uses a value that is not the name of a validator",
     );
     gate_refused("validator: positive", "validator: 5", "validator 5 of the field 'tests'");
     gate_refused("checkpoint:\n", "checkpoint:\n\tx: 1\n", "it is not usable YAML");
@@ -280,7 +280,7 @@ fn yaml_anchors_are_followed_and_do_not_grow_without_bound() {
 fn a_total_that_is_wrong_is_refused() {
     for total in ["0", "2", "\"six\"", "-1", "3.5"] {
         let text = FILES[0].1.replace("\"total_phases\": 3", &format!("\"total_phases\": {total}"));
-        refused(&[(METADATA, &text)], None, "but it describes 3 phases");
+        refused(&[(METADATA, &text)], None, "but 3 phases are described");
     }
     refused(&[(METADATA, "{\"phases\": []}")], None, "it describes no phases");
     refused(&[(METADATA, "{")], None, "it is not JSON");

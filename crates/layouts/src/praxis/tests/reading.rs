@@ -109,7 +109,7 @@ fn a_total_that_the_completed_phases_exceed_is_ignored_with_a_warning() {
     });
     case.stands(("active", 3, 3, 4))
         .warns("total_phases is 2, but 3 phases are completed: it is wrong and not used");
-    case.warns("whether it is complete is unknown");
+    case.warns("nobody can tell whether the session is complete");
 }
 
 #[test]
@@ -129,12 +129,12 @@ fn a_total_that_is_none_is_not_used() {
 #[test]
 fn without_a_total_completion_is_unknown_and_said_so() {
     let case = Case::first_with(|fields| fields["metadata"] = json!({}));
-    case.warns("whether it is complete is unknown").stands(("active", 2, 2, 3));
+    case.warns("nobody can tell whether the session is complete").stands(("active", 2, 2, 3));
     let done = Case::first_with(|fields| {
         fields["metadata"] = json!({});
         fields["current_phase"] = json!(1);
     });
-    done.warns("whether it is complete is unknown").stands(("active", 2, 2, 3));
+    done.warns("nobody can tell whether the session is complete").stands(("active", 2, 2, 3));
     let run = done.session().run().expect("a run").clone();
     assert!(run.is_open(), "that all known phases are done does not complete it");
 }

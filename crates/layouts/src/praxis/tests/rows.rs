@@ -197,7 +197,7 @@ fn a_key_that_is_there_twice_is_told_of_and_the_last_one_counts() {
 #[test]
 fn a_wrong_type_where_a_session_has_its_phases_is_damage_that_names_the_field() {
     for (key, value, words) in [
-        ("workflow_type", json!(1), "workflow_type is 1, not a text"),
+        ("workflow_type", json!(1), "workflow_type is 1, not a string"),
         ("current_phase", json!([]), "current_phase is [], not a whole number"),
         ("completed_phases", json!("all"), "completed_phases is all, not a list of numbers"),
         ("phase_artifacts", json!(3), "phase_artifacts is 3, not an object"),
@@ -231,13 +231,13 @@ const SET_RIGHT: &[&str] = &[
 fn every_other_field_of_a_session_with_a_wrong_type_is_named_and_kept() {
     let at = |path: &'static str, value: Value| (path, value);
     for ((path, value), words) in [
-        (at("session_id", json!(1)), "session_id is 1, not a text"),
-        (at("target_file", json!(["x"])), "target_file is [\"x\"], not a text"),
+        (at("session_id", json!(1)), "session_id is 1, not a string"),
+        (at("target_file", json!(["x"])), "target_file is [\"x\"], not a string"),
         (at("created_at", json!(7)), "created_at is 7, not a time"),
         (at("updated_at", json!({})), "updated_at is {}, not a time"),
-        (at("status", json!(7)), "status is 7, not a text"),
+        (at("status", json!(7)), "status is 7, not a string"),
         (at("completed_at", json!(7)), "completed_at is 7, not a time"),
-        (at("error_reason", json!([])), "error_reason is [], not a text"),
+        (at("error_reason", json!([])), "error_reason is [], not a string"),
         (
             at("checkpoints/0", json!(1)),
             "checkpoint 0 is 1, but must be one of pending, passed, failed, skipped",
@@ -252,7 +252,7 @@ fn every_other_field_of_a_session_with_a_wrong_type_is_named_and_kept() {
         ),
         (
             at("workflow_structure/workflow_version", json!(2)),
-            "workflow_structure.workflow_version is 2, not a text",
+            "workflow_structure.workflow_version is 2, not a string",
         ),
         (
             at("workflow_structure/total_phases", json!("x")),
@@ -278,12 +278,12 @@ fn every_other_field_of_a_session_with_a_wrong_type_is_named_and_kept() {
         (at("phase_artifacts/0/timestamp", json!(3)), "phase_artifacts.0.timestamp is 3, not a time"),
         (
             at("lifecycle/resume_count", json!("two")),
-            "lifecycle.resume_count is two, not a whole number from 0 on",
+            "lifecycle.resume_count is two, not a whole number of at least 0",
         ),
-        (at("lifecycle/last_error", json!(3)), "lifecycle.last_error is 3, not a text"),
-        (at("lifecycle/paused_reason", json!(3)), "lifecycle.paused_reason is 3, not a text"),
-        (at("lifecycle/paused_context", json!({})), "lifecycle.paused_context is {}, not a text"),
-        (at("metadata/spec_path", json!(3)), "metadata.spec_path is 3, not a text"),
+        (at("lifecycle/last_error", json!(3)), "lifecycle.last_error is 3, not a string"),
+        (at("lifecycle/paused_reason", json!(3)), "lifecycle.paused_reason is 3, not a string"),
+        (at("lifecycle/paused_context", json!({})), "lifecycle.paused_context is {}, not a string"),
+        (at("metadata/spec_path", json!(3)), "metadata.spec_path is 3, not a string"),
         (at("metadata/attempts", json!([])), "metadata.attempts is [], not an object"),
     ] {
         let case = defined(seed_with(|fields| {
@@ -321,24 +321,24 @@ fn every_other_field_of_a_session_with_a_wrong_type_is_named_and_kept() {
 #[test]
 fn every_field_of_a_definition_with_a_wrong_type_is_named_and_the_rest_is_used() {
     for (path, value, words) in [
-        ("/workflow_type", json!(1), "workflow_type is 1, not a text"),
-        ("/version", json!(2), "version is 2, not a text"),
-        ("/name", json!([]), "name is [], not a text"),
-        ("/estimated_duration", json!(3), "estimated_duration is 3, not a text"),
+        ("/workflow_type", json!(1), "workflow_type is 1, not a string"),
+        ("/version", json!(2), "version is 2, not a string"),
+        ("/name", json!([]), "name is [], not a string"),
+        ("/estimated_duration", json!(3), "estimated_duration is 3, not a string"),
         ("/primary_outputs", json!("one"), "primary_outputs is one, not a list"),
-        ("/primary_outputs/0", json!(1), "primary_outputs holds 1, not a text"),
+        ("/primary_outputs/0", json!(1), "primary_outputs holds 1, not a string"),
         ("/dynamic_phases", json!("yes"), "dynamic_phases is yes, not true or false"),
         ("/dynamic_config", json!([]), "dynamic_config is [], not an object"),
-        ("/phases/0/phase_name", json!(1), "phases[0].phase_name is 1, not a text"),
-        ("/phases/1/purpose", json!([]), "phases[1].purpose is [], not a text"),
-        ("/phases/0/estimated_effort", json!(3), "phases[0].estimated_effort is 3, not a text"),
+        ("/phases/0/phase_name", json!(1), "phases[0].phase_name is 1, not a string"),
+        ("/phases/1/purpose", json!([]), "phases[1].purpose is [], not a string"),
+        ("/phases/0/estimated_effort", json!(3), "phases[0].estimated_effort is 3, not a string"),
         ("/phases/0/key_deliverables", json!("x"), "phases[0].key_deliverables is x, not a list"),
-        ("/phases/0/validation_criteria/0", json!(1), "phases[0].validation_criteria holds 1, not a text"),
+        ("/phases/0/validation_criteria/0", json!(1), "phases[0].validation_criteria holds 1, not a string"),
         ("/phases/0/tasks", json!({}), "phases[0].tasks is {}, not a list"),
         ("/phases/0/tasks/0", json!("Read"), "phases[0].tasks holds Read, not an object"),
-        ("/phases/0/tasks/0/name", json!(1), "phases[0].tasks[0].name is 1, not a text"),
-        ("/phases/0/tasks/0/file", json!(1), "phases[0].tasks[0].file is 1, not a text"),
-        ("/phases/0/tasks/0/purpose", json!(1), "phases[0].tasks[0].purpose is 1, not a text"),
+        ("/phases/0/tasks/0/name", json!(1), "phases[0].tasks[0].name is 1, not a string"),
+        ("/phases/0/tasks/0/file", json!(1), "phases[0].tasks[0].file is 1, not a string"),
+        ("/phases/0/tasks/0/purpose", json!(1), "phases[0].tasks[0].purpose is 1, not a string"),
     ] {
         let metadata = metadata_with(|fields| {
             for key in ["dynamic_phases", "dynamic_config"] {

@@ -8,10 +8,10 @@ use model::lifecycle::Lifecycle;
 use model::time::seconds_between;
 use serde_json::{Value, json};
 
-/// Reasons for a pause in the format.
+/// The format's words for why a session is paused.
 const REASONS: &[&str] = &["user_request", "checkpoint_failed", "system_error", "inactivity"];
 
-/// The lifecycle of a new session.
+/// The `lifecycle` section of a new session.
 pub(super) fn none() -> Value {
     json!({
         "completed": false,
@@ -67,7 +67,7 @@ impl Change<'_> {
         }
     }
 
-    /// Information that follows from the error need not be repeated.
+    /// Writes the context of a pause, unless it follows from the error.
     fn context(&mut self, flags: &Flags) {
         let is_said = matches!(&self.said.life, Life::Paused { context: None, .. });
         let is_error = flags.context.is_some() && flags.context == self.said.last_error;
@@ -76,7 +76,7 @@ impl Change<'_> {
         }
     }
 
-    /// An error stays when the session continues: a later resume shows that it is over.
+    /// Writes the last error. It stays when the session continues: a later resume shows that it is over.
     fn last_error(&mut self, flags: &Flags) {
         let resumed = self.document.get(&self.ours(&["lifecycle", "resumed_at"]));
         let resumed =
@@ -92,13 +92,13 @@ impl Change<'_> {
         }
     }
 
-    /// True if the file already says this without flags.
+    /// True if the file says this even without flags.
     fn is_said(&self) -> bool {
         let all_done = self.run.phases.iter().all(model::phase::Phase::is_done) && !self.run.is_open();
         match (&self.session.lifecycle, &self.said.life) {
             (Lifecycle::Active, Life::Unsaid | Life::Active)
             | (Lifecycle::Completed { .. }, Life::Completed { .. }) => true,
-            // In formats without a word for it, the phases show it.
+            // Formats without a word for a completed session show it by their phases.
             (Lifecycle::Completed { forced: false, .. }, Life::Unsaid) => all_done && self.said_all(),
             (Lifecycle::Failed { error, .. }, Life::Failed { error: said, .. }) => error == said,
             (
@@ -143,7 +143,7 @@ impl Change<'_> {
         }
     }
 
-    /// A missing key need not be set to null.
+    /// Sets a key to null, unless it is missing.
     fn clear(&mut self, key: &str) {
         let path = self.ours(&["lifecycle", key]);
         if self.document.get(&path).is_some_and(|value| !value.is_null()) {
@@ -151,7 +151,7 @@ impl Change<'_> {
         }
     }
 
-    /// The second format's own words. Moving between its folders is left to the tool.
+    /// Writes the second format's own status. The tool itself moves the file between its folders.
     fn status(&mut self, flags: &Flags) {
         let status = match (flags.completed, &flags.failed) {
             (Some(_), _) => "completed",
@@ -160,7 +160,7 @@ impl Change<'_> {
         };
         let before = self.document.get(&["status"]);
         let is_there = before.is_some();
-        // Active again: its former end no longer applies.
+        // An active session has no end any more.
         let has_ended = self.document.get(&["completed_at"]).is_some_and(|value| !value.is_null());
         if status == "active" && has_ended && before.is_some_and(|before| before != json!("active")) {
             self.set(&["completed_at"], &Value::Null);

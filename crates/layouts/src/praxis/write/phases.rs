@@ -1,4 +1,4 @@
-//! Phase data: checkpoints, artifacts with their evidence, timings, every attempt.
+//! Writes data about phases: checkpoints, artifacts with their evidence, timings, every attempt.
 
 use super::Change;
 use crate::praxis::state::{AttemptSaid, PhaseSaid, Shape};
@@ -11,7 +11,7 @@ use model::phase::{Phase, PhaseState};
 use model::time::seconds_between;
 use serde_json::{Map, Value, json};
 
-/// The size limit for attempts of all phases together, in bytes.
+/// The maximum size of the attempts of all phases together, in bytes.
 const MOST_OF_ATTEMPTS: usize = 384 * 1024;
 
 impl Change<'_> {
@@ -28,7 +28,7 @@ impl Change<'_> {
 
     fn checkpoint(&mut self, number: u32, phase: &Phase, said: &PhaseSaid) {
         let word = match phase.state {
-            // Unproven: the file's statement stays as it is.
+            // A claimed completion comes from the file, which stays as it is.
             PhaseState::Completed { .. } if phase.claimed => return,
             PhaseState::Completed { .. } => "passed",
             PhaseState::Skipped { .. } => "skipped",
@@ -37,12 +37,12 @@ impl Change<'_> {
                 "pending"
             }
         };
-        // The tool's data about a phase that it does not count as completed is its own.
+        // Data about a phase that the tool does not count as completed belongs to the tool.
         let was_open = !self.said.completed.contains(&number);
         if word == "pending" && was_open && matches!(said.checkpoint.as_deref(), Some("skipped" | "passed")) {
             return;
         }
-        // A pending checkpoint need not be written, unless the file says something else.
+        // A pending checkpoint is not written, unless the file says something else.
         let is_silent = said.checkpoint.is_none() && word == "pending";
         let is_news = phase.started_at().is_some() && self.said.shape == Shape::Seed;
         if said.checkpoint.as_deref() != Some(word) && (!is_silent || is_news) && self.has_word(number, word)
@@ -58,10 +58,10 @@ impl Change<'_> {
             return;
         }
         let key = number.to_string();
-        // An artifact holds the newest attempt: one that somebody made after ours stays.
+        // An artifact contains the newest attempt: if another writer made one after ours, it stays.
         if matches!(line.last(), Some((Some(_), None))) {
             match self.said.shape {
-                // Its artifacts are files; evidence has its own place.
+                // Artifacts in this format are files; evidence has a place of its own.
                 Shape::Second => {
                     let evidence = Value::Object(last.report.evidence.clone());
                     self.set(&["evidence_submitted", &key], &evidence);
@@ -73,7 +73,7 @@ impl Change<'_> {
             line.iter().filter_map(|(ours, from_file)| self.kept_of(*ours, *from_file)).collect();
         let has_others = all.len() > 1;
         let all = self.newest(all);
-        // A passed phase that is open again: its checkpoint no longer shows it as passed.
+        // The phase passed and was reopened: its checkpoint no longer shows it as passed.
         let is_undone = last.outcome == AttemptOutcome::Passed && !phase.is_done();
         // The second format has no time for submitted evidence.
         let is_untimed = self.said.shape == Shape::Second && last.outcome == AttemptOutcome::Failed;
@@ -83,8 +83,8 @@ impl Change<'_> {
         }
     }
 
-    /// The newest attempts that fit: each phase gets its share of the size limit, so that the file stays
-    /// readable. The log has all of them.
+    /// The newest attempts that fit into the size limit, of which each phase gets its share, so that the file
+    /// stays readable. The log has all attempts.
     fn newest(&self, mut all: Vec<Value>) -> Vec<Value> {
         let most = MOST_OF_ATTEMPTS / self.run.phases.len().max(1);
         let mut size: usize = 0;
@@ -99,7 +99,7 @@ impl Change<'_> {
     fn artifact(&mut self, key: &str, number: u32, last: &Attempt) {
         let mut outputs = last.report.outputs.clone();
         let commands = outputs.shift_remove("commands_executed").unwrap_or_else(|| json!([]));
-        // An existing list cannot hold keys.
+        // If the value is a list, keys cannot be added to it.
         if let Some(list @ Value::Array(_)) = self.document.get(&["phase_artifacts", key]) {
             outputs.entry(ARTIFACTS).or_insert(list);
         }
@@ -114,7 +114,7 @@ impl Change<'_> {
         }
     }
 
-    /// Attempts already in the file stay as written.
+    /// An attempt to write, which stays as written if the file has it already.
     fn kept_of(&self, ours: Option<&Attempt>, from_file: Option<&AttemptSaid>) -> Option<Value> {
         let from_file = from_file.map(|from_file| {
             self.kept_as(from_file.at, from_file.outcome, serde_json::to_value(&from_file.report))
@@ -143,8 +143,8 @@ impl Change<'_> {
         if self.said.shape == Shape::Second { "phase_timings" } else { "phase_timing" }
     }
 
-    /// A timing without an end means a phase in progress: not one that was skipped, and not one before which
-    /// somebody rolled back.
+    /// Removes the timing of a phase that did not start: a timing without an end means that the phase is in
+    /// progress, which is wrong if it was skipped or rolled back.
     fn not_begun(&mut self, number: u32, phase: &Phase, said: &PhaseSaid) {
         let (Some(started), None) = (said.started_at, said.completed_at) else { return };
         let went_back = self.said_current != self.run.current_number() && number > self.run.current_number();
@@ -166,7 +166,7 @@ impl Change<'_> {
         }
     }
 
-    /// For an old file without timings, only later changes are known.
+    /// Writes the timing of a phase. In an old file without timings, only changes from now on are known.
     fn timing(&mut self, number: u32, phase: &Phase, said: &PhaseSaid) {
         let Some(started) = phase.started_at() else { return self.not_begun(number, phase, said) };
         let was_done = self.said.completed.contains(&number);
@@ -182,8 +182,7 @@ impl Change<'_> {
         if self.said.shape == Shape::Second && self.document.get(&[section, &key]).is_none() {
             self.set(&[section, &key, "phase"], &json!(number));
         }
-        // For a phase completed earlier, the tool's own times stay: the log only knows when they were
-        // reported.
+        // A phase completed earlier keeps the tool's own times: the log only knows when they were reported.
         let is_told = was_done && phase.is_done() && !is_new;
         if !is_told || said.started_at.is_none() {
             self.set_time(&[section, &key, "started_at"], started);
@@ -195,7 +194,7 @@ impl Change<'_> {
                     self.set(&[section, &key, "duration_seconds"], &json!(phase.duration_seconds()));
                 }
             }
-            // Open again: its recorded end no longer applies.
+            // The phase was reopened, so its recorded end no longer applies.
             (None, Some(_)) => {
                 self.set(&[section, &key, "completed_at"], &Value::Null);
                 self.set(&[section, &key, "duration_seconds"], &Value::Null);
@@ -208,7 +207,7 @@ impl Change<'_> {
     }
 }
 
-/// The size in the file: one line per value, at the depth of a phase's attempts.
+/// The size of an attempt in the file, with one line per value, at the depth of a phase's attempts.
 fn written_size(attempt: &Value) -> usize {
     const INDENT: usize = 8;
     let text = serde_json::to_string_pretty(attempt).unwrap_or_default();
@@ -218,31 +217,32 @@ fn written_size(attempt: &Value) -> usize {
 /// One attempt, according to the session and to the file.
 type Pair<'a> = (Option<&'a Attempt>, Option<&'a AttemptSaid>);
 
-/// True if an attempt in the file is one of ours.
+/// True if an attempt in the file is the same as one in the log.
 type Fits = dyn Fn(&AttemptSaid, &Attempt) -> bool;
 
-/// Every attempt once, in the session's order; those known only from the file are inserted by time. An
-/// attempt in the file is matched by time, or else by content: the tool records its own time, the log the
-/// time of adoption.
+/// Every attempt once, in the session's order; attempts known only from the file are inserted by time. An
+/// attempt in the file is matched by its time, or else by its content, because the tool records its own time,
+/// and the log the time of adoption.
 fn in_order<'a>(ours: &'a [Attempt], from_file: &'a [AttemptSaid]) -> Vec<Pair<'a>> {
     let mut left: Vec<&AttemptSaid> = from_file.iter().collect();
     let is_of_that_time = |known: &AttemptSaid, attempt: &Attempt| {
         is_same(known, attempt) && known.at.is_none_or(|at| at == to_micros(attempt.at))
     };
     let mut line: Vec<Pair<'a>> = ours.iter().map(|attempt| (Some(attempt), None)).collect();
-    // A gate's results are more than what the tool recorded at another time.
+    // The log may have results of a gate that the tool did not record.
     let says_as_much = |known: &AttemptSaid, attempt: &Attempt| {
         is_same(known, attempt) && (attempt.report.checks.is_empty() || !known.report.checks.is_empty())
     };
     let fits: [&Fits; 2] = [&is_of_that_time, &says_as_much];
     for fits in fits {
-        // Newest first: an artifact contains no older one.
+        // From the newest to the oldest, because an artifact contains the newest attempt.
         for (attempt, from_file) in line.iter_mut().rev().filter(|(_, from_file)| from_file.is_none()) {
             *from_file = attempt.and_then(|attempt| take(&mut left, |known| fits(known, attempt)));
         }
     }
     for known in left {
-        // At equal times it is older: ours are the latest, if not all are loaded.
+        // At equal times, the file's attempt is the older one: if not all attempts are loaded, the loaded
+        // ones are the latest.
         let is_later = |pair: &Pair<'_>| match (time_of(pair), known.at) {
             (Some(other), Some(at)) => other > at || (other == at && pair.0.is_some()),
             (Some(_), None) => pair.0.is_some(),
@@ -254,19 +254,19 @@ fn in_order<'a>(ours: &'a [Attempt], from_file: &'a [AttemptSaid]) -> Vec<Pair<'
     line
 }
 
-/// When it was made, according to whoever recorded it first.
+/// When an attempt was made, according to whoever recorded it first.
 fn time_of((ours, from_file): &Pair<'_>) -> Option<Timestamp> {
     from_file.and_then(|from_file| from_file.at).or(ours.map(|ours| ours.at))
 }
 
-/// Removes the last match.
+/// Removes the last attempt that fits, and returns it.
 fn take<'a>(left: &mut Vec<&'a AttemptSaid>, fits: impl Fn(&AttemptSaid) -> bool) -> Option<&'a AttemptSaid> {
     let found = left.iter().rposition(|known| fits(known));
     found.map(|at| left.remove(at))
 }
 
-/// True if a file cannot tell them apart. A secret in submitted evidence is not in the log, but stays in its
-/// file.
+/// True if two attempts look the same in a file. A secret in submitted evidence is not in the log, but stays
+/// in its file.
 fn is_same(known: &AttemptSaid, attempt: &Attempt) -> bool {
     let is_hidden = || attempt.report.evidence.values().any(hides_a_secret);
     known.outcome == attempt.outcome && (known.report.evidence == attempt.report.evidence || is_hidden())

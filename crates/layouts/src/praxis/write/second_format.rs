@@ -1,5 +1,5 @@
-//! The second format, whose tool refuses files with unknown keys: everything of ours is below
-//! `metadata`, under the key `OURS` of `praxis.rs`; `praxis/state.rs` reads it.
+//! The second format, whose tool refuses files with unknown keys: everything that leftoff adds is below
+//! `metadata`, under the key `OURS` of `praxis.rs`, where `praxis/state.rs` reads it.
 
 use super::{Change, about};
 use crate::json::Document;
@@ -10,7 +10,7 @@ use crate::praxis::{OURS, PAUSED};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-/// Our sections that an earlier release wrote at the top level.
+/// Sections that an earlier release of leftoff wrote at the top level, where this format forbids them.
 const MISPLACED: &[&str] = &["lifecycle", "workflow_structure"];
 
 /// A new session's file, where this format is used.
@@ -41,7 +41,7 @@ pub(super) fn anew(publication: &SessionToPublish<'_>, folder: &Folder<'_>, path
     let blank = document.into_bytes();
     let document = Document::parse(&blank).ok()?;
     let mut change = Change::new(publication, folder, path, &blank, document)?;
-    // No phase has a time yet.
+    // Every phase that has started gets its time, because none has one yet.
     change.went_on_without = Some(Timestamp::MIN);
     change.any = true;
     change.all();
@@ -49,7 +49,8 @@ pub(super) fn anew(publication: &SessionToPublish<'_>, folder: &Folder<'_>, path
 }
 
 impl Change<'_> {
-    /// Not a change on its own: an unchanged session leaves its file alone.
+    /// Moves sections that an earlier release of leftoff misplaced. This alone does not count as a change, so
+    /// an unchanged session leaves its file alone.
     pub(super) fn move_ours_into_metadata(&mut self) {
         for key in MISPLACED {
             if let Some(section) = self.document.get(&[key]) {
@@ -66,7 +67,7 @@ impl Change<'_> {
         }
     }
 
-    /// The models forbid this key as well; its content is the last error.
+    /// Moves the reason of an error, whose key the format forbids, to the last error.
     pub(super) fn move_error_reason(&mut self) {
         if let Some(reason) = self.document.get(&["error_reason"]) {
             if reason.is_string() {
@@ -77,7 +78,7 @@ impl Change<'_> {
         }
     }
 
-    /// True if the format has this word for a checkpoint; other words are kept below `metadata`.
+    /// True if the format has this word for a checkpoint; other words are written below `metadata`.
     pub(super) fn has_word(&mut self, number: u32, word: &str) -> bool {
         let is_skipped = word == "skipped";
         if self.said.shape != Shape::Second {
