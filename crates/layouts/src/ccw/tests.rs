@@ -60,7 +60,7 @@ fn told(tree: &Tree) -> Reading<ForeignSession> {
     told_at(FOLDER, tree)
 }
 
-/// The folded session with its items.
+/// A session folded from its files, with its items.
 fn folded(tree: &Tree) -> (Session, ItemBook) {
     let (_, session, items) = told(tree).value.fold(&actor()).expect("a session");
     (session, items)
@@ -106,7 +106,7 @@ fn written(tree: &Tree, events: &[Event]) -> Vec<FileChange> {
     puts(updated(&SessionToPublish::new(&session, &items, &all), &folder))
 }
 
-/// The tree after that write.
+/// The tree after a write of these events.
 fn after(tree: &Tree, events: &[Event]) -> Tree {
     let mut tree = tree.clone();
     for change in written(&tree, events) {
@@ -127,7 +127,7 @@ fn name(text: &str) -> model::id::Name {
     model::id::Name::parse(text).expect("a name")
 }
 
-/// The original format.
+/// A state file in the original format.
 const SEED: &str = r#"{
   "session_id": "WFS-login",
   "project": "Log in with OAuth",
@@ -150,7 +150,7 @@ const SEED: &str = r#"{
 const LINE: &str = r#"{"id":"WFS-login","status":"active","description":"OAuth","created":"2026-01-28T10:00:00Z","directory":".workflow/WFS-login"}"#;
 const PLAN_TEXT: &str = "# Plan\n\n1. Ask the provider\n";
 
-/// A half-implemented session.
+/// A session whose implementation is half done.
 fn seed() -> Tree {
     tree(&[
         ("session_status.jsonl", &format!("{LINE}\n")),

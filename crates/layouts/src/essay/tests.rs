@@ -1,4 +1,5 @@
-//! Pure tests: every key's place in the model, byte-for-byte round trips, validation, recovery, wording.
+//! Tests without a disk: every key's place in the model, byte-for-byte round trips, validation, recovery,
+//! wording.
 
 mod keys;
 mod moved;
@@ -20,7 +21,7 @@ const EARLY: &str = include_str!("tests/early.yaml");
 const LATE: &str = include_str!("tests/late.yaml");
 const FOLDER: &str = "/tmp/essay-pipeline-20260214-143022";
 
-/// Every artifact named by the late session.
+/// All artifacts that the state of the late session names.
 const ARTIFACTS: [(&str, &str); 6] = [
     ("stage-1-thesis.md", "Harbours make towns."),
     ("stage-2-outline.md", "# Outline\n\n## Section 1: Sand\n\n## Section 2: Stone\n\n## Section 3: Ships\n"),
@@ -52,7 +53,7 @@ fn whole(state: &str) -> Tree {
     tree(&files)
 }
 
-/// A session's folder with the session and its items.
+/// A session's folder as read: the session and its items.
 struct Read {
     tree: Tree,
     session: Session,
@@ -202,8 +203,8 @@ fn a_new_session_has_a_folder_that_nobody_has() {
     }
 }
 
-/// Every fixture keeps every byte when read and written unchanged, also with other line ends or a byte order
-/// mark.
+/// Every fixture keeps every byte when read and written unchanged, also with other line endings or a byte
+/// order mark.
 #[test]
 fn what_did_not_change_keeps_every_byte() {
     for text in [EARLY, LATE, include_str!("template.yaml")] {

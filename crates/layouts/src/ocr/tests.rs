@@ -40,7 +40,7 @@ fn told(tree: &Tree) -> Reading<ForeignSession> {
     Ocr.read(&Folder { spot: &spot, id: &spot.id, worktree: "/w", tree, now: now(), read_as: ReadAs::Found })
 }
 
-/// The folded session.
+/// A session folded from its files.
 fn folded(tree: &Tree) -> Session {
     let actor = Actor::person("ocr", String::new());
     told(tree).value.fold(&actor).expect("a session").1
@@ -295,7 +295,7 @@ fn phases_before_the_current_one_are_shown_by_their_own_file_or_left_out() {
     assert_eq!(publication(&session), [done, done, done, "claimed", "claimed", "claimed", done, current]);
     let more = [("rounds/round-1/reviews/a-1.md", "x"), ("rounds/round-1/discourse.md", "x")];
     let all = publication(&folded(&tree(&[&files[..], &more[..]].concat())));
-    // Aggregated findings have no file of their own.
+    // The aggregation of findings writes no file of its own.
     assert_eq!(all, [done, done, done, done, "claimed", done, done, current]);
 
     let map = json("map", 6);
@@ -384,7 +384,7 @@ fn o10_times_that_were_copied_from_an_example_are_told_and_not_used() {
         said.starts_with("started_at is long before") && said.ends_with("2026-01-27T09:45:00Z"),
         "{said}"
     );
-    // For a folder without a date in its name, the file's modification time counts.
+    // If the name of the folder contains no date, the modification time of the file counts.
     let named = |written: &str| {
         let json = "{\"session_id\":\"x\",\"current_phase\":\"reviews\",\"phase_number\":4,\"started_at\":\"2026-01-20T09:00:00Z\",\"updated_at\":\"2026-01-27T09:45:00Z\"}";
         let mut tree = tree(&[("state.json", json)]);

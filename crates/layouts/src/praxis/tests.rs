@@ -1,4 +1,4 @@
-//! Each rule of the format, with a file of its own.
+//! Tests of each rule of the format, with a file for each.
 
 mod audited;
 mod corpus;
@@ -26,7 +26,7 @@ use serde_json::{Map, Value, json};
 const FIRST_PATH: &str = ".praxis-os/.cache/state/6f1c2c1e-58a4-4d8c-9a57-0d5c3a1b7e90.json";
 const SECOND_NAME: &str = "workflow_default_0b6a1a86-3f0e-4a53-8a5e-7f1d2c9b4e11.json";
 
-/// Two of three phases done, in the first format.
+/// A file in the first format, with two of three phases done.
 const FIRST_FILE: &str = r#"{
   "session_id": "6f1c2c1e-58a4-4d8c-9a57-0d5c3a1b7e90",
   "workflow_type": "ship_v1",
@@ -76,7 +76,7 @@ const FIRST_FILE: &str = r#"{
   }
 }"#;
 
-/// This work in the second format, with an open timing of a phase that does not exist.
+/// The work of `FIRST_FILE` in a file of the second format, with an open timing of a phase that does not exist.
 const SECOND_FILE: &str = r#"{
   "session_id": "workflow_default_0b6a1a86-3f0e-4a53-8a5e-7f1d2c9b4e11",
   "workflow_type": "ship_v1",
@@ -140,7 +140,7 @@ fn second(status: &str) -> String {
     format!("{SECOND}/{status}/{SECOND_NAME}")
 }
 
-/// Files of a project, including one session.
+/// The files of a project, including one session.
 struct Case {
     spot: Spot,
     tree: Tree,
@@ -158,7 +158,7 @@ impl Case {
         Self::new(FIRST_PATH, text)
     }
 
-    /// The first format with other values.
+    /// The session in the first format, with other values.
     fn first_with(change: impl FnOnce(&mut Map<String, Value>)) -> Self {
         let mut fields = crate::json::object(FIRST_FILE.as_bytes()).expect("an object");
         change(&mut fields);
@@ -221,7 +221,7 @@ impl Case {
         changes.pop().map(|change| String::from_utf8(change.content).expect("text"))
     }
 
-    /// The file after these events, and the resulting case.
+    /// The file after a write of these events, and the case with this file.
     fn after(&self, events: &[(&str, Event)]) -> (String, Self) {
         let session = self.session_after(events);
         let text = self.written(&session).expect("a change");

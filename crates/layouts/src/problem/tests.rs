@@ -1,5 +1,5 @@
-//! The sentence of every problem, to the letter: people and agents know them, and end-to-end tests rely on
-//! some.
+//! The exact sentence of every problem: people and agents know these sentences, and end-to-end tests rely on
+//! some of them.
 
 use super::{
     AgainstTheLog, Change, Damage, Disagreement, Elsewhere, Incomplete, OfItem, OfRegistry, Problem, Range,

@@ -34,7 +34,7 @@ fn run(ordinal: u32) -> Event {
     Event::RunStarted { workflow: plan.workflow, ordinal, phases: plan.phases, definition: None }
 }
 
-/// A review that reached this phase: all earlier ones are claimed.
+/// Events of a review that reached this phase; all earlier phases are claimed.
 fn reached(ordinal: u32, phase: &str) -> Vec<Event> {
     let mut events = vec![run(ordinal)];
     for before in PHASES.iter().take_while(|before| **before != phase) {
@@ -69,7 +69,7 @@ fn folded(events: &[Event]) -> (Session, ItemBook) {
     (Session::fold(&recorded).expect("a session"), ItemBook::fold(&recorded))
 }
 
-/// The changes to `ours` after somebody turned `base` into `theirs`.
+/// The changes to `ours` after somebody changed the files from `base` to `theirs`.
 fn brought_in(ours: &[Event], base: &[Event], theirs: &[Event]) -> Draft {
     let (session, items) = folded(ours);
     let (base, theirs) = (folded(base), folded(theirs));
@@ -82,7 +82,7 @@ fn brought_in(ours: &[Event], base: &[Event], theirs: &[Event]) -> Draft {
     draft
 }
 
-/// The changes if only they changed something.
+/// The changes if only the files changed, and not the log.
 fn edited(base: &[Event], theirs: &[Event]) -> Draft {
     brought_in(base, base, theirs)
 }
@@ -295,7 +295,7 @@ fn what_is_added_belongs_to_the_run_that_goes_on_where_files_cannot_tell_of_it()
     let draft = brought_in(&ours, &base, &theirs);
     let run = |id: &str| draft.items().get(&item(id)).expect("an item").run.ordinal;
     assert_eq!((run("r-1"), run("r-2")), (1, 2), "{:?}", draft.events());
-    // Files with both runs say which one they mean.
+    // If files contain both runs, they say to which one an item belongs.
     let draft = brought_in(&ours, &ours, &with(ours.clone(), [added("r-2", "Two")]));
     assert_eq!(draft.items().get(&item("r-2")).expect("an item").run.ordinal, 1);
 }
@@ -376,7 +376,7 @@ fn a_run_that_files_show_begins_once_and_only_as_the_next() {
     assert_eq!(draft.events(), [], "what is older than what it would prove does not count");
 }
 
-/// Whatever two sides do to one session, their changes in the file survive.
+/// Whatever the log and the files do to one session, the changes in the file survive.
 #[test]
 fn an_edit_is_never_lost() {
     let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
@@ -425,7 +425,7 @@ fn an_edit_is_never_lost() {
     assert!(changed > 250, "{changed} of 500 edits moved the phase");
 }
 
-/// A session that people and agents worked on here.
+/// A session on which people and agents worked by commands.
 fn worked_on(events: &[Event]) -> (Session, ItemBook) {
     let anna = Actor::person("anna", "h");
     let recorded: Vec<Recorded> =
@@ -433,7 +433,7 @@ fn worked_on(events: &[Event]) -> (Session, ItemBook) {
     (Session::fold(&recorded).expect("a session"), ItemBook::fold(&recorded))
 }
 
-/// The files moved from reviews to aggregation, with a file that proves the reviews.
+/// The files advanced from reviews to aggregation, and another file proves the reviews.
 fn reviews_shown(ours: &[Event]) -> Draft {
     let (session, items) = worked_on(ours);
     let mut theirs = reached(1, "reviews");
@@ -466,7 +466,7 @@ fn b1_a_file_never_overrules_a_gate_of_ours_that_failed() {
     ours.push(Event::GateFailed { phase: name("reviews"), attempt: AttemptReport::default() });
     let draft = reviews_shown(&ours);
     assert!(is_contested(&draft, "reviews"));
-    // The edit itself is adopted: work continued.
+    // The edit itself is adopted, because work continued.
     assert!(draft.is_in_progress(&name("aggregation")));
 }
 

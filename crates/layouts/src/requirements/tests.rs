@@ -1,4 +1,4 @@
-//! The format's rules, by numbered behaviour, where they need no disk.
+//! The rules of the framework, by numbered behaviour, as far as they need no disk.
 
 mod agents;
 mod configuration;

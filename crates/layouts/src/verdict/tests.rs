@@ -1,4 +1,4 @@
-//! The table of cases: our write, the current content, pending writes, and the verdict.
+//! A table of cases: our write, the current content, and pending writes give a verdict.
 
 mod wholeness;
 
@@ -10,7 +10,8 @@ const EDIT: &str = "v1 and an edit";
 const EDIT_OF_OURS: &str = "v2 and an edit";
 const ME: &str = "session";
 
-/// In a shared file, lines that begin with `me` are the session's. Content ending in "…" is torn.
+/// A format whose files may be shared: lines that begin with `me` are the session's. Content that ends in "…"
+/// is torn.
 struct Format {
     is_shared: bool,
 }
@@ -41,7 +42,7 @@ impl Own for Format {
     }
 }
 
-/// Journal and disk as texts; hashes are computed from them.
+/// A write journal and files as texts, from which hashes are computed.
 #[derive(Clone)]
 struct Case {
     role: Role,
@@ -52,10 +53,11 @@ struct Case {
     is_unusable: bool,
     wrote: Option<(&'static str, &'static str, Vec<&'static str>, bool)>,
     waiting: Option<&'static str>,
-    /// Written content, expected replaced content, whether it was of this row, session.
+    /// The written content, the content that it should replace, true if the write was of this row, and the
+    /// session.
     put: Option<(&'static str, Option<&'static str>, bool, &'static str)>,
     backup: Option<&'static str>,
-    /// The backup's content when it became the backup, and whether it is still that file.
+    /// The content of the backup when it became the backup, and true if it is still the same file.
     noted: Option<(&'static str, Option<bool>)>,
 }
 
@@ -76,7 +78,7 @@ fn file() -> Case {
     }
 }
 
-/// A file that we wrote over [`BEFORE`], not confirmed.
+/// A file that we wrote over [`BEFORE`], but whose write is not confirmed.
 fn unconfirmed() -> Case {
     Case { wrote: Some((OURS, BEFORE, vec![], false)), ..file() }
 }
@@ -107,7 +109,7 @@ impl Case {
         self
     }
 
-    /// The last write was of this row, and what it replaced is dealt with.
+    /// The case with a last write of this row whose replaced content has become the backup.
     fn dealt_with(mut self) -> Self {
         self.put = Some((OURS, None, true, ME));
         self
@@ -256,7 +258,7 @@ fn a_marker_is_told_by_being_there() {
     ]);
 }
 
-/// A command is in the log, but its file's write is not confirmed.
+/// A command is in the log, but the write of its file is not confirmed.
 #[test]
 fn a_write_that_did_not_get_there_is_a_leftover_and_an_edit_before_it_takes_nothing_back() {
     let early = |state| Verdict { base: Base::Previous, ..is(state) };
@@ -287,7 +289,7 @@ fn a_write_that_did_not_get_there_is_a_leftover_and_an_edit_before_it_takes_noth
     ]);
 }
 
-/// The arrival of our write is judged by that row's own previous version.
+/// The arrival of our write is judged by the row's own previous version.
 #[test]
 fn an_edit_is_of_ours_only_if_this_very_write_has_arrived() {
     let edited = |base| Verdict { base, ..is(FileState::Edited) };
@@ -505,8 +507,9 @@ fn of_a_shared_file_only_the_own_part_is_an_edit() {
     ]);
 }
 
-/// Another session's write replaced what this one is to replace, and made it the backup. This session's row
-/// has lines of others that are in no file, so what is there must not count as an edit of it.
+/// Another session's write replaced the content that this session's write should replace, and made it the
+/// backup. This session's row has lines of other sessions that are in no file, so the file's content must not
+/// count as an edit of the row.
 #[test]
 fn f1_a_write_of_another_session_does_not_make_ours_arrive() {
     let early = |state| Verdict { base: Base::Previous, ..is(state) };
@@ -522,8 +525,8 @@ fn f1_a_write_of_another_session_does_not_make_ours_arrive() {
     ]);
 }
 
-/// Another process saw the content and adopted this session's part of it; a write that did not know of it then
-/// replaced it.
+/// Another process saw the content and adopted this session's part of it. A write that did not know the
+/// content then replaced it.
 #[test]
 fn f1_replaced_lines_of_others_are_displaced_although_the_own_part_was_adopted() {
     const SEEN: &str = "me 1\nyou 2\n";

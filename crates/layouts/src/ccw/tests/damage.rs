@@ -1,4 +1,4 @@
-//! Damaged files: never a panic, never an overwrite of unreadable content.
+//! Damaged files: reading never panics, and a write never replaces unreadable content.
 
 use super::*;
 use crate::json;
@@ -14,7 +14,7 @@ fn place(seed: &mut u64, length: usize) -> usize {
     usize::try_from(step(seed) % length.max(1) as u64).expect("in range")
 }
 
-/// Bytes changed, removed or doubled, or format words in wrong places.
+/// A file with bytes changed, removed or doubled, or with words of the format in wrong places.
 fn mutated(text: &[u8], seed: &mut u64) -> Vec<u8> {
     const WORDS: [&str; 8] = ["null", "{}", "[]", "\"impl-1\"", "-1e999", "\"PLAN\"", "}", "\\u0000"];
     let mut bytes = text.to_vec();
@@ -56,8 +56,8 @@ fn mutated_files_never_panic_and_what_cannot_be_read_is_not_written_over() {
             let before = tree.content(&change.path);
             let is_broken = before.is_some_and(|bytes| json::object(bytes).is_err());
             broken += usize::from(is_broken);
-            // The engine quarantines a broken session file before this one replaces it; nothing else is
-            // touched.
+            // The engine quarantines a broken session file before the layout's write replaces it; no other
+            // file is touched.
             let may =
                 !is_broken || change.path == REGISTRY || reading.value.unreadable.contains(&change.path);
             assert!(may, "{} was written over", change.path);

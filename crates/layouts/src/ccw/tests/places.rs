@@ -82,8 +82,8 @@ fn only_folders_of_the_right_name_are_sessions() {
     ] {
         assert_eq!(Ccw.identify(path, true), None, "{path}");
     }
-    // Elsewhere, where only a registry line names a session, it also needs its state; its tree has it beside
-    // the home.
+    // A folder elsewhere, which only a registry line names, also needs a state file. In the session's tree,
+    // the folder is beside the home.
     for (path, in_tree) in
         [(".workflow/2026/WFS-a", "2026/WFS-a"), ("docs/WFS-a", "../docs/WFS-a"), ("WFS-a", "../WFS-a")]
     {
@@ -96,7 +96,7 @@ fn only_folders_of_the_right_name_are_sessions() {
     assert_eq!(spot_at(".workflow/WFS-a").known_by, None);
     let state = spot_at(".workflow/active/tmp").known_by;
     assert_eq!(state.as_deref(), Some(".workflow/active/tmp/workflow-session.json"));
-    // Two names never become the same id.
+    // Two names never lead to the same id.
     assert_ne!(spot_at(".workflow/WFS-ä").id, spot_at(".workflow/WFS-ö").id);
 }
 
@@ -137,10 +137,10 @@ fn the_place_is_the_state() {
     let active = tree(&[("active/WFS-login/workflow-session.json", json)]);
     let session = told_at(".workflow/active/WFS-login", &active).value.fold(&actor()).expect("a session").1;
     assert_eq!(session.lifecycle.name(), "active");
-    // It was moved since, and is found at its new place.
+    // The session was moved, and is found at its new place.
     let session = told_at(".workflow/active/WFS-login", &archived).value.fold(&actor()).expect("a session").1;
     assert_eq!(session.lifecycle.name(), "completed");
-    // Those have no registry, and get none.
+    // Later releases have no registry, and get none.
     let spot = spot_at(".workflow/active/WFS-login");
     let folder = Folder {
         spot: &spot,
@@ -166,7 +166,8 @@ fn a_new_folder_has_a_plans_template_and_a_place_for_tasks() {
     assert!(!documents::has(&details(&tree).documents, PLAN));
 }
 
-/// `IMPL_PLAN.md`, `TODO_LIST.md`, `.summaries/`, `.brainstorming/`, `reports/`, `issues/`, `REVIEW.md`, `test-results.json`.
+/// The documents are `IMPL_PLAN.md`, `TODO_LIST.md`, `.summaries/`, `.brainstorming/`, `reports/`, `issues/`,
+/// `REVIEW.md` and `test-results.json`.
 #[test]
 fn every_document_of_the_format_is_seen_and_what_was_said_is_not_looked_at() {
     let files = [

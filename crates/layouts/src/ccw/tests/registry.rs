@@ -1,4 +1,4 @@
-//! session_status.jsonl: a session's own line, and nobody else's.
+//! The lines of session_status.jsonl: a session's own line changes, and nobody else's.
 
 use super::*;
 use crate::capabilities::shared_part;
@@ -196,7 +196,7 @@ fn a_share_is_the_sessions_lines_and_edits_of_others_are_kept() {
     assert_eq!(share(&format!("{OTHER}\n{LINE}\r\n")), Some(LINE.as_bytes().to_vec()));
     assert_eq!(share(OTHER), Some(Vec::new()));
     assert_eq!(shared_part(&Ccw, &spot_at(FOLDER), "WFS-login/workflow-session.json", b"{}"), None);
-    // Another writer changed the other line and added one while we wrote ours.
+    // Another writer changed the other session's line and added a line while leftoff wrote its own.
     let base = format!("{OTHER}\n{LINE}\n");
     let changed = OTHER.replace("active", "paused");
     let theirs = format!("{changed}\n{LINE}\n{{\"id\":\"WFS-new\"}}\n");
@@ -212,7 +212,7 @@ fn a_share_is_the_sessions_lines_and_edits_of_others_are_kept() {
     );
 }
 
-/// The line that counts may equal, byte for byte, one hidden by an older duplicate.
+/// The line that counts may be equal, byte for byte, to one that an older duplicate hides.
 #[test]
 fn a_session_that_is_written_beside_others_has_one_line_then() {
     let paused = LINE.replace("active", "paused");
@@ -245,7 +245,7 @@ fn keys_that_another_writer_dropped_from_a_line_come_back_and_dropped_lines_do_n
     assert_eq!(String::from_utf8(merged).expect("text"), format!("{expected}\n"));
 }
 
-/// Splitting the registry gives each session what it would find in the whole.
+/// Splitting the registry gives each session the lines that it would find in the whole registry.
 #[test]
 fn the_lines_of_each_session_are_cut_from_the_whole() {
     let other = LINE.replace("WFS-login", "WFS-other");
@@ -258,7 +258,7 @@ fn the_lines_of_each_session_are_cut_from_the_whole() {
     }
 }
 
-/// Missing lines are added if there is a registry or could be one.
+/// Missing lines are added if the project has a registry or could have one.
 #[test]
 fn sessions_without_a_line_are_told_except_in_later_releases() {
     let there = [".workflow/WFS-a/workflow-session.json", ".workflow/WFS-login/workflow-session.json"];

@@ -37,14 +37,14 @@ fn begun(title: &str, taken: &dyn Fn(&str) -> bool) -> String {
     path.strip_prefix(".workflow/").expect("below the home").to_owned()
 }
 
-/// The seed tree with other bytes in one file.
+/// The files of the example session, with other bytes in one of them.
 fn seed_with(path: &str, bytes: &[u8]) -> Tree {
     let mut tree = seed();
     tree.insert(path, Entry::File(bytes.to_vec()));
     tree
 }
 
-/// Exactly one warning for this file with these words, and a session that folds.
+/// Expects exactly one warning for this file, which contains these words, and a session that folds.
 #[track_caller]
 fn check_told(tree: &Tree, path: &str, words: &str) {
     let found = warnings(tree);
@@ -238,7 +238,7 @@ fn every_field_of_the_session_file_with_a_wrong_type_is_named_and_kept() {
             assert_eq!(&json_at(&noted, STATE)[key], value, "{field} was written over");
         }
     }
-    // Nothing else gives the phase or the status.
+    // No other key gives the phase or the status.
     check_warnings(&with_state(r#"{"phase":3}"#), &["phase is 3, not a string", "current_phase is missing"]);
     check_warnings(
         &with_state(r#"{"current_phase":[],"phase":"REVIEW"}"#),

@@ -141,7 +141,8 @@ fn a_session_that_nobody_can_read_and_nobody_calls_active_is_not() {
     assert_eq!(folded(&registered).0.lifecycle.name(), "active", "the registry calls it so");
 }
 
-/// Monday's session is still active on Friday: inactivity is reported, but pauses nothing.
+/// A session that was active on Monday is still active on Friday: inactivity is reported, but does not pause
+/// a session.
 #[test]
 fn inactivity_never_pauses() {
     let (session, _) = folded(&with_state(

@@ -1,4 +1,4 @@
-//! Writing a session to its files: only changes, and no loss of foreign content.
+//! Writing a session to its files changes only what differs, and loses no foreign content.
 
 use super::*;
 use model::event::ItemEvent;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 const STATE: &str = "WFS-login/workflow-session.json";
 
-/// Everything that other writers are known to add.
+/// A state file with everything that other writers are known to add.
 pub(super) fn rich() -> String {
     r#"{ "created_at": "2026-01-28T10:00:00Z", "updated_at":"2026-01-31T10:00:00Z","description":"d",
  "session_id":"WFS-login","project":"Log in","type":"complex","current_phase":"PLAN","phase":"PLAN","status":"active",
@@ -141,7 +141,7 @@ fn lifecycles_are_written_as_the_layout_can_say_them() {
     assert_eq!((&json["status"], &json["last_error"]), (&json!("paused"), &json!("no disk")));
     assert_eq!(folded(&failed_tree).0.lifecycle.name(), "failed");
     assert!(text(&failed_tree, "session_status.jsonl").contains("\"status\":\"paused\""));
-    // A pause afterwards is not a failure.
+    // Pausing the session afterwards does not make it a failure.
     let resumed = Event::SessionResumed { worktree: "/w".to_owned(), parallel: false, machine: None };
     let again = after(&failed_tree, &[resumed.clone(), paused()]);
     assert_eq!(folded(&again).0.lifecycle.name(), "paused");
@@ -182,11 +182,11 @@ fn a_phase_that_only_the_status_told_is_kept_when_another_status_takes_its_place
         assert_eq!(json_at(&moved, STATE)["current_phase"], "IMPLEMENT");
         check_warnings(&moved, &[]);
     }
-    // The other source suffices.
+    // A key that names the phase suffices.
     let named = r#"{"current_phase":"VIBE","status":"implementing"}"#;
     let paused = Event::SessionPaused { reason: "r".to_owned(), context: None, saved: Vec::new() };
     assert_eq!(json_at(&after(&with_state(named), &[paused]), STATE)["current_phase"], "VIBE");
-    // Their tool uses only the status, and ignores what we wrote beside it.
+    // The tool of later releases goes by the status alone, and ignores other keys.
     assert_eq!(phase(r#"{"current_phase":"IMPLEMENT","status":"reviewing"}"#), "review");
     assert_eq!(phase(r#"{"current_phase":"IMPLEMENT","status":"active"}"#), "implement");
 }
@@ -299,7 +299,7 @@ fn an_attempt_is_counted_once() {
     assert_eq!(written(&working, &[]), []);
 }
 
-/// Regression: archiving marked every task completed.
+/// Archiving a session once marked all of its tasks completed.
 #[test]
 fn closing_a_session_leaves_every_task_as_it_is() {
     let before = seed();
@@ -323,7 +323,7 @@ fn what_stands_in_the_way_and_is_no_object_stays() {
     assert_eq!(json["current_phase"], "IMPLEMENT");
 }
 
-/// Later releases say `in_progress`; we write the words that they know.
+/// Later releases say `in_progress`, and their files get the words that they know.
 #[test]
 fn a_task_that_goes_on_is_called_so_in_the_words_of_its_neighbours() {
     let begun = Event::Item(ItemEvent::ItemStarted { id: id("impl-2") });
@@ -338,7 +338,7 @@ fn a_task_that_goes_on_is_called_so_in_the_words_of_its_neighbours() {
     assert_eq!(status("cancelled"), "in_progress");
 }
 
-/// Agents update only a task's file: a task completed there is no longer current.
+/// Agents update only a task's own file: a task completed there is no longer a current task.
 #[test]
 fn a_task_that_was_completed_in_its_file_is_no_current_one_after_the_next_write() {
     let mut tree = seed();

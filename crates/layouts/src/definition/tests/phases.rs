@@ -1,4 +1,4 @@
-//! Phases, alone and in relation to one another.
+//! Rules for single phases, and for phases in relation to one another.
 
 use super::{check, check_phase, only_mistake};
 

@@ -1,4 +1,4 @@
-//! The result of reading valid definitions.
+//! The result of reading a valid definition.
 
 use super::super::{Place, read, template};
 use crate::builtin;
@@ -125,7 +125,7 @@ fn phases_arrive_in_order_with_what_they_say() {
     assert_eq!(build.items.as_deref(), Some("task"));
     assert!(!build.strict);
     assert!(done.terminal && done.needs.is_empty());
-    // In source order: people are asked for evidence in this order.
+    // The evidence stays in source order, in which people are asked for it.
     let evidence: Vec<_> =
         build.evidence.iter().map(|entry| (entry.name.as_str(), entry.value_type, entry.required)).collect();
     assert_eq!(evidence, [("tests", ValueType::Integer, true), ("coverage", ValueType::Number, false)]);
@@ -199,7 +199,7 @@ fn the_template_reads_under_its_new_name() {
     assert_eq!(workflow.name, name("ship-it"));
     assert_eq!(workflow.title, "Ship it");
     assert!(!text.contains("your-workflow"));
-    // Commented-out lines must be valid too.
+    // Lines that the template comments out must be valid, too.
     let uncommented: String = text
         .lines()
         .map(|line| match line.trim_start().strip_prefix("# ") {

@@ -1,4 +1,4 @@
-//! The schema against the reader: the same keys and words, and both accept the same definitions.
+//! Compares the schema with the reader: both have the same keys and words, and accept the same definitions.
 
 use super::super::{INDEXINGS, KEYS, ON_COMPLETES, check, declared, phase, requirement, schema, template};
 use super::readings::WHOLE;
@@ -78,7 +78,8 @@ fn names<T>(choices: &[(&'static str, T)]) -> Vec<&'static str> {
     choices.iter().map(|(name, _)| *name).collect()
 }
 
-/// Why a value does not match: enough of JSON Schema for ours. Patterns are covered by the reader's tests.
+/// Why a value does not match a schema. Implements only the part of JSON Schema that the schema of
+/// definitions uses; the tests of the reader cover patterns.
 fn misfit(root: &Value, schema: &Value, value: &Value) -> Option<String> {
     schema
         .as_object()

@@ -1,4 +1,4 @@
-//! Every key of the schema: its place in the model, and that setting it changes only its own line.
+//! Every key of the schema: its place in the model, and that setting the key changes only its own line.
 
 use super::*;
 use crate::reconcile::{Draft, Laid, drop_listed, drop_parts, reconcile, withdraw};
@@ -41,7 +41,7 @@ fn done(read: &Read, text: &str) -> Event {
     item(ItemEvent::ItemCompleted { id: id(text), run: known.run.clone(), phase: known.phase.clone() })
 }
 
-/// These events change these lines and `last_activity`, nothing else.
+/// Expects that these events change these lines and `last_activity`, and nothing else.
 #[track_caller]
 fn check(before: &str, events: Vec<Event>, lines: &[(&str, &str)]) {
     let mut expected = before.to_owned();
@@ -104,7 +104,7 @@ fn needs_review_is_kept_apart_from_in_progress() {
     assert!(matches!(reviewed.session.run().expect("a run").phases[1].state, PhaseState::NeedsReview { .. }));
     let text = LATE.replace("status: \"needs_review\" ", "status: \"in_progress\" ");
     assert_eq!(read(whole(&text)).statuses()[1], "in_progress");
-    // Also for the current stage, and for a section.
+    // The status also exists for the current stage, and for a section.
     let text = LATE
         .replace("current_stage: 4", "current_stage: 2")
         .replace("name: paragraph_writing", "name: essay_structuring");
@@ -447,7 +447,7 @@ fn edits_of_every_kind_are_taken_in_and_never_reverted() {
     }
 }
 
-/// A lowered `total_paragraphs`: an unapproved paragraph is dropped; one with work on it stays and is
+/// A lowered `total_paragraphs` drops an unapproved paragraph; a paragraph with work on it stays and is
 /// reported.
 #[test]
 fn fewer_paragraphs_in_the_file_drop_those_that_nobody_worked_on() {
@@ -482,7 +482,7 @@ fn fewer_paragraphs_in_the_file_drop_those_that_nobody_worked_on() {
     assert_eq!(draft.events(), [], "how many there are is not said: none goes");
 }
 
-/// A claim that was resolved and is open again.
+/// A claim that was resolved, and that the file calls unresolved again.
 #[test]
 fn a_claim_that_is_called_unresolved_again_is_open_again() {
     let settled = read(whole(&LATE.replace("resolved: false", "resolved: true")));
@@ -497,7 +497,8 @@ fn a_claim_that_is_called_unresolved_again_is_open_again() {
     assert_eq!(draft.session().notes.len(), 2, "and it is no other one");
 }
 
-/// A minor revision by the pipeline itself: the thesis in progress again, everything after it flagged.
+/// A minor revision by the pipeline itself: the thesis is in progress again, and every later stage needs
+/// review.
 #[test]
 fn a_revision_in_the_file_is_a_revision_in_the_log() {
     let text = LATE
@@ -571,7 +572,7 @@ fn another_run_begins_without_the_sections_of_the_one_before() {
     assert_eq!(session.runs[0].phases[3].items, run.phases[3].items);
 }
 
-/// Removed from the middle of a list: dropped if nobody worked on it, reported otherwise.
+/// A section removed from the middle of a list is dropped if nobody worked on it, and reported otherwise.
 #[test]
 fn a_section_that_is_not_listed_any_more_goes_unless_somebody_worked_on_it() {
     let base = read(whole(&LATE.replace("verified_claims: 4", "verified_claims: 0")));

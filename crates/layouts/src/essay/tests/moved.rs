@@ -1,4 +1,4 @@
-//! A moved folder: its state keeps the old paths until it is written.
+//! A moved folder: the state has the old paths until it is written.
 
 use super::*;
 
@@ -31,7 +31,7 @@ fn a_write_names_the_folder_as_it_is_now_and_none_without_a_change() {
     assert_eq!(text, here);
 }
 
-/// A known session has the old paths in its log.
+/// The log of a known session has the old paths.
 #[test]
 fn the_old_place_in_the_log_is_not_written_over_the_new_one() {
     let known = read(whole(LATE));

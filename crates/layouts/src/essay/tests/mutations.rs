@@ -1,4 +1,4 @@
-//! Random changes to files: never a panic, never an overwrite of unreadable or foreign content.
+//! Random changes to files: reading never panics, and a write never replaces unreadable or foreign content.
 
 use super::*;
 use serde_json::Value;
@@ -44,7 +44,7 @@ fn mutated(text: &str, random: &mut Random) -> Vec<u8> {
             2 if !bytes.is_empty() => bytes[at] = u8::try_from(random.below(256)).expect("a byte"),
             3 => drop(bytes.splice(at..at, PIECES[random.below(PIECES.len())].bytes())),
             4 => {
-                // A whole line repeated or removed.
+                // One line is repeated or removed as a whole.
                 let text = String::from_utf8_lossy(&bytes).into_owned();
                 let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
                 let (from, to) = (random.below(lines.len().max(1)), random.below(lines.len().max(1)));
@@ -79,7 +79,7 @@ fn a_mutated_state_is_read_or_recovered_and_writing_back_changes_nothing() {
         if read.unreadable.is_empty() {
             readable += 1;
             let written = read.written_after(Vec::new());
-            // Only required values are ever filled in, and no existing value is removed.
+            // A write fills in only required values, and removes no existing value.
             if let Some(written) = written {
                 let (before, _) = yaml::object(&bytes).expect("it was read");
                 let (after, _) = yaml::object(written.as_bytes()).expect("it can be read");
@@ -93,7 +93,7 @@ fn a_mutated_state_is_read_or_recovered_and_writing_back_changes_nothing() {
     assert!(readable > 200 && recovered > 100, "{readable} {recovered}");
 }
 
-/// Every existing value is preserved.
+/// Expects that every value of `before` is in `after`.
 #[track_caller]
 fn keeps(before: &Value, after: &Value, path: &str) {
     match (before, after) {

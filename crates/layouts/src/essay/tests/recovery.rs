@@ -1,4 +1,4 @@
-//! Three levels of recovery, each with its report: the backup, the artifacts, a person.
+//! The three levels of recovery, each with its report: from the backup, from the artifacts, and by a person.
 
 use super::*;
 use crate::essay::recover::{sections_of_draft, sections_of_outline};
@@ -10,7 +10,7 @@ fn at(read: &Read) -> (String, Vec<&'static str>) {
     (read.session.run().expect("a run").current().id().to_string(), read.statuses())
 }
 
-/// The engine restores the backup; this is what the layout reports.
+/// The engine restores the backup; the layout only reports it.
 #[test]
 fn level_1_the_backup() {
     assert_eq!(
@@ -34,7 +34,7 @@ fn level_1_the_backup() {
     assert!(Essay.is_whole(STATE, LATE.as_bytes()) && Essay.is_whole(STATE, EARLY.as_bytes()));
 }
 
-/// The session inferred from these artifacts: its stage and statuses.
+/// Infers a session from these artifacts, and expects this stage and these statuses.
 #[track_caller]
 fn level_2(files: &[(&str, &str)], stage: &str, statuses: [&str; 4]) -> Read {
     let mut all = files.to_vec();
@@ -119,7 +119,7 @@ fn level_2_an_empty_file_shows_nothing_and_a_final_essay_all() {
     );
 }
 
-/// A later file without an earlier one: the earlier stage counts as done, without proof.
+/// A later file without an earlier one: the earlier stage counts as done, but without proof.
 #[test]
 fn level_2_what_no_file_shows_is_claimed() {
     let read = level_2(

@@ -1,5 +1,5 @@
-//! Errors in each field of a state: reported with the full name, in the words of `set`, while the rest of the
-//! session works and no wrong byte is overwritten.
+//! Errors in each field of a state: reported with the field's full name, in the words of `set`, while the
+//! rest of the session works and no wrong byte is overwritten.
 
 use super::*;
 use model::note::NoteKind;
@@ -9,7 +9,7 @@ fn paused() -> Event {
     Event::SessionPaused { reason: "r".to_owned(), context: None, saved: Vec::new() }
 }
 
-/// The late session with one line replaced: one warning, and our writes keep the line.
+/// Replaces one line of the late session, and expects one warning and a write that keeps the line.
 #[track_caller]
 fn check(old: &str, new: &str, expected: &str) -> Read {
     assert!(LATE.contains(old), "{old:?} is not in the text");
@@ -149,7 +149,7 @@ fn every_field_with_words_of_its_own_is_told_when_it_has_another() {
     assert_eq!(read.session.fields["pushback_level"], "loud", "it is taken as its author wrote it");
 }
 
-/// YAML 1.1, as the pipeline's own reader uses.
+/// The pipeline's own reader uses YAML 1.1, in which these values are numbers and booleans.
 #[test]
 fn numbers_and_flags_of_older_yaml_are_what_they_were_meant_as() {
     let text = LATE

@@ -1,8 +1,8 @@
-//! The checks on loading a state, one test per row; and oddities of the file.
+//! The checks of a state when it is loaded, one test per row, and odd values in the file.
 
 use super::*;
 
-/// The late session with one replacement, and the reports about it.
+/// Replaces one text in the late session, and expects this report.
 #[track_caller]
 fn check(old: &str, new: &str, expected: &str) {
     assert!(LATE.contains(old), "{old:?} is not in the text");

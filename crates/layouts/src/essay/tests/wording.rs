@@ -1,4 +1,4 @@
-//! The pipeline's own wording, verbatim.
+//! The exact wording of the pipeline's messages.
 
 use super::*;
 use crate::layout::SessionToPublish;

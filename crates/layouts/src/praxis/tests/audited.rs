@@ -1,4 +1,4 @@
-//! Errors found in files of real sessions: idle time, errors, evidence, timings.
+//! Errors that were found in files of real sessions: idle time, errors, evidence, timings.
 
 use super::*;
 use model::gate::{AttemptOutcome, CheckResult};
@@ -8,14 +8,14 @@ fn fields(text: &str) -> Map<String, Value> {
     crate::json::object(text.as_bytes()).expect("an object")
 }
 
-/// The newest format with other values.
+/// The session in the newest format, with other values.
 fn seed_with(change: impl FnOnce(&mut Map<String, Value>)) -> Case {
     let mut fields = fields(SEED_FILE);
     change(&mut fields);
     Case::first(&Value::Object(fields).to_string())
 }
 
-/// A strict gate of phase 1 that requires most tests to pass.
+/// The case with a strict gate of phase 1, which requires most tests to pass.
 fn with_gate(case: Case) -> Case {
     let metadata = r#"{"workflow_type": "ship_v1", "version": "v1", "total_phases": 3,
         "description": "Ships a change", "phases": [
@@ -39,7 +39,7 @@ fn p3_when_the_file_was_last_written_is_when_something_last_happened() {
             "2026-02-01T11:55:00Z",
         ),
         (seed_with(|fields| fields["updated_at"] = json!("2026-02-01T11:55:00Z")), "2026-02-01T11:55:00Z"),
-        // The writer's clock was ahead.
+        // The clock of the file's writer was ahead.
         (seed_with(|fields| fields["updated_at"] = json!("2026-02-03T00:00:00Z")), "2026-02-01T12:00:00Z"),
     ] {
         let session = case.session();
@@ -122,7 +122,7 @@ fn p5_an_error_stays_when_the_session_is_resumed() {
     for case in [Case::first(SEED_FILE), Case::first(FIRST_FILE)] {
         let (_, failed) = case.after(&[(at, failed.clone())]);
         assert_eq!(failed.session().lifecycle.name(), "failed");
-        // At the same moment, as with a test clock.
+        // Both events have the same time, as with a clock set by a test.
         let (text, on) = failed.after(&[(at, resumed.clone())]);
         assert_eq!(fields(&text)["lifecycle"]["last_error"], json!("disk full"));
         assert_eq!(on.session().lifecycle.name(), "active");
@@ -155,7 +155,7 @@ fn p6_a_failed_attempt_of_version_2_keeps_its_time() {
     assert_eq!(last.at.to_string(), "2025-11-02T09:30:00Z");
 }
 
-/// In the newest format a timing without an end means a phase in progress.
+/// In the newest format, a timing without an end means that the phase is in progress.
 #[test]
 fn a_skipped_phase_has_no_open_timing() {
     let skip = |number| Event::PhaseSkipped {
@@ -175,7 +175,7 @@ fn a_skipped_phase_has_no_open_timing() {
     assert!(fields(&text)["phase_timings"]["2"]["completed_at"].is_string(), "{text}");
 }
 
-/// Only the last phase has a time: what lies between the beginning and it was more than this phase.
+/// Only the last phase has a time: more than this phase happened between the session's start and that time.
 #[test]
 fn p9_a_phase_after_untimed_ones_has_no_length() {
     let case = Case::first_with(|fields| {
@@ -189,7 +189,7 @@ fn p9_a_phase_after_untimed_ones_has_no_length() {
     assert_eq!(case.written(&session), None);
 }
 
-/// The gate's own words, not its lambda alone.
+/// A failed check is explained in the words of the gate, not only by its lambda.
 #[test]
 fn p4_a_failed_check_says_what_the_gate_says_about_its_field() {
     let described = "evidence_schema:\n  coverage: {type: integer, required: true, validator: enough, \

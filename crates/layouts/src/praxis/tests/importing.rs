@@ -1,4 +1,4 @@
-//! Importing an older file into the newest format keeps everything it said.
+//! Importing an older file into the newest format keeps all of its content.
 
 use super::*;
 

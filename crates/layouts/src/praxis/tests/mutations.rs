@@ -1,8 +1,8 @@
-//! Files damaged in every way: never a panic, and unreadable content is never silently overwritten.
+//! Files with any kind of damage: reading never panics, and unreadable content is never silently overwritten.
 
 use super::*;
 
-/// Bytes changed, removed, doubled or truncated, in a deterministic sequence.
+/// The text with bytes changed, removed, doubled or cut off, in a deterministic sequence.
 fn mutated(text: &str, seed: &mut u64) -> Vec<u8> {
     let mut bytes = text.as_bytes().to_vec();
     let mut random = |below: usize| {
@@ -53,7 +53,7 @@ fn mutated_sessions_never_make_it_panic_and_nothing_is_lost_when_nothing_changes
         assert!(session.run().is_some());
         if told.unreadable.is_empty() {
             readable += 1;
-            // Oddities may be corrected, once; nothing else may change.
+            // A write may correct odd values, once, and change nothing else.
             if let Some(text) = case.written(&session) {
                 let again = Case::new(&path, &text);
                 assert_eq!(again.written(&again.session()), None, "{text}");

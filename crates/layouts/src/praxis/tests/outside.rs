@@ -1,10 +1,10 @@
-//! Edits by the tool itself or by hand to a known file: adopted, and never reverted.
+//! Edits of a known session's file by the tool itself or by hand are adopted, and never reverted.
 
 use super::*;
 use crate::layout::Merge;
 use crate::reconcile::{Draft, Laid, reconcile};
 
-/// A known session with its file as last written.
+/// A known session, with its file as leftoff last wrote it.
 struct Known {
     session: Session,
     file: Case,
@@ -15,7 +15,7 @@ impl Known {
         Self { session: file.session(), file }
     }
 
-    /// Another writer changes the file; then a command adopts that and writes.
+    /// Another writer changes the file; then a command adopts the change and writes the file.
     fn changed(self, at: &str, change: impl FnOnce(&mut Map<String, Value>)) -> Self {
         let mut fields = self.fields();
         change(&mut fields);
@@ -64,7 +64,7 @@ impl Known {
     }
 }
 
-/// The tool completes phase 2, or fails to: its single artifact replaces the previous one.
+/// The tool completes phase 2, or fails to: the only artifact that it keeps replaces the previous one.
 fn tool(fields: &mut Map<String, Value>, at: &str, n: u32, passes: bool) {
     fields["phase_artifacts"]["2"] = json!({"phase_number": 2, "evidence": {"n": n}, "outputs": {},
         "commands_executed": [], "timestamp": at});
@@ -101,7 +101,7 @@ fn every_attempt_of_the_tool_is_kept_in_order_and_the_newest_is_the_artifact() {
     assert_eq!(found["checkpoints"]["2"], json!("passed"));
 }
 
-/// The newest format with these lifecycle values.
+/// A session in the newest format, with these lifecycle values.
 fn living(lifecycle: &Value) -> Known {
     let mut fields = crate::json::object(SEED_FILE.as_bytes()).expect("an object");
     fields["lifecycle"] = lifecycle.clone();
@@ -175,7 +175,7 @@ fn a_note_changes_no_checkpoint_and_no_number_that_is_the_files_own() {
     assert_eq!(crate::json::object(text.as_bytes()).expect("an object")["completed_phases"], json!([0, 1]));
 }
 
-/// A snapshot has only the last attempts.
+/// A snapshot of a session has only the last attempts.
 #[test]
 fn attempts_that_are_no_longer_at_hand_stay_where_they_are_in_the_file() {
     let at = "2025-11-02T09:30:00Z";
@@ -265,7 +265,7 @@ fn a_section_that_somebody_emptied_undoes_nothing() {
         Praxis.merge(FIRST_PATH, Merge::Dropped { base: paused.as_bytes(), theirs: theirs.as_bytes() });
     let merged = crate::json::object(&merged).expect("an object");
     assert_eq!(merged["lifecycle"], crate::json::object(paused.as_bytes()).expect("an object")["lifecycle"]);
-    // Values that were only theirs are not ours to restore.
+    // Values that only the other writer had are not restored.
     let never = crate::json::object(FIRST_FILE.as_bytes()).expect("an object");
     let mut with_null = never.clone();
     with_null.insert("lifecycle".to_owned(), Value::Null);

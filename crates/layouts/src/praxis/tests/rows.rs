@@ -15,14 +15,14 @@ fn paused() -> Event {
     Event::SessionPaused { reason: "user_request".to_owned(), context: None, saved: Vec::new() }
 }
 
-/// The newest format with other values.
+/// The session in the newest format, with other values.
 fn seed_with(change: impl FnOnce(&mut Map<String, Value>)) -> Case {
     let mut fields = crate::json::object(SEED_FILE.as_bytes()).expect("an object");
     change(&mut fields);
     Case::first(&Value::Object(fields).to_string())
 }
 
-/// With its workflow's definition, so that nothing else is reported.
+/// The case with the definition of its workflow, so that nothing about the workflow is reported.
 fn defined(case: Case) -> Case {
     FILES.iter().fold(case, |case, (path, text)| case.with(path, text))
 }
@@ -135,7 +135,7 @@ fn a_definition_that_begins_at_1_is_one_based_and_a_session_of_it_says_so() {
         fields["metadata"] = json!({});
     });
     read.stands(("active", 2, 1, 3));
-    // Written again, it has the same content.
+    // The file written from what was read has the same content.
     let mut session = read.session();
     session.path = Some(FIRST_PATH.to_owned());
     let text = Case::first("").written(&session).expect("a file");
@@ -193,7 +193,7 @@ fn a_key_that_is_there_twice_is_told_of_and_the_last_one_counts() {
     followed.warns("version is set more than once; the last value counts");
 }
 
-/// Without these keys the position is unknown: the session is left alone, and the field is named.
+/// Without these keys the position is unknown: the session is left alone, and the message names the field.
 #[test]
 fn a_wrong_type_where_a_session_has_its_phases_is_damage_that_names_the_field() {
     for (key, value, words) in [
@@ -217,7 +217,7 @@ fn a_wrong_type_where_a_session_has_its_phases_is_damage_that_names_the_field() 
     }
 }
 
-/// In the newest format leftoff owns these values: the next write corrects them.
+/// Values of the newest format that belong to leftoff: the next write corrects them.
 const SET_RIGHT: &[&str] = &[
     "checkpoints/0",
     "workflow_structure/total_phases",
@@ -298,7 +298,7 @@ fn every_other_field_of_a_session_with_a_wrong_type_is_named_and_kept() {
         let told = said(&case);
         assert!(told.iter().any(|line| line.starts_with(words)), "{words} is not in {told:?}");
         assert!(case.told().value.unreadable.is_empty() && case.session().run().is_some(), "{path}");
-        // Our write leaves it, unless the write is about it.
+        // A write leaves the wrong value, unless the write is about this value.
         if path == "updated_at" || path.starts_with("lifecycle/paused") {
             continue;
         }
@@ -371,7 +371,7 @@ fn a_byte_order_mark_and_windows_line_ends_are_read_and_kept_in_every_shape() {
         assert_eq!(written.matches('\n').count(), written.matches("\r\n").count(), "{written:?}");
         assert_eq!(after.session().lifecycle.name(), "paused");
     }
-    // A definition with extra keys is the same definition.
+    // A definition with extra keys means the same workflow.
     let files: Vec<(&str, String)> = FILES.iter().map(|(path, text)| (*path, windows(text))).collect();
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
     assert_eq!(found(&files, None).phases, found(FILES, None).phases);

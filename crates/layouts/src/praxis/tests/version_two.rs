@@ -1,4 +1,5 @@
-//! Files of version 2, checked against the rules of the tool's own models: it ignores a file that breaks one.
+//! Files of version 2, checked against the rules of the tool's own models: the tool ignores a file that
+//! breaks a rule.
 
 use super::*;
 
@@ -16,12 +17,12 @@ fn loads(text: &str) -> Value {
     serde_json::from_str(text).expect("an object")
 }
 
-/// Two of three phases done, as the tool left it.
+/// A session with two of three phases done, as the tool left its file.
 fn tools_own() -> Case {
     Case::new(&second("active"), &SECOND_FILE.replace("\"total_phases\": 2", "\"total_phases\": 3"))
 }
 
-/// A session that we started next to the tool's files.
+/// A session that leftoff started beside the tool's files.
 fn begun_by_us() -> Case {
     let mut case = tools_own();
     let session = case.session();

@@ -1,5 +1,5 @@
 //! `is_whole` and `read` must agree about every state file: content that one calls whole, the other must not
-//! call unreadable. The verdict uses the first, messages the second.
+//! call unreadable. Verdicts depend on `is_whole`, messages on `read`.
 
 use crate::layout::{self, Folder, Layout, ReadAs};
 use crate::tree::{Entry, Tree};
