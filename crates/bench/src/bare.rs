@@ -1,15 +1,16 @@
-//! The baseline: a bare program that reads the same rows, or writes them as durably. Decides nothing.
+//! The baseline: a minimal program that reads the same rows as leftoff, or writes them as durably, and
+//! decides nothing.
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Result, Transaction, TransactionBehavior, params};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
-/// leftoff's own rules: above this size the log is written into the database and truncated; a connection with
-/// this many writes stays open, and copies the log back every so many pages.
+/// Rules that leftoff itself follows: above this size the log is written into the database and truncated. A
+/// connection that has written this often stays open, and copies the log back after every so many pages.
 const LONG_LOG_BYTES: u64 = 256 * 1024;
 const WRITES_OF_ONE_COMMAND: u32 = 8;
-/// A snapshot is padded to a multiple of this, so that its row is overwritten in place.
+/// The length of a snapshot is padded to a multiple of this, so that its row is overwritten in place.
 const SNAPSHOT_STEP: usize = 1024;
 const COPY_BACK_OFTEN: &str = "PRAGMA wal_autocheckpoint=192";
 
@@ -17,10 +18,10 @@ const ACTIVE: &str = "worktree=?1 AND lifecycle='active' AND parallel=0 AND excl
 
 const ACTOR: &str = r#"{"kind":"person","name":"anna","host":"bench"}"#;
 
-/// The events of one command: kind and body, as leftoff writes them.
+/// The events of one command as leftoff writes them: each one's kind and body.
 pub type Events = &'static [(&'static str, &'static str)];
 
-/// `leftoff advance` on a phase without a gate.
+/// The events of `leftoff advance` in a phase without a gate.
 pub const ADVANCE: Events = &[
     (
         "phase_completed",
@@ -29,16 +30,16 @@ pub const ADVANCE: Events = &[
     ("phase_started", r#"{"type":"phase_started","phase":"testing"}"#),
 ];
 
-/// `leftoff note` with the bench's text.
+/// The event of `leftoff note` with the text of the measurements.
 pub const NOTE: Events =
     &[("note_added", r#"{"type":"note_added","id":1000,"kind":"note","text":"replay is visible then"}"#)];
 
-/// A change's growth of the snapshot: an attempt and two times. A note replaces an older one.
+/// By how much a change makes the snapshot grow: an attempt and two times. A note replaces an older one.
 pub const ADVANCE_GROWS_SNAPSHOT_BY: usize = 170;
 pub const NOTE_GROWS_SNAPSHOT_BY: usize = 0;
 
-/// Reads what `leftoff status` reads: the worktree's active session, its snapshot, its definition, the
-/// agents.
+/// Reads the rows that `leftoff status` reads: the worktree's active session, its snapshot, its definition,
+/// the agents.
 pub fn read(database: &Path, worktree: &str) -> Result<String> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(database, flags)?;
@@ -60,7 +61,7 @@ pub fn read(database: &Path, worktree: &str) -> Result<String> {
     Ok(format!("{body}\n{definition}\n{agents} agents\n"))
 }
 
-/// Writes what a command writes, one durable transaction per change.
+/// Writes the rows that a command writes, in one durable transaction per change.
 pub struct Writer {
     connection: Connection,
     log: PathBuf,
@@ -78,7 +79,7 @@ impl Writer {
         Ok(Self { connection, log: log.into(), writes: Cell::new(0) })
     }
 
-    /// Events, index row and snapshot of the worktree's active session.
+    /// Writes the events, the index row and the snapshot of the worktree's active session.
     pub fn write(&self, worktree: &str, events: Events, growth: usize) -> Result<()> {
         let change = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
         let (number, mut version, at, mut body) = find(&change, worktree)?;
@@ -104,15 +105,15 @@ impl Writer {
         self.shorten_log()
     }
 
-    /// For data that may be lost in a crash, as leftoff writes activity.
+    /// Opens a database for data that may be lost in a crash, as leftoff does for activity.
     pub fn open_without_sync(database: &Path) -> Result<Self> {
         let writer = Self::open(database)?;
         writer.connection.execute_batch("PRAGMA synchronous=NORMAL")?;
         Ok(writer)
     }
 
-    /// A touched file: the agent's session, the key that makes it count once, when the agent was seen, and
-    /// the row itself; the oldest rows are dropped.
+    /// Records a touched file: the agent's session, the key because of which the file counts once, when the
+    /// agent was seen, and the row itself; the oldest rows are dropped.
     pub fn trace(&self, worktree: &str, agent: &str, round: &str) -> Result<()> {
         let number: usize = round.parse().unwrap_or(0);
         let at: i64 = 1_800_000_000_000_000_000 + i64::try_from(number).unwrap_or(0);
@@ -157,7 +158,7 @@ impl Writer {
     }
 }
 
-/// Number, version, a later moment, snapshot.
+/// The number and version of the session, a later moment, and the snapshot.
 fn find(connection: &Connection, worktree: &str) -> Result<(i64, i64, i64, String)> {
     let sql = format!(
         "SELECT s.number,s.version,s.updated_at+1000000,p.body \
@@ -167,7 +168,7 @@ fn find(connection: &Connection, worktree: &str) -> Result<(i64, i64, i64, Strin
     statement.query_row([worktree], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
 }
 
-/// The end of leftoff's snapshot, after white space in place of a change's growth.
+/// Replaces the end of a snapshot, after white space in place of a change's growth.
 fn put_version(snapshot: &mut String, version: i64, growth: usize) {
     let field = "\"version\":";
     snapshot.truncate(snapshot.rfind(field).unwrap_or(snapshot.len()));
@@ -176,7 +177,7 @@ fn put_version(snapshot: &mut String, version: i64, growth: usize) {
     snapshot.extend(std::iter::repeat_n(' ', padding));
 }
 
-/// Without parsing JSON: that would be more than bare.
+/// The hash of the definition, found without parsing JSON, which a minimal program would not do.
 fn definition_hash(snapshot: &str) -> &str {
     let after = snapshot.split_once(r#""hash":""#).map_or("", |(_, after)| after);
     after.split('"').next().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Another tool's sessions in files: looking at one does not read the others, and a list reads them fast.
+//! Sessions of another tool in files: a query about one does not read the others, and a list reads them fast.
 
 use crate::project::{Programs, Project};
 use crate::sample::{interleaved, median, medians, milliseconds, ratio, timed};

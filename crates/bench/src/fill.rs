@@ -1,14 +1,14 @@
-//! Fills a store with other sessions, faster than commands could. Copies rows that leftoff wrote.
+//! Fills a store with other sessions, faster than commands could, by copying rows that leftoff wrote.
 
 use crate::Result;
 use rusqlite::{Connection, params};
 use std::path::Path;
 
-/// As many sessions and events as requested, in their own worktrees; existing ones stay. Half of the new ones
-/// were active more recently.
+/// Adds as many sessions and events as requested, in worktrees of their own; existing sessions stay. Half of
+/// the new sessions were active more recently.
 pub fn fill(database: &Path, sessions: u64, events: u64) -> Result<()> {
     let connection = Connection::open(database)?;
-    // Nothing here needs to survive a crash.
+    // The new rows need not survive a crash.
     connection.execute_batch("PRAGMA synchronous=OFF; PRAGMA cache_size=-200000; BEGIN")?;
     let count = |table: &str| -> rusqlite::Result<u64> {
         connection.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))

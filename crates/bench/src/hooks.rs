@@ -1,4 +1,4 @@
-//! Hooks run on every tool call: their cost in a large repository and a large store.
+//! The cost of hooks, which run on every tool call, in a large repository and a large store.
 
 use crate::project::{Programs, Project};
 use crate::sample::{interleaved, medians, ratio, timed, timed_with_input};
@@ -64,7 +64,7 @@ pub fn hooks(programs: &Programs, effort: Effort, table: &mut Table) -> Result<(
     recording(programs, effort, table)
 }
 
-/// A tool's trace, against a program that writes the same rows as durably.
+/// Recording a tool call, compared with a program that writes the same rows as durably.
 fn recording(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
     let (ours, theirs) = (large(programs)?, large(programs)?);
     for project in [&ours, &theirs] {
@@ -133,7 +133,7 @@ fn commits(project: &Project) -> Result<()> {
     if import.wait()?.success() { Ok(()) } else { Err("git fast-import failed".into()) }
 }
 
-/// An event in a file, from which a hook reads it.
+/// Writes an event to a file, from which a hook reads it.
 pub fn input(project: &Project, name: &str, fields: &str) -> Result<PathBuf> {
     let path = project.folder().join(format!("{name}-{}.json", fields.len()));
     let event = name.split('-').next().unwrap_or(name);

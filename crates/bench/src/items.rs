@@ -1,4 +1,5 @@
-//! Items: the next one, the status, and finishing one must not depend on their number.
+//! Items: the time to find the next one, to show the status, and to finish an item must not depend on the
+//! number of items.
 
 use crate::project::{Programs, Project};
 use crate::sample::{interleaved, medians, ratio, timed};
@@ -25,7 +26,7 @@ pub fn many_items(programs: &Programs, effort: Effort, table: &mut Table) -> Res
         let what = format!("{words}, {} items : {FEW}", effort.items);
         table.line(&what, ratio(&slow, &quick), AT_MOST, &medians(&slow, &quick));
     }
-    // Every round finishes an item that was added for it, so the number of open ones stays the same.
+    // Every round finishes an item that was added for the round, so the number of open items stays the same.
     let before = |round: usize| -> Result<()> {
         let id = format!("round-{round}");
         let add = ["item", "add", "Of this round", "--id", &id, "--phase", &phase];
@@ -48,7 +49,7 @@ pub fn many_items(programs: &Programs, effort: Effort, table: &mut Table) -> Res
     Ok(())
 }
 
-/// The phase whose items are read for every answer; those of other phases cost nothing.
+/// The current phase, whose items are read for every answer; items of other phases cost nothing.
 fn current_phase(project: &Project) -> Result<String> {
     match project.engine()?.sessions().status()? {
         Current::Session(view) => Ok(view.current_phase.id.to_string()),
@@ -56,7 +57,7 @@ fn current_phase(project: &Project) -> Result<String> {
     }
 }
 
-/// Every third waits for the previous one.
+/// Adds items, of which every third waits for the previous one.
 fn add(project: &Project, phase: &str, count: usize) -> Result<()> {
     let mut engine = project.engine()?;
     for number in 1..=count {

@@ -22,10 +22,10 @@ use table::Table;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// The amount of measuring.
+/// How much is measured.
 #[derive(Clone, Copy)]
 struct Effort {
-    /// Rounds of interleaved samples.
+    /// The number of rounds of interleaved samples.
     rounds: usize,
     sessions: u64,
     events: u64,
@@ -51,7 +51,7 @@ const QUICK: Effort = Effort {
     items: 2_000,
 };
 
-/// The part to measure.
+/// The part of the measurements to run.
 #[derive(Clone, Copy)]
 enum Only {
     Everything,
@@ -130,7 +130,7 @@ fn measure(effort: Effort) -> Result<Table> {
     Ok(table)
 }
 
-/// Only what agents notice, or what people look at.
+/// Runs only the measurements that agents notice, or only those of screens for people.
 fn measure_part(measure: impl FnOnce(&Programs, &mut Table) -> Result<()>) -> Result<Table> {
     let programs = Programs::installed()?;
     let mut table = Table::begin(&machine());

@@ -8,10 +8,10 @@ use engine::Request;
 use rusqlite::Connection;
 use std::time::{Duration, Instant};
 
-/// How many phases of a session can be completed in sequence with the same two events.
+/// How many phases of a session can be completed one after the other with the same two events.
 const ADVANCES_A_SESSION: usize = 4;
 pub const NOTE: &str = "replay is visible then";
-/// The number of notes of one kind after which a snapshot no longer grows.
+/// The number of notes of one kind after which another note no longer makes the snapshot grow.
 const NOTES_UNTIL_STEADY: usize = 60;
 
 pub fn read(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
@@ -59,7 +59,7 @@ pub fn write(programs: &Programs, effort: Effort, table: &mut Table) -> Result<(
     Ok(())
 }
 
-/// The cost of an expression: mostly compiling it.
+/// The cost of an expression, which is mostly the time to compile it.
 pub fn gate(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
     let (gated, open) = (programs.empty_project()?, programs.empty_project()?);
     let renew = |round: usize| -> Result<()> {
@@ -81,7 +81,7 @@ pub fn gate(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()
     Ok(())
 }
 
-/// A long history into a bundle, and back elsewhere.
+/// The time to write a long history to a bundle, and to import it elsewhere.
 pub fn bundle(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
     let (from, to) = (programs.project()?, programs.empty_project()?);
     note(&from, effort.long_history - 5)?;
@@ -140,14 +140,14 @@ pub fn long_history(programs: &Programs, effort: Effort, table: &mut Table) -> R
     short.settle()?;
     long.settle()?;
     for arguments in [["status"].as_slice(), &["note", NOTE]] {
-        // Notes lengthen the short history, but too little to matter.
+        // Notes make the short history longer, but too little to matter.
         let what = format!("{}, {} events : 10", arguments[0], effort.long_history);
         compare(&what, effort, &long, &short, arguments, Must::AtMost(1.15), table)?;
     }
     Ok(())
 }
 
-/// Pages that one `note` writes to the log, by the log's growth.
+/// The number of pages that one `note` writes to the log, from the growth of the log.
 pub fn pages(programs: &Programs, table: &mut Table) -> Result<()> {
     const FRAME_BYTES: u64 = 24 + 4096;
     const NOTES: usize = 40;
@@ -159,7 +159,7 @@ pub fn pages(programs: &Programs, table: &mut Table) -> Result<()> {
     for _ in 0..NOTES {
         let before = log();
         project.run(&["note", NOTE])?;
-        // Shorter: the log was truncated, so this sample says nothing.
+        // If the log became shorter, it was truncated, and this sample says nothing.
         pages.extend(log().checked_sub(before).map(|grown| grown / FRAME_BYTES));
     }
     pages.sort_unstable();
@@ -230,14 +230,15 @@ pub fn many_processes(programs: &Programs, effort: Effort, table: &mut Table) ->
 }
 
 const PROCESSES: usize = 8;
-/// The maximum depends on other programs on the machine; the median of several rounds counts.
+/// The number of rounds, of which the median counts: a single maximum depends on other programs on the
+/// machine.
 const CROWDS: usize = 3;
 
 /// The result of many processes writing to one session at once.
 struct Crowd {
     times: Vec<Duration>,
     errors: Vec<String>,
-    /// Events added to the store.
+    /// The number of events added to the store.
     kept: usize,
 }
 
@@ -260,7 +261,8 @@ impl Crowd {
         })
     }
 
-    /// A command's time minus the typical one is its wait for others, or for a core.
+    /// The longest wait for other processes or for a core: the longest time of a command minus the typical
+    /// one.
     fn worst_wait(&self) -> (Duration, String) {
         let (typical, worst) = (median(&self.times), self.times.iter().max().copied().unwrap_or_default());
         let of = format!("worst {} - typical {}", milliseconds(worst), milliseconds(typical));
@@ -296,7 +298,7 @@ fn compare(
     Ok(())
 }
 
-/// Writes notes as commands do, without starting a process for each.
+/// Writes notes as commands do, but without starting a process for each.
 fn note(project: &Project, times: usize) -> Result<()> {
     let mut engine = project.engine()?;
     for _ in 0..times {
@@ -310,8 +312,9 @@ fn events_of(project: &Project) -> Result<u64> {
     Ok(connection.query_row("SELECT count(*) FROM events", [], |row| row.get(0))?)
 }
 
-/// A comparison is meaningful only if both wrote as much: as many rows, and the same bytes to within a tenth.
-/// Only the last snapshot counts: pausing a session rewrites older ones.
+/// Checks that both wrote as much, because a comparison means nothing otherwise: as many rows, and the same
+/// bytes to within a tenth. Of the snapshots only the last one counts, because pausing a session rewrites
+/// older ones.
 fn same_rows(ours: &Project, theirs: &Project) -> Result<()> {
     let written = |project: &Project| -> Result<(u64, f64)> {
         let sql = "SELECT count(*),sum(length(actor)+length(kind)+length(body))+\

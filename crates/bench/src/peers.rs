@@ -1,5 +1,5 @@
-//! leftoff beside other programs that keep agents' state, doing the same work in the same run. Peers are installed
-//! once, beside the programs; one that cannot be installed is left out, with a message.
+//! Compares leftoff with other programs that store agents' state, doing the same work in the same run. Peers
+//! are installed once, beside the programs; one that cannot be installed is left out, with a message.
 
 mod commands;
 
@@ -18,10 +18,10 @@ use testkit::postgres::{PASSWORD, Server};
 
 const PUT: &str = include_str!("peers/put.py");
 const STEPS: &str = include_str!("peers/steps.py");
-/// Changes between two clock readings.
+/// The number of changes between two readings of the clock.
 const BLOCK: u32 = 25;
 
-/// A library for Python: the module that it must bring, and its packages.
+/// A library for Python: the module to import, and the packages that contain it.
 struct Library {
     module: &'static str,
     packages: &'static [&'static str],
@@ -46,7 +46,7 @@ pub fn peers(programs: &Programs, effort: Effort, table: &mut Table) -> Result<(
     commands::commands(programs, effort, table)
 }
 
-/// LangGraph's checkpointer, which also keeps agents' state in SQLite.
+/// LangGraph's checkpointer, which stores agents' state in SQLite as well.
 pub fn langgraph(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
     let (ours, theirs) = (programs.project()?, programs.empty_project()?);
     let database = theirs.folder().join("checkpoints.db").display().to_string();
@@ -71,7 +71,7 @@ fn on_postgres(programs: &Programs, effort: Effort, table: &mut Table) -> Result
     beside(programs, &DBOS, STEPS, &theirs, what, &project, effort, Must::Nothing, table)
 }
 
-/// Commands of an open engine against calls of a library in its own long-lived process.
+/// Compares commands of an open engine with calls of a library in a long-lived process of its own.
 #[allow(clippy::too_many_arguments, reason = "one call a line reads as a table")]
 fn beside(
     programs: &Programs,
@@ -113,7 +113,7 @@ fn beside(
 }
 
 impl Library {
-    /// The packages in the peers' own environment, which is created once.
+    /// Installs the packages in an environment for the peers, which is created once.
     fn installed(&self, built: &Path) -> Result<PathBuf> {
         let folder = built.join("python-peers");
         let python = folder.join("bin/python");
@@ -127,7 +127,7 @@ impl Library {
     }
 }
 
-/// Runs a command to its end; fails with its last line.
+/// Runs a command to its end; if the command fails, the error is the last line of its output.
 fn must(command: &mut Command) -> Result<()> {
     let output = command.stdin(Stdio::null()).output()?;
     if output.status.success() {
@@ -137,7 +137,7 @@ fn must(command: &mut Command) -> Result<()> {
     Err(said.lines().last().unwrap_or("it failed without a message").to_owned().into())
 }
 
-/// A library in a long-lived process, like ours.
+/// A library in a long-lived process, as the engine is in the comparison.
 struct Peer {
     process: Child,
     orders: ChildStdin,

@@ -55,7 +55,7 @@ fn told(table: &mut Table, what: &str, ours: &[f64], theirs: &[f64], must: f64) 
     table.line(what, ratios[ratios.len() / 2], Must::AtLeast(must), &of);
 }
 
-/// How much a note adds to the tables and to the write-ahead log.
+/// By how much a note makes the tables and the write-ahead log grow.
 fn growth(team: &Team<'_>, engine: &mut Engine, table: &mut Table) -> Result<()> {
     const NOTES: u32 = 2_000;
     let (tables, log) = team.sizes()?;
@@ -68,9 +68,9 @@ fn growth(team: &Team<'_>, engine: &mut Engine, table: &mut Table) -> Result<()>
     Ok(())
 }
 
-/// Whole commands: a process that starts, connects with a password, and ends.
+/// The time of whole commands: a process that starts, connects with a password, and ends.
 fn commands(project: &Project, effort: Effort, table: &mut Table) -> Result<()> {
-    // The session and the accepted server are those of this process's user.
+    // The session and the accepted server belong to the user of this process.
     let state = std::env::var_os("XDG_STATE_HOME").unwrap_or_default();
     let run = |words: &[&str]| timed(project.leftoff(words).env("XDG_STATE_HOME", &state));
     let [notes, statuses] = interleaved(
@@ -125,7 +125,7 @@ fn note(engine: &mut Engine, times: usize) -> Result<()> {
     Ok(())
 }
 
-/// Calls per second.
+/// The number of calls per second.
 fn rate(length: Duration, mut work: impl FnMut() -> Result<()>) -> Result<f64> {
     let begun = Instant::now();
     let mut done = 0_u32;
@@ -136,8 +136,8 @@ fn rate(length: Duration, mut work: impl FnMut() -> Result<()>) -> Result<f64> {
     Ok(f64::from(done) / begun.elapsed().as_secs_f64())
 }
 
-/// Notes per second of eight writers on open connections, each writing to its own projects in turn, and those of
-/// another program, which takes turns with them.
+/// Notes per second of eight writers on open connections, each of which writes to its own projects in turn,
+/// and the rate of another program that is measured alternately.
 fn crowd(
     projects: &[Project],
     length: Duration,
@@ -165,10 +165,11 @@ fn crowd(
     })
 }
 
-/// A writer's notes per second in each round. Goes through all rounds even after a failure: others wait for it.
+/// The notes per second of one writer in each round. The writer takes part in all rounds even after a
+/// failure, because the others wait for it.
 fn write_in_rounds(projects: &[Project], length: Duration, together: &Barrier) -> Result<Vec<f64>> {
     let mut engines = projects.iter().map(Project::engine).collect::<Result<Vec<_>>>();
-    // As with one writer, the first notes do not count.
+    // The first notes do not count, as in the measurement with one writer.
     if let Ok(opened) = &mut engines
         && let Err(error) = opened.iter_mut().try_for_each(|engine| note(engine, 20))
     {
@@ -205,7 +206,7 @@ impl<'s> Team<'s> {
         Ok(Self { server, passwords })
     }
 
-    /// A project whose one session is on the server.
+    /// A project whose only session is on the server.
     pub(crate) fn project(&self, programs: &Programs, schema: &str) -> Result<Project> {
         let project = programs.empty_project()?;
         let folder = project.root().join(".leftoff");
@@ -218,7 +219,7 @@ impl<'s> Team<'s> {
             self.passwords.display()
         );
         std::fs::write(config, format!("store = \"{url}\"\n{before}"))?;
-        // Run in this process: another home folder would count as another machine.
+        // The engine runs in this process, because another home folder would count as another machine.
         let options = Options { project: Some(project.root().to_owned()), ..Options::default() };
         engine::accept_store(Options { person_present: true, ..options.clone() })?;
         Engine::open(options, Intent::Create)?.execute(Request::Start(StartRequest::default()))?;

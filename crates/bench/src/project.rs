@@ -1,4 +1,5 @@
-//! Projects to measure in, on the programs' disk: a temporary folder may be in memory, where fsync is free.
+//! Projects in which to measure. They are on the same disk as the programs, because a temporary folder may be
+//! in memory, where fsync takes no time.
 
 use crate::Result;
 use engine::{Engine, Intent, Options};
@@ -13,7 +14,7 @@ const BARE: &str = "leftoff-bare";
 const GATE: &str =
     "\n[[phase.check]]\nid = \"enough\"\nkind = \"expr\"\nexpr = \"evidence.coverage >= 80.0\"\n";
 
-/// Six phases with the same gate, or none.
+/// A workflow of six phases, all with the same gate or without any.
 fn steps(name: &str, gate: &str) -> String {
     let phases = ["planning", "setup", "implementation", "testing", "documentation", "release"].map(|id| {
         format!(
@@ -30,8 +31,8 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Copies, like an installed program: output that a linker wrote through a memory map is cached in small
-    /// pieces, and mapping those slowed every start by a quarter, most for the larger program.
+    /// Copies the programs, as installing them would: programs that a linker wrote through a memory map are
+    /// cached in small pieces, which made every start a quarter slower, most for the larger program.
     pub fn installed() -> Result<Self> {
         let here = std::env::current_exe()?;
         let built = here.parent().ok_or("no folder above the program")?;
@@ -42,12 +43,12 @@ impl Programs {
         Ok(Self { built: built.to_owned(), folder })
     }
 
-    /// The programs' build folder, which persists between runs.
+    /// The folder in which the programs were built, which stays between runs.
     pub fn built(&self) -> &Path {
         &self.built
     }
 
-    /// A repository with one session in the second phase of a workflow without gates.
+    /// A project in a repository, with one session in the second phase of a workflow without gates.
     pub fn project(&self) -> Result<Project> {
         let project = self.empty_project()?;
         project.start()?;
@@ -55,7 +56,7 @@ impl Programs {
         Ok(project)
     }
 
-    /// A repository without a session.
+    /// A project in a repository, without a session.
     pub fn empty_project(&self) -> Result<Project> {
         let folder = tempfile::tempdir_in(&self.folder)?;
         let root = folder.path().canonicalize()?.join("project");
@@ -92,7 +93,7 @@ impl Project {
         &self.root
     }
 
-    /// Sends an event to the program; not timed.
+    /// Sends an event to the program, without timing it.
     pub fn hook(&self, event: &Path) -> Result<()> {
         let input = std::fs::File::open(event)?;
         let output = self.leftoff(&["hook", "claude"]).stdin(input).output()?;
@@ -102,7 +103,7 @@ impl Project {
         Err(format!("leftoff hook: {}", String::from_utf8_lossy(&output.stderr)).into())
     }
 
-    /// The folder of the project and everything else; removed afterwards.
+    /// The folder of the project and of everything else in the measurement; removed afterwards.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -120,19 +121,19 @@ impl Project {
         self.run(&["start", name, "--goal", "no log-out while a tab is open"])
     }
 
-    /// The program in this project, isolated from this machine's user.
+    /// A command of leftoff in this project, isolated from this machine's user.
     pub fn leftoff(&self, arguments: &[&str]) -> Command {
         self.around(Command::new(&self.leftoff), arguments)
     }
 
-    /// The bare program on this project's database.
+    /// A command of the minimal program on this project's database.
     pub fn bare(&self, what: &str) -> Command {
         let mut command = self.around(Command::new(&self.bare), &[what]);
         command.arg(self.database()).arg(&self.root);
         command
     }
 
-    /// A command's peak memory in MB.
+    /// The peak memory of a command in MiB.
     pub fn memory(&self, arguments: &[&str]) -> Result<f64> {
         let mut command = self.around(Command::new(&self.bare), &["memory"]);
         let output = command.arg(&self.leftoff).args(arguments).stdin(Stdio::null()).output()?;
@@ -140,7 +141,7 @@ impl Project {
         Ok(kilobytes / 1024.0)
     }
 
-    /// Not timed; must succeed.
+    /// Runs a command without timing it; the command must succeed.
     pub fn run(&self, arguments: &[&str]) -> Result<()> {
         let output = self.leftoff(arguments).stdin(Stdio::null()).output()?;
         if output.status.success() {
@@ -149,13 +150,13 @@ impl Project {
         Err(format!("leftoff {}: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr)).into())
     }
 
-    /// The engine in this process.
+    /// An engine in this process.
     pub fn engine(&self) -> Result<Engine> {
         let options = Options { project: Some(self.root.clone()), ..Options::default() };
         Ok(Engine::open(options, Intent::Command)?)
     }
 
-    /// Writes the whole log into the database, as would happen eventually.
+    /// Writes the whole log into the database, as leftoff would do later.
     pub fn settle(&self) -> Result<()> {
         let connection = rusqlite::Connection::open(self.database())?;
         Ok(connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)

@@ -1,14 +1,14 @@
-//! Interleaved samples and their statistics. Never compares times that were not taken side by side.
+//! Interleaved samples and their statistics. Times are only compared if they were taken alternately.
 
 use crate::Result;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Warm-up rounds.
+/// The number of rounds that do not count.
 const WARM_UP: usize = 5;
 
-/// One timed way to do something.
+/// Something to time.
 pub type Contestant<'a> = &'a mut dyn FnMut() -> Result<Duration>;
 
 /// Takes all contestants in turn, round after round, so that disturbances affect all of them. `before`
@@ -22,7 +22,7 @@ pub fn interleaved<const N: usize>(
     for round in 0..rounds + WARM_UP {
         before(round)?;
         for step in 0..N {
-            // Each goes first equally often.
+            // Each contestant is the first one equally often.
             let place = (round + step) % N;
             let time = contestants[place]()?;
             if round >= WARM_UP {
@@ -47,23 +47,23 @@ pub fn median(times: &[Duration]) -> Duration {
     times[times.len() / 2]
 }
 
-/// `1.23 ms`
+/// A time such as `1.23 ms`.
 pub fn milliseconds(time: Duration) -> String {
     format!("{:.2} ms", time.as_secs_f64() * 1e3)
 }
 
-/// `1.23 ms : 0.61 ms`, the medians behind a ratio.
+/// The medians behind a ratio, such as `1.23 ms : 0.61 ms`.
 pub fn medians(times: &[Duration], to: &[Duration]) -> String {
     format!("{} : {}", milliseconds(median(times)), milliseconds(median(to)))
 }
 
-/// As `timed`, for a process that reads this file.
+/// The time of a process, like `timed`, with this file as its input.
 pub fn timed_with_input(command: &mut Command, input: &Path) -> Result<Duration> {
     command.stdin(std::fs::File::open(input)?).stdout(Stdio::null());
     run_timed(command)
 }
 
-/// From before a process starts until after it ends. It must succeed.
+/// The time from before a process starts until after it ends. The process must succeed.
 pub fn timed(command: &mut Command) -> Result<Duration> {
     command.stdin(Stdio::null()).stdout(Stdio::null());
     run_timed(command)

@@ -93,7 +93,7 @@ fn browser(programs: &Programs, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// The first page of a large store against that of a small one.
+/// Compares the first page of a large store with that of a small one.
 fn first_bytes(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
     let (few, many) = (programs.project()?, programs.project()?);
     for project in [&few, &many] {
@@ -127,7 +127,7 @@ fn kilobytes(bytes: usize) -> f64 {
     f64::from(u32::try_from(bytes).unwrap_or(u32::MAX)) / 1024.0
 }
 
-/// A different phase each time.
+/// Changes the state file, to a different phase each time.
 fn edit(project: &Project, number: usize) -> Result<()> {
     let (phase, place) = [("context", 1), ("change-context", 2), ("analysis", 3), ("reviews", 4)][number % 4];
     let path = project.root().join(STATE);
@@ -144,7 +144,7 @@ fn resident(pid: u32) -> Result<f64> {
     Ok(kilobytes / 1024.0)
 }
 
-/// The live screen on a terminal created by `script`.
+/// The live screen, on a terminal created by `script`.
 struct Screen {
     child: Child,
     pid: u32,
@@ -176,12 +176,12 @@ impl Screen {
     /// Waits for the next frame.
     fn drawn(&mut self) -> Result<()> {
         self.frames.recv_timeout(PATIENCE).map_err(|_| "nothing was drawn")?;
-        // A frame may come in pieces.
+        // A frame may be read in several pieces.
         while self.frames.recv_timeout(Duration::from_millis(20)).is_ok() {}
         Ok(())
     }
 
-    /// Until nothing more is drawn.
+    /// Waits until nothing more is drawn.
     fn settle(&mut self) {
         while self.frames.recv_timeout(Duration::from_secs(2)).is_ok() {}
     }
@@ -203,7 +203,7 @@ impl Drop for Screen {
     }
 }
 
-/// A process's child, once there is one.
+/// Waits until a process has a child, and returns the child's id.
 fn below(pid: u32) -> Result<u32> {
     let end = Instant::now() + PATIENCE;
     loop {

@@ -1,5 +1,5 @@
-//! Sharing through git. Against git itself: a sync with nothing to do, and a first sync of many sessions. Against a
-//! project that does not share: the commands of every day.
+//! The cost of sharing through git. A sync with nothing to do, and a first sync of many sessions, are
+//! compared with git itself; everyday commands with those in a project that does not share.
 
 use crate::hooks;
 use crate::project::{Programs, Project};
@@ -47,7 +47,7 @@ pub fn sharing(programs: &Programs, effort: Effort, table: &mut Table) -> Result
     Ok(())
 }
 
-/// The commands of every day in a project that shares its sessions, against the same in one that does not.
+/// Compares everyday commands in a project that shares its sessions with those in a project that does not.
 fn everyday(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
     let (shared, alone) = (with_remote(programs)?, with_remote(programs)?);
     run(&shared, &["init", "--sync"])?;
@@ -75,7 +75,7 @@ fn everyday(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()
     Ok(())
 }
 
-/// A project with a session and a remote of its own.
+/// A project with a session, and with a remote of its own.
 fn with_remote(programs: &Programs) -> Result<Project> {
     let project = programs.project()?;
     git(project.folder(), &["init", "--quiet", "--bare", "hub.git"])?;
@@ -84,7 +84,8 @@ fn with_remote(programs: &Programs) -> Result<Project> {
     Ok(project)
 }
 
-/// Copies of the existing session, each with its own id: starting as many would take minutes.
+/// Copies the existing session, because starting as many sessions would take minutes. Each copy has an id of
+/// its own.
 fn add_sessions(project: &Project, count: u64) -> Result<()> {
     let connection = rusqlite::Connection::open(project.database())?;
     let id: String = connection.query_row("SELECT id FROM sessions WHERE number=1", [], |row| row.get(0))?;

@@ -1,4 +1,4 @@
-//! Measurements, their limits, and the verdict. Prints each line immediately.
+//! A table of measurements, their limits, and whether they are within these. Prints each line immediately.
 
 pub struct Table {
     missed: usize,
@@ -9,7 +9,7 @@ pub struct Table {
 pub enum Must {
     AtMost(f64),
     AtLeast(f64),
-    /// There is no limit yet.
+    /// The measurement has no limit.
     Nothing,
 }
 
@@ -20,7 +20,7 @@ impl Table {
         Self { missed: 0 }
     }
 
-    /// `of` names the times or counts behind the figure.
+    /// Prints a measurement; `of` names the times or counts from which the figure was computed.
     pub fn line(&mut self, what: &str, measured: f64, must: Must, of: &str) {
         let (bound, holds) = match must {
             Must::AtMost(bound) => (format!("≤ {bound}"), Some(measured <= bound)),

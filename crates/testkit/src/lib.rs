@@ -1,5 +1,4 @@
-//! Sandboxes for end-to-end tests: a separate folder, a clock that the test sets, isolated from the machine's
-//! user.
+//! Sandboxes for end-to-end tests: a folder isolated from the machine's user, and a clock that the test sets.
 #![allow(
     clippy::expect_used,
     clippy::missing_panics_doc,
@@ -26,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// A project in a temporary folder, with its own home folder beside it.
+/// A project in a temporary folder, with a home folder of its own beside it.
 pub struct Sandbox {
     program: PathBuf,
     folder: TempDir,
@@ -36,14 +35,14 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// A git repository without commits; does not need git itself.
+    /// A sandbox with a git repository without commits, created without git.
     pub fn git(program: &str) -> Self {
         let sandbox = Self::plain(program);
         sandbox.write(".git/HEAD", "ref: refs/heads/main\n");
         sandbox
     }
 
-    /// A folder outside any repository.
+    /// A sandbox outside any repository.
     pub fn plain(program: &str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let project = folder.path().join("project");
@@ -55,13 +54,13 @@ impl Sandbox {
         Self { program: program.into(), folder, project, now: RefCell::new(None), store }
     }
 
-    /// From now on the sessions are in this store.
+    /// Stores the sessions in this store from now on.
     pub fn on(mut self, store: &str) -> Self {
         self.store = Some(store.to_owned());
         self
     }
 
-    /// The built-in workflows without gates, for tests about something else. A project's own definition
+    /// Defines the built-in workflows without gates, for tests of something else. A project's own definition
     /// precedes a built-in one of the same name.
     #[must_use]
     pub fn without_gates(self) -> Self {
@@ -71,7 +70,7 @@ impl Sandbox {
         self
     }
 
-    /// Sets the program's clock to this moment (RFC 3339). Debug builds only.
+    /// Sets the program's clock to this moment (RFC 3339). Only debug builds can do this.
     pub fn at(&self, moment: &str) -> &Self {
         *self.now.borrow_mut() = Some(moment.to_owned());
         self
@@ -81,7 +80,7 @@ impl Sandbox {
         &self.project
     }
 
-    /// The folder with the project, the home folder and other test files.
+    /// The folder that contains the project, the home folder and other files of the test.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -98,7 +97,7 @@ impl Sandbox {
         fs::write(path, text).expect("a file in the sandbox");
     }
 
-    /// Names in a folder of the project, in order.
+    /// The names in a folder of the project, in order.
     pub fn names(&self, folder: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path(folder)).expect("a folder");
         let mut names: Vec<String> =
@@ -111,7 +110,7 @@ impl Sandbox {
         fs::read_to_string(self.path(relative)).expect("a file in the sandbox")
     }
 
-    /// The program, ready to run in the project's folder, isolated from this machine's user.
+    /// A command of the program, ready to run in the project's folder, isolated from this machine's user.
     pub fn command(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
         let mut command = Command::new(&self.program);
         command.args(arguments);
@@ -124,10 +123,10 @@ impl Sandbox {
             .env("XDG_STATE_HOME", self.folder.path().join("state"))
             .env("LEFTOFF_TEST_TMP", self.folder.path().join("tmp"))
             .env("USER", "anna")
-            // The tests themselves may run below an agent.
+            // An agent may be running the tests, which the program must not notice.
             .env("LEFTOFF_TEST_ALONE", "1")
             .env("LC_ALL", "C.UTF-8")
-            // Long enough for a brief to include git's data on a busy machine.
+            // This is long enough for a brief to include git's data even on a busy machine.
             .env("LEFTOFF_TEST_GIT_MS", "20000")
             .envs(proof::control())
             .stdin(Stdio::null());
@@ -140,8 +139,8 @@ impl Sandbox {
         command
     }
 
-    /// Runs without a terminal, except for commands that only a person can run: `skip`, `purge` and `close
-    /// --force`.
+    /// Runs the program without a terminal, except for commands that only a person can run: `skip`, `purge`
+    /// and `close --force`.
     pub fn run(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Ran {
         let mut command = self.command(arguments);
         if needs_a_person(&command) {
@@ -150,12 +149,13 @@ impl Sandbox {
         Ran::from(command.output().expect("the program starts"))
     }
 
-    /// Runs as a person would, on a terminal created by `script`; only stdout is captured separately.
+    /// Runs the program as a person would, on a terminal created by `script`; only stdout is captured
+    /// separately.
     pub fn run_as_person(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Ran {
         self.as_person(&self.command(arguments))
     }
 
-    /// Allows these `[policy]` rules to anyone, as accepted by a person on this machine.
+    /// Allows these `[policy]` rules to anyone, as if a person on this machine had accepted them.
     pub fn allow_anyone(&self, rules: &[&str]) {
         let lines: String = rules.iter().map(|rule| format!("{rule} = \"anyone\"\n")).collect();
         let config = ".leftoff/config.toml";
@@ -179,24 +179,24 @@ impl Sandbox {
         Ran { code: ran.code, stderr: ran.stdout.replace("\r\n", "\n"), stdout }
     }
 
-    /// Runs as an agent session: `claude:a4326893`.
+    /// Runs the program as an agent session such as `claude:a4326893`.
     pub fn run_as(&self, agent: &str, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Ran {
         let mut command = self.command(arguments);
         Ran::from(command.env("LEFTOFF_AGENT_SESSION", agent).output().expect("the program starts"))
     }
 
-    /// Runs with this text on stdin.
+    /// Runs the program with this text on stdin.
     pub fn run_with_input(&self, arguments: &[&str], input: &str) -> Ran {
         with_input(self.command(arguments), input)
     }
 
-    /// Runs on a terminal created by `script`, for actions that only a person can do. All output is in
-    /// `stdout`. `None` if this machine has no such program.
+    /// Runs the program on a terminal created by `script`, for actions that only a person can do. All output
+    /// is in `stdout`. `None` if this machine has no `script`.
     pub fn run_at_terminal(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Option<Ran> {
         self.answer_at_terminal(arguments, "")
     }
 
-    /// As `run_at_terminal`, with this text typed.
+    /// Runs the program like `run_at_terminal`, and types this text.
     pub fn answer_at_terminal(
         &self,
         arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
@@ -217,14 +217,14 @@ impl Sandbox {
         Some(Ran::from(child.wait_with_output().ok()?))
     }
 
-    /// Runs a command line as printed by the program: `leftoff advance --phase plan`.
+    /// Runs a command line that the program printed, such as `leftoff advance --phase plan`.
     pub fn run_printed(&self, line: &str) -> Ran {
         self.run(words_of(line).into_iter().skip(1))
     }
 }
 
-/// A program in the same folder and surroundings as this command, with other arguments. Threads can share a command, not
-/// a sandbox.
+/// A command with the same program, folder and environment as this one, but with other arguments. Threads can
+/// share a command, but not a sandbox.
 pub fn like(command: &Command, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
     let mut other = Command::new(command.get_program());
     other.args(arguments).env_clear().stdin(Stdio::null());
@@ -235,8 +235,8 @@ pub fn like(command: &Command, arguments: impl IntoIterator<Item = impl AsRef<Os
     other
 }
 
-/// With `LEFTOFF_TEST_STORE=postgres` every sandbox has its sessions on a server, in a schema of this process; each project
-/// gets an id of its own there.
+/// The store of every sandbox if `LEFTOFF_TEST_STORE=postgres` is set: a schema for this process on a server,
+/// in which each project gets an id of its own.
 fn store_of_this_run() -> Option<String> {
     static STORE: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();
     let find =
@@ -244,7 +244,7 @@ fn store_of_this_run() -> Option<String> {
     STORE.get_or_init(find).clone()
 }
 
-/// Adds a command's name to the list that `./test` compares with the program's help.
+/// Adds the name of a command to the list that `./test` compares with the program's help.
 fn tell_command(command: &Command) {
     let list = std::env::var_os("LEFTOFF_TEST_COMMANDS");
     if let Some((list, name)) = list.zip(command.get_args().next()) {
@@ -254,7 +254,7 @@ fn tell_command(command: &Command) {
     }
 }
 
-/// True if the tests of this run have their sessions on a server.
+/// True if the tests of this run store their sessions on a server.
 pub fn is_on_postgres() -> bool {
     std::env::var("LEFTOFF_TEST_STORE").is_ok_and(|wanted| wanted == "postgres")
 }
@@ -268,13 +268,13 @@ pub fn with_input(mut command: Command, input: &str) -> Ran {
         .spawn()
         .expect("the program starts");
     let mut stdin = child.stdin.take().expect("a pipe");
-    // The program may end without reading all of it.
+    // The program may end before it has read all of the text.
     let _ = std::io::Write::write_all(&mut stdin, input.as_bytes());
     drop(stdin);
     Ran::from(child.wait_with_output().expect("the program ends"))
 }
 
-/// Parses YAML, as far as our files use it.
+/// Parses YAML, as far as leftoff's files use it.
 pub fn yaml(text: &str) -> Value {
     let (fields, wrong) = layouts::yaml::object(text.as_bytes()).expect("YAML");
     assert!(wrong.is_empty(), "{wrong:?}");
@@ -295,7 +295,7 @@ pub fn words_of(line: &str) -> Vec<String> {
     words
 }
 
-/// A shell line on its own terminal.
+/// A command that runs a shell line on a terminal of its own.
 pub fn at_terminal(line: &str) -> Command {
     let line = format!("stty cols 80 rows 24; {line}");
     let mut command = Command::new("script");
@@ -320,24 +320,25 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// A definition without checks, evidence, files and items, which are indented or on their own lines.
+/// A definition with checks, evidence, files and items removed, which must be indented or on lines of their
+/// own.
 fn ungated(text: &str) -> String {
     let asks =
         |line: &str| line.starts_with("  ") || line.starts_with("produces =") || line.starts_with("items =");
     text.lines().filter(|line| !asks(line)).map(|line| format!("{line}\n")).collect()
 }
 
-/// The result of a run.
+/// The result of a run of the program.
 #[derive(Debug, Clone)]
 pub struct Ran {
-    /// 128 + signal if a signal ended it.
+    /// The exit code, or 128 + signal if a signal ended the program.
     pub code: i32,
     pub stdout: String,
     pub stderr: String,
 }
 
 impl Ran {
-    /// The run if it succeeded; otherwise panics with all output.
+    /// Returns a run that succeeded; otherwise panics with all output.
     #[track_caller]
     #[allow(clippy::return_self_not_must_use, reason = "asserting is the point; the rest may be ignored")]
     pub fn ok(self) -> Self {
@@ -357,7 +358,7 @@ impl Ran {
             .unwrap_or_else(|error| panic!("{error} in stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr))
     }
 
-    /// The error of a run with `--json`.
+    /// The error that a run with `--json` printed.
     #[track_caller]
     pub fn error(&self) -> Value {
         let value: Value = serde_json::from_str(&self.stderr)
@@ -386,7 +387,7 @@ pub fn left_out(what: &str) {
     }
 }
 
-/// The path of strace; `None`, with a report, if there is none.
+/// The path of strace; `None`, with a report, if this machine has no strace.
 pub fn strace(what_for: &str) -> Option<std::ffi::OsString> {
     let program = std::env::var_os("LEFTOFF_TEST_STRACE").unwrap_or_else(|| "strace".into());
     let is_there =

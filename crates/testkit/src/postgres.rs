@@ -1,4 +1,5 @@
-//! A PostgreSQL server for tests: a given one, or else one that starts here and ends with this process.
+//! A PostgreSQL server for tests: one that already runs, or else one that starts here and ends with this
+//! process.
 
 use crate::left_out;
 use std::fs;
@@ -16,15 +17,15 @@ use tempfile::TempDir;
 /// The password of the server's superuser. Tests check that no output contains it.
 pub const PASSWORD: &str = "s3cret-of-the-tests";
 
-/// Starting and recovering take longer on a busy machine.
+/// How long the server may take to start or recover, which takes longer on a busy machine.
 const LONGEST: Duration = Duration::from_mins(2);
 
-/// A running server, which ends when this is dropped.
+/// A running server, which ends when this value is dropped.
 pub struct Server {
     programs: PathBuf,
     folder: TempDir,
     port: u16,
-    /// The network namespace that it runs in.
+    /// The network namespace in which the server runs.
     namespace: Option<String>,
     watch: Option<(Child, ChildStdin)>,
 }
@@ -175,7 +176,7 @@ impl Server {
         Some(Self { programs, folder, port: 0, namespace, watch: None })
     }
 
-    /// Runs a program that makes the folder of data, whose path is its last argument.
+    /// Runs a program that creates the folder of data, whose path becomes its last argument.
     fn make(&self, command: &mut Command) {
         let made = command.arg(self.folder().join("data")).output().expect("the program starts");
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
@@ -207,12 +208,12 @@ impl Server {
         assert!(is_running, "the server does not start: {}", self.log());
     }
 
-    /// Starts the server and waits until it answers. The server runs under a shell that kills it when the shell's input
-    /// closes, at the latest when this process ends. It asks more than once: a server that has just been started ignores
-    /// the signal.
+    /// Starts the server and waits until it answers. The server runs under a shell that kills it when the
+    /// shell's input closes, at the latest when this process ends. The shell sends the signal more than once,
+    /// because a server that has just started ignores it.
     fn run(&mut self) -> bool {
         self.stop();
-        // The number of the server before this one says nothing about this one.
+        // The process id of the previous server means nothing for this one.
         let _ = fs::remove_file(self.folder.path().join("pid"));
         let line = format!(
             "{}/postgres -D {}/data -p {} >>{}/log 2>&1 & pid=$!; echo $pid >{}/pid; read -r line; while kill -QUIT $pid 2>/dev/null; do sleep 0.05; done; wait",
@@ -243,7 +244,7 @@ impl Server {
         false
     }
 
-    /// Waits until it answers, such as after it recovered by itself.
+    /// Waits until the server answers, for example after it recovered by itself.
     pub fn wait(&self) {
         let end = Instant::now() + LONGEST;
         while !self.answers() {
@@ -260,7 +261,7 @@ impl Server {
         asked.is_ok_and(|status| status.success())
     }
 
-    /// Stops the server at once, as `pg_ctl stop -m immediate` does.
+    /// Stops the server immediately, as `pg_ctl stop -m immediate` does.
     pub fn stop(&mut self) {
         if let Some((mut child, input)) = self.watch.take() {
             drop(input);
@@ -268,7 +269,7 @@ impl Server {
         }
     }
 
-    /// The process id of the postmaster.
+    /// The process id of the server's main process.
     pub fn pid(&self) -> Option<u32> {
         fs::read_to_string(self.folder.path().join("pid")).ok()?.trim().parse().ok()
     }
@@ -303,7 +304,7 @@ impl Server {
         sql_at(&self.programs, &self.socket(), sql)
     }
 
-    /// As `sql`, of a server that may just recover: `None` if it did not answer.
+    /// Runs SQL like `sql`, on a server that may be recovering: `None` if the server did not answer.
     pub fn try_sql(&self, sql: &str) -> Option<String> {
         let asked = psql(&self.programs, &self.socket(), sql);
         asked.status.success().then(|| String::from_utf8_lossy(&asked.stdout).trim_end().to_owned())
@@ -315,7 +316,7 @@ impl Server {
     }
 }
 
-/// Runs SQL at a URL, which may have settings of this program. Returns one line for each row.
+/// Runs SQL at a URL, which may have parameters of leftoff's own. Returns one line for each row.
 pub fn sql_at(programs: &Path, url: &str, sql: &str) -> String {
     let asked = psql(programs, url, sql);
     assert!(asked.status.success(), "{sql}: {}", String::from_utf8_lossy(&asked.stderr));

@@ -1,5 +1,5 @@
 //! The rules by which praxis OS version 2 loads a session's file: its models forbid unknown keys, and it
-//! ignores a file that breaks a rule. Taken from the tool's models, not from our reader.
+//! ignores a file that breaks a rule. The rules are taken from the tool's models, not from leftoff's reader.
 
 use serde_json::{Map, Value};
 
@@ -43,7 +43,7 @@ pub fn broken_rules(file: &str) -> Vec<String> {
         Ok(other) => return vec![format!("it is {other}, no object")],
         Err(error) => return vec![error.to_string()],
     };
-    // The tool removes this key before it validates.
+    // The tool removes this key before it validates a file.
     fields.remove("status");
     let mut broken = object("", &fields, TOP);
     for (section, rules) in [("phase_timings", TIMING), ("phase_artifacts", ARTIFACT)] {
@@ -91,7 +91,7 @@ fn is_evidence(value: &Value) -> bool {
     value.as_object().is_some_and(|all| all.values().all(Value::is_object))
 }
 
-/// Without a zone: the tool compares times with its own, which have none.
+/// True for a time without a zone, because the tool compares times with its own, which have none.
 fn is_local_time(value: &Value) -> bool {
     let is_local = |time: &str| !time.ends_with('Z') && !time.contains('+') && time.matches('-').count() == 2;
     value.as_str().and_then(|text| text.split_once('T')).is_some_and(|(date, time)| {

@@ -1,4 +1,4 @@
-//! Settings that `./prove` passes to tests (number of attempts, seed), and the file for their results.
+//! Settings that `./prove` passes to tests (number of attempts, seed), and the file for the results.
 
 use std::io::Write;
 
@@ -7,7 +7,7 @@ pub fn count(name: &str, usual: u64) -> u64 {
     number(&format!("LEFTOFF_PROVE_{name}")).unwrap_or(usual)
 }
 
-/// Attempts with the same seed are the same.
+/// The seed of random numbers. A test makes the same attempts if it has the same seed.
 pub fn seed() -> u64 {
     number("LEFTOFF_TEST_SEED").unwrap_or_else(|| u64::from(std::process::id()) * 7_919)
 }
@@ -18,7 +18,7 @@ pub fn control() -> Option<(&'static str, std::ffi::OsString)> {
     Some((VARIABLE, std::env::var_os(VARIABLE)?))
 }
 
-/// Adds a line to the table that `./prove` prints, once everything in it held.
+/// Adds a line to the table that `./prove` prints, once everything that the line says was tested.
 pub fn proven(what: &str, number: &str, seed: u64, result: &str) {
     let on = if crate::is_on_postgres() { ", on PostgreSQL" } else { "" };
     let line = format!("{what}{on}\t{number}\t{seed}\t{result}\n");
@@ -29,7 +29,7 @@ pub fn proven(what: &str, number: &str, seed: u64, result: &str) {
                 .and_then(|mut table| table.write_all(line.as_bytes()))
                 .expect("the table of what was proven");
         }
-        // Written directly, because the test runner hides the output of passing tests.
+        // The line is written directly, because the test runner hides the output of passing tests.
         None => drop(std::io::stderr().write_all(line.as_bytes())),
     }
 }
@@ -46,7 +46,7 @@ impl Random {
         Self(seed)
     }
 
-    /// SplitMix64.
+    /// The next random number, by SplitMix64.
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,22 +1,21 @@
-//! Transcripts: command lines with everything that they print, compared as a whole.
+//! Transcripts: command lines with everything that they print, compared as wholes.
 
 use crate::{Ran, Sandbox, words_of};
 use similar::{Algorithm, ChangeTag, capture_diff_slices, group_diff_ops};
 use std::fmt::Write;
 
 impl Sandbox {
-    /// Runs the lines of a transcript that begin with `$ `, and compares all that follows them: stdout, then stderr, then
-    /// `[5]` for an exit code other than 0. `$ LEFTOFF_AGENT_SESSION=claude:a leftoff …` runs as that agent, and
-    /// `$ person leftoff …` at a terminal. The project's folder is shown as `/project`, and a hash as
-    /// `<hash>`.
-    ///
-    /// On a difference it panics with a diff, and with the actual transcript to copy.
+    /// Runs the lines of a transcript that begin with `$ `, and compares the lines that follow each of them:
+    /// stdout, then stderr, then `[5]` for an exit code other than 0. `$ LEFTOFF_AGENT_SESSION=claude:a
+    /// leftoff …` runs as that agent, and `$ person leftoff …` at a terminal. The project's folder is shown
+    /// as `/project`, and a hash as `<hash>`. On a difference it panics with a diff, and with the actual
+    /// transcript to copy.
     #[track_caller]
     pub fn shows(&self, transcript: &str) {
         assert_transcript(transcript, |line| self.printed(line));
     }
 
-    /// Everything that one such line prints.
+    /// Everything that a command line of a transcript prints.
     pub fn printed(&self, line: &str) -> String {
         let words = words_of(line);
         let (who, words) =
@@ -52,7 +51,7 @@ impl Ran {
     }
 }
 
-/// Hashes depend on random numbers: each is shown as `<hash>`.
+/// Replaces each hash by `<hash>`, because hashes depend on random numbers.
 fn without_hashes(text: &str) -> String {
     const DIGITS: usize = 64;
     let is_hash = |word: &str| word.len() == DIGITS && word.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -64,7 +63,7 @@ fn without_hashes(text: &str) -> String {
     plain.collect()
 }
 
-/// The lines that differ, with those around them.
+/// The lines that differ, with the lines around them.
 fn difference(expected: &str, actual: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), actual.lines().collect());
     let all = capture_diff_slices(Algorithm::Myers, &old, &new);

@@ -1,4 +1,5 @@
-//! The bare programs: `read DATABASE WORKTREE`, `advance DATABASE WORKTREE`, `trace DATABASE WORKTREE AGENT ROUND`, and `memory PROGRAM ARGUMENT…`.
+//! The minimal programs: `read DATABASE WORKTREE`, `advance DATABASE WORKTREE`, `trace DATABASE WORKTREE
+//! AGENT ROUND`, and `memory PROGRAM ARGUMENT…`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "its output is what it is for")]
 
 use std::error::Error;
@@ -33,7 +34,8 @@ fn run(words: &[&str]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A program's peak memory in KB. A program inherits the peak of its parent, so this small one starts it.
+/// The peak memory of a program in KiB. A program inherits the peak of its parent, so this small program
+/// starts it.
 fn peak_of(program: &str, arguments: &[&str]) -> Result<i64, Box<dyn Error>> {
     use nix::sys::resource::{UsageWho, getrusage};
     let ended = Command::new(program).args(arguments).stdout(Stdio::null()).status()?;
@@ -41,6 +43,6 @@ fn peak_of(program: &str, arguments: &[&str]) -> Result<i64, Box<dyn Error>> {
         return Err(format!("{program} {}: {ended}", arguments.join(" ")).into());
     }
     let peak = getrusage(UsageWho::RUSAGE_CHILDREN)?.max_rss();
-    // macOS counts bytes.
+    // macOS counts in bytes, other systems in KiB.
     Ok(if cfg!(target_os = "macos") { peak / 1024 } else { peak })
 }

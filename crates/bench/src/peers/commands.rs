@@ -1,4 +1,5 @@
-//! Command lines of other task and session keepers: listing ten thousand, and adding one.
+//! Compares commands with those of other programs that store tasks and sessions: listing ten thousand, and
+//! adding one.
 
 use super::must;
 use crate::project::{Programs, Project};
@@ -11,17 +12,17 @@ use std::process::Command;
 use std::time::Duration;
 
 const MANY: u64 = 10_000;
-/// A command of a peer can take seconds.
+/// The number of rounds, which is small because a command of a peer can take seconds.
 const ROUNDS: usize = 5;
 
 /// A program from the npm registry.
 struct Tool {
     package: &'static str,
     program: &'static str,
-    /// Makes a folder with ten thousand tasks in it.
+    /// Creates a folder with ten thousand tasks.
     prepare: fn(&Path, &Path) -> Result<()>,
     list: &'static [&'static str],
-    /// How it adds one without asking a model, if it can.
+    /// The arguments to add a task without asking a model, if the program can do that.
     add: Option<&'static [&'static str]>,
 }
 
@@ -96,7 +97,7 @@ fn compare(
 }
 
 impl Tool {
-    /// The program in the peers' own folder, which is filled once.
+    /// Installs the program in a folder for the peers, which is filled once.
     fn installed(&self, built: &Path) -> Result<PathBuf> {
         let folder = built.join("npm-peers").join(self.package);
         let program = folder.join("node_modules/.bin").join(self.program);
@@ -109,14 +110,14 @@ impl Tool {
     }
 }
 
-/// A peer's program in its project, isolated from this machine's user.
+/// A command of the peer's program in its project, isolated from this machine's user.
 fn at(project: &Project, program: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(project.root()).env("HOME", project.folder().join("home"));
     command
 }
 
-/// A Markdown file for each task, in a repository with one commit.
+/// Writes a Markdown file for each task, in a repository with one commit.
 fn backlog(program: &Path, folder: &Path) -> Result<()> {
     std::fs::remove_dir_all(folder.join(".git"))?;
     let git = |words: &[&str]| {
@@ -138,7 +139,7 @@ fn backlog(program: &Path, folder: &Path) -> Result<()> {
     git(&["commit", "-q", "-m", "Ten thousand tasks"])
 }
 
-/// One JSON file with all tasks.
+/// Writes one JSON file with all tasks.
 fn task_master(_: &Path, folder: &Path) -> Result<()> {
     let mut tasks = String::new();
     for number in 1..=MANY {
