@@ -1,4 +1,4 @@
-//! Every store passes the contract.
+//! Every kind of store fulfils the contract.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -37,7 +37,7 @@ fn in_sqlite() {
     assert!(number > 0);
 }
 
-/// As single commands use it: each operation reopens the database, with no more access than it needs.
+/// A store as single commands use it: each operation reopens the database, with no more access than it needs.
 #[test]
 fn in_sqlite_opened_anew_for_each_operation() {
     let folders = tempfile::tempdir().unwrap();

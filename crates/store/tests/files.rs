@@ -21,7 +21,7 @@ fn new_store() -> (TempDir, PathBuf, SqliteStore) {
     (folder, path, store)
 }
 
-/// Names and bytes of a folder's files, except SQLite's shared memory.
+/// The names and contents of the files in a folder, except for SQLite's shared memory.
 fn content(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
     let named = entries.map(|entry| (entry.file_name().into_string().unwrap(), entry.path()));
@@ -221,7 +221,7 @@ fn the_log_stays_short() {
     let (mut longest, mut cuts) = (0, 0);
     for version in 1..=2_000 {
         let before = log_size(&path);
-        // Like commands: one process, one change.
+        // Each process makes one change, as commands do.
         let mut once = SqliteStore::open(&path, Access::Write).unwrap();
         once.append(&batch([go_on(SessionRow { version, ..line("first") }, 1)])).unwrap();
         longest = longest.max(log_size(&path));
@@ -289,7 +289,8 @@ fn a_turn_is_waited_for_and_given_up_with_nothing_held() {
         first.take_turn(PATIENCE).unwrap();
         let patience = Duration::from_millis(5);
         assert!(matches!(second.take_turn(patience), Err(Error::Busy { waited }) if waited == patience));
-        // The writer that gave up is still queued; when its turn comes, it must release it by itself.
+        // The writer that gave up is still in the queue; when its turn comes, it must release it without
+        // waiting.
         first.give_turn_back();
         let mut third = SqliteStore::open(&path, Access::Write).unwrap();
         third.take_turn(PATIENCE).unwrap();
@@ -326,7 +327,7 @@ fn another_program_that_writes_is_waited_for() {
         std::thread::scope(|scope| {
             let appending =
                 scope.spawn(|| store.append(&batch([go_on(SessionRow { version, ..line("first") }, 1)])));
-            // Lets the append meet the transaction; it must pass whichever comes first.
+            // The append must succeed, whether it comes before or after the transaction.
             for _ in 0..100_000 {
                 std::hint::spin_loop();
             }
@@ -358,7 +359,7 @@ fn threads_with_a_connection_each_lose_nothing() {
     assert_eq!(store.check().unwrap(), [""; 0]);
 }
 
-/// True if these bytes appear in any file of the folder.
+/// True if any file in the folder contains these bytes.
 fn stands_somewhere(folder: &Path, bytes: &[u8]) -> bool {
     let held = |content: &Vec<u8>| content.windows(bytes.len()).any(|window| window == bytes);
     content(folder).values().any(held)
@@ -396,7 +397,7 @@ fn what_was_purged_is_gone_from_the_database_and_its_log() {
     assert!(!stands_somewhere(folder.path(), secret.as_bytes()));
     assert!(store.check().unwrap().is_empty());
 
-    // An active reader keeps the old pages: the result says so, and erasing can be repeated.
+    // A reader that is active keeps the old pages: the result says so, and erasing can be repeated.
     let reader = Connection::open(folder.path().join("leftoff.db")).unwrap();
     reader.execute_batch("BEGIN; SELECT count(*) FROM events").unwrap();
     assert!(!store.erase(PATIENCE).unwrap());
@@ -411,7 +412,7 @@ fn a_store_that_is_moved_is_whole_in_its_new_place_and_kept_in_the_old() {
     let mut store = SqliteStore::open(&old, Access::Create).unwrap();
     with(&mut store, [line("first")]);
     let before = everything(&store);
-    // A writer that opened the store before the move and writes after it.
+    // This writer opened the store before the move, and writes after it.
     let mut late = SqliteStore::open(&old, Access::Write).unwrap();
     let mut recorded = false;
     let left = store.move_to(&new, || {

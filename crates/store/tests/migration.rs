@@ -1,5 +1,5 @@
-//! Databases made by version 0.1: migrated completely, with a copy of the original, and readable without a
-//! change.
+//! Databases created by version 0.1 are migrated completely, with a copy of the original, and can be read
+//! without a change.
 #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use rusqlite::types::Value;
@@ -11,13 +11,14 @@ use store::contract::rows::{batch, everything, go_on, id};
 use store::{Access, Filter, SessionRow, SqliteStore, Store};
 use tempfile::TempDir;
 
-/// Six sessions, two foreign layouts among them; items, notes, undo, a key, a checkpoint.
+/// A database with six sessions, among them two of foreign layouts, with items, notes, undo, a key and a
+/// checkpoint.
 const MADE_BY_0_1: &[u8] = include_bytes!("version_0_1/leftoff.db");
 
 /// The schema of version 0.1.
 const OLD: u32 = 2;
 
-/// Everything that version 0.1 stored, in an order common to both schemas.
+/// Queries for everything that version 0.1 stored, in an order that both schemas have.
 const KEPT: &[&str] = &[
     "SELECT number,id,worktree,layout,workflow,title,goal,target,lifecycle,parallel,phase,phases_done,phases_total,\
      created_at,updated_at,version FROM sessions ORDER BY turn DESC,number DESC",
@@ -37,12 +38,12 @@ fn old_database() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("leftoff.db");
     std::fs::write(&path, MADE_BY_0_1).unwrap();
-    // Version 0.1 leaves its log behind, however short it is.
+    // Version 0.1 leaves its write-ahead log behind, however short it is.
     std::fs::write(path.with_extension("db-wal"), "").unwrap();
     (folder, path)
 }
 
-/// Every row of every table, read directly.
+/// Every row of every table, read without leftoff.
 fn kept(path: &Path) -> Vec<Vec<Vec<Value>>> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
     KEPT.iter().map(|sql| rows(&connection, sql)).collect()
@@ -60,7 +61,7 @@ fn schema(path: &Path) -> u32 {
     connection.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap()
 }
 
-/// Names and bytes of a folder's files, except SQLite's shared memory and the queue's lock.
+/// The names and contents of the files in a folder, except for SQLite's shared memory and the queue's lock.
 fn content(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
     let named = entries.map(|entry| (entry.file_name().into_string().unwrap(), entry.path()));
@@ -161,7 +162,7 @@ fn every_cursor_of_version_0_1_finds_what_came_after_it() {
     }
 }
 
-/// A killed process leaves uncommitted pages of a migration in the log.
+/// A killed process leaves uncommitted pages of a migration in the write-ahead log.
 #[test]
 fn a_migration_that_was_killed_in_the_middle_is_done_by_the_next() {
     let (_folder, path) = old_database();
@@ -176,7 +177,7 @@ fn a_migration_that_was_killed_in_the_middle_is_done_by_the_next() {
     std::fs::copy(&path, &there).unwrap();
     let log = std::fs::copy(path.with_extension("db-wal"), there.with_extension("db-wal")).unwrap();
     assert!(log > 0, "some of it had reached the disk");
-    // The copy it had already made is kept beside the new one.
+    // A copy that the killed process had already made is kept beside the new one.
     std::fs::write(left.path().join("leftoff.db.v2.bak"), MADE_BY_0_1).unwrap();
 
     let store = SqliteStore::open(&there, Access::Write).unwrap();

@@ -1,4 +1,4 @@
-//! Two processes on one project of a server.
+//! Two processes that use one project on a server.
 #![cfg(feature = "postgres")]
 #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
@@ -18,7 +18,7 @@ fn on_server(url: &str, local: &std::path::Path) -> PostgresStore {
     PostgresStore::open(&opening).unwrap()
 }
 
-/// An open store remembers what it has seen, and must notice each kind of change by another process.
+/// An open store remembers what it has read, and must notice each kind of change by another process.
 #[test]
 fn what_another_process_changed_between_two_turns_is_seen() {
     let Some(url) = testkit::postgres::schema("two processes on one project") else { return };
@@ -38,7 +38,7 @@ fn what_another_process_changed_between_two_turns_is_seen() {
     let second = go_on(SessionRow { title: "\0 is no letter".to_owned(), ..first.row.clone() }, 2);
     let third = go_on(SessionRow { lifecycle: "paused".to_owned(), ..second.row.clone() }, 1);
     for (step, stream) in [&first, &second, &third].into_iter().enumerate() {
-        // The writer remembers the row as stored; the reader asks for it.
+        // The writer remembers the row as it stored it; the reader must read it again.
         let writer = if step % 2 == 0 { &mut one } else { &mut other };
         writer.append(&batch([stream.clone()])).unwrap();
         assert_eq!(seen(&mut one), seen(&mut other), "step {step}");
@@ -58,7 +58,8 @@ fn what_another_process_changed_between_two_turns_is_seen() {
     assert_eq!(seen(&mut one).0, None, "it is gone, without an event");
 }
 
-/// A store that wrote last believes what it read then, and its next change is refused if somebody else wrote meanwhile.
+/// The store that wrote last trusts what it read then, and its next change is refused if somebody else has
+/// written meanwhile.
 #[test]
 fn a_change_without_the_lock_is_refused_once_somebody_else_has_written() {
     let Some(url) = testkit::postgres::schema("a change without the lock") else { return };
@@ -82,7 +83,7 @@ fn a_change_without_the_lock_is_refused_once_somebody_else_has_written() {
         one.events(&id("first"), 0, None).unwrap().iter().map(|row| row.version).collect();
     assert_eq!(versions, [1, 2, 3, 4]);
     assert_eq!(one.chain(&id("first")).unwrap().head, other.chain(&id("first")).unwrap().head);
-    // Presence is read without the lock as well, and counts as a change.
+    // The presence of agents is read without the lock as well, and storing it counts as a change.
     for _ in 0..20 {
         one.take_turn(PATIENCE).unwrap();
         row.version = one.load(&id("first")).unwrap().unwrap().row.version;
@@ -96,7 +97,7 @@ fn a_change_without_the_lock_is_refused_once_somebody_else_has_written() {
     one.append(&batch([go_on(row, 1)])).unwrap();
 }
 
-/// Writers with open connections, each of which decides on what it read last: no event is lost or written twice.
+/// Writers with open connections decide on what they read last: no event is lost or written twice.
 #[test]
 fn writers_that_overtake_each_other_lose_nothing() {
     const WRITERS: usize = 4;

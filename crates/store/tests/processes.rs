@@ -1,4 +1,4 @@
-//! Stores under several processes, another user, a full disk and kill -9.
+//! Stores with several processes, another user, a full disk and kill -9.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -23,7 +23,7 @@ const NAME: &str = "LEFTOFF_TEST_NAME";
 /// The unprivileged user of most systems.
 const NOBODY: u32 = 65534;
 
-/// A child process in a role; it communicates line by line.
+/// A child process with a role, which communicates by lines.
 struct Actor {
     process: Child,
     lines: Lines<BufReader<ChildStdout>>,
@@ -48,7 +48,7 @@ impl Actor {
         Self::start(Command::new(std::env::current_exe().unwrap()), role, place, name)
     }
 
-    /// The next line from the role itself, ignoring the test harness around it.
+    /// The next line that the role itself printed, without those of the test harness.
     fn hears(&mut self) -> Option<String> {
         self.lines.find_map(|line| line.unwrap().split_once("said: ").map(|(_, text)| text.to_owned()))
     }
@@ -145,14 +145,14 @@ fn look_without_permission(place: &Path, expected: &str) {
     assert!(matches!(told, Err(Error::ReadOnly { .. })), "{told:?}");
 }
 
-/// This program as a user without write access: root can write everything.
+/// A command that runs this program as a user without write access, because root can write everything.
 fn as_another_user(folder: &Path) -> Command {
     if !rustix::process::geteuid().is_root() {
         return Command::new(std::env::current_exe().unwrap());
     }
     let program = folder.join("program");
-    // Copied by another process: a program that is open for writing cannot be executed, and a child that
-    // another test starts meanwhile would inherit the open file.
+    // Another process copies the program: a file that is open for writing cannot be executed, and a child
+    // that another test starts meanwhile would inherit the open file.
     let copied = Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&program).status();
     assert!(copied.unwrap().success());
     std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
@@ -221,8 +221,8 @@ fn somebody_who_may_not_write_reads_all_the_same() {
     allow(&inside, 0o555);
     let names = || std::fs::read_dir(&inside).unwrap().count();
     let before = names();
-    // With a log present, the newest commit exists only there: reading needs a copy, which has no name while
-    // in use.
+    // If there is a write-ahead log, only the log has the newest commit: reading needs a copy, which has no
+    // name while it is used.
     let mut reader = Actor::start(command(), "look", &path, "1");
     assert_eq!(reader.hears().as_deref(), Some("0"), "no copy would be left behind");
     reader.ends_well();
@@ -241,7 +241,7 @@ fn somebody_who_may_not_write_reads_all_the_same() {
     allow(&inside, 0o755);
 }
 
-/// A small private file system, if this process may mount one.
+/// A small file system of its own, if this process may mount one.
 struct SmallDisk {
     folder: tempfile::TempDir,
 }
@@ -319,7 +319,7 @@ fn what_was_acknowledged_survives_kill_9() {
             let version: u64 = writers[0].hears().unwrap().parse().unwrap();
             acknowledged = acknowledged.max(version);
         }
-        // Kill somewhere in the middle of the next operation.
+        // The kill comes somewhere in the middle of the next operation.
         for _ in 0..random.below(200_000) {
             std::hint::spin_loop();
         }
@@ -347,7 +347,7 @@ fn what_was_acknowledged_survives_kill_9() {
 struct Random(u64);
 
 impl Random {
-    /// Marsaglia's xorshift.
+    /// The next random number, by Marsaglia's xorshift.
     fn below(&mut self, end: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

@@ -15,7 +15,7 @@ fn example() -> serde_json::Value {
     yaml(block.expect("an example"))
 }
 
-/// The script of the verifying step.
+/// The script of the step that verifies.
 fn script(example: &serde_json::Value) -> String {
     let steps = example["jobs"]["proven"]["steps"].as_array().expect("steps");
     let step = steps.iter().find(|step| step["name"] == "Verify the session").expect("the step");
@@ -80,7 +80,7 @@ fn the_steps_of_the_example_accept_signed_work_and_nothing_else() {
     let (ran, summary) = run(&there, "", "main");
     ran.code(5);
     assert!(summary.starts_with("### Not proven: "), "{summary}");
-    // The bundle of another pull request.
+    // The pull request contains the bundle of another pull request.
     let (ran, _) = run(&there, &trust, "other");
     assert!(ran.code(5).stderr.contains("did not work on branch other"));
     let forged = crate::bundles::forged(&path, |line| {
@@ -93,7 +93,7 @@ fn the_steps_of_the_example_accept_signed_work_and_nothing_else() {
     assert_ne!(run(&there, &trust, "main").0.code, 0, "no bundle is no proof");
 }
 
-/// A signature by another key does not count.
+/// A signature by a key that the pull request itself adds does not count.
 #[test]
 fn a_key_that_the_pull_request_brings_along_does_not_count() {
     let work = signed_work();

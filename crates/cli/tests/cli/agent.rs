@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use testkit::{Ran, Sandbox};
 
-/// Lives until dropped.
+/// An agent, which lives until this value is dropped.
 pub struct Agent {
     process: Child,
     orders: Option<ChildStdin>,
@@ -32,12 +32,13 @@ impl Agent {
         Self { process, orders, answers, identity: None, marker: None }
     }
 
-    /// Its later commands carry the agent's variable.
+    /// Sets the agent's variable for its later commands.
     pub fn export(&mut self, identity: &str) {
         self.identity = Some(identity.to_owned());
     }
 
-    /// Its later commands carry only the variable by which such agents are known.
+    /// Sets the variable by which agents of a kind are recognised, and no other, for the agent's later
+    /// commands.
     pub fn mark(&mut self, variable: &'static str) {
         self.marker = Some(variable);
     }
@@ -80,7 +81,7 @@ impl Agent {
         }
     }
 
-    /// SessionStart, as Claude Code sends it from this agent's process.
+    /// Sends SessionStart, as Claude Code does from the agent's process.
     pub fn hook(&mut self, sandbox: &Sandbox, agent_session: &str, source: &str) -> Ran {
         self.run_with_input(sandbox, &["hook", "claude"], &session_start(sandbox, agent_session, source))
     }
@@ -88,7 +89,7 @@ impl Agent {
 
 impl Drop for Agent {
     fn drop(&mut self) {
-        // Without input a shell ends.
+        // A shell ends when its input is closed.
         drop(self.orders.take());
         let _ = self.process.wait();
     }
@@ -98,7 +99,7 @@ pub fn session_start(sandbox: &Sandbox, agent_session: &str, source: &str) -> St
     event(sandbox, agent_session, &serde_json::json!({ "hook_event_name": "SessionStart", "source": source }))
 }
 
-/// A Claude Code event with the common fields.
+/// An event of Claude Code, with the common fields.
 pub fn event(sandbox: &Sandbox, agent_session: &str, fields: &serde_json::Value) -> String {
     let mut event = serde_json::json!({
         "session_id": agent_session,

@@ -187,7 +187,7 @@ fn without_a_session_a_program_is_told_so() {
     assert_eq!(plain().run(["status", "--json"]).code(3).error()["kind"], "no_project");
 }
 
-/// A failure: the command, its exit code, its kind, and required words of message and hint.
+/// A command that fails: its exit code, its kind, and words required in its message and hint.
 struct Failure {
     words: &'static [&'static str],
     code: i32,
@@ -423,7 +423,7 @@ const LONG_ID: &str = match std::str::from_utf8(&[b'x'; 300]) {
     Err(_) => "",
 };
 
-/// `login` at phase 2 of 3, `lost` beside it, `done` completed.
+/// A project with three sessions: `login` in phase 2 of 3, `lost` beside it, and `done`, which is completed.
 fn three() -> Sandbox {
     let sandbox = with_gate();
     sandbox.run(["start", "--id", "done"]).ok();
@@ -492,7 +492,7 @@ fn evidence_of_a_wrong_type_is_a_gate_that_did_not_pass() {
     let hint = error["hint"].as_str().unwrap();
     assert!(hint.contains("Field 'tests_passed' must be integer, got: string many."), "{hint}");
     assert!(hint.contains("Field 'coverage' is required but missing (line coverage in percent)."), "{hint}");
-    // A number is a number in either spelling.
+    // A number may be written in either spelling.
     let ran = sandbox.run([
         "advance",
         "--phase",
@@ -525,7 +525,7 @@ fn mistakes_in_a_definition_are_told_with_file_and_line() {
     let json = sandbox.run(["workflow", "check", "ship", "--json"]).code(4);
     assert_eq!(json.json()["workflows"][0]["mistakes"][0]["line"], line_of("exprr"));
     assert_eq!(json.error()["kind"], "findings");
-    // It cannot be started, with the same error.
+    // A workflow with this mistake cannot be started, with the same error.
     let refused = sandbox.run(["start", "ship", "--json"]).code(4);
     assert!(refused.error()["message"].as_str().unwrap().contains(&format!(":{}: ", line_of("titel"))));
     assert_eq!(sandbox.run(["doctor", "--json"]).code(4).json()["findings"][0]["kind"], "definition");
@@ -560,7 +560,7 @@ fn a_session_is_found_by_id_unique_prefix_and_number() {
     let mut command = sandbox.command(["status", "--json"]);
     command.env("LEFTOFF_SESSION", "lost");
     assert_eq!(Ran::from(command.output().unwrap()).ok().json()["session_id"], "lost");
-    // The printed number can be typed.
+    // The number in the list can be used in a command.
     let text = sandbox.run(["list", "--all"]).ok().stdout;
     let lost = text.lines().find(|line| line.contains("lost")).unwrap();
     let number = lost.split_whitespace().next().unwrap();
@@ -630,7 +630,7 @@ fn help_and_version_are_answers() {
     }
 }
 
-/// A server is shared already; a store in a file is shared once a person switched it on.
+/// A store on a server is shared anyway; a store in a file is shared once a person has enabled it.
 #[test]
 fn sync_says_why_it_sends_nothing() {
     let sandbox = git();

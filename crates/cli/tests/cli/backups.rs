@@ -1,4 +1,4 @@
-//! Nothing is lost by accident: automatic backups, `store restore`, `artifact restore`, `doctor --fix`.
+//! No data is lost by accident: automatic backups, `store restore`, `artifact restore`, `doctor --fix`.
 
 use crate::{fresh, git};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ fn kinds(sandbox: &Sandbox) -> Vec<String> {
     told["findings"].as_array().unwrap().iter().map(|one| one["kind"].as_str().unwrap().to_owned()).collect()
 }
 
-/// A session of 10:00 with a backup of 11:30 and a later note.
+/// A session from 10:00, with a backup from 11:30 and a later note.
 fn with_backup() -> Sandbox {
     let sandbox = fresh();
     sandbox.at("2026-11-14T10:00:00Z").run(["start", "--id", "login", "--goal", "No log-out"]).ok();
@@ -42,7 +42,7 @@ fn u1_the_store_is_copied_by_itself_after_an_hour_of_work_and_by_no_question() {
     let found: Vec<&str> =
         listed["backups"].as_array().unwrap().iter().map(|one| one["at"].as_str().unwrap()).collect();
     assert_eq!(found, ["2026-11-14T11:30:00Z"]);
-    // A day later a query makes none, a change does.
+    // A day later, a query makes no backup, but a change does.
     sandbox.at("2026-11-15T10:00:00Z").run(["status"]).ok();
     assert_eq!(sandbox.names(&format!("{DATABASE}.backups")).len(), 1);
     sandbox.run(["note", "the next day", "--session", "login"]).ok();
@@ -186,7 +186,8 @@ fn u2_a_recorded_file_comes_back_and_what_was_there_can_be_brought_back_too() {
     assert!(unknown["hint"].as_str().unwrap().contains("PLAN.md"), "{unknown}");
 }
 
-/// The first session in the list need not be adopted, and the history of an adopted one is older than the store.
+/// The first session in the list was not adopted, and the history of the adopted one began before the store
+/// existed.
 #[test]
 fn u1_a_store_that_adopted_only_the_second_of_two_sessions_is_copied() {
     let sandbox = fresh();

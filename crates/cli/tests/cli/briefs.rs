@@ -9,7 +9,7 @@ fn brief(sandbox: &Sandbox) -> String {
     sandbox.run(["brief", "--format", "markdown"]).ok().stdout
 }
 
-/// Two tasks and a last phase without a gate.
+/// A workflow of two tasks, and a last phase without a gate.
 const TASKS: &str = r#"
 name = "tasks"
 version = "1"
@@ -64,7 +64,7 @@ fn b3_a_lease_whose_holder_is_gone_says_so_and_can_be_claimed() {
     let alive = brief(&sandbox);
     assert!(alive.contains("task-1 First: held by claude cccc0000 until 10:30 UTC"), "{alive}");
     drop(agent);
-    // A newcomer forgets a dead agent, but not its claims.
+    // When another agent arrives, the record of a dead agent is removed, but its claims stay.
     let mut newcomer = Agent::new(&sandbox, "agent-b");
     newcomer.hook(&sandbox, "dddd0000-4", "startup").ok();
     let gone = brief(&sandbox);
@@ -83,7 +83,7 @@ fn b8_an_item_stays_its_holders_while_hooks_see_the_agent_at_work() {
         "tool_use_id": "1", "tool_input": { "file_path": "a.rs" }, "tool_response": {} });
     let used = crate::agent::event(&sandbox, "cccc0000-3", &used);
     agent.run_with_input(&sandbox, &["hook", "claude"], &used).ok();
-    // Its lease ended at 10:30, but it was seen at 10:25.
+    // The lease of the dead agent ended at 10:30, but the agent was seen at 10:25.
     sandbox.at("2026-11-14T10:40:00Z");
     let next = sandbox.run(["next"]).ok().stdout;
     assert!(next.contains("leftoff item claim task-2"), "{next}");
@@ -176,7 +176,7 @@ fn b7_resume_repeats_why_it_was_paused_and_the_brief_keeps_it_until_the_phase_mo
     assert!(resumed.contains("paused 10:00 UTC: lunch, in the middle of: half of the plan"), "{resumed}");
     let told = "## Paused 1 hour ago, resumed just now\n\"lunch\", in the middle of \"half of the plan\"\n";
     assert!(brief(&sandbox).contains(told), "{}", brief(&sandbox));
-    // A pause without a reason does not hide it.
+    // A pause without a reason does not hide the earlier reason.
     sandbox.run(["pause", "--reason", "tea"]).ok();
     assert!(
         brief(&sandbox).contains("\"tea\", in the middle of \"half of the plan\""),

@@ -1,10 +1,10 @@
-//! Every built-in workflow, completed by nothing but printed commands.
+//! Completes every built-in workflow by nothing but printed commands.
 
 use crate::fresh as git;
 use serde_json::Value;
 use testkit::Sandbox;
 
-/// No workflow has nearly as many steps.
+/// The maximum number of steps; no workflow has nearly as many.
 const MOST_STEPS: usize = 60;
 
 #[test]
@@ -41,7 +41,7 @@ fn essay_stops_at_what_only_its_user_can_say() {
 #[derive(Debug, PartialEq)]
 enum End {
     Completed,
-    /// At a gate that names all its failed checks.
+    /// The walk ended at a gate that names all of its failed checks.
     MissingWork(Vec<String>),
     NeedsAPerson,
 }
@@ -67,7 +67,7 @@ fn check(workflow: &str, phases: usize, expected: &End) {
             let completed = view["completed_phases"].as_array().unwrap().len();
             assert_eq!(completed + usize::try_from(not_applicable).unwrap(), phases);
             assert_eq!(view["current_phase"]["id"], *all.last().unwrap());
-            // All were offered in order.
+            // Phases that were not skipped were offered in order.
             let skipped: Vec<&Value> = view["phases"]
                 .as_array()
                 .unwrap()
@@ -119,7 +119,8 @@ fn go_through(sandbox: &Sandbox, workflow: &str) -> (End, Vec<String>) {
                     return (End::MissingWork(missing), offered);
                 }
             }
-            // A placeholder: typed unchanged it is refused, and is not an attempt.
+            // The command contains a placeholder. Typed unchanged, it is refused, and does not count as an
+            // attempt.
             2 => {
                 let before = view["phases"].as_array().expect("phases").clone();
                 let after = sandbox.run(["status", "--json"]).ok().json();
@@ -133,13 +134,13 @@ fn go_through(sandbox: &Sandbox, workflow: &str) -> (End, Vec<String>) {
     panic!("{workflow} never ends; offered {offered:?}");
 }
 
-/// Evidence with a placeholder in a command.
+/// The pieces of evidence in a command that have a placeholder.
 fn asked_for(command: &str) -> Vec<String> {
     let pieces = command.split('\'').filter(|piece| piece.ends_with('>'));
     pieces.filter_map(|piece| Some(piece.split_once('=')?.0.to_owned())).collect()
 }
 
-/// Writes the current phase's files; returns whether one was new.
+/// Writes the files of the current phase. Returns true if one of them was new.
 fn supply(sandbox: &Sandbox) -> bool {
     let view = sandbox.run(["status", "--json"]).ok().json();
     let current = &view["current_phase"]["id"];
@@ -149,7 +150,7 @@ fn supply(sandbox: &Sandbox) -> bool {
     let mut did = false;
     for file in files {
         let path = file.as_str().expect("a path").replace("{item}", "security-1");
-        // A file of an earlier phase is written again: it must be newer than the phase.
+        // A file that an earlier phase wrote is written again, because it must be newer than the phase.
         if !sandbox.path(&path).exists() || sandbox.read(&path) != format!("{current}") {
             sandbox.write(&path, &format!("{current}"));
             did = true;
@@ -181,7 +182,7 @@ fn ids(view: &Value) -> Vec<String> {
     phases.map(|phase| phase["id"].as_str().expect("an id").to_owned()).collect()
 }
 
-/// A finished session can be run again; nothing of the first run is mixed in.
+/// A finished session can be run again, and the new run contains nothing of the first one.
 #[test]
 fn the_next_round_of_a_review_begins_anew() {
     let sandbox = git();
@@ -200,7 +201,7 @@ fn the_next_round_of_a_review_begins_anew() {
     assert_eq!(go_through(&sandbox, "review").0, End::Completed);
 }
 
-/// `map` leaves its session open; the next offered command ends it.
+/// `map` leaves its session open; the next offered command ends the session.
 #[test]
 fn a_finished_map_leaves_the_session_open_for_a_review() {
     let sandbox = git();

@@ -24,7 +24,7 @@ fn bundle(sandbox: &Sandbox, name: &str) -> String {
     path
 }
 
-/// The bundle with one line changed and the final hash corrected.
+/// A bundle with one line changed, and with the final hash corrected.
 pub(crate) fn forged(path: &str, change: impl Fn(&mut Value)) -> String {
     let text = std::fs::read_to_string(path).unwrap();
     let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -52,7 +52,7 @@ fn a_session_arrives_whole_paused_and_with_its_files() {
     there.run(["resume"]).ok();
     there.run(["advance", "--phase", "build"]).ok();
     there.run(["doctor"]).ok();
-    // Work continued there; the old bundle has nothing new.
+    // Work has continued on the other machine; the old bundle contains nothing new for it.
     assert_eq!(there.run(["bundle", "take", &path, "--json"]).ok().json()["already"], true);
 }
 
@@ -66,10 +66,10 @@ fn what_is_new_is_added_and_what_diverged_is_refused() {
     let second = bundle(&here, "b.leftoff");
     let taken = there.run(["bundle", "take", &second, "--json"]).ok().json();
     assert_eq!((&taken["already"], &taken["status"]), (&json!(false), &json!("paused")));
-    // The undo names a version: it is mapped to the version there.
+    // The undo names a version of the session, which is mapped to the version on the other machine.
     let texts = |sandbox: &Sandbox| sandbox.run(["show", "--json"]).ok().json()["notes"].clone();
     assert_eq!(texts(&there), texts(&here));
-    // Taken again here, nothing is new: taking a session is local to each place.
+    // Taking the bundle back changes nothing here, because taking a session is local to each machine.
     let back = bundle(&there, "c.leftoff");
     assert_eq!(here.run(["bundle", "take", &back, "--json"]).ok().json()["already"], true);
 
@@ -97,7 +97,7 @@ fn arriving_writes_no_event_and_keeps_the_chain() {
     };
     assert!(head(&here).is_string());
     assert_eq!(head(&there), head(&here));
-    // Folded from its log without a snapshot, it is still paused in this worktree.
+    // The session is folded from its log without a snapshot, and is still paused in this worktree.
     there.run(["note", "--session", "k3v9x2mp", "of there"]).ok();
     if !testkit::is_on_postgres() {
         let connection = rusqlite::Connection::open(there.path(".git/leftoff/leftoff.db")).unwrap();
@@ -114,7 +114,7 @@ fn arriving_writes_no_event_and_keeps_the_chain() {
 #[test]
 fn bundles_and_logs_of_older_programs_are_read() {
     let here = with_work();
-    // As if the session had been taken in some place before it came here.
+    // The bundle is changed as if the session had been taken elsewhere before it came here.
     let old = forged(&bundle(&here, "a.leftoff"), |line| {
         if line["event"]["kind"] == "note_added" {
             line["event"]["kind"] = json!("session_taken");
@@ -129,7 +129,7 @@ fn bundles_and_logs_of_older_programs_are_read() {
         (&json!("paused"), &json!(there.project().display().to_string()))
     );
     assert_eq!(there.run(["bundle", "take", &old, "--json"]).ok().json()["already"], true);
-    // That event does not make the two logs different.
+    // The event of taking a session does not make the two logs different.
     let taken = there.run(["bundle", "take", &bundle(&here, "b.leftoff"), "--json"]).ok().json();
     assert_eq!((&taken["already"], &taken["status"]), (&json!(false), &json!("paused")));
     assert_eq!(taken["notes"][0]["text"], "Cookies, not headers");
@@ -153,7 +153,7 @@ fn taking_a_bundle_under_a_key_counts_once() {
     assert_eq!(refused.error()["kind"], "key_used");
     here.run(["note", "more"]).ok();
     there.run(["bundle", "take", &bundle(&here, "b.leftoff"), "--key", "q"]).code(4);
-    // Nothing was new, and the answer stays so later.
+    // The bundle contained nothing new, and repeating the command with its key says so again.
     let already = ["bundle", "take", &path, "--key", "r", "--json"];
     assert_eq!(there.run(already).ok().json()["already"], true);
     there.run(["pause", "--key", "r"]).code(4);
@@ -191,7 +191,7 @@ fn files_of_others_are_never_overwritten() {
     assert_eq!(there.read(".leftoff/sessions/k3v9x2mp/PLAN.md"), "mine\n");
     assert_eq!(there.read(".leftoff/sessions/k3v9x2mp/PLAN.md.from-bundle"), "the plan\n");
     assert!(taken.stderr.contains("PLAN.md.from-bundle: a different file is there"), "{}", taken.stderr);
-    // A hidden file can instruct a program: it is written next to its name.
+    // A hidden file may control a program, so the recorded file is written beside its name.
     let elsewhere = git();
     let hidden = forged(&path, |line| {
         if line.get("file").is_some() {
@@ -208,7 +208,7 @@ fn a_bundle_that_cannot_be_trusted_changes_nothing() {
     let here = with_work();
     let path = bundle(&here, "a.leftoff");
     let there = git();
-    // Changes the lines with this key.
+    // Applies a change to the lines with this key.
     let on = |key: &'static str, change: fn(&mut Value)| {
         forged(&path, move |line| {
             if line.get(key).is_some() {
@@ -269,7 +269,7 @@ fn without_phases(event: &mut Value) {
     }
 }
 
-/// A bundle of a `ship` session whose definition lost its checks, under the real one's hash.
+/// A bundle of a `ship` session whose definition has no checks, under the hash of the real definition.
 fn without_checks(path: &str) -> String {
     forged(path, |line| {
         if let Some(phases) = line.pointer_mut("/definition/workflow/phases") {
@@ -286,7 +286,7 @@ fn a_bundle_cannot_take_the_checks_out_of_a_workflow_of_this_project() {
     let path = without_checks(&bundle(&here, "a.leftoff"));
     let there = git();
     let workflow = ".leftoff/workflows/ship.toml";
-    // Known by its file, and by a session that started with it.
+    // The real definition is known from its file, and from a session that started with it.
     there.write(workflow, &here.read(workflow));
     let refused = there.run(["bundle", "take", &path, "--json"]).code(4);
     assert!(refused.error()["message"].as_str().unwrap().contains("known here"), "{}", refused.stderr);
@@ -319,7 +319,7 @@ fn a_take_that_cannot_be_kept_leaves_no_file() {
     assert!(!there.path(".leftoff/sessions/k3v9x2mp/PLAN.md").exists());
     assert_eq!(there.run(["bundle", "take", &path, "--json"]).ok().json()["already"], false);
     assert_eq!(there.read(".leftoff/sessions/k3v9x2mp/PLAN.md"), "the plan\n");
-    // Nothing of the first try is left.
+    // The first attempt has left nothing behind.
     let names = std::fs::read_dir(there.path(".leftoff/sessions/k3v9x2mp")).unwrap();
     assert_eq!(names.count(), 1);
 }

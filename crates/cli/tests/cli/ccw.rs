@@ -1,5 +1,5 @@
-//! Claude-Code-Workflow's own files, used by the whole program beside a hand that edits them as its prompts
-//! would.
+//! Claude-Code-Workflow's own files, used by the whole program while somebody edits them as the tool's
+//! prompts would.
 
 mod archiving;
 mod audited;
@@ -38,7 +38,7 @@ fn task(sandbox: &Sandbox, session: &str, id: &str) -> Value {
     serde_json::from_str(&sandbox.read(&format!(".workflow/{session}/.task/{id}.json"))).expect("JSON")
 }
 
-/// Each session's registry entry.
+/// The id and status of each session in the registry.
 fn registered(sandbox: &Sandbox) -> Vec<(String, String)> {
     let text = sandbox.read(REGISTRY);
     let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());

@@ -7,7 +7,7 @@ use testkit::Sandbox;
 
 const AGENT: &str = "claude:a4326893-7dc8-405b-aaa4-035b9c0d34a8";
 
-/// Two parallel sessions; the agent works on `bbb`, `aaa` is the worktree's active one.
+/// Two parallel sessions: the agent works on `bbb`, and `aaa` is the active session of the worktree.
 fn two() -> Sandbox {
     let sandbox = git();
     sandbox.run(["start", "--id", "aaa"]).ok();

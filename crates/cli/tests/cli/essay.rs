@@ -108,7 +108,7 @@ output: {final_essay_file: null, completed_at: null}
 # the end
 ";
 
-/// A project that holds that session and its artifacts.
+/// A project with the session `BY_HAND` and its artifacts.
 fn by_hand() -> Sandbox {
     let sandbox = project();
     sandbox.at("2026-11-14T10:00:00Z");
@@ -119,7 +119,7 @@ fn by_hand() -> Sandbox {
     sandbox
 }
 
-/// Stages 1 and 2 by commands.
+/// Completes stages 1 and 2 by commands.
 fn structured(sandbox: &Sandbox) {
     sandbox.write(&file("stage-1-thesis.md"), "# Thesis\nHarbours make towns.\n");
     run(sandbox, "set claim_type=argument pushback_level=light");
@@ -131,7 +131,7 @@ fn structured(sandbox: &Sandbox) {
     run(sandbox, "advance --phase essay_structuring --evidence word_targets=[800,1200]");
 }
 
-/// Stage 3 by commands.
+/// Completes stage 3 by commands.
 fn argued(sandbox: &Sandbox) {
     for number in [1, 2] {
         sandbox.write(&file(&format!("stage-3-section-{number}-arguments.md")), "# Map\n");
@@ -143,7 +143,7 @@ fn argued(sandbox: &Sandbox) {
     run(sandbox, "advance --phase argument_development");
 }
 
-/// Half of stage 4: three of four paragraphs, a deferred claim and an overridden one.
+/// Does half of stage 4: three of four paragraphs, a deferred claim and an overridden one.
 fn drafted(sandbox: &Sandbox) {
     for line in [
         "item split draft-1 --into a b",
@@ -160,7 +160,7 @@ fn drafted(sandbox: &Sandbox) {
     sandbox.write(&file("stage-4-draft.md"), "## One\n\na b c\n\nd e\n\n## Two\n\nf g\n");
 }
 
-/// At ten past ten, in stage 4.
+/// A project with a session in stage 4, at ten past ten.
 fn in_stage_4() -> Sandbox {
     let sandbox = started();
     sandbox.at("2026-11-14T10:10:00Z");

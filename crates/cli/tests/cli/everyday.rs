@@ -1,4 +1,4 @@
-//! Daily use by people and agents: arguments without options, answers of one line, suggestions, help.
+//! Daily use by people and agents: arguments without options, one-line answers, suggestions, help.
 
 use crate::gates::{started, trust};
 use crate::{fresh, git};
@@ -127,7 +127,8 @@ fn u7_a_finished_session_points_to_a_paused_one() {
     let sandbox = fresh();
     sandbox.at("2026-11-14T10:00:00Z").run(["start", "--id", "first", "--goal", "First"]).ok();
     sandbox.run(["start", "--id", "second", "--goal", "Second"]).ok();
-    // The paused one is named, and is not a next step of the finished one: that has no command.
+    // The answer names the paused session, but not as the next step of the finished one, which has no next
+    // command.
     sandbox.shows(
         r"
 $ leftoff close --force
@@ -207,7 +208,7 @@ fn a_command_that_takes_long_says_at_a_terminal_that_it_works() {
     }
     let sandbox = git();
     sandbox.run(["start", "--id", "one"]).ok();
-    // Another writer has its turn, until the line is seen.
+    // Another writer has its turn until the line is visible.
     let lock = std::fs::File::open(sandbox.path(".git/leftoff/leftoff.db.lock")).unwrap();
     lock.lock().unwrap();
     let inner = sandbox.command(["note", "waited for"]);
@@ -233,7 +234,7 @@ fn a_command_that_takes_long_says_at_a_terminal_that_it_works() {
     }
     let seen = String::from_utf8_lossy(&seen).into_owned();
     assert!(child.wait().unwrap().success(), "{seen}");
-    // The line is gone before the answer is printed.
+    // The line disappears before the answer is printed.
     let (_, after) = seen.rsplit_once("working (").unwrap_or_else(|| panic!("no line: {seen}"));
     assert!(after.contains("\r\u{1b}[K\r") && after.contains("note 1 recorded"), "{seen:?}");
     assert!(!sandbox.run(["note", "quick"]).ok().stderr.contains("working"));

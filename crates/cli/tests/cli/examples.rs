@@ -1,4 +1,4 @@
-//! Every command has an example in its help, and every example is run: none is wrong usage.
+//! Every command has an example in its help, and every example is run: none of them is wrong usage.
 
 use crate::fresh;
 use testkit::{Sandbox, words_of};
@@ -7,7 +7,7 @@ use testkit::{Sandbox, words_of};
 const NOT_RUN: [&str; 5] =
     ["leftoff serve", "leftoff mcp", "leftoff exec", "leftoff hook", "leftoff progress"];
 
-/// The commands under `Examples:`, without pipes and redirections.
+/// The commands under `Examples:` in a help text, without pipes and redirections.
 fn examples(help: &str) -> Vec<String> {
     let section = help.lines().skip_while(|line| *line != "Examples:").skip(1);
     let lines = section.map_while(|line| line.strip_prefix("  "));

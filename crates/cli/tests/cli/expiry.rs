@@ -156,7 +156,7 @@ fn a_crash_while_cleaning_up_is_finished_or_taken_back() {
         let sandbox = essay_in_its_draft();
         let crashed = sandbox.command(["abandon"]).env("LEFTOFF_TEST_CRASH", point).output().unwrap();
         assert_eq!(testkit::Ran::from(crashed).code, 134, "{point}");
-        // The next command finishes it.
+        // The next command ends the session.
         sandbox.run(["abandon"]).ok();
         assert!(events(&sandbox, "s").ends_with(&["session_abandoned".to_owned()]), "{point} {is_abandoned}");
         assert!(sandbox.path(".leftoff/archive/s/thesis.md").exists(), "{point}");

@@ -1,4 +1,4 @@
-//! A session's figures, with a clock that the test sets: how far, how long, how much longer.
+//! A session's figures, with a clock that the test sets: progress, durations, and the estimate.
 
 use crate::{git, try_build, with_gate};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ fn do_at(sandbox: &Sandbox, time: &str, words: &[&str]) {
     sandbox.run(words).ok();
 }
 
-/// Percent, remaining, average, estimate, time in phase, stalled.
+/// The figures in a view: percent, remaining, average, estimate, time in phase, stalled.
 fn figures(view: &Value) -> Value {
     let progress = &view["progress"];
     json!([
@@ -36,7 +36,7 @@ fn figures_follow_from_the_finished_phases() {
     do_at(&sandbox, "07:30:00", &["advance", "--phase", "planning"]);
     assert_eq!(figures(&at(&sandbox, "07:30:00")), json!([17, 5, 1800, null, 0, false]));
     do_at(&sandbox, "08:15:00", &["advance", "--phase", "setup"]);
-    // 30 and 45 minutes: 37.5 on average.
+    // The phases took 30 and 45 minutes, which is 37.5 on average.
     assert_eq!(figures(&at(&sandbox, "08:20:00")), json!([33, 4, 2250, 9000, 300, false]));
     do_at(&sandbox, "09:27:00", &["advance", "--phase", "implementation"]);
     assert_eq!(figures(&at(&sandbox, "09:27:00")), json!([50, 3, 2940, 8820, 0, false]));
@@ -61,7 +61,7 @@ fn a_zero_based_workflow_keeps_its_own_numbers_to_the_end() {
     let numbers: Vec<&Value> =
         view["phases"].as_array().unwrap().iter().map(|phase| &phase["number"]).collect();
     assert_eq!(numbers, [0, 1, 2, 3, 4, 5]);
-    // By number, as people say it.
+    // Phases can be named by number, as people do.
     for number in ["0", "1", "2", "3", "4", "5"] {
         do_at(&sandbox, "07:30:00", &["advance", "--phase", number]);
     }
@@ -89,7 +89,7 @@ fn paused_time_is_not_working_time() {
         (&json!(1800), &json!(7200))
     );
     assert_eq!(view["progress"]["average_phase_seconds"], 1800);
-    // A pause in one phase does not shorten the next.
+    // A pause in one phase does not shorten the time in the next one.
     assert_eq!(at(&sandbox, "12:40:00")["progress"]["time_in_phase_seconds"], 600);
 }
 
@@ -107,7 +107,8 @@ fn time_while_it_was_closed_is_not_working_time() {
 
 #[test]
 fn possibly_stalled_is_over_twice_the_average_and_never_under_15_minutes() {
-    // The length of a first phase in seconds, and when the next one counts as stalled.
+    // The length of the first phase in seconds, when the next one counts as stalled, and when it does not
+    // yet.
     for (first, is_stalled_at, is_not) in [(60, "10:16:00", "10:15:59"), (1800, "11:30:01", "11:30:00")] {
         let sandbox = git();
         do_at(&sandbox, "10:00:00", &["start"]);
@@ -127,14 +128,13 @@ fn possibly_stalled_is_over_twice_the_average_and_never_under_15_minutes() {
         let text = sandbox.run(["brief"]).ok().stdout;
         assert!(text.contains("longer than usual"), "{text}");
     }
-    // Without a finished phase there is no comparison.
+    // Without a finished phase, there is nothing to compare with.
     let sandbox = git();
     do_at(&sandbox, "00:00:00", &["start"]);
     assert_eq!(at(&sandbox, "23:00:00")["status"], "active");
 }
 
-/// A session that would be stalled, had its gate not failed, had it not been paused: each status hides the
-/// next.
+/// The session is stalled, its gate has failed, and it is paused: each status hides the next one.
 #[test]
 fn the_status_is_the_first_that_holds() {
     let sandbox = with_gate();
@@ -203,7 +203,7 @@ fn a_clock_that_went_back_changes_no_order_and_makes_no_duration_negative() {
     }
 }
 
-/// Text output uses the same clock as the figures.
+/// Text output uses the same clock as the figures do.
 #[test]
 fn lists_and_logs_tell_time_by_the_engines_clock() {
     let sandbox = git();

@@ -14,7 +14,7 @@ fn state(phase: &str, number: u32, more: &str) -> String {
     )
 }
 
-/// A review in its second round, at 11:02:03.
+/// A project with a review in its second round, at 11:02:03.
 fn project() -> Sandbox {
     let sandbox = git();
     sandbox.at("2026-11-14T11:02:03Z");

@@ -14,7 +14,7 @@ pub(crate) fn started(phases: &str) -> Sandbox {
     sandbox
 }
 
-/// The message of this check.
+/// The result of the check with this id.
 #[track_caller]
 fn check(sandbox: &Sandbox, id: &str) -> Value {
     let gate = sandbox.run(["gate", "--json"]).json();
@@ -113,7 +113,8 @@ pub fn trust(sandbox: &Sandbox) -> String {
     at_a_terminal(sandbox, "trust w --yes")
 }
 
-/// Some commands need a person: `script` provides a terminal. Returns its output with plain line breaks.
+/// Runs a command that needs a person, at a terminal that `script` provides. Returns the output with plain
+/// line endings.
 fn at_a_terminal(sandbox: &Sandbox, arguments: &str) -> String {
     let program = env!("CARGO_BIN_EXE_leftoff");
     let mut on_terminal = sandbox.command(["unused"]);
@@ -141,7 +142,7 @@ fn trust_reaches_the_definition_that_the_session_began_with() {
     assert!(shown.contains("p/c, as session s started with it:\n    echo old\n"), "{shown}");
     assert_found(&sandbox, "c", "passed", "exited with 0");
 
-    // As after a bundle: the session has a definition that the project lacks.
+    // The session has a definition that the project lacks, as after a bundle was taken.
     let sandbox = started(&command_phase("echo old", "10s"));
     std::fs::remove_file(sandbox.path(".leftoff/workflows/w.toml")).unwrap();
     let check = check(&sandbox, "c");
@@ -212,7 +213,7 @@ fn a_command_over_its_limit_is_ended_with_all_it_started() {
     assert_ends(&sandbox.read("child"));
 }
 
-/// It was told to end; how soon the system removes it is up to the system.
+/// Expects that a process ends. leftoff has told it to end, but the system decides when it is gone.
 #[track_caller]
 fn assert_ends(process: &str) {
     let lives = || {
@@ -240,7 +241,7 @@ fn ended_by(sandbox: &Sandbox, signal: &str) -> Option<i32> {
 
 #[test]
 fn a_command_ends_when_leftoff_is_told_to_end() {
-    // A process that was started in the background ignores some of them, and so do its children.
+    // A process started in the background ignores some signals, and so do its children.
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default();
@@ -367,7 +368,8 @@ fn git_is_asked_whether_the_worktree_is_clean() {
     git(&["add", "."]);
     git(&["commit", "-qm", "first"]);
     sandbox.run(["start", "w"]).ok();
-    // The session's workspace is created here, with the file that keeps it out of git.
+    // The session's workspace is created by the first command that needs it, with the file that excludes it
+    // from git.
     sandbox.run(["exec", "--", "touch", "made"]).ok();
     std::fs::remove_file(sandbox.path("made")).unwrap();
     assert!(sandbox.path(".leftoff/.gitignore").exists());

@@ -8,20 +8,21 @@ use testkit::{Ran, Sandbox};
 /// A JSON path and its expected value.
 type Fact = (&'static str, fn() -> Value);
 
-/// A history, and the required content of its brief.
+/// A history, and the required content of the brief after it.
 struct History {
-    /// Leaves the clock at the moment of the return; live agents are returned.
+    /// Creates the history, and sets the clock to the moment of the return. Returns agents that must stay
+    /// alive.
     given: fn() -> (Sandbox, Vec<Agent>),
-    /// The asking agent; a person if there is none.
+    /// The agent that reads the brief; `None` for a person.
     asked_by: Option<&'static str>,
     /// Phases that must never be redone.
     done: &'static [&'static str],
-    /// Number and id of the current phase.
+    /// The number and the id of the current phase.
     at: (u32, &'static str),
     status: &'static str,
-    /// The offered command, and its exit code when run as printed.
+    /// The offered command, and its exit code when it is run as printed.
     next: (&'static str, i32),
-    /// Required facts, in the format for agents; that for people has the same words.
+    /// Facts that the format for agents must contain; the format for people has the same words.
     markdown: &'static [&'static str],
     /// Text that would mislead either reader.
     never: &'static [&'static str],
@@ -154,7 +155,7 @@ fn a_fresh_start() {
     });
 }
 
-/// The program ends just before, or just after, the change is committed.
+/// The program ends just before or just after the change is committed.
 fn crashed(place: &str) -> Sandbox {
     let sandbox = git();
     planned(&sandbox, "plan-implement-review");
@@ -248,7 +249,7 @@ fn a_failed_gate() {
     });
 }
 
-/// Half an hour of the second phase, then a pause.
+/// A session in which half an hour of the second phase was followed by a pause.
 fn paused() -> Sandbox {
     let sandbox = git();
     planned(&sandbox, "plan-implement-review");
@@ -299,7 +300,7 @@ fn paused_for_days() {
         status: "paused",
         next: ("leftoff resume login", 0),
         markdown: &["for 30 min", "**Paused** 14 Nov", "Last change by anna, 14 Nov."],
-        // Days off are no sign of trouble.
+        // Days off do not mean that something is wrong.
         never: &["longer than", "stalled"],
         json: &[
             ("/session/progress/time_in_phase_seconds", || json!(1800)),
@@ -347,7 +348,7 @@ fn handed_from_one_agent_to_another() {
         asked_by: Some("codex:01a1de4b-0000-7000"),
         done: &["plan"],
         at: (2, "implement"),
-        // Nobody paused it, so the night counts: the reader learns that it may be stalled.
+        // Nobody paused the session, so the night counts, and the reader learns that it may be stalled.
         status: "possibly_stalled",
         next: ("leftoff advance --phase implement", 0),
         markdown: &[
@@ -402,14 +403,14 @@ fn compacted_in_phase_3() {
             "Phase 3, Testing: Prove every acceptance criterion",
             "## Decided\n- \"Exports are streamed\"",
         ],
-        // The reader is the only one here.
+        // No other agent is here.
         never: &["Here now"],
         json: &[("/here_now", || json!([])), ("/session/completed_phases", || json!([0, 1, 2]))],
         ..History::default()
     });
 }
 
-/// Two live agents: the second one's session runs beside the first one's.
+/// Two live agents: the session of the second one is beside that of the first one.
 fn two_agents() -> (Sandbox, Vec<Agent>) {
     let sandbox = git();
     sandbox.at("2026-11-14T10:00:00Z");

@@ -1,4 +1,4 @@
-//! `leftoff hook claude`: binds the agent, gives it the brief, and never blocks it.
+//! `leftoff hook claude` binds the agent to its session, gives it the brief, and never blocks it.
 
 use crate::agent::{Agent, session_start};
 use crate::{git, plain, with_gate};
@@ -12,7 +12,8 @@ use testkit::{Ran, Sandbox};
 
 const ID: &str = "a4326893-7dc8-405b-aaa4-035b9c0d34a8";
 
-/// No hook may ever block: exit 0, a readable answer or none, at most one line on stderr.
+/// Expects that a hook does not block the agent: exit code 0, a readable answer or none, at most one line on
+/// stderr.
 #[track_caller]
 fn harmless(ran: Ran) -> Ran {
     let ran = ran.ok();
@@ -89,7 +90,7 @@ fn the_agent_is_bound_and_known_to_be_alive_until_it_is_gone() {
     assert!(line.contains("claude   a4326893  alive on login in "), "{line}");
     drop(agent);
     assert_eq!(agents()[0]["alive"], false);
-    // The next arrival removes it.
+    // When the next agent arrives, the record of the dead one is removed.
     let mut other = Agent::new(&sandbox, "agent-b");
     other.hook(&sandbox, "bbbb", "startup").ok();
     assert_eq!(agents().as_array().unwrap().len(), 1);
@@ -107,7 +108,7 @@ fn an_agent_is_known_by_its_process_without_its_variable() {
         (&started["last_actor"]["agent"], &started["last_actor"]["id"]),
         (&json!("claude"), &json!(ID))
     );
-    // A neighbour is not taken for the agent, and does not displace its session.
+    // Another agent's session is not taken for this agent's, and does not replace it.
     let beside = sandbox.run(["start", "review", "--id", "mine", "--json"]).ok().json();
     assert_eq!((&beside["last_actor"]["kind"], &beside["parallel"]), (&json!("automation"), &json!(true)));
     assert_eq!(agent.run(&sandbox, &["status", "--json"]).ok().json()["session_id"], "login");
@@ -156,7 +157,7 @@ fn a_session_of_another_worktree_is_named_too() {
     assert_eq!(view["next"]["command"], "leftoff advance --phase plan --session login");
 }
 
-/// Two agents that arrived before the store existed are known from their first session.
+/// Two agents that started before the store existed are known from their first session.
 #[test]
 fn agents_that_came_before_the_store_do_not_push_each_other_aside() {
     let sandbox = git();
@@ -168,7 +169,7 @@ fn agents_that_came_before_the_store_do_not_push_each_other_aside() {
     second.export("claude:bbbb");
     sandbox.at("2026-11-14T10:00:00Z");
     first.run(&sandbox, &["start", "--id", "login"]).ok();
-    // However long it is silent, its process is alive.
+    // The agent's process is alive, however long the agent is silent.
     sandbox.at("2026-11-14T12:00:00Z");
     let beside = second.run(&sandbox, &["start", "review", "--id", "mine", "--json"]).ok().json();
     assert_eq!(beside["parallel"], true, "{beside:#}");
@@ -180,7 +181,7 @@ fn agents_that_came_before_the_store_do_not_push_each_other_aside() {
     assert_eq!(shown["next"]["command"], "leftoff advance --phase plan --session login");
     let own = second.run(&sandbox, &["status", "--json"]).ok().json();
     assert_eq!(own["next"]["command"], "leftoff advance --phase context");
-    // When the first one is gone, its session makes room.
+    // When the first agent is gone, its session is paused for another one.
     drop(first);
     let alone = second.run(&sandbox, &["start", "--id", "third", "--json"]).ok().json();
     assert_eq!(alone["said"], serde_json::json!(["paused login (main)"]));
@@ -202,7 +203,7 @@ fn the_agents_environment_gets_its_name_once() {
     }
     let line = format!("export LEFTOFF_AGENT_SESSION='claude:{ID}'\n");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), format!("export OTHER=1\n{line}"));
-    // Another one, and the first again: the last line counts.
+    // Another agent session starts, and the first one again: the last line counts.
     send("bbbb", "clear");
     send(ID, "resume");
     assert!(std::fs::read_to_string(&file).unwrap().ends_with(&format!("'claude:bbbb'\n{line}")));
@@ -249,7 +250,7 @@ fn nonsense_is_let_through() {
     assert_eq!(hook(&sandbox, &nowhere).stdout, "");
 }
 
-/// Exit code 2 blocks an agent: it must never result from our arguments.
+/// Exit code 2 blocks an agent, so wrong arguments of leftoff must never result in it.
 #[test]
 fn wrong_arguments_block_nobody() {
     let sandbox = git();
@@ -316,7 +317,7 @@ fn a_store_that_cannot_be_written_is_still_read() {
     let sandbox = git();
     sandbox.run(["start", "--id", "login"]).ok();
     let folder = database(&sandbox).parent().unwrap().to_owned();
-    // Tests may run as root, whom permissions do not stop: the hook runs as nobody.
+    // Tests may run as root, whom permissions do not stop, so the hook runs as nobody.
     let all = [sandbox.folder().to_owned(), folder.clone(), sandbox.project().to_owned()];
     for path in &all {
         std::fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
@@ -324,7 +325,8 @@ fn a_store_that_cannot_be_written_is_still_read() {
     for entry in std::fs::read_dir(&folder).unwrap() {
         std::fs::set_permissions(entry.unwrap().path(), Permissions::from_mode(0o444)).unwrap();
     }
-    // A place that `nobody` can reach: the build folder may be in a private home folder.
+    // The program is copied to a place that `nobody` can reach, because the build folder may be in a private
+    // home folder.
     let program = sandbox.folder().join("leftoff");
     std::fs::copy(env!("CARGO_BIN_EXE_leftoff"), &program).unwrap();
     let as_us = sandbox.command(["hook", "claude"]);
@@ -378,7 +380,7 @@ pub fn with_input(mut command: Command, input: &str) -> Ran {
     Ran::from(child.wait_with_output().unwrap())
 }
 
-/// Its first hook came before there was a store, and its commands were known by a marker alone.
+/// The agent's first hook ran before there was a store, and its commands were known only by a variable.
 #[test]
 fn t1_an_agent_is_the_same_one_before_and_after_its_hook_names_it() {
     for hook in ["compact", "tool"] {
@@ -410,7 +412,7 @@ fn t1_an_agent_is_the_same_one_before_and_after_its_hook_names_it() {
     }
 }
 
-/// A paused session waits beside the one that the agent finished.
+/// A paused session exists beside the one that the agent finished.
 #[test]
 fn b8_after_a_compaction_an_agent_is_told_of_the_session_it_finished_and_of_no_other() {
     let sandbox = git();
@@ -429,7 +431,7 @@ fn b8_after_a_compaction_an_agent_is_told_of_the_session_it_finished_and_of_no_o
     let text = context(&agent.hook(&sandbox, ID, "compact").ok());
     assert!(text.contains("(session quick)") && text.contains("Paused here: older."), "{text}");
     assert!(!text.contains("`leftoff "), "a finished session suggests nothing: {text}");
-    // A command as an older brief had it does not reach the other session.
+    // A command from an older brief does not reach the other session.
     agent.run(&sandbox, &["note", "resolve", "1"]).code(3);
     let older = sandbox.run(["show", "older", "--json"]).ok().json();
     assert_eq!(older["notes"][0]["resolved_at"], json!(null), "{older}");

@@ -8,7 +8,8 @@ use testkit::{Ran, Sandbox};
 
 pub const ID: &str = "5b1f6c1e-2f0a-4f7e-9b57-8d3f0f6c2a11";
 
-/// Runs one event through the hook: exit 0, nothing or one JSON document on stdout, nothing on stderr.
+/// Sends one event to the hook. Expects exit code 0, nothing or one JSON document on stdout, and nothing on
+/// stderr.
 #[track_caller]
 pub fn send(sandbox: &Sandbox, agent: &str, input: &str) -> Ran {
     let ran = sandbox.run_with_input(&["hook", agent], input).ok();
@@ -48,7 +49,8 @@ fn activity(sandbox: &Sandbox) -> Vec<(String, String, u64)> {
     .collect()
 }
 
-/// A whole conversation from the agent, with unknown events and fields.
+/// A whole conversation as the agent reports it, with unknown events and fields. The boolean is true for an
+/// event that gets an answer.
 fn conversation(sandbox: &Sandbox) -> Vec<(Value, bool)> {
     let shell = json!({ "command": "cargo test", "description": "run the tests" });
     let edit = json!({ "file_path": sandbox.path("src/main.rs"), "old_string": "a", "new_string": "b" });
@@ -105,8 +107,8 @@ fn every_event_of_a_conversation_gets_its_answer() {
     assert_eq!(agents["agents"][0]["alive"], false, "it has ended");
 }
 
-/// Captured events, if there is a folder of them: `LEFTOFF_TEST_CORPUS` names it, with a file `AGENT-….jsonl`
-/// for each agent.
+/// Replays captured events from the folder that `LEFTOFF_TEST_CORPUS` names, if any, with a file
+/// `AGENT-….jsonl` for each agent.
 #[test]
 fn captured_events_replay() {
     let Some(folder) = std::env::var_os("LEFTOFF_TEST_CORPUS").map(PathBuf::from) else { return };
@@ -154,7 +156,7 @@ fn what_was_touched_and_run_is_kept_once_relative_and_without_secrets() {
         &format!("\"{}\"", sandbox.path("src").display()),
     );
     send(&sandbox, "claude", &inside);
-    // Delivered twice, as when two settings files name us.
+    // Each event is delivered twice, as if two settings files contained the hook.
     for _ in 0..2 {
         let secret =
             json!({ "command": "curl -H 'Authorization: Bearer abcdefghijklmnopqrstuvwx0123456789'" });
@@ -211,7 +213,7 @@ fn the_last_words_stand_in_the_brief_of_the_next_one() {
     assert!(person.contains("Last words of claude 5b1f6c1e"), "{person}");
 }
 
-/// An agent with its own process: otherwise a person's commands here would count as the agent's.
+/// An agent with a process of its own: otherwise a person's commands in this test would count as the agent's.
 struct Talker<'a> {
     sandbox: &'a Sandbox,
     agent: Agent,

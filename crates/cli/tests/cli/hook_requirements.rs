@@ -1,5 +1,5 @@
-//! Requirements through the hooks of real processes: denied, satisfied, blocked at a stop, and nothing lost
-//! under load.
+//! Requirements in the hooks of real processes: denied, satisfied, blocked when the agent stops, and nothing
+//! lost under load.
 
 use crate::agent::{event, session_start};
 use crate::git;
@@ -69,7 +69,7 @@ fn an_agent_is_denied_told_how_and_let_through() {
     assert_eq!(claude(&sandbox, &before("Read", &edit(), "t2")).stdout, "");
     assert!(claude(&sandbox, &skill("arch-review")).stdout.contains("Satisfied now: commit_plan"));
     assert_eq!(claude(&sandbox, &before("Edit", &edit(), "t3")).stdout, "");
-    // In a subfolder as in the root, and for a Codex patch as for an edit.
+    // A call in a subfolder is decided like one in the root, and a Codex patch like an edit.
     std::fs::create_dir_all(sandbox.path("deep/er")).unwrap();
     let patch = json!({ "command": "*** Begin Patch\n*** Update File: a.rs\n*** End Patch" });
     let deep = event(&sandbox, "01a1de4b-x", &before("apply_patch", &patch, "c1")).replace(
@@ -140,7 +140,8 @@ fn a_new_agent_session_on_the_branch_begins_unsatisfied_and_both_stay_on_record(
     assert_eq!(satisfied(&sessions()), 2, "{}", sessions());
 }
 
-/// Ten agents at once, twenty events each, all on one branch: every satisfaction and every count survives.
+/// Ten agents at the same time, with twenty events each, all on one branch: every satisfaction and every
+/// count survives.
 #[test]
 fn two_hundred_hooks_of_ten_agents_lose_nothing() {
     const AGENTS: usize = 10;
@@ -163,7 +164,7 @@ fn two_hundred_hooks_of_ten_agents_lose_nothing() {
             scope.spawn(move || {
                 for (command, input) in events {
                     let ran = with_input(command, &input);
-                    // The list of agents may be busy for longer than a hook waits; counts are never lost.
+                    // The list of agents may be locked for longer than a hook waits; counts are never lost.
                     assert!(ran.code == 0 && ran.stderr.lines().count() <= 1, "{input}: {ran:?}");
                 }
             });
@@ -187,7 +188,7 @@ fn two_hundred_hooks_of_ten_agents_lose_nothing() {
     }
 }
 
-/// The framework's own example of a branch-wide requirement, unchanged.
+/// The framework's own example of a requirement for the whole branch, unchanged.
 #[test]
 fn r1_a_branch_is_satisfied_by_the_skill_that_its_configuration_names() {
     let sandbox = git();

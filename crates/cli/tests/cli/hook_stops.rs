@@ -6,7 +6,7 @@ use crate::{SHIP, git, try_build};
 use serde_json::{Value, json};
 use testkit::Sandbox;
 
-/// The usual test workflow with these lines at its top.
+/// A project with the usual test workflow, which has these lines at its top.
 fn with(lines: &str) -> Sandbox {
     let sandbox = git();
     let text = SHIP.replacen("version = \"1\"\n", &format!("version = \"1\"\n{lines}\n"), 1);
@@ -131,7 +131,8 @@ fn nobody_is_sent_on_while_a_person_must_answer_or_the_session_rests() {
 fn a_stop_that_is_delivered_twice_is_held_twice_and_counts_once() {
     for times in [2, 4] {
         let sandbox = with("keep_going = true");
-        // Three fruitless stops are held. Each reaches several processes, at once and in sequence.
+        // Three stops without progress are blocked. Each is reported by several processes, at once and one
+        // after the other.
         for second in [10, 20, 30] {
             sandbox.at(&format!("2026-11-14T10:00:{second}Z"));
             let answers =
@@ -175,7 +176,7 @@ fn the_same_words_after_new_work_are_another_stop() {
     let_go(&sandbox, &stop(true, "no"));
 }
 
-/// Something that cannot be counted could continue for ever.
+/// If stops cannot be counted, the agent might be kept from stopping for ever.
 #[test]
 fn an_agent_that_was_never_seen_is_not_sent_on() {
     let sandbox = with("keep_going = true");

@@ -1,4 +1,5 @@
-//! An agent that is wired twice, by a plugin and by its settings, sends every event twice: each counts once.
+//! An agent in which leftoff is installed twice, by a plugin and by its settings, sends every event twice:
+//! each counts once.
 
 use crate::agent::event;
 use crate::hook_events::{ID, after};
@@ -16,7 +17,7 @@ requirements:
     trigger_tools: [Edit]
 ";
 
-/// Sends one event to several processes at once; returns their answers.
+/// Sends one event to several processes at once, and returns their answers.
 pub fn delivered(sandbox: &Sandbox, agent: &str, input: &str, times: usize) -> Vec<String> {
     let mut started: Vec<Child> = (0..times)
         .map(|_| {
@@ -32,7 +33,8 @@ pub fn delivered(sandbox: &Sandbox, agent: &str, input: &str, times: usize) -> V
     started.into_iter().map(|child| answer(child).expect("text")).collect()
 }
 
-/// The traces of a whole conversation with each event delivered so often, and how often the brief was given.
+/// The records of a whole conversation in which each event is delivered this many times, and how often the
+/// brief was given.
 fn left_by(times: usize) -> (Value, Value, Value, usize) {
     let sandbox = with_gate();
     sandbox.write(".claude/requirements.yaml", RULES);
@@ -71,7 +73,7 @@ fn every_event_that_is_delivered_twice_leaves_what_it_leaves_once() {
     let (mut metrics, activity, agents, briefs) = left_by(1);
     assert_eq!((&metrics["compaction_count"], &metrics["tools"]["Bash"]["count"]), (&json!(1), &json!(1)));
     assert_eq!(briefs, 2, "at the beginning and after the compaction");
-    // The folder differs.
+    // The folder is a different one in each run.
     let anywhere = |metrics: &mut Value| {
         metrics["project_dir"] = Value::Null;
         metrics["leftoff"]["compacted"]["event"] = Value::Null;

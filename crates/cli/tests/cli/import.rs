@@ -1,4 +1,4 @@
-//! `import` and `export`: another tool's session into leftoff and back out.
+//! `import` and `export`: a session of another tool is imported into leftoff, and exported again.
 
 mod elsewhere;
 mod round_trips;
@@ -94,7 +94,7 @@ fn importing_a_session_of_another_project_again_is_not_twice() {
     }
     let list = sandbox.run(["list", "--all", "--json"]).ok().json();
     assert_eq!(list["sessions"].as_array().unwrap().len(), 2, "{list}");
-    // Somebody continues it there: reported, and left there.
+    // Somebody continues the session in the other project: the change is reported, and stays there.
     let edited = elsewhere.read(OLD).replace("docs/import.md", "docs/other.md");
     elsewhere.write(OLD, &edited);
     let again = sandbox.run(["import", &elsewhere.path(OLD).display().to_string()]).ok();
@@ -141,7 +141,7 @@ fn sessions_of_the_same_name_in_other_projects_are_others_and_hide_none_of_here(
     assert_eq!(praxis[0]["session_id"], "old");
     let own = sandbox.run(["import", OLD, "--json"]).ok().json();
     assert_eq!((&own["session_id"], &own["already"]), (&json!("old"), &json!(false)));
-    // Also a later one, at the very path that the other had in its project.
+    // A later session can be imported, too, even from the path that the first one had in its project.
     let sandbox = fresh();
     sandbox.run(["import", &path(&one)]).ok();
     sandbox.write(OLD, &one.read(OLD));
@@ -167,7 +167,7 @@ fn a_session_of_another_project_that_stays_in_its_layout_is_written_here_once() 
     let again = sandbox.run(["import", &path, "--layout", "praxis", "--json"]).ok().json();
     assert_eq!((&again["already"], &again["session_id"]), (&json!(true), &json!("old")));
     assert_eq!(sandbox.run(["list", "--all", "--json"]).ok().json()["sessions"].as_array().unwrap().len(), 1);
-    // So is one of this project.
+    // Importing a session of this project a second time changes nothing, either.
     elsewhere.run(["import", OLD, "--layout", "praxis"]).ok();
     let again = elsewhere.run(["import", OLD, "--layout", "praxis", "--json"]).ok().json();
     assert_eq!(again["already"], true);
@@ -335,8 +335,8 @@ fn one_of_each() -> Sandbox {
     sandbox
 }
 
-/// A project with all four layouts and native sessions: one line each, by last activity, with usable numbers,
-/// and nothing untrue.
+/// A project with sessions of all four layouts and native sessions: the list has one line for each, by last
+/// activity, with usable numbers, and nothing untrue.
 #[test]
 fn one_list_shows_sessions_of_every_layout_beside_native_ones() {
     let sandbox = one_of_each();
@@ -359,7 +359,7 @@ fn one_list_shows_sessions_of_every_layout_beside_native_ones() {
         let id = line["session_id"].as_str().unwrap();
         assert!(text.contains(id), "{id} in {text}");
     }
-    // All columns are aligned.
+    // The entries of each column are aligned.
     let column = |line: &str| {
         ["native", "ocr ", "ccw ", "praxis", "essay "]
             .iter()

@@ -1,4 +1,4 @@
-//! `init --agent`: its additions to agents' files, and their complete removal.
+//! `init --agent` adds to agents' files, and its additions can be removed completely.
 
 use crate::{fresh, plain};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use testkit::{Ran, Sandbox};
 
-/// Every file below a folder with its content; folders end with a slash.
+/// Every file below a folder, with its content; paths of folders end with a slash.
 fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     fn walk(base: &Path, folder: &Path, into: &mut BTreeMap<String, Vec<u8>>) {
         for entry in std::fs::read_dir(folder).unwrap() {
@@ -25,7 +25,7 @@ fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// The project, the home folder and the state folder, without the store's own files.
+/// Everything in the project, the home folder and the state folder, except for the store's own files.
 fn everything(sandbox: &Sandbox) -> BTreeMap<String, Vec<u8>> {
     let mut all = tree(sandbox.folder());
     all.retain(|name, _| name != "state/" && !name.starts_with("state/leftoff"));
@@ -247,7 +247,7 @@ fn links_and_broken_files_are_refused_before_anything_is_written() {
     sandbox.run(["init", "--agent", "nobody"]).code(2);
 }
 
-/// A CLAUDE.md that refers to AGENTS.md already says the same.
+/// A CLAUDE.md that refers to AGENTS.md already has its content.
 #[test]
 fn a_linked_claude_md_is_left_alone() {
     let sandbox = fresh();
@@ -347,7 +347,7 @@ fn an_entry_of_the_user_stays_while_another_project_needs_it() {
     assert!(!last.stderr.contains("stays"), "{}", last.stderr);
 }
 
-/// A deleted project needs nothing, and its entry does not count.
+/// A project that was deleted needs no entry in the user's files, so its entry does not count.
 #[test]
 fn a_deleted_project_keeps_no_entry_of_the_user() {
     let sandbox = fresh();

@@ -1,5 +1,4 @@
-//! Items through the whole program: a plan of work, several agents who share it, a gate that waits for all of
-//! it.
+//! Items in the whole program: a plan of work, several agents who share it, and a gate that needs all of it.
 
 use crate::git;
 use std::process::{Child, Stdio};
@@ -35,7 +34,7 @@ fn with_tasks() -> Sandbox {
     sandbox
 }
 
-/// In the phase with items, with two of them; the second waits for the first.
+/// A session in the phase with items. It has two items, of which the second depends on the first.
 fn in_build() -> Sandbox {
     let sandbox = with_tasks();
     sandbox.run(["advance", "--phase", "plan"]).ok();
@@ -260,7 +259,8 @@ fn claimant(sandbox: &Sandbox, number: usize, item: &str) -> Child {
 fn a_phase_without_items_has_something_else_to_do() {
     let sandbox = crate::fresh();
     sandbox.run(["start", "essay", "--id", "s"]).ok();
-    // Without a phase it goes where the workflow has items, which is not here.
+    // Without a named phase, the item is added to the workflow's phase with items, which is not the current
+    // one.
     sandbox.run(["item", "add", "Harbours"]).ok();
     let refused = sandbox.run(["item", "claim", "--json"]).code(3).error();
     assert_eq!(refused["kind"], "nothing_ready");

@@ -78,7 +78,7 @@ fn with_gate() -> Sandbox {
     sandbox
 }
 
-/// Typed evidence, an expression with a remedy and one without.
+/// Phases with typed evidence, an expression with a remedy, and one without.
 const SHIP: &str = r#"
 name = "ship"
 version = "1"
@@ -115,7 +115,7 @@ id = "review"
 title = "Review"
 "#;
 
-/// Tries the gate of `build` in [`SHIP`].
+/// Tries the gate of `build` in [`SHIP`] with these values.
 fn try_build(sandbox: &Sandbox, passed: u32, total: u32, coverage: u32) -> Ran {
     let evidence =
         [format!("tests_passed={passed}"), format!("tests_total={total}"), format!("coverage={coverage}")];
@@ -136,7 +136,7 @@ fn words_only(text: &str) -> String {
     unbroken(&text.replace(['#', '*', '`', ':', '>'], ""))
 }
 
-/// A project whose workflow declares files and a field, with a session `s` at ten o'clock.
+/// A project whose workflow declares files and a field, with a session `s` that started at ten o'clock.
 fn essay() -> testkit::Sandbox {
     let sandbox = git();
     sandbox.write(
@@ -180,7 +180,7 @@ fn workspace(name: &str) -> String {
     format!(".leftoff/sessions/s/{name}")
 }
 
-/// A session `s` in phase `draft`, with a file of each phase.
+/// A session `s` in the phase `draft`, with a file for each phase.
 fn essay_in_its_draft() -> testkit::Sandbox {
     let sandbox = essay();
     for (phase, file) in [("thesis", "thesis.md"), ("outline", "outline.md"), ("arguments", "arguments-1.md")]

@@ -1,8 +1,9 @@
-//! Mistakes of people and language models, with the whole answer to each: the problem, the next step, the exit code.
+//! Mistakes of people and language models, with the whole answer to each of them: the problem, the next step,
+//! the exit code.
 
 use crate::fresh;
 
-/// Each is made in a project of its own, with a session `login` in its first phase.
+/// Mistakes of people. Each is made in a project of its own, with a session `login` in its first phase.
 const OF_PEOPLE: &str = r#"
 $ leftoff done
 error: unknown command 'done'

@@ -1,5 +1,5 @@
-//! Open Code Review sessions through the whole program: one test for each demand of the format on a reader, a
-//! writer, and a neighbour.
+//! Open Code Review sessions in the whole program: one test for each rule of the format for a reader, a
+//! writer, or a program beside them.
 
 mod bad_input;
 mod beside;
@@ -29,13 +29,13 @@ const NOW: &str = "2026-11-14T10:00:00Z";
 const ID: &str = "2026-11-14-feature-login";
 const FOLDER: &str = ".ocr/sessions/2026-11-14-feature-login";
 
-/// Phases as named in state.json, in order.
+/// The phases of a review as named in state.json, in order.
 const REVIEW: [&str; 8] =
     ["context", "change-context", "analysis", "reviews", "aggregation", "discourse", "synthesis", "complete"];
 const MAP: [&str; 6] =
     ["map-context", "topology", "flow-analysis", "requirements-mapping", "synthesis", "complete"];
 
-/// A repository on a branch, at ten o'clock.
+/// A repository on a branch, with the clock at ten o'clock.
 fn project() -> Sandbox {
     let sandbox = fresh();
     sandbox.write(".git/HEAD", "ref: refs/heads/feature/login\n");
@@ -43,14 +43,14 @@ fn project() -> Sandbox {
     sandbox
 }
 
-/// The repository with a session that we started.
+/// The repository with a session that leftoff started.
 fn begun() -> Sandbox {
     let sandbox = project();
     sandbox.run(["start", "--layout", "ocr"]).ok();
     sandbox
 }
 
-/// A session's state as its own tool writes it, in a folder of that name.
+/// Writes a session's state as its own tool does, in a folder of this name.
 fn foreign(sandbox: &Sandbox, name: &str, fields: &Value) {
     sandbox.write(&format!(".ocr/sessions/{name}/state.json"), &fields.to_string());
 }
@@ -59,7 +59,7 @@ fn state(sandbox: &Sandbox) -> Value {
     serde_json::from_str(&sandbox.read(&format!("{FOLDER}/state.json"))).unwrap()
 }
 
-/// Somebody else changes the file: reads it, sets these values, rewrites it.
+/// Changes the file as another program does: reads it, sets these values, and writes it.
 fn edit(sandbox: &Sandbox, changes: &Value) {
     let mut fields: Map<String, Value> =
         serde_json::from_str(&sandbox.read(&format!("{FOLDER}/state.json"))).unwrap();
@@ -69,7 +69,7 @@ fn edit(sandbox: &Sandbox, changes: &Value) {
     sandbox.write(&format!("{FOLDER}/state.json"), &serde_json::to_string_pretty(&fields).unwrap());
 }
 
-/// A file of the session, dated by the sandbox's clock, not this machine's.
+/// Writes a file of the session, dated by the sandbox's clock rather than this machine's.
 fn artifact(sandbox: &Sandbox, path: &str, text: &str) {
     artifact_at(sandbox, path, text, NOW);
 }

@@ -5,7 +5,7 @@ use std::fs::OpenOptions;
 use std::process::Stdio;
 use testkit::{Ran, Sandbox};
 
-/// Runs with a stdout that accepts nothing, like a full disk.
+/// Runs the program with a stdout that accepts nothing, like a full disk.
 #[cfg(target_os = "linux")]
 fn to_full_disk(sandbox: &Sandbox, words: &[&str]) -> Ran {
     let full = OpenOptions::new().write(true).open("/dev/full").expect("a device that is full");
@@ -42,7 +42,7 @@ fn f2_an_answer_that_cannot_be_written_is_a_failure() {
     }
     let ran = to_full_disk(&sandbox, &["status", "--json"]).code(1);
     assert_eq!(ran.error()["kind"], "io");
-    // A committed change is reported as done.
+    // A change that was committed is reported as done.
     let ran = to_full_disk(&sandbox, &["note", "one", "--json"]).code(1);
     assert!(ran.stderr.contains("; the command itself succeeded"), "{}", ran.stderr);
     assert_eq!(sandbox.run(["show", "--json"]).ok().json()["notes"][0]["text"], "one");
@@ -52,7 +52,7 @@ fn f2_an_answer_that_cannot_be_written_is_a_failure() {
 fn f2_a_closed_pipe_ends_quietly() {
     let sandbox = git();
     sandbox.run(["start", "--id", "a"]).ok();
-    // With -f it would continue for ever if it did not notice.
+    // With -f, the command would run for ever if it did not notice the error.
     for words in [&["log", "-f"][..], &["log"], &["export"], &["status", "--json"], &["note", "x"]] {
         let (reader, writer) = std::io::pipe().expect("a pipe");
         drop(reader);
@@ -62,7 +62,7 @@ fn f2_a_closed_pipe_ends_quietly() {
     }
 }
 
-/// Writes to the clipboard, clears the screen in two ways, changes the text direction.
+/// A text that would write to the clipboard, clear the screen in two ways, and change the text direction.
 const HOSTILE: &str =
     "a\u{1b}]52;c;aGk=\u{7}b\u{9b}2Jc\u{1b}[31m\u{202e}d\u{2066}\u{61c}\u{200f}\u{2028}e\rf";
 
@@ -81,7 +81,8 @@ fn hostile() -> Sandbox {
     sandbox
 }
 
-/// No control character but line feed and tab, none that reorders or breaks a line, except these.
+/// Expects no control character except line feeds, tabs and the given ones, and no character that reorders or
+/// breaks a line.
 #[track_caller]
 fn assert_inert(words: &[&str], ran: &Ran, ours: &[&str]) {
     for text in [&ran.stdout, &ran.stderr] {
@@ -127,11 +128,11 @@ fn f4_no_output_carries_a_stored_escape_sequence() {
         assert_inert(&json, &sandbox.run(&json), &[]);
         let coloured: Vec<&str> = words.iter().copied().chain(["--color", "always"]).collect();
         let ran = sandbox.run(&coloured);
-        // Our own red is bold, so a stored red shows.
+        // leftoff's own red is bold, so a red from stored text would be noticed.
         assert!(!ran.stdout.replace("\u{1b}[1m\u{1b}[31m", "").contains("\u{1b}[31m"), "{:?}", ran.stdout);
         assert_inert(&coloured, &ran, &ours);
     }
-    // Escaped output is still what was stored.
+    // The stored text is complete, although its output is escaped.
     let exported = sandbox.run(["show", "--json"]).ok().json();
     assert_eq!(exported["title"], HOSTILE);
 }

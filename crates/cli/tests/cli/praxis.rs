@@ -1,4 +1,4 @@
-//! praxis OS sessions: its files read and written through the whole program, in every format.
+//! praxis OS sessions: the whole program reads and writes their files, in every format.
 
 mod audited;
 mod definitions;
@@ -24,7 +24,7 @@ const ID: &str = "3f2504e0-4f89-41d3-9a0c-0305e82c3301";
 const METADATA: &str = ".praxis-os/workflows/ship_v1/metadata.json";
 const GATE: &str = ".praxis-os/workflows/ship_v1/phases/1/gate-definition.yaml";
 
-/// The first format, in phase 1 of three, with a total and times without a zone.
+/// A file in the first format: phase 1 of three, with a total and with times without a zone.
 fn old_file() -> Value {
     json!({
         "session_id": ID,
@@ -45,7 +45,7 @@ fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap()
 }
 
-/// A project with a session of the first format, at eleven.
+/// A project with a session in the first format, at eleven o'clock.
 fn with_old() -> Sandbox {
     let sandbox = fresh();
     sandbox.at("2026-11-14T11:00:00Z");
@@ -53,7 +53,7 @@ fn with_old() -> Sandbox {
     sandbox
 }
 
-/// A workflow of three phases; the second has a strict gate.
+/// Defines a workflow of three phases, of which the second has a strict gate.
 fn define(sandbox: &Sandbox) {
     sandbox.write(
         METADATA,
@@ -69,7 +69,7 @@ fn define(sandbox: &Sandbox) {
     );
 }
 
-/// A project with the workflow, and a session `s` started at eleven.
+/// A project with the workflow, and with a session `s` that started at eleven o'clock.
 pub(crate) fn started() -> Sandbox {
     let sandbox = fresh();
     define(&sandbox);

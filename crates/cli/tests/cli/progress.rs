@@ -5,7 +5,7 @@ mod live;
 
 use testkit::Sandbox;
 
-/// A session at work: one phase done, a gate that failed twice, a blocker.
+/// A session in progress: one phase is done, a gate has failed twice, and there is a blocker.
 fn busy() -> Sandbox {
     let sandbox = crate::with_gate();
     sandbox.at("2026-11-14T10:00:00Z");

@@ -1,5 +1,6 @@
-//! Twelve questions that a reader must be able to answer from the brief alone, on nine histories: as printed
-//! for agents and for people, as the hook gives it after a compaction, and over MCP. At most 600 tokens each.
+//! Twelve questions that a reader must be able to answer from the brief alone, for nine histories: from the
+//! brief as printed for agents and for people, as the hook gives it after a compaction, and over MCP. Each
+//! has at most 600 tokens.
 
 mod essay;
 mod finished;
@@ -21,7 +22,7 @@ use testkit::Sandbox;
 /// The reader, who knows nothing else.
 const READER: &str = "claude:a4326893-7dc8";
 
-/// A token counts as 3.2 bytes.
+/// The maximum length of a brief. A token counts as 3.2 bytes.
 const MOST_BYTES: usize = 600 * 16 / 5;
 
 /// The facts that answer each question; empty if a history has no answer.
@@ -75,7 +76,7 @@ fn check(sandbox: &Sandbox, answers: &Answers) {
     answers.assert_in("hook", &after_compaction(sandbox));
 }
 
-/// In the forms that a reader asks for.
+/// Checks the brief in the forms for which a reader asks.
 #[track_caller]
 fn check_asked(sandbox: &Sandbox, answers: &Answers) {
     let brief = |format: &str| sandbox.run_as(READER, ["brief", "--format", format]).ok().stdout;
@@ -94,7 +95,7 @@ fn check_asked(sandbox: &Sandbox, answers: &Answers) {
     assert_commands_are_whole(&markdown);
 }
 
-/// Commands that the brief prints are not cut, and their paths are not abbreviated.
+/// Expects that commands in the brief are not cut, and that their paths are not abbreviated.
 #[track_caller]
 fn assert_commands_are_whole(markdown: &str) {
     for command in markdown.split('`').skip(1).step_by(2) {
@@ -106,7 +107,7 @@ fn assert_commands_are_whole(markdown: &str) {
     assert_eq!(cut, None, "a command is cut in\n{markdown}");
 }
 
-/// The text after a compaction, without its introduction.
+/// The text that the hook gives after a compaction, without its introduction.
 fn after_compaction(sandbox: &Sandbox) -> String {
     let (_, id) = READER.split_once(':').unwrap();
     let told =
@@ -134,7 +135,7 @@ fn over_mcp(sandbox: &Sandbox) -> String {
     answer["result"]["structuredContent"]["brief"].as_str().expect("a brief").to_owned()
 }
 
-/// A repository with a first commit, and a clock for both programs.
+/// A repository with a first commit, and a clock for leftoff and git.
 struct History {
     sandbox: Sandbox,
     now: std::cell::RefCell<String>,
@@ -176,12 +177,12 @@ impl History {
         self.git(&["commit", "-q", "-m", message]);
     }
 
-    /// A file, written at the history's time.
+    /// Writes a file, dated by the history's clock.
     fn file(&self, path: &str, text: &str) {
         crate::ocr::write_at(&self.sandbox, path, text, &self.now.borrow());
     }
 
-    /// Command lines of the reader, split at spaces; `~` stands for a space within a word.
+    /// Runs command lines as the reader, split at spaces; `~` stands for a space within a word.
     #[track_caller]
     fn run(&self, lines: &[&str]) {
         for line in lines {
@@ -190,13 +191,13 @@ impl History {
         }
     }
 
-    /// A gate that does not pass.
+    /// Runs a command whose gate does not pass.
     #[track_caller]
     fn fails(&self, line: &str) {
         self.sandbox.run_as(READER, line.split(' ')).code(5);
     }
 
-    /// Notes of the kinds that a brief shows.
+    /// Adds notes of the kinds that a brief shows.
     #[track_caller]
     fn notes(&self, notes: &[(&str, &str)]) {
         for (kind, text) in notes {
@@ -205,7 +206,7 @@ impl History {
     }
 }
 
-/// A live agent of another kind, until dropped.
+/// A live agent of another kind, which lives until it is dropped.
 fn other_agent(sandbox: &Sandbox, id: &str) -> Agent {
     let mut agent = Agent::new(sandbox, "other");
     agent.hook(sandbox, id, "startup").ok();

@@ -1,9 +1,9 @@
-//! Callers' text is data wherever an agent reads it.
+//! Text by callers is data wherever an agent reads it.
 
 use crate::with_gate;
 use testkit::Sandbox;
 
-/// The brief's next step, where a foreign instruction would do the most harm.
+/// The part of the brief with the next step, in which an instruction by others would do the most harm.
 fn next_section(sandbox: &Sandbox) -> String {
     let brief = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
     let rest = brief.split_once("## Next\n").expect("a section").1;

@@ -1,5 +1,5 @@
-//! A cheating agent with a shell. Each cheat is refused, or visible in `verify`; those that get through are
-//! listed too, so that the table in docs/guides/trust.md says no more than is true.
+//! An agent with a shell that cheats. Each cheat is refused, or visible in `verify`; cheats that are neither
+//! are listed as well, so that the table in docs/guides/trust.md claims no more than is true.
 
 mod elsewhere;
 mod running;
@@ -18,7 +18,7 @@ use testkit::{Ran, Sandbox};
 const CLAUDE: &str = "claude:a4326893";
 const PLAN: &str = ".leftoff/sessions/s/PLAN.md";
 
-/// A plan that a person approves, and a number with a condition.
+/// A workflow with a plan that a person approves, and a number with a condition.
 const WORK: &str = r#"
 [[phase]]
 id = "plan"
@@ -39,11 +39,11 @@ id = "test"
 /// The result of a cheat.
 #[derive(Debug)]
 enum Met {
-    /// Nothing changed; with the exit code.
+    /// Nothing changed; with the exit code of the command.
     Refused(i32),
-    /// `verify` exits with 5 and says so.
+    /// `verify` exits with 5 and prints this.
     Visible(&'static str),
-    /// With these arguments, `verify` exits with 5 and says so.
+    /// With these arguments, `verify` exits with 5 and prints this.
     VisibleWith(&'static [&'static str], &'static str),
     /// `verify` exits with 0.
     GetsThrough,
@@ -60,7 +60,7 @@ fn agent(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
     sandbox.run_as(CLAUDE, arguments)
 }
 
-/// The agent's command on its own terminal.
+/// Runs a command as the agent, on a terminal of its own.
 fn with_terminal(sandbox: &Sandbox, variable: (&str, &str), arguments: &[&str]) -> Ran {
     let mut command = sandbox.command(arguments);
     command.env(variable.0, variable.1);
@@ -73,7 +73,7 @@ fn event(sandbox: &Sandbox, name: &str) -> String {
     crate::agent::event(sandbox, "a4326893", &fields)
 }
 
-/// The event, sent by the process of this test.
+/// Sends an event from the process of this test.
 fn hook(sandbox: &Sandbox, name: &str) {
     sandbox.run_with_input(&["hook", "claude"], &event(sandbox, name)).ok();
 }
@@ -99,7 +99,7 @@ fn row(name: &'static str, met: Met, play: fn() -> (Sandbox, Vec<Ran>)) -> Cheat
     Cheat { name, play, met }
 }
 
-/// In the order of the guide's table.
+/// The cheats, in the order of the guide's table.
 fn cheats() -> Vec<Cheat> {
     let own = [as_a_person(), at_the_gate(), in_files(), in_the_database()];
     let others = [running::cheats(), elsewhere::cheats(), told::cheats(), past_leftoff(), told::through()];
@@ -187,7 +187,7 @@ fn as_a_person() -> Vec<Cheat> {
     ]
 }
 
-/// A real repository, in a phase whose gate asks git for a clean worktree.
+/// A repository of git, with a session in a phase whose gate asks git for a clean worktree.
 fn with_clean_worktree_asked() -> Sandbox {
     let sandbox = Sandbox::plain(env!("CARGO_BIN_EXE_leftoff"));
     run_git(&sandbox, &["init", "-q", "-b", "main"]);
@@ -415,7 +415,7 @@ fn in_the_database() -> Vec<Cheat> {
     ]
 }
 
-/// Anna signed her approval of one text; the bundle records another one after her signature.
+/// Anna signed her approval of one text; the bundle contains another text, recorded after her signature.
 fn with_another_text() -> (Sandbox, Vec<Ran>) {
     const AGREED: &str = ".leftoff/sessions/s/AGREED.md";
     let sandbox = started(
@@ -563,7 +563,7 @@ fn every_cheat_is_refused_or_visible_or_said_to_get_through() {
     testkit::proof::proven("a cheating agent", &format!("{} cheats", all.len()), 0, &result);
 }
 
-/// Plays a cheat; tells what happened instead of what the table says.
+/// Plays a cheat; returns what happened if it is not what the table says.
 fn not_met(cheat: &Cheat) -> Result<(), String> {
     let (sandbox, ran) = (cheat.play)();
     let wrong = |ran: &Ran| format!("{}: {} {} {}", cheat.name, ran.code, ran.stdout, ran.stderr);
@@ -601,7 +601,7 @@ fn a_head_that_was_written_down_catches_a_new_chain() {
     assert!(said.contains("does not contain the head"), "{said}");
 }
 
-/// The rows of the guide's table, in order.
+/// Compares the cheats with the rows of the guide's table, in order.
 #[test]
 fn the_guide_has_a_row_for_every_cheat() {
     let guide = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guides/trust.md");

@@ -1,4 +1,4 @@
-//! `leftoff req` as people and agents type it, alone and concurrently, beside a program that follows the
+//! `leftoff req` as people and agents use it, alone and concurrently, beside a program that follows the
 //! original's own protocol.
 
 use crate::agent::Agent;
@@ -30,7 +30,7 @@ fn state(sandbox: &Sandbox) -> Value {
     serde_json::from_str(&fs::read_to_string(branch_file(sandbox)).unwrap()).unwrap()
 }
 
-/// Processes that live until told to end.
+/// Processes that live until they are dropped.
 struct Living(Vec<Child>);
 
 impl Living {
@@ -49,7 +49,7 @@ impl Drop for Living {
     }
 }
 
-/// Agent sessions in the original's list, each with a live process.
+/// Adds agent sessions to the original's list, each with a live process.
 fn listed(sandbox: &Sandbox, ids: &[&str], living: &Living) {
     let entries: serde_json::Map<String, Value> = ids
         .iter()
@@ -276,8 +276,8 @@ fn behaviour_18_twenty_at_a_time_are_twenty() {
 const TOLD: &str = "LEFTOFF_TEST_SECOND_WRITER";
 const WRITES: usize = 40;
 
-/// Another program on the same file, selected by its environment: it takes the original's lock, reads, adds
-/// its own entry, and replaces the file. Alone it has nothing to do.
+/// Another program that writes the file, if its environment says so: it takes the original's lock, reads the
+/// file, adds an entry of its own, and replaces the file. Run as a test of its own, it does nothing.
 #[test]
 fn second_writer() {
     let Ok(told) = std::env::var(TOLD) else { return };
@@ -332,7 +332,7 @@ fn a_secret_is_not_kept_and_several_are_satisfied_together_or_not_at_all() {
     assert_eq!(log.matches("requirement_satisfied").count(), 2, "{log}");
 }
 
-/// The program under the original's name, through a link.
+/// Runs leftoff under the name of the original program, through a link.
 fn req(sandbox: &Sandbox, words: &[&str]) -> Ran {
     let link = sandbox.folder().join("bin/req");
     let ours = sandbox.command(words);
@@ -382,7 +382,7 @@ fn r4_a_pattern_that_cannot_be_used_is_told_wherever_requirements_are_listed() {
     }
 }
 
-/// Scripts look for these in what the original prints.
+/// Scripts search the output of the original program for these words.
 #[test]
 fn r10_under_its_name_answers_have_the_originals_words() {
     let sandbox =
@@ -422,7 +422,7 @@ fn r10_under_its_name_answers_have_the_originals_words() {
         wrong.contains("Configuration validation failed") && wrong.contains("Fix .claude/requirements.yaml"),
         "{wrong}"
     );
-    // JSON is ours under either name.
+    // JSON has leftoff's form under either name.
     assert!(req(&sandbox, &["status", "--json", "-s", "bbbb2222"]).ok().json()["requirements"].is_array());
 }
 
@@ -479,7 +479,7 @@ fn r10_a_configuration_is_begun_changed_and_switched() {
     let local = sandbox.read(".claude/requirements.local.yaml");
     assert!(local.contains("enabled: true") && local.contains("approval_ttl: 60"), "{local}");
     assert_eq!(sandbox.read(".claude/requirements.yaml"), begun);
-    // One requirement by name.
+    // A single requirement can be disabled and enabled by its name.
     let is_on = || {
         let list = sandbox.run_as(ANNA, ["req", "list", "--json"]).ok().json();
         let all = list["requirements"].as_array().unwrap().clone();

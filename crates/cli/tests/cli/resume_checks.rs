@@ -1,4 +1,4 @@
-//! Checks on resuming a session that changed meanwhile.
+//! The checks of `resume` for a session that changed meanwhile.
 
 use crate::{essay_in_its_draft, statuses, workspace};
 
@@ -61,7 +61,7 @@ fn a_file_that_a_field_names_must_be_there() {
     sandbox.run(["resume", "t"]).ok();
 }
 
-/// A terminal from `script`; without that program there is nothing to test.
+/// Runs a line at a terminal provided by `script`. `None` without that program, so that nothing is tested.
 fn at_a_terminal(sandbox: &testkit::Sandbox, line: &str, answer: &str) -> Option<testkit::Ran> {
     let program = env!("CARGO_BIN_EXE_leftoff");
     let script = format!("printf '{answer}\\n' | script -qec '{program} {line}' /dev/null");
@@ -94,7 +94,7 @@ fn a_person_says_how_to_go_on() {
         at_a_terminal(&sandbox, "resume", answer).unwrap().ok();
         let view = sandbox.run(["status", "--json"]).ok().json();
         assert_eq!((&view["status"], statuses(&view)), (&"active".into(), phases.to_vec()));
-        // Going back keeps the file's recorded content.
+        // Going back archives the file's recorded content.
         assert_eq!(sandbox.path(&workspace("outline.v1.md")).exists(), answer == "b");
     }
 }

@@ -3,7 +3,7 @@
 use crate::{essay_in_its_draft, statuses, workspace};
 use testkit::{Ran, Sandbox};
 
-/// Names and contents in the workspace, including journals and staged files.
+/// The names and contents of files in the workspace, including journals and staged files.
 fn files(sandbox: &Sandbox) -> Vec<String> {
     let folder = sandbox.path(".leftoff/sessions/s");
     let mut found: Vec<String> = std::fs::read_dir(folder)
@@ -198,8 +198,8 @@ fn a_link_in_place_of_a_file_is_left_alone() {
     assert_eq!(std::fs::read_to_string(sandbox.folder().join("outside")).unwrap(), "outside\n");
 }
 
-/// Every boundary of a revision of four steps. Before the event is in the log nothing has happened; after it,
-/// everything.
+/// The points at which a revision of four steps can be interrupted. Before the event is in the log, nothing
+/// has happened; after it, everything.
 const BEFORE: [&str; 3] = ["disk-journal-written", "disk-staged", "before-append"];
 const AFTER: [&str; 9] = [
     "after-append",

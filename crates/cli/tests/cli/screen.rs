@@ -1,4 +1,4 @@
-//! Output: within eighty columns, on one screen, without colours unless requested.
+//! Output fits into eighty columns and on one screen, and has no colours unless requested.
 
 use crate::{git, try_build, with_gate};
 use testkit::{Ran, Sandbox};
@@ -6,7 +6,7 @@ use testkit::{Ran, Sandbox};
 const COLUMNS: usize = 80;
 const LINES: usize = 24;
 
-/// Long texts everywhere, a failed gate, blockers, two attempts, an old pause.
+/// A session with long texts everywhere, a failed gate, blockers, two attempts, and an old pause.
 fn crowded() -> Sandbox {
     let sandbox = with_gate();
     let long = "a rather long text that goes on for a while and then some more ".repeat(12);
@@ -26,7 +26,7 @@ fn crowded() -> Sandbox {
     sandbox
 }
 
-/// Lines other than a single command, which must stay in one piece.
+/// The lines of a text, without those that are a single command, which is never wrapped.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| !line.trim_start().starts_with("leftoff "))
 }
@@ -73,7 +73,7 @@ fn status_fits_a_screen_whatever_is_in_it() {
     check(&sandbox);
 }
 
-/// An ordinary screen, word for word.
+/// The text of an ordinary status, word for word.
 #[test]
 fn status_reads_like_this() {
     let sandbox = with_gate();
@@ -165,7 +165,7 @@ fn a_quiet_command_says_what_it_did_and_not_what_comes_next() {
     assert_eq!(sandbox.run(["-q", "note", "hi"]).ok().stdout, "s note 2 recorded\n");
     assert_eq!(sandbox.run(["advance", "--phase", "plan", "-q"]).ok().stdout.lines().count(), 1);
     assert!(sandbox.run(["set", "k=v"]).ok().stdout.contains("\nNext: "));
-    // Requested output is not a message.
+    // Output that was asked for is not a message, so -q does not suppress it.
     assert!(sandbox.run(["next", "-q"]).ok().stdout.contains("leftoff advance --phase implement"));
     assert!(sandbox.run(["status", "-q"]).ok().stdout.contains("Next: "));
 }

@@ -1,10 +1,10 @@
-//! Secrets are redacted before they are stored, and missed ones can be purged.
+//! Secrets are redacted before they are stored, and a secret that was missed can be purged.
 
 use crate::git;
 use std::path::Path;
 use testkit::Sandbox;
 
-/// Assembled from pieces, so that no scanner takes it for a real one.
+/// A token assembled from pieces, so that no scanner takes it for a real one.
 fn github_token() -> String {
     format!("ghp_{}", "a1B2c3D4e5F6".repeat(3))
 }
@@ -49,7 +49,7 @@ fn secrets_that_a_caller_hands_in_are_not_kept_and_it_is_said() {
     for secret in [&token[..20], "swordfish", "abcdef123", "k-12345"] {
         assert!(!stands_on_disk(&sandbox, secret), "{secret} was kept");
     }
-    // Repeating the key repeats the answer: it was stored as a hash.
+    // Repeating the command with its key repeats the answer, because a hash of the token was stored.
     assert_eq!(sandbox.run(["note", &format!("use {token}"), "--key", "k1"]).ok().stdout, noted.stdout);
     sandbox.run(["note", "something else", "--key", "k1"]).code(4);
 }
@@ -149,7 +149,7 @@ fn purge_takes_what_slipped_through_off_the_disk_and_leaves_a_mark() {
 
     let purged =
         sandbox.run(["purge", "--session", &first, "--match", secret, "--yes", "--json"]).ok().json();
-    // Title, goal, the note twice, the command line.
+    // The title, the goal, the note in two places, and the command line were replaced.
     assert_eq!((&purged["replaced"], &purged["events"]), (&5.into(), &2.into()), "{purged}");
     assert!(!stands_on_disk(&sandbox, "horse"));
     let shown = sandbox.run(["show", &first, "--json"]).ok().json();
@@ -157,7 +157,7 @@ fn purge_takes_what_slipped_through_off_the_disk_and_leaves_a_mark() {
     assert_eq!(shown["goal"], "say [purged]");
     let log = sandbox.run(["log", &first]).ok().stdout;
     assert!(log.contains("text was purged in 5 places"), "{log}");
-    // Other sessions' text is not touched.
+    // The text of other sessions is not changed.
     assert_eq!(sandbox.run(["show", "other", "--json"]).ok().json()["goal"], "battery");
     let again = sandbox.run(["purge", "--session", &first, secret]).ok();
     assert!(again.stdout.contains("does not contain it"), "{}", again.stdout);

@@ -1,4 +1,4 @@
-//! `serve` with hostile and honest clients: handmade requests over loopback.
+//! `serve` with hostile and honest clients, whose requests are written by hand and sent over loopback.
 
 mod browser;
 mod client;
@@ -9,7 +9,7 @@ use testkit::Sandbox;
 
 const ASKED: &str = "name = \"asked\"\nversion = \"1\"\ntitle = \"Asked\"\n\n[[phase]]\nid = \"plan\"\ntitle = \"Plan\"\n\n  [[phase.check]]\n  id = \"agreed\"\n  kind = \"approval\"\n\n[[phase]]\nid = \"build\"\ntitle = \"Build\"\n";
 
-/// A session whose gate waits only for a person.
+/// A session whose gate needs nothing but a person's approval.
 fn waiting() -> Sandbox {
     let sandbox = fresh();
     sandbox.write(".leftoff/workflows/asked.toml", ASKED);

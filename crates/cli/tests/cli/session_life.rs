@@ -46,7 +46,7 @@ fn a_new_session_that_is_about_the_same_as_another_says_so() {
         );
         sandbox.run(["abandon"]).ok();
     }
-    // Two sessions named after the branch are not similar for that reason.
+    // Two sessions named after the branch do not count as similar because of their name.
     sandbox.run(["start"]).ok();
     assert!(!sandbox.run(["start"]).ok().stderr.contains("similar"));
 }

@@ -1,5 +1,5 @@
-//! One session through everything that goes wrong: a failed gate, a retry, a major revision with a crash,
-//! another agent, an undo. The result must read well to somebody who was not there.
+//! One session in which everything goes wrong: a failed gate, a retry, a major revision with a crash, another
+//! agent, an undo. Somebody who was not there must be able to understand the result.
 
 use crate::fresh;
 use testkit::Sandbox;
@@ -46,7 +46,7 @@ title = "Review"
 purpose = "Read the whole change as its next maintainer."
 "#;
 
-/// The session before the revision: planned, built at the second try, in review.
+/// A session before the revision: planned, built at the second attempt, in review.
 fn built() -> Sandbox {
     let sandbox = fresh();
     sandbox.write(".leftoff/workflows/ship.toml", WORKFLOW);
@@ -69,7 +69,7 @@ fn built() -> Sandbox {
     sandbox
 }
 
-/// Crashes in the middle of the revision: the event is stored, one of two files is in place.
+/// Crashes in the middle of the revision: the event is stored, and one of two files has been archived.
 fn revised(sandbox: &Sandbox) {
     sandbox.write(
         ".leftoff/sessions/login/PLAN.md",
@@ -88,7 +88,7 @@ fn a_session_that_met_everything_reads_well_and_is_finished() {
     let sandbox = built();
     revised(&sandbox);
 
-    // The next day another agent learns the state of the work, and the interrupted revision is completed.
+    // The next day, another agent learns how far the work is, and the interrupted revision is completed.
     sandbox.at("2026-11-15T08:00:00Z");
     let brief = sandbox.run_as(CODEX, ["brief", "--format", "markdown"]).ok().stdout;
     for fact in
@@ -102,7 +102,7 @@ fn a_session_that_met_everything_reads_well_and_is_finished() {
     assert!(!sandbox.path(".leftoff/sessions/login/NOTES.md").exists());
     assert_eq!(sandbox.run(["doctor"]).code, 0);
 
-    // A mistake, and back.
+    // The agent makes a mistake, and undoes it.
     sandbox.run_as(CODEX, ["advance", "--phase", "plan"]).ok();
     sandbox.at("2026-11-15T08:10:00Z").run(["skip", "--reason", "by mistake"]).ok();
     sandbox.at("2026-11-15T08:11:00Z").run_as_person(["undo"]).ok();
@@ -117,7 +117,7 @@ fn a_session_that_met_everything_reads_well_and_is_finished() {
     reads_well(&sandbox);
 }
 
-/// The whole history in order, nothing twice, nothing missing.
+/// Expects the whole history in order, with no event missing or repeated.
 fn reads_well(sandbox: &Sandbox) {
     let log = sandbox.run(["log"]).ok().stdout;
     let mut rest = log.as_str();
@@ -151,7 +151,7 @@ fn reads_well(sandbox: &Sandbox) {
     for fact in ["Finished ", "coverage=91", "Rotate on a timer: simplest"] {
         assert!(brief.contains(fact), "{fact:?} is not in\n{brief}");
     }
-    // To read it: LEFTOFF_TEST_SHOW=1 cargo test -p leftoff --test cli story
+    // Prints the history if asked to: LEFTOFF_TEST_SHOW=1 cargo test -p leftoff --test cli story
     if std::env::var_os("LEFTOFF_TEST_SHOW").is_some() {
         let markdown = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
         let history = sandbox.run(["history"]).ok().stdout;

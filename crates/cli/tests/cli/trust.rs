@@ -1,4 +1,4 @@
-//! Actions for people only, and who counts as a person.
+//! Actions that only a person can do, and who counts as a person.
 
 use crate::gates::started;
 use crate::git;
@@ -6,11 +6,11 @@ use testkit::{Ran, Sandbox};
 
 const CLAUDE: &str = "claude:a4326893";
 
-/// Two phases, the first with a gate that nothing passes.
+/// A workflow of two phases, the first with a gate that never passes.
 const GATED: &str = "[[phase]]\nid = \"plan\"\n[[phase.check]]\nid = \"never\"\nkind = \"expr\"\nexpr = \"false\"\n\
                      [[phase]]\nid = \"build\"\n";
 
-/// Runs at a terminal with this variable in the environment.
+/// Runs a command at a terminal, with this variable in the environment.
 fn at_terminal_with(sandbox: &Sandbox, (name, value): (&str, &str), arguments: &[&str]) -> Ran {
     let mut command = sandbox.command(arguments);
     command.env(name, value);
@@ -75,7 +75,8 @@ fn t2_an_agent_at_a_terminal_is_no_person() {
         let said = refused(at_terminal_with(&sandbox, marker, &skip));
         assert!(said.contains("this runs under"), "{said}");
     }
-    // The process that sent a hook's event is an agent: its children are the agent's, even at a terminal.
+    // The process that sent a hook's event is an agent: commands of its children are the agent's, even at a
+    // terminal.
     let event = serde_json::json!({ "session_id": "a4326893", "hook_event_name": "SessionStart",
         "source": "startup", "cwd": sandbox.project(), "transcript_path": "/dev/null" });
     sandbox.run_with_input(&["hook", "claude"], &event.to_string()).ok();
@@ -95,11 +96,11 @@ fn t3_a_weaker_policy_counts_only_when_a_person_accepted_it_here() {
     refused(at_terminal_with(&sandbox, ("CLAUDECODE", "1"), &["trust", "--policy", "--yes"]));
     sandbox.run_as_person(["trust", "--policy", "--yes"]).ok();
     sandbox.run_as(CLAUDE, ["approve", "agreed", "--by", "CEO"]).ok();
-    // The agent did it, whoever is named.
+    // The agent is recorded as the actor, whoever is named.
     let gate = sandbox.run(["gate", "--json"]).json();
     let found = gate["checks"][0]["found"].as_str().unwrap();
     assert!(found.contains("approved by claude a4326893 (CEO)"), "{found}");
-    // A further relaxation must be accepted again.
+    // If the policy allows more than before, a person must accept it again.
     sandbox.write(".leftoff/config.toml", "[policy]\napprove = \"anyone\"\nclose = \"anyone\"\n");
     refused(sandbox.run_as(CLAUDE, ["close", "--force"]));
 }
@@ -137,7 +138,7 @@ fn t5_automation_runs_commands_that_are_trusted_by_their_hash() {
         command.env("LEFTOFF_TRUST", &hash).envs(variables.iter().copied());
         Ran::from(command.output().unwrap())
     };
-    // An agent cannot trust by naming a hash.
+    // An agent cannot make a definition trusted by naming its hash.
     with_hash(&[("LEFTOFF_AGENT_SESSION", CLAUDE)]).code(5);
     with_hash(&[("CLAUDECODE", "1")]).code(5);
     let view = with_hash(&[]).ok().json();
@@ -152,7 +153,7 @@ fn t6_a_person_moves_a_running_session_to_an_edited_definition() {
         ".leftoff/workflows/w.toml",
         "name = \"w\"\n[[phase]]\nid = \"plan\"\n[[phase]]\nid = \"check\"\n[[phase]]\nid = \"build\"\n",
     );
-    // Weakening the file changes nothing for a running session.
+    // Weakening the definition's file changes nothing for a session in progress.
     sandbox.run_as(CLAUDE, ["advance", "--phase", "plan"]).code(5);
     refused(sandbox.run_as(CLAUDE, ["workflow", "update"]));
     let moved = sandbox.run_as_person(["workflow", "update", "--yes"]).ok();

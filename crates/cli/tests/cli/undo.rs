@@ -1,4 +1,4 @@
-//! Undo, comparison, and history.
+//! Undo, comparisons, and history.
 
 use crate::git;
 use serde_json::{Value, json};
@@ -85,7 +85,7 @@ fn undo_does_not_make_a_second_session_active() {
     assert_eq!(refused.error()["kind"], "active_already");
     let version = sandbox.run(["show", "first", "--json"]).ok().json()["version"].clone();
     assert_eq!(version, json!(first["version"].as_u64().unwrap() + 1));
-    // It may once there is room.
+    // The session can be restored once the other one is paused.
     sandbox.run(["pause", "--session", "second"]).ok();
     let undone = sandbox.run(["undo", "--session", "first", "--json"]).ok().json();
     assert_eq!(undone["status"], "active");
@@ -102,7 +102,7 @@ fn undo_takes_back_a_close_and_keeps_a_snapshot_that_agrees_with_the_log() {
     let status = sandbox.run(["status", "--json"]).ok().json();
     let shown = sandbox.run(["show", "--json"]).ok().json();
     assert_eq!(status, shown);
-    // Later decisions continue from there.
+    // Later decisions are based on the restored state.
     sandbox.at("2026-11-14T10:03:00Z").run(["advance", "--phase", "plan"]).ok();
 }
 
@@ -149,7 +149,7 @@ fn history_groups_a_life_by_runs_attempts_pauses_and_people() {
     sandbox.at("2026-11-14T10:00:00Z").run(["start", "--title", "Log-in"]).ok();
     sandbox.at("2026-11-14T10:30:00Z").run(["pause", "--reason", "lunch", "--context", "half a test"]).ok();
     sandbox.at("2026-11-14T11:30:00Z").run_as("claude:a4326893", ["resume"]).ok();
-    // Another child of the same parent is not the agent.
+    // Another child of the same parent process is not the agent.
     sandbox.at("2026-11-14T12:00:00Z").run(["advance", "--phase", "plan"]).ok();
     let history = sandbox.run(["history", "--json"]).ok().json();
     assert_eq!(history["runs"][0]["phases"][0]["duration_seconds"], 3600);

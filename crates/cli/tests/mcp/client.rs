@@ -1,4 +1,4 @@
-//! A client of either protocol version over pipes. Waits for answers, never for time to pass.
+//! A client over pipes, of either version of the protocol. It waits for answers, and never for time to pass.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -7,14 +7,14 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 use testkit::Sandbox;
 
-/// Longer than any answer takes, even on a busy machine.
+/// How long a client waits; no answer takes this long, even on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Era {
-    /// 2025-11-25: a handshake, then requests.
+    /// Version 2025-11-25: a handshake, then requests.
     Handshake,
-    /// 2026-07-28: every request is self-contained.
+    /// Version 2026-07-28: every request is self-contained.
     Stateless,
 }
 
@@ -24,7 +24,7 @@ pub struct Client {
     pub child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
-    /// Answers and notifications received while waiting for another.
+    /// Answers and notifications that arrived while the client waited for another one.
     waiting: Vec<Value>,
     era: Era,
     last_id: u64,
@@ -76,7 +76,7 @@ impl Client {
         self.raw(message.to_string().as_bytes());
     }
 
-    /// Sends a request without waiting; returns its id.
+    /// Sends a request without waiting for its answer; returns the request's id.
     pub fn ask(&mut self, method: &str, mut params: Value) -> u64 {
         self.last_id += 1;
         if self.era == Era::Stateless {
@@ -129,7 +129,7 @@ impl Client {
         self.wait_for(|message| message["method"] == method)
     }
 
-    /// The next message that answers no request of ours: about unreadable input.
+    /// The next message that does not answer a request, which is about unreadable input.
     pub fn answer_to_nobody(&mut self) -> Value {
         self.wait_for(|message| {
             message.get("id").is_none_or(Value::is_null) && message.get("error").is_some()
@@ -151,7 +151,7 @@ impl Client {
         }
     }
 
-    /// Closes the input; returns every further message, and the exit code.
+    /// Closes the input; returns all further messages, and the exit code.
     pub fn close(mut self) -> (Vec<Value>, i32) {
         drop(self.input.take());
         let mut rest = std::mem::take(&mut self.waiting);

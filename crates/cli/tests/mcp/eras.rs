@@ -1,4 +1,4 @@
-//! Both protocol versions: the server's identity, its lists, and their size.
+//! Both versions of the protocol: the server's identity, its lists, and their size.
 
 use crate::client::{BOTH, Client, Era};
 use crate::project;

@@ -1,4 +1,4 @@
-//! Any input gets a clean error, and the next request is answered normally.
+//! Any input gets a proper error, and the next request is answered as usual.
 
 use crate::client::{BOTH, Client, Era};
 use crate::project;
@@ -114,7 +114,7 @@ fn huge_texts_are_refused_and_not_repeated() {
     }
     let read = client.request("resources/read", json!({"uri": format!("leftoff://session/{huge}")}));
     assert!(read["error"].is_object() && read.to_string().len() < 10_000);
-    // Longer than any message may be.
+    // A message that is longer than allowed.
     let longest = "y".repeat(5 << 20);
     client.raw(
         json!({"jsonrpc": "2.0", "id": 99, "method": "tools/list", "params": {"x": longest}})

@@ -1,4 +1,4 @@
-//! The server as clients see it: real processes that speak raw JSON-RPC, in both protocol versions, over
+//! The server as clients see it: real processes that speak JSON-RPC, in both versions of the protocol, over
 //! pipes and HTTP.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should say where")]
 #![allow(clippy::needless_pass_by_value, reason = "a test reads better with the value in its place")]

@@ -1,4 +1,4 @@
-//! Resources: listed, read, and change notifications in each protocol version.
+//! Resources are listed and read, and their changes notified, in each version of the protocol.
 
 use crate::client::{BOTH, Client, Era};
 use crate::project;
@@ -141,7 +141,7 @@ fn a_stateless_client_listens_to_a_stream_of_its_own() {
     assert_eq!(told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], json!(id), "{told}");
     sandbox.run(["start", "--parallel"]).ok();
     client.notification("notifications/resources/list_changed");
-    // Other requests continue beside it, and the end of the input ends it.
+    // Other requests are answered meanwhile, and the end of the input ends the stream.
     client.done("status", json!({}));
     assert_eq!(client.close().1, 0);
 }

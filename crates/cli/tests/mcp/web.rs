@@ -26,7 +26,7 @@ impl WebServer {
         Self { child, address }
     }
 
-    /// Sends a request with these headers besides the common ones; a given Host replaces the usual one.
+    /// Sends a request with these headers besides the common ones; a Host among them replaces the usual one.
     pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
         let mut stream = self.open(method, path, headers, body);
         let mut answer = Vec::new();
@@ -34,7 +34,7 @@ impl WebServer {
         Reply::parse(&String::from_utf8_lossy(&answer))
     }
 
-    /// As `send`; the answer can be read as it arrives.
+    /// Sends a request like `send`, but the answer can be read as it arrives.
     pub fn open(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
         let port = self.address.port();
         let mut head =
@@ -62,7 +62,7 @@ impl WebServer {
         self.send("POST", "/mcp", headers, &body.to_string())
     }
 
-    /// Its complete stdout, once it has ended.
+    /// The server's complete stdout, once the server has ended.
     pub fn end(mut self) -> String {
         self.child.kill().expect("killed");
         let mut output = String::new();
@@ -99,7 +99,7 @@ impl Reply {
         })
     }
 
-    /// The last JSON document: the body, or a stream's last event.
+    /// The last JSON document in an answer: its body, or the last event of a stream.
     pub fn json(&self) -> Value {
         let lines = self.body.lines().rev().map(|line| line.strip_prefix("data:").unwrap_or(line).trim());
         let mut documents =

@@ -1,4 +1,4 @@
-//! The two ways in which an agent reads the next step and does it: command lines, and MCP.
+//! The two ways in which an agent reads the next step and takes it: command lines, and MCP.
 
 use serde_json::{Map, Value, json};
 use std::cell::RefCell;
@@ -8,25 +8,25 @@ use testkit::{Sandbox, words_of};
 
 pub const AGENT: &str = "claude:aaaa0000-walker";
 
-/// The result of a typed command.
+/// The result of a command that the agent typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Said {
     Done,
-    /// Wrong usage, for example a placeholder.
+    /// The command was wrong usage, for example because of a placeholder.
     Refused,
     GateFailed,
     NeedsAPerson,
-    /// Another refusal, which changes nothing.
+    /// The command was refused for another reason, and changed nothing.
     Other,
 }
 
 pub trait Door {
     fn brief(&self, sandbox: &Sandbox) -> String;
-    /// `None` if this way has no such command.
+    /// Runs a command; `None` if this way has no such command.
     fn enter(&self, sandbox: &Sandbox, line: &str) -> Option<Said>;
 }
 
-/// Commands as printed, typed by an agent.
+/// An agent that types commands as printed.
 pub struct CommandLine;
 
 impl Door for CommandLine {
@@ -47,7 +47,7 @@ impl Door for CommandLine {
     }
 }
 
-/// One server for the whole walk.
+/// An agent that calls one MCP server during the whole walk.
 pub struct Server(RefCell<Pipes>);
 
 struct Pipes {
@@ -135,7 +135,7 @@ impl Door for Server {
     }
 }
 
-/// The tool equivalent to a printed command.
+/// The call of a tool that does the same as a printed command.
 fn call_of(line: &str) -> Option<(&'static str, Value)> {
     let words = words_of(line);
     let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();

@@ -1,5 +1,5 @@
-//! A project for a walk: how a session of each kind is started, how its work is done, and what may happen to
-//! it from outside.
+//! A project for a walk: how a session of each kind is started, how its work is done, and how others may
+//! disturb it.
 
 use crate::agent::Agent;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use testkit::{Ran, Sandbox};
 pub struct Kind {
     pub workflow: &'static str,
     pub layout: Option<&'static str>,
-    /// Its definition, if it is not built in.
+    /// The workflow's definition, unless it is built in.
     pub definition: Option<&'static str>,
 }
 
@@ -23,7 +23,7 @@ const fn of(layout: &'static str, workflow: &'static str) -> Kind {
     Kind { workflow, layout: Some(layout), definition: None }
 }
 
-/// A gate whose command nobody trusted yet.
+/// A workflow with a gate whose command nobody has trusted yet.
 const ROLLOUT: &str = r#"
 name = "rollout"
 version = "1"
@@ -57,10 +57,10 @@ pub const KINDS: &[Kind] = &[
     Kind { workflow: "rollout", layout: None, definition: Some(ROLLOUT) },
 ];
 
-/// A paused session with a blocker of its own, which no step of a walk concerns.
+/// A paused session with a blocker of its own, which no step of a walk should change.
 const OLDER: &str = "older-idea";
 
-/// Values with which these workflows' gates pass.
+/// Values with which the gates of these workflows pass.
 const VALUES: &[(&str, &str)] = &[("word_targets", "[500,500]"), ("tests", "3"), ("failed", "0")];
 
 pub struct Ground {
@@ -69,11 +69,12 @@ pub struct Ground {
     is_essay: bool,
     is_review: bool,
     layout: Option<&'static str>,
-    /// The walker's files: they must survive byte for byte.
+    /// Files that the walker wrote, which must survive byte for byte.
     files: RefCell<BTreeMap<PathBuf, String>>,
     minute: RefCell<u32>,
     written: RefCell<u32>,
-    /// The walker's own process, whose hooks leftoff hears. It is not the test's, or no step could be a person's.
+    /// The walker's own process, which sends the hooks' events. It is not the test's process, which would
+    /// then count as an agent even for a person's steps.
     agent: RefCell<Agent>,
 }
 
@@ -122,12 +123,12 @@ impl Ground {
         self.as_agent(&["status", "--json"]).ok().json()
     }
 
-    /// The version of the session that the walk does not concern.
+    /// The version of the session that no step should change.
     pub fn older_version(&self) -> u64 {
         self.sandbox.run(["show", OLDER, "--json"]).ok().json()["version"].as_u64().unwrap()
     }
 
-    /// Reviewers without a review, of a round whose reviews are said to be complete.
+    /// The reviewers without a review in a round whose reviews the state calls complete.
     pub fn missing_reviews(&self, view: &Value) -> Vec<String> {
         let phases = view["phases"].as_array().unwrap();
         let reviews = phases.iter().find(|phase| phase["id"] == "reviews").filter(|_| self.is_review);
@@ -140,7 +141,7 @@ impl Ground {
         paths.filter(|path| !self.sandbox.path(path).exists()).collect()
     }
 
-    /// A reviewer joins, as in every round, and somebody who is not a reviewer writes a review.
+    /// Adds a reviewer, as in every round, and a review by somebody who is not a reviewer.
     pub fn invite_reviewer(&self) {
         if self.is_review {
             self.as_agent(&["item", "add", "Security", "--id", "security-1", "--phase", "reviews"]);
@@ -150,7 +151,7 @@ impl Ground {
         }
     }
 
-    /// Another round of a finished review; true if there is one.
+    /// Starts another round of a finished review. Returns true if this workflow has rounds.
     pub fn another_round(&self) -> bool {
         self.is_review && self.as_agent(&["run", "start", "review"]).code == 0
     }
@@ -176,7 +177,7 @@ impl Ground {
         }
     }
 
-    /// Does a phase's work: its files, and its author's input.
+    /// Does the work of a phase: writes its files, and gives the input of its author.
     pub fn work(&self, phase: &str) {
         let view = self.view();
         let phases = view["phases"].as_array().unwrap();
@@ -199,7 +200,7 @@ impl Ground {
         self.files.borrow_mut().insert(self.sandbox.path(path), text);
     }
 
-    /// The essay author's input.
+    /// Gives the input of an essay's author.
     fn author(&self, phase: &str) {
         let said = match phase {
             "thesis_development" => &["set claim_type=argument"][..],
@@ -222,7 +223,7 @@ impl Ground {
         }
     }
 
-    /// The command with its placeholders filled in.
+    /// A command with its placeholders filled in.
     pub fn filled(command: &str) -> String {
         let mut words = Vec::new();
         for word in testkit::words_of(command) {
@@ -243,7 +244,7 @@ impl Ground {
         words.join(" ")
     }
 
-    /// Somebody else changes the session's position in its own file.
+    /// Changes the session's position in its own file, as another program does.
     pub fn edit(&self, ahead: bool) {
         let step = |number: i64| if ahead { number + 1 } else { (number - 1).max(0) };
         match self.layout {
@@ -278,7 +279,7 @@ impl Ground {
         }
     }
 
-    /// The stage in the essay's own state file.
+    /// Changes the stage in an essay's own state file.
     fn edit_essay(&self, step: impl Fn(i64) -> i64) {
         const STAGES: [&str; 4] =
             ["thesis_development", "essay_structuring", "argument_development", "paragraph_writing"];
@@ -299,7 +300,7 @@ impl Ground {
         std::fs::write(&path, text).unwrap();
     }
 
-    /// Somebody else calls the session finished in its own file.
+    /// Calls the session finished in its own file, as another program does.
     pub fn close_in_file(&self) {
         match self.layout {
             Some("ocr") => self.edit_json(".ocr/sessions", "state.json", |state| {
@@ -322,14 +323,14 @@ impl Ground {
         }
     }
 
-    /// Somebody else deletes the session's own file.
+    /// Deletes the session's own file, as another program does.
     pub fn lose_file(&self) {
         if let Some(path) = self.own_file() {
             let _ = std::fs::remove_file(path);
         }
     }
 
-    /// Half of the session's own file is there.
+    /// Leaves only half of the session's own file.
     pub fn damage_file(&self) {
         let Some(path) = self.own_file() else { return };
         let Ok(text) = std::fs::read(&path) else { return };
@@ -347,7 +348,7 @@ impl Ground {
         Some(self.sandbox.path(&path))
     }
 
-    /// The hook's text for the walker after a compaction; empty if it says nothing.
+    /// The text that the hook gives the walker after a compaction; empty if it gives none.
     pub fn after_compaction(&self) -> String {
         let id = super::doors::AGENT.split_once(':').unwrap().1;
         let ran = self.agent.borrow_mut().hook(&self.sandbox, id, "compact").ok();
@@ -357,7 +358,7 @@ impl Ground {
         ran.json()["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default().to_owned()
     }
 
-    /// The session's JSON file, wherever below this folder it is.
+    /// Edits the session's JSON file, wherever it is below this folder.
     fn edit_json(&self, folder: &str, name: &str, change: impl FnOnce(&mut Value) -> Option<()>) {
         let own = self.sandbox.path(folder).join(&self.session).join(name);
         let flat = self.sandbox.path(folder).join(format!("{}.json", self.session));
@@ -370,7 +371,7 @@ impl Ground {
     }
 }
 
-/// One file per item of the phase, for a path with a placeholder.
+/// The files for the items of a phase, if the path has a placeholder for items.
 fn for_items(path: &str, phase: &str, items: &[Value]) -> Vec<String> {
     let Some((before, rest)) = path.split_once('<') else { return vec![path.to_owned()] };
     let after = rest.split_once('>').map_or("", |(_, after)| after);

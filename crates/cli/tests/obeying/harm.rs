@@ -1,4 +1,5 @@
-//! Harm that no obeyed command may do: lose work, revert finished work, end a session with open work.
+//! Harm that no printed command may do: losing work, reverting finished work, ending a session with open
+//! work.
 
 use crate::ground::Ground;
 use serde_json::Value;
@@ -9,16 +10,17 @@ pub struct Standing {
     pub version: u64,
     pub view: Value,
     notes: BTreeSet<u64>,
-    /// Items by id, with whether they are done.
+    /// The ids of items, and true for those that are done.
     items: BTreeMap<String, bool>,
     done: BTreeSet<String>,
     pub is_over: bool,
-    /// The version of another session, which waits.
+    /// The version of another session, which is paused.
     older: u64,
     missing_reviews: Vec<String>,
 }
 
-/// A step is worth repeating only if this changed: one more failed attempt is no progress.
+/// The state by which progress is measured. A step is only repeated if it changed; one more failed attempt is
+/// no progress.
 pub type Progress = (BTreeSet<String>, BTreeMap<String, bool>, String, bool);
 
 impl Standing {
@@ -52,12 +54,12 @@ impl Standing {
         (self.done.clone(), self.items.clone(), state, settled)
     }
 
-    /// True if only its files call it finished, which nobody is to believe.
+    /// True if only the session's files call it finished, which nobody should believe.
     pub fn is_closed_in_doubt(&self) -> bool {
         self.view["closed_over"].is_string()
     }
 
-    /// Everything that existed before an obeyed command exists after it.
+    /// Checks that everything that existed before a command still exists after it.
     #[track_caller]
     pub fn keeps(&self, before: &Self, ground: &Ground, command: &str) {
         let said = || format!("after {command}\nbefore: {:#}\nafter: {:#}", before.view, self.view);

@@ -1,5 +1,5 @@
 //! Typing every printed command, unchanged and then with values, never harms a session: in every built-in
-//! workflow and every layout, from random states, beside external edits, crashes and other agents.
+//! workflow and every layout, from random states, with external edits, crashes and other agents.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -18,7 +18,7 @@ mod walk;
 use doors::{CommandLine, Door, Server};
 use ground::{Ground, KINDS, Kind};
 
-/// The number of walks of each kind; more on request: LEFTOFF_WALKS=20.
+/// The number of walks of each kind; LEFTOFF_WALKS=20 sets another number.
 fn walks() -> u64 {
     std::env::var("LEFTOFF_WALKS").ok().and_then(|text| text.parse().ok()).unwrap_or(1)
 }
@@ -55,7 +55,7 @@ fn sessions_of_other_tools_are_safe_to_obey_over_mcp() {
     walk_all(|kind| kind.layout.is_some(), |ground| Box::new(Server::start(&ground.sandbox)), 4);
 }
 
-/// A workflow that is added is walked, too.
+/// A new built-in workflow must be walked as well.
 #[test]
 fn every_built_in_workflow_is_walked() {
     let sandbox = testkit::Sandbox::git(env!("CARGO_BIN_EXE_leftoff"));

@@ -1,4 +1,4 @@
-//! One walk: a random history, then only what the brief says, with disturbances.
+//! One walk: after a random history, an agent does only what the brief says, while others disturb it.
 
 use crate::doors::{CommandLine, Door, Said};
 use crate::ground::Ground;
@@ -14,17 +14,18 @@ pub enum End {
     PersonsQuestion,
     /// Others hold the remaining work.
     WaitsForOthers,
-    /// Only its files call it finished, and it is left so.
+    /// Only the session's files call it finished, and nothing changes that.
     ClosedInDoubt,
 }
 
-/// No workflow has nearly as many steps, disturbed or not.
+/// The maximum number of steps; no workflow needs nearly as many, even with disturbances.
 const MOST_STEPS: usize = 120;
-/// A step may be tried before its work is done, once more after it, and again after a disturbance.
+/// The maximum number of times for one step: it may be tried before its work is done, once more after it, and
+/// again after a disturbance.
 const MOST_TIMES: u32 = 6;
 const OTHER: &str = "codex:bbbb0000-other";
 
-/// Deterministic pseudo-random numbers.
+/// A generator of deterministic pseudo-random numbers.
 struct Dice(u64);
 
 impl Dice {
@@ -75,7 +76,7 @@ pub fn obey(ground: &Ground, door: &dyn Fn(&Ground) -> Box<dyn Door>, seed: u64)
     panic!("seed {seed}: it never ends\n{}", door.brief(&ground.sandbox));
 }
 
-/// Does what the summary of a session says that only its files call finished.
+/// Takes the step that the brief suggests for a session that only its files call finished.
 fn reopen(ground: &Ground, before: &Standing) {
     let summary = before.view["next"]["summary"].as_str().unwrap();
     let command = summary.split_once(": leftoff ").map(|(_, words)| format!("leftoff {words}"));
@@ -100,7 +101,7 @@ fn ended(standing: &Standing) -> End {
     End::WaitsForOthers
 }
 
-/// Types what the brief prints: everything unchanged, then the next step with its work done.
+/// Types the commands that the brief prints: all of them unchanged, then the next step with its work done.
 fn step(ground: &Ground, door: &dyn Door, dice: &mut Dice) -> Option<Said> {
     let before = Standing::of(ground);
     let next = before.view["next"]["command"].as_str()?.to_owned();
@@ -120,7 +121,7 @@ fn step(ground: &Ground, door: &dyn Door, dice: &mut Dice) -> Option<Said> {
     match said {
         Said::Done => Some(Said::Done),
         Said::NeedsAPerson if dice.roll(4) > 0 => {
-            // A person who trusts commands is asked once more.
+            // The question whether a person trusts the commands is answered by `--yes`.
             let sure = if next.starts_with("leftoff trust ") { " --yes" } else { "" };
             let approved = ground.as_person(&format!("{next}{sure}"));
             assert_eq!(approved.code, 0, "{next}: {}{}", approved.stdout, approved.stderr);
@@ -140,7 +141,7 @@ fn step(ground: &Ground, door: &dyn Door, dice: &mut Dice) -> Option<Said> {
 /// Types one command, and checks that it did no harm.
 fn typed(ground: &Ground, door: &dyn Door, command: &str) -> Option<Said> {
     let before = Standing::of(ground);
-    // An agent without a tool for it has a shell.
+    // An agent whose server has no tool for the command has a shell.
     let said = door.enter(&ground.sandbox, command).or_else(|| CommandLine.enter(&ground.sandbox, command));
     let is_persons = ["leftoff approve ", "leftoff trust "].iter().any(|own| command.starts_with(own));
     assert!(!is_persons || said == Some(Said::NeedsAPerson), "{command}: {said:?}");
@@ -152,7 +153,7 @@ fn typed(ground: &Ground, door: &dyn Door, command: &str) -> Option<Said> {
     said
 }
 
-/// A disturbance from outside.
+/// Disturbs the walk as others might.
 fn disturb(ground: &Ground, dice: &mut Dice) {
     let sandbox = &ground.sandbox;
     let session = ground.session.as_str();
@@ -180,7 +181,7 @@ fn disturb(ground: &Ground, dice: &mut Dice) {
     }
 }
 
-/// A command that ends in the middle.
+/// Runs a command that ends in the middle.
 fn killed(ground: &Ground, dice: &mut Dice, words: &[&str]) {
     let places = ["before-append", "after-append", "view-written-beside"];
     let place = places[usize::try_from(dice.roll(3)).unwrap()];
@@ -188,7 +189,7 @@ fn killed(ground: &Ground, dice: &mut Dice, words: &[&str]) {
     let _ = command.env("LEFTOFF_AGENT_SESSION", OTHER).env("LEFTOFF_TEST_CRASH", place).output();
 }
 
-/// Another agent tries what only a person can do.
+/// Lets another agent try what only a person can do.
 fn cheat(ground: &Ground) {
     for words in [
         &["close", "--force"][..],
@@ -203,7 +204,7 @@ fn cheat(ground: &Ground) {
     }
 }
 
-/// After a compaction the agent reads the same next step as everywhere else.
+/// Expects that an agent reads the same next step after a compaction as everywhere else.
 fn assert_compaction_tells_the_same(ground: &Ground) {
     let standing = Standing::of(ground);
     let told = ground.after_compaction();

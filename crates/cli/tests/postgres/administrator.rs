@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use testkit::postgres::{PASSWORD, Server, sql_at};
 use testkit::{Ran, Sandbox};
 
-/// The blocks of a page in order, each as its language and its text.
+/// The code blocks of a page, in order, each with its language and its text.
 fn blocks(page: &str) -> Vec<(String, String)> {
     let mut blocks = Vec::new();
     let mut lines = page.lines();
@@ -23,7 +23,7 @@ fn guide() -> Vec<(String, String)> {
     blocks(&std::fs::read_to_string(page).expect("the guide"))
 }
 
-/// The guide's one block in this language.
+/// The only block of the guide in this language.
 pub fn guide_block(kind: &str) -> String {
     let mut found = guide().into_iter().filter(|(known, _)| known == kind).map(|(_, text)| text);
     let block = found.next().expect("a block");
@@ -60,7 +60,8 @@ fn every_command_of_the_guide_does_what_it_says() {
                 let ran = shell(&sandbox, &server, &text);
                 assert_eq!(ran.code, 0, "{text}\n{}\n{}", ran.stdout, ran.stderr);
             }
-            // The URL is used below, the pooler's settings in the test of poolers.
+            // These blocks are not run here: the URL is used below, and the pooler's settings in the test of
+            // poolers.
             "toml" | "ini" => continue,
             other => panic!("a block of {other} that no test runs"),
         }
@@ -70,7 +71,7 @@ fn every_command_of_the_guide_does_what_it_says() {
     rights_are_as_the_guide_says(&server, &sandbox);
 }
 
-/// After the guide, ada is a member of the project, eve of no project, and bob has no rights.
+/// Checks rights after the guide: ada is a member of the project, eve of none, and bob has no rights.
 fn rights_are_as_the_guide_says(server: &Server, first: &Sandbox) {
     let config = first.read(".leftoff/config.toml");
     let as_role = |role: &str| {
@@ -114,7 +115,8 @@ fn a_newer_program_and_an_older_one_work_side_by_side_as_long_as_the_tables_say_
     assert_eq!(refused.error()["kind"], "newer_database", "{}", refused.stderr);
 }
 
-/// The tables of the first version have no functions. A role that may not add them is told so.
+/// The tables of the first version have no functions. A role that may not add functions gets a message that
+/// says so.
 #[test]
 fn older_tables_are_read_as_they_are_and_upgraded_by_the_next_command_that_writes() {
     let Some(server) = server("an upgrade of the tables") else { return };
@@ -141,7 +143,7 @@ fn older_tables_are_read_as_they_are_and_upgraded_by_the_next_command_that_write
     sandbox.run(["doctor"]).ok();
 }
 
-/// A role may use tables but not create them: if there are none, the error says what is missing.
+/// A role may use tables but not create them: if there are no tables, the error says what is missing.
 #[test]
 fn a_role_that_may_not_make_tables_is_told_so() {
     let Some(server) = server("a role without rights") else { return };
@@ -157,7 +159,8 @@ fn a_role_that_may_not_make_tables_is_told_so() {
     sandbox.run(["list"]).ok();
 }
 
-/// The line of the guide, with this server in it. The password comes from the places that the guide names.
+/// Uses the line of the guide with the address of this server. The password comes from the places that the
+/// guide names.
 #[test]
 fn a_url_in_the_configuration_counts_once_a_person_accepted_it() {
     let Some(server) = server("a URL in the configuration") else { return };
@@ -199,7 +202,7 @@ fn a_url_in_the_configuration_counts_once_a_person_accepted_it() {
     let listed = Ran::from(command.output().expect("the program starts")).ok();
     assert_eq!(listed.json()["sessions"][0]["session_id"], "first");
     without_password(&listed);
-    // Another URL needs another acceptance.
+    // Another URL must be accepted again.
     sandbox.write(".leftoff/config.toml", &format!("{}\n", line.replace("/postgres?", "/other?")));
     sandbox.run(["status"]).code(6);
 }

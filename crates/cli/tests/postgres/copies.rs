@@ -1,4 +1,5 @@
-//! Copies a store to a server and back: sessions and chains stay the same, and no other session is overwritten.
+//! Copies a store to a server and back: sessions and chains stay the same, and no other session is
+//! overwritten.
 
 use crate::proxy::{Proxy, Way};
 use crate::{PROGRAM, notes, server};
@@ -20,7 +21,7 @@ fn a_store_goes_to_a_server_and_back() {
     let copied = sandbox.run(["store", "copy", "--from", "sqlite", "--to", &url, "--json"]).ok().json();
     assert_eq!((&copied["sessions"], &copied["there_already"]), (&2.into(), &0.into()), "{copied}");
     assert!(!copied.to_string().contains(testkit::postgres::PASSWORD));
-    // A second copy finds everything done.
+    // A second copy has nothing to do.
     let again = sandbox.run(["store", "copy", "--from", "sqlite", "--to", &url, "--json"]).ok().json();
     assert_eq!((&again["sessions"], &again["there_already"]), (&0.into(), &2.into()), "{again}");
 
@@ -36,7 +37,7 @@ fn a_store_goes_to_a_server_and_back() {
     }
     assert_eq!(here, copy);
     there(&["note", "--session", "first", "three"]).ok();
-    // The source is unchanged. A copy back over it is refused, because its sessions differ by now.
+    // The source is unchanged. A copy back to the source is refused, because the sessions differ by now.
     assert_eq!(notes(&sandbox), ["one", "two"]);
     let refused = sandbox.run(["store", "copy", "--from", &url, "--to", "sqlite", "--json"]).code(4);
     assert_eq!(refused.error()["kind"], "copy_refused");
@@ -55,7 +56,7 @@ fn a_copy_that_was_interrupted_goes_on() {
     for number in 0..12 {
         sandbox.run(["start", "--parallel", "--id", &format!("s{number}")]).ok();
     }
-    // The link fails in the middle.
+    // The connection fails in the middle of the copy.
     let proxy = Proxy::to(server.port());
     proxy.set(Way::EighthCommitFails);
     let port = proxy.port;
@@ -66,7 +67,7 @@ fn a_copy_that_was_interrupted_goes_on() {
     crate::without_password(&failed);
     let is_there = |count: &str| server.sql("SELECT count(*) FROM leftoff.sessions") == count;
     assert!(!is_there("0") && !is_there("12"), "some were copied");
-    // A part that somebody changed meanwhile is noticed.
+    // A change of a copied part by somebody else is noticed.
     server.sql("UPDATE leftoff.events SET actor=actor||' '");
     assert_eq!(copy(&url).code(4).error()["kind"], "copy_refused");
     server.sql("UPDATE leftoff.events SET actor=rtrim(actor)");

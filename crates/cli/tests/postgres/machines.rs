@@ -1,4 +1,4 @@
-//! Several machines on one store: each has its own home and state folder, and its own worktree.
+//! Several machines that use one store: each has its own home and state folder, and its own worktree.
 
 use crate::{PROGRAM, clone_of, notes, team, without_password};
 use serde_json::Value;
@@ -23,12 +23,12 @@ fn what_one_machine_does_another_sees_and_each_has_its_own_active_session() {
     there.run(["start", "--id", "second"]).ok();
     let active = |sandbox: &Sandbox| sandbox.run(["status", "--json"]).ok().json()["session_id"].clone();
     assert_eq!((active(&here), active(&there)), ("first".into(), "second".into()));
-    // A session that is active on another machine cannot be taken over.
+    // A session that is active on one machine cannot be resumed on another.
     let refused = there.run(["resume", "first"]);
     assert_ne!(refused.code, 0);
     let refused = there.run(["advance", "--session", "first"]).code(4);
     without_password(&refused);
-    // A note needs no files, and one log serves both.
+    // A note needs no files, and both machines write to the same log.
     there.run(["note", "--session", "first", "from afar"]).ok();
     assert_eq!((active(&here), active(&there)), ("first".into(), "second".into()));
     here.run(["pause"]).ok();

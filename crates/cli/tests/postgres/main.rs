@@ -1,5 +1,5 @@
-//! A team's store: runs the program against a real PostgreSQL server, with several machines and with failures between
-//! them.
+//! A team's store: runs the program with a real PostgreSQL server, with several machines, and with failures
+//! between them.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops at the first surprise")]
 
 mod administrator;
@@ -16,13 +16,13 @@ use testkit::postgres::{PASSWORD, Server};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_leftoff");
 
-/// A project with its own schema on the shared server.
+/// A project whose store is a schema of its own on the shared server.
 fn team(what_for: &str) -> Option<(Sandbox, String)> {
     let url = testkit::postgres::schema(what_for)?;
     Some((Sandbox::git(PROGRAM).without_gates().on(&url), url))
 }
 
-/// Another machine with a clone of the same project.
+/// A clone of the project on another machine.
 fn clone_of(first: &Sandbox, url: &str) -> Sandbox {
     let other = Sandbox::git(PROGRAM).without_gates().on(url);
     other.write(".leftoff/config.toml", &first.read(".leftoff/config.toml"));
@@ -49,7 +49,7 @@ fn without_password(ran: &testkit::Ran) {
     assert!(!said.contains(PASSWORD) && !said.contains("s3cret"), "{said}");
 }
 
-/// Tells writers to stop, also when the test panics: it waits for them.
+/// Tells writers to stop when it is dropped, even if the test panics, because the test waits for them.
 struct AtEnd<'a>(&'a AtomicBool);
 
 impl Drop for AtEnd<'_> {

@@ -1,5 +1,5 @@
-//! Machines that are really apart: each has its own home, name, network and link to the server, which a test can cut.
-//! All of them have the project at the same path, as machines of a team do.
+//! Machines that are really separate: each has its own home, name, network and link to the server, which a
+//! test can cut. All of them have the project at the same path, like the machines of a team.
 
 use crate::{PROGRAM, without_password};
 use serde_json::Value;
@@ -11,7 +11,8 @@ use testkit::postgres::{PASSWORD, Server};
 use testkit::proof::{self, Random};
 use testkit::{Ran, Sandbox, left_out};
 
-/// Network namespaces: one of the server, and one of each machine, with a link between. They are removed at the end.
+/// Network namespaces for the server and for each machine, with a link between each machine and the server.
+/// They are removed at the end.
 struct Network {
     names: Vec<String>,
 }
@@ -19,7 +20,7 @@ struct Network {
 const OF_SERVER: usize = 0;
 
 impl Network {
-    /// `None` where namespaces cannot be made: that needs root.
+    /// A network for this many machines. `None` if namespaces cannot be created, which only root can do.
     fn of_machines(count: usize) -> Option<Self> {
         static NETWORKS: AtomicUsize = AtomicUsize::new(0);
         let number = NETWORKS.fetch_add(1, Ordering::Relaxed);
@@ -49,7 +50,7 @@ impl Network {
         assert!(ip(&[&["-n", namespace], words].concat()), "ip -n {namespace} {words:?}");
     }
 
-    /// Whatever is on its way is lost, and nobody is told.
+    /// Cuts the link of a machine: packets on their way are lost, and neither side is told.
     fn cut(&self, machine: usize) {
         self.must(&self.names[OF_SERVER], &["link", "set", &link(machine), "down"]);
     }
@@ -83,7 +84,8 @@ struct Machine {
     place: String,
 }
 
-/// Becomes the machine: its name, the id of its kernel's start, and the project at the common path.
+/// A shell script that becomes a machine: sets the name, the id of the kernel's start, and the project at the
+/// common path.
 const BECOME: &str = r#"echo "$0" >/proc/sys/kernel/hostname; mount --bind "$1" /proc/sys/kernel/random/boot_id
     mount --bind "$2" "$3"; cd "$3"; shift 3; exec "$@""#;
 
@@ -113,7 +115,7 @@ impl Machine {
 
 struct Team {
     machines: Vec<Machine>,
-    // In this order, so that the network goes last.
+    // Fields are dropped in this order, so that the network is removed last.
     _server: Server,
     network: Network,
     _place: TempDir,
@@ -142,7 +144,7 @@ impl Team {
         Some(Self { machines, _server: server, network, _place: place })
     }
 
-    /// The first machine starts a session with items; the second one has a clone.
+    /// Starts a session with items on the first machine, and clones the project on the second one.
     fn begin(&self, items: usize) {
         let [here, there] = self.machines.as_slice() else { return };
         for machine in [here, there] {
@@ -173,7 +175,7 @@ fn two_machines_have_their_own_active_sessions_and_share_leases_and_presence() {
     let active = |machine: &Machine| machine.run(&["status", "--json"]).ok().json()["session_id"].clone();
     assert_eq!((active(here), active(there)), ("first".into(), "second".into()), "in the same folder");
 
-    // A hook of a conversation says who is there, and where.
+    // A hook of a conversation records which agent works, and on which machine.
     let event = r#"{"session_id":"a1","hook_event_name":"SessionStart","source":"startup"}"#;
     testkit::with_input(here.command(&["hook", "claude"]), event).ok();
     let agents = there.run(&["list", "--agents", "--json"]).ok().stdout;
@@ -193,28 +195,30 @@ fn two_machines_have_their_own_active_sessions_and_share_leases_and_presence() {
     assert!(seen["items"][0]["unconfirmed"].is_null(), "the server is sure: {seen}");
     let next = there.run_as("codex:b1", &["item", "claim", "--session", "first", "--json"]).ok().json();
     assert_eq!(item_of(&next), "i1", "the first free one");
-    // Silence of another machine ends no lease: it may be cut off, and at work.
+    // A lease does not end because another machine is silent: that machine may be cut off, and still working.
     there.sandbox.at("2026-11-14T10:20:00Z");
     claim("i0").code(4);
     there.sandbox.at("2026-11-14T10:31:00Z");
     assert_eq!(item_of(&claim("i0").ok().json()), "i0", "it has expired");
     let note = there.run(&["note", "from the other machine", "--session", "first"]).ok();
     without_password(&note);
-    // Gates look at files, which are there.
+    // `advance` is refused: its gate needs files, which are on the other machine.
     there.run(&["advance", "--session", "first"]).code(4);
     assert_eq!((active(here), active(there)), ("first".into(), "second".into()), "nobody took it over");
     here.run(&["doctor"]).ok();
 }
 
-/// One claim, and what became of it.
+/// The outcome of a claim.
 enum Claim {
     Got(String),
     Refused,
-    /// Cut off, or no answer: the key settles it later.
+    /// The machine was cut off, or there was no answer: repeating the claim with its key shows the outcome
+    /// later.
     Unknown,
 }
 
-/// Kills the client when it waits for longer than this, as a machine that is cut off may crash as well.
+/// Claims an item. Kills the client if it waits for longer than this, because a machine that is cut off may
+/// also crash.
 fn claim_within(longest: Duration, command: &mut Command) -> Claim {
     let mut child = command.spawn().expect("ip starts");
     let end = Instant::now() + longest;
@@ -226,7 +230,7 @@ fn claim_within(longest: Duration, command: &mut Command) -> Claim {
     match ran.code {
         7 | 137 => Claim::Unknown,
         0 => Claim::Got(item_of(&ran.json())),
-        // 3: nothing is left.
+        // Exit code 3 means that no item is left.
         1 | 3 | 4 => Claim::Refused,
         _ => panic!("{ran:?}"),
     }
@@ -303,7 +307,7 @@ fn machines_that_are_cut_off_claim_no_item_twice() {
     proof::proven("machines cut off in network namespaces", &format!("{cuts} cuts"), seed, &result);
 }
 
-/// Each agent claims once, under its own key.
+/// A command by which an agent claims an item once, with a key of its own.
 fn keyed(program: &Command, agent: &str) -> Command {
     let words = program.get_args().map(ToOwned::to_owned).chain(["--key".into(), agent.into()]);
     let mut command = testkit::like(program, words);

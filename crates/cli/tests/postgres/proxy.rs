@@ -1,4 +1,4 @@
-//! A proxy to a server that a test can make slow or silent, or have cut the connection at the commit.
+//! A proxy to a server. A test can make it slow or silent, or let it cut the connection at a commit.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -10,9 +10,9 @@ use std::time::Duration;
 #[repr(u8)]
 pub enum Way {
     Open,
-    /// Delays every message in both directions.
+    /// The proxy delays every message in both directions.
     Slow,
-    /// Accepts connections and never answers.
+    /// The proxy accepts connections and never answers.
     Silent,
     /// The commit reaches the server, but its answer is lost. Later connections work.
     CutAfterCommit,
@@ -20,9 +20,9 @@ pub enum Way {
     CutBeforeCommit,
     /// The answer to the commit is lost, and later connections fail.
     CutForGood,
-    /// A client that took its turn is never heard of again, and its connection stays open.
+    /// A client that has its turn is never heard of again, and its connection stays open.
     VanishInTurn,
-    /// Fails at the eighth commit, and from then on.
+    /// The connection fails at the eighth commit, and from then on.
     EighthCommitFails,
     Closed,
 }
@@ -84,7 +84,8 @@ impl Proxy {
         let _ = answers.join();
     }
 
-    /// Passes data from the server to the client. Once muted, passes nothing, and closes at the answer to the commit.
+    /// Passes data from the server to the client. Once it is muted, it passes nothing, and closes the
+    /// connection at the answer to the commit.
     fn answer(&self, mut from: TcpStream, mut to: TcpStream, is_muted: &AtomicBool) {
         let mut buffer = vec![0_u8; 64 * 1024];
         while let Ok(count) = from.read(&mut buffer) {
@@ -116,7 +117,7 @@ impl Proxy {
             match self.way() {
                 Way::Slow => std::thread::sleep(Duration::from_millis(20)),
                 Way::Silent => {
-                    // Stays open until the client gives up.
+                    // The connection stays open until the client gives up.
                     while from.read(&mut buffer).is_ok_and(|count| count > 0) {}
                     break;
                 }

@@ -2,7 +2,7 @@
 
 use crate::root;
 
-/// The page matches the program; with `LEFTOFF_BLESS` it is rewritten.
+/// Expects that a page has this content; with `LEFTOFF_BLESS` it is rewritten.
 #[track_caller]
 pub fn check(relative: &str, expected: &str) {
     let path = root().join(relative);

@@ -29,7 +29,7 @@ fn the_schema_is_what_the_program_prints() {
     blessed::check("docs/reference/workflow.schema.json", &schema);
 }
 
-/// A command's own help, then that of its subcommands.
+/// Appends the help of a command, then that of its subcommands.
 fn describe(sandbox: &Sandbox, words: &[&str], page: &mut String) {
     let text = help(sandbox, words);
     let heading = if words.len() == 1 { "##" } else { "###" };
@@ -45,7 +45,8 @@ fn help(sandbox: &Sandbox, words: &[&str]) -> String {
     text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
-/// Names under `Commands:`, or in the groups of the root; a continued description is indented further.
+/// The names of commands under `Commands:`, or in the groups of the root command. Continued descriptions,
+/// which are indented further, are ignored.
 fn commands_in(help: &str) -> Vec<String> {
     let mut is_inside = false;
     let is_listed = |line: &&str| {

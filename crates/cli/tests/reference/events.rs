@@ -30,7 +30,7 @@ fn the_catalogue_of_events_is_what_the_model_says() {
     blessed::check("docs/reference/events.md", &page);
 }
 
-/// Session events, then item events, which are a separate enum and stored as flat as the others.
+/// Events of sessions, then events of items, which are an enum of their own but are stored like the others.
 fn all_events() -> Vec<Variant> {
     let mut events = source::find("Event").expect("the enum of events").variants;
     events.retain(|event| !event.attributes.contains("untagged"));
@@ -46,7 +46,7 @@ fn examples() -> BTreeMap<String, String> {
     for event in log["events"].as_array().into_iter().flatten() {
         let kind = event["type"].as_str().unwrap_or_default().to_owned();
         let mut event = event.clone();
-        // The session's state names its folder, which is another one each time.
+        // The session's state names its folder, which is a different one in each run.
         if let Some(state) = event.pointer_mut("/attempt/judged/state") {
             *state = "c70f2578f533439fb4e89114fac2982871efa975e5ab6d4836bdfae1b6e9f506".into();
         }
@@ -73,7 +73,7 @@ fn table(fields: &[Field], shapes: &mut Shapes) -> String {
     text
 }
 
-/// Types that fields mention, described after the events.
+/// Types that fields mention, which are described after the events.
 #[derive(Default)]
 struct Shapes {
     mentioned: Vec<String>,

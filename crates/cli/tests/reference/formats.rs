@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 const FOLDER: &str = "docs/formats";
 const PAGES: [&str; 5] = ["ccw.md", "essay.md", "ocr.md", "praxis.md", "requirements.md"];
 const HEAD: [&str; 2] = ["| what the format asks | tested by |", "|---|---|"];
-/// Every page has more than twice as many; an emptied page must not pass.
+/// The minimum number of rows. Every page has more than twice as many, and a page that lost its rows must not
+/// pass.
 const FEWEST_ROWS: usize = 40;
 
 #[test]
@@ -28,7 +29,7 @@ fn every_rule_of_a_format_leads_to_its_tests() {
     assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
 }
 
-/// Invariants, promises and threats: in these pages a row whose last column is `tested by` names tests.
+/// Pages of invariants, promises and threats: a row of a table whose last column is `tested by` names tests.
 #[test]
 fn every_invariant_promise_and_threat_leads_to_its_tests() {
     for (page, fewest) in [("docs/invariants.md", 16), ("docs/reliability.md", 12), ("docs/security.md", 25)]
@@ -54,7 +55,7 @@ fn source(path: &str) -> Option<String> {
     std::fs::read_to_string(root().join("crates").join(path)).ok()
 }
 
-/// A page's mistakes; `read` returns the text of a file below `crates/`.
+/// The mistakes in a page; `read` returns the text of a file below `crates/`.
 fn mistakes_in(page: &str, fewest: usize, read: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
     let mut mistakes = Vec::new();
     let mut count = 0;

@@ -20,7 +20,7 @@ fn nouns(source: &str) -> BTreeSet<String> {
     named.chain(declared).filter(is_type).map(ToOwned::to_owned).collect()
 }
 
-/// `FileRules` as `file rules`.
+/// The name of a type as words: `FileRules` becomes `file rules`.
 fn words(noun: &str) -> String {
     let mut words = String::new();
     for letter in noun.chars() {

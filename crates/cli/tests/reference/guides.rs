@@ -65,13 +65,13 @@ pub fn markdown_in(folder: &str) -> Vec<PathBuf> {
 struct Reader {
     page: PathBuf,
     sandbox: Sandbox,
-    /// The sandbox's clock.
+    /// The time of the sandbox's clock.
     moment: SystemTime,
-    /// Workspace files, with their assigned times.
+    /// Files in workspaces, with the times assigned to them.
     dated: HashMap<PathBuf, SystemTime>,
-    /// The next block is this file's text.
+    /// The path of the file to which the next block is written.
     file: Option<String>,
-    /// The next block is typed by a person.
+    /// True if a person types the next block.
     at_terminal: bool,
     last_code: i32,
     commands: usize,
@@ -105,7 +105,7 @@ impl Reader {
         self.at(BEGINNING);
     }
 
-    /// The expected page.
+    /// The page as it should be.
     fn read(&mut self, text: &str) -> String {
         let lines: Vec<&str> = text.lines().collect();
         let mut shown: Vec<String> = Vec::new();
@@ -194,7 +194,7 @@ impl Reader {
         shown
     }
 
-    /// Runs a command; returns its expected output.
+    /// Runs a command, and returns the output that should be shown.
     fn step(&mut self, command: &str, below: &[&str], code_is_shown: bool, line: usize) -> Vec<String> {
         let kept = || below.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
         let printed = if command == "echo $?" {
@@ -253,7 +253,7 @@ impl Reader {
         anonymous(&String::from_utf8_lossy(&output.stdout).replace("\r\n", "\n"), &self.sandbox)
     }
 
-    /// Dates new workspace files by the sandbox's clock.
+    /// Sets the times of new workspace files by the sandbox's clock.
     fn date_files(&mut self) {
         let mut files = files_below(&self.sandbox.path(".leftoff/sessions"));
         files.extend(files_below(&self.sandbox.path(".ocr/sessions")));
@@ -306,7 +306,7 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A `sh` line that this program answers.
+/// The arguments of a line in a `sh` block, if it runs leftoff.
 fn of_ours(line: &str) -> Option<String> {
     if line.starts_with("leftoff ") {
         return Some(line.to_owned());
@@ -315,7 +315,7 @@ fn of_ours(line: &str) -> Option<String> {
     Some(format!("leftoff {arguments}"))
 }
 
-/// Ids are random: a shown session gets the shown id.
+/// A command with the id that the page shows, because a generated id would be random.
 fn with_shown_id(command: &str, below: &[&str]) -> String {
     let shown = below.iter().find_map(|line| line.split_once(" started: ")).map(|(id, _)| id);
     match shown {

@@ -41,7 +41,7 @@ fn leads_somewhere(page: &Path, target: &str) -> bool {
     std::fs::read_to_string(path).is_ok_and(|text| anchors(&text).any(|anchor| anchor == heading))
 }
 
-/// The anchors that a Markdown renderer gives to headings.
+/// The anchors that a Markdown renderer creates for headings.
 fn anchors(text: &str) -> impl Iterator<Item = String> {
     text.lines().filter(|line| line.starts_with('#')).map(|line| {
         let words = line.trim_start_matches('#').trim().to_lowercase();

@@ -27,5 +27,5 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// Written into every generated page, so that nobody edits it by hand.
+/// A comment in every generated page, so that nobody edits the page by hand.
 const GENERATED: &str = "<!-- Generated: LEFTOFF_BLESS=1 cargo test -p leftoff --test reference -->\n";

@@ -1,8 +1,8 @@
-//! Removes a machine's particulars from a text.
+//! Removes what is particular to a machine from a text.
 
 use testkit::Sandbox;
 
-/// Paths and the host name, anonymised.
+/// A text with paths and the host name replaced.
 pub fn anonymous(text: &str, sandbox: &Sandbox) -> String {
     let folder = sandbox.folder().canonicalize().unwrap();
     let paths = [

@@ -1,12 +1,12 @@
-//! The plugin and its counterparts for other agents: one source of skills, one version, and only existing
-//! tools.
+//! The plugin and its counterparts for other agents: they share their skills and version, and name only tools
+//! that exist.
 
 use crate::{blessed, root};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Copies of the plugin's files, and their sources.
+/// Files that are copies of the plugin's, and their sources.
 const COPIES: [(&str, &[&str]); 2] =
     [("extensions/codex", &["skills", ".mcp.json"]), ("extensions/gemini", &["skills"])];
 const MANIFESTS: [&str; 3] = [
@@ -20,7 +20,7 @@ fn json(relative: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(root().join(relative)).unwrap()).unwrap()
 }
 
-/// Every file below a folder of the workspace with its text, or a single file.
+/// The text of every file below a folder of the workspace, or of a single file.
 fn files(relative: &str) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     collect(&root().join(relative), relative, &mut found);
@@ -95,7 +95,7 @@ fn skills_have_their_head_and_name_what_exists() {
         let description = head.lines().find_map(|line| line.strip_prefix("description: ")).unwrap();
         assert!((80..1024).contains(&description.len()), "{path}: {}", description.len());
         assert!(text.len() < 5_000, "{path} is read into somebody's context");
-        // `tool` with action `word`: both must exist.
+        // A skill names a tool and the word of an action: both must exist.
         for (before, action) in
             text.match_indices("with action `").map(|(at, found)| (&text[..at], &text[at + found.len()..]))
         {

@@ -7,7 +7,7 @@ use std::path::Path;
 #[derive(Debug)]
 pub struct Type {
     pub doc: String,
-    /// An enum's variants; for a struct, one without a name.
+    /// The variants of an enum; a struct has a single one, without a name.
     pub variants: Vec<Variant>,
     pub is_enum: bool,
     pub attributes: String,
@@ -107,7 +107,7 @@ fn fields(body: &[&str], indent: &str) -> Vec<Field> {
     found
 }
 
-/// Private fields are omitted.
+/// A field of a type; `None` if the field is private.
 fn field(text: &str, above: &[&str]) -> Option<Field> {
     let (name, of) = text.trim_start_matches("pub ").split_once(": ")?;
     let (doc, attributes) = about(above);
@@ -120,7 +120,7 @@ fn about(lines: &[&str]) -> (String, String) {
     (doc.join(" "), attributes.join(" "))
 }
 
-/// `PhaseNotCurrent` as stored: `phase_not_current`.
+/// The name under which an event or a refusal is stored: `PhaseNotCurrent` becomes `phase_not_current`.
 pub fn snake_case(name: &str) -> String {
     let mut text = String::new();
     for letter in name.chars() {

@@ -32,7 +32,7 @@ fn the_states_are_what_decide_says() {
     blessed::check("docs/reference/states.md", &page);
 }
 
-/// One command of each sort, with its name in the table.
+/// One command of each kind, with its name in the table.
 fn samples() -> Vec<(&'static str, Command)> {
     let attempt = |passes| Command::CompletePhase { phase: None, attempt: report(passes), skips: Vec::new() };
     vec![
@@ -83,7 +83,7 @@ fn lifecycle_table() -> (String, Moves) {
     (text, moves)
 }
 
-/// Commands without a sample in the table: listed, not forgotten.
+/// The commands that have no sample in the table.
 fn not_shown() -> String {
     let shown: Vec<String> = samples().iter().map(|(_, command)| variant(command)).collect();
     let all = source::find("Command").expect("the enum of commands");
@@ -100,7 +100,7 @@ fn variant(command: &Command) -> String {
     format!("{command:?}").chars().take_while(char::is_ascii_alphanumeric).collect()
 }
 
-/// Commands between the same two states share an arrow.
+/// A diagram in which commands between the same two states share an arrow.
 fn diagram(moves: &Moves) -> String {
     let mut arrows: Vec<(String, String, Vec<String>)> = Vec::new();
     for (from, command, to) in moves {
@@ -160,7 +160,7 @@ fn phase_table() -> String {
     text
 }
 
-/// The first phase is revised, with the effect on the second.
+/// An event that revises the first phase, with its effect on the second one.
 fn revised(impact: Impact) -> Event {
     let second = |holds: bool| if holds { vec![name("two")] } else { Vec::new() };
     Event::PhaseRevised {

@@ -10,7 +10,7 @@ use testkit::Sandbox;
 const REGISTRY: &str = ".workflow/session_status.jsonl";
 const BROKEN: &str = "{\"id\":\"WFS-torn";
 
-/// Two sessions of ours, a foreign line, and an unreadable one.
+/// Two sessions of leftoff, with a foreign line and an unreadable one in their registry.
 fn two() -> Sandbox {
     let sandbox = crate::fresh();
     sandbox.run(["start", "--layout", "ccw", "--goal", "One"]).ok();
@@ -38,7 +38,7 @@ fn check_whole(sandbox: &Sandbox, active: &str, paused: &str, when: &str) {
     assert_eq!(word(sandbox, paused), ("paused".to_owned(), "paused".to_owned()), "{when}");
     let text = sandbox.read(REGISTRY);
     assert!(text.contains("WFS-theirs") && text.contains(&format!("{BROKEN}\n")), "{when}: {text}");
-    // Only the earlier problems remain.
+    // Only the problems that existed before are reported.
     let told = sandbox.run(["doctor", "--json"]).code(4).json();
     let findings: Vec<&str> = told["findings"]
         .as_array()
@@ -75,7 +75,7 @@ fn a_crash_in_a_start_leaves_a_session_that_can_be_gone_on_with() {
         assert!(crashed.unwrap().status.code().is_none(), "{step} was not reached");
         sandbox.run(["repair"]).ok();
         check_whole(&sandbox, "WFS-three", "WFS-two", step);
-        // The plan's template and the task folder exist whenever the crash came.
+        // The plan's template and the task folder exist, at whatever step the command crashed.
         let template = sandbox.read(".workflow/WFS-three/IMPL_PLAN.md");
         assert!(template.starts_with("# Implementation plan: Three"), "{step}: {template}");
         assert!(sandbox.path(".workflow/WFS-three/.task").is_dir(), "{step}");
@@ -107,7 +107,8 @@ fn a_plan_that_came_before_the_template_stays_and_one_that_was_taken_away_stays_
     }
 }
 
-/// The session's own file is up to date, the registry is not: repairing it touches no other session's line.
+/// The session's own file is up to date, and the registry is not: repairing it changes no other session's
+/// line.
 #[test]
 fn a_crash_between_the_sessions_file_and_the_registry_is_told_and_mended() {
     let sandbox = two();
@@ -134,8 +135,8 @@ fn a_registry_that_is_gone_comes_back_with_everybodys_lines() {
     check_whole(&sandbox, "WFS-one", "WFS-two", "the registry was gone");
 }
 
-/// A session stores its own registry lines, not all of them: storage grows with the sessions, not with their
-/// square.
+/// Each session stores its own lines of the registry rather than the whole file: storage grows with the
+/// number of sessions, not with its square.
 #[test]
 fn a_registry_of_thousands_is_not_kept_with_every_session() {
     let sandbox = crate::fresh();
@@ -162,7 +163,7 @@ fn a_registry_of_thousands_is_not_kept_with_every_session() {
         whole / 2048,
         sizes.iter().sum::<u64>() / 1024
     );
-    // A pending write is stored completely until written; a switch writes two.
+    // A pending write is stored completely until it is written, and a switch writes two.
     assert!(sizes.iter().sum::<u64>() < 4 * whole, "{sizes:?} for a registry of {}", lines.len());
     assert!(sandbox.read(REGISTRY).starts_with(&lines), "no line of others has changed");
 }
@@ -190,7 +191,7 @@ fn kills_in_the_middle_of_switches_tear_nothing() {
     check_whole(&sandbox, "WFS-one", "WFS-two", "after kills");
 }
 
-/// A crash at every place of a switch, and one more in the switch back.
+/// The switch crashes at each step, and so does the switch back.
 #[test]
 fn two_crashes_in_a_row_take_no_line_back() {
     const LAST: [&str; 3] = ["view-exchanged", "view-backed-up", "view-placed"];
@@ -213,7 +214,7 @@ fn two_crashes_in_a_row_take_no_line_back() {
     }
 }
 
-/// Only the other session's part was written before the crash.
+/// The crash came when only the other session's part was written.
 #[test]
 fn repair_writes_a_part_that_did_not_get_there() {
     for step in STEPS {
@@ -242,7 +243,7 @@ fn a_full_disk_leaves_every_file_whole_and_the_command_acknowledged() {
 const ACTIVE: &str = ".workflow/active/WFS-one";
 const ARCHIVED: &str = ".workflow/archives/WFS-one";
 
-/// A session among the active ones, with a completed task and an open one.
+/// A session in the folder of active ones, with a completed task and an open one.
 fn among_the_active() -> Sandbox {
     let sandbox = crate::fresh();
     std::fs::create_dir_all(sandbox.path(".workflow/active")).unwrap();
@@ -255,7 +256,7 @@ fn among_the_active() -> Sandbox {
     sandbox
 }
 
-/// All of it is in one place, and each file is complete.
+/// Checks that the whole session is in one place, with every file complete; returns the place.
 #[track_caller]
 fn check_in_one_place(sandbox: &Sandbox, when: &str) -> &'static str {
     let there: Vec<&str> =
@@ -273,7 +274,7 @@ fn check_in_one_place(sandbox: &Sandbox, when: &str) -> &'static str {
     folder
 }
 
-/// An interrupted archive is done or not done, and the next command finishes it.
+/// An interrupted archive is either done or not done, and the next command finishes it.
 #[test]
 fn a_crash_at_each_step_of_archiving_leaves_one_whole_folder_and_is_finished_by_repair() {
     let steps = STEPS.into_iter().chain(["folder-before-move", "folder-moved"]);
@@ -293,7 +294,7 @@ fn a_crash_at_each_step_of_archiving_leaves_one_whole_folder_and_is_finished_by_
         sandbox.run(["doctor"]).ok();
         let log = sandbox.run(["log", "--session", "WFS-one"]).ok().stdout;
         assert!(!log.contains("changed by somebody else"), "{step}: {log}");
-        // The way back is as safe.
+        // Reopening the session is as safe.
         let crashed = sandbox.command(["reopen", "WFS-one"]).env("LEFTOFF_TEST_CRASH", step).output();
         assert!(crashed.unwrap().status.code().is_none(), "{step} was not reached");
         check_in_one_place(&sandbox, step);
@@ -326,11 +327,11 @@ fn kills_in_the_middle_of_archiving_leave_one_whole_folder() {
     sandbox.run(["doctor"]).ok();
 }
 
-/// The log has it; the folder follows when possible.
+/// The log has the end of the session, and the folder is moved as soon as that is possible.
 #[test]
 fn a_folder_that_cannot_be_moved_fails_nothing_and_is_moved_later() {
     let sandbox = among_the_active();
-    // A foreign file in place of the archives.
+    // A foreign file is in place of the folder of archives.
     sandbox.write(".workflow/archives", "not a folder");
     let closed = sandbox.run(["close", "--force"]).ok();
     assert!(closed.stderr.contains("the session's files could not be written"), "{}", closed.stderr);
@@ -343,7 +344,7 @@ fn a_folder_that_cannot_be_moved_fails_nothing_and_is_moved_later() {
     sandbox.run(["doctor"]).ok();
 }
 
-/// At most one marker names the active session, and it is right once everything is repaired.
+/// There is at most one marker file, and it names the active session once everything is repaired.
 #[test]
 fn a_crash_at_each_step_of_a_switch_leaves_the_markers_to_be_mended() {
     let before = ["WFS-one", "WFS-two"].map(|session| format!("view-before:.active-{session}"));

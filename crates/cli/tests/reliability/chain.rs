@@ -1,4 +1,4 @@
-//! The hash chain of a session's log, as `doctor` checks it and bundles carry it.
+//! The hash chain of a session's log, as `doctor` checks it and bundles contain it.
 
 use crate::{git, git_with_session};
 use rusqlite::Connection;

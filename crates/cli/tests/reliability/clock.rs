@@ -1,4 +1,4 @@
-//! Invariant 4: a clock that stepped back changes no order and makes no duration negative.
+//! Invariant 4: a clock that was set back changes no order and makes no duration negative.
 
 use crate::git;
 use serde_json::json;
@@ -56,7 +56,7 @@ fn a_key_is_remembered_by_a_clock_that_went_back() {
     assert_eq!(again["notes"].as_array().unwrap().len(), 1);
 }
 
-/// Time comes from the engine's clock: a caller's times are evidence, and nothing more.
+/// Times come from the engine's clock: a time that a caller submits is evidence, and nothing more.
 #[test]
 fn a_callers_idea_of_time_changes_no_time() {
     let sandbox = git();

@@ -21,7 +21,7 @@ fn noted(count: u32) -> Sandbox {
     sandbox
 }
 
-/// Flips one bit in the middle of the file's bytes from this offset on.
+/// Flips a bit of a byte in the middle of the file, at or after this offset.
 fn flip_a_bit(file: &PathBuf, from: usize) {
     let mut bytes = std::fs::read(file).unwrap();
     let middle = from + (bytes.len() - from) / 2;
@@ -48,7 +48,7 @@ fn f5_a_damaged_write_ahead_log_is_noticed_before_anything_is_written_over_it() 
     assert_eq!(error["kind"], "changes_lost");
     assert!(error["hint"].as_str().unwrap().contains("nothing was changed"), "{error}");
     assert!(std::fs::read(log_of(&sandbox)).unwrap() == before, "what is left of them is still there");
-    // A person who accepts the loss continues.
+    // A person who accepts the loss can continue.
     let left = notes(&sandbox);
     std::fs::remove_file(sandbox.path(&format!("{DATABASE}.lock"))).unwrap();
     sandbox.run(["note", "after it"]).ok();

@@ -1,4 +1,4 @@
-//! Something else in place of the database: a clear message, exit code 1, and it stays as it is.
+//! Another file in place of the database leads to a clear message and exit code 1, and stays as it is.
 
 use crate::tree::Tree;
 use crate::{CHANGES, git, git_with_session};
@@ -8,7 +8,7 @@ use testkit::Sandbox;
 
 const DATABASE: &str = ".git/leftoff/leftoff.db";
 
-/// Every command, changing or not, fails like this and changes nothing.
+/// Expects that every command, whether it changes something or not, fails in this way and changes nothing.
 #[track_caller]
 fn assert_refused(sandbox: &Sandbox, kind: &str, message: &str) {
     let before = Tree::of(sandbox.folder());
@@ -28,7 +28,7 @@ fn assert_refused(sandbox: &Sandbox, kind: &str, message: &str) {
     assert_eq!(Tree::of(sandbox.folder()), before);
 }
 
-/// Leaves the log beside the database when closed, as our own program does.
+/// Opens a database as leftoff does: its write-ahead log stays beside it when it is closed.
 fn open(sandbox: &Sandbox) -> Connection {
     let database = Connection::open(sandbox.path(DATABASE)).unwrap();
     database.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
@@ -60,7 +60,7 @@ fn a_database_of_a_newer_version_is_shown_and_not_written() {
     assert_eq!(Tree::of(sandbox.folder()), before);
 }
 
-/// Tables that were renamed meanwhile: all that can be said is who made the database.
+/// The tables have other names, so leftoff can only say which version created the database.
 #[test]
 fn a_newer_database_whose_tables_are_not_known_is_refused_as_such() {
     let sandbox = git_with_session();
@@ -94,7 +94,7 @@ fn a_folder_in_place_of_the_database() {
     assert_refused(&sandbox, "not_a_database", "it is a folder");
 }
 
-/// The next source: other tools' files are shown, with a note that this is all.
+/// Without a readable log, sessions in other tools' files are shown, with a note that nothing else is.
 #[test]
 fn where_the_log_cannot_be_read_questions_are_answered_from_files_and_say_so() {
     let sandbox = git();
@@ -120,7 +120,7 @@ fn where_the_log_cannot_be_read_questions_are_answered_from_files_and_say_so() {
     assert_eq!(Tree::of(sandbox.folder()), before);
 }
 
-/// Also where another tool has sessions that a command could have adopted.
+/// This also holds in a project with another tool's sessions, which a command could have adopted.
 #[test]
 fn a_command_that_is_refused_leaves_no_database_behind() {
     let sandbox = git();
@@ -146,8 +146,8 @@ fn a_command_that_is_refused_leaves_no_database_behind() {
     assert!(sandbox.path(DATABASE).exists());
 }
 
-/// The leftover of a process that died while creating a database. It is empty, so nothing is lost by
-/// recreating it.
+/// A process that died while creating a database left an empty file. Nothing is lost by creating the database
+/// again.
 #[test]
 fn an_empty_file_counts_as_none_and_start_makes_the_database() {
     let sandbox = git();
@@ -166,7 +166,8 @@ fn an_empty_file_counts_as_none_and_start_makes_the_database() {
 fn an_event_of_a_newer_program_is_shown_and_its_session_is_not_written() {
     let sandbox = git_with_session();
     let database = open(&sandbox);
-    // As a newer program would have written it: the event, the row's version, a snapshot of its own fold.
+    // The rows are as a newer program writes them: the event, the version of the row, a snapshot folded by
+    // that program.
     database
         .execute_batch(
             r#"INSERT INTO events(session,version,cursor,at,actor,kind,body)

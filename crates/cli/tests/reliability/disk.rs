@@ -1,4 +1,4 @@
-//! A full disk, a read-only one, and a lock that is never released.
+//! A full disk, a read-only disk, and a lock that is never released.
 
 use crate::tree::Tree;
 use crate::{CHANGES, QUESTIONS, QUESTIONS_ABOUT_A_SESSION, git, git_with_session};
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use testkit::{Ran, Sandbox, proof};
 
-/// A small private file system for the store, if this process may mount one.
+/// A small file system of its own for the store, if this process may mount one.
 struct SmallDisk(PathBuf);
 
 impl SmallDisk {
@@ -24,7 +24,7 @@ impl SmallDisk {
         None
     }
 
-    /// An ext4 image with blocks of 1 KiB, so that a page of memory has four.
+    /// Mounts an ext4 image with blocks of 1 KiB, so that a page of memory has four.
     fn with_small_blocks(sandbox: &Sandbox) -> Option<Self> {
         let (folder, image) = (sandbox.path(".git/leftoff"), sandbox.folder().join("image"));
         std::fs::create_dir_all(&folder).unwrap();
@@ -47,7 +47,7 @@ impl SmallDisk {
         command.status().is_ok_and(|status| status.success())
     }
 
-    /// Uses all available space.
+    /// Fills the disk completely.
     fn fill(&self) -> PathBuf {
         let ballast = self.0.join("ballast");
         let mut size = 0;
@@ -76,12 +76,13 @@ fn a_full_disk_refuses_changes_and_works_again_when_there_is_room() {
     }
 }
 
-/// Writes notes of this length until the disk is full. Gives how many were acknowledged; none where nothing can be mounted.
+/// Writes notes of this length until the disk is full. Returns how many were acknowledged; `None` if nothing
+/// can be mounted.
 fn fill_once(length: usize) -> Option<usize> {
     let sandbox = git();
     let disk = SmallDisk::under_the_store_of(&sandbox)?;
     sandbox.run(["start", "--goal", "kept"]).ok();
-    // Written until full: acknowledged changes are there, refused ones are not.
+    // Acknowledged notes are in the log, refused ones are not.
     let long = "x".repeat(length);
     let mut acknowledged = 0;
     let full = loop {
@@ -120,7 +121,7 @@ fn fill_once(length: usize) -> Option<usize> {
     Some(acknowledged)
 }
 
-/// A small disk is nearly full from the beginning, which `doctor` finds, and nothing else.
+/// Asks a question. A small disk is nearly full from the start, which `doctor` reports, but nothing else.
 fn ask(sandbox: &Sandbox, question: &[&str]) {
     if question.first() != Some(&"doctor") {
         sandbox.run(question).ok();
@@ -144,14 +145,14 @@ fn a_disk_that_is_full_from_the_start_leaves_nothing_half_made() {
     ask(&sandbox, &["doctor"]);
 }
 
-/// SQLite's shared memory has holes there, and touching one on a full disk is SIGBUS.
+/// SQLite's shared memory has holes on such a disk, and touching a hole on a full disk is SIGBUS.
 #[test]
 fn f3_a_full_disk_with_small_blocks_ends_no_process() {
     let sandbox = git();
     let Some(disk) = SmallDisk::with_small_blocks(&sandbox) else { return };
     sandbox.run(["start", "--goal", "kept"]).ok();
     assert_full(&sandbox, &disk);
-    // As a database that was made elsewhere: with a write-ahead log.
+    // The database has a write-ahead log, as if it had been created on another disk.
     let database = rusqlite::Connection::open(sandbox.path(".git/leftoff/leftoff.db")).unwrap();
     database.query_row("PRAGMA journal_mode=WAL", [], |_| Ok(())).unwrap();
     drop(database);
@@ -162,7 +163,8 @@ fn f3_a_full_disk_with_small_blocks_ends_no_process() {
     ask(&sandbox, &["doctor"]);
 }
 
-/// On a full disk every question is answered, and every change refused unless it still fits into a page that is there.
+/// Expects that on a full disk every question is answered, and every change refused unless it fits into an
+/// existing page.
 #[track_caller]
 fn assert_full(sandbox: &Sandbox, disk: &SmallDisk) {
     let ballast = disk.fill();
@@ -172,8 +174,8 @@ fn assert_full(sandbox: &Sandbox, disk: &SmallDisk) {
     for change in CHANGES {
         let ran = sandbox.run(change.iter().chain(&["--json"]));
         let is_refused = ran.code == 1 && ran.error()["kind"] == "disk_full";
-        // A change that still fits may end the session, and a hook that still fits makes this process an agent's: rules then
-        // refuse what comes after.
+        // A change that fits may end the session, and a hook that fits makes this process an agent's: rules
+        // may then refuse later commands.
         assert!([0, 4, 6].contains(&ran.code) || is_refused, "{change:?}: {ran:?}");
     }
     let hook = r#"{"hook_event_name":"SessionStart","session_id":"a1","source":"startup","cwd":"."}"#;
@@ -199,7 +201,7 @@ fn on_a_read_only_disk_questions_work_and_changes_fail() {
     assert_eq!(Tree::of(sandbox.folder()), before);
 }
 
-/// All of them wait at the same time, so that it takes ten seconds once.
+/// All commands wait at the same time, so that the test takes ten seconds only once.
 #[test]
 fn somebody_who_holds_the_lock_and_stops_makes_changes_fail_and_nothing_is_changed() {
     let sandbox = git_with_session();

@@ -1,4 +1,4 @@
-//! Essays, whose file is YAML with comments: no comment is lost, and no foreign byte.
+//! Essays, whose state is YAML with comments: no comment and no foreign byte is lost.
 
 use crate::views::STEPS;
 use std::fs;
@@ -8,7 +8,7 @@ use testkit::Sandbox;
 const FOLDER: &str = "essay-pipeline-20261114-100000";
 const COMMENT: &str = "  # counted by somebody else";
 
-/// A session with a foreign key.
+/// A project with a session whose state has a foreign key.
 fn essay() -> Sandbox {
     let sandbox = crate::fresh();
     sandbox.run(["start", "--layout", "essay", "--id", FOLDER]).ok();
@@ -22,7 +22,7 @@ fn state(sandbox: &Sandbox) -> PathBuf {
     sandbox.path(&format!("{FOLDER}/session-state.yaml"))
 }
 
-/// The complete text; one without its end is torn.
+/// The complete text of a state; a state without its end is torn.
 #[track_caller]
 fn read(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap_or_default();
@@ -51,7 +51,7 @@ fn a_crash_at_each_step_is_mended_by_the_next_command() {
     }
 }
 
-/// A start that ends before its file is written: the next command writes it.
+/// A start that ends before its file is written: the next command writes the file.
 #[test]
 fn a_crash_in_a_start_leaves_a_session_that_can_be_gone_on_with() {
     for place in ["after-append", "view-written-beside", "view-in-place"] {

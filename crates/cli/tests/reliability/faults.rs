@@ -1,6 +1,6 @@
 //! System calls that fail, or at which the process is killed, in every type of command. There are three valid
-//! outcomes: acknowledged, and the change is stored; refused, and nothing changed; unknown, and the change is
-//! stored completely or not at all.
+//! outcomes: the command is acknowledged, and the change is stored; it is refused, and nothing has changed;
+//! the outcome is unknown, and the change is stored completely or not at all.
 
 use crate::git;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ const CALLS: &str =
     "openat,write,pwrite64,pread64,fdatasync,fsync,rename,renameat2,unlink,ftruncate,mkdir,flock,fcntl";
 const ERRORS: [&str; 4] = ["error=ENOSPC", "error=EIO", "error=EINTR", "signal=SIGKILL"];
 
-/// A command that changes something, its preconditions, and its stdin.
+/// A command that changes something, with its preconditions and its stdin.
 struct Kind {
     before: &'static [&'static [&'static str]],
     command: &'static [&'static str],
@@ -60,7 +60,7 @@ const KINDS: &[Kind] = &[
     },
 ];
 
-/// Every session's events in the log after recovery.
+/// The events of every session after recovery.
 fn logs(sandbox: &Sandbox) -> BTreeMap<String, Vec<String>> {
     let listed = sandbox.run(["list", "--all", "--json"]).ok().json();
     let ids =
@@ -85,7 +85,7 @@ fn traced(strace: &Path, sandbox: &Sandbox, kind: &Kind, options: &[String]) -> 
     (ran, std::fs::read_to_string(trace).unwrap_or_default())
 }
 
-/// The number of calls, by name.
+/// The number of system calls in a trace, by name.
 fn calls(trace: &str) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
     for line in trace.lines().filter(|line| !line.contains("resumed>")) {
@@ -106,7 +106,7 @@ fn prepared(kind: &Kind) -> Sandbox {
     sandbox
 }
 
-/// One fault: the command, the system call, its ordinal among calls of that name, and the effect.
+/// Tries one fault: the command, the system call, which of the calls of that name, and the effect.
 fn try_one(strace: &Path, kind: &Kind, call: &str, when: u64, error: &str) -> &'static str {
     let what = format!("{:?} with {call}:{error}:when={when}", kind.command);
     let sandbox = prepared(kind);
@@ -134,7 +134,7 @@ fn try_one(strace: &Path, kind: &Kind, call: &str, when: u64, error: &str) -> &'
             "unknown"
         }
         code => {
-            // 127: the dynamic loader could not read a library.
+            // Exit code 127 means that the dynamic loader could not read a library.
             assert!(!is_hook && (1..=6).contains(&code) || code == 127, "{what}: {ran:?}");
             assert_eq!(after, before, "{what}: refused and changed: {ran:?}");
             "refused"

@@ -1,5 +1,5 @@
-//! Another program's edits against our writes, in every layout: each must survive, whenever it came. And
-//! kills in the middle of our writes: no file is ever torn or empty.
+//! Edits by another program while leftoff writes, in every layout: each edit must survive, whenever it was
+//! made. Also kills in the middle of writes: no file is ever torn or empty.
 
 use engine::{AdvanceRequest, Answer, Engine, Intent, OnDiscrepancy, Options, PauseRequest, Request, Taking};
 use model::gate::Given;
@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 use testkit::Sandbox;
 use testkit::proof::{self, Random};
 
-/// After how many edits the other program waits until everything is written.
+/// The number of edits after which the other program waits until everything is written.
 const SETTLED_EVERY: u64 = 101;
-/// How many of our commands must compete with its edits, or there was no race.
+/// The minimum number of commands during the edits; with fewer, there was no race.
 const COMMANDS: u64 = 50;
 const LAYOUT: &str = "LEFTOFF_RACE";
 const UUID: &str = "5d1b2c4e-0a7f-4c55-9e11-6b0f3f1c2a77";
@@ -24,19 +24,19 @@ pub const COMMENT: &str = "  # counted by somebody else";
 
 pub type Turn = fn(&mut Engine, u64) -> engine::Result<Answer>;
 
-/// A session of one layout, a file that another program edits, and our concurrent commands.
+/// A session of one layout, a file that another program edits, and commands that run at the same time.
 pub struct Ground {
     pub sandbox: Sandbox,
     pub file: PathBuf,
     pub session: &'static str,
-    /// The number of the last edit in a text, which must be complete.
+    /// The number of the last edit in a text, which must be a complete file.
     edit_of: fn(&str) -> u64,
     /// The text with one more edit.
     edited: fn(&str, u64) -> String,
     /// A command that changes the file, in turns.
     pub ours: Turn,
     pub writers: u64,
-    /// The command as a command line, for kills.
+    /// The commands as command lines, for kills.
     words: [&'static [&'static str]; 2],
 }
 
@@ -63,7 +63,7 @@ impl Ground {
         (self.edit_of)(&self.read())
     }
 
-    /// As most programs write: next to it, then in its place.
+    /// Writes the file as most programs do: a new file beside it, which then replaces it.
     fn put(&self, text: &str) {
         let temporary = self.file.with_file_name(".theirs.tmp");
         fs::write(&temporary, text).unwrap();
@@ -82,7 +82,7 @@ fn json_edited(text: &str, number: u64) -> String {
     document.to_string()
 }
 
-/// A foreign session's registry line.
+/// The number of edits in the registry line of a foreign session.
 fn line_edit(text: &str) -> u64 {
     let lines =
         text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap_or_else(|_| panic!("{text}")));
@@ -148,7 +148,7 @@ fn ccw(file: &str, edit_of: fn(&str) -> u64, edited: fn(&str, u64) -> String) ->
     }
 }
 
-/// Two processes of ours change sessions that share the file, while somebody else does.
+/// Two processes of leftoff change sessions that share a file, while another program edits it.
 fn two_of_ccw() -> Ground {
     let ground = ccw(".workflow/session_status.jsonl", line_edit, line_edited);
     ground.sandbox.run(["start", "--layout", "ccw", "--goal", "Other"]).ok();
@@ -159,7 +159,7 @@ fn two_of_ccw() -> Ground {
     Ground { ours, writers: 2, words: [&["switch", "WFS-race"], &["switch", "WFS-other"]], ..ground }
 }
 
-/// A session of the first format, with a phase to move back and forth.
+/// A session in the first format, with a phase to move back and forth.
 fn praxis() -> Ground {
     let sandbox = crate::fresh();
     let file = json!({
@@ -169,7 +169,7 @@ fn praxis() -> Ground {
     });
     let path = format!(".praxis-os/.cache/state/{UUID}.json");
     sandbox.write(&path, &serde_json::to_string_pretty(&file).unwrap());
-    // It may have been idle for days by this machine's clock.
+    // The session may have been idle for days by this machine's clock.
     sandbox.run(["resume", UUID]).ok();
     sandbox.run(["advance", "--phase", "0", "--session", UUID]).ok();
     Ground {
@@ -226,7 +226,7 @@ pub fn next(seed: &mut u64) -> u64 {
     *seed
 }
 
-/// The result of many edits by another program while we wrote.
+/// The result of many edits by another program while leftoff wrote.
 #[derive(Debug, Default)]
 struct Raced {
     edits: u64,
@@ -234,8 +234,9 @@ struct Raced {
     ours: u64,
 }
 
-/// Another program edits the file repeatedly without knowing of us: reads, changes its own key, renames a new
-/// file over it. Each edit must be visible before it makes the next one; one that never is, is lost.
+/// Edits the file repeatedly, as a program that does not know leftoff: reads it, changes a key of its own,
+/// renames a new file over it. Each edit must be visible before the next one is made; an edit that never is,
+/// is lost.
 fn race(ground: &Ground, edits: u64, patience: Duration) -> Raced {
     let (stop, ours) = (AtomicBool::new(false), AtomicU64::new(0));
     let options = Options {
@@ -251,7 +252,7 @@ fn race(ground: &Ground, edits: u64, patience: Duration) -> Raced {
         let writers: Vec<_> = (0..ground.writers)
             .map(|_| scope.spawn(|| write_until(&options, turn, stop_all, ours_all)))
             .collect();
-        // Until there was a race: a busy machine may let hardly any of our commands run.
+        // The edits continue until there was a race, because a busy machine may let hardly any command run.
         while raced.edits < edits || ours.load(Ordering::Relaxed) <= COMMANDS {
             assert!(
                 !writers.iter().any(std::thread::ScopedJoinHandle::is_finished),
@@ -259,8 +260,8 @@ fn race(ground: &Ground, edits: u64, patience: Duration) -> Raced {
             );
             let mut text = when_it_is_back(ground, &mut raced, patience);
             let number = raced.edits + 1;
-            // Ten in a row, starting at the worst moments: while our bytes, or the replaced ones, wait beside
-            // the file.
+            // Every tenth edit starts at the worst moment: while leftoff's bytes, or the ones that they
+            // replaced, wait beside the file.
             if number.is_multiple_of(10) {
                 let most = Duration::from_micros(next(&mut seed) % 20_000);
                 wait_for_worst(&ground.file, number.is_multiple_of(20), most);
@@ -276,7 +277,7 @@ fn race(ground: &Ground, edits: u64, patience: Duration) -> Raced {
     raced
 }
 
-/// Stops our writers however the race ends.
+/// Stops the writers when it is dropped, however the race ends.
 pub struct Ended<'a>(pub &'a AtomicBool);
 
 impl Drop for Ended<'_> {
@@ -300,7 +301,7 @@ fn when_it_is_back(ground: &Ground, raced: &mut Raced, patience: Duration) -> St
     }
 }
 
-/// Now and then until everything is quiet: adopted edits must survive later commands.
+/// Waits until no write is pending, now and then during the race: adopted edits must survive later commands.
 fn when_all_is_written(ground: &Ground, raced: &mut Raced, ours: &AtomicU64) -> String {
     let (later, until) = (ours.load(Ordering::Relaxed) + 2, Instant::now() + Duration::from_mins(1));
     while ours.load(Ordering::Relaxed) < later && Instant::now() < until {
@@ -323,13 +324,13 @@ fn wait_for_worst(file: &Path, is_old: bool, patience: Duration) {
     }
 }
 
-/// Runs commands that write the file, one after another.
+/// Runs commands that write the file, one after the other.
 pub fn write_until(options: &Options, turn: Turn, stop: &AtomicBool, ours: &AtomicU64) {
     while !stop.load(Ordering::Relaxed) {
         let mut engine = Engine::open(options.clone(), Intent::Command).unwrap();
-        // The other program may restore an older state at any time: a refusal is fine.
+        // The other program may restore an older state at any time, so a refusal is valid.
         let step = turn(&mut engine, ours.load(Ordering::Relaxed));
-        // Without the exchange a write may never find what it saw.
+        // Without exchanging files, a write may never find the content that it observed.
         let must_be_written = std::env::var_os("LEFTOFF_TEST_NO_EXCHANGE").is_none();
         if let Err(error) = &step {
             assert!(!error.to_string().contains("is at version"), "{error}");
@@ -342,8 +343,7 @@ pub fn write_until(options: &Options, turn: Turn, stop: &AtomicBool, ours: &Atom
     }
 }
 
-/// Runs the race in a separate process, with or without the exchange of files; returns the number of lost
-/// edits.
+/// Runs the race in a separate process, with or without exchanging files; returns the number of lost edits.
 fn raced(layout: &str, edits: u64, without_exchange: bool) -> u64 {
     let mut child = Command::new(std::env::current_exe().unwrap());
     child
@@ -378,7 +378,7 @@ fn nor_are_they_in_any_other_layout() {
     proof::proven("external edits against our writes, other layouts", &number, 0, "0 lost");
 }
 
-/// The harness must be able to fail: without the exchange it finds lost edits.
+/// The race must be able to find lost edits: it does if files are not exchanged.
 #[test]
 fn without_the_exchange_the_same_race_loses_edits() {
     assert!(raced("ocr", 20_000, true) > 0, "the harness finds nothing");
@@ -402,7 +402,7 @@ fn the_race() {
     let left = fs::read_dir(ground.file.parent().unwrap()).unwrap();
     let names: Vec<String> = left.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     assert!(names.iter().all(|name| !name.contains("leftoff")), "{names:?}");
-    // It may have restored an older state of our session, which is an edit like any other.
+    // The other program may have restored an older state of the session, which is an edit like any other.
     ground.sandbox.run(["repair"]).ok();
     ground.sandbox.run(["doctor"]).ok();
     assert_eq!(ground.edit(), raced.edits);

@@ -1,5 +1,5 @@
-//! Every agent event, with everything that can be wrong with leftoff: exit code 0 quickly, nothing on stdout
-//! that an agent cannot read, at most one line on stderr.
+//! Every event of an agent, with everything that can be wrong with leftoff: the hook ends quickly with exit
+//! code 0, prints nothing on stdout that an agent cannot read, and at most one line on stderr.
 
 use crate::nobody::{Nobody, Sealed};
 use crate::tree::Tree;
@@ -45,12 +45,12 @@ fn events(sandbox: &Sandbox) -> Vec<(String, String)> {
     all.into_iter().map(whole).collect()
 }
 
-/// The answers to all events; each in less than a tenth of a second or, on a busy machine, in a small
-/// multiple of the time to do nothing.
+/// Sends all events, and returns the answers. Each must come within a tenth of a second or, on a busy
+/// machine, within a small multiple of the time that an empty process takes.
 #[track_caller]
 fn all_open(sandbox: &Sandbox, command: &dyn Fn() -> Command) -> Vec<(String, Ran)> {
     const TRIES: usize = 8;
-    // SessionStart also asks git, which has 150 ms of its own.
+    // SessionStart also runs git, for which it has another 150 ms.
     let budget = |name: &str| Duration::from_millis(if name == "SessionStart" { 300 } else { 100 });
     let nothing = json!({ "session_id": "a", "cwd": "/", "hook_event_name": "Nothing" }).to_string();
     let mut answers = Vec::new();
@@ -84,7 +84,7 @@ fn all_open(sandbox: &Sandbox, command: &dyn Fn() -> Command) -> Vec<(String, Ra
 fn run(mut command: Command, input: &str) -> Ran {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = crate::nobody::start(&mut command);
-    // It may end without reading all of it.
+    // The program may end without reading all of its input.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     Ran::from(child.wait_with_output().unwrap())
 }
@@ -202,7 +202,7 @@ fn garbage_stops_nobody() {
     }
 }
 
-/// A path in an agent's session id stays a name.
+/// A path in the id of an agent session stays a name.
 #[test]
 fn an_id_from_outside_is_never_a_path() {
     let sandbox = required();
@@ -246,7 +246,7 @@ fn no_process_is_started_on_the_common_path() {
             .filter(|line| line.contains("exec") || line.contains("clone") || line.contains("fork"))
             .collect();
         if name == "SessionStart" {
-            // The brief asks git for commits and changes, and nobody else.
+            // For the brief, git is asked for commits and changes, and no other program is started.
             let mut executed = started.iter().skip(1).filter(|line| line.contains("execve(\""));
             assert!(executed.all(|line| line.contains("/git\"")), "{seen}");
             continue;

@@ -19,7 +19,8 @@ fn session_start(sandbox: &Sandbox) -> String {
     .to_string()
 }
 
-/// Exit code 0, at most one line of complaint, and nothing or one JSON document on stdout.
+/// Expects that a hook lets the agent continue: exit code 0, at most one line on stderr, and nothing or one
+/// JSON document on stdout.
 #[track_caller]
 fn assert_open(ran: &Ran) {
     assert_eq!(ran.code, 0, "{ran:?}");
@@ -62,7 +63,7 @@ fn nonsense_on_stdin_and_in_the_arguments_blocks_nobody() {
     }
 }
 
-/// SQLite retries for ten seconds if its locks fail after the first ones; no agent waits for that.
+/// If locks fail after the first ones, SQLite retries for ten seconds; no agent may wait for that.
 #[test]
 fn f8_locks_that_fail_hold_no_hook_up() {
     let Some(strace) = testkit::strace("that locks that fail hold no hook up") else { return };
@@ -72,13 +73,13 @@ fn f8_locks_that_fail_hold_no_hook_up() {
         let (done, slept) = traced(&strace, &sandbox, &failing, &session_start(&sandbox));
         let told = String::from_utf8_lossy(&done.stderr);
         assert!(done.status.success() && told.lines().count() <= 1, "{from}: {told}");
-        // Its message after ten seconds of retries.
+        // The message is the one that SQLite gives after ten seconds of retries.
         assert!(!told.contains("locking protocol"), "{from}: {told}");
         assert!(slept <= BUDGET_NANOSECONDS, "{from}: slept for {slept} ns");
     }
 }
 
-/// An unsatisfied requirement still denies the tool: it does not depend on the store.
+/// A requirement that is not satisfied still denies the tool, because this does not depend on the store.
 #[test]
 fn f8_with_locks_that_fail_a_tool_is_denied_and_the_reason_is_said() {
     let Some(strace) = testkit::strace("that locks that fail let no tool through") else { return };
@@ -91,7 +92,7 @@ fn f8_with_locks_that_fail_a_tool_is_denied_and_the_reason_is_said() {
         "session_id": "a4326893-7dc8-4b6e-9f05-0123456789ab", "cwd": sandbox.project(), "tool_use_id": "1",
         "hook_event_name": "PreToolUse", "tool_name": "Edit", "tool_input": { "file_path": "a.rs" },
     });
-    // The first locks are those of opening the database.
+    // The first locks are needed to open the database.
     let failing = ["-e".to_owned(), "inject=fcntl:error=EAGAIN:when=7+".to_owned()];
     let (done, slept) = traced(&strace, &sandbox, &failing, &edit.to_string());
     let (answer, told) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
@@ -116,8 +117,8 @@ fn f8_a_database_that_stays_locked_is_let_go_within_the_budget() {
 /// The maximum wait of a hook.
 const BUDGET_NANOSECONDS: u64 = 50_000_000;
 
-/// Runs a hook under strace; also returns the total requested length of completed sleeps. That measures the
-/// hook's waits, not this machine's load.
+/// Runs a hook under strace, and returns the total length of completed sleeps as well. This measures how long
+/// the hook waits, not how busy the machine is.
 fn traced(
     strace: &std::ffi::OsStr,
     sandbox: &Sandbox,
@@ -139,7 +140,7 @@ fn traced(
     (done, seen.lines().filter(|line| line.ends_with("= 0")).filter_map(asked_sleep).sum())
 }
 
-/// The nanoseconds that a traced call asked to sleep.
+/// The nanoseconds for which a traced call asked to sleep.
 fn asked_sleep(line: &str) -> Option<u64> {
     let number = |name: &str| -> Option<u64> {
         let (_, rest) = line.split_once(name)?;

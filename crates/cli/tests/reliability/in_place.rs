@@ -1,6 +1,6 @@
-//! Programs that rewrite a layout's file in place while we write it: truncated and written at once, or in two
-//! steps with a pause. A writer continues in its open file wherever that is by then, so each edit must be in
-//! the file, in the backup, or in quarantine.
+//! Programs that rewrite a layout's file in place while leftoff writes it: they truncate it and write at
+//! once, or in two steps with a pause. Such a program continues in the file that it has opened, wherever that
+//! file is by then, so each edit must be in the file, in the backup, or in quarantine.
 
 use crate::foreign_edits::{COMMENT, Ended, Ground, next, write_until};
 use engine::{Engine, Intent, Options};
@@ -15,19 +15,20 @@ use testkit::Sandbox;
 
 const ASKED: &str = "LEFTOFF_IN_PLACE";
 const LAYOUTS: [&str; 6] = ["ocr", "ccw", "ccw registry", "ccw registry of two", "praxis", "essay"];
-/// At this interval the pause is longer than anybody waits for a file being written.
+/// Every so many edits, the pause is longer than anybody waits for a file that is being written.
 const LONG_PAUSE_EVERY: u64 = 7;
 
-/// At this interval it waits until our commands have ended: on a busy machine there may be hardly one.
+/// Every so many edits, the program waits until commands have ended, because on a busy machine hardly any may
+/// run.
 const WAITS_EVERY: u64 = 5;
 
 /// How another program writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Writer {
     Rename,
-    /// Truncated on opening, then written completely.
+    /// The file is truncated when it is opened, then written at once.
     Truncating,
-    /// Truncated on opening, then written in two steps.
+    /// The file is truncated when it is opened, then written in two steps.
     TwoSteps,
 }
 
@@ -54,7 +55,7 @@ impl Writer {
     }
 }
 
-/// A text with one more mark. Nobody removes marks.
+/// A text with one more mark; `None` if the text is incomplete. Nobody removes marks.
 fn marked(layout: &str, text: &str, number: u64) -> Option<String> {
     match layout {
         "ccw registry" | "ccw registry of two" => Some(marked_line(text, number)),
@@ -71,7 +72,7 @@ fn marked(layout: &str, text: &str, number: u64) -> Option<String> {
     }
 }
 
-/// A line of its own session, so that no later edit overwrites it.
+/// Adds a line with a session of its own, so that no later edit overwrites it.
 fn marked_line(text: &str, number: u64) -> String {
     let mark = format!("mark-{number}");
     let line = json!({"id": format!("WFS-{mark}"), "status": "completed", mark: number});
@@ -83,14 +84,14 @@ fn has_mark(text: &str, number: u64) -> bool {
     text.contains(&format!("mark-{number}:")) || text.contains(&format!("mark-{number}\":"))
 }
 
-/// True if both its change and its addition are there, in formats with both.
+/// True if both the changed value and the added line of an edit are in the text, in formats that have both.
 fn is_last(text: &str, number: u64) -> bool {
     let document: Option<Value> =
         serde_json::from_str(text).ok().filter(|value: &Value| !value["metadata"].is_null());
     document.is_none_or(|document| document["metadata"]["last"] == number)
 }
 
-/// The texts of every file that a displaced edit can be in: beside the file itself, or in quarantine.
+/// The contents of every file that may have a displaced edit: beside the file itself, or in quarantine.
 pub fn kept_elsewhere(sandbox: &Sandbox, file: &Path) -> Vec<String> {
     let beside = fs::read_dir(file.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path());
     let folders = [".leftoff/aside", ".leftoff/open"].map(|folder| sandbox.path(folder));
@@ -101,7 +102,7 @@ pub fn kept_elsewhere(sandbox: &Sandbox, file: &Path) -> Vec<String> {
     files.map(|path| fs::read_to_string(path).unwrap_or_default()).collect()
 }
 
-/// The number of edits, how many exist only beside the file, and which are lost.
+/// The number of edits, how many of them are only beside the file, and which are lost.
 struct Counted {
     edits: u64,
     elsewhere: u64,
@@ -153,7 +154,7 @@ fn race(layout: &str, writer: Writer, edits: u64) -> Counted {
     Counted { edits, elsewhere, lost, ours: ours.load(Ordering::Relaxed) }
 }
 
-/// Waits for this many of our commands: on a busy machine hardly one may come between two edits.
+/// Waits until this many commands have ended, because on a busy machine hardly any may run between two edits.
 fn wait_for_ours(ours: &AtomicU64, commands: u64) {
     let (enough, until) = (ours.load(Ordering::Relaxed) + commands, Instant::now() + Duration::from_secs(10));
     while ours.load(Ordering::Relaxed) < enough && Instant::now() < until {

@@ -1,5 +1,5 @@
 //! Invariant 1: acknowledged changes survive `kill -9`. Four writers run real commands, a killer ends them at
-//! random moments, and an oracle remembers the promises.
+//! random moments, and an oracle remembers what each answer promised.
 
 mod oracle;
 mod writer;
@@ -16,7 +16,7 @@ use writer::Writer;
 
 const WRITERS: usize = 4;
 const KILLS: u64 = 1_000;
-/// A command takes longer there.
+/// The number of kills with a store on a server, where a command takes longer.
 const KILLS_ON_A_SERVER: u64 = 60;
 
 /// State shared by the writers and the killer.
@@ -25,12 +25,13 @@ pub struct Arena {
     kills: AtomicU64,
     acknowledged: AtomicU64,
     at_work: AtomicUsize,
-    /// Each writer's process. It is removed before it is reaped, so that its id is not reused meanwhile.
+    /// The process of each writer. It is removed from here before it is reaped, so that its id is not used
+    /// again meanwhile.
     children: [Mutex<Option<Child>>; WRITERS],
 }
 
 impl Arena {
-    /// Writers continue while somebody can be killed.
+    /// True while there is somebody to kill, so that writers continue.
     pub fn goes_on(&self) -> bool {
         self.kills.load(Ordering::Relaxed) < self.wanted
     }
@@ -84,7 +85,7 @@ fn kill_at_random(arena: &Arena, mut random: Random) {
     }
 }
 
-/// The database is sound, and every session's snapshot matches its log.
+/// Checks that the database is sound, and that every session's snapshot matches its log.
 fn assert_sound(sandbox: &Sandbox) {
     sandbox.run(["doctor"]).ok();
     if testkit::is_on_postgres() {

@@ -1,11 +1,11 @@
-//! Long histories and long input need bounded memory, or are refused first.
+//! Long histories and long input need a limited amount of memory, or are refused before they need more.
 
 use crate::{git, git_with_session};
 use rusqlite::Connection;
 use std::process::Command;
 use testkit::{Ran, Sandbox, with_input};
 
-/// The program with a memory limit, in kilobytes.
+/// The program with this memory limit, in KiB.
 fn limited(sandbox: &Sandbox, kilobytes: u32, arguments: &[&str]) -> Command {
     let inner = sandbox.command(arguments);
     let mut command = Command::new("sh");
@@ -15,7 +15,7 @@ fn limited(sandbox: &Sandbox, kilobytes: u32, arguments: &[&str]) -> Command {
     command
 }
 
-/// Adds notes of ten kilobytes directly to the database; the program would need a day.
+/// Adds notes of ten kilobytes directly to the database, because the program would need a day for it.
 fn add_notes(sandbox: &Sandbox, count: u32) {
     let database = Connection::open(sandbox.path(".git/leftoff/leftoff.db")).unwrap();
     let sql = format!(
@@ -44,7 +44,7 @@ fn f7_a_long_log_is_written_while_it_is_read() {
     assert_eq!(log["events"].as_array().unwrap().len(), NOTES as usize + 4);
     let text = run(enough, &["log"]).ok().stdout;
     assert_eq!(text.lines().count(), NOTES as usize + 4);
-    // The whole history exceeds the limit: loading all of it at once fails.
+    // The whole history exceeds the limit: it cannot be loaded at once.
     assert_ne!(run(enough, &["show", "--json"]).code, 0);
 }
 

@@ -1,12 +1,12 @@
 //! Other tools' folders and files that this user may not read: each is named, hides no other session, and is
-//! unchanged afterwards.
+//! the same afterwards.
 
 use crate::nobody::{Nobody, set_mode};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use testkit::Sandbox;
 
-/// Readable only by root until dropped.
+/// Files that only root can read, until this value is dropped.
 struct Locked(Vec<(PathBuf, u32)>);
 
 impl Locked {
@@ -25,7 +25,7 @@ impl Locked {
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        // Parents are opened first.
+        // Permissions of parent folders are restored first.
         for (path, mode) in self.0.iter().rev() {
             set_mode(path, *mode);
         }
@@ -41,7 +41,7 @@ fn ids(answer: &Value) -> String {
     answer["sessions"].to_string()
 }
 
-/// An unreadable folder may exist: it is not called missing, and no command fails because of it.
+/// A folder that cannot be read may exist: it is not called missing, and no command fails because of it.
 #[test]
 fn a_review_whose_folder_or_place_may_not_be_read_is_worked_on_in_the_log_and_written_later() {
     const ID: &str = "2026-11-14-main";

@@ -1,4 +1,4 @@
-//! Crowds, crashes and bad environments with real processes of the program.
+//! Many processes, crashes and adverse environments, with real processes of the program.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -53,7 +53,7 @@ const QUESTIONS: [&[&str]; 9] = [
 const QUESTIONS_ABOUT_A_SESSION: [&[&str]; 4] =
     [&["show"], &["log"], &["log", "--json"], &["list", "--agents"]];
 
-/// Commands that change the session of [`git_with_session`], or start another.
+/// Commands that change the session of [`git_with_session`], or start another one.
 const CHANGES: [&[&str]; 7] = [
     &["note", "heard"],
     &["advance", "--phase", "plan"],

@@ -1,4 +1,5 @@
-//! A project whose store version 0.1 made: every session looks the same before and after the migration.
+//! A project whose store was created by version 0.1: every session looks the same before and after the
+//! migration.
 
 use crate::fresh;
 use crate::tree::Tree;
@@ -10,7 +11,7 @@ const DATABASE: &str = ".git/leftoff/leftoff.db";
 const SESSIONS: [&str; 6] =
     ["first", "second", "third", "fourth", "2026-01-04-main", "WFS-sixth-of-another-layout"];
 
-/// As version 0.1 left it, with its own description.
+/// A project as version 0.1 left it, and its sessions as version 0.1 described them.
 fn made_by_0_1() -> (Sandbox, Value) {
     let sandbox = fresh();
     std::fs::create_dir_all(sandbox.path(".git/leftoff")).unwrap();
@@ -61,14 +62,14 @@ fn questions_show_what_version_0_1_showed_and_write_nothing() {
 fn the_first_change_migrates_with_a_copy_and_every_session_shows_the_same() {
     let (sandbox, _) = made_by_0_1();
     let (before, count) = (shown(&sandbox), events(&sandbox));
-    // Only the schema changes: this command has no session to change.
+    // This command changes no session, so only the schema changes.
     sandbox.run(["resume", "nobody"]).code(3);
     assert_eq!(shown(&sandbox), before);
     assert_eq!(events(&sandbox), count);
     assert!(sandbox.path(".git/leftoff/leftoff.db.v2.bak").exists());
     sandbox.run(["note", "--session", "first", "after the migration"]).ok();
     assert_eq!(events(&sandbox), count + 1);
-    // The fixture is only a database: the plan of its session in files is missing. Nothing else is wrong.
+    // The fixture is only a database, so the plan of the session in files is missing. Nothing else is wrong.
     let told = sandbox.run(["doctor"]).stdout;
     let findings: Vec<&str> = told.lines().filter(|line| !line.starts_with(' ')).collect();
     assert!(
@@ -91,7 +92,7 @@ fn a_bundle_of_version_0_1_is_taken() {
     assert_eq!(&log["events"].as_array().unwrap()[..then.len()], then.as_slice());
 }
 
-/// An answer that another program stored in an unknown format.
+/// Another program stored the answer, in a format that leftoff does not know.
 #[test]
 fn a_key_whose_answer_cannot_be_read_is_done_and_not_decided_again() {
     let sandbox = crate::git_with_session();

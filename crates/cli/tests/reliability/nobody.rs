@@ -1,4 +1,4 @@
-//! Runs the program as an unprivileged user: root may write everything, and tests often run as root.
+//! Runs the program as an unprivileged user, because tests often run as root, who may write everything.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -12,12 +12,12 @@ const NOBODY: u32 = 65534;
 
 pub struct Nobody<'a> {
     sandbox: &'a Sandbox,
-    /// A place that an unprivileged user can reach.
+    /// The program, copied to a place that an unprivileged user can reach.
     program: PathBuf,
 }
 
 impl<'a> Nobody<'a> {
-    /// Makes them the owner of everything in the sandbox.
+    /// Makes the unprivileged user the owner of everything in the sandbox.
     pub fn in_sandbox(sandbox: &'a Sandbox) -> Self {
         let program = sandbox.folder().join("leftoff");
         std::fs::copy(env!("CARGO_BIN_EXE_leftoff"), &program).unwrap();
@@ -63,7 +63,7 @@ pub fn start(command: &mut Command) -> Child {
     }
 }
 
-/// Removes write permission from the whole folder, until dropped.
+/// A folder without write permission, until this value is dropped.
 pub struct Sealed(PathBuf);
 
 impl Sealed {

@@ -1,4 +1,5 @@
-//! The store's location: shared by worktrees, and permanently elsewhere if the git folder is not writable.
+//! The location of the store: shared by worktrees, and for good outside the git folder if that is not
+//! writable.
 
 use crate::nobody::{Nobody, Sealed};
 use crate::tree::Tree;
@@ -25,7 +26,7 @@ fn a_git_folder_that_cannot_be_written_puts_the_store_into_the_users_state_folde
     assert!(Path::new(&chosen).starts_with(&state), "{chosen}");
     nobody.run(&["note", "a later process"]).ok();
 
-    // It becomes writable again: the store stays where it is.
+    // The git folder becomes writable again, but the store stays where it is.
     drop(sealed);
     let elsewhere = || place(&nobody.run(&["store", "info", "--json"]).ok());
     assert_eq!(elsewhere(), chosen);
@@ -85,7 +86,7 @@ fn two_worktrees_share_one_store_and_have_an_active_session_each() {
     assert!(!tree.join(".leftoff/leftoff.db").exists());
 }
 
-/// The finished session continues in the worktree that asks, and the active one there makes room.
+/// The finished session continues in the worktree of the command, and the active session there is paused.
 #[test]
 fn the_next_run_of_a_session_of_another_worktree_begins_here() {
     let sandbox = git();

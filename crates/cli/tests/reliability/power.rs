@@ -1,6 +1,6 @@
-//! Invariant 1 in a power cut: the store is on a loop-mounted image, whose file contains only what reached
-//! the disk. At a random moment the writer is stopped and the image copied; the copy is mounted as after a
-//! reboot, and must contain everything that was acknowledged.
+//! Invariant 1 during a power cut: the store is on a loop-mounted image, whose file contains only what
+//! reached the disk. At a random moment the writer is stopped and the image is copied; the copy is mounted as
+//! after a reboot, and must contain everything that was acknowledged.
 
 use crate::git;
 use rusqlite::Connection;
@@ -16,10 +16,10 @@ use testkit::proof::{self, Random};
 use testkit::{Sandbox, like};
 
 const IMAGE_BYTES: u64 = 16 * 1024 * 1024;
-/// The small image is replaced by a fresh one after this many changes.
+/// The number of changes after which a fresh image replaces the small one.
 const CHANGES_OF_A_DISK: u64 = 400;
 
-/// A mounted image, unmounted when dropped.
+/// A mounted image, which is unmounted when this value is dropped.
 struct Mounted(PathBuf);
 
 impl Mounted {
@@ -37,7 +37,7 @@ impl Drop for Mounted {
     }
 }
 
-/// State shared by the writer and the thread that cuts the power.
+/// The state that the writer shares with the thread that cuts the power.
 #[derive(Default)]
 struct Shared {
     acknowledged: Mutex<BTreeSet<u64>>,
@@ -83,7 +83,7 @@ fn write(program: &Command, shared: &Shared) {
             rustix::process::WaitIdOptions::EXITED | rustix::process::WaitIdOptions::NOWAIT,
         );
         status.unwrap();
-        // Nothing stops the process from here on, so that its answer and our record of it are one step.
+        // Nothing stops the process from here on, so that its answer and the record of it are one step.
         let mut running = shared.running.lock().unwrap();
         let status = child.wait().unwrap();
         if status.success() {
@@ -100,14 +100,15 @@ fn write(program: &Command, shared: &Shared) {
     }
 }
 
-/// Stops the writer, copies the image, lets the writer continue. Returns the changes acknowledged by then.
+/// Stops the writer, copies the image, and lets the writer continue. Returns the changes that were
+/// acknowledged by then.
 fn cut(shared: &Shared, image: &Path, copy: &Path) -> BTreeSet<u64> {
     let running = shared.running.lock().unwrap();
     if let Some(pid) = *running {
         let _ = kill_process(pid, Signal::STOP);
     }
     let acknowledged = shared.acknowledged.lock().unwrap().clone();
-    // The kernel may still be writing; the copy must show a single moment.
+    // The kernel may still be writing, but the copy must show a single moment.
     while {
         std::fs::copy(image, copy).unwrap();
         std::fs::read(image).unwrap() != std::fs::read(copy).unwrap()
@@ -118,7 +119,7 @@ fn cut(shared: &Shared, image: &Path, copy: &Path) -> BTreeSet<u64> {
     acknowledged
 }
 
-/// The notes in an image's database after a reboot.
+/// The notes that the database of an image has after a reboot.
 fn found_on(copy: &Path, folder: PathBuf) -> BTreeSet<u64> {
     let mounted = Mounted::at(copy, folder).expect("the image is mounted again");
     let database = Connection::open(mounted.0.join("leftoff.db")).unwrap();
@@ -145,7 +146,7 @@ fn what_was_acknowledged_survives_a_power_cut() {
         sandbox.run(["start"]).ok();
         let (shared, program) = (Shared::default(), sandbox.command([""; 0]));
         std::thread::scope(|scope| {
-            // Also after a failure, so that the writer does not run for ever.
+            // The writer is also stopped after a failure, so that it does not run for ever.
             let _stopping = Stopping(&shared);
             let writer = scope.spawn(|| write(&program, &shared));
             while cuts < wanted && shared.changes.load(Ordering::Relaxed) < CHANGES_OF_A_DISK {

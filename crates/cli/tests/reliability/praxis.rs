@@ -1,4 +1,5 @@
-//! praxis OS files under crashes. Its own writer left every file unreadable after a kill.
+//! Crashes while leftoff writes praxis OS files. praxis OS itself left every file unreadable when it was
+//! killed.
 
 use crate::views::{STEPS, read};
 use serde_json::json;
@@ -7,7 +8,7 @@ use testkit::Sandbox;
 
 const NAME: &str = "5d1b2c4e-0a7f-4c55-9e11-6b0f3f1c2a77";
 
-/// A session of the first format, with a phase to move back and forth.
+/// A project with a session in the first format, with a phase to move back and forth.
 fn project() -> Sandbox {
     let sandbox = crate::fresh();
     let file = json!({
@@ -19,7 +20,7 @@ fn project() -> Sandbox {
         &format!(".praxis-os/.cache/state/{NAME}.json"),
         &serde_json::to_string_pretty(&file).unwrap(),
     );
-    // It may have been idle for days by this machine's clock.
+    // The session may have been idle for days by this machine's clock.
     sandbox.run(["resume", NAME]).ok();
     sandbox.run(["advance", "--phase", "0", "--session", NAME]).ok();
     sandbox

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The last change of each folder: shows a file that came and went.
+/// The last change of each folder, which shows a file that was created and deleted.
 fn folders(root: &Path) -> BTreeMap<PathBuf, (i64, i64)> {
     let mut found = BTreeMap::new();
     let mut open = vec![root.to_owned()];

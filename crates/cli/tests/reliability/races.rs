@@ -1,4 +1,4 @@
-//! Many processes at once: all are answered, nothing is lost, one session is active.
+//! Many processes at once: all of them are answered, no change is lost, and one session is active.
 
 use crate::{git, worktrees};
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,7 +61,7 @@ fn eight_processes_that_note_at_once_lose_nothing() {
     let notes_each = usize::try_from(proof::count("NOTES_EACH", 25)).unwrap();
     let sandbox = git();
     sandbox.run(["start"]).ok();
-    // Each writes one after the other, as fast as it is answered.
+    // Each process writes one note after the other, as soon as it is answered.
     let waits = std::thread::scope(|scope| {
         let write = |writer: usize| {
             let program = sandbox.command([""; 0]);
@@ -83,7 +83,7 @@ fn eight_processes_that_note_at_once_lose_nothing() {
     proof::proven("8 processes on one session", &format!("{} commands", WRITERS * notes_each), 0, &result);
 }
 
-/// A note that must be heard, and how long it took.
+/// Adds a note, which must be acknowledged; returns how long that took.
 fn timed_note(program: &Command, writer: usize, number: usize) -> Duration {
     let mut command = testkit::like(program, ["note", &format!("{writer} says {number}")]);
     let since = Instant::now();
@@ -158,8 +158,8 @@ fn eight_processes_on_one_review_lose_nothing_in_the_log_and_nothing_in_its_file
     sandbox.run(["doctor"]).ok();
 }
 
-/// Of several concurrent repairs one does the work; the damage is quarantined once, and a concurrent command
-/// loses nothing.
+/// Of several repairs at the same time one does the work; the damaged file is quarantined once, and a command
+/// that runs meanwhile loses nothing.
 #[test]
 fn repairs_that_race_each_other_and_a_command_set_a_damaged_file_aside_once() {
     let id = "2026-11-14-x";

@@ -1,4 +1,4 @@
-//! Requirements without write access, and processes of other users.
+//! Requirements in files that cannot be written, and processes of other users.
 
 use crate::nobody::{Nobody, Sealed, start};
 use serde_json::json;
@@ -43,7 +43,7 @@ fn another_users_process_is_alive() {
     let home = sandbox.folder().join("home/.claude");
     fs::create_dir_all(&home).unwrap();
     let project = sandbox.project().canonicalize().unwrap();
-    // The system's first process: it belongs to root, and refuses a signal from anybody else.
+    // The first process of the system belongs to root, and refuses signals from other users.
     let entry = json!({ "pid": 7, "ppid": 1, "project_dir": project, "branch": "main", "started_at": 1, "last_active": 2 });
     fs::write(
         home.join("sessions.json"),

@@ -1,5 +1,5 @@
-//! Session files being written, or unreadable for a while: an edit that truncates first is not lost, and
-//! leftovers of a failed write do not block later ones.
+//! Session files that are being written, or unreadable for a while: an edit that truncates the file first is
+//! not lost, and the leftovers of a failed write do not block later ones.
 
 use crate::in_place::kept_elsewhere;
 use crate::nobody::{Nobody, set_mode};
@@ -20,7 +20,8 @@ fn begun() -> (Sandbox, PathBuf) {
     (sandbox, file)
 }
 
-/// Opened, truncated, and only then written, like an editor or a script. Returns how long it was empty.
+/// Opens and truncates the file, and writes it only after a pause, like an editor or a script. Returns how
+/// long the file was empty.
 fn write_slowly(file: &Path, text: &str, pause: Duration) -> Duration {
     let since = Instant::now();
     let mut open = OpenOptions::new().write(true).truncate(true).open(file).unwrap();
@@ -38,7 +39,8 @@ fn edited(file: &Path, number: u64) -> String {
 #[test]
 fn an_edit_that_is_being_written_while_we_write_is_not_lost() {
     let (sandbox, file) = begun();
-    // An empty file that stayed empty was seen here before. One that is empty now may still be about to be written.
+    // An earlier command saw that the file stayed empty. A file that is empty now may still be about to be
+    // written.
     let text = fs::read(&file).unwrap();
     fs::write(&file, "").unwrap();
     sandbox.run(["run", "start", "map"]).ok();
@@ -65,7 +67,7 @@ fn an_edit_that_is_being_written_while_we_write_is_not_lost() {
             empty_for
         });
         sandbox.run(["note", "afterwards", "--session", SESSION]).ok();
-        // On a busy machine it may have been empty for longer than anybody waits.
+        // On a busy machine, the file may have been empty for longer than anybody waits.
         if empty_for > Duration::from_millis(35) {
             continue;
         }
@@ -94,7 +96,7 @@ fn a_file_that_nobody_may_read_wedges_nothing_once_it_can_be_read_again() {
     set_mode(&file, 0o644);
     let waiting = file.with_file_name(".state.json.leftoff");
     assert!(!waiting.exists(), "what could not be put in its place is left lying");
-    // A leftover of an earlier version.
+    // The leftover is one of an earlier version.
     fs::copy(&file, &waiting).unwrap();
     set_mode(&waiting, 0o000);
     crate::nobody::give_away(sandbox.folder());

@@ -1,10 +1,11 @@
-//! A folder's state, to compare two moments.
+//! The state of a folder, to compare two moments.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Path, bytes and modification time of every file, except SQLite's shared memory; and every folder.
+/// The path, content and modification time of every file, except for SQLite's shared memory, and every
+/// folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tree(BTreeMap<PathBuf, Entry>);
 

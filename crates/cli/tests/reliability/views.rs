@@ -1,4 +1,4 @@
-//! Files that show a session to another tool: crashes at every step, a reboot, a full disk. No edit is lost
+//! Files that show a session to another tool: crashes at every step, a reboot, a full disk. No edit is lost,
 //! and no file is torn.
 
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use testkit::Sandbox;
 
-/// Every point at which a process can end between the log and the file.
+/// The points between the log and the file at which a process can end.
 pub const STEPS: [&str; 5] =
     ["after-append", "view-written-beside", "view-exchanged", "view-in-place", "view-confirmed"];
 const SESSION: &str = ".ocr/sessions/2026-11-14-main";
@@ -58,7 +58,7 @@ fn a_crash_at_each_step_is_mended_by_the_next_command() {
 
 #[test]
 fn a_crash_in_a_start_leaves_a_review_that_can_be_gone_on_with() {
-    // A new file is not exchanged.
+    // A file that did not exist is not exchanged.
     for place in STEPS.into_iter().filter(|place| *place != "view-exchanged") {
         let sandbox = crate::fresh();
         let words = ["start", "--layout", "ocr", "--id", "2026-11-14-main"];
@@ -67,7 +67,7 @@ fn a_crash_in_a_start_leaves_a_review_that_can_be_gone_on_with() {
         if sandbox.path(".ocr/sessions").exists() {
             assert_eq!(sandbox.names(".ocr/sessions"), ["2026-11-14-main"], "{place}: only sessions");
         }
-        // The next command creates the folder, if it was never created.
+        // The next command creates the folder, if the crash came before it was created.
         sandbox.run(["note", "heard"]).ok();
         assert_eq!(read(&state(&sandbox))["current_phase"], "context", "{place}");
         sandbox.write(&format!("{SESSION}/discovered-standards.md"), "found\n");
@@ -77,12 +77,12 @@ fn a_crash_in_a_start_leaves_a_review_that_can_be_gone_on_with() {
     }
 }
 
-/// Where our bytes wait before they replace a file.
+/// The file in which our bytes wait before they replace another file.
 fn waiting(sandbox: &Sandbox) -> PathBuf {
     sandbox.path(&format!("{SESSION}/.state.json.leftoff"))
 }
 
-/// Bytes that we wrote earlier: a crash's leftover after a reboot, an edit without one.
+/// Bytes that leftoff wrote earlier are a crash's leftover after a reboot, and an edit without one.
 #[test]
 fn old_bytes_are_a_leftover_after_a_reboot_and_an_edit_without_one() {
     for (boot, is_edit) in [(Some("another-start"), false), (None, true)] {
@@ -134,7 +134,8 @@ fn a_full_disk_leaves_the_old_file_whole_and_the_command_is_done() {
     sandbox.run(["doctor"]).ok();
 }
 
-/// Two consecutive edits while we write: the exchange returns the first, the second replaces our file.
+/// Two edits while leftoff writes: the exchange returns the first one, and the second one replaces leftoff's
+/// file.
 #[test]
 fn of_two_edits_in_a_row_the_later_one_stands_and_nothing_of_the_earlier_is_lost() {
     let sandbox = review();
@@ -161,7 +162,7 @@ fn of_two_edits_in_a_row_the_later_one_stands_and_nothing_of_the_earlier_is_lost
     sandbox.run(["doctor"]).ok();
 }
 
-/// A command is in the log and its file is not written yet; somebody edits the previous version.
+/// A command is in the log, but its file is not written yet when somebody edits the previous version.
 #[test]
 fn an_edit_of_the_version_before_takes_back_nothing_that_the_log_has() {
     for (place, is_there) in

@@ -34,12 +34,12 @@ impl Hub {
         hub
     }
 
-    /// Lets time pass for every clone.
+    /// Sets the clock of every clone.
     pub(crate) fn at(&self, moment: &str) {
         moment.clone_into(&mut self.now.borrow_mut());
     }
 
-    /// A new clone that shares.
+    /// A new clone that shares its sessions.
     pub(crate) fn clone(&self, name: &str) -> Clone<'_> {
         let clone = self.clone_without_sharing(name);
         clone.ok(&["init", "--sync"]);
@@ -81,7 +81,7 @@ impl Hub {
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
-    /// Refs of the bare repository, one per line.
+    /// The refs of the bare repository, one per line.
     pub(crate) fn refs(&self, under: &str) -> Vec<String> {
         let text = self.git(&self.bare(), &["for-each-ref", "--format=%(refname)", under]);
         text.lines().map(ToOwned::to_owned).collect()
@@ -129,7 +129,7 @@ impl Clone<'_> {
         self.command(arguments).output().expect("the program starts")
     }
 
-    /// Runs it, and returns all its output.
+    /// Runs a command that must succeed, and returns all of its output.
     pub(crate) fn ok(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         let said = said(&output);
@@ -154,7 +154,7 @@ impl Clone<'_> {
         self.json(&["sync"])
     }
 
-    /// Kills a sync just before it runs git for the nth time. False: it ended before that.
+    /// Kills a sync just before it runs git for the nth time. False if the sync ended before that.
     pub(crate) fn sync_killed_before(&self, call: usize) -> bool {
         let folder = self.hub.folder.path().join(format!("killing-{}", self.name));
         fs::create_dir_all(&folder).unwrap();
@@ -196,14 +196,14 @@ impl Clone<'_> {
         said
     }
 
-    /// Texts of a session's notes, in order.
+    /// The texts of a session's notes, in order.
     pub(crate) fn notes(&self, session: &str) -> Vec<String> {
         let view = self.json(&["show", session]);
         let notes = view["notes"].as_array().expect("notes").iter();
         notes.map(|note| note["text"].as_str().unwrap_or_default().to_owned()).collect()
     }
 
-    /// Findings of doctor, except that days without a backup have passed.
+    /// The findings of `doctor`, except for the one that backups are days old.
     pub(crate) fn findings(&self) -> Vec<String> {
         let output = self.run(&["doctor", "--json"]);
         let found: Value = serde_json::from_slice(&output.stdout).expect("JSON");

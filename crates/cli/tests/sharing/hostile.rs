@@ -1,4 +1,4 @@
-//! Prepared refs: invalid data is refused with the reason, and the rest is taken.
+//! Refs with invalid data: the data is refused with the reason, and everything else is accepted.
 
 use crate::clones::{Clone, Hub};
 use std::fs;
@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
 
-/// Files of a replica's commit, as a folder that can be changed and committed again.
+/// The files of a replica's commit, in a folder in which they can be changed and committed again.
 struct Prepared {
     work: tempfile::TempDir,
     name: String,
@@ -47,7 +47,7 @@ impl Prepared {
     }
 }
 
-/// A malicious clone with a session `bad`; and one that takes it, with a good one to come.
+/// A malicious clone with a session `bad`, and a clone that receives it; a good session follows.
 fn prepared(hub: &Hub) -> (Clone<'_>, Prepared, Clone<'_>) {
     let mallory = hub.clone("mallory");
     mallory.ok(&["start", "--goal", "bad", "--id", "bad"]);
@@ -61,7 +61,7 @@ fn prepared(hub: &Hub) -> (Clone<'_>, Prepared, Clone<'_>) {
     (mallory, prepared, anna)
 }
 
-/// The bad one is refused for this reason, and the good one is there.
+/// Expects that the bad session is refused for this reason, and that the good one is received.
 fn refuses(hub: &Hub, anna: &Clone<'_>, prepared: &Prepared, why: &str) {
     prepared.push(hub);
     let done = anna.sync();
@@ -102,7 +102,7 @@ fn purged_content_without_a_purge_is_not_believed() {
     refuses(&hub, &anna, &prepared, "was changed after it was written");
 }
 
-/// The note with other text, under the old hash.
+/// The line of the note with another text, under the old hash.
 fn without_salt_of_the_note(line: &str) -> String {
     let mut value: serde_json::Value = serde_json::from_str(line).unwrap();
     if value["kind"] != "note_added" {
@@ -187,7 +187,8 @@ fn nobody_purges_what_somebody_else_wrote() {
     assert!(!mallory.notes("login").concat().contains("proof"));
 }
 
-/// The files of a commit of `clone` under another author, at a ref of its own: somebody says that they wrote them.
+/// The files of a commit of `clone`, by another author and in a ref of its own: somebody claims to have
+/// written them.
 fn claimed_by(hub: &Hub, clone: &Clone<'_>, replica: &str) -> Prepared {
     let prepared = Prepared { name: format!("refs/leftoff/v1/{replica}"), ..Prepared::of(hub, clone) };
     let text = fs::read_to_string(prepared.segment()).unwrap();
@@ -209,7 +210,7 @@ fn refs_that_no_replica_wrote_are_left_out_and_the_rest_is_taken_in() {
         ("zzzzzzzzzzzzzzzz", &main),
         ("00000000000000aa", &blob),
         ("00000000000000bb", &tree),
-        // The project's own commit: a tree in which nothing is ours.
+        // The ref names a commit of the project itself, whose tree contains nothing of leftoff's.
         ("00000000000000cc", &main),
     ] {
         let object = hub.git(&hub.bare(), &["rev-parse", object]);
@@ -235,7 +236,7 @@ fn whoever_says_that_they_wrote_it_cannot_purge_it() {
     anna.ok(&["note", "the proof of anna"]);
     anna.ok(&["pause", "--reason", "away"]);
     anna.sync();
-    // Twice, so that one of the two comes before anna's own ref, and one after it.
+    // Two refs are pushed, so that one comes before anna's own ref, and one after it.
     for replica in ["0000000000000000", "ffffffffffffffff"] {
         claimed_by(&hub, &anna, replica).push(&hub);
     }
@@ -270,7 +271,7 @@ fn a_segment_that_names_another_session_does_not_keep_the_true_ones_out() {
     anna.sync();
     anna.ok(&["note", "later"]);
     anna.sync();
-    // The second segment alone, under another session's name, in a ref that is read first.
+    // The second segment alone is pushed under the name of another session, in a ref that is read first.
     let prepared = claimed_by(&hub, &anna, "0000000000000000");
     let mut segments = prepared.segments();
     segments.sort();
@@ -306,7 +307,7 @@ fn an_approval_that_somebody_made_up_is_a_claim() {
     mallory.ok(&["resume", "login"]);
     mallory.as_person(&["approve", "ok"]);
     mallory.ok(&["pause", "--reason", "away"]);
-    // As if anna had said yes: the chain is made anew over it.
+    // The approval is forged as anna's, and the chain is computed again.
     let connection = rusqlite::Connection::open(mallory.database()).unwrap();
     let sql = "UPDATE events SET actor=replace(actor,'mallory','anna'), body=replace(body,'mallory','anna') WHERE kind='check_approved'";
     assert_eq!(connection.execute(sql, []).unwrap(), 1);
@@ -318,7 +319,7 @@ fn an_approval_that_somebody_made_up_is_a_claim() {
     assert!(failed.contains("on another machine") || failed.contains("not approved"), "{failed}");
 }
 
-/// Runs git in the bare repository with this as its input; gives its output.
+/// Runs git in the bare repository with this input; returns its output.
 fn git_with(hub: &Hub, arguments: &[&str], input: &str) -> String {
     let mut git = std::process::Command::new("git");
     git.args(["-c", "user.name=Test", "-c", "user.email=test@example.com"]).args(arguments);
@@ -330,7 +331,7 @@ fn git_with(hub: &Hub, arguments: &[&str], input: &str) -> String {
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
-/// Pushes a tree as a replica's ref.
+/// Pushes a tree as the ref of a replica.
 fn pretend(hub: &Hub, replica: &str, tree: &str) {
     let commit = git_with(hub, &["commit-tree", "-m", "x", tree], "");
     hub.git(&hub.bare(), &["update-ref", &format!("refs/leftoff/v1/{replica}"), &commit]);

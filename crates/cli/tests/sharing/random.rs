@@ -1,6 +1,6 @@
-//! Random work on three clones that hear of each other now and then: syncs are killed between two steps, remotes are out
-//! of reach or rewound, a clone is copied, a store is restored from a backup. The engine's own tests try many more
-//! schedules, without processes.
+//! Random work on three clones that sync now and then: syncs are killed between two steps, remotes cannot be
+//! reached or are rewound, a clone is copied, a store is restored from a backup. The engine's own tests try
+//! many more schedules, without processes.
 
 use crate::clones::{Clone, Hub};
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,21 +22,21 @@ struct World<'a> {
     hub: &'a Hub,
     clones: Vec<Clone<'a>>,
     dice: Dice,
-    /// Notes that were acknowledged.
+    /// The notes that were acknowledged.
     kept: BTreeSet<String>,
-    /// Sessions that were acknowledged.
+    /// The sessions that were acknowledged.
     started: BTreeSet<String>,
     backups: BTreeMap<String, PathBuf>,
     backups_made: usize,
     /// Clones that cannot reach the remote.
     cut_off: BTreeSet<String>,
-    /// Clones whose store is older than what they sent: the remote alone has the rest.
+    /// Clones whose store is older than what they have sent: only the remote has the rest.
     restored: BTreeSet<String>,
 }
 
 #[test]
 fn all_clones_agree_and_nothing_acknowledged_is_lost() {
-    // Fixed schedules, unless somebody asks for others.
+    // The schedules are fixed, unless somebody asks for others.
     let is_asked = std::env::var_os("LEFTOFF_TEST_SEED").is_some();
     let (first, schedules) = (if is_asked { proof::seed() } else { 1 }, proof::count("PROCESS_SCHEDULES", 3));
     let mut notes = 0;
@@ -58,7 +58,7 @@ fn all_clones_agree_and_nothing_acknowledged_is_lost() {
             restored: BTreeSet::new(),
         };
         for step in 0..STEPS {
-            // An hour a step: nobody is seen lately, so anybody may resume.
+            // Each step takes an hour, so no agent was seen recently, and anybody may resume a session.
             hub.at(&format!("2026-11-{:02}T{:02}:00:00Z", 17 + step / 24, step % 24));
             world.step(step, seed);
         }
@@ -142,7 +142,8 @@ impl World<'_> {
         }
     }
 
-    /// Somebody restores the host: a ref is as it was, or gone. Not while it alone has what a store lost.
+    /// Restores the host of the remote: a ref is as it was before, or gone. Does nothing while only the
+    /// remote has what a store lost.
     fn rewind(&mut self) {
         let refs = self.hub.refs("refs/leftoff/v1");
         if refs.is_empty() || !self.restored.is_empty() {
@@ -162,7 +163,7 @@ impl World<'_> {
         self.backups_made += 1;
         let backup = self.hub.folder.path().join(format!("backup-{}.db", self.backups_made));
         match self.backups.remove(&clone.name) {
-            // All that is lost with the store was sent before.
+            // Everything that is lost with the store was sent before.
             Some(old) if clone.run(&["sync"]).status.success() => {
                 for suffix in ["-wal", "-shm", ".lock"] {
                     let _ = fs::remove_file(format!("{}{suffix}", clone.database().display()));
@@ -179,7 +180,7 @@ impl World<'_> {
 
     fn copy(&mut self, place: usize) {
         let from = &self.clones[place];
-        // A copy of a restored store would lose what the store has not heard of again.
+        // A copy of a restored store would not have what the store has not received again yet.
         if self.clones.len() > 3 || self.restored.contains(&from.name) {
             return;
         }
@@ -195,7 +196,7 @@ impl World<'_> {
         self.clones.push(self.hub.known("copy"));
     }
 
-    /// Until nobody has anything to say any more.
+    /// Syncs until no clone has anything to send any more.
     fn settle(&mut self) {
         self.hub.at("2026-11-30T00:00:00Z");
         for place in 0..self.clones.len() {
@@ -233,7 +234,7 @@ impl World<'_> {
         }
     }
 
-    /// A fork that is resolved in one clone is resolved in all, for good.
+    /// Resolves all forks: a fork that is resolved in one clone is resolved in all of them, for good.
     fn resolve_all(&mut self, seed: u64) {
         self.hub.at("2026-12-01T00:00:00Z");
         self.clones[0].ok(&["resume", "shared"]);

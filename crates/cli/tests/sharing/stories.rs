@@ -49,7 +49,7 @@ fn a_session_in_use_on_another_machine_is_taken_over_by_a_person_alone() {
     ben.as_person(&["resume", "login", "--take"]);
     assert_eq!(ben.json(&["status"])["lifecycle"]["state"], "active");
 
-    // Inactive for long, so anybody may resume it.
+    // The session has been inactive for so long that anybody may resume it.
     let carla = hub.clone("carla");
     carla.sync();
     hub.at("2026-11-16T09:00:00Z");
@@ -64,14 +64,14 @@ fn two_histories_of_one_session_are_kept_and_brought_together() {
     anna.ok(&["pause", "--reason", "away"]);
     anna.sync();
     ben.sync();
-    // Both continue without hearing of each other.
+    // Both clones continue the session without a sync in between.
     anna.ok(&["resume", "login"]);
     anna.ok(&["note", "--kind", "decision", "of anna"]);
     ben.ok(&["resume", "login"]);
     ben.ok(&["note", "of ben"]);
     ben.ok(&["note", "more of ben"]);
     ben.sync();
-    // Anna's agent is at work: nothing changes meanwhile.
+    // Anna's agent is working: nothing changes meanwhile.
     let live = anna.sync();
     assert_eq!(anna.notes("login"), ["of anna"], "{live}");
     let forks = anna.forks();
@@ -88,7 +88,7 @@ fn two_histories_of_one_session_are_kept_and_brought_together() {
     assert_eq!(one, other, "both clones agree");
     assert_eq!(anna.forks().len(), 1, "and the other history is there");
 
-    // The owner of the session merges the other history.
+    // The clone that owns the session merges the other history.
     let has_it = if anna.json(&["show", "login"])["worktree"] == anna.project.to_string_lossy().as_ref() {
         (&anna, &ben)
     } else {
@@ -255,7 +255,7 @@ fn a_session_with_a_secret_is_held_back_and_the_others_are_sent() {
     anna.ok(&["start", "--goal", "no log-out", "--id", "login"]);
     anna.ok(&["note", "plain"]);
     anna.ok(&["start", "--goal", "other", "--id", "second"]);
-    // It was stored before its kind of secret was known: put into the row behind leftoff's back.
+    // The secret was stored before its kind was known: it is put into the row without the program.
     let key = format!("ghp_{}", "a1B2".repeat(9));
     let connection = rusqlite::Connection::open(anna.database()).unwrap();
     let sql = "UPDATE events SET body=replace(body,'plain',?1) WHERE kind='note_added'";
@@ -286,7 +286,7 @@ fn a_host_that_refuses_the_ref_is_told_once_with_the_way_around() {
     assert!(refused.contains("refuses refs/leftoff/v1/"), "{refused}");
     assert!(refused.contains("leftoff init --sync --branches"), "{refused}");
     assert_eq!(refused.matches("refuses").count(), 1, "{refused}");
-    // Syncs that nobody typed do not repeat it; one that somebody typed does not hide it.
+    // Automatic syncs do not repeat the message; a sync that somebody runs shows it.
     for _ in 0..3 {
         assert!(anna.ok(&["sync", "--unattended"]).is_empty());
     }
@@ -409,7 +409,7 @@ fn a_lost_sidecar_and_a_store_that_moves_send_nothing_less() {
     fs::remove_dir_all(anna.project.join(".git/leftoff/sync.git")).unwrap();
     anna.ok(&["note", "--session", "second", "later"]);
     anna.sync();
-    // The store moves out of the git folder, and sharing moves with it.
+    // The store moves out of the git folder, and sharing continues with it.
     anna.ok(&["init", "--agent", "codex"]);
     assert!(!anna.database().exists());
     assert_eq!(anna.replica(), replica);
@@ -461,7 +461,7 @@ fn a_clone_that_shares_again_is_the_replica_that_it_was() {
     assert_eq!(anna.replica(), replica);
     assert!(!ben.notes("login").concat().contains("XYZZY"), "it can still purge what it wrote: {done}");
     assert!(!hub.all_content().contains("XYZZY"));
-    // Erased, it starts afresh at the remote, under the same name.
+    // After everything is erased at the remote, sharing starts again under the same name.
     anna.ok(&["sync", "off", "--erase"]);
     anna.ok(&["init", "--sync"]);
     anna.sync();
@@ -524,7 +524,7 @@ fn files_that_did_not_come_along_are_named_and_stop_nobody() {
     anna.ok(&["pause", "--reason", "lunch"]);
     anna.sync();
     ben.sync();
-    // Where the folder would be, somebody has a file.
+    // Somebody has a file where the folder would be created.
     fs::write(ben.project.join("docs"), "mine\n").unwrap();
     let resumed = ben.ok(&["resume", "login"]);
     assert!(resumed.contains("did not come with the session: large.bin"), "{resumed}");

@@ -1,4 +1,4 @@
-//! Work that came from elsewhere, as people and agents hear of it, and a remote that does not work.
+//! Messages to people and agents about work that came from elsewhere, and about a remote that does not work.
 
 use crate::clones::{Clone, Hub, said};
 use std::fs;
@@ -68,7 +68,7 @@ fn a_session_that_came_from_elsewhere_says_from_whom_and_when() {
     assert_eq!(shared["last_sync"], "2026-11-16T09:00:00Z");
 }
 
-/// A server hook that lets refs through whose names match.
+/// Installs a hook on the server that accepts only refs with matching names.
 fn accept_only(hub: &Hub, pattern: &str) {
     let hook = hub.bare().join("hooks/update");
     fs::write(&hook, format!("#!/bin/sh\ncase $1 in {pattern}) exit 0;; esac\nexit 1\n")).unwrap();
@@ -179,7 +179,7 @@ fn whoever_may_sign_purges_what_others_wrote() {
     assert!(anna.ok(&["doctor"]).contains("no problems found"));
 }
 
-/// The step of the guide that verifies a session from a plain checkout.
+/// The step of the guide that verifies a session in a plain checkout.
 fn verifying_step() -> String {
     let guide = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guides/trust.md");
     let text = fs::read_to_string(guide).unwrap();
@@ -189,7 +189,8 @@ fn verifying_step() -> String {
     steps["steps"][0]["run"].as_str().expect("a script").to_owned()
 }
 
-/// Runs the step as a runner does: a shallow checkout, `bash -e`, no terminal, no right to push.
+/// Runs the step as a runner does: in a shallow checkout, with `bash -e`, without a terminal and without the
+/// right to push.
 fn verified_in_ci(hub: &Hub, name: &str, trust: &str, branch: &str) -> (Option<i32>, String) {
     let address = format!("file://{}", hub.bare().display());
     hub.git(hub.folder.path(), &["clone", "--quiet", "--depth", "1", "--branch", "work", &address, name]);

@@ -1,5 +1,6 @@
-//! A day of a busy team, simulated in one process with a virtual clock: agents that crash, compact, claim items, fail
-//! gates and edit files, in two clones that sync, or in one project on a server. The same seed gives the same log.
+//! A day of a busy team, simulated in one process with a virtual clock: agents that crash, compact their
+//! conversation, claim items, fail gates and edit files, in two clones that sync, or in one project on a
+//! server. The same seed gives the same log.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should say where")]
 
@@ -11,7 +12,7 @@ use team::Team;
 use testkit::proof;
 use testkit::{Ran, Sandbox};
 
-/// The last hour may cost this much more than the second one.
+/// The maximum cost of the last hour, relative to the second one.
 const MOST_GROWTH: f64 = 1.1;
 
 #[test]
@@ -31,7 +32,7 @@ fn a_simulated_day_stays_flat_and_the_same_seed_gives_the_same_log() {
         f64::from(of(day.hours.last().unwrap())) / f64::from(of(second))
     };
     let (memory, time) = (growth(|hour| hour.kilobytes), growth(|hour| hour.microseconds));
-    // A few hours say nothing about growth.
+    // In a few hours, growth cannot be measured.
     if hours > 3 {
         assert!(memory <= MOST_GROWTH, "seed {seed}: memory grew to {memory:.2} of the second hour's");
         assert!(time <= MOST_GROWTH, "seed {seed}: a note took {time:.2} of the second hour's time");
@@ -51,18 +52,18 @@ fn a_simulated_day_stays_flat_and_the_same_seed_gives_the_same_log() {
 struct Hour {
     commands: u32,
     kilobytes: u32,
-    /// The median CPU time of a note.
+    /// The median CPU time of a note, in microseconds.
     microseconds: u32,
 }
 
 struct Day {
     hours: Vec<Hour>,
-    /// A hash over every session's log.
+    /// A hash of every session's log.
     logs: String,
 }
 
-/// Simulates in a process of its own, whose clock is a file. The folder has the same name each time, because paths are
-/// part of what a gate judges.
+/// Simulates a day in a process of its own, whose clock is a file. The folder has the same name each time,
+/// because paths are part of what a gate judges.
 fn simulate(sandbox: &Sandbox, hours: u64, seed: u64) -> Day {
     let folder = sandbox.folder().join("day");
     for left in [folder.clone(), sandbox.folder().join("state"), sandbox.folder().join("home")] {

@@ -1,4 +1,5 @@
-//! The simulated team: what its agents do next is drawn from the seed, and time passes only here.
+//! The simulated team: random numbers from the seed decide what its agents do next, and time passes only
+//! here.
 
 use engine::hooks::{Happened, HookEvent, Source, ToolCall, respond};
 use engine::{
@@ -14,7 +15,7 @@ use std::process::Command;
 use testkit::proof::Random;
 
 const AGENTS: u64 = 12;
-/// Simulated seconds between two actions of the team.
+/// The number of simulated seconds between two actions of the team.
 const PACE: i64 = 10;
 const START: i64 = 1_794_700_800;
 
@@ -47,10 +48,11 @@ id = "review"
 "#;
 
 struct Agent {
-    /// Raised when it crashes: another agent session takes its place.
+    /// The number of the agent's life: it is raised when the agent crashes, and another agent session takes
+    /// over.
     life: u64,
     session: Option<String>,
-    /// The clone that it works in.
+    /// The index of the clone in which the agent works.
     clone: usize,
 }
 
@@ -62,7 +64,7 @@ pub struct Team {
     agents: Vec<Agent>,
     started: u64,
     commands: u64,
-    /// CPU times of this hour's notes.
+    /// The CPU times of this hour's notes.
     notes: Vec<u64>,
 }
 
@@ -97,7 +99,7 @@ impl Team {
         team
     }
 
-    /// Lets the team work for an hour. Returns the number of commands, the memory of this process in kilobytes, and
+    /// Lets the team work for an hour. Returns the number of commands, the memory of this process in KiB, and
     /// the median CPU time of a note in microseconds.
     pub fn hour(&mut self) -> (u64, u64, u64) {
         self.commands = 0;
@@ -115,7 +117,7 @@ impl Team {
         (self.commands, kilobytes(), note)
     }
 
-    /// A hash over every session's events, after `doctor` compared each session with its replayed log.
+    /// A hash of every session's events. Before, `doctor` compares each session with its replayed log.
     pub fn logs(&self) -> String {
         let mut hash = Sha256::new();
         for clone in &self.clones {
@@ -133,7 +135,7 @@ impl Team {
         hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Time passes.
+    /// Advances the clock.
     fn tick(&mut self, seconds: i64) {
         self.now += seconds;
         let now = jiff::Timestamp::from_second(self.now).unwrap();
@@ -158,7 +160,7 @@ impl Team {
         }
     }
 
-    /// Starts a session, or takes up one that a crashed agent left.
+    /// Starts a session, or resumes one that a crashed agent left.
     fn begin(&mut self, agent: usize) {
         self.hook(agent, Happened::Arrived { source: Source::Startup });
         self.started += 1;
@@ -195,7 +197,7 @@ impl Team {
         }
     }
 
-    /// Tries the gate: every other time without the proof that it asks for.
+    /// Tries the gate, every other time without the proof that it needs.
     fn advance(&mut self, agent: usize) {
         let is_ready = self.random.below(2) == 0;
         if is_ready {
@@ -224,7 +226,7 @@ impl Team {
         fs::write(workspace.join("PLAN.md"), "Rotate the token on every use.\n").unwrap();
     }
 
-    /// The agent is gone without a word, in the middle of its work; another one resumes its session.
+    /// The agent disappears in the middle of its work, and another one resumes its session.
     fn crash(&mut self, agent: usize) {
         self.agents[agent].life += 1;
         self.hook(agent, Happened::Arrived { source: Source::Startup });
@@ -265,7 +267,7 @@ impl Team {
         AgentIdentity { agent: "claude".to_owned(), id: format!("agent-{agent}-{}", self.agents[agent].life) }
     }
 
-    /// Carries out a change. A refusal is an everyday answer, a failure is not.
+    /// Makes a change. A refusal is a normal answer, but a failure is not.
     fn ask(&mut self, agent: usize, request: Request) -> Option<Answer> {
         self.commands += 1;
         match self.engine(agent, Intent::Create).execute(request) {
@@ -301,7 +303,7 @@ fn tool() -> Happened {
     Happened::AfterTool(ToolCall::new("Edit", None, input))
 }
 
-/// A clone with the team's workflow in it. Commits have the same time and so the same name each time.
+/// A clone with the team's workflow. Its commits have the same time and therefore the same hash each time.
 fn cloned(folder: &Path, name: &str) -> PathBuf {
     git(folder, &["clone", "-q", "hub.git", name]);
     let clone = folder.join(name).canonicalize().unwrap();

@@ -1,4 +1,4 @@
-//! A few rules in full, event by event.
+//! Examples of rules in full, event by event.
 
 use crate::given::{
     Given, HERE, advance, advance_past, at, fail_the_gate, failing_attempt, given, name, note, pause, plan,
@@ -139,7 +139,7 @@ fn a_run_of_another_workflow_keeps_the_session_open_until_both_are_done() {
     assert!(matches!(done.session.lifecycle, Lifecycle::Completed { forced: false, .. }));
 }
 
-/// Both workflows have a phase and a check of that name.
+/// Both workflows have a phase and a check of the same name.
 #[test]
 fn an_approval_is_for_the_run_that_was_current() {
     let approval = Approval {
@@ -188,7 +188,7 @@ fn paused_time_is_not_working_time() {
     assert_eq!(phase.duration_seconds(), Some(u64::try_from(50_100 - 49_000 - started).unwrap()));
 }
 
-/// A session closed early and reopened the next day: the night does not count as work.
+/// A session was closed in the evening and reopened the next day: the night is not working time.
 #[test]
 fn time_while_a_session_was_closed_is_not_working_time() {
     let build = plan("build", Close, &["plan", "implement", "review"]);
@@ -274,7 +274,7 @@ fn what_was_restored_is_the_session_as_it_was_under_a_newer_version() {
     undone.when(advance(None)).then([completed("plan"), begun("implement")]);
 }
 
-/// Repeated undo of undo costs no more than the length of the log.
+/// Repeatedly undoing an undo takes no more time than the length of the log requires.
 #[test]
 fn a_thousand_restorations_are_folded_in_no_time() {
     let mut history = three_phases().history;
@@ -313,7 +313,7 @@ fn a_session_that_goes_to_another_place_takes_along_what_it_recorded_in_its_fold
     for (path, artifact) in &session.artifacts {
         assert_eq!(*path, artifact.newest.path);
     }
-    // A session without files has none to move.
+    // A session without files has no file to move.
     assert_eq!(three_phases().and([moved]).session.artifacts.len(), 0);
 }
 
@@ -341,7 +341,7 @@ fn b1_a_run_does_not_end_over_a_phase_that_only_a_file_calls_done_against_a_gate
     contested.after([advance(Some("implement"))]).when(advance(None)).then(ended);
 }
 
-/// Events that a file reports, recorded as its tool's.
+/// Adds events that a file reports, which are recorded as its tool's.
 fn said_by_its_file(before: Given, events: impl IntoIterator<Item = Event>) -> Given {
     let mut history = before.history;
     for event in events {
@@ -354,7 +354,7 @@ fn said_by_its_file(before: Given, events: impl IntoIterator<Item = Event>) -> G
     Given { history, session }
 }
 
-/// Everything after the plan is done and the session finished, according to a file.
+/// Completes everything after the plan, and the session, as reported by a file.
 fn closed_in_its_file(before: Given) -> Given {
     let claimed = |phase: &str| Event::PhaseClaimed { phase: name(phase), attempt: None };
     let events = [
@@ -391,7 +391,7 @@ fn b1_only_a_person_closes_a_finished_run_over_a_phase_that_failed_here() {
     let claimed = Event::PhaseClaimed { phase: name("implement"), attempt: None };
     let ended = [claimed, completed("review"), Event::RunCompleted];
     let contested = three_phases().after([advance(None), fail_the_gate()]).and(ended.clone());
-    // A forced end is what the engine lets only a person do.
+    // The engine lets only a person force the end of a session.
     contested.when(Command::Close { force: false }).then([Event::SessionCompleted { forced: true }]);
     let uncontested = three_phases().after([advance(None)]).and(ended);
     uncontested.when(Command::Close { force: false }).then([Event::SessionCompleted { forced: false }]);
@@ -414,7 +414,7 @@ fn b1_a_session_that_a_file_closed_over_mere_claims_goes_on_where_our_proof_ends
 fn b1_a_claimed_phase_is_not_proven_before_an_earlier_one_that_failed_here() {
     let closed = closed_in_its_file(three_phases().after([advance(None)]));
     let message = "cannot complete phase 'review': phase 'implement' comes first, and nothing here shows that it is done";
-    // Without a gate, only the phases before it can prove it.
+    // A phase without a gate is proven only by the phases before it.
     closed.when(advance(Some("review"))).then_refused("earlier_unproven", message);
     let failing = Command::CompletePhase {
         phase: Some("implement".to_owned()),

@@ -1,4 +1,5 @@
-//! Given these events, when this command comes, then these events follow, or it is refused.
+//! Tests of the form: given these events, when this command comes, then these events follow, or the command
+//! is refused.
 
 use jiff::Timestamp;
 use model::actor::Actor;
@@ -15,7 +16,7 @@ use model::workflow::{Indexing, OnComplete};
 use std::collections::BTreeMap;
 
 pub const HERE: &str = "/here";
-/// The start of every history.
+/// The time at which every history starts.
 pub const BEGINNING: i64 = 1_700_000_000;
 
 /// A history to which commands are applied.
@@ -39,7 +40,7 @@ pub fn given(events: impl IntoIterator<Item = Event>) -> Given {
 }
 
 impl Given {
-    /// This history extended by commands that must not be refused.
+    /// This history, extended by commands that must not be refused.
     pub fn after(self, commands: impl IntoIterator<Item = Command>) -> Self {
         commands.into_iter().fold(self, |before, command| {
             let events = decide(&before.session, command).expect("a command that is not refused");
@@ -78,7 +79,7 @@ impl Met {
         }
     }
 
-    /// A short form: the events' names, `nothing`, or `refused:` and the reason.
+    /// The result in short: the events' names, `nothing`, or `refused:` and the reason.
     pub fn in_words(&self) -> String {
         match &self.0 {
             Ok(events) if events.is_empty() => "nothing".to_owned(),
@@ -101,7 +102,7 @@ pub fn name(text: &str) -> Name {
     Name::parse(text).unwrap()
 }
 
-/// A workflow of these phases; a trailing `!` marks a terminal one.
+/// A plan of these phases; a trailing `!` marks a terminal phase.
 pub fn plan(workflow: &str, on_complete: OnComplete, phases: &[&str]) -> RunPlan {
     let stub = |text: &&str| PhaseStub {
         id: name(text.trim_end_matches('!')),

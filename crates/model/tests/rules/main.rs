@@ -1,4 +1,5 @@
-//! The rules of a session through its public interface: events in, a command, events or a refusal out.
+//! The rules of a session, tested through the public interface: events and a command give events or a
+//! refusal.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should say where")]
 
 mod examples;

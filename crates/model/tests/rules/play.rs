@@ -1,4 +1,5 @@
-//! Random workflows and random commands, played from a session's start, with a clock that jumps both ways.
+//! Random workflows and random commands, played from a session's start, with a clock that jumps in both
+//! directions.
 
 use crate::given::{HERE, at, failing_attempt, name, recorded, skip, started};
 use jiff::Timestamp;
@@ -17,17 +18,18 @@ use std::ops::RangeInclusive;
 
 const MOST_COMMANDS: usize = 50;
 const MOST_PHASES: usize = 12;
-/// How far the clock may jump between two commands, either way.
+/// The maximum jump of the clock between two commands, in either direction.
 const FARTHEST_JUMP: i64 = 100_000;
 
-/// Test input: the workflows (the first one starts), and commands with the clock's jump before each.
+/// The input of a test: workflows, of which the first one starts, and commands, each with a jump of the clock
+/// before it.
 #[derive(Debug, Clone)]
 pub struct Script {
     pub workflows: Vec<RunPlan>,
     pub steps: Vec<(i64, Step)>,
 }
 
-/// A command before the session's state is known.
+/// A command of a script, chosen before the session's state is known.
 #[derive(Debug, Clone)]
 pub enum Step {
     Advance { phase: Option<usize>, by_number: bool, passes: bool, skips: Vec<usize> },
@@ -46,7 +48,7 @@ pub enum Step {
     Checkpoint(u8),
 }
 
-/// One step: the session before it, the command, its result, the session after it.
+/// One step of a play: the session before it, the command, the result, and the session after it.
 pub struct Played {
     pub before: Session,
     pub command: Command,
@@ -61,7 +63,7 @@ pub struct Play {
     pub history: Vec<Recorded>,
     pub steps: Vec<Played>,
     pub session: Session,
-    /// The earliest and latest time that the clock showed.
+    /// The earliest and the latest time that the clock showed.
     pub earliest: Timestamp,
     pub latest: Timestamp,
 }
@@ -78,8 +80,8 @@ pub fn scripts_of(most_phases: usize, commands: RangeInclusive<usize>) -> impl S
         .prop_map(|((one, two, three), steps)| Script { workflows: vec![one, two, three], steps })
 }
 
-/// One to twelve phases, numbered from zero or one; the workflow closes the session or not, its last phase is
-/// terminal or not.
+/// A workflow of one to twelve phases, numbered from zero or one, that may close the session, and may have a
+/// terminal last phase.
 fn workflow(named: &'static str, most_phases: usize) -> impl Strategy<Value = RunPlan> {
     let skips = vec(0..MOST_PHASES, 0..3);
     (1..=most_phases, any::<bool>(), any::<bool>(), any::<bool>(), skips).prop_map(
@@ -93,7 +95,7 @@ fn workflow(named: &'static str, most_phases: usize) -> impl Strategy<Value = Ru
                 on_complete: if stays { OnComplete::Stay } else { OnComplete::Close },
             },
             phases: (0..count).map(|at| stub(at, terminal && at + 1 == count)).collect(),
-            // Skipping the first phase is rarer than skipping a later one, but happens.
+            // The first phase is skipped less often than later ones, but it is.
             skips: skips.into_iter().filter(|at| *at < count).map(skip_of).collect(),
         },
     )
@@ -113,7 +115,7 @@ pub fn play(script: &Script) -> Play {
     Play { history: stage.history, steps, session: stage.session, earliest, latest }
 }
 
-/// The history alone, for lives too long to keep every intermediate session.
+/// Only the history of a script, for lives that are too long to store every session in between.
 pub fn history(script: &Script) -> Vec<Recorded> {
     let mut stage = Stage::set(script);
     for (jump, step) in &script.steps {
@@ -150,7 +152,7 @@ impl Stage {
 }
 
 impl Play {
-    /// The sessions in which something happened, including the newly started one.
+    /// The sessions before each step that changed something, and the new session.
     pub fn sessions(&self) -> impl Iterator<Item = (&Session, Timestamp)> {
         let first = self.steps.first().map(|step| (&step.before, at(0)));
         let last = (&self.session, self.latest);
@@ -199,7 +201,7 @@ impl Step {
     }
 }
 
-/// A phase by id or number, near the current one so that it is often right.
+/// A phase by id or number, near the current one, so that it is often the right one.
 fn asked(session: &Session, around: usize, by_number: bool) -> String {
     let run = session.run().unwrap();
     let current = run.position(run.current().id().as_str()).unwrap();
@@ -245,7 +247,7 @@ fn skip_of(position: usize) -> Skip {
 fn record(history: &mut Vec<Recorded>, now: Timestamp, events: Vec<Event>) {
     for event in events {
         let version = history.len() as u64 + 1;
-        // All timestamps differ, so that a change of nothing but a time shows.
+        // All timestamps differ, so that a change of only a time is noticed.
         let at = now + jiff::SignedDuration::from_nanos(i64::try_from(version).unwrap());
         history.push(recorded(version, at, event));
     }

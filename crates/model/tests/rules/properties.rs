@@ -57,7 +57,7 @@ proptest! {
         }
     }
 
-    /// `advance` without a phase name, repeated, always reaches the end.
+    /// `advance` without the name of a phase, repeated, always reaches the end.
     #[test]
     fn advancing_ends(script in scripts()) {
         let mut session = play(&Script { steps: Vec::new(), ..script }).session;
@@ -74,7 +74,7 @@ proptest! {
         prop_assert_eq!(Progress::of(&session, session.run().unwrap(), session.updated_at).percent, 100);
     }
 
-    /// Invariant 3: the log gives the same state when folded again, in two pieces, or from its JSON.
+    /// Invariant 3: the log gives the same state when it is folded again, in two pieces, or from its JSON.
     #[test]
     fn replaying_the_log_gives_the_same_session(script in scripts(), cut in 0..200_usize) {
         let Play { history, session, .. } = play(&script);
@@ -182,7 +182,7 @@ proptest! {
             let kinds: Vec<String> =
                 again.unwrap_or_default().iter().map(|event| event.kind().to_owned()).collect();
             for once in ["session_paused", "session_resumed", "session_completed", "session_abandoned", "note_resolved"] {
-                // Completing a phase, or a run of another workflow, may close the session.
+                // Completing a phase, or a run of another workflow, may also close the session.
                 let is_that_very_command = step.events.first().is_some_and(|first| first.event.kind() == once);
                 prop_assert!(!(is_that_very_command && kinds.first().is_some_and(|kind| kind == once)), "{once} twice");
             }
@@ -192,7 +192,7 @@ proptest! {
     #[test]
     fn an_unknown_event_makes_a_session_unwritable_and_it_is_still_shown(script in scripts(), place in 0..200_usize) {
         let Play { mut history, steps, latest, .. } = play(&script);
-        // After the run has started; later events are folded as far as they are known.
+        // Places after the start of the run; later events are folded as far as they are known.
         let place = 2 + place % (history.len() - 1);
         let kept = history[place - 1].clone();
         let body = r#"{"type":"phase_teleported","phase":"phase-0","to":"the moon"}"#;
@@ -220,7 +220,7 @@ fn what_it_says(mut session: Session) -> Session {
     session
 }
 
-/// The properties above prove little unless the scripts get far.
+/// The other properties prove little unless the random scripts get far.
 #[test]
 fn the_random_scripts_get_everywhere() {
     let mut runner = TestRunner::new_with_rng(

@@ -1,4 +1,4 @@
-//! Snapshots: trimmed data never matters to a command, and the rest does not grow with the log.
+//! Snapshots: data that is trimmed never matters to a command, and what remains does not grow with the log.
 
 use crate::given::{advance, at, fail_the_gate, given, name, note, plan, recorded, started};
 use crate::play::{Step, history, play, scripts, scripts_of};
@@ -30,7 +30,7 @@ proptest! {
         for step in play(&script).steps {
             let snapshot: Session =
                 serde_json::from_str(&serde_json::to_string(&step.before.clone().trimmed()).unwrap()).unwrap();
-            // A resolved note may have left the snapshot: this one command reads the log.
+            // A resolved note may not be in the snapshot any more: only this command reads the log for it.
             if !matches!(step.command, Command::ResolveNote { .. }) {
                 prop_assert_eq!(
                     decide(&snapshot, step.command.clone()),
@@ -41,7 +41,7 @@ proptest! {
     }
 }
 
-/// Long enough to pass every limit: dozens of runs, hundreds of notes of each kind.
+/// The life is long enough to exceed every limit: dozens of runs, hundreds of notes of each kind.
 #[test]
 fn a_long_life_is_trimmed_the_same_step_by_step_and_at_once() {
     let mut runner = TestRunner::new(Config { failure_persistence: None, ..Config::with_cases(2) });
@@ -74,7 +74,7 @@ fn a_long_life_is_trimmed_the_same_step_by_step_and_at_once() {
     assert!(notes > 50 && runs > 50, "too little was trimmed: {notes} notes, {runs} runs");
 }
 
-/// Two kinds of notes instead of eight, and answers to all of them.
+/// Changes a step so that there are two kinds of notes instead of eight, and answers to all of them.
 fn few_kinds_and_many_answers(dice: i64, step: &mut Step) {
     match step {
         Step::Note(kind) => *kind = if *kind % 2 == 0 { 0 } else { 4 },
@@ -83,7 +83,7 @@ fn few_kinds_and_many_answers(dice: i64, step: &mut Step) {
     }
 }
 
-/// A session kept only as a snapshot, and its size in bytes.
+/// A session that is stored only as a snapshot.
 struct Kept(Session);
 
 impl Kept {
@@ -102,7 +102,7 @@ impl Kept {
         serde_json::to_string(&self.0).unwrap().len()
     }
 
-    /// Repeats a change; returns the size after a tenth, and at the end.
+    /// Repeats a change. Returns the snapshot's size after a tenth of the changes, and at the end.
     fn grows(mut self, times: usize, mut one: impl FnMut(&mut Self, usize)) -> (Self, usize, usize) {
         let mut early = 0;
         for number in 0..times {
@@ -122,7 +122,7 @@ fn new() -> Kept {
     Kept(given(started(plan("round", Close, &["plan", "build", "review"]))).session.trimmed())
 }
 
-/// Numbers may get longer; nothing else may.
+/// Expects no growth, except that numbers may get longer.
 fn assert_flat((early, late): (usize, usize)) {
     assert!(late < early + early / 20 + 200, "from {early} to {late} bytes");
 }

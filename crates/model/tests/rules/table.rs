@@ -1,4 +1,4 @@
-//! Every command in every state of a session, in one table.
+//! Every command in every state of a session, as a table.
 
 use crate::given::{Given, advance, at, fail_the_gate, given, note, pause, plan, resume, started};
 use model::command::Command;
@@ -12,7 +12,8 @@ fn two_phases() -> Given {
         .after([note(NoteKind::Blocker, "waiting for the key"), advance(None)])
 }
 
-/// In every state note 1 is an open blocker; `first` is done and `second` is not, unless all are done.
+/// A session in the named state. In every state note 1 is an open blocker; `first` is done and `second` is
+/// not, unless all phases are done.
 fn state(named: &str) -> Given {
     match named {
         "active" => two_phases(),
@@ -63,7 +64,7 @@ fn command(named: &str) -> Command {
 
 const TABLE: &str = include_str!("table.txt");
 
-/// The rows of the file: a state, a command, the result.
+/// The rows of the table: a state, a command, the result.
 fn rows(table: &str) -> Vec<[&str; 3]> {
     let mut state = "";
     let mut rows = Vec::new();

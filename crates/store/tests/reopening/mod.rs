@@ -1,4 +1,4 @@
-//! A store that reopens its database for every operation. Keeps it open only during a turn.
+//! A store that reopens its database for every operation, and keeps it open only during a turn.
 
 use jiff::Timestamp;
 use model::id::{ItemId, SessionId};

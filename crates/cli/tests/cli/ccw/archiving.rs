@@ -1,5 +1,5 @@
-//! Later releases: `.workflow/active/` and `.workflow/archives/`, where the folder is the state. A session
-//! that ends moves to the archives with every task; one that continues comes back.
+//! Later releases have `.workflow/active/` and `.workflow/archives/`, and a session's folder says whether it
+//! is active. A session that ends moves to the archives with all of its tasks; one that continues comes back.
 
 use super::*;
 
@@ -56,7 +56,7 @@ fn closing_moves_the_whole_folder_to_the_archives_and_completes_no_task() {
     let versions = sandbox.run(["artifact", "history", &format!("{ARCHIVED}/IMPL_PLAN.md")]).ok().stdout;
     assert!(versions.contains("IMPL_PLAN.md"), "{versions}");
     sandbox.run(["doctor"]).ok();
-    // Safe to repeat.
+    // Repeating the command is safe.
     assert_eq!(sandbox.run(["close", "--json"]).ok().json()["already"], true);
     assert!(sandbox.run(["repair"]).ok().stderr.contains("nothing to repair"));
     let list = sandbox.run(["list", "--all", "--json"]).ok().json();
@@ -122,7 +122,7 @@ fn a_place_that_is_taken_is_told_and_nothing_there_is_touched() {
     sandbox.run(["doctor"]).ok();
 }
 
-/// Their tool archives only by moving the folder.
+/// The tool archives a session only by moving its folder.
 #[test]
 fn a_folder_that_their_tool_archived_is_followed_with_all_that_was_recorded_in_it() {
     let sandbox = half_way();
@@ -138,7 +138,7 @@ fn a_folder_that_their_tool_archived_is_followed_with_all_that_was_recorded_in_i
     assert_eq!(statuses(&sandbox, ARCHIVED), ["completed", "in_progress", "pending"]);
     let log = sandbox.run(["log", "--session", "WFS-one"]).ok().stdout;
     assert!(log.contains("its files were moved to .workflow/archives/WFS-one"), "{log}");
-    // Somebody moves it back: it is active.
+    // Somebody moves the folder back, which makes the session active.
     std::fs::rename(sandbox.path(ARCHIVED), sandbox.path(ACTIVE)).unwrap();
     let view = sandbox.run(["show", "WFS-one", "--json"]).ok().json();
     assert_eq!(view["status"], "active");
@@ -148,7 +148,8 @@ fn a_folder_that_their_tool_archived_is_followed_with_all_that_was_recorded_in_i
     sandbox.run(["doctor"]).ok();
 }
 
-/// An interrupted archive: the file says completed, and the folder is still among the active ones.
+/// An archive that the tool did not finish: the file says completed, but the folder is still among the active
+/// ones.
 #[test]
 fn an_archive_that_their_tool_left_half_is_told_and_finished() {
     let sandbox = half_way();
@@ -197,7 +198,7 @@ fn where_there_is_a_registry_too_its_line_follows_the_folder() {
     );
 }
 
-/// Their tool reuses a name from the archives: two sessions, each in its place.
+/// The tool uses the name of an archived session again: these are two sessions, each in its place.
 #[test]
 fn a_new_session_of_theirs_with_the_name_of_an_archived_one_is_another_one() {
     let sandbox = half_way();
@@ -223,7 +224,7 @@ fn a_new_session_of_theirs_with_the_name_of_an_archived_one_is_another_one() {
     assert!(!log.contains("changed by somebody else"), "{log}");
 }
 
-/// Directly below `.workflow/` the place means nothing: a session that ends there stays there.
+/// The location of a folder directly below `.workflow/` says nothing: a session that ends there stays there.
 #[test]
 fn a_session_of_the_first_era_ends_where_it_is() {
     let sandbox = project();
@@ -247,7 +248,7 @@ fn a_session_whose_status_tells_its_phase_goes_on_in_it_after_a_pause() {
     assert_eq!((&json["status"], &json["current_phase"]), (&json!("paused"), &json!("IMPLEMENT")));
     sandbox.run(["doctor"]).ok();
     sandbox.run(["resume", "--yes"]).ok();
-    // Their tool still uses the status.
+    // The tool itself still goes by the status.
     let moved = sandbox.read(file).replace("\"status\":\"active\"", "\"status\":\"reviewing\"");
     sandbox.write(file, &moved);
     let view = sandbox.run(["status", "--json"]).ok().json();

@@ -1,4 +1,5 @@
-//! Import and export: its own files with all their content, and nobody else's line.
+//! Import and export of a session: its own files with all of their content, and its own line of the registry
+//! only.
 
 use super::*;
 

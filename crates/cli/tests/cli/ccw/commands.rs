@@ -27,7 +27,7 @@ fn start_makes_id_line_folder_template_and_place_for_tasks_and_pauses_the_active
     assert_eq!(registered(&sandbox), expected.map(|(id, status)| (id.to_owned(), status.to_owned())));
 }
 
-/// Simple starts at IMPLEMENT, others at PLAN, whatever is said about the complexity.
+/// A simple session starts at IMPLEMENT, any other at PLAN, whatever else the start says.
 #[test]
 fn start_begins_at_plan_unless_it_is_simple() {
     for (size, phase) in
@@ -37,7 +37,7 @@ fn start_begins_at_plan_unless_it_is_simple() {
         let words = ["start", "--layout", "ccw", "--goal", "One"].into_iter();
         sandbox.run(words.chain(size.iter().flat_map(|size| ["--type", size]))).ok();
         let json = state(&sandbox, "WFS-one");
-        // Its own file always has a size; medium by default.
+        // The session's own file always has a size; the default is medium.
         let written = size.or(Some("medium"));
         assert_eq!((&json["current_phase"], json["type"].as_str()), (&json!(phase), written));
         let line: Value = serde_json::from_str(sandbox.read(REGISTRY).trim()).unwrap();
@@ -84,7 +84,8 @@ fn pause_saves_and_says_how_to_resume_and_is_an_error_without_a_session() {
     project().run(["pause"]).code(3);
 }
 
-/// Pause: an error if none is active, even if one waits; it names that one and how to resume it.
+/// `pause` is an error if no session is active, even if a paused one exists. The message names the paused
+/// session, and how to resume it.
 #[test]
 fn pause_is_an_error_when_all_are_paused_unless_one_is_named() {
     let sandbox = project();
@@ -102,7 +103,7 @@ fn pause_is_an_error_when_all_are_paused_unless_one_is_named() {
     sandbox.run(["pause", "--key", "once"]).ok();
     sandbox.run(["pause", "--session", "WFS-one", "--reason", "waits for the design"]).ok();
     assert!(sandbox.run(["show", "WFS-one"]).ok().stdout.contains("waits for the design"));
-    // A paused session of theirs is not adopted by it.
+    // `pause` does not adopt a paused session of the tool.
     let theirs = project();
     write_session(&theirs, "WFS-a", "IMPLEMENT", "paused", "2026-11-10T10:00:00Z");
     let before = theirs.read(&state_of("WFS-a"));
@@ -204,8 +205,8 @@ fn list_is_by_last_activity_and_a_corrupt_one_is_a_warning() {
     assert!(sandbox.run(["list"]).ok().stdout.contains("WFS-old"));
 }
 
-/// `-002` on a conflict: also with a session that exists only in the registry, and with one of another
-/// worktree.
+/// `-002` is added if a name is taken, also by a session that exists only in the registry, and by one of
+/// another worktree.
 #[test]
 fn a_name_in_the_registry_or_in_the_store_is_taken() {
     let sandbox = project();
@@ -220,7 +221,7 @@ fn a_name_in_the_registry_or_in_the_store_is_taken() {
     assert!(sandbox.path(".workflow/WFS-other-002").is_dir());
 }
 
-/// Ids of 50 characters that differ only at the end.
+/// The ids have 50 characters, and differ only at the end.
 #[test]
 fn long_ids_are_told_apart_in_a_list() {
     let sandbox = project();
@@ -339,7 +340,7 @@ fn before_any_command_the_active_session_gives_folder_and_documents_and_without_
     assert!(!none.stdout.trim().is_empty() && !none.stdout.contains(".workflow"), "{}", none.stdout);
 }
 
-/// Only an active session provides its folder: a paused one is nobody's workspace.
+/// Only the folder of an active session is used: the folder of a paused session is nobody's workspace.
 #[test]
 fn c2_exec_uses_a_temporary_workspace_when_all_sessions_are_paused() {
     let workspace = |sandbox: &Sandbox, named: &[&str]| {

@@ -1,4 +1,5 @@
-//! Several sessions exported to one folder: each gets its registry line, and nobody else's changes.
+//! Several sessions are exported to one folder: each gets its line in the registry, and no other line
+//! changes.
 
 use super::*;
 
@@ -15,7 +16,7 @@ fn a_second_session_gets_its_line_in_the_registry_that_is_there() {
     let sandbox = two();
     sandbox.run(["export", "--layout", "ccw", "out", "--session", "WFS-a"]).ok();
     let registry = format!("out/{REGISTRY}");
-    // A foreign line, and one that is not JSON.
+    // The registry also contains a foreign line, and one that is not JSON.
     let before = format!("{}{{\"id\": \"WFS-c\", \"x\": 1.50}}\nno JSON", sandbox.read(&registry));
     sandbox.write(&registry, &before);
     sandbox.run(["export", "--layout", "ccw", "out", "--session", "WFS-b"]).ok();

@@ -1,4 +1,5 @@
-//! The later CLI's dashboard: our files are checked against the rules by which it finds and shows sessions.
+//! The dashboard of the later CLI: leftoff's files are checked against the rules by which it finds and shows
+//! sessions.
 
 use super::*;
 use testkit::ccw_dashboard::{Shown, shown};
@@ -14,7 +15,7 @@ fn expect(id: &str, description: &str, tasks: &[&str]) -> Shown {
     Shown { id: id.to_owned(), description: description.to_owned(), tasks, broken: Vec::new() }
 }
 
-/// A project of the later CLI, before its first session.
+/// A project of the later CLI that has no session yet.
 fn later() -> Sandbox {
     let sandbox = project();
     std::fs::create_dir_all(sandbox.path(".workflow/active")).unwrap();
@@ -47,7 +48,7 @@ fn c7_a_session_in_a_later_project_is_shown_by_its_dashboard_with_all_of_its_tas
     let task: Value = serde_json::from_str(&sandbox.read(&format!("{folder}/.task/IMPL-002.json"))).unwrap();
     assert_eq!(task["relations"]["subtasks"], json!(["IMPL-002.1", "IMPL-002.2"]), "{task}");
     assert_eq!(task["relations"]["dependencies"], json!(["IMPL-001"]), "{task}");
-    // It continues under any spelling, to its end.
+    // The session continues to its end, whichever spelling of an id is used.
     sandbox.run(["item", "done", "IMPL-001"]).ok();
     sandbox.run(["item", "done", "impl-2.1"]).ok();
     sandbox.run(["item", "done", "impl-2.2"]).ok();

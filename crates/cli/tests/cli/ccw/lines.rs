@@ -1,4 +1,4 @@
-//! Duplicate registry lines, and lines that are not sessions: reported, merged, and preserved.
+//! Duplicate lines of the registry, and lines that are not sessions, are reported, merged, and preserved.
 
 use super::*;
 
@@ -6,7 +6,7 @@ fn lines(sandbox: &Sandbox) -> Vec<String> {
     sandbox.read(REGISTRY).lines().map(ToOwned::to_owned).collect()
 }
 
-/// The old duplicate is last, and the last one counts.
+/// The older of two duplicate lines is last, and the last line counts.
 #[test]
 fn a_switch_to_a_session_with_two_lines_leaves_it_one_that_says_active() {
     let sandbox = project();
@@ -22,7 +22,7 @@ fn a_switch_to_a_session_with_two_lines_leaves_it_one_that_says_active() {
     sandbox.run(["doctor"]).ok();
 }
 
-/// None of these sessions was adopted, and each writes the registry once.
+/// None of these sessions was adopted before, and each of them writes the registry once.
 #[test]
 fn repair_folds_the_lines_of_sessions_and_keeps_the_registry_as_it_was() {
     let sandbox = project();
@@ -43,7 +43,7 @@ fn repair_folds_the_lines_of_sessions_and_keeps_the_registry_as_it_was() {
     assert!(sandbox.run(["repair"]).ok().stderr.contains("nothing to repair"));
 }
 
-/// Claiming that there are no sessions would be too much.
+/// To say that there are no sessions would be wrong.
 #[test]
 fn a_line_that_means_a_folder_which_is_no_sessions_is_told_by_list_status_and_doctor() {
     let sandbox = project();
@@ -88,7 +88,7 @@ fn a_folder_of_another_name_is_a_session_if_its_state_is_there() {
     assert_eq!(task(&sandbox, "feature-x", "impl-1")["title"], "Works");
     assert_eq!(registered(&sandbox), [("feature-x".to_owned(), "paused".to_owned())]);
     sandbox.run(["switch", "docs"]).code(3);
-    // Its line may name it differently, which is reported.
+    // A line may name the session differently, which is reported.
     let line = sandbox.read(REGISTRY).replace(r#""id":"feature-x""#, r#""id":"WFS-x""#);
     sandbox.write(REGISTRY, &line);
     let told = sandbox.run(["doctor"]).code(4).stdout;

@@ -10,7 +10,8 @@ fn kinds(sandbox: &Sandbox) -> Vec<String> {
     warnings.iter().map(|warning| warning["kind"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Monday's session is still active: inactivity is a warning here, never a pause.
+/// A session that was active on Monday is still active: inactivity in this layout is a warning, never a
+/// pause.
 #[test]
 fn inactivity_is_a_warning_from_a_day_on_and_never_a_pause() {
     let sandbox = project();
@@ -38,7 +39,7 @@ fn inactivity_is_a_warning_from_a_day_on_and_never_a_pause() {
     assert_eq!(kinds(&sandbox), Vec::<String>::new(), "it is no longer inactive");
 }
 
-/// A missing registry is created by the first write, with its line; an empty one counts as missing.
+/// The first write creates a missing registry, with the session's line; an empty registry counts as missing.
 #[test]
 fn a_missing_registry_is_made_by_the_first_that_writes_a_line_and_by_no_question() {
     let sandbox = project();
@@ -51,15 +52,15 @@ fn a_missing_registry_is_made_by_the_first_that_writes_a_line_and_by_no_question
     assert!(!sandbox.path(REGISTRY).exists(), "a question writes nothing");
     sandbox.run(["pause"]).ok();
     assert_eq!(registered(&sandbox), [("WFS-a".to_owned(), "paused".to_owned())]);
-    // An empty one of theirs is not damage, and gets the line as well.
+    // An empty registry of the tool is not damage, and gets the line as well.
     sandbox.write(REGISTRY, "");
     sandbox.run(["resume", "WFS-a", "--yes"]).ok();
     assert_eq!(registered(&sandbox), [("WFS-a".to_owned(), "active".to_owned())]);
     assert_ne!(sandbox.read(REGISTRY), line);
 }
 
-/// `sync --fix` and `sync --force` are the same here: everything that can be fixed without loss, and nothing
-/// else.
+/// `sync --fix` and `sync --force` do the same in this layout: everything that can be fixed without loss, and
+/// nothing else.
 #[test]
 fn fix_and_force_are_one_repair_that_keeps_a_backup_and_changes_nothing_a_second_time() {
     let sandbox = project();

@@ -11,7 +11,7 @@ fn with_tasks(titles: &[&str]) -> Sandbox {
     sandbox
 }
 
-/// Ids are unique, across the spellings `impl-1` and `IMPL-001`.
+/// Ids are unique across the spellings `impl-1` and `IMPL-001`.
 #[test]
 fn a_task_is_meant_by_any_spelling_of_its_id_and_none_is_made_twice() {
     let sandbox = with_tasks(&["First", "Second"]);
@@ -28,7 +28,7 @@ fn a_task_is_meant_by_any_spelling_of_its_id_and_none_is_made_twice() {
     sandbox.run(["item", "done", "impl-9"]).code(3);
 }
 
-/// Later releases write `IMPL-N`; ours are spelled like theirs.
+/// Later releases write `IMPL-N`, and new tasks of leftoff are spelled in the same way.
 #[test]
 fn a_new_task_is_called_as_its_neighbours_are() {
     let sandbox = project();
@@ -88,7 +88,7 @@ fn dependencies_exist_and_have_no_cycle() {
     assert!(refused.stderr.contains("wait for each other forever"), "{}", refused.stderr);
     sandbox.run(["item", "set", "impl-1", "--needs", "impl-7"]).code(3);
     assert_eq!(task(&sandbox, "WFS-one", "impl-1")["relations"]["dependencies"], json!([]));
-    // A cycle written by their tool blocks nobody, and is reported.
+    // A cycle in the tool's files blocks nobody, and is reported.
     let file = ".workflow/WFS-one/.task/impl-1.json";
     let text = sandbox.read(file).replace("\"dependencies\": []", "\"dependencies\": [\"impl-2\"]");
     sandbox.write(file, &text);
@@ -97,7 +97,7 @@ fn dependencies_exist_and_have_no_cycle() {
     sandbox.run(["item", "list"]).ok();
 }
 
-/// Our archives stay outside `.task/`: its tool takes every file there for a task.
+/// Archived versions are kept outside `.task/`, because the tool takes every file in that folder for a task.
 #[test]
 fn an_archived_version_of_a_task_file_lies_elsewhere() {
     let sandbox = project();
@@ -117,8 +117,8 @@ fn an_archived_version_of_a_task_file_lies_elsewhere() {
     assert!(sandbox.path(".workflow/WFS-one/IMPL_PLAN.v1.md").exists(), "the plan's is beside it");
 }
 
-/// Tasks in `.task/` are read and written both ways: a recorded task file stays there when its phase
-/// restarts, and its old version is kept elsewhere.
+/// Tasks in `.task/` are read and written. A recorded task file stays there when its phase restarts, and its
+/// old version is kept elsewhere.
 #[test]
 fn a_tasks_own_file_stays_when_its_phase_begins_again() {
     let sandbox = project();
@@ -149,7 +149,7 @@ fn complete_with_force_names_what_is_left_unfinished() {
     assert!(!again.stderr.contains("left unfinished"), "{}", again.stderr);
 }
 
-/// Resume: none is paused, so the existing ones are listed.
+/// If no session is paused, `resume` lists the existing ones.
 #[test]
 fn resume_with_none_paused_says_which_there_are() {
     let sandbox = project();
@@ -164,7 +164,7 @@ fn resume_with_none_paused_says_which_there_are() {
     );
 }
 
-/// Pause validates and saves. An unreadable file is quarantined, and the state is complete afterwards.
+/// `pause` validates what it saves. An unreadable file is quarantined, and the state is complete afterwards.
 #[test]
 fn pause_validates_what_it_saves() {
     let sandbox = with_tasks(&["First"]);
@@ -176,7 +176,7 @@ fn pause_validates_what_it_saves() {
     sandbox.run(["doctor"]).ok();
 }
 
-/// Resume checks the folder; a missing one is recreated from the log, with a message.
+/// `resume` checks the folder; a missing one is recreated from the log, with a message.
 #[test]
 fn resume_makes_a_folder_again_that_is_gone() {
     let sandbox = with_tasks(&["First"]);
@@ -190,7 +190,7 @@ fn resume_makes_a_folder_again_that_is_gone() {
     sandbox.run(["doctor"]).ok();
 }
 
-/// The original's list said *No sessions found* with exit 0 over an unknown layout.
+/// The original tool's list said *No sessions found* with exit code 0 for an unknown layout.
 #[test]
 fn list_over_a_layout_that_is_not_known_says_so() {
     let sandbox = project();
@@ -203,7 +203,7 @@ fn list_over_a_layout_that_is_not_known_says_so() {
     assert!(!sandbox.run(["list"]).ok().stderr.contains("it contains no session"));
 }
 
-/// Unclear state: the phase restarts, after a question.
+/// If the state is unclear, the phase restarts after a question.
 #[test]
 fn an_unclear_state_is_asked_about_and_the_phase_begun_again() {
     let sandbox = project();

@@ -23,7 +23,7 @@ fn of_several_active_ones_the_latest_stays_and_the_others_are_paused_and_it_is_s
         .filter(|warning| warning["kind"] == "several_active")
         .count();
     assert_eq!(said, 2, "once for each that counts as paused");
-    // The next command writes it to disk.
+    // The next command writes the change to disk.
     sandbox.run(["pause"]).ok();
     sandbox.run(["resume", "WFS-b"]).ok();
     assert_eq!(
@@ -59,7 +59,7 @@ fn when_the_latest_of_several_stops_no_other_takes_its_place_unasked() {
             [("WFS-a", "paused"), ("WFS-b", after), ("WFS-c", "paused")]
                 .map(|(id, status)| (id.to_owned(), status.to_owned()))
         );
-        // The last paused one, or else the last active one, is resumed.
+        // `resume` continues the session that was paused last, or else the one that was active last.
         let resumed = sandbox.run(["resume", "--json"]).ok().json();
         assert_eq!(resumed["session_id"], if after == "paused" { "WFS-b" } else { "WFS-a" });
     }
@@ -109,7 +109,7 @@ fn a_native_session_and_one_of_this_layout_are_never_active_at_once() {
     assert_eq!(state(&sandbox, "WFS-a")["status"], "paused");
 }
 
-/// The original lost nine of 56 parallel updates, and tore some files.
+/// The original tool lost nine of 56 parallel updates, and tore some files.
 #[test]
 fn fifty_six_parallel_updates_lose_nothing() {
     let sandbox = project();
@@ -123,7 +123,7 @@ fn fifty_six_parallel_updates_lose_nothing() {
         for session in sessions {
             let title = format!("Task {number}");
             let mut command = sandbox.command(["item", "add", &title, "--session", session]);
-            // Only one is active: the others are paused, and notes go to any of them.
+            // Only one session is active: the others are paused, and notes can be added to any of them.
             if session != "WFS-p6" {
                 command = sandbox.command(["note", &title, "--session", session]);
             }
@@ -162,7 +162,7 @@ fn other_sessions_lines_survive_a_writer_that_comes_between() {
     let sandbox = project();
     write_session(&sandbox, "WFS-ours", "IMPLEMENT", "active", "2026-11-10T10:00:00Z");
     sandbox.run(["note", "taken in"]).ok();
-    // Their tool registers its own session beside ours.
+    // The tool registers a session of its own beside leftoff's.
     write_session(&sandbox, "WFS-theirs", "PLAN", "paused", "2026-11-11T10:00:00Z");
     sandbox.run(["pause"]).ok();
     assert_eq!(
@@ -176,7 +176,7 @@ fn other_sessions_lines_survive_a_writer_that_comes_between() {
     );
 }
 
-/// Their tool appends lines while we exchange the file.
+/// The tool appends lines while leftoff exchanges the file.
 #[test]
 fn lines_that_others_append_while_we_write_are_never_lost() {
     let sandbox = project();
@@ -212,8 +212,8 @@ fn lines_that_others_append_while_we_write_are_never_lost() {
     assert!(known.contains("WFS-ours"));
 }
 
-/// Several active: the latest stays, the others become paused, with a message: `doctor` names each, and
-/// `repair` records it, so that it is said once.
+/// If several sessions are called active, the one that changed last stays active, and the others become
+/// paused, with a message: `doctor` names each, and `repair` records the pause, so that it is reported once.
 #[test]
 fn repair_pauses_all_but_the_latest_of_several_that_are_called_active() {
     let sandbox = project();
@@ -251,8 +251,8 @@ fn a_start_says_of_each_session_that_was_called_active_that_it_is_paused() {
     assert_eq!(registered(&sandbox).iter().filter(|(_, status)| status == "active").count(), 1);
 }
 
-/// Both are known and paused; their tool activates one and then the other, and the registry has one time for
-/// both.
+/// Both sessions are known and paused. The tool activates one and then the other, and the registry has the
+/// same time for both.
 #[test]
 fn of_two_that_their_tool_made_active_the_one_that_it_changed_last_stays() {
     for then in [&["note", "heard"][..], &["repair"]] {
@@ -285,8 +285,8 @@ fn of_two_that_their_tool_made_active_the_one_that_it_changed_last_stays() {
     }
 }
 
-/// One is active in the log; an external edit calls the other active too, earlier or later than the first
-/// changed.
+/// One session is active in the log; an external edit calls another one active, too, before or after the
+/// first one changed.
 #[test]
 fn switching_to_one_of_two_that_files_call_active_pauses_the_other() {
     for edited_at in ["2026-11-14T09:00:00Z", "2026-11-14T12:00:00Z"] {

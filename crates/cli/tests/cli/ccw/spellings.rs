@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A session in its implementation, with one task of ours.
+/// A session in its implementation, with one task that leftoff created.
 fn at_work() -> Sandbox {
     let sandbox = project();
     sandbox.run(["start", "--layout", "ccw", "--goal", "One"]).ok();
@@ -40,7 +40,7 @@ fn a_second_file_of_a_task_is_an_edit_of_it_and_the_phase_goes_on() {
     );
     let view = sandbox.run(["advance", "--phase", "implement", "--json"]).ok().json();
     assert_eq!(view["current_phase"]["id"], "review");
-    // Nothing is written twice, and the second file is used from now on.
+    // Nothing is written to both files, and the second file is used from now on.
     assert_eq!(task(&sandbox, "WFS-one", "impl-1")["status"], "pending");
     assert_eq!(items(&sandbox), one("impl-1", "completed"));
 }
@@ -56,7 +56,7 @@ fn a_task_whose_file_was_written_anew_under_another_spelling_is_that_task() {
     assert_eq!(items(&sandbox), one("impl-1", "completed"));
 }
 
-/// The later change counts, whatever it says.
+/// The file that changed later counts, whatever it says.
 #[test]
 fn of_two_files_that_tell_when_they_were_changed_the_later_counts() {
     let sandbox = at_work();
@@ -71,7 +71,7 @@ fn of_two_files_that_tell_when_they_were_changed_the_later_counts() {
     assert_eq!(task(&sandbox, "WFS-one", "IMPL-001")["status"], "completed", "it is left as it is");
 }
 
-/// Dependencies and parts in any spelling mean the existing task, and keep their spelling.
+/// Dependencies and parts mean the existing task in any spelling, and keep their own spelling.
 #[test]
 fn what_depends_on_a_task_in_another_spelling_waits_for_it() {
     let sandbox = at_work();

@@ -1,5 +1,5 @@
-//! One session's whole life beside its own tool: started by us, advanced by a hand that edits as the tool's
-//! prompts do, damaged in five ways, recovered each time, finished. Nothing written is lost.
+//! The whole life of one session beside its own tool: started by leftoff, advanced by edits as the tool's
+//! prompts make them, damaged in five ways, recovered each time, finished. Nothing that was written is lost.
 
 use super::*;
 
@@ -19,7 +19,7 @@ impl Story {
         Self { sandbox, hour: 10 }
     }
 
-    /// An hour later.
+    /// Sets the clock to an hour later.
     fn later(&mut self) -> String {
         self.hour += 1;
         let now = format!("2026-11-14T{:02}:00:00Z", self.hour);
@@ -35,7 +35,7 @@ impl Story {
         self.sandbox.read(&self.file(path))
     }
 
-    /// A hand that rewrites a JSON file as `jq` does, with its own spelling and order.
+    /// Rewrites a JSON file as `jq` does, with its own spelling and order.
     fn edit(&self, path: &str, change: impl FnOnce(&mut Value)) {
         let mut json: Value = serde_json::from_str(&self.read(path)).expect("JSON");
         change(&mut json);
@@ -136,22 +136,23 @@ fn a_session_is_begun_by_us_moved_on_by_hand_damaged_in_five_ways_and_finished_w
     story.run(&["note", "--kind", "decision", "Keep it small"]);
     let state = story.file("workflow-session.json");
 
-    // One: the state is cut off in the middle of a write.
+    // First damage: the state is cut off in the middle of a write.
     let cut = story.read("workflow-session.json")[..80].to_owned();
     story.damage(&state, Some(&cut));
     work_by_hand(&mut story, "impl-1");
     assert_eq!(story.status()["item_counts"]["done"], 1);
     story.run(&["item", "add", "Task of ours", "--needs", "impl-2"]);
 
-    // Two: the state is emptied.
+    // Second damage: the state is emptied.
     story.damage(&state, Some(""));
     story.later();
     story.run(&["item", "start", "impl-2"]);
 
-    // Three: the state is gone.
+    // Third damage: the state is gone.
     story.damage(&state, None);
 
-    // Four: the session's line in the registry is broken; somebody else's line and the broken one stay.
+    // Fourth damage: the session's line in the registry is broken; somebody else's line and the broken one
+    // stay.
     story.later();
     let registry = story.sandbox.read(REGISTRY);
     let own = registry.lines().find(|line| line.contains(SESSION)).expect("its line").to_owned();
@@ -168,11 +169,11 @@ fn a_session_is_begun_by_us_moved_on_by_hand_damaged_in_five_ways_and_finished_w
     );
     story.sandbox.write(REGISTRY, &format!("{OTHER}\n{own}\n"));
 
-    // Five: a task's file is damaged while it is worked on.
+    // Fifth damage: a task's file is damaged while somebody works on the task.
     let torn = story.read(".task/impl-2.json")[..30].to_owned();
     story.damage(&story.file(".task/impl-2.json"), Some(&torn));
 
-    // It continues to the end, by hand and by us.
+    // The session continues to its end, by hand and by commands.
     work_by_hand(&mut story, "impl-2");
     story.later();
     story.run(&["item", "done", "impl-3"]);

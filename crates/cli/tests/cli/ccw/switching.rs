@@ -1,9 +1,9 @@
-//! Their own tool pauses, switches and ends sessions by writing files; the next command uses the one it left
-//! active.
+//! The tool pauses, switches and ends sessions by writing files; the next command uses the session that it
+//! left active.
 
 use super::*;
 
-/// As the tool's prompts do it: in the session's file and in the registry.
+/// Sets a session's status as the tool's prompts do: in the session's file and in the registry.
 fn set_status(sandbox: &Sandbox, session: &str, from: &str, to: &str) {
     let text = sandbox.read(&state_of(session));
     let changed = text.replace(&format!("\"status\": \"{from}\""), &format!("\"status\": \"{to}\""));
@@ -42,7 +42,7 @@ fn check_registered(sandbox: &Sandbox, expected: &[(&str, &str)]) {
     assert_eq!(registered(sandbox), expected);
 }
 
-/// The registry gives the active session: commands ask it first.
+/// The registry says which session is active: commands read it first.
 #[test]
 fn a_switch_by_their_tool_is_followed_by_whatever_is_asked_next() {
     let sandbox = two();
@@ -90,7 +90,8 @@ fn an_active_session_of_theirs_comes_before_a_paused_one_of_ours() {
     check_registered(&sandbox, &[("WFS-ours", "paused"), ("WFS-theirs", "paused")]);
 }
 
-/// Several active: the latest stays, with a message, even if all of them are ours.
+/// Of several active sessions the one that changed last stays active, with a message, even if leftoff started
+/// all of them.
 #[test]
 fn of_several_of_ours_that_files_call_active_the_latest_stays() {
     let sandbox = two();
@@ -119,7 +120,7 @@ fn repair_takes_a_switch_in_whichever_of_the_two_comes_first() {
     }
 }
 
-/// Switching to a list number: it keeps its meaning after others of that list were adopted or a new one
+/// A number from a list keeps its meaning after another session of the list was adopted, or a new one
 /// started.
 #[test]
 fn numbers_of_a_list_go_on_meaning_what_it_said() {

@@ -16,7 +16,7 @@ fn asides(sandbox: &Sandbox) -> Vec<String> {
     found
 }
 
-/// Three tasks of ours: one split into parts, one that waits for it.
+/// Three tasks that leftoff created: one is split into parts, and one depends on it.
 fn ours() -> Sandbox {
     let sandbox = project();
     sandbox.run(["start", "--layout", "ccw", "--type", "simple", "--goal", "One"]).ok();
@@ -26,7 +26,7 @@ fn ours() -> Sandbox {
     sandbox
 }
 
-/// Planned by their tool and adopted by our command.
+/// Tasks that the tool planned and a command adopted.
 fn adopted() -> Sandbox {
     let sandbox = project();
     write_session(&sandbox, "WFS-one", "IMPLEMENT", "active", "2026-11-13T10:00:00Z");
@@ -101,8 +101,8 @@ fn a_task_whose_file_is_gone_is_written_again() {
     assert_eq!(sandbox.read(&path("impl-2")), good);
 }
 
-/// Its content is unknown: it is reported, hides no other, and stays as it is, even when the session is
-/// adopted.
+/// The content of the task's file is unknown: the file is reported, hides no other task, and stays as it is,
+/// even when the session is adopted.
 #[test]
 fn a_task_that_nobody_ever_read_is_left_alone() {
     let sandbox = project();
@@ -120,14 +120,14 @@ fn a_task_that_nobody_ever_read_is_left_alone() {
     let told = sandbox.run(["doctor"]).code(4).stdout;
     assert!(told.contains("impl-2.json: it is not JSON") && told.contains("fix it there"), "{told}");
     assert_eq!(asides(&sandbox), [""; 0]);
-    // Its author repairs it.
+    // The author repairs the file.
     sandbox.write(&path("impl-2"), r#"{"id":"impl-2","title":"Whole","status":"pending"}"#);
     assert!(sandbox.run(["item", "list"]).ok().stdout.contains("impl-2 Whole"));
     sandbox.run(["note", "seen"]).ok();
     sandbox.run(["doctor"]).ok();
 }
 
-/// The next source: a backup, if somebody left one.
+/// If the file is unreadable, a backup that somebody left is used.
 #[test]
 fn a_task_that_nobody_ever_read_is_mended_from_the_version_before() {
     for taken_in in [false, true] {
@@ -147,7 +147,7 @@ fn a_task_that_nobody_ever_read_is_mended_from_the_version_before() {
     }
 }
 
-/// A file that already shows something is not written again by the next command.
+/// The next command does not write again what a file already shows.
 #[test]
 fn attempts_and_transitions_are_written_once() {
     let sandbox = project();
@@ -181,7 +181,7 @@ fn write_task(sandbox: &Sandbox, id: &str, status: &str, relations: &str) {
     sandbox.write(&path(id), &text);
 }
 
-/// Its file says that it has more work than its parts.
+/// According to its file, the container has more work than its parts.
 #[test]
 fn a_blocked_parent_stays_blocked_after_its_parts_and_is_finished_on_its_own() {
     let sandbox = project();
@@ -204,7 +204,7 @@ fn a_blocked_parent_stays_blocked_after_its_parts_and_is_finished_on_its_own() {
     sandbox.run(["doctor"]).ok();
 }
 
-/// The files represent one run only, and the gate checks the current run's tasks.
+/// The files represent one run only, and the gate checks the tasks of the current run.
 #[test]
 fn tasks_that_are_made_by_hand_in_a_second_run_belong_to_it() {
     let sandbox = project();
@@ -231,7 +231,7 @@ fn with_current(sandbox: &Sandbox, session: &str, names: &[&str]) {
     sandbox.write(&state_of(session), &json.to_string());
 }
 
-/// The original's own example has them without task files.
+/// In the original tool's own example, current tasks have no task files.
 #[test]
 fn c1_current_tasks_without_files_are_open_work_until_they_are_done_or_off_the_list() {
     let sandbox = project();

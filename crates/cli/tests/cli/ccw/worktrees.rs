@@ -1,4 +1,5 @@
-//! Two worktrees of one repository, each with a session of the same name: the name means the one here.
+//! Two worktrees of one repository, each with a session of the same name: the name means the session of the
+//! worktree in which a command runs.
 
 use super::*;
 
@@ -30,7 +31,7 @@ fn a_name_means_the_session_of_this_worktree() {
     let project = sandbox.project().to_str().unwrap().to_owned();
     for _ in 0..2 {
         assert_eq!((shown(&there), shown(&project)), (json!("The second one"), json!("About WFS-a")));
-        // Unknown to the log at first, then known.
+        // The session is not in the log at first, and is after this command.
         let noted =
             sandbox.run(["note", "second", "--session", "WFS-a", "--project", &there, "--json"]).ok().json();
         assert_eq!(noted["title"], "The second one");

@@ -1,4 +1,4 @@
-//! Former defects as a user sees them: null, reasons, idle essays, paths.
+//! Former defects as a user noticed them: null, reasons, idle essays, paths.
 
 use super::*;
 use crate::plain;
@@ -27,7 +27,7 @@ fn e2_null_means_not_set_by_hand_and_by_command() {
     assert!(!run(&sandbox, "show").stdout.contains("audience: general"));
     run(&sandbox, "note again");
     says(&sandbox, &["audience: null"]);
-    // A missing key clears nothing.
+    // A missing key does not clear a field.
     let dropped = state(&sandbox).replace("pushback_level: minimal\n", "");
     sandbox.write(&file("session-state.yaml"), &dropped);
     assert_eq!(fields(&sandbox)["pushback_level"], "minimal");
@@ -90,7 +90,7 @@ fn e5_a_style_profile_is_looked_for_where_the_person_is_and_stops_nobody() {
     run(&sandbox, "pause");
     let resumed = run(&sandbox, &format!("resume {FOLDER}"));
     assert!(!resumed.stderr.contains("voice/profile.md"), "it is in the project: {}", resumed.stderr);
-    // The pipeline's own files are still promised.
+    // The pipeline's own files are still expected to exist.
     std::fs::remove_file(sandbox.path(&file("stage-1-thesis.md"))).unwrap();
     run(&sandbox, "pause");
     sandbox.run(["resume", FOLDER]).code(6);
@@ -175,7 +175,7 @@ fn e3_sections_are_filled_from_the_outline_and_those_of_the_draft_from_the_argum
     run(&sandbox, "advance --phase argument_development");
     assert_eq!(sections(&sandbox, "stage_4"), [open(1), open(2), open(3)], "{}", state(&sandbox));
     assert_eq!(titles("paragraph_writing"), ["Section 1: Sand", "Section 2: Stone", "Section 3: Salt"]);
-    // Undo removes them from the file too, and repeating adds none twice.
+    // Undo also removes the sections from the file, and repeating the command adds none twice.
     run(&sandbox, "undo");
     assert_eq!(sections(&sandbox, "stage_4"), []);
     run(&sandbox, "advance --phase argument_development");
@@ -200,7 +200,7 @@ fn e4_revisit_archives_the_old_text_of_a_file_that_the_pipeline_wrote_and_sees_t
     assert_eq!(sandbox.read(&file("stage-1-thesis.md")), "# Thesis\n\nRivers make towns.\n");
 }
 
-/// A completed stage of which the file does not say when it ended.
+/// The file does not say when this completed stage ended.
 #[test]
 fn p9_a_stage_without_a_time_has_no_length_and_makes_no_estimate() {
     let sandbox = project();
@@ -222,7 +222,7 @@ fn p9_a_stage_without_a_time_has_no_length_and_makes_no_estimate() {
     assert!(status.contains("  [x] 1 Thesis Development\n"), "{status}");
 }
 
-/// Naming what is affected says how far the change reaches, also of a file whose old text nobody saw.
+/// The affected parts that a user names determine the impact, even if leftoff never saw the file's old text.
 #[test]
 fn e4_naming_a_section_makes_the_impact_moderate() {
     let sandbox = by_hand();
@@ -253,7 +253,7 @@ fn e2_a_completion_time_that_nobody_wrote_stays_null_when_a_stage_is_flagged() {
     assert!(stage_2.starts_with("stage_2:\n    status: needs_review\n    completed_at: null\n"), "{stage_2}");
 }
 
-/// The remedy of the question leads to the stage that was left out, and from there on again.
+/// The remedy of the question leads back to the stage that was left out, and from there forward again.
 #[test]
 fn a_stage_completed_without_the_one_before_leads_back_to_that_one() {
     let sandbox = by_hand();
@@ -272,6 +272,6 @@ fn a_stage_completed_without_the_one_before_leads_back_to_that_one() {
     assert_eq!(view["current_phase"]["id"], "thesis_development");
     says(&sandbox, &["current_stage: 1", "stage_1: {status: in_progress,"]);
     assert_eq!(view["phases"][1]["status"], "not_started");
-    // A phase that comes later is no way back.
+    // A later phase is not a way back.
     sandbox.run(["rollback", "argument_development"]).code(4);
 }

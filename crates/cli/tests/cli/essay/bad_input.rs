@@ -15,7 +15,7 @@ fn put(sandbox: &Sandbox, bytes: &[u8]) {
     std::fs::write(sandbox.path(&file("session-state.yaml")), bytes).unwrap();
 }
 
-/// Line ends and a byte order mark are preserved when one value changes.
+/// Line endings and a byte order mark are preserved when one value changes.
 #[test]
 fn line_ends_and_a_byte_order_mark_are_kept_by_a_change() {
     let changed = BY_HAND
@@ -89,7 +89,7 @@ fn a_folder_that_is_a_link_is_no_session_and_is_told() {
     assert_eq!(sandbox.read("real/session-state.yaml"), BY_HAND);
 }
 
-/// Also in a project: a folder that belongs neither to the user nor to the project's owner.
+/// A folder that belongs neither to the user nor to the project's owner is left alone in a project, too.
 #[test]
 fn a_folder_of_somebody_else_in_the_project_is_left_alone_and_told() {
     let sandbox = by_hand();
@@ -107,7 +107,7 @@ fn a_folder_of_somebody_else_in_the_project_is_left_alone_and_told() {
     assert_eq!(run(&sandbox, "list --json").json()["sessions"][0]["session_id"], FOLDER);
 }
 
-/// Neighbours of the state: the pipeline's own temporary file, people's notes, folders.
+/// Files beside the state: the pipeline's own temporary file, people's notes, folders.
 #[test]
 fn what_else_lies_in_the_folder_is_left_alone() {
     let sandbox = by_hand();
@@ -119,7 +119,7 @@ fn what_else_lies_in_the_folder_is_left_alone() {
     assert_eq!(run(&sandbox, "doctor --json").json()["findings"], serde_json::json!([]));
 }
 
-/// `current_section: 9` of 6: shown, reported, kept; the next step of work corrects it.
+/// `current_section: 9` of 6 sections is shown, reported and kept; the next work corrects it.
 #[test]
 fn a_current_section_beyond_the_last_is_told_and_work_goes_on() {
     let sandbox = by_hand();

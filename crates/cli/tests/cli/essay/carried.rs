@@ -1,4 +1,4 @@
-//! A session of another project, imported and exported again: every key that names a file names an existing
+//! A session imported from another project and exported again: every key that names a file names an existing
 //! one.
 
 use super::*;
@@ -11,7 +11,7 @@ const KEYS: [(&str, &str); 5] = [
     ("paragraph_log", "stage-4-paragraph-log.md"),
 ];
 
-/// A state with absolute paths, as the pipeline writes them.
+/// A state with absolute paths below this folder, as the pipeline writes them.
 fn state_in(place: &str) -> String {
     let named = |(key, file): (&str, &str)| format!("    {key}: \"{place}/{file}\"\n");
     let [thesis, log, outline, draft, paragraphs] = KEYS.map(named);

@@ -1,8 +1,8 @@
-//! Hand edits of the state by people and the pipeline's prompts, and their effects.
+//! Edits of the state by people and by the pipeline's prompts, and their effects.
 
 use super::*;
 
-/// Replaces a text of the state.
+/// Replaces a text in the state.
 #[track_caller]
 fn edit(sandbox: &Sandbox, old: &str, new: &str) {
     let text = state(sandbox);
@@ -99,7 +99,7 @@ fn changed_fields_of_a_claim_and_of_an_override_are_taken_in() {
     assert_eq!(state(&sandbox).matches("claim_text").count(), 2, "no entry twice");
     let log = run(&sandbox, "log").stdout;
     assert!(log.contains("note 1 changed: reason=no_results"), "{log}");
-    // Resolved by hand, and reopened.
+    // The verification was resolved by hand, and is reopened by hand.
     edit(&sandbox, "resolved: false", "resolved: true");
     assert!(notes(&sandbox)[0]["resolved_at"].is_string());
     run(&sandbox, "note seen");
@@ -109,7 +109,7 @@ fn changed_fields_of_a_claim_and_of_an_override_are_taken_in() {
     says(&sandbox, &["resolved: false"]);
 }
 
-/// An exported state names its new place, and is otherwise unchanged.
+/// An exported state names its new folder, and is otherwise unchanged.
 #[test]
 fn an_export_names_the_folder_that_it_is_in() {
     let sandbox = in_stage_4();
@@ -132,7 +132,7 @@ fn an_export_names_the_folder_that_it_is_in() {
     assert!(again.contains(&format!("session_dir: \"{}", sandbox.path("again").display())), "{again}");
 }
 
-/// References to documents in an export apply to those exported with it.
+/// Paths in an export refer to the documents that were exported with it.
 #[test]
 fn an_essay_that_was_finished_after_its_import_names_its_final_version_in_an_export() {
     let sandbox = in_stage_4();
@@ -156,7 +156,7 @@ fn a_folder_that_is_named_relative_to_itself_is_left_so() {
     assert_eq!(sandbox.read(&format!("out/{FOLDER}/session-state.yaml")), BY_HAND);
 }
 
-/// The pipeline's section ids imply their stage, whichever is current.
+/// The id of a section implies its stage, whichever stage is current.
 #[test]
 fn a_section_goes_where_its_id_says() {
     let sandbox = started();
@@ -187,7 +187,7 @@ fn a_section_goes_where_its_id_says() {
     assert!(third.contains("section_index: 1") && fourth.contains("section_index: 1"), "{text}");
 }
 
-/// The file alone proves nothing: evidence and the user's approval are missing.
+/// The file alone proves nothing, because evidence and the user's approval are missing.
 #[test]
 fn a_stage_that_somebody_calls_completed_is_a_claim_until_its_gate_passes() {
     let sandbox = started();
@@ -215,7 +215,8 @@ fn a_stage_that_somebody_calls_completed_is_a_claim_until_its_gate_passes() {
         held.stderr
     );
     assert_eq!(gate(&sandbox), "claimed");
-    // A person checks its gate, approves it, and has it proven, while the work is a stage further on.
+    // A person checks the gate, approves it, and has the stage proven, while the work has advanced to the
+    // next stage.
     let seen = sandbox.run(["gate", "--phase", "thesis_development"]).code(5);
     assert!(seen.stdout.contains("FAIL thesis-approved (approval): not approved yet"), "{}", seen.stdout);
     run(&sandbox, "approve thesis-approved --phase thesis_development");
@@ -230,7 +231,8 @@ fn a_stage_that_somebody_calls_completed_is_a_claim_until_its_gate_passes() {
     sandbox.run(["approve", "birds-eye", "--phase", "9"]).code(3);
 }
 
-/// A failed gate's printed command runs as it is: a check that only a claimed stage has needs no `--phase`.
+/// The command that a failed gate prints can be run as it is: a check that only one claimed stage has needs
+/// no `--phase`.
 #[test]
 fn a_check_of_a_claimed_stage_is_found_by_its_name() {
     let sandbox = by_hand();
@@ -249,7 +251,7 @@ fn a_check_of_a_claimed_stage_is_found_by_its_name() {
     assert_eq!(view["phases"][0]["gate"]["outcome"], "passed");
 }
 
-/// Finished by hand from the first stage to the last: everything can still be proven.
+/// All stages were finished by hand, from first to last: each can still be proven.
 #[test]
 fn claimed_stages_of_a_session_that_a_file_calls_completed_can_be_approved() {
     let sandbox = started();
@@ -293,7 +295,7 @@ fn a_key_that_is_missing_from_an_entry_of_a_list_is_no_deletion() {
     ] {
         let changed = good[at..].replacen(old, new, 1);
         assert_ne!(changed, good[at..], "{old}: {good}");
-        // The empty line is removed.
+        // The empty line after the entry is removed.
         let text = format!("{}{changed}", &good[..at])
             .replace("        \n", "")
             .replace("                ", "        ");

@@ -1,8 +1,8 @@
-//! The pipeline's gates, one by one; approvals are given at a terminal.
+//! The gates of the pipeline, one by one; a person gives approvals at a terminal.
 
 use super::*;
 
-/// Without a configuration that lets anyone approve.
+/// A project without a configuration that lets anyone approve.
 fn at_stage_1() -> Sandbox {
     let sandbox = fresh();
     sandbox.at("2026-11-14T10:00:00Z");
@@ -10,7 +10,8 @@ fn at_stage_1() -> Sandbox {
     sandbox
 }
 
-/// A person's approval. Without a terminal on this machine the project lets anyone give it, with a report.
+/// Gives a person's approval. If this machine has no terminal, the project lets anyone approve, which is
+/// reported.
 pub(super) fn approve(sandbox: &Sandbox, check: &str) {
     sandbox.run(["approve", check]).code(6);
     if let Some(approved) = sandbox.run_at_terminal(["approve", check]) {
@@ -23,7 +24,7 @@ pub(super) fn approve(sandbox: &Sandbox, check: &str) {
     }
 }
 
-/// The checks that still block the stage, and their messages.
+/// Expects these checks to block the stage, and returns their messages.
 #[track_caller]
 fn held(sandbox: &Sandbox, line: &str, checks: &[&str]) -> String {
     let ran = sandbox.run(line.split(' ').chain(["--json"])).code(5);
@@ -56,7 +57,7 @@ fn stage_1_the_thesis_is_specific_defensible_of_a_claim_type_and_approved_by_the
     );
     held(&sandbox, FIRST, &["thesis-approved"]);
     approve(&sandbox, "thesis-approved");
-    // Earlier evidence is in the printed command: it runs as it is.
+    // The printed command contains earlier evidence, so it can be run as it is.
     let next = run(&sandbox, "next --json").json();
     assert_eq!(next["command"], format!("leftoff {FIRST}"));
     sandbox.run_printed(next["command"].as_str().unwrap()).ok();
@@ -97,7 +98,7 @@ fn stage_2_sections_with_word_targets_that_sum_to_the_total_audience_named_and_a
     says(&sandbox, &["current_stage: 3", "total_sections: 2"]);
 }
 
-/// Only the word targets give the number of sections.
+/// Only the word targets say how many sections there are.
 #[test]
 fn stage_2_word_targets_tell_how_many_sections_there_are() {
     let sandbox = at_stage_2();
@@ -126,7 +127,8 @@ fn stage_3_every_section_has_an_approved_argument_map_and_the_birds_eye_view_is_
     let sandbox = at_stage_3();
     held(&sandbox, THIRD, &["argument-maps", "sections-approved", "birds-eye"]);
     run(&sandbox, "set total_sections=3");
-    // As many as the outline has, but not the right ones: each is searched by its number.
+    // There are as many sections as in the outline, but not the right ones: each section is looked for by its
+    // number.
     run(&sandbox, "item add Elsewhere --id section-7");
     let said = held(&sandbox, THIRD, &["argument-maps", "every-section", "sections-approved", "birds-eye"]);
     assert!(said.contains("(section 3 has no item)"), "{said}");
@@ -135,7 +137,7 @@ fn stage_3_every_section_has_an_approved_argument_map_and_the_birds_eye_view_is_
     sandbox.write(&file("stage-3-section-1-arguments.md"), "map\n");
     run(&sandbox, "item done section-1");
     run(&sandbox, "item done section-2");
-    // Two sections and one map: the missing one is named.
+    // There are two sections and one argument map: the message names the missing one.
     let said = held(&sandbox, THIRD, &["argument-maps", "birds-eye"]);
     let missing = format!("{} is missing: item section-2 has none", file("stage-3-section-2-arguments.md"));
     assert!(said.contains(&missing), "{said}");
@@ -144,7 +146,7 @@ fn stage_3_every_section_has_an_approved_argument_map_and_the_birds_eye_view_is_
     approve(&sandbox, "birds-eye");
     run(&sandbox, THIRD);
     says(&sandbox, &["current_stage: 4", "birds_eye_approved: true"]);
-    // The map of section 2 appeared after it was marked done.
+    // The argument map of section 2 appeared after the section was marked done.
     let map = sandbox.path(&file("stage-3-section-2-arguments.md"));
     says(&sandbox, &[&format!("argument_map_file: \"{}\"", map.display())]);
 }
@@ -167,7 +169,7 @@ fn stage_4_every_paragraph_approved_voice_checked_per_section_and_a_final_fact_c
     let sandbox = at_stage_4();
     held(&sandbox, FOURTH, &["draft", "every-section-written", "paragraphs-approved", "voice"]);
     sandbox.write(&file("stage-4-draft.md"), "## Sand\n\nOne two.\n\n## Stone\n\nThree.\n");
-    // Six items done, none for the second section: sections are checked one by one.
+    // Six items are done, but none of them for the second section: sections are checked one by one.
     run(&sandbox, "item split draft-1 --into a b c d e");
     for part in 1..=5 {
         run(&sandbox, &format!("item done draft-1.{part}"));
@@ -188,7 +190,7 @@ fn stage_4_every_paragraph_approved_voice_checked_per_section_and_a_final_fact_c
         "what is done is not asked for: {told}"
     );
     held(&sandbox, FOURTH, &["voice"]);
-    // Recorded by hand, as the pipeline does it.
+    // The values are recorded by hand, as the pipeline does it.
     let text = state(&sandbox);
     let last = text.rfind("voice_check_score: null").expect("the second section's");
     let text = format!("{}voice_check_score: 5{}", &text[..last], &text[last + 23..]);
@@ -199,7 +201,7 @@ fn stage_4_every_paragraph_approved_voice_checked_per_section_and_a_final_fact_c
     says(&sandbox, &["status: \"completed\"  # in_progress |"]);
 }
 
-/// An outline with fewer sections than before: the earlier ones block nobody.
+/// The new outline has fewer sections than before, and the earlier ones block nobody.
 #[test]
 fn a_section_that_only_an_earlier_outline_had_is_not_asked_for() {
     let sandbox = at_stage_4();

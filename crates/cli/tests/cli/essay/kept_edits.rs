@@ -1,8 +1,8 @@
-//! Hand edits that the next command must keep.
+//! Edits of the state by hand that the next command must keep.
 
 use super::*;
 
-/// Replaces texts of the state, each searched after the previous one.
+/// Replaces texts in the state, each of which is searched for after the previous one.
 #[track_caller]
 fn edit(sandbox: &Sandbox, changes: &[(&str, &str)]) {
     let (mut text, mut from) = (state(sandbox), 0);
@@ -14,7 +14,7 @@ fn edit(sandbox: &Sandbox, changes: &[(&str, &str)]) {
     sandbox.write(&file("session-state.yaml"), &text);
 }
 
-/// The state after the next commands, which keep the edit.
+/// The state after the next commands, which must keep the edit.
 #[track_caller]
 fn kept(sandbox: &Sandbox, changes: &[(&str, &str)]) -> String {
     edit(sandbox, changes);
@@ -53,7 +53,7 @@ fn a_count_that_is_none_any_more() {
     assert_eq!(item(&sandbox, "section-1")["counters"]["deferred_claims"], 0);
 }
 
-/// The number of sections appears at two places: the changed one counts.
+/// The number of sections is in two places: the changed one counts.
 #[test]
 fn a_number_of_sections_that_was_changed_at_one_of_its_places() {
     for stage in ["  stage_2:", "  stage_3:"] {
@@ -70,7 +70,7 @@ fn a_birds_eye_view_that_is_not_approved_any_more() {
     for no in ["birds_eye_approved: false", "birds_eye_approved: null"] {
         let sandbox = in_stage_4();
         kept(&sandbox, &[("birds_eye_approved: true", no)]);
-        // The approval is withdrawn: the stage is only claimed, and no gate has shown it.
+        // The edit withdraws the approval: the stage is only claimed, because no gate has proven it.
         let gate = sandbox.run(["gate", "--phase", "argument_development"]).code(5).stdout;
         assert!(gate.contains("FAIL birds-eye (approval): not approved yet"), "{gate}");
         assert!(run(&sandbox, "status").stdout.contains("3 Argument Development, claimed, unverified"));
@@ -85,14 +85,14 @@ fn a_birds_eye_view_that_is_not_approved_any_more() {
         assert!(refused.contains("leftoff approve birds-eye"), "{refused}");
     }
     says(&sandbox, &["birds_eye_approved: true"]);
-    // Approved again.
+    // The stage is approved again.
     run(&sandbox, "revisit argument_development --impact minor --reason words --yes");
     says(&sandbox, &["birds_eye_approved: false"]);
     run(&sandbox, "approve birds-eye");
     says(&sandbox, &["birds_eye_approved: true"]);
 }
 
-/// In the stage itself, and by going back to it.
+/// A view is approved again in the stage itself, and after returning to the stage.
 #[test]
 fn a_birds_eye_view_is_approved_again_where_its_stage_goes_on() {
     let sandbox = started();
@@ -120,7 +120,7 @@ fn a_voice_that_is_to_be_checked_again() {
     assert!(held.contains("section 1 has no voice check"), "{held}");
 }
 
-/// Another writer sorts the keys and drops one: it is restored from the right section.
+/// Another writer sorts the keys and drops one, which is restored in the right section.
 #[test]
 fn keys_in_another_order_do_not_make_one_section_of_two() {
     let sandbox = in_stage_4();
@@ -137,7 +137,8 @@ fn keys_in_another_order_do_not_make_one_section_of_two() {
     assert_eq!(item(&sandbox, "draft-2")["fields"]["voice_check_score"], 3.0);
 }
 
-/// Removed from both lists, with a matching number of sections: the log keeps it, the file does not.
+/// Somebody removes a section from both lists and corrects the number of sections: the log keeps the section,
+/// the file does not.
 #[test]
 fn a_section_that_was_taken_out() {
     let sandbox = in_stage_4();
@@ -164,14 +165,14 @@ fn a_section_that_was_taken_out() {
     );
     assert_eq!(item(&sandbox, "draft-2")["status"], "pending");
     assert_eq!(run(&sandbox, "doctor --json").json()["findings"], serde_json::json!([]));
-    // Added again, it is back.
+    // A section that is added again is in both.
     edit(&sandbox, &[("total_sections: 1", "total_sections: 2")]);
     run(&sandbox, "note ho");
     assert_eq!(state(&sandbox).matches("- section_index: 2").count(), 2, "{}", state(&sandbox));
 }
 
-/// Removed from the middle of a list, with nothing else changed: unstarted work is dropped, and nothing comes
-/// back by itself.
+/// Somebody removes a section from the middle of a list, and changes nothing else: work that has not started
+/// is dropped, and does not come back by itself.
 #[test]
 fn a_section_that_was_taken_out_of_the_middle() {
     let sandbox = started();
@@ -188,7 +189,7 @@ fn a_section_that_was_taken_out_of_the_middle() {
     assert_eq!(items.as_array().map(Vec::len), Some(2), "{items}");
     run(&sandbox, "item start section-1");
     assert!(!state(&sandbox).contains("section_index: 2"), "{}", state(&sandbox));
-    // Somebody worked on this one: the log keeps it, the file stays as it was left.
+    // Somebody worked on this section: the log keeps it, and the file stays as it is.
     run(&sandbox, "item set section-3 --count verified_claims=+2");
     sandbox.write(&file("session-state.yaml"), &without(&state(&sandbox), 3));
     let told = run(&sandbox, "status --json").json()["warnings"].to_string();
@@ -201,7 +202,7 @@ fn a_section_that_was_taken_out_of_the_middle() {
     assert_eq!(run(&sandbox, "doctor --json").json()["findings"], serde_json::json!([]));
 }
 
-/// Stages are reviewed one after another, and the file names the current one.
+/// Stages are reviewed one after the other, and the file names the current one.
 #[test]
 fn a_review_that_went_on_to_the_next_stage() {
     let sandbox = in_stage_4();
@@ -218,7 +219,7 @@ fn a_review_that_went_on_to_the_next_stage() {
     assert_ne!(view["phases"][1]["gate"]["outcome"], "claimed", "its gate had passed");
 }
 
-/// The file gives the number of approved paragraphs, not which ones.
+/// The file says how many paragraphs are approved, but not which ones.
 #[test]
 fn an_approval_where_paragraphs_were_approved_in_another_order() {
     let sandbox = in_stage_4();
@@ -263,7 +264,7 @@ fn a_stage_that_has_not_begun_any_more() {
     assert_ne!(view["phases"][1]["gate"]["outcome"], "claimed", "its gate had passed");
 }
 
-/// Everything after the outline restarts, by hand: nothing of it is completed.
+/// By hand, everything after the outline is restarted: none of it is completed any more.
 #[test]
 fn a_major_revision() {
     let sandbox = in_stage_4();
@@ -312,8 +313,8 @@ fn a_major_revision() {
     }
 }
 
-/// As the pipeline's own prompts go back a stage: files archived by hand, a revision in the list, later
-/// stages restarted.
+/// Returns a stage as the pipeline's own prompts do: files are archived by hand, a revision is in the list,
+/// and later stages are restarted.
 #[test]
 fn a_revision_whose_files_were_archived_by_hand() {
     let sandbox = started();
@@ -351,7 +352,7 @@ fn a_revision_whose_files_were_archived_by_hand() {
     assert_eq!(run(&sandbox, "doctor --json").json()["findings"], serde_json::json!([]));
 }
 
-/// A finished essay reopened in its file is listed again.
+/// A finished essay that is reopened in its file is in the list again.
 #[test]
 fn a_finished_session_that_was_opened_again() {
     let sandbox = in_stage_4();

@@ -1,11 +1,11 @@
-//! Sessions outside projects: found from anywhere, with their log in the user's store.
+//! Sessions outside projects can be found from anywhere, and their log is in the user's store.
 
 use super::*;
 use crate::plain;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-/// A session in the temporary folder, as the pipeline left it.
+/// Creates a session in the temporary folder, as the pipeline leaves it.
 fn lying(sandbox: &Sandbox, name: &str) -> PathBuf {
     let folder = sandbox.folder().join("tmp").join(name);
     std::fs::create_dir_all(&folder).unwrap();
@@ -16,7 +16,7 @@ fn lying(sandbox: &Sandbox, name: &str) -> PathBuf {
     folder
 }
 
-/// Runs in a folder other than the project's.
+/// Runs the program in a folder other than the project's.
 fn run_in(sandbox: &Sandbox, folder: &Path, line: &str) -> Ran {
     let mut command = sandbox.command(line.split(' ').map(|word| word.replace('~', " ")));
     Ran::from(command.current_dir(folder).output().unwrap())
@@ -37,7 +37,7 @@ fn without_a_project_a_new_session_is_in_the_folder_for_temporary_files() {
     assert!(users_store(&sandbox).exists() && !sandbox.path(".leftoff").exists());
     let command = started["next"]["command"].as_str().unwrap().to_owned();
     assert!(command.ends_with(&format!("--session {FOLDER}")), "{command}");
-    // From anywhere, from inside it, and by the printed command.
+    // The session is found from anywhere, from its own folder, and by the printed command.
     assert_eq!(run(&sandbox, "status --json").json()["session_id"], FOLDER);
     assert_eq!(run_in(&sandbox, &folder, "status --json").ok().json()["session_id"], FOLDER);
     let refused = sandbox.run_printed(&command).code(2).stderr;
@@ -77,7 +77,7 @@ fn a_session_that_lies_there_is_listed_and_worked_on_from_any_project() {
         "active",
         "and nothing here was paused for it"
     );
-    // The previous stage's result is archived there.
+    // The result of the previous stage is archived in the session's folder.
     run(
         &sandbox,
         &format!("revisit essay_structuring --impact major --reason anew --yes --session {FOLDER}"),
@@ -90,7 +90,8 @@ fn a_session_that_lies_there_is_listed_and_worked_on_from_any_project() {
     assert_eq!(view["session_id"], FOLDER, "its number means it here, whatever it is elsewhere");
 }
 
-/// From any folder: waiting ones are listed, and one is selected. In a project its own sessions come first.
+/// In any folder, paused sessions are listed, and one is selected. In a project, the project's own sessions
+/// come first.
 #[test]
 fn of_several_paused_sessions_that_belong_to_no_project_one_is_selected() {
     let sandbox = plain();
@@ -134,7 +135,7 @@ fn e1_after_an_older_one_is_resumed_commands_without_a_name_mean_it() {
     run(&sandbox, "set pushback_level=light");
     run(&sandbox, "note remember");
     assert_eq!(meant(&sandbox), older);
-    // Also after a command that names another.
+    // This also holds after a command that names another session.
     run(&sandbox, &format!("note elsewhere --session {FOLDER}"));
     assert_eq!(meant(&sandbox), older);
     run(&sandbox, "pause");
@@ -154,7 +155,7 @@ fn e1_after_an_older_one_is_resumed_commands_without_a_name_mean_it() {
     assert_ne!(meant(&sandbox), older, "it is over");
 }
 
-/// If nothing of the project waits, sessions outside projects are found from there too.
+/// If the project has no paused session, sessions outside projects are offered there, too.
 #[test]
 fn in_a_project_without_a_session_those_that_belong_to_none_are_offered() {
     let sandbox = project();
@@ -174,7 +175,7 @@ fn in_a_project_without_a_session_those_that_belong_to_none_are_offered() {
     assert!(run(&sandbox, "resume").stdout.contains("here continues"), "the project's own comes first");
 }
 
-/// Its folder moves to the other temporary folder: the new place counts, and nothing is created at the old
+/// The folder moves to the other temporary folder: its new place counts, and nothing is created at the old
 /// one.
 #[test]
 fn a_session_whose_folder_was_moved_goes_on_where_it_is() {
@@ -202,7 +203,7 @@ fn a_session_whose_folder_was_moved_goes_on_where_it_is() {
     assert!(!folder.exists(), "nothing is made where it was");
 }
 
-/// Its position is unknown: a person says it, from any folder.
+/// The session's position is unknown: a person states it, from any folder.
 #[test]
 fn a_lost_session_that_belongs_to_no_project_goes_on_where_a_person_says() {
     let sandbox = plain();
@@ -279,7 +280,7 @@ fn a_link_and_somebody_elses_folder_are_refused() {
     assert!(!users_store(&sandbox).exists());
 }
 
-/// Created by us it is 0700; its user's own mode is kept.
+/// A folder that leftoff creates has the mode 0700; a mode that the user set is kept.
 #[test]
 fn reading_the_users_own_folder_needs_no_special_mode() {
     let sandbox = plain();
@@ -293,7 +294,7 @@ fn reading_the_users_own_folder_needs_no_special_mode() {
     assert_eq!(std::fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o777, "left as it is");
 }
 
-/// Two folders with one name are two sessions.
+/// Two folders of the same name are two sessions.
 #[test]
 fn a_session_of_the_project_comes_before_one_of_the_same_name_elsewhere() {
     let sandbox = by_hand();

@@ -1,4 +1,4 @@
-//! Revisions, minor, moderate and major: the file afterwards follows the pipeline's own rules.
+//! Minor, moderate and major revisions: the file afterwards follows the pipeline's own rules.
 
 use super::*;
 use crate::statuses;
@@ -18,7 +18,7 @@ fn map(sandbox: &Sandbox, number: u32) -> String {
     sandbox.path(&file(&format!("stage-3-section-{number}-arguments.md"))).display().to_string()
 }
 
-/// A minor change flags later stages and removes nothing.
+/// After a minor change, later stages need review, and nothing is removed.
 #[test]
 fn minor_flags_later_stages_for_review_and_takes_nothing_away() {
     let sandbox = in_stage_4();
@@ -32,7 +32,7 @@ fn minor_flags_later_stages_for_review_and_takes_nothing_away() {
             "  stage_2:\n    status: \"in_progress\"",
             "  stage_3:\n    status: \"needs_review\"",
             "birds_eye_approved: false",
-            // It was in progress: there is a draft to review.
+            // The last stage was in progress, so there is a draft to review.
             "  stage_4:\n    status: \"needs_review\"\n    current_section: 2\n    current_paragraph: 2",
             &format!("status: \"completed\"\n        argument_map_file: \"{}\"", map(&sandbox, 1)),
             "completed_paragraphs: 2\n        status: \"completed\"\n        voice_check_score: 4.5",
@@ -43,7 +43,7 @@ fn minor_flags_later_stages_for_review_and_takes_nothing_away() {
     nothing_is_wrong(&sandbox);
     let shown = run(&sandbox, "show").stdout;
     assert!(shown.contains("Stage 4: Paragraph Writing (needs_review)"), "{shown}");
-    // The user reviews each again, and the text continues where it was.
+    // The user reviews each stage again, and the text continues at the paragraph where it was.
     run(&sandbox, "approve outline-approved");
     run(&sandbox, "advance --phase essay_structuring --evidence word_targets=[800,1200]");
     let held = sandbox.run(["advance", "--phase", "argument_development"]).code(5).stderr;
@@ -58,7 +58,7 @@ fn minor_flags_later_stages_for_review_and_takes_nothing_away() {
     nothing_is_wrong(&sandbox);
 }
 
-/// A moderate one archives the affected files: no section stays completed without its map.
+/// A moderate change archives the affected files: no section stays completed without its argument map.
 #[test]
 fn moderate_archives_and_asks_for_a_review_of_every_section_whose_map_it_took() {
     let sandbox = in_stage_4();
@@ -79,7 +79,7 @@ fn moderate_archives_and_asks_for_a_review_of_every_section_whose_map_it_took() 
     nothing_is_wrong(&sandbox);
 }
 
-/// A draft in progress is archived if its stage is named.
+/// A draft in progress is archived if its stage is among the affected ones.
 #[test]
 fn moderate_archives_the_draft_too_where_its_stage_is_affected() {
     let sandbox = in_stage_4();
@@ -102,7 +102,7 @@ fn moderate_archives_the_draft_too_where_its_stage_is_affected() {
     nothing_is_wrong(&sandbox);
 }
 
-/// Previewed, and confirmed, before anything happens.
+/// The impact is shown, and must be confirmed, before anything happens.
 #[test]
 fn the_impact_is_presented_and_confirmed_before_anything_happens() {
     let sandbox = in_stage_4();
@@ -114,7 +114,7 @@ fn the_impact_is_presented_and_confirmed_before_anything_happens() {
     assert_eq!(state(&sandbox), before);
 }
 
-/// A major one restarts: every later stage, section and paragraph is not started, and nothing names an
+/// A major change restarts: every later stage, section and paragraph is not started, and no key names an
 /// archived file.
 #[test]
 fn major_leaves_no_later_stage_section_or_paragraph_completed_and_names_no_archived_file() {
@@ -151,7 +151,8 @@ fn major_leaves_no_later_stage_section_or_paragraph_completed_and_names_no_archi
     assert_eq!(items_done(&sandbox), done);
 }
 
-/// Two revisions in a row: the second is major, and the stage that the first interrupted restarts, too.
+/// Two revisions in a row: the second one is major, and also restarts the stage that the first one
+/// interrupted.
 #[test]
 fn e4_a_major_change_after_a_moderate_one_leaves_no_later_stage_in_review() {
     let sandbox = in_stage_4();
@@ -174,7 +175,7 @@ fn e4_a_major_change_after_a_moderate_one_leaves_no_later_stage_in_review() {
     nothing_is_wrong(&sandbox);
 }
 
-/// A removal is not permanent: a map that is written again is named again.
+/// An argument map that is written again after its removal is named again.
 #[test]
 fn after_a_major_change_the_work_is_done_again_and_its_files_are_named_again() {
     let sandbox = in_stage_4();
@@ -209,7 +210,7 @@ fn after_a_major_change_the_work_is_done_again_and_its_files_are_named_again() {
             "completed_paragraphs: 1\n        status: \"in_progress\"",
         ],
     );
-    // Once more: no number is reused.
+    // In the third round, no number of an archived version is used again.
     run(&sandbox, "revisit essay_structuring --impact major --reason again --yes");
     assert!(sandbox.path(&file("stage-3-section-1-arguments.v2.md")).exists());
     says(&sandbox, &["\"stage-3-section-1-arguments.v2.md\"", "draft_file: null"]);
@@ -217,7 +218,7 @@ fn after_a_major_change_the_work_is_done_again_and_its_files_are_named_again() {
     nothing_is_wrong(&sandbox);
 }
 
-/// Two revisions may have the same words: each is one entry, with its own archived files.
+/// Two revisions with the same words are two entries, each with its own archived files.
 #[test]
 fn a_second_revision_in_the_same_words_has_an_entry_of_its_own() {
     let sandbox = in_stage_4();
@@ -233,7 +234,7 @@ fn a_second_revision_in_the_same_words_has_an_entry_of_its_own() {
     let files =
         "downstream_archived: [\"stage-3-section-1-arguments.v1.md\", \"stage-3-section-2-arguments.v1.md\"]";
     assert_eq!(history.matches(files).count(), 1, "{history}");
-    // The maps were archived by then.
+    // The maps had been archived before the second revision.
     let second = "downstream_archived: []\n    timestamp: \"2026-11-14T11:00:00Z\"";
     assert_eq!(history.matches(second).count(), 1, "{history}");
     nothing_is_wrong(&sandbox);
@@ -248,7 +249,7 @@ fn finished(sandbox: &Sandbox) {
     says(sandbox, &["sources_verified: 6\n  voice_consistency_score: 4.25\n  total_word_count: 5"]);
 }
 
-/// The output of the latest finish counts.
+/// The results of the last time when the essay was finished count.
 #[test]
 fn an_essay_that_is_finished_once_more_is_reported_anew() {
     let sandbox = in_stage_4();
@@ -283,7 +284,7 @@ fn a_finished_essay_that_is_put_away_is_not_named_any_more() {
     nothing_is_wrong(&sandbox);
 }
 
-/// A foreign file keeps its form: no new key is added.
+/// A file written by hand keeps its form: no new key is added.
 #[test]
 fn a_file_by_hand_gets_no_key_that_it_never_had() {
     let sandbox = by_hand();
@@ -307,7 +308,7 @@ fn a_file_by_hand_gets_no_key_that_it_never_had() {
     nothing_is_wrong(&sandbox);
 }
 
-/// The file has one list of sections: those of the previous run are not in the next.
+/// The file has one list of sections: the sections of the previous run are not in the next one.
 #[test]
 fn a_second_run_begins_with_no_section_of_the_first_and_can_be_finished() {
     let sandbox = in_stage_4();

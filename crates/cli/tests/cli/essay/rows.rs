@@ -19,7 +19,7 @@ fn pause_with_save_records_the_draft_of_an_essay_as_it_was() {
         recorded.as_array().unwrap().iter().filter(|artifact| artifact["path"] == draft).collect();
     assert_eq!((own.len(), &own[0]["phase"]), (1, &json!("paragraph_writing")), "{recorded:#}");
     assert_eq!((&own[0]["size"], &own[0]["version"]), (&json!(text.len()), &json!(1)), "{recorded:#}");
-    // Its new content is another version.
+    // The draft with new content is another version.
     sandbox.run(["resume", FOLDER]).ok();
     sandbox.write(&draft, &format!("{text}\nmore\n"));
     sandbox.run(["pause", "--save", &draft]).ok();
@@ -55,7 +55,7 @@ fn what_set_refuses_is_told_of_when_the_file_says_it_and_is_left_there() {
         &sandbox,
         &["pushback_level: loud", "target_word_count: many", "audience: cats", "verified_claims: 2"],
     );
-    // A valid word corrects it.
+    // A valid word corrects the value.
     run(&sandbox, "set pushback_level=light target_word_count=1000 audience=expert");
     says(&sandbox, &["pushback_level: light", "target_word_count: 1000", "audience: expert"]);
     assert_eq!(run(&sandbox, "doctor --json").json()["findings"], json!([]));
@@ -71,7 +71,7 @@ fn a_number_in_the_spelling_of_older_yaml_is_one_for_the_gates_and_keeps_its_spe
     says(&sandbox, &["target_word_count: 1200"]);
 }
 
-/// With artifacts beside it, `{}` is a lost state, never a new essay.
+/// If artifacts are beside it, `{}` is a lost state, never a new essay.
 #[test]
 fn a_state_of_nothing_but_braces_is_reconstructed_and_set_aside() {
     let sandbox = by_hand();
@@ -85,7 +85,7 @@ fn a_state_of_nothing_but_braces_is_reconstructed_and_set_aside() {
     assert!(aside.flatten().any(|entry| std::fs::read(entry.path()).unwrap() == b"{}\n"));
 }
 
-/// A path into the file is not the name of a field: setting it would change nothing there.
+/// A path into the file is not the name of a field: to set such a field would change nothing in the file.
 #[test]
 fn a_key_that_is_named_with_its_path_is_refused_with_the_name_alone() {
     let sandbox = started();
@@ -105,7 +105,7 @@ fn a_key_that_is_named_with_its_path_is_refused_with_the_name_alone() {
     says(&sandbox, &["calibration_notes: \"abc\"", "sources_verified: 3", "audience: \"expert\""]);
 }
 
-/// The paragraph in which somebody paused is where whoever resumes goes on.
+/// A session that is resumed continues with the paragraph that was in progress when it was paused.
 #[test]
 fn a_pause_frees_the_paragraph_that_was_begun_and_it_comes_first_afterwards() {
     let sandbox = in_stage_4();

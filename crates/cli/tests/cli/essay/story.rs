@@ -1,4 +1,4 @@
-//! An essay from start to end, by commands, by hand, and back a stage.
+//! An essay from start to end: by commands, by hand, and back a stage.
 
 use super::*;
 use crate::statuses;
@@ -120,7 +120,7 @@ fn a_finished_essay_is_reported_and_its_output_filled() {
     assert_eq!(run(&sandbox, "doctor --json").json()["findings"], serde_json::json!([]));
 }
 
-/// Every key can be set from the command line, and finds its line.
+/// Every key can be set from the command line, and changes its own line.
 #[test]
 fn free_fields_of_session_and_stage_are_set_by_name() {
     let sandbox = started();
@@ -165,7 +165,7 @@ fn free_fields_of_session_and_stage_are_set_by_name() {
     assert!(refused.stderr.contains("pushback_level"), "{}", refused.stderr);
 }
 
-/// A key that follows from the session, or is kept elsewhere, is not a field: the answer says what sets it,
+/// A key that follows from the session, or is stored elsewhere, is not a field: the answer says what sets it,
 /// and nothing changes.
 #[test]
 fn keys_that_are_no_fields_are_refused_with_what_sets_them() {
@@ -202,7 +202,7 @@ fn keys_that_are_no_fields_are_refused_with_what_sets_them() {
     assert_eq!(state(&sandbox), before);
 }
 
-/// The rest of the schema: fields of sections, claims and overrides.
+/// The other keys of the schema: fields of sections, claims and overrides.
 #[test]
 fn fields_of_sections_claims_and_overrides_are_set_by_name() {
     let sandbox = in_stage_4();
@@ -250,7 +250,7 @@ fn a_file_by_hand_is_shown_taken_in_and_kept_to_the_byte() {
     assert_eq!(sandbox.read(&file("session-state.yaml.bak")), BY_HAND);
 }
 
-/// Advanced by editing the file, as the pipeline's own prompts do.
+/// The stage is advanced by editing the file, as the pipeline's own prompts do.
 #[test]
 fn an_edit_is_shown_at_once_and_taken_in_by_the_next_command() {
     let sandbox = by_hand();
@@ -282,7 +282,7 @@ fn going_back_a_stage_archives_flags_and_logs_the_revision() {
     structured(&sandbox);
     argued(&sandbox);
     sandbox.write(&file("stage-1-thesis.md"), "# Thesis\nTowns make harbours.\n");
-    // The highest existing number counts, whoever made it: none is reused.
+    // The highest existing number counts, whoever created the file: no number is used again.
     sandbox.write(&file("stage-2-outline.v6.md"), "older\n");
     let seen =
         run(&sandbox, "revisit thesis_development --impact moderate --reason reworded --dry-run").stdout;
@@ -326,7 +326,8 @@ fn a_minor_change_flags_what_comes_after_and_archives_none_of_it() {
     says(&sandbox, &["impact: \"minor\"\n    reason: \"clearer\"\n    downstream_archived: []"]);
 }
 
-/// Two archives in one revision are one step: both or neither, wherever the program ends.
+/// Two files that one revision archives are one step: both are archived or neither, wherever the program
+/// ends.
 #[test]
 fn archives_of_one_revision_are_all_there_or_none() {
     let words = ["revisit", "essay_structuring", "--impact", "major", "--reason", "anew", "--yes"];
@@ -382,14 +383,14 @@ fn a_day_of_quiet_pauses_and_a_week_warns() {
     assert!(warned.contains("leftoff resume") && warned.contains("leftoff abandon"), "{warned}");
     run(&sandbox, "resume");
     sandbox.at("2026-11-25T11:00:00Z");
-    // Its file says in progress; resuming it counts as activity.
+    // The file says in progress, and resuming the session is activity.
     run(&sandbox, "resume");
     says(&sandbox, &["last_activity: \"2026-11-25T11:00:00Z\"", "status: \"in_progress\"  #"]);
     run(&sandbox, &format!("abandon {FOLDER}"));
     says(&sandbox, &["status: \"abandoned\"  #"]);
 }
 
-/// Nobody has adopted the session: its file's last activity counts.
+/// Nobody has adopted the session: the last activity in its file counts.
 #[test]
 fn a_file_that_lay_for_a_day_counts_as_paused() {
     let sandbox = by_hand();
@@ -401,7 +402,7 @@ fn a_file_that_lay_for_a_day_counts_as_paused() {
     says(&sandbox, &["status: in_progress\n", "# Ada's essay"]);
 }
 
-/// Imported, and exported to its own files and to JSON; the original files are left alone.
+/// A session is imported, and exported to its own files and to JSON; the original files stay as they are.
 #[test]
 fn a_session_is_imported_and_exported_with_nothing_lost() {
     let sandbox = by_hand();

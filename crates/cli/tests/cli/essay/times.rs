@@ -1,4 +1,4 @@
-//! Completion times of stages, from the file.
+//! Completion times of stages come from the file.
 
 use super::*;
 

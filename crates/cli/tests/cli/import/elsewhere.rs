@@ -1,4 +1,5 @@
-//! Sessions of another project that keep their layout: all their files come, under a free name.
+//! Sessions imported from another project that keep their layout: all of their files are copied, under a free
+//! name.
 
 use super::{OLD, REVIEW, json_at, one_of_each};
 use crate::fresh;
@@ -8,7 +9,7 @@ use testkit::Sandbox;
 const FOLDER: &str = ".workflow/WFS-oauth";
 const REGISTRY: &str = ".workflow/session_status.jsonl";
 
-/// A project with one Claude-Code-Workflow session, active there.
+/// A project with one Claude-Code-Workflow session, which is active in that project.
 fn workflow(plan: &str) -> Sandbox {
     let sandbox = fresh();
     sandbox.write(
@@ -130,7 +131,7 @@ fn sessions_of_every_layout_come_whole_from_another_project() {
     assert_eq!(list["sessions"].as_array().unwrap().len(), 4, "{list}");
 }
 
-/// A number refers to the last list; one with leading zeros is the end of an id.
+/// A number refers to the last list; a number with leading zeros is the end of an id.
 #[test]
 fn an_import_pauses_nothing_and_moves_no_number() {
     let (elsewhere, sandbox) = (workflow("# Plan\n"), fresh());

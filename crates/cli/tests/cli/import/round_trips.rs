@@ -1,5 +1,5 @@
-//! Every kind of foreign session, imported into another project and exported to its own layout again: it
-//! reads the same as before, and the tool's own data is still there.
+//! Every kind of foreign session, imported into another project and exported to its own layout again: it has
+//! the same content as before, and the tool's own data is still there.
 
 use crate::fresh;
 use serde_json::{Value, json};
@@ -14,8 +14,8 @@ pub(super) struct Case {
     theirs: &'static [&'static str],
 }
 
-/// The part of an export that must survive. An imported session is paused and changed then; nothing else may
-/// differ.
+/// The part of an export that must survive. An imported session is paused and changed at the time of the
+/// import, which is left out.
 fn told(export: &Value) -> Value {
     let keys = [
         "session_id",
@@ -45,8 +45,8 @@ fn told(export: &Value) -> Value {
     told
 }
 
-/// Fails with the differences only. A fact without its own time gets the file's modification time: those two
-/// times are equal.
+/// Compares two exports, and fails with the differences only. A fact without a time of its own gets the
+/// file's modification time, so two of these times count as equal.
 #[track_caller]
 pub(super) fn same(one: &Value, other: &Value, what: &str) {
     fn differing(one: &Value, other: &Value, at: &str, found: &mut Vec<String>) {
@@ -94,7 +94,7 @@ fn comes_back(case: &Case) {
     here.run(["import", &from]).ok();
     let imported = here.run(["export", "--session", id]).ok().json();
     same(&imported, &before, &format!("{} as it is imported", case.path));
-    // The log has everything: the tool's own state no longer matters.
+    // The log has everything, so the tool's own state is not needed any more.
     let is_document = |path: &str| Path::new(path).extension().is_some_and(|ending| ending == "md");
     for (path, _) in case.files.iter().filter(|(path, _)| !is_document(path)) {
         std::fs::remove_file(there.path(path)).unwrap();
@@ -159,7 +159,7 @@ fn reviews_and_maps_come_back_whole_with_their_rounds() {
     let map = json!({"workflow_type": "map", "status": "active", "current_phase": "flow-analysis", "phase_number": 3,
         "current_map_run": 1, "map_started_at": "2026-11-14T09:30:00Z"});
     comes_back(&ocr(&map, &["discovered-standards.md", "map/runs/run-1/topology.md"]));
-    // An early release: no status, no rounds.
+    // A session of an early release has no status and no rounds.
     comes_back(&ocr(&json!({"current_phase": "reviews", "phase_number": 4}), &["reviews/principal-1.md"]));
 }
 
@@ -222,7 +222,7 @@ fn workflows_come_back_whole_with_their_tasks() {
     let done = json!({"current_phase": "COMPLETE", "status": "completed", "completed_at": "2026-11-02T11:00:00Z",
         "progress": {"completed_phases": ["PLAN", "IMPLEMENT", "REVIEW"], "current_tasks": []}});
     comes_back(&ccw(folder, &done, &tasks[2..3]));
-    // Later releases: the folder is the state.
+    // In later releases, the folder says whether a session is active.
     comes_back(&ccw(".workflow/active/WFS-csv", &implementing, &tasks));
     comes_back(&ccw(".workflow/archives/WFS-csv", &done, &tasks[2..3]));
 }
@@ -383,7 +383,7 @@ fn a_session_that_stays_in_its_files_is_exported_as_they_are_to_the_byte() {
         for (path, text) in &case.files {
             assert_eq!(sandbox.read(&format!("out/{path}")), *text, "{path}");
         }
-        // Also once leftoff has adopted and written it.
+        // This also holds after leftoff has adopted and written the session.
         sandbox.run(["note", "remember", "--session", id.as_str().unwrap()]).ok();
         sandbox.run(["export", "--layout", case.layout, "again", "--session", id.as_str().unwrap()]).ok();
         for (path, _) in &case.files {
@@ -403,12 +403,12 @@ fn a_session_that_lay_for_long_before_its_import_is_no_more_paused_in_its_files_
         sandbox.run(["note", "remember", "--session", "s"]).ok();
         sandbox.run(["export", "--layout", "praxis", "out", "--session", "s"]).ok();
         assert_eq!(sandbox.read(&format!("out/{path}")), case.files[0].1, "{path}");
-        // A pause requested since then counts.
+        // A pause that was requested since then counts.
         sandbox.run(["resume", "s"]).ok();
         sandbox.run(["pause", "--session", "s", "--reason", "lunch"]).ok();
         sandbox.run(["export", "--layout", "praxis", "later", "--session", "s"]).ok();
         let later: Value = serde_json::from_str(&sandbox.read(&format!("later/{path}"))).unwrap();
-        // Version 2 has no other place for it.
+        // Version 2 of the format has no other place for the lifecycle.
         let ours = if path.contains("workflow") { &later["metadata"]["leftoff"] } else { &later };
         assert_eq!(ours["lifecycle"]["paused"], true, "{path}");
     }

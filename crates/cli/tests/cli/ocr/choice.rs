@@ -1,9 +1,9 @@
-//! Session, workflow, round and position: read from files that nobody adopted.
+//! Session, workflow, round and position, as read from files that nobody has adopted.
 
 use super::*;
 use serde_json::json;
 
-/// Each session in `list`: workflow, phase and lifecycle, by id.
+/// The workflow, phase and lifecycle of each session in `list`, by id.
 fn listed(sandbox: &Sandbox) -> BTreeMap<String, (String, String, String)> {
     let list = sandbox.run(["list", "--all", "--json"]).ok().json();
     let text = |line: &Value, key: &str| line[key].as_str().unwrap().to_owned();
@@ -40,7 +40,7 @@ fn every_phase_and_number_of_both_workflows_is_read() {
 #[test]
 fn files_of_every_era_are_read_without_a_warning() {
     let sandbox = project();
-    // 1.0: the branch, completed phases, reviewers; phase 2 under another name; no status.
+    // Release 1.0: a branch, completed phases, reviewers; phase 2 under another name; no status.
     foreign(
         &sandbox,
         "one",
@@ -48,7 +48,7 @@ fn files_of_every_era_are_read_without_a_warning() {
             "phase_number": 2, "completed_phases": ["context"], "started_at": NOW,
             "reviewers": { "assigned": ["security-1"], "complete": [] } }),
     );
-    // Before 1.2.0: a round's files are in the session's folder itself.
+    // Before 1.2.0, the files of a round are directly in the session's folder.
     foreign(
         &sandbox,
         "flat",
@@ -56,7 +56,7 @@ fn files_of_every_era_are_read_without_a_warning() {
     );
     sandbox.write(".ocr/sessions/flat/reviews/security-1.md", "## Finding: one\n");
     sandbox.write(".ocr/sessions/flat/final.md", "Merge it.\n");
-    // A map's own word for its end, and a closing write that drops its start.
+    // A map whose end has a name of its own, and a closing write that drops its start.
     foreign(
         &sandbox,
         "map",
@@ -297,7 +297,7 @@ fn a_session_in_files_is_not_torn_out_of_its_worktree() {
         assert!(refused.stderr.contains("belong to another worktree"), "{}", refused.stderr);
         assert!(refused.stderr.contains(&format!("leftoff resume {ID} --project ")), "{}", refused.stderr);
     }
-    // A branch reviewed on the same day in another worktree is another review.
+    // A review of the same branch on the same day in another worktree is another review.
     let begun =
         sandbox.run(["--project", &there, "start", "--layout", "ocr", "--id", ID, "--json"]).ok().json();
     assert_ne!(begun["session_id"], ID);
@@ -549,11 +549,11 @@ fn commands_that_are_printed_mean_the_session_that_was_named() {
 #[test]
 fn only_another_session_that_one_can_go_on_with_is_called_similar() {
     let said = |sandbox: &Sandbox| sandbox.run(["start", "--layout", "ocr"]).ok().stderr;
-    // The requirements existed before the session.
+    // The requirements were there before the session.
     let sandbox = project();
     artifact(&sandbox, "requirements.md", "R\n");
     assert!(!said(&sandbox).contains("similar"), "it is no other than itself");
-    // Its position is unknown.
+    // The position of this session is unknown.
     let sandbox = project();
     sandbox.write(".ocr/sessions/2026-11-13-feature-login/state.json", "{");
     assert!(!said(&sandbox).contains("similar"), "nobody could go on with it");
@@ -571,14 +571,14 @@ fn only_another_session_that_one_can_go_on_with_is_called_similar() {
     sandbox.run(["switch", "2026-11-13-feature-login"]).ok();
 }
 
-/// The state of one of two sessions, and whether it is in our log.
+/// The state of one of two sessions, and whether the session is in the log.
 #[derive(Debug, Clone, Copy)]
 enum Stands {
-    /// Only in files.
+    /// The session is only in files.
     Theirs,
     TheirsClosed,
     TheirsBroken,
-    /// In our log.
+    /// The session is in the log.
     Ours,
     OursPaused,
     OursClosed,
@@ -587,8 +587,8 @@ enum Stands {
 const OLD: &str = "2026-11-10-old";
 const NEW: &str = "2026-11-12-new";
 
-/// Puts one of them in this state. A session in our log changed at this moment; one only in files at half
-/// past nine.
+/// Puts one session into this state. A session in the log changed at this moment, one that is only in files
+/// at half past nine.
 fn make(sandbox: &Sandbox, id: &str, stands: Stands, moment: &str) {
     let earlier = "2026-11-14T09:30:00Z";
     match stands {
@@ -611,7 +611,8 @@ fn make(sandbox: &Sandbox, id: &str, stands: Stands, moment: &str) {
 #[test]
 fn which_of_two_is_meant_whoever_has_them_and_however_they_stand() {
     use Stands::{Ours, OursClosed, OursPaused, Theirs, TheirsBroken, TheirsClosed};
-    // The older by name, the newer by name, the chosen one. Ours are changed in this order, the newer last.
+    // The state of the session that is older by name, that of the newer one, and which of them is chosen.
+    // Sessions in the log are changed in this order, the newer one last.
     let table = [
         (Theirs, Theirs, NEW),
         (Theirs, TheirsClosed, OLD),
@@ -625,7 +626,7 @@ fn which_of_two_is_meant_whoever_has_them_and_however_they_stand() {
         (Ours, Ours, NEW),
         (Ours, OursPaused, NEW),
         (Ours, OursClosed, OLD),
-        // A paused one hides no later active one.
+        // A paused session does not hide a later active one.
         (OursPaused, Theirs, NEW),
         (OursPaused, TheirsClosed, OLD),
         (OursPaused, TheirsBroken, OLD),
@@ -652,7 +653,7 @@ fn which_of_two_is_meant_whoever_has_them_and_however_they_stand() {
         assert_eq!(marked.len(), 1, "{old:?}, {new:?}: {list}");
         assert_eq!(marked[0]["session_id"], expected, "{old:?}, {new:?}");
     }
-    // Both ours, when the older one was changed last.
+    // Both sessions are in the log, and the older one was changed last.
     for (old, new, expected) in [
         (Ours, Ours, OLD),
         (OursPaused, Ours, NEW),

@@ -1,5 +1,5 @@
-//! A file that calls a review finished never overrules what is known here, and whoever obeys the brief never
-//! closes it over a failed gate or an open item.
+//! A file that calls a review finished never overrules the log, and an agent that obeys the brief never
+//! closes the review over a failed gate or an open item.
 
 use super::*;
 use serde_json::json;
@@ -19,7 +19,7 @@ fn close_in_file(sandbox: &Sandbox) {
     edit(sandbox, &json!({ "status": "closed", "current_phase": "complete", "phase_number": 8 }));
 }
 
-/// The first three phases are verified.
+/// A review whose first three phases are verified.
 fn at_reviews() -> Sandbox {
     let sandbox = begun();
     artifact(&sandbox, "discovered-standards.md", "S\n");
@@ -30,7 +30,7 @@ fn at_reviews() -> Sandbox {
     sandbox
 }
 
-/// One reviewer is missing, the gate found that, and the file calls the session closed.
+/// A review of which one reviewer is missing, as its gate found, and whose file calls the session closed.
 fn closed_over_a_missing_reviewer() -> Sandbox {
     let sandbox = at_reviews();
     for reviewer in ["security-1", "testing-1"] {
@@ -56,7 +56,7 @@ fn b1_reopening_goes_on_at_the_failed_gate_and_closing_needs_a_person() {
     assert_eq!(state(&sandbox)["current_phase"], "reviews", "its file says so, too");
     as_agent(&sandbox, "close").code(4);
     as_agent(&sandbox, "close --force").code(6);
-    // The work is done as anywhere else; what was reviewed before is not asked for again.
+    // The missing work is done; reviews that exist are not asked for again.
     artifact(&sandbox, "rounds/round-1/reviews/testing-1.md", "## Finding 2\n");
     as_agent(&sandbox, "item done testing-1").ok();
     let view = as_agent(&sandbox, "advance --phase reviews --json").ok().json();
@@ -66,7 +66,7 @@ fn b1_reopening_goes_on_at_the_failed_gate_and_closing_needs_a_person() {
 
 #[test]
 fn b1_a_finished_run_is_not_closed_over_a_contested_phase_or_an_open_item_without_a_person() {
-    // A log of an earlier version: reopened with its claims.
+    // In the log of an earlier version, the session is reopened with its claims.
     let sandbox = at_reviews();
     as_agent(&sandbox, "advance --phase reviews").code(5);
     edit(&sandbox, &json!({ "current_phase": "complete", "phase_number": 8 }));
@@ -92,7 +92,7 @@ fn b1_a_session_closed_over_mere_claims_is_not_called_finished() {
     assert_eq!(view["closed_over"], "aggregation");
     as_agent(&sandbox, &format!("reopen {ID}")).ok();
     assert_eq!(next(&sandbox)["command"], "leftoff advance --phase aggregation");
-    // An item of ours that a finished phase left open counts, too.
+    // An open item that leftoff has in a finished phase counts, too.
     let sandbox = at_reviews();
     artifact(&sandbox, "rounds/round-1/reviews/security-1.md", "## Finding 1\n");
     as_agent(&sandbox, "item add security-1 --id security-1").ok();
@@ -125,7 +125,7 @@ fn b1_a_claimed_last_phase_is_not_done_over_gates_that_failed() {
         let refused = as_agent(&sandbox, &format!("advance --phase {phase}")).code(4).stderr;
         assert!(refused.contains("phase 'discourse' comes first"), "{refused}");
     }
-    // A command that would be refused is not offered.
+    // The brief does not offer a command that would be refused.
     let text = as_agent(&sandbox, "brief").ok().stdout;
     assert!(text.contains("leftoff advance --phase discourse"), "{text}");
     assert!(
@@ -182,7 +182,7 @@ fn t3_an_edit_that_is_not_taken_in_yet_is_no_tampering() {
     assert_ne!(head(&sandbox), before);
 }
 
-/// The state is the truth for the phase: a command of ours does not move it.
+/// The state decides the phase, and a command of leftoff does not change that.
 #[test]
 fn o11_a_review_closed_in_the_middle_stays_at_its_phase_and_is_reopened_there() {
     for is_known in [true, false] {

@@ -1,4 +1,4 @@
-//! Lists by status where only the files say how a session ended.
+//! Lists by status, if only files say how a session ended.
 
 use crate::fresh;
 use serde_json::{Value, json};

@@ -9,10 +9,10 @@ fn at_reviews() -> Value {
         "round_started_at": "2026-11-14T09:00:00Z", "updated_at": "2026-11-14T09:50:00Z" })
 }
 
-/// More than is looked at.
+/// More files than leftoff looks at.
 const TOO_MANY: usize = 10_050;
 
-/// So many files that a reader in directory order reaches the state too late.
+/// Creates so many files that a reader in directory order comes to the state too late.
 fn fill(sandbox: &Sandbox, folder: &str) {
     let folder = sandbox.path(&format!("{FOLDER}/{folder}"));
     std::fs::create_dir_all(&folder).unwrap();

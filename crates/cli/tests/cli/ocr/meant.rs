@@ -1,17 +1,17 @@
-//! The intention behind a partial change of state.json, clocks, and unknown values: kept until their subject
-//! changes, and then archived.
+//! The intention behind a partial change of state.json, clocks, and unknown values, which are kept until what
+//! they describe changes, and then archived.
 
 use super::*;
 use serde_json::json;
 
-/// A session at its reviews, as its own tool has it.
+/// The state of a session at its reviews, as the tool writes it.
 fn at_reviews() -> Value {
     json!({ "session_id": ID, "status": "active", "workflow_type": "review", "current_phase": "reviews",
         "phase_number": 4, "current_round": 1, "started_at": "2026-11-14T09:00:00Z",
         "round_started_at": "2026-11-14T09:00:00Z", "updated_at": "2026-11-14T09:50:00Z" })
 }
 
-/// The session with these changes, adopted.
+/// An adopted session with these changes of its state.
 fn taken_in(changes: &Value) -> Sandbox {
     let sandbox = project();
     foreign(&sandbox, ID, &at_reviews());
@@ -36,7 +36,7 @@ fn clock(sandbox: &Sandbox) -> String {
     shown.lines().nth(1).unwrap().split("    ").next().unwrap().to_owned()
 }
 
-/// State as the tool writes it at a start: without a time.
+/// Writes the state as the tool does when it starts a session: without a time.
 fn beginning(sandbox: &Sandbox, fields: &Value, moment: &str) {
     sandbox.at(moment);
     let mut all = json!({ "session_id": ID, "status": "active", "phase_number": 1, "updated_at": moment });
@@ -250,7 +250,7 @@ fn a_round_in_which_somebody_writes_files_or_commands_is_not_stalled() {
     artifact_at(&sandbox, "rounds/round-1/reviews/design-1.md", "x", "2026-11-14T11:29:00Z");
     assert_eq!(status(), "active");
 
-    // Phases of one minute each: the next one takes longer than usual, and is not stalled for that.
+    // Each phase took one minute: the next one takes longer than usual, but is not stalled because of that.
     let sandbox = begun();
     sandbox.at("2026-11-14T10:01:00Z");
     artifact_at(&sandbox, "discovered-standards.md", "S\n", "2026-11-14T10:01:00Z");

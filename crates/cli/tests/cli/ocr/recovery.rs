@@ -1,5 +1,5 @@
-//! From a damaged file back to a session, source by source; `doctor` reports, `repair` fixes, nothing is
-//! lost.
+//! A damaged file becomes a session again, from one source after the other; `doctor` reports, `repair` fixes,
+//! and nothing is lost.
 
 use super::*;
 use serde_json::json;
@@ -8,7 +8,7 @@ fn damage(sandbox: &Sandbox) {
     sandbox.write(&format!("{FOLDER}/state.json"), "{\"session_id\": \"2026-11");
 }
 
-/// Findings of `doctor`, which changed nothing.
+/// The findings of `doctor`, which must change nothing.
 fn doctor(sandbox: &Sandbox, code: i32) -> Value {
     let before = everything(sandbox.folder());
     let found = sandbox.run(["doctor", "--json"]).code(code).json()["findings"].clone();
@@ -16,7 +16,7 @@ fn doctor(sandbox: &Sandbox, code: i32) -> Value {
     found
 }
 
-/// Repairs, checks that nothing is lost, and that repeating it changes nothing.
+/// Repairs the session, and checks that nothing is lost, and that another repair changes nothing.
 fn repaired(sandbox: &Sandbox) -> String {
     let before = everything(&sandbox.path(".ocr"));
     let said = sandbox.run(["repair"]).ok();
@@ -187,7 +187,7 @@ fn a_folder_that_holds_nothing_of_a_session_is_none() {
     let list = sandbox.run(["list", "--all", "--json"]).ok().json();
     assert_eq!(list["sessions"].as_array().unwrap().len(), 1, "{list}");
     assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], ID);
-    // The backup is enough to recognise one.
+    // A backup is enough to recognise a session.
     sandbox.write(".ocr/sessions/zz-kept/state.json.bak", &sandbox.read(&format!("{FOLDER}/state.json")));
     let list = sandbox.run(["list", "--all", "--json"]).ok().json();
     assert_eq!(list["sessions"].as_array().unwrap().len(), 2, "{list}");
@@ -337,7 +337,7 @@ fn a_folder_that_was_taken_away_comes_back_when_a_person_asks_for_it() {
     sandbox.run(["repair", "--session", ID]).ok();
     assert_eq!(state(&sandbox)["current_phase"], "context");
     sandbox.run(["note", "x"]).ok();
-    // A missing file in an existing folder is rewritten.
+    // A file that is missing in an existing folder is written again.
     std::fs::remove_file(sandbox.path(FOLDER).join("state.json")).unwrap();
     sandbox.run(["note", "y"]).ok();
     assert_eq!(state(&sandbox)["current_phase"], "context");

@@ -1,4 +1,4 @@
-//! Further demands of the format: rounds by folder, finished reviewers, durations, and a newer release of the
+//! Further rules of the format: rounds by folder, finished reviewers, durations, and a newer release of the
 //! tool.
 
 use super::*;
@@ -31,7 +31,7 @@ fn o14_a_newer_release_that_keeps_its_state_in_a_database_is_told_wherever_the_t
     assert!(found.contains(said) && found.contains("ocr state transition"), "{found}");
     let brief = sandbox.run(["brief", "--json"]).ok().stdout;
     assert!(brief.contains("kept_elsewhere"), "{brief}");
-    // Our own session is not affected.
+    // leftoff's own session is not affected.
     sandbox.run(["start", "--id", "ours"]).ok();
     assert!(!sandbox.run(["status"]).ok().stderr.contains(said));
     assert_eq!(sandbox.read(".ocr/data/ocr.db"), "SQLite format 3\0");
@@ -174,7 +174,7 @@ fn o9_of_two_workflows_the_finished_one_keeps_its_time() {
     sandbox.at("2026-11-14T12:00:00Z");
     let shown = screen(&sandbox, &[]);
     assert!(shown.contains("Review  Round 1  2h 0m 0s") && shown.contains("Map  Run 1  20m 0s"), "{shown}");
-    // The tool closes the review by its template, without a workflow or the round's start.
+    // The tool closes the review with its template, which has no workflow and no start of the round.
     foreign(
         &sandbox,
         ID,
@@ -322,7 +322,7 @@ fn o13_a_later_round_takes_the_context_that_rounds_share() {
     assert_eq!((&state(&sandbox)["current_round"], &state(&sandbox)["phase_number"]), (&2.into(), &4.into()));
 }
 
-/// `active` is in progress, and can be resumed; also after our own commands have taken it in.
+/// `active` means that a session is in progress and can be resumed, also after commands have adopted it.
 #[test]
 fn o1_an_active_session_can_be_resumed_before_and_after_it_was_adopted() {
     let sandbox = project();

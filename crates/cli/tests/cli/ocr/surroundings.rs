@@ -1,4 +1,4 @@
-//! Foreign files beside a session's own, and what must never follow from them.
+//! Foreign files beside those of a session, and conclusions that must never be drawn from them.
 
 use super::*;
 use serde_json::json;
@@ -8,7 +8,7 @@ fn the_backup_of_somebodys_editor_is_no_edit() {
     let sandbox = begun();
     artifact(&sandbox, "discovered-standards.md", "S\n");
     sandbox.run(["advance"]).ok();
-    // An editor that keeps its own backup: two edits, and the first one is in `.bak`.
+    // An editor keeps a backup of its own: after two edits, the first one is in `.bak`.
     edit(&sandbox, &json!({ "current_phase": "analysis", "phase_number": 3 }));
     let first = sandbox.read(&format!("{FOLDER}/state.json"));
     std::fs::remove_file(sandbox.path(&format!("{FOLDER}/state.json.bak"))).unwrap();
@@ -19,7 +19,7 @@ fn the_backup_of_somebodys_editor_is_no_edit() {
     assert_eq!(phase(&sandbox.run(["status", "--json"]).ok().json()), "reviews");
 }
 
-/// A writer with the file open writes to it after ours replaced it: that is now in the backup.
+/// A writer that has the file open writes to it after leftoff replaced it, so the edit is in the backup.
 #[test]
 fn what_is_written_late_into_our_own_backup_is_taken_in() {
     let sandbox = begun();
@@ -131,12 +131,12 @@ fn starting_a_session_that_is_finished_names_the_way_to_its_next_round() {
     sandbox.run(["close", "--force", "--session", ID]).ok();
     hinted(&sandbox);
     sandbox.run(["round", "--session", ID]).ok();
-    // An active one is continued.
+    // An active session is continued.
     let said = sandbox.run(["start", "--layout", "ocr"]).code(4).stderr;
     assert!(said.contains(&format!("leftoff resume {ID}")), "{said}");
 }
 
-/// The program in another folder than the sandbox's project.
+/// Runs the program in another folder than the sandbox's project.
 fn run_in(sandbox: &Sandbox, folder: &std::path::Path, words: &[&str]) -> testkit::Ran {
     let there = folder.display().to_string();
     sandbox.run(["--project", &there].into_iter().chain(words.iter().copied()))

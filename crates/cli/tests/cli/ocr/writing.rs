@@ -1,9 +1,9 @@
-//! Our own writes: state.json as the tool's reader expects it, and nothing where it would count it.
+//! leftoff's own writes: state.json as the tool's reader expects it, and no file that the tool would count.
 
 use super::*;
 use serde_json::json;
 
-/// Each phase's files, in order.
+/// The files of each phase of a review, in order.
 const REVIEW_FILES: [&str; 8] = [
     "discovered-standards.md",
     "context.md",
@@ -15,7 +15,7 @@ const REVIEW_FILES: [&str; 8] = [
     "",
 ];
 
-/// Completes every phase by `advance` alone; returns the phases and numbers in the file.
+/// Completes every phase by `advance` alone. Returns the phases and numbers that were in the file.
 fn walked(sandbox: &Sandbox, files: &[&str]) -> Vec<(String, u64)> {
     let mut seen = Vec::new();
     for (minute, file) in files.iter().enumerate() {
@@ -91,7 +91,7 @@ fn a_map_goes_through_its_phases_and_stays_active() {
     ] {
         let sandbox = project();
         if requirements {
-            // Requirements come with the change: they exist before the session does.
+            // Requirements come with the change, so they exist before the session does.
             sandbox.run(["start", "map", "--layout", "ocr"]).ok();
             artifact(&sandbox, "requirements.md", "R1\n");
         } else {
@@ -396,7 +396,8 @@ fn a_map_or_a_round_whose_beginning_is_undone_is_gone_from_the_file() {
     sandbox.run(["redo"]).ok();
     assert_eq!(but_updated(state(&sandbox)), but_updated(with_map), "it is brought back");
 
-    // A second map, undone from the active review: the first one's number and clock are back.
+    // The start of a second map is undone in an active review: the number and the start time of the first map
+    // are restored.
     artifact_at(&sandbox, "map/runs/run-1/map.md", "M\n", "2026-11-14T10:12:00Z");
     sandbox.run(["run", "start", "review"]).ok();
     sandbox.run(["checkpoint", "-m", "one map"]).ok();
@@ -410,7 +411,7 @@ fn a_map_or_a_round_whose_beginning_is_undone_is_gone_from_the_file() {
         (&"review".into(), &1.into(), &"2026-11-14T10:10:00Z".into())
     );
 
-    // A foreign map entry stays, whatever is undone.
+    // An entry for a map that the tool wrote stays, whatever is undone.
     let sandbox = begun();
     edit(&sandbox, &json!({ "current_map_run": 1, "map_started_at": NOW }));
     sandbox.run(["note", "a word"]).ok();
@@ -428,7 +429,7 @@ fn a_clock_that_steps_back_writes_no_time_before_another() {
     sandbox.run(["advance"]).ok();
     assert_eq!(state(&sandbox)["updated_at"], "2026-11-14T10:40:00Z");
     let time = |key: &str| state(&sandbox)[key].as_str().unwrap().to_owned();
-    // Back to before its last change, then to before its start.
+    // The first undo goes back to before the last change, the second to before the start.
     for (moment, words) in [
         ("2026-11-14T10:20:00Z", &["skip", "--reason", "x"][..]),
         ("2026-11-14T08:00:00Z", &["run", "start", "map"]),

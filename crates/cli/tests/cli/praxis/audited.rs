@@ -1,9 +1,9 @@
-//! Former defects as a user sees them: names, idle time, errors, evidence, numbers.
+//! Former defects as a user noticed them: names, idle time, errors, evidence, numbers.
 
 use super::*;
 use testkit::Ran;
 
-/// The workflow with a description and purposes; the gate of its second phase requires coverage.
+/// Gives the workflow a description and purposes, and its second phase a gate that requires coverage.
 pub(super) fn describe(sandbox: &Sandbox, strict: bool) {
     sandbox.write(
         METADATA,
@@ -29,7 +29,7 @@ pub(super) fn described() -> Sandbox {
     sandbox
 }
 
-/// The first format with other values.
+/// A project with a session in the first format, with other values.
 fn old_with(change: impl FnOnce(&mut Value)) -> Sandbox {
     let sandbox = fresh();
     sandbox.at("2026-11-14T11:00:00Z");
@@ -104,8 +104,8 @@ fn p4_evidence_that_the_tool_recorded_is_held_against_the_gate() {
     assert!(brief.contains("coverage=65"), "{brief}");
 }
 
-/// The file calls a phase completed whose checkpoint failed, or whose evidence the gate refuses: the brief
-/// says what was found, not only that it is unverified.
+/// The file calls a phase completed although its checkpoint failed, or the gate refuses its evidence: the
+/// brief says what was found, not only that the phase is unverified.
 #[test]
 fn p4_a_phase_that_failed_and_was_called_completed_is_shown_with_its_evidence() {
     for (checkpoint, said) in
@@ -167,7 +167,7 @@ fn p6_pauses_and_how_often_it_was_resumed_are_in_the_brief() {
     assert!(text.contains("Resumed once, paused 30 min in all."), "{text}");
 }
 
-/// Choosing an active session among several is no resume: nothing was paused.
+/// Choosing an active session among several does not resume it, because nothing was paused.
 #[test]
 fn p6_an_active_session_that_is_chosen_was_not_resumed() {
     let sandbox = old_with(|_| ());
@@ -182,7 +182,7 @@ fn p6_an_active_session_that_is_chosen_was_not_resumed() {
     assert!(!brief.contains("Resumed"), "{brief}");
 }
 
-/// A list says how an active session stands.
+/// A list says what the status of an active session is.
 #[test]
 fn list_says_that_a_checkpoint_failed_in_any_spelling_of_the_word() {
     let sandbox = described();
@@ -201,7 +201,7 @@ fn list_says_that_a_checkpoint_failed_in_any_spelling_of_the_word() {
     }
 }
 
-/// The tool's definitions alone show that it is at work here.
+/// The tool's definitions alone show that the project uses the tool.
 #[test]
 fn start_takes_a_workflow_that_only_the_tools_definitions_have() {
     let sandbox = fresh();
@@ -231,13 +231,13 @@ fn p8_the_beginning_of_an_id_may_be_digits_alone() {
     let seen = sandbox.run(["status", "--json", "--session", "78974205"]).ok().json();
     assert_eq!(seen["session_id"], "78974205-58a4-4d8c-9a57-0d5c3a1b7e90");
     sandbox.run(["note", "seen", "--session", "7897"]).ok();
-    // A number that a list shows comes first.
+    // Digits that are a number in the list mean that number first.
     let first = sandbox.run(["status", "--json", "--session", "1"]).ok().json();
     assert!(first["session_id"].is_string());
     sandbox.run(["status", "--session", "4205"]).code(3);
 }
 
-/// Version 2 writes its own words before the id.
+/// In version 2, the name of a file has words before the id.
 #[test]
 fn p8_digits_begin_an_id_of_version_2_as_well() {
     let sandbox = fresh();
@@ -308,7 +308,8 @@ fn p9_a_definition_that_grew_is_nothing_for_the_doctor_and_a_specification_gives
     sandbox.run(["doctor"]).ok();
 }
 
-/// Nobody has adopted it yet: a new conversation is told of it all the same, and writes nothing into its file.
+/// Nobody has adopted the session yet: a new conversation learns of it all the same, without a write to its
+/// file.
 #[test]
 fn p2_a_new_conversation_is_told_of_a_session_that_only_files_tell_of() {
     let sandbox = old_with(|_| ());

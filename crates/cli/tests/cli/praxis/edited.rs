@@ -1,4 +1,4 @@
-//! Edits, ways back and failures that were left behind, as status, brief and verify tell them.
+//! Edits, rollbacks and failures that were left behind, as `status`, `brief` and `verify` show them.
 
 use super::audited::{describe, described};
 use super::*;
@@ -15,7 +15,8 @@ fn markdown(sandbox: &Sandbox) -> String {
     sandbox.run(["brief", "--format", "markdown"]).ok().stdout
 }
 
-/// A phase without a gate is done when somebody says so here; an edit of the file is nobody's word.
+/// A phase without a gate is done when a command says so; an edit of the file does not count as such a
+/// statement.
 #[test]
 fn b2_a_phase_without_a_gate_that_an_edit_calls_done_is_claimed() {
     let sandbox = described();
@@ -39,7 +40,7 @@ fn b2_a_phase_without_a_gate_that_an_edit_calls_done_is_claimed() {
     assert!(!markdown(&sandbox).contains("Unverified"));
 }
 
-/// An edit that goes back keeps the phases that were done here before it.
+/// An edit that goes back keeps phases that commands completed before it.
 #[test]
 fn b2_a_phase_that_was_done_here_stays_done_when_an_edit_goes_back() {
     let sandbox = described();
@@ -95,7 +96,7 @@ fn left_in_phase_1(fields: &mut Value) {
 
 const MISSING: &str = "- coverage-enough: coverage=65, needs lambda x: x >= 80";
 
-/// The tool went on although a checkpoint had failed.
+/// The tool continued although a checkpoint had failed.
 #[test]
 fn p4_a_failed_phase_that_was_left_is_marked_alone_and_keeps_its_checks() {
     let before = described();
@@ -106,7 +107,7 @@ fn p4_a_failed_phase_that_was_left_is_marked_alone_and_keeps_its_checks() {
     sandbox.write(FILE, &before.read(FILE));
     let status = sandbox.run(["status"]).ok().stdout;
     assert!(status.contains("[!] 1 Testing") && status.contains("[>] 2 Release"), "{status}");
-    // The failed phase comes first.
+    // The failed phase must be completed first.
     sandbox.run(["advance", "--phase", "2"]).code(4);
     let brief = markdown(&sandbox);
     assert!(brief.contains("Phase 1 of 3, **Testing**") && brief.contains(MISSING), "{brief}");

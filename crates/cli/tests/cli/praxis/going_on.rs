@@ -33,7 +33,7 @@ fn a_session_of_unknown_length_goes_on_to_a_next_phase_and_ends_only_by_being_cl
     sandbox.run(["close", "--session", ID]).ok();
     let closed = sandbox.run(["show", ID]).ok().stdout;
     assert!(!closed.contains("run start"), "its workflow is not known: {closed}");
-    // The phase after the last one is how its format ends, and no finding.
+    // Sessions in this format end at the phase after the last one, which is not a problem.
     sandbox.run(["doctor"]).ok();
     assert_eq!(sandbox.run(["show", ID, "--json"]).ok().json()["lifecycle"]["state"], "completed");
 }

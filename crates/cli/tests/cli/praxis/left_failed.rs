@@ -1,4 +1,4 @@
-//! A phase whose gate failed according to its tool, and which the tool left behind.
+//! A phase whose gate failed according to the tool, and after which the tool continued with the next one.
 
 use super::audited::describe;
 use super::*;
@@ -45,8 +45,8 @@ fn such_a_phase_is_completed_by_its_number() {
     sandbox.run(["advance", "--phase", "2"]).ok();
 }
 
-/// The specification's own screen: a phase whose checkpoint failed, with all of its evidence, and the phase that
-/// the file calls current, with its time and the estimate. A definition may be missing.
+/// The screen that the specification describes: a phase whose checkpoint failed, with all of its evidence,
+/// and the phase that the file calls current, with its time and the estimate. The definition may be missing.
 #[test]
 fn p4_a_failed_phase_is_told_with_its_evidence_and_the_times_of_the_current_one() {
     for defined in [true, false] {

@@ -1,4 +1,4 @@
-//! A session's life: found, adopted, advanced, rolled back, paused, failed, retried, finished.
+//! A session that is found, adopted, advanced, rolled back, paused, failed, retried and finished.
 
 use super::*;
 
@@ -49,7 +49,7 @@ fn a_command_keeps_an_old_files_place_its_keys_and_its_local_times() {
     assert_eq!((&after["current_phase"], &after["completed_phases"]), (&json!(2), &json!([0, 1])));
     assert_eq!(after["metadata"]["theirs"], old["metadata"]["theirs"]);
     assert_eq!(sandbox.read(&format!("{OLD}.bak")), before, "the version before is kept");
-    // Nine o'clock there is eight in UTC.
+    // Nine o'clock in that zone is eight o'clock in UTC.
     let shown = testkit::Ran::from(
         sandbox.command(["show", ID, "--json"]).env("TZ", "CET-1CEST,M3.5.0,M10.5.0/3").output().unwrap(),
     );
@@ -194,7 +194,8 @@ fn tasks_are_items_of_their_phase_and_no_second_list_is_needed() {
     assert!(listed.to_string().contains("Read the issue"), "{listed}");
 }
 
-/// The original's agents left the workflow after phase 0: ours are told their position on every return.
+/// With the original tool, agents left the workflow after phase 0. leftoff tells them their position whenever
+/// they return.
 #[test]
 fn an_agent_that_comes_or_was_compacted_is_sent_on_to_the_phase_that_is_current() {
     let sandbox = started();
@@ -233,7 +234,7 @@ fn sessions_of_every_kind_stand_in_one_list() {
     ] {
         let mut lines = list.stdout.lines().filter(|line| line.contains(id));
         let line = lines.next().unwrap_or_else(|| panic!("{id} is not in\n{}", list.stdout));
-        // The default session has a mark before it.
+        // A mark precedes the line of the default session.
         let line = line.trim_start_matches("* ");
         assert_eq!(line.split_whitespace().nth(2), Some(layout), "{line}");
     }
@@ -241,7 +242,7 @@ fn sessions_of_every_kind_stand_in_one_list() {
     assert!(list.stderr.contains("5 sessions of praxis OS: legacy session format"), "{}", list.stderr);
     let json = sandbox.run(["list", "--layout", "praxis", "--json"]).ok().json();
     assert_eq!(json["sessions"].as_array().unwrap().len(), 5);
-    // Also for those that leftoff has adopted.
+    // This also holds for sessions that leftoff has adopted.
     for id in [ID, "more0"] {
         sandbox.run(["note", "remember", "--session", id]).ok();
     }
@@ -318,7 +319,7 @@ fn the_same_name_in_two_places_is_two_sessions() {
     assert_eq!(ids(&sandbox), before, "each is itself also when both are taken in");
 }
 
-/// Looking at an edit does not make a session active again.
+/// Observing an edit does not make the session active again.
 #[test]
 fn an_edit_is_of_when_the_file_was_changed() {
     let sandbox = started();
@@ -330,7 +331,7 @@ fn an_edit_is_of_when_the_file_was_changed() {
     assert_eq!(view(&sandbox)["updated_at"], "2026-11-14T11:30:00Z");
     sandbox.run(["note", "seen"]).ok();
     assert!(sandbox.run(["log", "--json"]).ok().stdout.contains("2026-11-14T11:30:00Z"));
-    // Never before the log's last event.
+    // The time of an edit is never before the log's last event.
     edit(&sandbox, NEW, |value| value["metadata"]["theirs"] = json!(2));
     let edited = std::fs::File::options().write(true).open(sandbox.path(NEW)).unwrap();
     edited.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
@@ -365,7 +366,7 @@ fn reopen_without_a_name_means_a_session_that_its_file_calls_completed() {
     sandbox.write(OLD, &pretty(&done));
     let reopened = sandbox.run(["reopen"]).ok();
     assert!(reopened.stdout.starts_with(&format!("{ID} reopened")), "{}", reopened.stdout);
-    // A session of ours that its tool has finished since.
+    // A session of leftoff that its tool has finished since then.
     let sandbox = started();
     let mut theirs = file(&sandbox, NEW);
     theirs["completed_phases"] = json!([0, 1, 2]);

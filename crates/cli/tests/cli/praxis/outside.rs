@@ -41,7 +41,8 @@ fn keys_that_the_tools_own_reader_drops_come_back() {
     assert_eq!(found["metadata"]["from_the_tool"], 1);
 }
 
-/// The original reader drops unknown keys when saving: not a deletion, even of foreign keys.
+/// The original reader drops unknown keys when it saves a file, including foreign ones. That is not a
+/// deletion.
 #[test]
 fn a_paused_session_that_its_tool_saves_without_the_flags_stays_paused() {
     let sandbox = with_old();
@@ -184,7 +185,7 @@ fn what_is_odd_in_a_file_is_not_said_to_be_mended() {
     sandbox.run(["doctor"]).ok();
 }
 
-/// Files that only the backup names are searched as well: no gate is lost with a file.
+/// Files that only the backup names are looked for as well: no gate is lost with a file.
 #[test]
 fn a_session_that_is_told_from_its_backup_has_the_gates_of_its_workflow() {
     let sandbox = with_old();
@@ -239,7 +240,7 @@ fn a_secret_in_somebodys_file_stays_in_it_and_out_of_the_log() {
     assert!(!log.contains(&token), "{log}");
 }
 
-/// Anything that a command wrote would be invented.
+/// Whatever a command wrote would be invented.
 #[test]
 fn a_file_that_nobody_ever_read_is_left_as_it_is_by_every_command() {
     let large = pretty(&json!({"session_id": ID, "workflow_type": "ship_v1", "current_phase": 1,

@@ -1,9 +1,10 @@
-//! The information for a returning user, after a restart or days later: everything that the newest format records for
-//! it.
+//! The information for a user who returns after a restart or days later: everything that the newest format
+//! records for it.
 
 use super::*;
 
-/// Phases 0 and 1 of six are done, in 30 and 45 minutes; in phase 2, for two hours, the checkpoint failed.
+/// A session with six phases. Phases 0 and 1 took 30 and 45 minutes; phase 2 has been in progress for two
+/// hours, and its checkpoint failed.
 fn half_way() -> Sandbox {
     let sandbox = fresh();
     let names = ["Planning", "Setup", "Implementation", "Testing", "Review", "Release"];
@@ -72,7 +73,7 @@ fn what_was_tried_is_tried_again_and_the_failed_attempt_is_kept() {
     assert_eq!((&found["current_phase"], &found["checkpoints"]["2"]), (&json!(3), &json!("passed")));
 }
 
-/// Nothing names the phases, and their number is not recorded.
+/// The phases have no names, and their number is not recorded.
 #[test]
 fn what_has_no_name_is_not_told_twice_and_what_is_over_has_no_time_left() {
     let sandbox = with_old();

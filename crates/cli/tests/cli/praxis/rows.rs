@@ -1,5 +1,5 @@
 //! Further rules of the format: places of definitions, phases from 1, the order of a gate's stages, tasks as
-//! items, and obstacles in place of a session or a definition.
+//! items, and other things in place of a session or a definition.
 
 use super::*;
 use std::os::unix::fs::symlink;
@@ -57,7 +57,7 @@ fn a_workflow_that_begins_at_phase_1_is_one_based_in_its_sessions_too() {
     assert!(view(&sandbox)["warnings"].as_array().unwrap().is_empty(), "{}", view(&sandbox)["warnings"]);
 }
 
-/// Order: required, type, validator, cross-field. Each of these fails two stages at once.
+/// The stages of a gate are: required, type, validator, cross-field. Each of these attempts fails two stages.
 #[test]
 fn a_gate_that_fails_two_stages_at_once_names_the_first_of_them() {
     let sandbox = started();
@@ -86,7 +86,8 @@ fn a_gate_that_fails_two_stages_at_once_names_the_first_of_them() {
     }
 }
 
-/// Agents kept a second to-do list: a phase's tasks are shown with it, and its items are that list.
+/// Agents kept a to-do list of their own: a phase's tasks are shown with the phase, and its items are such a
+/// list.
 #[test]
 fn an_agent_has_the_tasks_of_the_phase_and_its_own_list_in_one_place() {
     let sandbox = started();
@@ -101,7 +102,7 @@ fn an_agent_has_the_tasks_of_the_phase_and_its_own_list_in_one_place() {
     assert_eq!(view(&sandbox)["item_counts"]["total"], 1);
     sandbox.run(["item", "done", &id]).ok();
     assert_eq!(view(&sandbox)["item_counts"]["done"], 1);
-    // The next phase has its own list.
+    // The next phase has a list of its own.
     sandbox.run(["advance", "--phase", "0"]).ok();
     assert!(!brief().contains("Tasks: 1. Read the issue"), "{}", brief());
     sandbox.run(["item", "add", "Compile"]).ok();
@@ -130,7 +131,8 @@ fn estimated_duration_and_primary_outputs_are_told_to_whoever_works_on_it() {
     assert!(brief.contains("All phases deliver: a tag; a package."), "{brief}");
 }
 
-/// A link loop, one that leads outside the project, ten million brackets, a folder: none hides the others.
+/// A loop of links, a link that leads outside the project, ten million brackets, a folder: none of them hides
+/// the sessions.
 #[test]
 fn what_is_in_the_way_where_a_session_should_be_is_named_and_left_alone() {
     let sandbox = with_old();

@@ -1,4 +1,4 @@
-//! Times as the tool itself wrote them: its records are history, and stay.
+//! Times that the tool itself wrote are history, and stay as they are.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Version 2's files after our commands: its own tool must be able to load each of them.
+//! Files of version 2 after commands of leftoff: the tool must be able to load each of them.
 
 use super::*;
 use testkit::praxis_v2::broken_rules;
@@ -6,7 +6,7 @@ use testkit::praxis_v2::broken_rules;
 const ACTIVE: &str = ".praxis-os/state/workflow/active";
 const TOOLS_ID: &str = "workflow_default_9b2d6f1e-5a0c-4c7e-8f3d-1e2a3b4c5d6e";
 
-/// In phase 1 of three, as the tool left it.
+/// A file in phase 1 of three, as the tool left it.
 fn tools_file() -> Value {
     json!({
         "session_id": TOOLS_ID,
@@ -38,7 +38,7 @@ fn beside_version_2() -> Sandbox {
     sandbox
 }
 
-/// Every version 2 session file, wherever it is.
+/// Checks that the tool would load every session file of version 2, wherever the file is.
 #[track_caller]
 fn all_load(sandbox: &Sandbox, after: &str) {
     let mut files = 0;
@@ -105,7 +105,7 @@ fn p1_a_session_of_ours_beside_version_2_is_finished_and_its_tool_goes_on_with_a
     let shown = sandbox.run(["show", "ours", "--json"]).ok().json();
     assert_eq!(shown["lifecycle"]["state"], "completed");
     assert!(!sandbox.run(["show", "ours"]).ok().stderr.contains("legacy"), "it has all that the newest has");
-    // The tool completes a phase of its own session, which we have paused meanwhile.
+    // The tool completes a phase of its own session, which leftoff has paused meanwhile.
     sandbox.run(["pause", "--session", TOOLS_ID]).ok();
     sandbox.run(["resume", TOOLS_ID]).ok();
     edit(&sandbox, &format!("{ACTIVE}/{TOOLS_ID}.json"), |value| {

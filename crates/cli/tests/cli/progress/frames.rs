@@ -1,4 +1,4 @@
-//! Frames at three sizes, with a fixed clock. `LEFTOFF_BLESS=1` rewrites them.
+//! Frames in three sizes, with a fixed clock. `LEFTOFF_BLESS=1` rewrites them.
 
 use super::busy;
 use crate::{fresh, git, with_gate};

@@ -6,13 +6,13 @@ use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 use testkit::{Sandbox, left_out};
 
-/// A terminal with its own server, which ends with it.
+/// A terminal in a tmux server of its own, which ends with the terminal.
 struct Pane {
     socket: String,
 }
 
 impl Pane {
-    /// Runs a shell line as a person would type it. `None`, with a report, without tmux.
+    /// Runs a shell line as a person would type it. `None`, with a report, if this machine has no tmux.
     fn open(sandbox: &Sandbox, line: &str, extra: &[(&str, &str)]) -> Option<Self> {
         let socket = sandbox.folder().join("tmux").to_string_lossy().into_owned();
         let program = sandbox.command([""; 0]);
@@ -71,7 +71,7 @@ impl Pane {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    /// Waits until the screen contains this.
+    /// Waits until the screen contains this text, and returns the screen.
     #[track_caller]
     fn until(&self, part: &str) -> String {
         let end = Instant::now() + Duration::from_mins(1);
@@ -227,7 +227,7 @@ fn no_color_means_no_colour() {
     pane.until("GATE FAILED");
     let output = pane.tmux(&["capture-pane", "-p", "-e"]).expect("tmux");
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
-    // 39 is the terminal's default colour.
+    // Codes 30 to 38 are colours; 39 is the terminal's default colour.
     let coloured = (30..=38).map(|code| format!("\u{1b}[{code}"));
     assert!(!coloured.into_iter().any(|code| shown.contains(&code)), "{shown:?}");
 }

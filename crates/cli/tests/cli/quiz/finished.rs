@@ -1,4 +1,5 @@
-//! A finished session: one gate was overridden, one phase skipped, one passed with warnings. It suggests nothing.
+//! A finished session of which one gate was overridden, one phase skipped, and one passed with warnings. The
+//! brief suggests nothing.
 
 use super::{Answers, History, READER, check_asked};
 

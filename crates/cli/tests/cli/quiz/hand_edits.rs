@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 const FOLDER: &str = ".ocr/sessions/2026-11-14-feature-login";
 
-/// Three phases are verified, the gate of the fourth failed, and then the state file is edited.
+/// A review of which three phases are verified and the gate of the fourth failed, and whose state file is
+/// then edited.
 fn edited(change: impl Fn(&mut Value)) -> History {
     let history = History::begin("feature/login");
     let sandbox = &history.sandbox;
@@ -78,7 +79,7 @@ fn a_review_that_a_file_moves_back_keeps_what_was_proven_in_mind() {
     tells(&history, &["Phase 1 of 8, **Context Discovery**", moved], &[]);
     let text = crate::unbroken(&history.sandbox.run_as(READER, ["brief"]).ok().stdout);
     assert!(text.contains("moved it back from reviews (4) to context (1)"), "{text}");
-    // Once somebody works here again, it is history.
+    // Once a command has worked on the session again, the edit is history.
     history.run(&["advance --phase context"]);
     let brief = history.sandbox.run_as(READER, ["brief", "--format", "markdown"]).ok().stdout;
     assert!(!brief.contains("moved it back"), "{brief}");

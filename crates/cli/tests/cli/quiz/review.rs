@@ -1,4 +1,5 @@
-//! A review in Open Code Review's files: a reviewer is missing, and somebody edited the state past it.
+//! A review in Open Code Review's files: a reviewer is missing, and somebody edited the state as if that
+//! phase were over.
 
 use super::{Answers, History, check};
 use serde_json::{Value, json};

@@ -5,7 +5,7 @@ use super::{Answers, History, READER, check};
 
 const FOLDER: &str = "essay-pipeline-20261114-100000";
 
-/// Stands in the last stage, with one paragraph approved, when the outline is revised.
+/// A session in the last stage, with one paragraph approved, whose outline is then revised.
 fn revised() -> History {
     let history = History::begin("main");
     let sandbox = &history.sandbox;
@@ -104,7 +104,7 @@ fn an_essay_with_a_failed_last_gate_after_a_revision_answers_all_twelve() {
         file(&format!("stage-3-section-{number}-arguments.md"), "Map\n");
         history.run(&[&format!("item done section-{number}")]);
     }
-    // The files are there by now: only the approval is missing.
+    // The files exist by now, and only the approval is missing.
     let next = history.sandbox.run_as(READER, ["next", "--json"]).ok().json();
     assert_eq!(next["command"], "leftoff approve birds-eye", "{next}");
     history.run(&["approve birds-eye", "advance --phase argument_development"]);
@@ -141,7 +141,7 @@ fn an_essay_with_a_failed_last_gate_after_a_revision_answers_all_twelve() {
             ],
         },
     );
-    // A section is called what the outline calls it now.
+    // The title of a section is the one in the new outline.
     let items = history.sandbox.run_as(READER, ["item", "list", "--json"]).ok().json().to_string();
     assert!(items.contains("Section 2: Time and freight") && !items.contains("Section 2: Time\""), "{items}");
 }

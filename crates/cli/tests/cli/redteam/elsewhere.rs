@@ -1,4 +1,5 @@
-//! Histories from elsewhere: invented bundles, segments under another's name, copies of a store, abandoned sessions.
+//! Histories from other places: invented bundles, segments under another's name, copies of a store, abandoned
+//! sessions.
 
 use super::{Cheat, Met, PLAN, WORK, agent, refused, row, run_git};
 use crate::git;
@@ -161,7 +162,8 @@ fn body_of(event: &Value) -> Value {
     serde_json::from_str(event["body"].as_str().unwrap()).unwrap()
 }
 
-/// A project with the workflow of this one, and its session in a bundle whose events were changed and numbered again.
+/// A project with the workflow of this one, and with its session in a bundle whose events were changed and
+/// numbered again.
 fn with_bundle(sandbox: &Sandbox, change: impl FnOnce(&mut Vec<Value>)) -> Sandbox {
     let path = sandbox.folder().join("s.leftoff");
     sandbox.run(["bundle", "create", "--session", "s", &path.display().to_string()]).ok();
@@ -176,7 +178,7 @@ fn with_bundle(sandbox: &Sandbox, change: impl FnOnce(&mut Vec<Value>)) -> Sandb
         event.as_object_mut().unwrap().remove("command");
         event.as_object_mut().unwrap().remove("ordinal");
     }
-    // The header, then definitions, then the events; files come last.
+    // The bundle has the header first, then definitions, then the events, and files last.
     let at = lines.iter().rposition(|line| line.get("definition").is_some()).unwrap() + 1;
     lines.splice(at..at, events.into_iter().map(|event| json!({ "event": event })));
     let body: String = lines.iter().map(|line| format!("{line}\n")).collect();
@@ -187,7 +189,7 @@ fn with_bundle(sandbox: &Sandbox, change: impl FnOnce(&mut Vec<Value>)) -> Sandb
     there
 }
 
-/// A bare repository with the workflow, and a clone of it that shares.
+/// A bare repository with the workflow, and a clone of it that shares its sessions.
 fn shared() -> (PathBuf, Sandbox) {
     let anna = Sandbox::plain(env!("CARGO_BIN_EXE_leftoff"));
     let hub = anna.folder().join("hub.git");
@@ -223,7 +225,7 @@ fn finish_work(sandbox: &Sandbox) {
     agent(sandbox, &["advance", "--phase", "test", "--evidence", "passed=3"]).ok();
 }
 
-/// Another clone that did the work and sent it.
+/// Another clone, which did the work and shared it.
 fn worked_on_by_another(hub: &Path) -> Sandbox {
     let eve = clone_of(hub);
     start_work(&eve);
@@ -232,7 +234,7 @@ fn worked_on_by_another(hub: &Path) -> Sandbox {
     eve
 }
 
-/// A clone that received work from another one.
+/// A clone that received the work of another one.
 pub(super) fn received() -> Sandbox {
     let (hub, anna) = shared();
     worked_on_by_another(&hub);
@@ -245,7 +247,7 @@ fn replica(clone: &Sandbox) -> String {
     settings["replica"].as_str().unwrap().to_owned()
 }
 
-/// Names the reader as the author in every segment of the writer's own ref.
+/// Names the reader as the author of every segment in the writer's own ref.
 fn say_that_it_wrote(hub: &Path, writer: &Sandbox, reader: &Sandbox) {
     let work = writer.folder().join("segments");
     let name = format!("refs/leftoff/v1/{}", replica(writer));

@@ -1,4 +1,5 @@
-//! Cheats by telling: boxes ticked in files, conditions that are false for a moment, histories under another name.
+//! Cheats by false statements: boxes ticked in files, conditions that are false for a moment, histories under
+//! another name.
 
 use super::running::in_snapshot;
 use super::{Cheat, Met, PLAN, WORK, agent, hook, refused, row, run_git, with_clean_worktree_asked};
@@ -8,24 +9,24 @@ use crate::verify::{database, proven, tamper};
 use serde_json::{Value, json};
 use testkit::{Ran, Sandbox};
 
-/// Needs every item done.
+/// A phase that needs all items done.
 const ITEMS: &str =
     "[[phase]]\nid = \"build\"\nitems = \"task\"\n[[phase.check]]\nid = \"all\"\nkind = \"items\"\n";
 
-/// The second phase applies if a file exists.
+/// A workflow whose second phase applies if a file exists.
 const BY_FILE: &str = "[[phase]]\nid = \"a\"\n[[phase]]\nid = \"audit\"\nwhen = \"exists('RISKY.md')\"\n\
     [[phase.check]]\nid = \"agreed\"\nkind = \"approval\"\n";
 const RISKY: &str = ".leftoff/sessions/s/RISKY.md";
 
-/// The second phase applies if a field is set.
+/// A workflow whose second phase applies if a field is set.
 const BY_FIELD: &str = "[[phase]]\nid = \"a\"\n[[phase]]\nid = \"audit\"\nwhen = \"session.fields.risky == true\"\n\
     [[phase.check]]\nid = \"agreed\"\nkind = \"approval\"\n[fields]\nrisky = { type = \"boolean\", default = true }\n";
 
-/// A file, and a field that says that the tests pass.
+/// A workflow that needs a file, and a field that says that the tests pass.
 const GREEN: &str = "[[phase]]\nid = \"build\"\n[[phase.check]]\nid = \"built\"\nkind = \"artifact\"\npath = \"B.md\"\n\
     [[phase.check]]\nid = \"green\"\nkind = \"expr\"\nexpr = \"session.fields.green == 'yes'\"\n";
 
-/// Work of which only the first phase is checked.
+/// A workflow of which only the first phase is checked.
 const PLANNED: &str = "[[phase]]\nid = \"plan\"\n[[phase.check]]\nid = \"plan\"\nkind = \"artifact\"\npath = \"PLAN.md\"\n\
     [[phase]]\nid = \"ship\"\n";
 
@@ -159,7 +160,7 @@ fn under_other_names() -> Vec<Cheat> {
     ]
 }
 
-/// Cheats that get through; the guide says why.
+/// Cheats that nobody notices; the guide says why.
 pub(super) fn through() -> Vec<Cheat> {
     vec![
         row("adds no items where all of them must be done", Met::GetsThrough, || {

@@ -1,4 +1,5 @@
-//! The page in a real browser: open, filter, watch, approve, copy, phone, dark mode, and accessibility.
+//! The page in a real browser: opening, filtering, watching, approving, copying, phone, dark mode, and
+//! accessibility.
 
 use super::client::Page;
 use super::{Sandbox, waiting};

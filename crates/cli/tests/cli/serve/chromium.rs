@@ -17,7 +17,7 @@ pub struct Chromium {
 }
 
 impl Chromium {
-    /// `None`, with a report, without chromium.
+    /// Starts the browser. `None`, with a report, if this machine has no chromium.
     pub fn start(sandbox: &Sandbox) -> Option<Self> {
         let named = std::env::var("LEFTOFF_TEST_CHROMIUM").ok();
         let names = named.iter().map(String::as_str).chain(["chromium", "chromium-browser", "google-chrome"]);
@@ -31,7 +31,7 @@ impl Chromium {
         let (to, from) = (sandbox.folder().join("to-browser"), sandbox.folder().join("from-browser"));
         let made = Command::new("mkfifo").args([&to, &from]).status().expect("mkfifo");
         assert!(made.success());
-        // The shell opens the pipes in the same order as we do.
+        // The shell must open the pipes in the same order as this process.
         let line = "exec \"$0\" \"$@\" 3<\"$TO\" 4>\"$FROM\"";
         let profile = format!("--user-data-dir={}", sandbox.folder().join("browser").display());
         let child = Command::new("sh")
@@ -63,7 +63,7 @@ impl Chromium {
         let attached = browser.call("Target.attachToTarget", &json!({"targetId": target, "flatten": true}));
         browser.session = attached["sessionId"].clone();
         browser.call("Page.enable", &json!({}));
-        // Actions that only a focused page may do, such as using the clipboard.
+        // Allows actions that need a focused page, such as using the clipboard.
         browser.call("Emulation.setFocusEmulationEnabled", &json!({"enabled": true}));
         Some(browser)
     }
@@ -95,7 +95,7 @@ impl Chromium {
         self.call("Emulation.setEmulatedMedia", &json!({"features": features}));
     }
 
-    /// Clicks the middle of an element, once the page has it.
+    /// Clicks the middle of an element as soon as the page contains it.
     #[track_caller]
     pub fn click(&mut self, selector: &str) {
         self.until(&format!("document.querySelector({selector:?})"));
@@ -126,7 +126,7 @@ impl Chromium {
     #[track_caller]
     pub fn until(&mut self, expression: &str) {
         let end = Instant::now() + Duration::from_mins(1);
-        // A page that is being left has no answer.
+        // A page that is being left does not answer.
         let asked = json!({"expression": format!("Boolean({expression})"), "returnByValue": true});
         while self.call("Runtime.evaluate", &asked)["result"]["value"] != json!(true) {
             if Instant::now() > end {

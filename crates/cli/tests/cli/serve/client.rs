@@ -10,7 +10,7 @@ pub struct Page {
     pub port: u16,
     pub token: String,
     pub set_cookie: String,
-    /// As a browser sends it.
+    /// The cookie as a browser sends it.
     pub cookie: String,
 }
 
@@ -31,12 +31,12 @@ impl Reply {
 }
 
 impl Page {
-    /// A server started without a person, with its token exchanged.
+    /// Starts a server without a person, and exchanges its token.
     pub fn serve(sandbox: &Sandbox, words: &[&str]) -> Self {
         Self::of(Running::start(sandbox.command(["serve"].iter().chain(words))))
     }
 
-    /// A server that a person started.
+    /// Starts a server as a person does, at a terminal.
     pub fn serve_at_terminal(sandbox: &Sandbox, words: &[&str]) -> Self {
         let inner = sandbox.command(["serve"].iter().chain(words));
         let line: Vec<String> = std::iter::once(inner.get_program())
@@ -50,7 +50,7 @@ impl Page {
         Self::of(Running::start(command))
     }
 
-    /// The redirect of a server's token from this path.
+    /// The path to which a server redirects a request with its token for this path.
     pub fn sent_on(sandbox: &Sandbox, path: &str) -> String {
         let mut server = Running::start(sandbox.command(["serve"]));
         let (port, token) = address(&server.until("http://"));
@@ -90,7 +90,7 @@ impl Page {
         self.raw("POST", path, &headers, body)
     }
 
-    /// The form secret of a page.
+    /// The secret in the forms of a page.
     pub fn csrf(&self, path: &str) -> String {
         let html = self.get(path).body;
         let (_, rest) = html.split_once("name=\"csrf\" value=\"").expect("a form");
@@ -99,7 +99,7 @@ impl Page {
 
     pub fn raw(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
         let mut stream = self.connect();
-        // A server that has read enough may close before everything is sent.
+        // A server that has read enough may close the connection before everything is sent.
         let _ = stream.write_all(request(method, path, headers, body).as_bytes());
         let mut bytes = Vec::new();
         let _ = stream.read_to_end(&mut bytes);

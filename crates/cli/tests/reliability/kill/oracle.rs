@@ -1,13 +1,13 @@
-//! The promises, and whether the logs keep them.
+//! The promises that answers made, and whether the logs keep them.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
 use testkit::Sandbox;
 
-/// How often something may be found, according to the answers.
+/// How often a mark may be in the logs, according to the answer to its command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Promise {
-    /// It was acknowledged.
+    /// The command was acknowledged.
     Once,
     /// The process was killed before it answered.
     AtMostOnce,
@@ -15,23 +15,24 @@ pub enum Promise {
     Never,
 }
 
-/// One writer's promises, keyed by what to look for in the logs.
+/// The promises of one writer, keyed by what to look for in the logs.
 #[derive(Debug, Default)]
 pub struct Promises {
-    /// Texts of notes, evidence tokens, goals of sessions: each used for one command only.
+    /// Texts of notes, tokens in evidence, goals of sessions. Each is used for one command only.
     pub marks: BTreeMap<String, Promise>,
-    /// Completed phases by session, run and phase.
+    /// Completed phases, by session, run and phase.
     pub phases: BTreeMap<(String, u64, String), Promise>,
-    /// The final state of each of the writer's own sessions.
+    /// The final lifecycle of each of the writer's own sessions.
     pub lifecycles: BTreeMap<String, &'static str>,
 }
 
-/// How the promises were kept.
+/// How many promises were kept.
 #[derive(Debug, Default)]
 pub struct Kept {
     pub lost: Vec<String>,
     pub doubled: Vec<String>,
-    /// Killed after the commit and before the answer: not wrong, and a sign of well-chosen moments.
+    /// Commands that were killed after the commit and before the answer. This is not wrong, and shows that
+    /// kills come at the right moments.
     pub unanswered: usize,
 }
 
@@ -77,7 +78,7 @@ pub fn compare(sandbox: &Sandbox, promises: &[Promises]) -> Kept {
             }
         }
     }
-    // No phase is completed twice in a run, whoever asked.
+    // No phase is completed twice in a run, whichever writer completed it.
     let twice = found.phases.iter().filter(|(_, count)| **count > 1);
     kept.doubled.extend(twice.map(|(phase, count)| format!("{phase:?}: {count} times")));
     kept

@@ -1,4 +1,5 @@
-//! One writer: runs commands in its own worktree and on a shared session, and notes its promises.
+//! One writer, which runs commands in its own worktree and on a shared session, and records what their
+//! answers promise.
 
 use super::Arena;
 use super::oracle::{Promise, Promises};
@@ -21,7 +22,7 @@ pub struct Writer<'a> {
     shared_folder: &'a Path,
     random: Random,
     promises: Promises,
-    /// This worktree's active session and its progress. Only this writer changes it.
+    /// The active session of this worktree, and its progress. Only this writer changes it.
     session: Option<String>,
     run: u64,
     phase: usize,
@@ -47,7 +48,7 @@ impl<'a> Writer<'a> {
     }
 
     pub fn work(mut self) -> Promises {
-        // Whatever happens to this writer, the killer learns that it is gone.
+        // Whatever happens to this writer, the killer learns when the writer is gone.
         let _leaving = Leaving(self.arena);
         while self.arena.goes_on() {
             match self.random.below(16) {
@@ -64,7 +65,7 @@ impl<'a> Writer<'a> {
         self.promises
     }
 
-    /// A new session replaces the previous one, which is paused.
+    /// Starts a session, which pauses the previous one.
     fn start(&mut self) {
         let (goal, key) = (self.mark("goal"), self.mark("key"));
         let answer = self.until_acknowledged(self.folder, &["start", "--goal", &goal, "--key", &key]);
@@ -77,8 +78,8 @@ impl<'a> Writer<'a> {
         (self.run, self.phase) = (1, 0);
     }
 
-    /// The printed command, repeated until answered: it is safe to repeat. After the last phase the next run
-    /// starts.
+    /// Runs the printed command until it is answered, because it is safe to repeat. After the last phase, the
+    /// next run starts.
     fn advance(&mut self) {
         let Some(session) = self.session.clone() else { return self.start() };
         let (phase, token) = (PHASES[self.phase], self.mark("token"));
@@ -101,7 +102,7 @@ impl<'a> Writer<'a> {
         self.until_acknowledged(self.folder, &["resume", &session]);
     }
 
-    /// Tried once: a killed command may have been committed or not.
+    /// Adds a note, in a single attempt: if it is killed, the note may have been committed or not.
     fn note(&mut self, folder: &Path, session: Option<&str>) {
         let Some(named) = session.map(ToOwned::to_owned).or(self.session.clone()) else {
             return self.start();
@@ -123,8 +124,8 @@ impl<'a> Writer<'a> {
         self.promises.marks.insert(text, Promise::Once);
     }
 
-    /// Others advance it too: a phase that they completed first is answered with `already`, and this evidence
-    /// is not stored.
+    /// Advances the shared session. Other writers do so, too: for a phase that another writer completed
+    /// first, the answer is `already`, and this evidence is not stored.
     fn advance_shared(&mut self) {
         let (token, key) = (self.mark("token"), self.mark("key"));
         let evidence = format!("mark={token}");
@@ -135,12 +136,13 @@ impl<'a> Writer<'a> {
                 None => {}
                 Some(ran) if ran.code == 0 && ran.json()["already"] == true => break Promise::Never,
                 Some(ran) if ran.code == 0 => break Promise::Once,
-                // Another writer completed the last phase: the next run starts, whoever asks first.
+                // Another writer completed the last phase, so the next run must be started, by whichever
+                // writer is first.
                 Some(ran) if ran.code == 4 && ran.error()["kind"] == "not_active" => {
                     self.until_acknowledged(folder, &["run", "start", "--session", "shared"]);
                 }
-                // The next run started between this gate and its turn: refused without changes, so it is
-                // repeated.
+                // The next run started between this gate and its turn: the command is refused without
+                // changes, and repeated.
                 Some(ran) if ran.code == 4 && ran.error()["kind"] == "moved_meanwhile" => {}
                 Some(ran) => panic!("{command:?}: {ran:?}"),
             }
@@ -156,7 +158,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The answer, unless the process was killed. Nothing may be refused here.
+    /// The answer to a command, unless the process was killed. No command may be refused here.
     fn once(&self, folder: &Path, arguments: &[&str]) -> Option<Value> {
         self.ran(folder, arguments).map(|ran| ran.ok().json())
     }
@@ -172,7 +174,7 @@ impl<'a> Writer<'a> {
         let (mut said, mut complained) = (String::new(), String::new());
         std::io::Read::read_to_string(&mut stdout, &mut said).unwrap();
         std::io::Read::read_to_string(&mut stderr, &mut complained).unwrap();
-        // Not reaped before the killer can no longer see it.
+        // The process is not reaped before the killer can no longer see it.
         rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT))
             .unwrap();
         let mut child = self.arena.children[self.at].lock().unwrap().take().unwrap();
@@ -185,7 +187,7 @@ impl<'a> Writer<'a> {
         Some(Ran { code: status.code().unwrap_or(-1), stdout: said, stderr: complained })
     }
 
-    /// A text that no other command uses.
+    /// A text that is used for one command only.
     fn mark(&mut self, kind: &str) -> String {
         self.marks += 1;
         format!("{kind}-{}-{}", self.at, self.marks)
