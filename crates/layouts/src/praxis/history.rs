@@ -240,7 +240,9 @@ impl Teller<'_> {
         }
         let said = self.said(number);
         let was_undone = said.attempts.iter().any(|attempt| attempt.outcome == AttemptOutcome::Passed);
-        let at = said.started_at.unwrap_or(self.clock).min(ended);
+        // After phases without times, the last write is when its tool went on to this one.
+        let otherwise = if self.is_timed { self.clock } else { ended };
+        let at = said.started_at.unwrap_or(otherwise).min(ended);
         self.add(at, Event::PhaseStarted { phase: phase_name(number) });
         if said.paused_seconds > 0 {
             self.pause(at, said.paused_seconds);

@@ -272,9 +272,14 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Corrects values of the newest format: the current phase must exist, and the recorded number of phases
-    /// must be a number.
+    /// Corrects what no tool could load: these sections must be objects. In the newest format the current phase
+    /// must exist, and the recorded number of phases must be a number.
     fn what_cannot_be_is_set_right(&mut self) {
+        for section in ["phase_artifacts", "checkpoints"] {
+            if self.document.get(&[section]).is_some_and(|value| !value.is_object()) {
+                self.set(&[section], &json!({}));
+            }
+        }
         if self.said.shape != Shape::Seed {
             return;
         }

@@ -49,7 +49,7 @@ pub(in crate::praxis) fn of(fields: &Map<String, Value>) -> Vec<Damage> {
 }
 
 fn damage(field: &str, value: &Value, wanted: Type) -> Damage {
-    Damage { field: field.to_owned(), found: model::gate::shown(value), wanted }
+    Damage { field: field.to_owned(), found: super::fields::short(value), wanted }
 }
 
 /// Sections that exist but are null.

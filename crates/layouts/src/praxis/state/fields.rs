@@ -124,6 +124,8 @@ fn no_phase(found: String) -> What {
     What::NoSuch(Unknown::PhaseNumber { found })
 }
 
-fn short(value: &Value) -> String {
-    model::gate::shown(value)
+/// A text that looks like another value is in quotes: "false" is not false.
+pub(super) fn short(value: &Value) -> String {
+    let is_ambiguous = value.as_str().is_some_and(|text| serde_json::from_str::<Value>(text).is_ok());
+    if is_ambiguous { value.to_string() } else { model::gate::shown(value) }
 }

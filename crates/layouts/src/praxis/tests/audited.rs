@@ -27,6 +27,10 @@ fn with_gate(case: Case) -> Case {
         .with(".praxis-os/workflows/ship_v1/phases/1/gate-definition.yaml", gate)
 }
 
+fn paused() -> Event {
+    Event::SessionPaused { reason: "user_request".to_owned(), context: None, saved: Vec::new() }
+}
+
 fn phase(session: &Session, at: usize) -> model::phase::Phase {
     session.run().expect("a run").phases[at].clone()
 }
@@ -187,6 +191,67 @@ fn p9_a_phase_after_untimed_ones_has_no_length() {
     let timed = Case::first(FIRST_FILE).session();
     assert_eq!(phase(&timed, 1).duration_seconds(), Some(55 * 60), "after a timed one it has");
     assert_eq!(case.written(&session), None);
+}
+
+/// Its tool writes `updated_at` when it goes on to a phase, and nothing else says when that was.
+#[test]
+fn p9_the_current_phase_after_untimed_ones_began_when_the_file_was_last_written() {
+    let case = Case::first_with(|fields| {
+        fields["phase_artifacts"] = json!({});
+        fields["completed_phases"] = json!([0, 1]);
+        fields["current_phase"] = json!(2);
+        fields["updated_at"] = json!("2025-11-02T12:00:00");
+    });
+    let began = phase(&case.session(), 2).started_at().expect("a start").to_string();
+    assert_eq!(began, "2025-11-02T11:00:00Z", "not when the session began");
+    let (text, _) = case.after(&[("2025-11-02T11:10:00Z", completed(2, json!({})))]);
+    let timing = &fields(&text)["phase_timing"]["2"];
+    assert_eq!(timing["duration_seconds"], json!(600), "{text}");
+}
+
+/// A file may have more completed phases than times.
+#[test]
+fn p9_no_time_is_made_up_for_a_phase_whose_time_the_file_does_not_tell() {
+    let case = seed_with(|fields| {
+        fields["completed_phases"] = json!([0, 1]);
+        fields["current_phase"] = json!(2);
+        fields["checkpoints"] = json!({"0": "passed", "1": "passed"});
+        fields["phase_timing"].as_object_mut().expect("an object").remove("1");
+        fields["metadata"] = json!({});
+    });
+    let (text, after) = case.after(&[("2026-02-01T11:00:00Z", paused())]);
+    let written = fields(&text);
+    assert_eq!(
+        written["phase_timing"].as_object().map(|all| all.keys().map(String::as_str).collect::<Vec<_>>()),
+        Some(vec!["0", "2"])
+    );
+    let (text, _) = after.after(&[("2026-02-01T11:30:00Z", completed(2, json!({})))]);
+    assert!(fields(&text)["phase_timing"].get("1").is_none(), "{text}");
+}
+
+#[test]
+fn a_text_that_looks_like_the_wanted_value_is_in_quotes() {
+    seed_with(|fields| fields["lifecycle"]["completed"] = json!("false"))
+        .warns("lifecycle.completed is \"false\", not true or false");
+}
+
+#[test]
+fn a_section_that_is_null_is_one_again_in_what_we_write() {
+    for section in ["phase_artifacts", "checkpoints"] {
+        for case in [
+            seed_with(|fields| fields[section] = Value::Null),
+            Case::first_with(|fields| fields[section] = Value::Null),
+        ] {
+            case.warns(section);
+            let (text, after) = case.after(&[("2026-02-01T11:00:00Z", paused())]);
+            assert!(fields(&text)[section].is_object(), "{text}");
+            assert!(
+                after.warnings().iter().all(|warning| !warning.contains(section)),
+                "{:?}",
+                after.warnings()
+            );
+        }
+    }
 }
 
 /// A failed check is explained in the words of the gate, not only by its lambda.

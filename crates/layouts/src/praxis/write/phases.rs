@@ -174,11 +174,14 @@ impl Change<'_> {
         let is_current = self.run.current_number() == number;
         let is_entered = !was_done && is_current && self.said_current != number;
         let has_moved = is_new || phase.is_done() != was_done || is_entered;
-        if self.said.shape != Shape::Seed && said.started_at.is_none() && !has_moved {
-            return;
-        }
         let key = number.to_string();
         let section = self.timings();
+        // A completed phase without a length: neither the file nor the log knows when it was worked on.
+        let is_untimed =
+            phase.completed_at() == Some(started) && self.document.get(&[section, &key]).is_none();
+        if said.started_at.is_none() && !has_moved && (self.said.shape != Shape::Seed || is_untimed) {
+            return;
+        }
         if self.said.shape == Shape::Second && self.document.get(&[section, &key]).is_none() {
             self.set(&[section, &key, "phase"], &json!(number));
         }
