@@ -90,11 +90,7 @@ fn examine(engine: &Engine, findings: &mut Vec<Finding>) -> Result<()> {
     }
     let unadopted: Vec<SessionId> = engine.unadopted().into_iter().map(|located| located.id).collect();
     findings.extend(session_findings(engine)?);
-    for finding in engine.file_findings()? {
-        if findings.iter().all(|known| known.message != finding.message) {
-            findings.push(finding);
-        }
-    }
+    add_unknown(findings, engine.file_findings()?);
     findings.extend(engine.registry_findings());
     findings.extend(engine.all_kept_elsewhere().into_iter().map(|warning| Finding {
         kind: warning.kind,
@@ -108,9 +104,18 @@ fn examine(engine: &Engine, findings: &mut Vec<Finding>) -> Result<()> {
             "move it out of the folder, or make it readable",
         ));
     }
-    findings.extend(unadopted_findings(engine, &unadopted)?);
+    add_unknown(findings, unadopted_findings(engine, &unadopted)?);
     findings.extend(engine.sharing_findings());
     Ok(())
+}
+
+/// Adds what no other finding says already.
+fn add_unknown(findings: &mut Vec<Finding>, more: Vec<Finding>) {
+    for finding in more {
+        if findings.iter().all(|known| known.message != finding.message) {
+            findings.push(finding);
+        }
+    }
 }
 
 /// Discrepancies of sessions known only from files, as `status` shows them.

@@ -14,6 +14,7 @@ use model::gate::AttemptReport;
 use model::id::{ItemId, Name, SessionId};
 use model::revision::Revision;
 use model::session::Session;
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The capabilities of one layout.
@@ -152,6 +153,11 @@ pub trait ItemRules: Sync {
     /// An alternative to setting this field, if setting it has no effect because the tool's file derives
     /// the value from the session or stores it elsewhere.
     fn instead_of_field(&self, of: FieldOf, name: &str) -> Option<String>;
+
+    /// The kind of value that a field takes, if it does not take this one.
+    fn wanted_instead(&self, _of: FieldOf, _name: &str, _value: &Value) -> Option<&'static str> {
+        None
+    }
 }
 
 /// A phase, and the kind of its items.

@@ -34,7 +34,7 @@ use model::event::Event;
 use model::gate::AttemptReport;
 use model::id::{ItemId, Name, SessionId};
 use model::revision::Revision;
-use position::Standpoint;
+use position::{Standpoint, VOICE_SCORE, is_voice_score};
 use serde_json::Value;
 use session_names::{PREFIX, began, began_at};
 use state::State;
@@ -245,6 +245,12 @@ impl ItemRules for Essay {
 
     fn instead_of_field(&self, of: FieldOf, name: &str) -> Option<String> {
         keys_that_are_not_fields::instead(of, name)
+    }
+
+    fn wanted_instead(&self, of: FieldOf, name: &str, value: &Value) -> Option<&'static str> {
+        let is_score = of == FieldOf::Item && name == VOICE_SCORE;
+        let is_wrong = is_score && !value.is_null() && !is_voice_score(value);
+        is_wrong.then_some("a number from 1 to 5")
     }
 }
 

@@ -24,9 +24,9 @@ impl Bookkeeping {
         Path::new(path).starts_with(FOLDER) || self.is_state(path)
     }
 
-    /// A state file of this session or another, or the backup of one.
+    /// A state file of this session or another, the backup of one, or one that its tool did not finish writing.
     pub(super) fn is_state(&self, path: &str) -> bool {
-        let path = path.strip_suffix(".bak").unwrap_or(path);
+        let path = [".bak", ".tmp"].into_iter().find_map(|end| path.strip_suffix(end)).unwrap_or(path);
         let is_its = |(rules, home): &(FileRules, String)| is_state_below(rules, home, path);
         self.foreign.as_ref().is_some_and(is_its)
             || layout::all().iter().any(|layout| is_state_of(*layout, path))
@@ -56,6 +56,7 @@ mod tests {
             ".praxis-os/.cache/state/3f2504e0-4f89-41d3-9a0c-0305e82c3301.json",
             ".ocr/sessions/2026-11-14-main/state.json.bak",
             "essay-pipeline-20261114-100000/session-state.yaml",
+            "essay-pipeline-20261114-100000/session-state.yaml.tmp",
         ] {
             assert!(of_none.is_state(path), "{path}");
         }

@@ -3,6 +3,7 @@
 
 mod functions;
 
+use super::items::set_ones;
 use crate::redact;
 use cel::{Context, ExecutionError, Program, Value as CelValue};
 use layouts::cel_value::to_cel;
@@ -60,7 +61,7 @@ impl Scope {
             "goal": session.goal,
             "target": session.target,
             "layout": session.layout,
-            "fields": session.fields,
+            "fields": set_ones(&session.fields),
         });
         let artifacts: Map<String, Value> = session
             .artifacts

@@ -12,8 +12,9 @@ use model::gate::CheckResult;
 use model::id::ItemId;
 use model::item::Item;
 use model::workflow::{CheckDefinition, CheckKind, PhaseDefinition};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 
 /// How many unfinished ones are named.
 const NAMED: usize = 5;
@@ -135,14 +136,13 @@ pub(super) fn are_asked_for(phase: &PhaseDefinition) -> bool {
     phase.checks.iter().any(|check| check.kind.asks_for_items())
 }
 
-/// Empty fields are omitted; an item has the number of its outermost container.
+/// The fields that have a value: null means unset, so `has` is false of it.
+pub(super) fn set_ones(fields: &BTreeMap<String, Value>) -> BTreeMap<&String, &Value> {
+    fields.iter().filter(|(_, value)| !value.is_null()).collect()
+}
+
+/// An item has the number of its outermost container.
 fn one(item: &Item) -> Value {
-    let fields: Map<String, Value> = item
-        .fields
-        .iter()
-        .filter(|(_, value)| !value.is_null())
-        .map(|(k, v)| (k.clone(), v.clone()))
-        .collect();
     let outermost = item.id.as_str().split('.').next().unwrap_or_default();
     let digits = &outermost[outermost.trim_end_matches(|digit: char| digit.is_ascii_digit()).len()..];
     json!({
@@ -153,7 +153,7 @@ fn one(item: &Item) -> Value {
         "parts": item.parts,
         "done": item.is_done(),
         "status": item.status.name(),
-        "fields": fields,
+        "fields": set_ones(&item.fields),
         "counters": item.counters,
     })
 }

@@ -8,7 +8,7 @@ use crate::execute::{Answer, bounded};
 use layouts::capabilities::FieldOf;
 use layouts::layout;
 use model::command::{Command, decide};
-use model::gate::Given;
+use model::gate::{Given, guess, shown};
 use model::hint::Hint;
 use model::session::Session;
 use model::words;
@@ -62,6 +62,16 @@ pub(super) fn refuse_no_fields(
         FieldOf::Phase => "a phase",
         FieldOf::Item => "an item",
     };
+    let odd = given.iter().find_map(|(name, value)| {
+        let value = guess(value);
+        Some((name, shown(&value), rules.wanted_instead(of, name, &value)?))
+    });
+    if let Some((name, found, wanted)) = odd {
+        return Err(Error::WrongUsage {
+            message: format!("{name} must be {wanted}, got: {found}"),
+            hint: "give such a value, or null to clear it".into(),
+        });
+    }
     let told = given.keys().find_map(|name| Some((name, rules.instead_of_field(of, name)?)));
     match told {
         Some((name, instead)) => Err(Error::WrongUsage {

@@ -73,6 +73,8 @@ impl View {
         if more > 0 {
             names.push(format!("{more} more"));
         }
+        // An item that the words of the pause name is not named again.
+        names.retain(|name| context != Some(name));
         let names = names.join(", ");
         match context {
             Some(context) if names.is_empty() => Some(say(context)),

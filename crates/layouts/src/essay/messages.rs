@@ -1,7 +1,7 @@
 //! The essay pipeline's messages to its user, in the pipeline's own words. Formats figures; decides nothing.
 
 use super::STAGES;
-use super::position::{Position, Standpoint};
+use super::position::{BEST_VOICE, Position, Standpoint};
 use super::recover::{DRAFT, FINAL, THESIS};
 use super::state::{Fields, StageStatus};
 use crate::layout::Folder;
@@ -9,9 +9,6 @@ use jiff::Timestamp;
 use model::note::{Note, NoteKind};
 use model::time::seconds_between;
 use serde_json::Value;
-
-/// The highest voice score; the lowest is 1.
-const BEST_VOICE: u32 = 5;
 
 impl Position {
     /// A position such as `Stage 4, Section 3, Paragraph 2`.
@@ -166,9 +163,10 @@ fn arguments(standpoint: &Standpoint<'_>) -> Vec<String> {
     let overrides = notes(standpoint, NoteKind::Override).len();
     let word = if overrides == 1 { "override" } else { "overrides" };
     let verified = standpoint.counter("verified_claims");
+    let claims = if verified == 1 { "claim" } else { "claims" };
     vec![
         format!("{done} of {total} {have} approved argument maps"),
-        format!("{verified} verified claims, {deferred} deferred, {overrides} user {word}"),
+        format!("{verified} verified {claims}, {deferred} deferred, {overrides} user {word}"),
     ]
 }
 
@@ -183,6 +181,9 @@ fn paragraphs(standpoint: &Standpoint<'_>) -> Vec<String> {
         let here = here.and_then(|at| at.section) == Some(*index);
         let mark = if here { "  <-- YOU ARE HERE" } else { "" };
         match total {
+            _ if !here && standpoint.status_of(section) == StageStatus::NotStarted => {
+                format!("Section {index}: Not started")
+            }
             0 => format!("Section {index}: no paragraphs yet{mark}"),
             total => format!("Section {index}: {done}/{total} paragraphs approved{mark}"),
         }

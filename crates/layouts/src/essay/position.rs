@@ -10,6 +10,10 @@ use model::session::Session;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
+pub(super) const VOICE_SCORE: &str = "voice_check_score";
+const WORST_VOICE: f64 = 1.0;
+pub(super) const BEST_VOICE: f64 = 5.0;
+
 /// A stage number, and the current work in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
@@ -149,13 +153,18 @@ impl<'a> Standpoint<'a> {
 
     /// Voice scores of sections, by section.
     pub fn voices(&self) -> Vec<(u32, f64)> {
-        let score = |section: &&Item| section.fields.get("voice_check_score").and_then(Value::as_f64);
+        let score = |section: &&Item| section.fields.get(VOICE_SCORE).and_then(Value::as_f64);
         self.sections(3).iter().filter_map(|(index, item)| Some((*index, score(item)?))).collect()
     }
 
     pub fn is_finished(&self) -> bool {
         matches!(self.session.lifecycle, Lifecycle::Completed { .. })
     }
+}
+
+/// A score that is shown as one of five.
+pub(super) fn is_voice_score(value: &Value) -> bool {
+    value.as_f64().is_some_and(|score| (WORST_VOICE..=BEST_VOICE).contains(&score))
 }
 
 /// A section's declared number, or else the number at the end of its id.

@@ -30,9 +30,9 @@ pub(super) fn from_artifacts(folder: &Folder<'_>) -> Option<State> {
     let total = section_count(tree, &maps, drafts.len());
     let mut state = State {
         status: Some(if is_final { Status::Completed } else { Status::InProgress }),
-        started_at: began(folder).or_else(|| tree.files().filter_map(|path| tree.modified(path)).min()),
-        last_activity: newest(tree),
-        sections: (1..=total).map(|number| section(tree, number, maps.contains(&number))).collect(),
+        started_at: began(folder).or_else(|| tree.files().filter_map(|path| written(folder, path)).min()),
+        last_activity: newest(folder),
+        sections: (1..=total).map(|number| section(folder, number, maps.contains(&number))).collect(),
         drafts,
         ..State::default()
     };
@@ -46,7 +46,7 @@ pub(super) fn from_artifacts(folder: &Folder<'_>) -> Option<State> {
     ];
     let files = [Some(THESIS), Some(OUTLINE), None, Some(DRAFT)];
     for (position, is_reached) in reached.into_iter().enumerate() {
-        let at = files[position].and_then(|path| tree.modified(path)).filter(|_| is_reached);
+        let at = files[position].and_then(|path| written(folder, path)).filter(|_| is_reached);
         let status = if is_reached { StageStatus::Completed } else { StageStatus::NotStarted };
         state.stages[position] = Stage { status, completed_at: at, ..Stage::default() };
     }
@@ -87,9 +87,9 @@ fn go_on(state: &mut State) {
     }
 }
 
-fn section(tree: &Tree, index: u32, has_map: bool) -> Section {
+fn section(folder: &Folder<'_>, index: u32, has_map: bool) -> Section {
     let status = if has_map { StageStatus::Completed } else { StageStatus::NotStarted };
-    let completed_at = tree.modified(&argument_map(index)).filter(|_| has_map);
+    let completed_at = written(folder, &argument_map(index)).filter(|_| has_map);
     Section { index, status, completed_at, ..Section::default() }
 }
 
@@ -212,9 +212,12 @@ fn text(tree: &Tree, path: &str) -> String {
     String::from_utf8_lossy(tree.content(path).unwrap_or_default()).into_owned()
 }
 
-fn newest(tree: &Tree) -> Option<Timestamp> {
-    let evidence = [THESIS, OUTLINE, DRAFT, FINAL].into_iter().filter_map(|path| tree.modified(path));
-    let maps =
-        tree.files().filter(|path| section_of_map(path).is_some()).filter_map(|path| tree.modified(path));
-    evidence.chain(maps).max()
+fn newest(folder: &Folder<'_>) -> Option<Timestamp> {
+    let maps = folder.tree.files().filter(|path| section_of_map(path).is_some());
+    [THESIS, OUTLINE, DRAFT, FINAL].into_iter().chain(maps).filter_map(|path| written(folder, path)).max()
+}
+
+/// When a file was written. A file from a machine whose clock is ahead was written by now.
+fn written(folder: &Folder<'_>, path: &str) -> Option<Timestamp> {
+    folder.tree.modified(path).map(|at| at.min(folder.now))
 }

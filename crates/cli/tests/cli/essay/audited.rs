@@ -41,6 +41,50 @@ fn e2_null_means_not_set_by_hand_and_by_command() {
     assert!(fields(&sandbox)["audience"].is_null() && fields(&sandbox)["claim_type"].is_null());
 }
 
+/// A field that was set and cleared again is as missing as one that nobody ever set.
+#[test]
+fn e2_a_gate_misses_a_field_that_was_unset() {
+    let sandbox = started();
+    sandbox.write(&file("stage-1-thesis.md"), "# Thesis\nHarbours make towns.\n");
+    run(&sandbox, "approve thesis-approved");
+    run(&sandbox, "set claim_type=argument");
+    run(&sandbox, "set --unset claim_type");
+    let evidence = "advance --phase thesis_development --evidence specific=true --evidence defensible=true";
+    let refused = sandbox.run(evidence.split(' ')).code(5).stderr;
+    assert!(refused.contains("claim_type is not set"), "{refused}");
+    run(&sandbox, "set claim_type=explainer");
+    run(&sandbox, evidence);
+}
+
+#[test]
+fn a_voice_score_is_a_number_from_1_to_5() {
+    let sandbox = in_stage_4();
+    let before = state(&sandbox);
+    for score in ["loud", "6", "0", "-1", "4/5"] {
+        let refused = sandbox.run(["item", "set", "draft-1", &format!("voice_check_score={score}")]).code(2);
+        let words = format!("voice_check_score must be a number from 1 to 5, got: {score}");
+        assert!(refused.stderr.contains(&words), "{}", refused.stderr);
+    }
+    assert_eq!(state(&sandbox), before);
+    run(&sandbox, "item set draft-1 voice_check_score=3.5");
+    says(&sandbox, &["voice_check_score: 3.5"]);
+    run(&sandbox, "item set draft-1 voice_check_score=null");
+    assert!(!state(&sandbox).contains("voice_check_score: 3.5"));
+}
+
+#[test]
+fn doctor_says_once_what_is_wrong_with_a_session_that_nobody_took_up() {
+    let sandbox = by_hand();
+    std::fs::remove_file(sandbox.path(&file("stage-3-section-1-arguments.md"))).unwrap();
+    let found = sandbox.run(["doctor", "--json"]).code(4).json()["findings"].clone();
+    let mut said: Vec<&str> =
+        found.as_array().unwrap().iter().map(|finding| finding["message"].as_str().unwrap()).collect();
+    said.sort_unstable();
+    let all = said.len();
+    said.dedup();
+    assert!(!said.is_empty() && said.len() == all, "{found:#}");
+}
+
 #[test]
 fn e4_a_verification_is_deferred_for_one_of_three_reasons() {
     let sandbox = started();

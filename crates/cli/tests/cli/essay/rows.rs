@@ -29,6 +29,17 @@ fn pause_with_save_records_the_draft_of_an_essay_as_it_was() {
     assert_eq!(sizes, [&json!(text.len()), &json!(text.len() + 6)], "{history:#}");
 }
 
+/// The person who pauses may name the paragraph that was begun.
+#[test]
+fn what_a_pause_was_in_the_middle_of_is_named_once() {
+    let sandbox = in_stage_4();
+    run(&sandbox, "item start draft-2.2");
+    sandbox.run(["pause", "--reason", "night", "--context", "draft-2.2"]).ok();
+    let resumed = sandbox.run(["resume", FOLDER]).ok().stdout;
+    assert_eq!(crate::unbroken(&resumed).matches("in the middle of: draft-2.2").count(), 1, "{resumed}");
+    assert!(!resumed.contains("(draft-2.2)"), "{resumed}");
+}
+
 #[test]
 fn what_set_refuses_is_told_of_when_the_file_says_it_and_is_left_there() {
     let sandbox = by_hand();

@@ -54,6 +54,16 @@ fn level_2_the_thesis_shows_stage_1() {
     level_2(&ARTIFACTS[..1], "essay_structuring", ["completed", "in_progress", "not_started", "not_started"]);
 }
 
+/// Copied from a machine whose clock is ahead: nothing was completed later than now.
+#[test]
+fn level_2_no_stage_was_completed_in_the_future() {
+    let mut tree = tree(&[(STATE, BROKEN), ARTIFACTS[0]]);
+    tree.set_modified(ARTIFACTS[0].0, "2030-01-01T00:00:00Z".parse().expect("a time"));
+    let read = read(tree);
+    let done = read.session.run().expect("a run").phases[0].completed_at();
+    assert_eq!(done, Some(now()));
+}
+
 #[test]
 fn level_2_the_outline_shows_stage_2_and_how_many_sections_there_are() {
     let read = level_2(

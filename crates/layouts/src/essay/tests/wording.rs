@@ -66,6 +66,21 @@ fn e6_the_full_state_has_the_thesis_the_audience_and_what_was_not_started() {
     assert_eq!(text.lines().filter(|line| *line == "  Not started").count(), 2, "{text}");
 }
 
+/// As the pipeline's own screen: only a section that somebody began has a count.
+#[test]
+fn e6_a_section_that_nobody_began_is_not_started() {
+    let none_yet = "total_paragraphs: null\n        completed_paragraphs: 0\n        status: \"not_started\"";
+    let late = LATE.replacen(
+        "    completed_at: null\n\nvoice_calibration",
+        &format!("      - section_index: 3\n        {none_yet}\n    completed_at: null\n\nvoice_calibration"),
+        1,
+    );
+    assert_ne!(late, LATE);
+    let text = read(whole(&late)).says(Moment::Shown);
+    assert!(text.lines().any(|line| line == "  Section 3: Not started"), "{text}");
+    assert!(text.lines().any(|line| line.ends_with("<-- YOU ARE HERE")), "{text}");
+}
+
 #[test]
 fn completion_lists_what_the_essay_came_to() {
     let mut done = read(whole(LATE));
