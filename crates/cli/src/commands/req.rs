@@ -266,7 +266,9 @@ impl Run for ReqCommand {
             Action::Clear { names, all, on, who } => {
                 refuse_clearing_nothing(&names, all, speaker)?;
                 let clearing = if all { Clearing::All } else { Clearing::Named(names.clone()) };
-                let (branch, agent_session) = (on.branch, named(who));
+                // The original clears for everybody, whoever is named.
+                let agent_session = named(who).filter(|_| !speaker.is_original);
+                let branch = on.branch;
                 let request = RequirementRequest::Clear { clearing, branch, agent_session };
                 let answer = engine.change_requirements(request)?;
                 ("cleared", Some(original::cleared(&names, &answer.list)), answer)

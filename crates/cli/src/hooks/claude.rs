@@ -1,6 +1,7 @@
 //! Claude Code's hook protocol.
 
 use crate::hooks::{Heard, Protocol, identity, unreadable, wording};
+use engine::Project;
 use engine::hooks::{Happened, HookEvent, Reply, Source, Subagent, ToolCall, Verdict};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -13,7 +14,8 @@ pub const PROTOCOL: Protocol =
 /// the right type.
 #[derive(Deserialize)]
 struct Event {
-    session_id: String,
+    #[serde(default)]
+    session_id: Value,
     hook_event_name: String,
     #[serde(default)]
     cwd: Option<PathBuf>,
@@ -78,7 +80,7 @@ impl Event {
 /// Parses an event of this form, from any agent that uses it.
 pub fn read(agent: &str, input: &[u8]) -> Result<Heard, String> {
     let mut event: Event = serde_json::from_slice(input).map_err(|error| unreadable(&error))?;
-    let agent = identity(agent, &event.session_id)?;
+    let agent = identity(agent, &session_id(agent, &event.session_id)?)?;
     let happened = event.happened();
     let subagent = event.subagent();
     Ok(Heard {
@@ -87,11 +89,29 @@ pub fn read(agent: &str, input: &[u8]) -> Result<Heard, String> {
     })
 }
 
-/// The agent's folder: from the event, or else its environment, or else this process.
+/// The agent's session: from the event, or else the agent's environment (`CLAUDE_SESSION_ID`).
+fn session_id(agent: &str, said: &Value) -> Result<String, String> {
+    let set = || std::env::var(format!("{}_SESSION_ID", agent.to_uppercase())).ok();
+    let id = said.as_str().map(ToOwned::to_owned).filter(|id| !id.is_empty()).or_else(set);
+    id.filter(|id| !id.is_empty()).ok_or_else(|| "the event has no session_id".to_owned())
+}
+
+/// The agent's folder: from the event, or else its environment, or else this process. A folder that is gone,
+/// or in no project, does not take the agent out of the project in which it was started.
 fn folder(said: Option<PathBuf>) -> PathBuf {
-    let set = || std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from);
     let is_named = |folder: &PathBuf| !folder.as_os_str().is_empty();
-    said.filter(is_named).or_else(|| set().filter(is_named)).unwrap_or_else(|| PathBuf::from("."))
+    let said = said.filter(is_named);
+    let set = std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from).filter(is_named);
+    match (said, set) {
+        (Some(said), Some(set)) => {
+            if Project::find(&said).is_ok() {
+                said
+            } else {
+                set
+            }
+        }
+        (said, set) => said.or(set).unwrap_or_else(|| PathBuf::from(".")),
+    }
 }
 
 /// As few fields as possible: another agent with this form refuses unknown ones.

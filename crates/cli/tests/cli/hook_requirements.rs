@@ -265,6 +265,41 @@ fn r9_the_originals_environment_and_marker_are_known() {
 }
 
 #[test]
+fn r9_an_event_without_a_session_is_about_the_one_in_the_environment() {
+    let sandbox = required();
+    let mut fields: Value =
+        serde_json::from_str(&event(&sandbox, ID, &before("Edit", &edit(), "t1"))).unwrap();
+    for id in [None, Some(Value::Null), Some(json!(""))] {
+        fields.as_object_mut().unwrap().remove("session_id");
+        fields.as_object_mut().unwrap().extend(id.map(|id| ("session_id".to_owned(), id)));
+        let mut hook = sandbox.command(["hook", "claude"]);
+        hook.env("CLAUDE_SESSION_ID", ID);
+        let reason = denied(&with_input(hook, &fields.to_string()));
+        assert!(reason.contains("commit_plan"), "{reason}");
+        let unknown = with_input(sandbox.command(["hook", "claude"]), &fields.to_string());
+        assert_eq!((unknown.code, unknown.stdout.as_str()), (0, ""));
+        assert!(unknown.stderr.contains("the event has no session_id"), "{}", unknown.stderr);
+    }
+}
+
+/// An agent that changed to a folder outside, or deleted the one where it was, still edits this project.
+#[test]
+fn r9_a_folder_in_no_project_does_not_take_an_agent_out_of_its_own() {
+    let sandbox = required();
+    let outside = sandbox.folder().join("outside");
+    std::fs::create_dir_all(&outside).unwrap();
+    for (nth, cwd) in [outside, sandbox.path("gone/deeper")].iter().enumerate() {
+        let mut fields = before("Edit", &edit(), &format!("t{nth}"));
+        fields["cwd"] = json!(cwd);
+        let id = format!("{nth}{}", &ID[1..]);
+        let mut hook = sandbox.command(["hook", "claude"]);
+        hook.env("CLAUDE_PROJECT_DIR", sandbox.project());
+        let reason = denied(&with_input(hook, &event(&sandbox, &id, &fields)));
+        assert!(reason.contains("commit_plan"), "{cwd:?}: {reason}");
+    }
+}
+
+#[test]
 fn r11_a_requirement_that_does_not_block_is_told_and_holds_nothing() {
     let sandbox = git();
     let rules = "requirements: {changelog: {enabled: true, blocking: false, message: Say it there.}}\n";

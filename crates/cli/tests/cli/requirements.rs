@@ -371,6 +371,29 @@ fn r10_the_originals_own_words_satisfy_show_and_clear() {
     assert!(!sandbox.path(".git/requirements/sessions/bbbb2222.paused").exists());
 }
 
+/// The original's `--session` says who asks; what is cleared is cleared for everybody.
+#[test]
+fn r7_under_its_name_clear_clears_for_every_session_whoever_is_named() {
+    let sandbox = with("requirements: {a: {enabled: true}}\n");
+    for session in ["aaaa1111", "bbbb2222"] {
+        req(&sandbox, &["satisfy", "a", "-s", session]).ok();
+    }
+    req(&sandbox, &["clear", "a", "-s", "aaaa1111"]).ok();
+    let recorded = state(&sandbox)["requirements"]["a"]["sessions"].clone();
+    assert!(recorded.get("bbbb2222").is_none(), "{recorded}");
+}
+
+/// Otherwise an agent session that nobody has would be satisfied, and the one that is meant stays blocked.
+#[test]
+fn r10_the_beginning_of_a_live_agent_sessions_id_means_that_one() {
+    let sandbox = with(PLAN);
+    let living = Living::new(2);
+    listed(&sandbox, &["cafe1111", "cade2222"], &living);
+    sandbox.run(["req", "satisfy", "commit_plan", "--agent-session", "caf"]).ok();
+    let sessions = state(&sandbox)["requirements"]["commit_plan"]["sessions"].clone();
+    assert_eq!(sessions.as_object().unwrap().keys().collect::<Vec<_>>(), ["cafe1111"], "{sessions}");
+}
+
 #[test]
 fn r4_a_pattern_that_cannot_be_used_is_told_wherever_requirements_are_listed() {
     let sandbox = with(

@@ -342,10 +342,14 @@ impl Engine {
         let listed = self.listed_elsewhere(None).into_iter().map(|one| (one.agent, one.agent_session));
         let known: Vec<(String, String)> = rows.chain(listed).collect();
         let exact = known.iter().find(|(_, id)| *id == typed.id);
-        let found = exact.or_else(|| {
-            let mut same = known.iter().filter(|(_, id)| is_same(id, &typed.id));
-            same.next().filter(|_| same.next().is_none())
-        });
+        let only = |is_meant: &dyn Fn(&str) -> bool| {
+            let mut meant = known.iter().filter(|(_, id)| is_meant(id));
+            let first = meant.next()?;
+            meant.all(|(_, id)| is_same(id, &first.1)).then_some(first)
+        };
+        let found = exact
+            .or_else(|| only(&|id| is_same(id, &typed.id)))
+            .or_else(|| only(&|id| id.starts_with(typed.id.as_str())));
         Ok(found.map_or(typed, |(agent, id)| AgentIdentity { agent: agent.clone(), id: id.clone() }))
     }
 }
