@@ -164,6 +164,9 @@ pub(crate) fn recover(
     patience: Duration,
     counts: impl FnOnce(&str) -> Result<bool>,
 ) -> Result<Recovered> {
+    if fs::symlink_metadata(root.join(journal)).is_err_and(|error| is_missing(&error)) {
+        return Ok(Recovered::Nothing);
+    }
     // We never write where a link leads.
     let Ok(journal) = below(root, journal) else { return Ok(Recovered::Nothing) };
     let Some((file, text)) = Journal::open(&journal, patience)? else { return Ok(Recovered::Nothing) };

@@ -123,6 +123,7 @@ pub struct Engine {
     pub(crate) next_copy: Option<jiff::Timestamp>,
     /// A definition never changes under its hash, and a command needs the same one for its gate and its view.
     definitions: RefCell<BTreeMap<String, Defined>>,
+    pub(crate) sharing_folder: OnceCell<PathBuf>,
     pub(crate) last_kept: RefCell<Option<LastKept>>,
 }
 
@@ -215,6 +216,7 @@ impl Engine {
             patience: Patience::Each(PATIENCE),
             next_copy: None,
             definitions: RefCell::default(),
+            sharing_folder: OnceCell::new(),
             last_kept: RefCell::default(),
         };
         if engine.team.is_some() && writes_to_server(intent) {

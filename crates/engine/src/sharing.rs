@@ -302,7 +302,16 @@ impl Engine {
         }
     }
 
+    /// The folder of the database, which has the settings of sharing. It stays the same while the store is open.
     fn sharing_folder(&self) -> Result<PathBuf> {
+        if let Some(known) = self.sharing_folder.get() {
+            return Ok(known.clone());
+        }
+        let found = self.find_sharing_folder()?;
+        Ok(self.sharing_folder.get_or_init(|| found).clone())
+    }
+
+    fn find_sharing_folder(&self) -> Result<PathBuf> {
         if self.team.is_some() {
             return Err(Error::Sharing {
                 message: "the sessions of this project are on a server, which already shares them".to_owned(),

@@ -67,7 +67,11 @@ impl Progress {
             stalled: is_active
                 && match average.filter(|_| !signs.alone) {
                     None if !is_native => run.is_open() && is_quiet(session, now, signs.written),
-                    usual => is_stalled(time_in_phase, usual),
+                    // The log of a native session shows when somebody last worked on it.
+                    usual => {
+                        is_stalled(time_in_phase, usual)
+                            && (!is_native || is_quiet(session, now, signs.written))
+                    }
                 },
         }
     }

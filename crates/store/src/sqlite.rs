@@ -121,7 +121,7 @@ impl SqliteStore {
     /// Records how far the database has come.
     fn record(&self, newest: u64) {
         if let Some(turn) = &self.turn {
-            turn.record(&self.path, newest);
+            turn.record(newest);
         }
     }
 
@@ -150,13 +150,13 @@ impl SqliteStore {
         if self.turn.is_none() {
             let turn = Turn::take(&self.lock, &self.path, patience)?;
             // Moving a store requires the turn, so a write to the old file afterwards would be lost.
-            if !self.path.exists() {
+            if !turn.has_database() {
                 return Err(Error::Engine {
                     doing: format!("writing to {}", self.path.display()),
                     why: "the store was moved; try again".to_owned(),
                 });
             }
-            self.refuse_lost(turn.recorded(&self.path))?;
+            self.refuse_lost(turn.recorded())?;
             self.turn = Some(turn);
         }
         Ok(())
@@ -173,9 +173,13 @@ impl SqliteStore {
     }
 
     fn control(&self, statement: &str) -> Result<()> {
-        let run = self.connection.prepare_cached(statement).and_then(|mut prepared| prepared.execute([]));
-        run.map(drop).map_err(self.fail("reading"))
+        control(&self.connection, statement).map_err(self.fail("reading"))
     }
+}
+
+/// Begins or ends a transaction, without parsing the statement each time.
+fn control(connection: &Connection, statement: &str) -> rusqlite::Result<()> {
+    connection.prepare_cached(statement)?.execute([]).map(drop)
 }
 
 impl Store for SqliteStore {

@@ -127,6 +127,10 @@ fn possibly_stalled_is_over_twice_the_average_and_never_under_15_minutes() {
         );
         let text = sandbox.run(["brief"]).ok().stdout;
         assert!(text.contains("longer than usual"), "{text}");
+        // Somebody works on it after all.
+        do_at(&sandbox, "12:00:00", &["note", "Half of the tests are written"]);
+        assert_eq!(at(&sandbox, "12:14:59")["status"], "active");
+        assert_eq!(at(&sandbox, "12:15:00")["status"], "possibly_stalled");
     }
     // Without a finished phase, there is nothing to compare with.
     let sandbox = git();

@@ -74,8 +74,11 @@ impl Drop for Mark {
 impl Engine {
     /// An interrupted attempt at the current phase that nobody has repeated since.
     pub(crate) fn interrupted_attempt(&self, session: &Session, run: &Run) -> Option<Warning> {
-        let path = place(&self.root_of(session), session)?;
-        let file = File::open(&path).ok()?;
+        let root = self.root_of(session);
+        if !root.join(name(session)).exists() {
+            return None;
+        }
+        let file = File::open(place(&root, session)?).ok()?;
         flock(&file, FlockOperation::NonBlockingLockShared).ok()?;
         let noted: Noted = serde_json::from_reader(&file).ok()?;
         let phase = run.current();
@@ -101,8 +104,12 @@ impl Engine {
 }
 
 fn place(root: &Path, session: &Session) -> Option<PathBuf> {
+    below(root, &name(session)).ok()
+}
+
+fn name(session: &Session) -> String {
     let journal = journal_for(&session.id);
-    below(root, &format!("{}.gate", journal.trim_end_matches(".json"))).ok()
+    format!("{}.gate", journal.trim_end_matches(".json"))
 }
 
 /// A process that ends a process group when this one disappears, as after SIGKILL.

@@ -145,7 +145,7 @@ fn repository_folders(from: &Path) -> impl Iterator<Item = &Path> {
     let mut is_above = false;
     from.ancestors().take_while(move |folder| {
         let is_inside = !is_above;
-        is_above = folder.join(".git").exists();
+        is_above = is_inside && folder.join(".git").exists();
         is_inside
     })
 }

@@ -3,12 +3,12 @@
 use super::columns::Moment;
 use super::queries::signed;
 use super::session_rows::{Line, keep_line};
-use super::{SqliteStore, agents, chain, items, queries, views};
+use super::{SqliteStore, agents, chain, control, items, queries, views};
 use crate::batch_rules::{check_shape, item_rows, keys_expire_at, malformed, takes_the_worktree};
 use crate::chain::{Given, Hash, Seal, checksum, seal_new};
 use crate::{Batch, Error, EventRow, KeyRow, Result, Snapshot, StreamAppend};
 use model::id::SessionId;
-use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, params};
 use std::collections::BTreeMap;
 
 /// How many expired keys one new key removes: enough to keep up, too few to notice.
@@ -18,9 +18,8 @@ impl SqliteStore {
     /// Returns the cursor of the newest event.
     pub(super) fn append_in_turn(&mut self, batch: &Batch) -> Result<u64> {
         check_shape(batch)?;
-        let begun = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate);
-        let transaction = begun.map_err(self.fail("beginning a change"))?;
-        let newest = match write(&transaction, batch) {
+        let transaction = Change::begin(&self.connection).map_err(self.fail("beginning a change"))?;
+        let newest = match write(&self.connection, batch) {
             Ok(newest) => newest,
             Err(Stop::Refused(error)) => return Err(error),
             Err(Stop::Failed(error)) => return Err(self.fail("keeping a change")(error)),
@@ -31,6 +30,32 @@ impl SqliteStore {
                 Err(self.fail("keeping a change")(error))
             }
             Err(error) => self.after_failed_commit(batch, &error).map(|()| newest),
+        }
+    }
+}
+
+/// A transaction that is rolled back unless it is committed. As rusqlite's own, but its statements are parsed once per
+/// connection.
+struct Change<'c> {
+    connection: &'c Connection,
+}
+
+impl<'c> Change<'c> {
+    fn begin(connection: &'c Connection) -> rusqlite::Result<Self> {
+        control(connection, "BEGIN IMMEDIATE")?;
+        Ok(Self { connection })
+    }
+
+    fn commit(self) -> rusqlite::Result<()> {
+        control(self.connection, "COMMIT")
+    }
+}
+
+impl Drop for Change<'_> {
+    fn drop(&mut self) {
+        // After a commit, and after some errors, SQLite has ended the transaction.
+        if !self.connection.is_autocommit() {
+            let _ = control(self.connection, "ROLLBACK");
         }
     }
 }

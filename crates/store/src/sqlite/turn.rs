@@ -5,7 +5,7 @@ use super::failure::io_failure;
 use crate::{Error, Result};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::mpsc;
@@ -15,6 +15,25 @@ use std::time::{Duration, UNIX_EPOCH};
 #[derive(Debug)]
 pub(super) struct Turn {
     file: File,
+    /// The database whose turn it is; `None` if there is no file in its place.
+    database: Option<Identity>,
+}
+
+/// Tells a database file from another one that takes its place: a new file may get the inode of a deleted one, but
+/// not its time of birth, where file systems keep one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Identity {
+    inode: u64,
+    born: u64,
+}
+
+impl Identity {
+    fn of(database: &Path) -> Option<Self> {
+        let found = std::fs::metadata(database).ok()?;
+        let born = found.created().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        let born = born.map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(0));
+        Some(Self { inode: found.ino(), born })
+    }
 }
 
 impl Turn {
@@ -22,12 +41,18 @@ impl Turn {
     pub(super) fn take(lock: &Path, database: &Path, patience: Duration) -> Result<Self> {
         let file =
             open(lock).map_err(|error| io_failure(database, "opening the lock of the store", error))?;
-        match try_now(&file) {
-            Err(Errno::WOULDBLOCK) => wait(file, database, patience),
+        let file = match try_now(&file) {
+            Err(Errno::WOULDBLOCK) => wait(file, database, patience)?,
             // Without flock there is no queue; SQLite's own locks still separate writers.
-            Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOLCK) => Ok(Self { file }),
-            Err(error) => Err(io_failure(database, "taking the lock of the store", error.into())),
-        }
+            Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOLCK) => file,
+            Err(error) => return Err(io_failure(database, "taking the lock of the store", error.into())),
+        };
+        Ok(Self { file, database: Identity::of(database) })
+    }
+
+    /// True if the database was where it should be when the turn began.
+    pub(super) fn has_database(&self) -> bool {
+        self.database.is_some()
     }
 }
 
@@ -37,9 +62,9 @@ const RECORD_BYTES: usize = 63;
 impl Turn {
     /// Records the newest change that the database keeps. Not synced: after a power cut the record may be older than the
     /// database, never newer. A record that cannot be written stays as it was.
-    pub(super) fn record(&self, database: &Path, newest: u64) {
-        if let Ok(found) = std::fs::metadata(database) {
-            let _ = self.file.write_all_at(line(&found, newest).as_bytes(), 0);
+    pub(super) fn record(&self, newest: u64) {
+        if let Some(database) = self.database {
+            let _ = self.file.write_all_at(line(database, newest).as_bytes(), 0);
         }
     }
 
@@ -48,30 +73,27 @@ impl Turn {
         let _ = self.file.set_len(0);
     }
 
-    pub(super) fn recorded(&self, database: &Path) -> Option<u64> {
-        recorded_in(&self.file, database)
+    pub(super) fn recorded(&self) -> Option<u64> {
+        recorded_in(&self.file, self.database?)
     }
 }
 
 /// The newest change that was kept in this database, for somebody who only reads.
 pub(super) fn recorded(lock: &Path, database: &Path) -> Option<u64> {
-    recorded_in(&File::open(lock).ok()?, database)
+    recorded_in(&File::open(lock).ok()?, Identity::of(database)?)
 }
 
-fn recorded_in(lock: &File, database: &Path) -> Option<u64> {
+fn recorded_in(lock: &File, database: Identity) -> Option<u64> {
     let mut bytes = [0; RECORD_BYTES];
     lock.read_exact_at(&mut bytes, 0).ok()?;
     let text = std::str::from_utf8(&bytes).ok()?;
     let newest = text.split_whitespace().next_back()?.parse().ok()?;
     // Another file in its place is somebody's decision: a backup that was restored, a store that was made anew.
-    (line(&std::fs::metadata(database).ok()?, newest) == text).then_some(newest)
+    (line(database, newest) == text).then_some(newest)
 }
 
-/// A new file may get the inode of a deleted one, but not its time of birth, where file systems keep one.
-fn line(database: &Metadata, newest: u64) -> String {
-    let born = database.created().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-    let born = born.map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(0));
-    format!("{:020} {born:020} {newest:020}\n", database.ino())
+fn line(Identity { inode, born }: Identity, newest: u64) -> String {
+    format!("{inode:020} {born:020} {newest:020}\n")
 }
 
 impl Drop for Turn {
@@ -91,7 +113,7 @@ fn try_now(file: &File) -> rustix::io::Result<()> {
 
 /// Waits in the kernel's queue, which is fair; polling is not. The wait cannot be cancelled, so a thread does
 /// it: if the patience ends first, the receiver is gone, and the lock is released as soon as it arrives.
-fn wait(file: File, database: &Path, patience: Duration) -> Result<Turn> {
+fn wait(file: File, database: &Path, patience: Duration) -> Result<File> {
     if patience.is_zero() {
         return Err(Error::Busy { waited: patience });
     }
@@ -100,11 +122,13 @@ fn wait(file: File, database: &Path, patience: Duration) -> Result<Turn> {
         .name("waiting for the store".to_owned())
         .spawn(move || {
             let taken = rustix::io::retry_on_intr(|| flock(&file, FlockOperation::LockExclusive));
-            let _ = sender.send(taken.map(|()| Turn { file }));
+            if let Err(mpsc::SendError(Ok(file))) = sender.send(taken.map(|()| file)) {
+                let _ = flock(&file, FlockOperation::Unlock);
+            }
         })
         .map_err(|error| io_failure(database, "waiting for the lock of the store", error))?;
     match receiver.recv_timeout(patience) {
-        Ok(Ok(turn)) => Ok(turn),
+        Ok(Ok(file)) => Ok(file),
         Ok(Err(error)) => Err(io_failure(database, "waiting for the lock of the store", error.into())),
         Err(mpsc::RecvTimeoutError::Timeout | mpsc::RecvTimeoutError::Disconnected) => {
             Err(Error::Busy { waited: patience })

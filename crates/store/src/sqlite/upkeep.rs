@@ -27,6 +27,9 @@ const WRITES_OF_ONE_COMMAND: u32 = 8;
 /// command would copy everything each time.
 const COPY_BACK_OFTEN: &str = "PRAGMA wal_autocheckpoint=192";
 
+/// How often a long-lived connection looks at the size of the log.
+const WRITES_BETWEEN_LOOKS: u32 = 16;
+
 /// Above this size, readers have kept the log from being copied for a long time.
 const BLOCKED_LOG_BYTES: u64 = 1024 * 1024;
 
@@ -40,6 +43,9 @@ impl SqliteStore {
         if self.writes == WRITES_OF_ONE_COMMAND {
             // On failure the setting stays as it was.
             let _ = self.connection.execute_batch(COPY_BACK_OFTEN);
+        }
+        if self.writes > WRITES_OF_ONE_COMMAND && !self.writes.is_multiple_of(WRITES_BETWEEN_LOOKS) {
+            return;
         }
         let longest = if self.writes < WRITES_OF_ONE_COMMAND { LONG_LOG_BYTES } else { BLOCKED_LOG_BYTES };
         if size(&beside(&self.path, "-wal")) <= longest {

@@ -191,6 +191,9 @@ impl Engine {
                 let registry = layout.capabilities().registry?;
                 let file = registry.file();
                 let home = self.project.root.join(file.home);
+                if !home.exists() {
+                    return None;
+                }
                 let mut tree = Tree::default();
                 if let Some(content) = walk::registry_content(registry, &self.project.root) {
                     tree.insert(file.file, Entry::File(content));
