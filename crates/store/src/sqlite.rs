@@ -16,6 +16,7 @@ mod move_database;
 mod open;
 mod queries;
 mod read_only;
+mod remembered;
 mod restore;
 mod rewrite;
 mod session_rows;
@@ -37,7 +38,9 @@ use crate::{
 use jiff::Timestamp;
 use model::id::{ItemId, SessionId};
 use open::Pace;
+use remembered::Remembered;
 use rusqlite::Connection;
+use std::cell::{Ref, RefCell};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -60,6 +63,8 @@ pub struct SqliteStore {
     /// How long SQLite waits for other programs.
     busy_wait: Duration,
     turn: Option<Turn>,
+    /// Answers only within a turn.
+    remembered: RefCell<Remembered>,
     /// The number of writes through this connection.
     writes: u32,
     /// The schema of a database that a newer program made: it is read as far as its tables are known here.
@@ -125,8 +130,27 @@ impl SqliteStore {
         }
     }
 
-    /// Runs work within this process's turn, and keeps a turn that the caller already took.
+    /// Runs work that may change anything, within this process's turn.
     fn in_turn<T>(&mut self, patience: Duration, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.in_turn_remembering(patience, |store| {
+            store.forget();
+            let done = work(store);
+            store.forget();
+            done
+        })
+    }
+
+    fn forget(&mut self) {
+        self.remembered.replace_with(|remembered| std::mem::take(remembered).after_any_change());
+    }
+
+    /// Runs work within this process's turn, and keeps a turn that the caller already took. The work says what is still
+    /// known afterwards.
+    fn in_turn_remembering<T>(
+        &mut self,
+        patience: Duration,
+        work: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
         let taken_before = self.turn.is_some();
         self.queue(patience)?;
         self.end_reading()?;
@@ -156,8 +180,11 @@ impl SqliteStore {
                     why: "the store was moved; try again".to_owned(),
                 });
             }
-            self.refuse_lost(turn.recorded())?;
+            let recorded = turn.recorded();
+            self.remembered
+                .replace_with(|remembered| std::mem::take(remembered).in_next_turn(&self.connection));
             self.turn = Some(turn);
+            self.refuse_lost(recorded).inspect_err(|_| self.turn = None)?;
         }
         Ok(())
     }
@@ -174,6 +201,13 @@ impl SqliteStore {
 
     fn control(&self, statement: &str) -> Result<()> {
         control(&self.connection, statement).map_err(self.fail("reading"))
+    }
+}
+
+impl SqliteStore {
+    /// What this turn knows without asking; nothing outside of a turn.
+    fn known(&self) -> Option<Ref<'_, Remembered>> {
+        self.turn.as_ref().map(|_| self.remembered.borrow())
     }
 }
 
@@ -199,8 +233,10 @@ impl Store for SqliteStore {
         if crate::lose_on_purpose::loses(batch) {
             return Ok(());
         }
-        let done = self.in_turn(PATIENCE, |store| {
+        let done = self.in_turn_remembering(PATIENCE, |store| {
+            let remembered = store.remembered.take();
             let newest = store.append_in_turn(batch)?;
+            store.remembered.replace(remembered.after(batch, newest));
             store.record(newest);
             Ok(())
         });
@@ -209,7 +245,14 @@ impl Store for SqliteStore {
     }
 
     fn load(&self, id: &SessionId) -> Result<Option<Loaded>> {
-        queries::load(&self.connection, id).map_err(self.fail("loading a session"))
+        if let Some(known) = self.known().and_then(|known| known.session(id).cloned()) {
+            return Ok(Some(known));
+        }
+        let found = queries::load(&self.connection, id).map_err(self.fail("loading a session"))?;
+        if let (Some(found), true) = (&found, self.turn.is_some()) {
+            self.remembered.borrow_mut().keep(found);
+        }
+        Ok(found)
     }
 
     fn which_exist(&self, ids: &[&SessionId]) -> Result<Vec<bool>> {
@@ -245,6 +288,9 @@ impl Store for SqliteStore {
     }
 
     fn active_row(&self, worktree: &str) -> Result<Option<SessionRow>> {
+        if let Some(known) = self.known().and_then(|known| known.active(worktree).cloned()) {
+            return Ok(Some(known));
+        }
         queries::active(&self.connection, worktree).map_err(self.fail("looking for the active session"))
     }
 
@@ -273,6 +319,9 @@ impl Store for SqliteStore {
     }
 
     fn cursor(&self) -> Result<u64> {
+        if let Some(known) = self.known().and_then(|known| known.cursor) {
+            return Ok(known);
+        }
         queries::cursor(&self.connection).map_err(self.fail("looking for the newest event"))
     }
 

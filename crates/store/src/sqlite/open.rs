@@ -8,6 +8,7 @@ use crate::migrate::{APPLICATION_ID, MIGRATIONS, Marks, marks, newest, run};
 use crate::{Error, Result};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
@@ -219,6 +220,7 @@ pub(super) fn store(connection: Connection, path: &Path, writable: bool, busy_wa
         writable,
         busy_wait,
         turn: None,
+        remembered: RefCell::default(),
         writes: 0,
         newer: None,
     }

@@ -451,3 +451,29 @@ fn a_database_of_every_schema_is_brought_up_to_date_whole() {
     }
     assert!(shown.iter().all(|other| *other == shown[0]), "every schema tells the same");
 }
+
+#[test]
+fn in_its_next_turn_a_store_knows_what_it_wrote_and_reads_what_another_one_wrote() {
+    let (_folder, mut store) = new_store();
+    with(&mut store, [line("login")]);
+    let session = id("login");
+    let mut other = SqliteStore::open(&store.path, Access::Write).unwrap();
+    for (writer, reader) in [(0, 0), (0, 1), (1, 0), (1, 1), (0, 1)] {
+        let stores = [&mut store, &mut other];
+        let written = &mut *stores[writer];
+        written.take_turn(super::PATIENCE).unwrap();
+        let row = written.load(&session).unwrap().unwrap().row;
+        let before = row.version;
+        written.append(&batch([go_on(row, 1)])).unwrap();
+        let reading = &mut *stores[reader];
+        reading.take_turn(super::PATIENCE).unwrap();
+        let loaded = reading.load(&session).unwrap().unwrap();
+        let active = reading.active_row(&loaded.row.worktree).unwrap();
+        let cursor = reading.cursor().unwrap();
+        reading.give_turn_back();
+        // Outside of a turn, everything is read.
+        let found = reading.load(&session).unwrap().unwrap();
+        assert_eq!((loaded.row.version, cursor), (before + 1, before + 1), "{writer} {reader}");
+        assert_eq!((&loaded, active), (&found, Some(found.row.clone())), "{writer} {reader}");
+    }
+}

@@ -1,0 +1,65 @@
+//! Rows that this connection has just written. A long-lived process need not read them again in its next turn, as long as no
+//! other connection has changed the database. Reads nothing but SQLite's own counter of such changes.
+
+use crate::{Batch, Loaded, SessionRow};
+use model::id::SessionId;
+use rusqlite::Connection;
+
+/// What a turn knows without asking.
+#[derive(Debug, Default)]
+pub(super) struct Remembered {
+    /// SQLite's counter of other connections' changes when this turn began.
+    counter: Option<i64>,
+    /// The cursor of the newest event.
+    pub(super) cursor: Option<u64>,
+    session: Option<Loaded>,
+}
+
+impl Remembered {
+    /// What is still true when a turn begins.
+    pub(super) fn in_next_turn(self, connection: &Connection) -> Self {
+        let counter = connection
+            .prepare_cached("PRAGMA data_version")
+            .and_then(|mut counter| counter.query_row([], |row| row.get(0)))
+            .ok();
+        if counter.is_some() && counter == self.counter { self } else { Self { counter, ..Self::default() } }
+    }
+
+    /// What is true after this connection has stored a batch, whose newest event has this cursor.
+    pub(super) fn after(self, batch: &Batch, newest: u64) -> Self {
+        let session = match batch.streams.as_slice() {
+            [stream] => self.session.filter(|before| before.row.id == stream.row.id).map(|before| Loaded {
+                number: before.number,
+                row: as_stored(&stream.row),
+                snapshot: stream.snapshot.clone().or(before.snapshot),
+            }),
+            _ => None,
+        };
+        Self { counter: self.counter, cursor: Some(newest), session }
+    }
+
+    /// What is true after a change that nobody describes here.
+    pub(super) fn after_any_change(self) -> Self {
+        Self { counter: self.counter, ..Self::default() }
+    }
+
+    pub(super) fn session(&self, id: &SessionId) -> Option<&Loaded> {
+        self.session.as_ref().filter(|known| known.row.id == *id)
+    }
+
+    pub(super) fn keep(&mut self, loaded: &Loaded) {
+        self.session = Some(loaded.clone());
+    }
+
+    /// The active session of a worktree, if it is the one that is known. There is one at most.
+    pub(super) fn active(&self, worktree: &str) -> Option<&SessionRow> {
+        let row = &self.session.as_ref()?.row;
+        let is_active = row.lifecycle == "active" && !row.parallel && row.exclusive && row.machine.is_none();
+        (is_active && row.worktree == worktree).then_some(row)
+    }
+}
+
+/// The row as it would be read again: a total of zero is stored for an unknown one.
+fn as_stored(row: &SessionRow) -> SessionRow {
+    SessionRow { phases_total: row.phases_total.filter(|total| *total > 0), ..row.clone() }
+}
