@@ -205,7 +205,7 @@ impl SqliteStore {
 }
 
 impl SqliteStore {
-    /// What this turn knows without asking; nothing outside of a turn.
+    /// The rows that this turn need not read; `None` outside of a turn.
     fn known(&self) -> Option<Ref<'_, Remembered>> {
         self.turn.as_ref().map(|_| self.remembered.borrow())
     }

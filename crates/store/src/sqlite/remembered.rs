@@ -5,7 +5,7 @@ use crate::{Batch, Loaded, SessionRow};
 use model::id::SessionId;
 use rusqlite::Connection;
 
-/// What a turn knows without asking.
+/// Rows that a turn need not read.
 #[derive(Debug, Default)]
 pub(super) struct Remembered {
     /// SQLite's counter of other connections' changes when this turn began.
@@ -16,7 +16,7 @@ pub(super) struct Remembered {
 }
 
 impl Remembered {
-    /// What is still true when a turn begins.
+    /// The rows that are still current when the next turn begins.
     pub(super) fn in_next_turn(self, connection: &Connection) -> Self {
         let counter = connection
             .prepare_cached("PRAGMA data_version")
@@ -25,7 +25,7 @@ impl Remembered {
         if counter.is_some() && counter == self.counter { self } else { Self { counter, ..Self::default() } }
     }
 
-    /// What is true after this connection has stored a batch, whose newest event has this cursor.
+    /// The rows after this connection has stored a batch; `newest` is the cursor of its last event.
     pub(super) fn after(self, batch: &Batch, newest: u64) -> Self {
         let session = match batch.streams.as_slice() {
             [stream] => self.session.filter(|before| before.row.id == stream.row.id).map(|before| Loaded {
@@ -38,7 +38,7 @@ impl Remembered {
         Self { counter: self.counter, cursor: Some(newest), session }
     }
 
-    /// What is true after a change that nobody describes here.
+    /// No rows: after a change other than a batch, all are read again.
     pub(super) fn after_any_change(self) -> Self {
         Self { counter: self.counter, ..Self::default() }
     }
