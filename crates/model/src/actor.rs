@@ -1,11 +1,11 @@
-//! The actor behind a change: a person, an agent session, a tool, or automation. The engine decides which;
-//! this file only describes them.
+//! The actor behind a change: a person, an agent session, a tool, or automation. The engine identifies actors; this
+//! file only describes them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// Two actors are equal even if they were identified in different ways.
+/// Who made a change. Actors are equal even if they were identified in different ways.
 #[derive(Debug, Clone, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Actor {
@@ -22,11 +22,11 @@ pub enum Actor {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         known_by: Option<KnownBy>,
     },
-    /// The program whose files changed a session. Its user is unknown.
+    /// The program whose files changed a session. The person who used the program is unknown.
     Tool { name: String, host: String },
-    /// A program that runs unattended: continuous integration, a scheduled job.
+    /// A program that runs unattended: continuous integration or a scheduled job.
     Automation { name: String, host: String },
-    /// Nobody knows who it was, or a newer program wrote a variant unknown to this one. Kept as written.
+    /// An actor that could not be identified, or a variant that only a newer program knows. Stored as it was read.
     #[serde(untagged)]
     Unknown(Map<String, Value>),
 }
@@ -35,15 +35,15 @@ pub enum Actor {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KnownBy {
-    /// The environment names the agent session.
+    /// An environment variable names the agent session.
     Environment,
-    /// The agent's own variable is set.
+    /// An environment variable that the agent sets, without the id of the agent session.
     Marker,
-    /// An ancestor process sent the agent's hook events.
+    /// A parent process, or one further up, sent the agent's hook events.
     Process,
-    /// The client of a server named itself.
+    /// A client of leftoff's MCP server gave its own name.
     OwnWord,
-    /// A terminal without an agent above it.
+    /// A terminal that no agent started.
     Terminal,
     /// A method that only a newer program knows.
     #[serde(other)]
@@ -73,7 +73,7 @@ impl Actor {
         }
     }
 
-    /// A unique text for each actor, used to find what it holds.
+    /// A string that is unique for each actor, used to find the items that it holds.
     pub fn key(&self) -> String {
         match self {
             Self::Person { name, host, .. } => format!("person:{name}@{host}"),

@@ -1,4 +1,4 @@
-//! A person's approval of a check. It may expire.
+//! A person's approval of a check, which may expire.
 
 use crate::id::Name;
 use jiff::Timestamp;
@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 pub struct Approval {
     pub phase: Name,
     pub check: Name,
-    /// The actor on record.
+    /// The name of the actor in the log.
     pub by: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
     pub at: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    /// Hash of the phase's files at the time of approval; older approvals have none.
+    /// Hash of the phase's files at the time of approval; older approvals do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
 }

@@ -1,15 +1,15 @@
-//! Files that a session produced, as they were when recorded. Never reads a file.
+//! Files that a session produced, as they were when they were recorded. Never reads a file.
 
 use crate::id::Name;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// A file at one moment.
+/// A recorded file: its path and the hash of its content at that time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArtifactVersion {
-    /// Relative to the project's folder, with `/` between its parts.
+    /// The path from the project's folder, with `/` as the separator.
     pub path: String,
-    /// SHA-256 of its content, in hex.
+    /// SHA-256 of the file's content, in hexadecimal.
     pub hash: String,
     pub size: u64,
     /// Counted from 1, separately for each path.
@@ -19,7 +19,7 @@ pub struct ArtifactVersion {
     pub phase: Option<Name>,
 }
 
-/// The newest version of a file that a session knows.
+/// The newest recorded version of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Artifact {
     #[serde(flatten)]
@@ -27,7 +27,8 @@ pub struct Artifact {
     pub recorded_at: Timestamp,
 }
 
-/// A file's path after its folder moved. Paths outside that folder are returned unchanged.
+/// Returns the path of a file after its folder moved from one path to another. Paths outside the folder are returned
+/// unchanged.
 pub fn moved_path(path: &str, from: &str, to: &str) -> String {
     match path.strip_prefix(from).and_then(|rest| rest.strip_prefix('/')) {
         Some(rest) => format!("{to}/{rest}"),

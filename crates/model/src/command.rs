@@ -21,9 +21,9 @@ use crate::session::Session;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Reason recorded when another session takes this one's place.
+/// The reason of a pause that happened because another session was started or resumed.
 pub const REASON_SWITCHED: &str = "switched";
-/// Reason recorded when the caller gave none.
+/// The reason of a pause for which the caller gave none.
 pub const REASON_USER_REQUEST: &str = "user_request";
 
 /// The details of a new session.
@@ -37,7 +37,7 @@ pub struct Start {
     pub worktree: String,
     pub parallel: bool,
     pub fields: BTreeMap<String, Value>,
-    /// Where its files are, if its layout has files.
+    /// The folder of the session's files, if its layout has files.
     pub path: Option<String>,
     pub run: RunPlan,
 }
@@ -61,11 +61,12 @@ pub enum Command {
         phase: String,
         reason: Option<String>,
     },
-    /// Change an earlier phase. Its effect on later phases is already worked out.
+    /// Change an earlier phase. The caller has already worked out the effect on later phases.
     Revise {
         revision: Revision,
     },
-    /// A person says where work continues in a session whose files do not say. Earlier phases become claimed.
+    /// Continue at the named phase, in a session whose files do not say which phase is current. The phases before it
+    /// become claimed.
     GoOnAt {
         phase: String,
     },
@@ -81,7 +82,7 @@ pub enum Command {
     },
     StartRun {
         run: RunPlan,
-        /// End the unfinished run of that workflow as it is, and make this run the next one.
+        /// True to end the workflow's unfinished run as it is and to number this run after it.
         is_next: bool,
     },
     /// Follow the workflow's current definition from now on.
@@ -180,7 +181,7 @@ pub fn decide(session: &Session, command: Command) -> Result<Vec<Event>, Refusal
 
 fn approve(session: &Session, approval: Approval) -> Result<Vec<Event>, Refusal> {
     let phase = session.run().and_then(|run| run.resolve(approval.phase.as_str()));
-    // Only the proof of a claimed phase is missing; the work itself may be over.
+    // A claimed phase may lie before the current one, or in a finished run: only its proof is missing.
     if !phase.is_some_and(|phase| phase.claimed) {
         require_active(session, "approve")?;
     }
@@ -205,7 +206,7 @@ fn set_fields(
         Some(text) => Some(run.resolve(text).ok_or_else(|| phases::unknown(run, text))?),
     };
     let current = phase.map_or(&session.fields, |phase| &phase.fields);
-    // An unset field need not be set to null.
+    // Null is the same as an unset field.
     let is_set = |name: &String, value: &Value| current.get(name).unwrap_or(&Value::Null) != value;
     let changed: BTreeMap<String, Value> =
         fields.into_iter().filter(|(name, value)| is_set(name, value)).collect();
@@ -215,7 +216,7 @@ fn set_fields(
     Ok(vec![Event::FieldsSet { phase: phase.map(|phase| phase.id().clone()), fields: changed }])
 }
 
-/// Records only artifacts that are new; a changed file becomes its next version.
+/// Records new artifacts, and changed files as their next version. Skips unchanged ones.
 fn record(session: &Session, artifacts: Vec<ArtifactVersion>) -> Vec<Event> {
     artifacts
         .into_iter()
@@ -267,7 +268,7 @@ fn require_active(session: &Session, doing: &'static str) -> Result<(), Refusal>
     }
 }
 
-/// Refuses a command about the phases of a session that is not active: a finished one must be reopened.
+/// Refuses a command about the phases of a session that is not active. A finished session must be reopened first.
 fn require_open(session: &Session, doing: &'static str) -> Result<(), Refusal> {
     require_active(session, doing).map_err(|refusal| match refusal {
         Refusal::NotActive { doing, session, lifecycle, workflow, way_on: WayOn::NextRun } => {
@@ -291,7 +292,7 @@ fn run_of<'a>(session: &'a Session, doing: &'static str) -> Result<&'a Run, Refu
     session.run().ok_or_else(|| not_active(session, doing))
 }
 
-/// Used when a log ends after its first event, before a run began.
+/// The name of a workflow for a log that ends after its first event, before a run started.
 fn placeholder_name() -> Name {
     Name::parse("workflow").unwrap_or_else(|_| unreachable!("a constant that is a valid name"))
 }

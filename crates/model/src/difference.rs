@@ -29,7 +29,7 @@ pub enum Subject {
     Checkpoint { name: String },
 }
 
-/// One value that changed. `Null` means that there was, or is, nothing.
+/// One value that changed. `Null` stands for no value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
     pub subject: Subject,
@@ -38,7 +38,7 @@ pub struct Difference {
 }
 
 impl Subject {
-    /// A path for programs.
+    /// The path of the value in the output for programs.
     pub fn path(&self) -> String {
         match self {
             Self::Title => "title".to_owned(),
@@ -70,8 +70,8 @@ impl Subject {
     }
 }
 
-/// All differences, in the order that a person wants to read them. Both states must be folded from the whole
-/// log.
+/// Returns all differences, in the order in which a person wants to read them. Both states must be folded from the
+/// whole log.
 pub fn between(before: &Session, after: &Session) -> Vec<Difference> {
     let (old, new) = (facts(before), facts(after));
     let known_before: BTreeMap<&Subject, &Value> =
@@ -94,7 +94,7 @@ pub fn between(before: &Session, after: &Session) -> Vec<Difference> {
         .collect()
 }
 
-/// A state as comparable facts.
+/// The values of a session that are compared.
 fn facts(session: &Session) -> Vec<(Subject, Value)> {
     let mut facts = vec![
         (Subject::Title, json!(session.title)),
@@ -155,7 +155,7 @@ fn of_run(run: &Run) -> Vec<(Subject, Value)> {
     facts
 }
 
-/// The lifecycle without timestamps: a pause that began at another time is not worth reporting.
+/// The lifecycle without its times: a difference in them alone is not reported.
 fn lifecycle(lifecycle: &Lifecycle) -> Value {
     let (name, why) = match lifecycle {
         Lifecycle::Active => ("active", None),

@@ -1,4 +1,4 @@
-//! Events, as they are kept for ever. A name or field is never changed, only added.
+//! Events, which are stored forever. Names and fields are never changed, only added.
 
 mod item;
 mod stored_form;
@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 /// An event with its time, actor and position in the session's history.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recorded {
-    /// From 1, without gaps.
+    /// The position in the session's history: starts at 1, without gaps.
     pub version: u64,
     pub at: Timestamp,
     pub actor: Actor,
@@ -33,14 +33,14 @@ pub struct Recorded {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rewritten {
     pub version: u64,
-    /// Unsalted hash of the current text, in hexadecimal.
+    /// Unsalted hash of the event's new text, in hexadecimal.
     pub hash: String,
 }
 
-/// The complete subject of a signature.
+/// Everything that a signature covers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignedAct {
-    /// A rule of the policy: `approve`, `override`.
+    /// The rule of the policy: `approve` or `override`.
     pub action: String,
     pub session: SessionId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,12 +49,12 @@ pub struct SignedAct {
     pub check: Option<Name>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
-    /// The last link of the hash chain that the signer saw. It vouches for everything before.
+    /// The newest link of the hash chain that the signer saw. The signature therefore covers all earlier events.
     pub head: String,
 }
 
 impl SignedAct {
-    /// The signed text. No part can contain a line feed, so no two acts share a text.
+    /// The text to sign. No part can contain a line feed, so that the text of each act is unique.
     pub fn payload(&self) -> String {
         let name = |name: &Option<Name>| name.as_ref().map(Name::to_string).unwrap_or_default();
         format!(
@@ -90,7 +90,7 @@ pub enum Event {
         parallel: bool,
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         fields: BTreeMap<String, Value>,
-        /// Where its files are, if its layout has files.
+        /// The folder of the session's files, if its layout has files.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         path: Option<String>,
         /// The machine of the worktree. Absent: the store's own machine.
@@ -102,35 +102,35 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         head: Option<String>,
     },
-    /// A session from another tool's files was adopted. Earlier events are what those files say.
+    /// A session in another tool's files was adopted. The events before this one were derived from those files.
     Adopted { layout: String, path: String },
-    /// A session in another tool's files was imported: into a native session, which leaves those files alone
-    /// from then on, or into the current format of the same layout.
+    /// A session in another tool's files was imported: into a native session, which leaves the files alone from then
+    /// on, or into the current format of the same layout.
     Imported {
-        /// The layout it had before.
+        /// The layout that the session had before.
         layout: String,
         path: String,
         into: String,
         /// The folder of the source project, if it is another project.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<String>,
-        /// The state files at that time: paths below the layout's home, with the hashes under which their
-        /// content is kept. Empty if the session stays in its files.
+        /// The state files at that time: paths from the layout's home, with the hashes under which their content is
+        /// stored. Empty if the session stays in its files.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         files: BTreeMap<String, String>,
-        /// The disk operation that copied its documents into its workspace, if it had any.
+        /// The disk operation that copied the session's documents into its workspace, if it had any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         operation: Option<String>,
     },
-    /// A session's files moved: its own tool moved them, or its new state belongs in another folder.
+    /// A session's files moved: another tool moved them, or the session's new state belongs in another folder.
     SessionMoved {
-        /// Their new path.
+        /// The new path of the session's files.
         path: String,
     },
-    /// Somebody edited a session's files, or new files appeared. The events that follow say what changed;
-    /// phases marked done by an edit are claims.
+    /// Somebody edited a session's files, or new files appeared. The following events say what changed; phases marked
+    /// as done by an edit are claims.
     ExternalEdit {
-        /// Relative to the project's folder.
+        /// Paths from the project's folder.
         paths: Vec<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         title: Option<String>,
@@ -139,7 +139,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         target: Option<String>,
     },
-    /// A file says that a phase is done, possibly with evidence. Nothing proves it, so its gate stays open.
+    /// A file says that a phase is done, possibly with evidence. Without proof, its gate stays open.
     PhaseClaimed {
         phase: Name,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -152,18 +152,18 @@ pub enum Event {
         workflow: WorkflowRef,
         ordinal: u32,
         phases: Vec<PhaseStub>,
-        /// SHA-256 of the definition as stored.
+        /// SHA-256 of the stored definition.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         definition: Option<String>,
     },
-    /// A file adds phases to the current run, after the existing ones.
+    /// A file added phases to the current run, after the existing ones.
     PhasesAdded { phases: Vec<PhaseStub> },
-    /// The current run follows a newer definition of its workflow. Phases in both versions keep their
+    /// The current run follows a newer definition of its workflow. Phases that both definitions have keep their
     /// results.
     DefinitionUpdated {
         workflow: WorkflowRef,
         phases: Vec<PhaseStub>,
-        /// SHA-256 of the definition as stored.
+        /// SHA-256 of the stored definition.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         definition: Option<String>,
     },
@@ -183,7 +183,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         head: Option<String>,
     },
-    /// A phase was skipped: somebody decided so, or it does not apply.
+    /// A phase was skipped, by somebody's decision or because it does not apply.
     PhaseSkipped {
         phase: Name,
         reason: String,
@@ -200,20 +200,20 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         fields: BTreeMap<String, Value>,
     },
-    /// A blocker, question or deferred point was resolved.
+    /// A note (a blocker, a question or a deferred point) was resolved.
     NoteResolved { id: u32 },
-    /// A note changed in a layout's files. Absent fields stay as they were.
+    /// A note changed in a layout's files. Missing fields are unchanged.
     NoteChanged {
         id: u32,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         fields: BTreeMap<String, Value>,
-        /// The note was resolved and is open again.
+        /// True if the note had been resolved and is open again.
         #[serde(default)]
         reopened: bool,
     },
-    /// Work paused. In a session that is already paused: the reason became clearer.
+    /// Work paused. For a session that was already paused: the reason became known more precisely.
     SessionPaused {
         reason: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -233,7 +233,7 @@ pub enum Event {
     },
     /// The session was completed.
     SessionCompleted {
-        /// Closed before all of its phases were done.
+        /// True if the session was closed before all of its phases were done.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         forced: bool,
     },
@@ -241,8 +241,8 @@ pub enum Event {
     SessionAbandoned {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
-        /// Links the event to the archiving of its workspace, so that recovery after a crash can finish or
-        /// revert it.
+        /// Links the event to the archiving of the session's workspace, so that recovery after a crash can finish or
+        /// revert the archiving.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         operation: Option<String>,
     },
@@ -257,9 +257,9 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         machine: Option<String>,
     },
-    /// The session was inactive for so long that it counts as paused since then.
+    /// The session had been inactive for so long that it counts as paused since the given time.
     SessionExpired { since: Timestamp },
-    /// Work returned to an earlier phase. It and all later phases are open again; their results stay in the
+    /// Work returned to an earlier phase. This phase and all later ones are open again; their results stay in the
     /// history.
     RolledBack {
         phase: Name,
@@ -273,65 +273,63 @@ pub enum Event {
         by: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires_at: Option<Timestamp>,
-        /// A remark by the approver: for whom, why. Not the approver's name.
+        /// A remark by the approver, such as the reason. Does not name the approver.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remark: Option<String>,
-        /// Hash of the phase's files as approved.
+        /// Hash of the phase's files at the time of approval.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         evidence: Option<String>,
     },
-    /// A person signed the next event, as a continuation of the history up to a given head.
+    /// A person signed the event that follows. The signature covers the history up to the given head.
     Signed {
         #[serde(flatten)]
         act: SignedAct,
         signature: String,
     },
-    /// A file withdrew an approval: a person must approve the check again.
+    /// An approval was withdrawn in a file, so a person must approve the check again.
     ApprovalWithdrawn { phase: Name, check: Name },
-    /// Free fields of the session, or of one of its phases, were set.
+    /// Custom fields of the session, or of one of its phases, were set.
     FieldsSet {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         phase: Option<Name>,
         fields: BTreeMap<String, Value>,
     },
-    /// A file was recorded as it was at this moment.
+    /// A file was recorded with its content at this time.
     ArtifactRecorded { artifact: ArtifactVersion },
-    /// An earlier phase was changed, with the phases it flagged and the files it archived.
+    /// An earlier phase was changed. Says which phases were flagged and which files were archived.
     PhaseRevised { revision: Revision },
-    /// A checkpoint was named.
+    /// A checkpoint was created.
     CheckpointMade { name: String },
-    /// The session returned to the state of an earlier version. Folding resolves this; nothing is removed
-    /// from the log.
+    /// The session returned to the state of an earlier version. Nothing is removed from the log.
     Restored { to_version: u64 },
-    /// Text was purged from this session's history, in this many places. The event does not repeat it.
+    /// Text was purged from this session's history, in the given number of places. The event does not contain the text.
     Purged {
         replaced: u64,
         /// The events whose text was replaced, so that the hash chain can tell a purge from tampering.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         rewritten: Vec<Rewritten>,
     },
-    /// The session arrived in a bundle from another machine. It is paused in this worktree until somebody
-    /// resumes it. Only older programs wrote this: now arriving changes no log.
+    /// The session arrived in a bundle from another machine. It is paused in this worktree until somebody resumes it.
+    /// Written by older programs only; an arriving session no longer gets an event.
     SessionTaken {
         worktree: String,
         /// The machine of the worktree. Absent: the store's own machine.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         machine: Option<String>,
     },
-    /// A fork of this session was merged into this history, which counts from now on.
+    /// A fork of this session was merged into this history, which is the valid one from now on.
     ForkResolved {
-        /// The last link of the fork's hash chain.
+        /// The newest link of the fork's hash chain.
         head: String,
     },
-    /// A requirement was satisfied. The branch's file is authoritative; this event records when, how and by
-    /// whom.
+    /// A requirement was satisfied. The file of the branch is authoritative; this event records when, how and by whom.
     RequirementSatisfied {
         requirement: String,
         scope: RequirementScope,
-        /// As spelled in the branch's file: `cli`, `skill`, `approval`.
+        /// How the requirement was satisfied, as spelled in the branch's file: `cli`, `skill`, `approval`.
         by: String,
         branch: String,
-        /// Absent: for every agent session of the branch.
+        /// Missing if satisfied for every agent session of the branch.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent_session: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -345,7 +343,7 @@ pub enum Event {
         agent_session: Option<String>,
         why: String,
     },
-    /// Written by a newer program. Such a session can be shown but not changed.
+    /// An event written by a newer program. A session with such an event can be shown but not changed.
     #[serde(skip_serializing)]
     Unknown { kind: String },
     /// An item event. Serialised flat, like every other event.

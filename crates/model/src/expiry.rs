@@ -1,12 +1,12 @@
-//! Expiry of inactive sessions: computes since when. Never reads the clock.
+//! Expiry of inactive sessions: computes when a session expired. Never reads the clock.
 
 use crate::lifecycle::Lifecycle;
 use crate::session::{REASON_INACTIVITY, Session};
 use crate::time::seconds_between;
 use jiff::{SignedDuration, Timestamp};
 
-/// When something with this last activity expired; `None` if it has not. A clock that was set back never
-/// expires anything.
+/// Returns when something with the given last activity expired; `None` if it has not. Never expires anything because a
+/// clock was set back.
 pub fn expired_at(last_activity: Timestamp, after_seconds: Option<u64>, now: Timestamp) -> Option<Timestamp> {
     let after = after_seconds?;
     if seconds_between(last_activity, now) < after {
@@ -16,8 +16,8 @@ pub fn expired_at(last_activity: Timestamp, after_seconds: Option<u64>, now: Tim
 }
 
 impl Session {
-    /// Since when this session counts as paused although nobody paused it. Activity outside the log counts
-    /// too.
+    /// Returns since when this session counts as paused although nobody paused it. Also considers activity that is not
+    /// in the log.
     pub fn expired_since(
         &self,
         activity: Option<Timestamp>,
@@ -31,7 +31,7 @@ impl Session {
         expired_at(activity.map_or(self.updated_at, |at| at.max(self.updated_at)), after_seconds, now)
     }
 
-    /// The session as paused by expiry, before that is written anywhere.
+    /// The session in the state that expiry gives it, before an event of the expiry is stored.
     #[must_use]
     pub fn laid_over_with_expiry(mut self, since: Timestamp) -> Self {
         self.lifecycle = paused_by_inactivity(since);

@@ -1,4 +1,4 @@
-//! Evidence, and a gate's verdict on it. Pure: checks that need the disk or a process run in the engine.
+//! Evidence, and the verdict of a gate on it. Pure: the engine runs checks that need the disk or a process.
 
 use crate::actor::Actor;
 use crate::nearest_name::nearest;
@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 use std::collections::BTreeMap;
 
-/// A value from the caller: text from a command line, or JSON.
+/// A value from the caller: a string from a command line, or JSON.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Given {
     Text(String),
     Json(Value),
 }
 
-/// Check kind: a declared evidence field is present and has its type.
+/// The kind of a check that a declared evidence field is present and has its type.
 pub const EVIDENCE: &str = "evidence";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,30 +54,30 @@ pub struct AttemptReport {
     pub outputs: Map<String, Value>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<CheckResult>,
-    /// Failed checks only warn; the phase may pass.
+    /// True if failed checks only warn and do not block the phase.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lenient: bool,
     /// A person's reason for overriding failed checks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overridden: Option<String>,
-    /// A passed check asks for finished items, and only a file says that one of them is finished.
+    /// True if a passed check requires finished items, and only a file says that one of them is finished.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub claimed_items: bool,
-    /// Only in events: a session does not keep it. Older events have none.
+    /// Present in events only; a session does not contain it. Older events have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged: Option<Judged>,
 }
 
 impl AttemptReport {
-    /// Everything else passed: it failed only because nobody has approved it yet.
+    /// True if only approvals are missing and everything else passed.
     pub fn lacks_only_approval(&self) -> bool {
         let mut failed = self.checks.iter().filter(|check| check.failed()).peekable();
         failed.peek().is_some() && failed.all(|check| check.kind == "approval")
     }
 }
 
-/// The input of a gate, as SHA-256 in hexadecimal: `verify` compares it with the history, so that a definition, a
-/// snapshot or an item that was different only while the gate ran does not go unnoticed.
+/// The input of a gate, as SHA-256 in hexadecimal. `verify` compares it with the history, to detect a definition, a
+/// snapshot or an item that differed only while the gate ran.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Judged {
     /// The stored definition.
@@ -85,10 +85,10 @@ pub struct Judged {
     /// The session's `basis` before this event.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub state: String,
-    /// The recorded files that an approval of the phase is about.
+    /// The recorded files that an approval of the phase covers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<String>,
-    /// The items of the phase, if a check looks at each.
+    /// The items of the phase, if a check evaluates each item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<String>,
 }
@@ -106,7 +106,7 @@ pub enum AttemptOutcome {
     Failed,
 }
 
-/// An attempt at a phase's gate, as a session keeps it.
+/// An attempt at a phase's gate, as stored in a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Attempt {
     pub at: Timestamp,
@@ -116,8 +116,8 @@ pub struct Attempt {
     pub report: AttemptReport,
 }
 
-/// Parses the given values into typed evidence, with a check result for every declared field. `seen` is the
-/// printable form of a value: check results are stored and printed, and must not contain a secret.
+/// Parses the given values into typed evidence, with a check result for every declared field. `seen` returns the
+/// printable form of a value: check results are stored and printed, and must not contain secrets.
 pub fn read_evidence(
     declared: &[EvidenceDefinition],
     given: &BTreeMap<String, Given>,
@@ -144,10 +144,10 @@ pub fn read_evidence(
     (evidence, checks)
 }
 
-/// Converts a value to a declared type; on failure returns the value it is instead.
+/// Converts a value to a declared type; on failure, returns the value as the caller gave it.
 pub fn coerce(value_type: ValueType, given: &Given) -> Result<Value, Value> {
     let value = match (value_type, given) {
-        // Command-line text stays text even if it looks like a number.
+        // A value from the command line stays a string even if it looks like a number.
         (ValueType::String, Given::Text(text)) => return Ok(Value::String(text.clone())),
         (_, given) => guess(given),
     };
@@ -162,7 +162,7 @@ pub fn coerce(value_type: ValueType, given: &Given) -> Result<Value, Value> {
     if fits { Ok(value) } else { Err(value) }
 }
 
-/// The type of an undeclared value: JSON if it parses, text otherwise.
+/// Returns the value of an undeclared field: JSON if it parses as JSON, and otherwise a string.
 pub fn guess(given: &Given) -> Value {
     match given {
         Given::Json(value) => value.clone(),
@@ -208,7 +208,7 @@ fn typed(field: &EvidenceDefinition, given: &Given) -> Result<Value, Value> {
     }
 }
 
-/// A given name without a field that is similar to this one.
+/// A given name that belongs to no field and is similar to the name of this field.
 fn mistyped<'a>(
     field: &EvidenceDefinition,
     declared: &[EvidenceDefinition],
@@ -235,7 +235,7 @@ fn missing(field: &EvidenceDefinition, mistyped: Option<&str>) -> CheckResult {
     }
 }
 
-/// The integer that this value equals, in either spelling: 82 or 82.0.
+/// The integer that a value equals, written as 82 or as 82.0.
 fn whole(value: &Value) -> Option<Number> {
     let number = value.as_number()?;
     if number.is_i64() || number.is_u64() {
@@ -246,7 +246,7 @@ fn whole(value: &Value) -> Option<Number> {
     (float.fract() == 0.0 && float.abs() < 9e15).then(|| Number::from(float as i64))
 }
 
-/// A short description for a message: the value's type, and its printable form.
+/// Describes a value in a message: its type and its printable form.
 pub fn describe(value: &Value, seen: &Value) -> String {
     let kind = match value {
         Value::Null => return "null".to_owned(),
@@ -259,7 +259,7 @@ pub fn describe(value: &Value, seen: &Value) -> String {
     format!("{kind} {}", quoted(seen))
 }
 
-/// A value inside a message. More than one word is quoted, to set it apart from the message's own words.
+/// A value inside a message, in quotes if it has more than one word.
 pub fn quoted(value: &Value) -> String {
     let text = shown(value).replace('"', "\u{201d}");
     if text.contains(char::is_whitespace) { format!("\"{text}\"") } else { text }

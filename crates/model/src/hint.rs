@@ -1,10 +1,10 @@
-//! Advice as data: text, and commands as lists of words. Each front end renders it: a terminal prints it, a
-//! page makes buttons of the commands. Knows no command by name.
+//! Advice as data: text, and commands as lists of words. Each front end renders it: a terminal prints it, a web page
+//! turns the commands into buttons. Contains no command by name.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// Advice on the next step, in reading order.
+/// Advice on the next step: text and commands in reading order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Hint {
     pieces: Vec<Piece>,
@@ -23,16 +23,17 @@ pub struct CommandLine {
     about: About,
 }
 
-/// The session that a command refers to.
+/// The session that a command is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum About {
-    /// The current session. The name must be added when another session is current.
+    /// The session that is current where the hint was made. The command must name it wherever another session is
+    /// current.
     CurrentSession,
-    /// The session named among the words, or none.
+    /// The session named by the command itself, or none.
     Said,
 }
 
-/// Builds the words of a command from anything that implements `Display`.
+/// Builds the words of a command from values that implement `Display`.
 #[macro_export]
 macro_rules! words {
     ($($word:expr),* $(,)?) => { vec![$($word.to_string()),*] };
@@ -50,7 +51,7 @@ impl Hint {
         self
     }
 
-    /// Appends a command that names its session, or needs none.
+    /// Appends a command that names its session or needs none.
     #[must_use]
     pub fn run(mut self, words: Vec<String>) -> Self {
         self.pieces.push(Piece::Command(CommandLine::new(words)));
@@ -83,12 +84,12 @@ impl Hint {
         })
     }
 
-    /// True if some command would mean the wrong session where another one is current.
+    /// True if some command would act on the wrong session wherever another session is current.
     pub fn needs_naming(&self) -> bool {
         self.commands().any(CommandLine::needs_naming)
     }
 
-    /// The hint with the session named in its commands.
+    /// Returns the hint with commands that name the session.
     #[must_use]
     pub fn naming(mut self, naming: &[String]) -> Self {
         for piece in &mut self.pieces {
@@ -101,17 +102,17 @@ impl Hint {
 }
 
 impl CommandLine {
-    /// A command that names its session, or needs none.
+    /// Creates a command that names its session or needs none.
     pub fn new(words: Vec<String>) -> Self {
         Self { words, about: About::Said }
     }
 
-    /// A command about the current session.
+    /// Creates a command about the current session.
     pub fn here(words: Vec<String>) -> Self {
         Self { words, about: About::CurrentSession }
     }
 
-    /// Without the program's name.
+    /// The words of the command, without the program's name.
     pub fn words(&self) -> &[String] {
         &self.words
     }
@@ -139,7 +140,7 @@ impl CommandLine {
 
 const PROGRAM: &str = "leftoff";
 
-/// Shell form, ready to type.
+/// The command in a form that can be typed into a shell.
 impl fmt::Display for CommandLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(PROGRAM)?;
@@ -174,7 +175,7 @@ impl From<CommandLine> for Hint {
     }
 }
 
-/// Serialised as text, because scripts depend on it.
+/// Serialised as a string, because scripts depend on it.
 impl Serialize for Hint {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -208,7 +209,7 @@ pub fn shell_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// Splits a line that `shell_word` quoted.
+/// Splits a line into words, undoing the quotes of `shell_word`.
 fn split(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

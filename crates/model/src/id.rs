@@ -1,9 +1,9 @@
-//! Identifiers from outside, validated once. `parse` is the only constructor.
+//! Identifiers from outside, validated on parsing. `parse` is their only constructor.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The longest accepted session id; it becomes a folder name.
+/// The maximum length of a session id, which becomes the name of a folder.
 const LONGEST_SESSION_ID: usize = 120;
 const LONGEST_NAME: usize = 64;
 const LONGEST_ITEM_ID: usize = 80;
@@ -52,7 +52,7 @@ impl SessionId {
     }
 }
 
-/// A name inside a definition: of a workflow, a phase, a check, a field.
+/// A name in a definition: of a workflow, a phase, a check or a field.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Name(String);
@@ -68,7 +68,7 @@ impl Name {
     }
 }
 
-/// The id of an item in its session: `impl-1.1`, `section-3`. Case is ignored when ids are compared.
+/// The id of an item, unique in its run: `impl-1.1`, `section-3`. Comparisons ignore case.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ItemId(String);
@@ -85,7 +85,7 @@ impl ItemId {
         Ok(Self(text.to_owned()))
     }
 
-    /// The id of a part of this one: `impl-1.2`.
+    /// The id of this item's part with the given number: `impl-1.2`.
     pub fn part(&self, number: u32) -> Result<Self, InvalidId> {
         Self::parse(&format!("{self}.{number}"))
     }
@@ -94,7 +94,7 @@ impl ItemId {
         &self.0
     }
 
-    /// The key by which ids are compared.
+    /// The form in which ids are compared: lower case.
     pub fn key(&self) -> String {
         self.0.to_ascii_lowercase()
     }

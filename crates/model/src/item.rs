@@ -1,5 +1,5 @@
-//! Items: units of work inside a phase, such as tasks, sections, paragraphs. `ItemBook` folds them,
-//! `command::items` decides about them.
+//! Items: units of work inside a phase, such as tasks, sections or paragraphs. `ItemBook` folds events into items;
+//! `command::items` decides commands about them.
 
 mod book;
 #[cfg(test)]
@@ -16,20 +16,20 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Maximum nesting depth: impl-1, impl-1.1, impl-1.1.1.
+/// The maximum nesting depth: impl-1, impl-1.1, impl-1.1.1.
 pub const DEEPEST_LEVEL: usize = 3;
-/// The n-th sibling gets order n times this, which leaves room for insertions; beyond a hundred thousand siblings orders
-/// follow each other.
+/// The gap between the orders of siblings, which leaves room for insertions. From about a hundred thousand siblings on,
+/// orders have no gaps.
 pub const ORDER_STEP: u32 = 10;
-/// Three orders of 21 bits each make one sort key.
+/// The maximum order: three orders of 21 bits each make one sort key.
 pub const HIGHEST_ORDER: u32 = (1 << ORDER_BITS) - 1;
 const ORDER_BITS: u32 = 21;
-/// Default length of a lease.
+/// The default length of a lease.
 pub const LEASE_SECONDS: u64 = 30 * 60;
-/// How far the clocks of two machines may differ, or one clock be corrected, without ending a lease.
+/// How far the clocks of two machines may differ, or how far a clock may be corrected, without ending a lease.
 const CLOCK_TOLERANCE_SECONDS: i64 = 60;
 
-/// The run of a session that an item belongs to.
+/// The run to which an item belongs.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RunRef {
     pub workflow: Name,
@@ -48,7 +48,7 @@ impl From<&Run> for RunRef {
     }
 }
 
-/// `review#2`: no name contains a '#'.
+/// For example `review#2`. Names cannot contain a '#', so the form is unambiguous.
 impl fmt::Display for RunRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}#{}", self.workflow, self.ordinal)
@@ -82,7 +82,7 @@ impl ItemStatus {
 pub struct Lease {
     pub actor: Actor,
     pub until: Timestamp,
-    /// Length of the lease, used again when it is renewed.
+    /// The length of the lease, used again when it is renewed.
     pub seconds: u64,
 }
 
@@ -91,7 +91,7 @@ impl Lease {
         now < self.until && !self.is_of_the_future(now)
     }
 
-    /// A lease is renewed by whatever its holder does, also where only a hook saw it.
+    /// The lease as renewed by activity of its holder, which only a hook may have noticed.
     #[must_use]
     pub fn with_holder_seen(&self, seen: Timestamp) -> Self {
         let seconds = i64::try_from(self.seconds).unwrap_or(i64::MAX);
@@ -99,12 +99,13 @@ impl Lease {
         Self { until: self.until.max(until), ..self.clone() }
     }
 
-    /// True once more than half of the lease has passed, or the clock was set back since it was given.
+    /// True if more than half of the lease has passed, or if the clock was set back since the lease was given.
     pub fn is_due(&self, now: Timestamp) -> bool {
         self.is_of_the_future(now) || self.is_live(now) && self.seconds_left(now) < half(self.seconds)
     }
 
-    /// More time is left than it was given for, so the clock was set back: waiting for `until` could take days.
+    /// True if the lease has more time left than its length, so that the clock must have been set back. Waiting for
+    /// `until` could then take days.
     fn is_of_the_future(&self, now: Timestamp) -> bool {
         let longest = i64::try_from(self.seconds).unwrap_or(i64::MAX).saturating_add(CLOCK_TOLERANCE_SECONDS);
         self.seconds_left(now) > longest
@@ -119,12 +120,12 @@ fn half(seconds: u64) -> i64 {
     i64::try_from(seconds / 2).unwrap_or(i64::MAX)
 }
 
-/// Readiness of an item. Leases are ignored because they change with time alone.
+/// The readiness of an item for work. Ignores leases, because they change with time alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ItemState {
-    /// Nothing is in its way.
+    /// The item can be worked on.
     Ready,
-    /// Blocked, waiting for other items, or a container waiting for its parts.
+    /// The item is blocked, waits for other items, or is a container that waits for its parts.
     Waiting,
     Done,
 }
@@ -138,16 +139,16 @@ pub struct Item {
     pub phase: Name,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<ItemId>,
-    /// Order among its siblings, preceded by the orders of its containers: one number per level.
+    /// The order of the item among its siblings, preceded by the orders of its containers.
     pub place: Vec<u32>,
     #[serde(flatten)]
     pub status: ItemStatus,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<ItemId>,
-    /// The entries of `depends_on` that are not done.
+    /// The dependencies that are not done.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<ItemId>,
-    /// How many parts it was split into. An item with parts is a container.
+    /// The number of its parts. An item with parts is a container.
     #[serde(default)]
     pub parts: u32,
     #[serde(default)]
@@ -171,7 +172,7 @@ impl Item {
         self.parts > 0
     }
 
-    /// 1 for a top-level item.
+    /// The nesting level: 1 for a top-level item.
     pub fn level(&self) -> usize {
         self.place.len()
     }
@@ -180,7 +181,7 @@ impl Item {
         self.place.last().copied().unwrap_or_default()
     }
 
-    /// One number to sort by: a container comes directly before its parts.
+    /// A number to sort by, which puts a container directly before its parts.
     pub fn sort_key(&self) -> i64 {
         (0..DEEPEST_LEVEL).fold(0, |key, level| {
             let order = self.place.get(level).copied().unwrap_or_default().min(HIGHEST_ORDER);
@@ -218,7 +219,7 @@ pub struct NewItem {
     pub phase: Name,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<ItemId>,
-    /// Among its siblings.
+    /// The order of the item among its siblings.
     pub order: u32,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<ItemId>,
@@ -226,7 +227,7 @@ pub struct NewItem {
     pub fields: BTreeMap<String, Value>,
 }
 
-/// The changed values. Missing or empty ones stay as they were.
+/// The changed values of an item. Missing or empty ones are unchanged.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ItemChange {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -247,7 +248,7 @@ impl ItemChange {
     }
 }
 
-/// How many items a phase has, containers and parts alike.
+/// The numbers of items in a phase, containers and parts alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ItemCounts {
     pub total: u32,

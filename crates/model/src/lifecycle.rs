@@ -1,4 +1,4 @@
-//! The lifecycle of a session. An enum with data, so that impossible states cannot be expressed.
+//! The lifecycle of a session. An enum with data, so that impossible states cannot be represented.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ pub enum Lifecycle {
     Paused {
         at: Timestamp,
         reason: String,
-        /// The interrupted work.
+        /// The work that was in progress when the session paused.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context: Option<String>,
         /// Drafts that were recorded when work paused.
@@ -19,7 +19,7 @@ pub enum Lifecycle {
     },
     Completed {
         at: Timestamp,
-        /// Closed before all of its phases were done.
+        /// True if the session was closed before all of its phases were done.
         #[serde(default)]
         forced: bool,
     },
@@ -45,18 +45,18 @@ impl Lifecycle {
         }
     }
 
-    /// True once nothing can be continued, unless the session is reopened.
+    /// True if the session must be reopened before work can continue.
     pub fn is_over(&self) -> bool {
         matches!(self, Self::Completed { .. } | Self::Abandoned { .. })
     }
 
-    /// States in which a session can be continued.
+    /// The names of the states in which work can continue without reopening the session.
     pub const UNFINISHED: [&'static str; 3] = ["active", "paused", "failed"];
 
     pub const NAMES: [&'static str; 5] = ["active", "paused", "completed", "failed", "abandoned"];
 }
 
-/// A finished pause: its reason, and what was in progress. Kept until the phase changes.
+/// A pause that is over: its reason, and what it interrupted. Stored until the phase changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interruption {
     pub paused_at: Timestamp,

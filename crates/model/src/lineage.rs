@@ -1,10 +1,10 @@
-//! The events that make up a state after undo and restore. Nothing is ever removed from a log.
+//! The events that lead to a state in spite of undo and restore. Nothing is ever removed from a log.
 
 use crate::event::{Event, Recorded};
 use std::collections::BTreeSet;
 
-/// The events that lead to the state of this version, oldest first. A `Restored` event leads back to an
-/// earlier version: it is included itself, the events in between are not.
+/// Returns the events that lead to the state of a version, oldest first. A `Restored` event is included, but not the
+/// events between it and the version that it restored.
 pub fn lineage(events: &[Recorded], version: u64) -> Vec<&Recorded> {
     let mut line = Vec::new();
     let mut place = usize::try_from(version).unwrap_or(usize::MAX).min(events.len());
@@ -17,7 +17,7 @@ pub fn lineage(events: &[Recorded], version: u64) -> Vec<&Recorded> {
     line
 }
 
-/// How many events made the state to which this one was added.
+/// The length of the log before this event, or, after a `Restored` event, the version that it restored.
 fn before(recorded: &Recorded, place: usize) -> usize {
     let Event::Restored { to_version } = recorded.event else { return place - 1 };
     match usize::try_from(to_version) {
@@ -26,7 +26,7 @@ fn before(recorded: &Recorded, place: usize) -> usize {
     }
 }
 
-/// The events that a step from one version to another removes and restores; both oldest first.
+/// Returns the events that a step from one version to another removes, and those that it restores, both oldest first.
 pub fn step(events: &[Recorded], from: u64, to: u64) -> (Vec<&Recorded>, Vec<&Recorded>) {
     let (old, new) = (lineage(events, from), lineage(events, to));
     (only_in(&old, &new), only_in(&new, &old))

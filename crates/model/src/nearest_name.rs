@@ -1,4 +1,4 @@
-//! Suggests the name that a mistyped word most likely meant. Knows nothing about what is named.
+//! Suggests the name that a mistyped word most likely meant. Does not know what the names stand for.
 
 /// The candidate nearest to the word, or `None` if nothing is near enough. Case is ignored; a prefix counts
 /// as near ("rev" for "review"); the first of equally near candidates wins.
@@ -11,7 +11,8 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// Smaller is nearer. A prefix ranks as one typing mistake, and before one.
+/// The distance of a word from a candidate: smaller is nearer. A prefix ranks as one typing mistake, and before other
+/// candidates with one mistake.
 fn closeness(word: &str, candidate: &str) -> Option<(usize, bool, usize)> {
     let (length, candidates_length) = (word.chars().count(), candidate.chars().count());
     let longer = length.max(candidates_length);
@@ -26,7 +27,7 @@ fn closeness(word: &str, candidate: &str) -> Option<(usize, bool, usize)> {
     if longer - shorter > tolerated {
         return None;
     }
-    // Insertions, deletions, replacements and swaps of neighbours.
+    // Counts insertions, deletions, replacements and swaps of neighbouring letters.
     let distance = strsim::osa_distance(word, candidate);
     // A distance as long as the word means that nothing matches.
     (distance <= tolerated && distance < longer).then_some((distance, true, distance))

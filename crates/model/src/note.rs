@@ -48,7 +48,7 @@ impl NoteKind {
         Self::ALL.into_iter().find(|kind| kind.name() == text)
     }
 
-    /// Notes that stay open until they are resolved.
+    /// True for kinds of notes that stay open until somebody resolves them.
     pub fn waits_for_an_answer(self) -> bool {
         match self {
             Self::Blocker | Self::Question | Self::Deferred => true,
@@ -59,7 +59,7 @@ impl NoteKind {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Note {
-    /// Its number in the session, from 1.
+    /// The number of the note in its session, from 1.
     pub id: u32,
     pub kind: NoteKind,
     pub text: String,

@@ -1,5 +1,4 @@
-//! How a phase ended: verified, reported, skipped and so on, each counted apart. Computed from the session when asked for,
-//! never stored.
+//! The outcome of a phase: verified, reported, skipped and so on. Computed from the session on demand, never stored.
 
 use crate::gate::{AttemptReport, CheckResult};
 use crate::phase::{Phase, PhaseState};
@@ -7,29 +6,29 @@ use crate::run::Run;
 use crate::workflow::CheckKind;
 use serde::{Deserialize, Serialize};
 
-/// The way in which a phase was completed or skipped.
+/// How a phase was completed or skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// A check that leftoff ran itself passed: file, command, git, items or approval.
+    /// A check that leftoff runs itself passed: a file, a command, git, items or an approval.
     Verified,
-    /// Only typed values were checked: evidence and expressions over it.
+    /// Only given values were checked: evidence, and expressions over it.
     Reported,
-    /// A lenient gate passed with failed checks.
+    /// Checks failed, but the gate is lenient.
     Warned,
     /// The phase has no checks.
     Done,
-    /// Only a file says that it is done.
+    /// Only a file says that the phase is done.
     Claimed,
     /// A person overrode failed checks.
     Overridden,
     Skipped,
-    /// Its `when` is false.
+    /// The phase's `when` is false.
     NotApplicable,
 }
 
 impl Outcome {
-    /// In the order shown to readers.
+    /// All outcomes, in the order in which they are shown.
     pub const ALL: [Self; 8] = [
         Self::Verified,
         Self::Reported,
@@ -41,7 +40,7 @@ impl Outcome {
         Self::NotApplicable,
     ];
 
-    /// `None` while the phase is open.
+    /// The outcome of a phase; `None` while the phase is open.
     pub fn of(phase: &Phase) -> Option<Self> {
         match phase.state {
             PhaseState::NotStarted | PhaseState::InProgress { .. } | PhaseState::NeedsReview { .. } => None,
@@ -85,7 +84,7 @@ impl Outcome {
     }
 }
 
-/// How many phases of a run ended in each way.
+/// The number of phases of a run by outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Outcomes {
@@ -104,7 +103,7 @@ impl Outcomes {
         run.phases.iter().filter_map(Outcome::of).fold(Self::default(), Self::and)
     }
 
-    /// With one phase more.
+    /// Adds one phase with the given outcome.
     #[must_use]
     pub fn and(mut self, outcome: Outcome) -> Self {
         *self.count_mut(outcome) += 1;
@@ -116,7 +115,7 @@ impl Outcomes {
         *copy.count_mut(outcome)
     }
 
-    /// No phase was claimed, overridden, skipped or let through with failed checks.
+    /// True if no phase was claimed, overridden, skipped or completed with failed checks.
     pub fn is_plain(&self) -> bool {
         self.claimed == 0 && self.overridden == 0 && self.skipped == 0 && self.warned == 0
     }
@@ -135,7 +134,7 @@ impl Outcomes {
     }
 }
 
-/// `2 verified, 1 overridden, 3 skipped`; empty if no phase is over.
+/// For example `2 verified, 1 overridden, 3 skipped`; empty if no phase is completed or skipped.
 impl std::fmt::Display for Outcomes {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let counted = Outcome::ALL.into_iter().map(|outcome| (outcome, self.count(outcome)));

@@ -1,4 +1,4 @@
-//! A phase of a run: its state, its duration, every attempt at its gate.
+//! A phase of a run: its state, its duration, and all attempts at its gate.
 
 use crate::gate::{Attempt, AttemptOutcome};
 use crate::id::Name;
@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The part of a phase's definition that a run keeps, so that folding needs no lookup.
+/// The part of a phase's definition that a run contains, so that folding needs no definition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhaseStub {
     pub id: Name,
     pub title: String,
-    /// Entering it completes it.
+    /// True if the phase is completed by entering it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub terminal: bool,
 }
@@ -30,7 +30,7 @@ pub enum PhaseState {
         started_at: Timestamp,
         at: Timestamp,
     },
-    /// Completed, but an earlier phase has changed since.
+    /// Completed, but an earlier phase was changed afterwards.
     NeedsReview {
         started_at: Timestamp,
         at: Timestamp,
@@ -38,7 +38,7 @@ pub enum PhaseState {
     Skipped {
         at: Timestamp,
         reason: String,
-        /// Its `when` is false; nobody decided to skip it.
+        /// True if the phase was skipped because its `when` is false, and not by anybody's decision.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         not_applicable: bool,
     },
@@ -50,18 +50,18 @@ pub struct Phase {
     pub stub: PhaseStub,
     #[serde(flatten)]
     pub state: PhaseState,
-    /// Done according to a file, without proof.
+    /// True if only a file says that the phase is done.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub claimed: bool,
-    /// Paused time within this phase.
+    /// Paused time within the phase.
     #[serde(default)]
     pub paused_seconds: u64,
-    /// Complete when folded from the log; a snapshot keeps the last few.
+    /// All attempts if folded from the log; a snapshot has only the last few.
     #[serde(default)]
     pub attempts: Vec<Attempt>,
     #[serde(default)]
     pub attempt_count: u32,
-    /// The number of attempts made before the phase was reopened; those are history.
+    /// The number of attempts made before the phase was reopened.
     #[serde(default)]
     pub attempts_before: u32,
     /// Custom fields of this phase.
@@ -70,7 +70,7 @@ pub struct Phase {
     /// The session's fields when the phase was completed, to detect later changes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fields_at_completion: BTreeMap<String, Value>,
-    /// The number of items; the items themselves are stored separately.
+    /// The number of items. The items themselves are stored separately.
     #[serde(default, skip_serializing_if = "ItemCounts::is_empty")]
     pub items: ItemCounts,
 }
@@ -115,7 +115,7 @@ impl Phase {
         }
     }
 
-    /// Completed or skipped.
+    /// True if the phase is completed or skipped.
     pub fn is_done(&self) -> bool {
         match self.state {
             PhaseState::Completed { .. } | PhaseState::Skipped { .. } => true,
@@ -180,12 +180,12 @@ impl Phase {
         }
     }
 
-    /// The last attempt since the phase was opened; older ones are history.
+    /// The last attempt since the phase was opened; earlier attempts are history.
     pub fn last_attempt(&self) -> Option<&Attempt> {
         self.attempts.last().filter(|_| self.attempt_count > self.attempts_before)
     }
 
-    /// The kept attempts since the phase was opened.
+    /// The attempts since the phase was opened, as far as they are stored.
     pub fn attempts_since_opened(&self) -> impl DoubleEndedIterator<Item = &Attempt> {
         let current = self.attempt_count.saturating_sub(self.attempts_before) as usize;
         self.attempts.iter().skip(self.attempts.len().saturating_sub(current))
@@ -200,7 +200,7 @@ impl Phase {
         self.state = PhaseState::InProgress { started_at: at };
     }
 
-    /// Reopens the phase: its time starts again, and earlier attempts become history.
+    /// Reopens the phase: its duration starts again, and earlier attempts become history.
     pub(crate) fn reopen(&mut self) {
         self.state = PhaseState::NotStarted;
         self.claimed = false;
@@ -219,8 +219,8 @@ impl Phase {
         self.claimed = true;
     }
 
-    /// Nobody calls the phase done any longer. One that goes on keeps its attempts and its start, so that
-    /// files written since still count.
+    /// Withdraws the claim that the phase is done. A phase in progress keeps its attempts and its start, so that files
+    /// written since then still count.
     pub(crate) fn drop_claim(&mut self, goes_on: bool) {
         match self.started_at().filter(|_| goes_on) {
             Some(started_at) => {

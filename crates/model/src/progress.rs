@@ -10,15 +10,15 @@ use crate::workflow::OnComplete;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// A phase is never called stalled before this, however short the others were.
+/// The minimum time in a phase before it counts as stalled, however short the other phases were.
 const NEVER_STALLED_UNDER_SECONDS: u64 = 15 * 60;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
-    /// Completed phases as a percentage of those that apply.
+    /// Completed phases as a percentage of the phases that apply.
     pub percent: u32,
     pub remaining: usize,
-    /// Finished phases by outcome.
+    /// The number of finished phases by outcome.
     #[serde(default)]
     pub outcomes: Outcomes,
     pub average_phase_seconds: Option<u64>,
@@ -30,9 +30,9 @@ pub struct Progress {
 /// Signs of work found in a session's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SignsOfWork {
-    /// When the newest file was written.
+    /// The modification time of the newest file.
     pub written: Option<Timestamp>,
-    /// Ignore the log's times: a phase may take any time while somebody writes files.
+    /// True to judge a stall by file times alone: a phase is not stalled while somebody writes files.
     pub alone: bool,
 }
 
@@ -41,15 +41,15 @@ impl Progress {
         Self::with_signs(session, run, now, SignsOfWork::default())
     }
 
-    /// As `of`, for a session whose files were observed.
+    /// Like `of`, for a session whose files were observed.
     pub fn with_signs(session: &Session, run: &Run, now: Timestamp, signs: SignsOfWork) -> Self {
-        // Facts that another tool's file does not date all get one timestamp, so such a phase has no useful
-        // duration.
+        // Facts without a date in another tool's files all get the same timestamp, so that the durations of such phases
+        // mean nothing.
         let is_native = session.layout == "native";
         let average = average_phase_seconds(run, |seconds| is_native || seconds > 0);
         let time_in_phase = run.current().time_in_phase(session.working_until(now));
         let is_active = matches!(session.lifecycle, Lifecycle::Active);
-        // Nobody works on a session that was closed before its last phase.
+        // A session that was closed before its last phase is not being worked on.
         let is_over = session.lifecycle.is_over();
         let timed_remaining = run.phases.iter().filter(|phase| !phase.is_done() && !phase.stub.terminal);
         let timed_remaining = timed_remaining.count() as u64;
@@ -95,7 +95,7 @@ impl Status {
         Self::with_signs(session, now, SignsOfWork::default())
     }
 
-    /// As `of`, for a session whose files were observed.
+    /// Like `of`, for a session whose files were observed.
     pub fn with_signs(session: &Session, now: Timestamp, signs: SignsOfWork) -> Self {
         match session.lifecycle {
             Lifecycle::Completed { .. } => Self::Completed,
@@ -129,12 +129,12 @@ impl Status {
     }
 }
 
-/// Completed phases, without claims that a failed gate or open items here contradict.
+/// The number of completed phases, without claims that a failed gate or open items in the log contradict.
 fn counted(session: &Session, run: &Run) -> usize {
     run.phases.iter().filter(|phase| phase.is_completed() && !session.is_contested(phase)).count()
 }
 
-/// Rounded to the nearest integer; 100 only when nothing remains.
+/// A percentage, rounded to the nearest integer; 100 only if nothing remains.
 fn percent(done: usize, total: usize) -> u32 {
     if done >= total {
         return 100;
@@ -143,13 +143,13 @@ fn percent(done: usize, total: usize) -> u32 {
     u32::try_from(rounded.min(99)).unwrap_or(99)
 }
 
-/// No activity for so long that work may have stopped.
+/// True if there has been no activity for so long that work may have stopped.
 fn is_quiet(session: &Session, now: Timestamp, written: Option<Timestamp>) -> bool {
     let last = written.map_or(session.updated_at, |written| written.max(session.updated_at));
     seconds_between(last, now) >= NEVER_STALLED_UNDER_SECONDS
 }
 
-/// A single phase, or phases of seconds, say nothing about the others.
+/// False for a run with a single phase or with phases of a few seconds, which do not predict the duration of others.
 fn has_enough_to_estimate(run: &Run) -> bool {
     const LEAST_PHASES: usize = 2;
     const LEAST_SECONDS: u64 = 60;

@@ -1,4 +1,4 @@
-//! Refusals: their reasons, and what to do next. The only place where refusals are worded.
+//! The reasons for refusals, their wording, and the next steps. Refusals are worded nowhere else.
 
 mod item;
 
@@ -14,7 +14,7 @@ pub enum Refusal {
     #[error("cannot complete phase '{asked}': the current phase is '{current}'")]
     PhaseNotCurrent { session: SessionId, asked: Name, current: Name },
     #[error(
-        "cannot complete phase '{asked}': phase '{earlier}' comes first, and nothing here shows that it is done"
+        "cannot complete phase '{asked}': phase '{earlier}' comes first, and it is not proven to be done"
     )]
     EarlierUnproven { session: SessionId, asked: Name, earlier: Name },
     #[error("there is no phase '{asked}' in workflow '{workflow}'")]
@@ -35,7 +35,7 @@ pub enum Refusal {
     },
     #[error("cannot {doing}: run {ordinal} of '{workflow}' is finished")]
     RunFinished { doing: &'static str, session: SessionId, workflow: Name, ordinal: u32 },
-    #[error("cannot start another run of '{workflow}': the last one has the highest possible number")]
+    #[error("cannot start another run of '{workflow}': the last run has the highest possible number")]
     NoMoreRuns { session: SessionId, workflow: Name },
     #[error(
         "cannot close session {session}: {done} of {} phases of '{workflow}' are done",
@@ -64,12 +64,12 @@ pub enum Refusal {
     Item(#[from] ItemRefusal),
 }
 
-/// How to continue a session that is not active.
+/// How to continue with a session that is not active.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WayOn {
     Resume,
     NextRun,
-    /// The command concerns the finished run itself.
+    /// Reopen the session, because the command needs its finished run.
     Reopen,
     NewSession,
 }
@@ -85,7 +85,7 @@ impl WayOn {
 }
 
 impl Refusal {
-    /// A short, stable name for programs.
+    /// A short, stable name of the refusal, for programs.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::PhaseNotCurrent { .. } => "phase_not_current",
@@ -177,12 +177,12 @@ impl Refusal {
                 .run(words!["run", "start", workflow, "--session", session])
                 .then(", or end the session: ")
                 .run(words!["close", "--session", session]),
-            Self::NoMoreRuns { session, workflow } => Hint::new("see where the number comes from: ")
+            Self::NoMoreRuns { session, workflow } => Hint::new("see the runs of the session: ")
                 .run(words!["show", session])
                 .then("; or start a new session: ")
                 .run(words!["start", workflow]),
             Self::Unfinished { session, current, .. } => {
-                Hint::new(format!("continue with phase '{current}', or close it unfinished: ")).run(words![
+                Hint::new(format!("continue with phase '{current}', or close the session unfinished: ")).run(words![
                     "close",
                     "--force",
                     "--session",
@@ -193,20 +193,20 @@ impl Refusal {
             Self::UnknownNote { highest, .. } => {
                 Hint::new(format!("notes are numbered 1 to {highest}: ")).run(words!["show"])
             }
-            Self::NothingToResolve { .. } => "nothing needs to be done about it".into(),
+            Self::NothingToResolve { .. } => "notes of this kind need no answer".into(),
             Self::Item(refusal) => refusal.hint(),
-            Self::AnothersChange { before, .. } => Hint::new("see what it was: ")
+            Self::AnothersChange { before, .. } => Hint::new("see the changes: ")
                 .run_here(words!["log"])
                 .then("; undo it anyway: ")
                 .run_here(words!["undo", "--to", before]),
             Self::UndoesTheStart { session, .. } => {
                 Hint::new("abandon the session instead: ").run(words!["abandon", "--session", session])
             }
-            Self::NothingToRedo { .. } => Hint::new("go to any version by its number: ")
+            Self::NothingToRedo { .. } => Hint::new("see the numbers of all versions: ")
                 .run_here(words!["log"])
-                .then(", then ")
+                .then("; return to one: ")
                 .run_here(words!["undo", "--to", "<version>"]),
-            Self::AnothersUndo { to_version, .. } => Hint::new("see what happened: ")
+            Self::AnothersUndo { to_version, .. } => Hint::new("see the changes: ")
                 .run_here(words!["log"])
                 .then("; redo it anyway: ")
                 .run_here(words!["undo", "--to", to_version]),
@@ -214,12 +214,12 @@ impl Refusal {
                 Hint::new(format!("did you mean '{name}'? See the versions: ")).run_here(words!["log"])
             }
             Self::UnknownCheckpoint { known, .. } if known.is_empty() => {
-                Hint::new("it has no checkpoints; use a version instead; see: ").run_here(words!["log"])
+                Hint::new("this session has no checkpoints; use the number of a version: ").run_here(words!["log"])
             }
-            Self::UnknownCheckpoint { known, .. } => format!("its checkpoints: {}", known.join(", ")).into(),
+            Self::UnknownCheckpoint { known, .. } => format!("the checkpoints of this session: {}", known.join(", ")).into(),
             Self::UnknownVersion { .. } => Hint::new("see the versions: ").run_here(words!["log"]),
             Self::NewerEvent { .. } => {
-                "use the newer leftoff that wrote it; this one only shows the session".into()
+                "use the newer version of leftoff that wrote the event; this version can only show the session".into()
             }
         }
     }

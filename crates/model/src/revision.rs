@@ -1,4 +1,4 @@
-//! Revisions: changing an earlier phase, how far the change reaches, and its effect on later phases.
+//! Revisions: changes of an earlier phase, and their effect on later phases.
 
 use crate::event::ItemEvent;
 use crate::id::Name;
@@ -8,15 +8,15 @@ use crate::run::Run;
 use crate::session::Session;
 use serde::{Deserialize, Serialize};
 
-/// How much of the later work a change touches.
+/// How much of the later work a change affects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Impact {
-    /// Later phases remain valid: they are flagged for review.
+    /// Later phases stay valid, and are flagged for review.
     Minor,
-    /// Some later phases are affected: their files are archived, and they are flagged.
+    /// Some later phases are affected: they are flagged for review, and their files are archived.
     Moderate,
-    /// The direction changed: files of all later phases are archived, and those phases restart.
+    /// The direction changed: all later phases restart, and their files are archived.
     Major,
 }
 
@@ -36,7 +36,7 @@ impl Impact {
     }
 }
 
-/// One revision, as the log keeps it.
+/// A revision as stored in the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Revision {
     pub phase: Name,
@@ -48,10 +48,10 @@ pub struct Revision {
     /// Later phases that restart.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub restarted: Vec<Name>,
-    /// Archived files with their new names.
+    /// The archived files with their new names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub archived: Vec<Archived>,
-    /// Links the event to its disk work, so that recovery after a crash can finish or revert it.
+    /// The disk operation of the revision, so that recovery after a crash can finish or revert it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<String>,
 }
@@ -60,7 +60,7 @@ pub struct Revision {
 pub struct Archived {
     pub from: String,
     pub to: String,
-    /// Only a copy was archived; the file itself stays and is still current.
+    /// True if only a copy was archived, and the file itself stays and is still valid.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub copied: bool,
 }
@@ -77,7 +77,8 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// `affects` limits a minor or moderate change to some later phases; empty means all of them.
+    /// Computes the effect of a change. `affects` limits a minor or moderate change to some later phases; empty means
+    /// all of them.
     pub fn of(session: &Session, run: &Run, phase: &Name, impact: Impact, affects: &[Name]) -> Self {
         let mut reach = Self::default();
         let after = run.position(phase.as_str()).map_or(run.phases.len(), |position| position + 1);
@@ -88,13 +89,13 @@ impl Reach {
                 (PhaseState::NotStarted | PhaseState::Skipped { .. }, Impact::Minor | Impact::Moderate) => {}
                 (PhaseState::NotStarted, Impact::Major) => {
                     reach.archived.push(id.clone());
-                    // An earlier revision or a rollback may have left work behind.
+                    // A phase that has not started may have work from before an earlier revision or rollback.
                     if later.items.done > 0 || session.was_interrupted(id) {
                         reach.restarted.push(id.clone());
                     }
                 }
-                // Only one phase is in progress at a time: the interrupted one restarts after the revised
-                // one. Its files are archived only if it is named.
+                // Only one phase can be in progress, so the phase that is in progress restarts after the revised one.
+                // Its files are archived only if the phase is named in `affects`.
                 (PhaseState::InProgress { .. }, Impact::Minor | Impact::Moderate) => {
                     reach.restarted.push(id.clone());
                     if impact == Impact::Moderate && affects.contains(id) {
@@ -129,8 +130,8 @@ impl Reach {
 }
 
 impl Session {
-    /// True for a phase that a revision interrupted and that has not been entered since, if its work so far
-    /// still counts: a major revision restarts it.
+    /// True if a revision interrupted the phase, the phase was not entered since, and its work so far still counts.
+    /// (After a major revision the work does not count: the phase restarts.)
     pub fn was_interrupted(&self, phase: &Name) -> bool {
         let waits = |found: &Phase| found.id() == phase && found.state == PhaseState::NotStarted;
         let is_waiting = self.run().is_some_and(|run| run.phases.iter().any(waits));
@@ -140,7 +141,7 @@ impl Session {
     }
 }
 
-/// Reopens an item so that its work starts again; `None` if no work has started.
+/// The event that reopens an item, so that its work starts again; `None` if no work has started.
 pub fn reopened(item: &Item) -> Option<ItemEvent> {
     let id = item.id.clone();
     match item.status {
@@ -148,12 +149,12 @@ pub fn reopened(item: &Item) -> Option<ItemEvent> {
             Some(ItemEvent::ItemReopened { id, run: item.run.clone(), phase: item.phase.clone() })
         }
         ItemStatus::Active => Some(ItemEvent::ItemReleased { id }),
-        // The reason it is blocked may still apply.
+        // The reason of a block may still apply, so a blocked item stays blocked.
         ItemStatus::Pending | ItemStatus::Blocked { .. } => None,
     }
 }
 
-/// The effect of a revision on items: a major one reopens every item of all later phases.
+/// The items that a revision reopens: those of all later phases if it is major, and none otherwise.
 pub fn reopens<'a>(revision: &Revision, run: &Run, items: impl Iterator<Item = &'a Item>) -> Vec<ItemEvent> {
     if revision.impact != Impact::Major {
         return Vec::new();

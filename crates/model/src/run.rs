@@ -1,4 +1,4 @@
-//! A run: one pass through a workflow, with its phases and the current one.
+//! A run: one pass through a workflow, with its phases, including the current one.
 
 mod phases;
 
@@ -10,7 +10,7 @@ use crate::workflow::{Indexing, OnComplete, Workflow};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// The part of a workflow that a run keeps. The whole definition is stored once, under its hash.
+/// The part of a workflow that a run contains. The whole definition is stored once, under its hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkflowRef {
     pub name: Name,
@@ -34,7 +34,7 @@ impl From<&Workflow> for WorkflowRef {
     }
 }
 
-/// The input for starting a run.
+/// Everything that is needed to start a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunPlan {
     pub workflow: WorkflowRef,
@@ -58,7 +58,7 @@ impl RunPlan {
     }
 }
 
-/// A phase to skip when it is reached, because its `when` does not hold.
+/// A phase to skip when it is reached, because its `when` is false.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skip {
     pub phase: Name,
@@ -68,24 +68,24 @@ pub struct Skip {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     pub workflow: WorkflowRef,
-    /// SHA-256 of the definition as stored; older logs do not name it.
+    /// SHA-256 of the stored definition; older logs do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub definition: Option<String>,
-    /// The n-th run of this workflow in the session, from 1.
+    /// The number of this run among the session's runs of this workflow, from 1.
     pub ordinal: u32,
     pub started_at: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completed_at: Option<Timestamp>,
-    /// A file, and no command, began it.
+    /// True if the run was started by a file and not by a command.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub begun_by_file: bool,
     pub phases: Phases,
-    /// Index into `phases`; always valid, and the last phase when all are done.
+    /// Index into `phases`; always valid; the last phase when all are done.
     current: usize,
 }
 
 impl Run {
-    /// `None` without phases: a run must be in one.
+    /// Creates a run; `None` without phases, because every run has a current phase.
     pub(crate) fn new(
         workflow: WorkflowRef,
         ordinal: u32,
@@ -141,23 +141,23 @@ impl Run {
         !self.phases.iter().enumerate().any(is_open)
     }
 
-    /// If the run is about to end: the first phase with open items that count.
+    /// The first phase for which `counts` is true and which has open items, if the run is about to end.
     pub fn left_open_before_the_end(&self, counts: impl Fn(&Phase) -> bool) -> Option<&Phase> {
         let is_left = |phase: &&Phase| phase.items.open() > 0 && counts(phase);
         self.phases.iter().find(is_left).filter(|_| self.is_at_its_end())
     }
 
-    /// The number of phases that need nothing more: completed or not applicable.
+    /// The number of phases that are completed or do not apply.
     pub fn settled(&self) -> usize {
         self.phases.iter().filter(|phase| phase.is_completed() || phase.is_not_applicable()).count()
     }
 
-    /// The number of phases behind the run, completed or skipped.
+    /// The number of phases that are completed or skipped.
     pub fn over(&self) -> usize {
         self.phases.iter().filter(|phase| phase.is_done()).count()
     }
 
-    /// Finds a phase by its id, or by its number in the workflow's own numbering.
+    /// Finds a phase by its id, or by its number as the workflow numbers phases.
     pub fn resolve(&self, text: &str) -> Option<&Phase> {
         if let Some(position) = self.position(text) {
             return self.phases.get(position);
@@ -166,7 +166,7 @@ impl Run {
         (0..self.phases.len()).find(|at| self.number_at(*at) == number).and_then(|at| self.phases.get(at))
     }
 
-    /// The phase that would follow the last one, in a workflow without a known end.
+    /// The phase to add after the last one, in a workflow without a fixed number of phases.
     pub(crate) fn following(&self) -> Option<PhaseStub> {
         if self.workflow.on_complete != OnComplete::Grow {
             return None;
@@ -176,12 +176,12 @@ impl Run {
         Some(PhaseStub { id, title: format!("Phase {number}"), terminal: false })
     }
 
-    /// True if a growing run may already be complete: at most its last phase is open.
+    /// True if all phases of a growing run are done, or all but one.
     pub fn may_be_whole(&self) -> bool {
         self.workflow.on_complete == OnComplete::Grow && self.over() + 1 >= self.phases.len()
     }
 
-    /// The first phase after those proven here that only a file calls done.
+    /// The position of the first claimed phase after the last proven one.
     pub(crate) fn first_claim_after_proof(&self) -> Option<usize> {
         let is_proven = |phase: &Phase| phase.is_completed() && !phase.claimed;
         let from = match self.phases.iter().rposition(is_proven) {
@@ -192,7 +192,7 @@ impl Run {
         (from..self.phases.len()).find(|at| self.phases.at(*at).claimed)
     }
 
-    /// Continues the run at this phase: drops the claims of this phase and later ones.
+    /// Drops the claims of the phase at this position and of later ones, so that the run continues there.
     pub(crate) fn drop_claims_from(&mut self, position: usize) {
         for (at, phase) in self.phases.iter_mut().enumerate().skip(position) {
             if phase.claimed {
@@ -218,7 +218,7 @@ impl Run {
         }
     }
 
-    /// Returns to an earlier phase, which restarts together with everything after it.
+    /// Returns to an earlier phase, which restarts together with all phases after it.
     pub(crate) fn roll_back(&mut self, id: &Name, at: Timestamp) {
         let Some(position) = self.position(id.as_str()) else { return };
         for phase in self.phases.iter_mut().skip(position + 1) {
@@ -228,7 +228,7 @@ impl Run {
         self.enter(id, at);
     }
 
-    /// Adds new phases; a complete run becomes incomplete.
+    /// Adds phases that the run does not have yet. A completed run becomes incomplete.
     pub(crate) fn add(&mut self, stubs: &[PhaseStub]) {
         for stub in stubs {
             if self.position(stub.id.as_str()).is_none() {
@@ -251,7 +251,7 @@ impl Run {
         self.current = self.position(current.as_str()).unwrap_or_default();
     }
 
-    /// Completes the run; the last phase stays current.
+    /// Completes the run. Its last phase stays current.
     pub(crate) fn finish(&mut self, at: Timestamp) {
         self.completed_at = Some(at);
         self.current = self.phases.len().saturating_sub(1);

@@ -23,13 +23,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The reason of an automatic pause.
+/// The reason of a pause by expiry.
 pub const REASON_INACTIVITY: &str = "inactivity";
 
-/// The reason of the pause when a session arrives from another machine.
+/// The reason of the pause with which a session arrives from another machine.
 pub const REASON_TAKEN: &str = "taken from a bundle";
 
-/// Where a session was put when it arrived in a bundle. It is paused there until somebody resumes it.
+/// The worktree in which a session from a bundle is paused until somebody resumes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taken {
     /// The last event of the bundle.
@@ -38,8 +38,8 @@ pub struct Taken {
     pub at: Timestamp,
 }
 
-/// Increased whenever the same events would fold into a different state: snapshots of other versions are
-/// ignored.
+/// The version of the folding rules. Increase it whenever the same events fold into a different state: snapshots of
+/// other versions are ignored.
 pub const FOLD_VERSION: u32 = 12;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -51,60 +51,60 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     pub layout: String,
-    /// Where its files are, if its layout has files.
+    /// The folder of the session's files, if its layout has files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     pub worktree: String,
-    /// The machine of the worktree; `None` means the store's own.
+    /// The machine of the worktree; `None` means the store's own machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
-    /// Runs beside the active session of its worktree.
+    /// True if the session can be active beside another one in the same worktree.
     pub parallel: bool,
     pub lifecycle: Lifecycle,
-    /// A file, and no command, called the session finished.
+    /// True if a file finished the session, and not a command.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ended_by_file: bool,
-    /// Never empty once a run has started; the newest last.
+    /// The runs, newest last; never empty once a run has started. A snapshot has only the last ones.
     pub runs: Vec<Run>,
     current_run: usize,
-    /// Runs started of each workflow; the shortened `runs` of a snapshot cannot say.
+    /// The number of runs of each workflow, including those that a snapshot omits.
     run_counts: BTreeMap<String, u32>,
     pub notes: Vec<Note>,
     /// The highest note number so far.
     pub highest_note: u32,
     #[serde(default)]
     pub fields: BTreeMap<String, Value>,
-    /// Approvals for open phases of the current run.
+    /// The approvals for open phases of the current run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvals: Vec<Approval>,
     /// The newest version of every file, by path.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub artifacts: BTreeMap<String, Artifact>,
-    /// The last version of archived files, so that a new file of that name continues the count.
+    /// The last version of each archived file, from which a new file of that name continues.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub archived_versions: BTreeMap<String, u32>,
-    /// The most recent ones; the log has all.
+    /// The revisions, newest last; a snapshot has only the last ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub revisions: Vec<RevisionMade>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checkpoints: Vec<Checkpoint>,
-    /// The number of top-level items ever added; used to number the next one.
+    /// The number of top-level items that were ever added, used to number the next one.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub items_added: u32,
     #[serde(default)]
     pub resume_count: u32,
-    /// The last pause, until the phase in which it happened changes.
+    /// The last pause, until the phase that it interrupted is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupted: Option<Interruption>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     /// The actor of the last change.
     pub last_actor: Actor,
-    /// The last time somebody went back to an earlier phase or version.
+    /// The last time that work returned to an earlier phase or version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub went_back_at: Option<Timestamp>,
     pub version: u64,
-    /// The first event unknown to this program. Such a session cannot be changed.
+    /// The first event that this program does not know. A session with such an event cannot be changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unknown_event: Option<String>,
 }
@@ -126,13 +126,13 @@ pub struct Checkpoint {
 }
 
 impl Session {
-    /// Folds all events; `None` if they do not begin with a start. Resolves `Restored`: an earlier state
-    /// under the newer version's number.
+    /// Folds all events; `None` if the first event does not start a session. After a `Restored` event, the session has
+    /// the state of the earlier version with the number of the newer one.
     pub fn fold(events: &[Recorded]) -> Option<Self> {
         Self::fold_taken(events, None)
     }
 
-    /// Folds all events of a session that came in a bundle, which the log does not mention.
+    /// Folds all events of a session, and pauses it as it arrived in a bundle, which is not recorded in the log.
     pub fn fold_taken(events: &[Recorded], taken: Option<&Taken>) -> Option<Self> {
         let settled = |mut session: Self| {
             if let Some(taken) = taken.filter(|taken| taken.version == session.version) {
@@ -146,7 +146,7 @@ impl Session {
         let mut session = rest
             .iter()
             .fold(settled(Self::begin(first)?), |session, recorded| settled(session.apply(recorded)));
-        // Events that were undone must be known too: a newer program may attach more meaning to them.
+        // Undone events are checked too, because a newer program may give them a meaning that this one does not know.
         if session.unknown_event.is_none() {
             session.unknown_event = events.iter().find_map(|recorded| {
                 let Event::Unknown { kind } = &recorded.event else { return None };
@@ -209,12 +209,12 @@ impl Session {
         })
     }
 
-    /// The current run. `None` only between a session's first two events.
+    /// The current run; `None` only if the log ends after the session's first event.
     pub fn run(&self) -> Option<&Run> {
         self.runs.get(self.current_run)
     }
 
-    /// How many phases the current run has; `None` while more can follow.
+    /// The number of phases of the current run; `None` while more can be added.
     pub fn total_phases(&self) -> Option<usize> {
         let is_completed = matches!(self.lifecycle, Lifecycle::Completed { .. });
         let is_known = |run: &&Run| run.workflow.on_complete != OnComplete::Grow || is_completed;
@@ -230,13 +230,13 @@ impl Session {
         self.run_counts.get(workflow.as_str()).copied().unwrap_or(0)
     }
 
-    /// True for a phase that only a file calls done, although its gate failed or it has open items here.
-    /// Its run does not end before the phase is proven.
+    /// True for a phase that only a file calls done, although the log has a failed gate or open items for it. The run
+    /// does not end before the phase is proven.
     pub fn is_contested(&self, phase: &Phase) -> bool {
         phase.claimed && (self.failed_last(phase) || phase.items.open() > 0) || self.is_passed_over(phase)
     }
 
-    /// True if the session is in a later phase, although this one is open and its gate failed.
+    /// True if the session is in a later phase although this phase is open and its gate failed.
     pub fn is_passed_over(&self, phase: &Phase) -> bool {
         let is_earlier = |run: &Run| {
             let position = |phase: &Phase| run.position(phase.id().as_str());
@@ -245,26 +245,25 @@ impl Session {
         !phase.is_done() && self.failed_last(phase) && self.run().is_some_and(is_earlier)
     }
 
-    /// True if the gate failed when last tried, here or by the session's own tool.
+    /// True if the last attempt at the gate failed, whether leftoff or the session's own tool made it.
     pub fn failed_last(&self, phase: &Phase) -> bool {
         let last = phase.attempts_since_opened().next_back();
         self.failed_here(phase) || last.is_some_and(|last| last.outcome == AttemptOutcome::Failed)
     }
 
-    /// A file calls a phase done whose gate failed or whose items are open here.
+    /// True if any phase of the current run is contested; see `is_contested`.
     pub fn has_contested(&self) -> bool {
         self.run().is_some_and(|run| run.phases.iter().any(|phase| self.is_contested(phase)))
     }
 
-    /// True if the gate failed when last tried here; attempts reported by the session's own tool do not
-    /// count.
+    /// True if the last attempt that leftoff made at the gate failed. Attempts of the session's own tool do not count.
     pub fn failed_here(&self, phase: &Phase) -> bool {
         let is_ours = |attempt: &&Attempt| !self.is_its_tool(&attempt.actor);
         let last = phase.attempts_since_opened().rfind(is_ours);
         last.is_some_and(|attempt| attempt.outcome == AttemptOutcome::Failed)
     }
 
-    /// True for the tool whose files describe the session, and so for every edit of them.
+    /// True for the tool whose files the session is stored in, which is the actor of every edit of those files.
     pub fn is_its_tool(&self, actor: &Actor) -> bool {
         match actor {
             Actor::Tool { .. } => true,
@@ -274,9 +273,9 @@ impl Session {
         }
     }
 
-    /// The position of the first unfinished phase of a session that no person closed: a gate failed here or
-    /// items are open here, or only a file calls this phase and the session finished. A run that only a file
-    /// began and described ends when the file says so.
+    /// For a completed session that nobody closed with force, returns the position of the first phase that is not
+    /// proven: the log contradicts the claim that it is done, or, if a file finished the session, only a file says that
+    /// it is done. A run that a file started, without any proven phase, ends as the file says.
     pub fn closed_over(&self) -> Option<usize> {
         let run = self.run()?;
         match self.lifecycle {
@@ -295,7 +294,8 @@ impl Session {
         }
     }
 
-    /// A file ended the session against this phase's records: it is claimed, or was left in the middle.
+    /// True if a file ended the session although the log contradicts it for this phase: the gate failed, or items are
+    /// open.
     fn is_overruled(&self, phase: &Phase) -> bool {
         match phase.state {
             PhaseState::InProgress { .. } => self.failed_here(phase) || phase.items.open() > 0,
@@ -306,7 +306,7 @@ impl Session {
         }
     }
 
-    /// The number of the next note. A history from elsewhere may have used the highest one.
+    /// The number of the next note: follows the highest one so far.
     pub fn next_note(&self) -> u32 {
         self.highest_note.saturating_add(1)
     }
@@ -315,17 +315,17 @@ impl Session {
         self.notes.iter().filter(|note| note.is_open())
     }
 
-    /// The newest approval of a check, valid or not.
+    /// The newest approval of a check, even if it has expired.
     pub fn approval(&self, phase: &Name, check: &Name) -> Option<&Approval> {
         self.approvals.iter().rev().find(|approval| approval.phase == *phase && approval.check == *check)
     }
 
-    /// True if any run that is still known has items.
+    /// True if any stored run has items.
     pub fn has_items(&self) -> bool {
         self.runs.iter().flat_map(|run| &run.phases).any(|phase| !phase.items.is_empty())
     }
 
-    /// The end of working time: the clock of a paused session stands still.
+    /// The end of working time: now for an active session, and otherwise when it paused or ended.
     pub fn working_until(&self, now: Timestamp) -> Timestamp {
         match &self.lifecycle {
             Lifecycle::Active => now,

@@ -1,4 +1,4 @@
-//! Undo and redo by a new event. Reads the whole log, and removes nothing from it.
+//! Undo and redo by appending an event. Reads the whole log, and removes nothing from it.
 
 use crate::actor::Actor;
 use crate::event::{Event, Recorded};
@@ -8,12 +8,12 @@ use crate::refusal::Refusal;
 use crate::session::Session;
 use std::collections::BTreeMap;
 
-/// Maps each event's version to the version of its command's first event. Events of older programs are
-/// missing here; they belong together if they share time and actor.
+/// Maps the version of each event to the version of its command's first event. Events written by older programs are
+/// missing; consecutive ones with the same time and actor belong to the same command.
 pub type Commands = BTreeMap<u64, u64>;
 
-/// Returns to before this actor's last command that still counts, or to the named point. Repeated, it goes
-/// further back. An empty list means that the session is already there.
+/// Returns to the state before this actor's last command that is not undone yet, or to the named point. An empty list
+/// means that the session is already in that state.
 pub fn undo(
     session: &Session,
     events: &[Recorded],
@@ -36,7 +36,7 @@ pub fn undo(
     Ok(vec![Event::Restored { to_version }])
 }
 
-/// Goes forward to the state before this actor's last undo. Refused once something else changed the session.
+/// Returns to the state before this actor's last undo. Refused once anything else has changed the session.
 pub fn redo(session: &Session, events: &[Recorded], actor: &Actor) -> Result<Vec<Event>, Refusal> {
     refuse_newer(session)?;
     let Some(to_version) = undone_states(events).pop() else {
@@ -50,8 +50,8 @@ pub fn redo(session: &Session, events: &[Recorded], actor: &Actor) -> Result<Vec
     }
 }
 
-/// The versions to which redo leads, last one first. Undo adds the version it left, returning to the newest
-/// of them removes it, and any other change clears the list.
+/// The versions that redo can return to, the next one last. An undo adds the version before it; returning to the last
+/// version of the list removes that version; any other change clears the list.
 fn undone_states(events: &[Recorded]) -> Vec<u64> {
     let mut left = Vec::new();
     for recorded in events.iter().filter(|recorded| !is_mark(&recorded.event)) {
@@ -71,8 +71,8 @@ fn refuse_newer(session: &Session) -> Result<(), Refusal> {
     }
 }
 
-/// Resolves a version number or a checkpoint's name; the newer of two checkpoints with one name. Undone
-/// checkpoints are found too, so that redo stays possible.
+/// Resolves a version number or the name of a checkpoint; if two checkpoints have this name, the newer one. Undone
+/// checkpoints are found too, so that redo can return to them.
 pub fn point(events: &[Recorded], asked: &str) -> Result<u64, Refusal> {
     let newest = events.last().map_or(0, |recorded| recorded.version);
     if let Ok(version) = asked.parse::<u64>() {
@@ -94,7 +94,7 @@ pub fn point(events: &[Recorded], asked: &str) -> Result<u64, Refusal> {
     Err(Refusal::UnknownCheckpoint { asked: asked.to_owned(), nearest: near, known })
 }
 
-/// The version before the last command that counts, if that was this actor's.
+/// The version before the last command that is not undone. Refused if another actor ran that command.
 fn before_last_command(line: &[&Recorded], commands: &Commands, actor: &Actor) -> Result<u64, Refusal> {
     let counts =
         |recorded: &&Recorded| !is_mark(&recorded.event) && !matches!(recorded.event, Event::Restored { .. });
@@ -108,7 +108,7 @@ fn before_last_command(line: &[&Recorded], commands: &Commands, actor: &Actor) -
     Ok(before)
 }
 
-/// Purged text stays gone, and requirements belong to no session: undoing leaves both alone.
+/// True for events that undo ignores: purged text stays purged, and requirements belong to no session.
 fn is_mark(event: &Event) -> bool {
     matches!(
         event,

@@ -1,33 +1,33 @@
-//! A workflow in memory: phases, gates, declared fields. Reading its text is a layout's work.
+//! A workflow in memory: phases, gates, declared fields. Layouts read definitions from their files.
 
 use crate::id::Name;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A complete definition. A session keeps the one that it started with.
+/// A complete definition. A session keeps the definition with which it started.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Workflow {
     pub name: Name,
     pub version: String,
     pub title: String,
-    /// One sentence.
+    /// A description in one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub describe: Option<String>,
     pub indexing: Indexing,
     pub on_complete: OnComplete,
     #[serde(default)]
     pub keep_going: bool,
-    /// An agent that stops with claimed but unproven work is stopped once.
+    /// True to keep an agent from stopping, once, while it has claimed work that is not proven.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hold_at_stop: bool,
-    /// Never empty: the reader refuses a definition without phases.
+    /// Never empty: a definition without phases is refused when it is read.
     pub phases: Vec<PhaseDefinition>,
     #[serde(default)]
     pub fields: BTreeMap<String, FieldDefinition>,
     #[serde(default)]
     pub requirements: BTreeMap<String, RequirementDefinition>,
-    /// SHA-256 of the source text, in hex, to detect a changed definition.
+    /// SHA-256 of the source text, in hexadecimal, to detect a changed definition.
     pub hash: String,
 }
 
@@ -47,7 +47,7 @@ pub enum Indexing {
 }
 
 impl Indexing {
-    /// The displayed number of the phase at this position.
+    /// The displayed number of the phase at a position.
     pub fn number(self, position: usize) -> u32 {
         let position = u32::try_from(position).unwrap_or(u32::MAX);
         match self {
@@ -64,7 +64,7 @@ pub enum OnComplete {
     #[default]
     Close,
     Stay,
-    /// The number of phases is open: another follows each, until the session is closed.
+    /// Another phase is added after each one, until the session is closed.
     Grow,
 }
 
@@ -74,24 +74,24 @@ pub struct PhaseDefinition {
     pub title: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purpose: Option<String>,
-    /// Files, relative to the session's workspace.
+    /// Paths of files, relative to the session's workspace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub produces: Vec<String>,
-    /// Earlier phases; by default the one before.
+    /// Earlier phases that this one needs; by default the phase before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<Name>,
-    /// An expression; when it is false the phase is skipped.
+    /// An expression; if it is false, the phase is skipped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
-    /// The kind of items that this phase takes.
+    /// The kind of items that can be added to this phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<String>,
-    /// A failed check blocks the phase; otherwise it passes with warnings.
+    /// True if a failed check blocks the phase, false if the phase then completes with warnings.
     pub strict: bool,
-    /// This gate cannot be overridden.
+    /// True if the gate cannot be overridden.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_override: bool,
-    /// Entering this phase completes it. Only the last one may say so.
+    /// True if the phase is completed by entering it. Only the last phase can be terminal.
     #[serde(default)]
     pub terminal: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -101,7 +101,7 @@ pub struct PhaseDefinition {
 }
 
 impl PhaseDefinition {
-    /// True if something must be checked before the phase is complete.
+    /// True if something must be checked before the phase is completed.
     pub fn has_gate(&self) -> bool {
         !self.checks.is_empty() || self.evidence.iter().any(|field| field.required)
     }
@@ -116,7 +116,7 @@ pub struct EvidenceDefinition {
     pub required: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub describe: Option<String>,
-    /// Accept an integer only if written as one: 82, not 82.0.
+    /// True to accept an integer only if it is written as one: 82, not 82.0.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub as_written: bool,
 }
@@ -161,35 +161,35 @@ pub struct CheckDefinition {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum CheckKind {
-    /// A file exists and is not empty.
+    /// A file must exist and not be empty.
     Artifact {
         path: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         matches: Option<String>,
-        /// Accept a file older than the phase's start.
+        /// Accept a file older than the start of the phase.
         #[serde(default)]
         stale_ok: bool,
-        /// Runs share the file: a later run accepts one written by an earlier run.
+        /// True if all runs share the file, so that a later run accepts a file written by an earlier one.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_shared: bool,
     },
-    /// A CEL expression over evidence, artifacts, items, session, run.
+    /// A CEL expression over evidence, artifacts, items, session and run must be true.
     Expr {
         expr: String,
-        /// The source text in another language from which it was translated; shown instead of the expression.
+        /// The source text from which the expression was translated, shown instead of the expression.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         written: Option<String>,
     },
-    /// Run by the engine in the project's folder.
+    /// A command must succeed. The engine runs it in the project's folder.
     Command { run: String, timeout_seconds: u64 },
-    /// The state of the git worktree.
+    /// The git worktree must be in a certain state.
     Git {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         clean: Option<bool>,
     },
-    /// Every item of this phase is done.
+    /// All items of the phase must be done.
     Items,
-    /// Approval by a person.
+    /// A person must approve the check.
     Approval {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires_seconds: Option<u64>,
@@ -197,12 +197,12 @@ pub enum CheckKind {
 }
 
 impl CheckKind {
-    /// True for an expression over individual items.
+    /// True for an expression that is evaluated for each item.
     pub fn looks_at_each_item(&self) -> bool {
         matches!(self, Self::Expr { expr, .. } if expr.contains("items.each"))
     }
 
-    /// True if it requires completed items.
+    /// True if the check requires completed items.
     pub fn asks_for_items(&self) -> bool {
         let asks = |expr: &str| expr.contains("items.each") && expr.contains(".done");
         matches!(self, Self::Items) || matches!(self, Self::Expr { expr, .. } if asks(expr))
@@ -210,7 +210,7 @@ impl CheckKind {
 
     pub const NAMES: [&'static str; 6] = ["artifact", "expr", "command", "git", "items", "approval"];
 
-    /// Checks that do not rely on the caller's word.
+    /// The kinds of checks that leftoff runs itself, without relying on what the caller says.
     pub const RUN_BY_LEFTOFF: [&'static str; 5] = ["artifact", "command", "git", "items", "approval"];
 
     pub fn name(&self) -> &'static str {
@@ -225,7 +225,7 @@ impl CheckKind {
     }
 }
 
-/// A custom field of a session and its allowed values.
+/// A custom field of a session, with its allowed values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FieldDefinition {
     #[serde(rename = "type")]
@@ -238,7 +238,7 @@ pub struct FieldDefinition {
     pub describe: Option<String>,
 }
 
-/// A condition for an agent to use a tool.
+/// A condition that must be met before an agent may use a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RequirementDefinition {
     pub scope: RequirementScope,
@@ -261,7 +261,7 @@ pub enum RequirementScope {
 impl RequirementScope {
     pub const ALL: [Self; 4] = [Self::Session, Self::Branch, Self::SingleUse, Self::Permanent];
 
-    /// The name in files.
+    /// The scope's name in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Session => "session",

@@ -1,36 +1,36 @@
-//! Validation of batches and rows, shared by all stores. Pure: touches no store.
+//! Validation of batches and rows, shared by all stores. Pure: accesses no store.
 
 use crate::{Batch, Error, ItemRow, Result, Rewrite, SessionRow, StreamAppend, TakenHistory};
 use jiff::{SignedDuration, Timestamp};
 
-/// How long a key is remembered.
+/// How long a used key is remembered.
 const KEY_LIFETIME: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// The lifecycle that occupies a worktree, as stored in rows.
+/// The only lifecycle in which a session occupies its worktree, as stored in rows.
 const ACTIVE: &str = "active";
 
-/// True if this session occupies its worktree's single active place.
+/// True if this session is the one that its worktree can have active.
 pub(crate) fn takes_the_worktree(row: &SessionRow) -> bool {
     row.lifecycle == ACTIVE && !row.parallel && row.exclusive && row.machine.is_none()
 }
 
-/// Keys used at or before this time no longer count for a command at `now`.
+/// Keys used at or before the returned time do not count for a command at `now`.
 pub(crate) fn keys_expire_at(now: Timestamp) -> Timestamp {
     now.checked_sub(KEY_LIFETIME).unwrap_or(Timestamp::MIN)
 }
 
-/// An inconsistent batch is a bug in the caller, not a conflict.
+/// Checks that a batch is consistent. An inconsistent one is a bug in the caller, not a conflict.
 pub(crate) fn check_shape(batch: &Batch) -> Result<()> {
     for (place, stream) in batch.streams.iter().enumerate() {
         check_stream(stream)?;
         let earlier = &batch.streams[..place];
         if earlier.iter().any(|other| same_id(&other.row, &stream.row)) {
-            return malformed(format!("session {} is in it twice", stream.row.id));
+            return malformed(format!("session {} is in the batch twice", stream.row.id));
         }
     }
     for replaced in &batch.replace_items {
         if let Some(stray) = replaced.rows.iter().find(|row| row.session != replaced.session) {
-            return malformed(format!("item {} is not of session {}", stray.id, replaced.session));
+            return malformed(format!("item {} does not belong to session {}", stray.id, replaced.session));
         }
     }
     Ok(())
@@ -41,44 +41,44 @@ pub(crate) fn item_rows(batch: &Batch) -> impl Iterator<Item = &ItemRow> {
     batch.replace_items.iter().flat_map(|replaced| &replaced.rows).chain(&batch.items)
 }
 
-/// Only existing events can be rewritten.
+/// Checks that a rewrite changes existing events only, and replaces the snapshot.
 pub(crate) fn check_rewrite(rewrite: &Rewrite) -> Result<()> {
     check_stream(&rewrite.stream)?;
     if rewrite.stream.snapshot.is_none() {
         return malformed(format!("session {} would keep its old snapshot", rewrite.stream.row.id));
     }
     if let Some(stray) = rewrite.items.iter().find(|row| row.session != rewrite.stream.row.id) {
-        return malformed(format!("item {} is not of session {}", stray.id, rewrite.stream.row.id));
+        return malformed(format!("item {} does not belong to session {}", stray.id, rewrite.stream.row.id));
     }
     let known = 1..=rewrite.stream.expected;
     match rewrite.events.iter().find(|event| !known.contains(&event.version)) {
         None => Ok(()),
         Some(event) => {
             let id = &rewrite.stream.row.id;
-            malformed(format!("session {id} has no event {} to be rewritten", event.version))
+            malformed(format!("session {id} has no event {} to rewrite", event.version))
         }
     }
 }
 
-/// A received history is complete, and the part it shares with the stored one exists.
+/// Checks that a received history is complete, and that the stored history has the events that both should share.
 pub(crate) fn check_history(history: &TakenHistory) -> Result<()> {
     let id = &history.row.id;
     let newest = history.events.len() as u64;
     if newest == 0 || !history.events.iter().map(|event| event.version).eq(1..=newest) {
-        return malformed(format!("the history of session {id} is not whole"));
+        return malformed(format!("the history of session {id} is incomplete"));
     }
     if history.shared > newest.min(history.expected) {
         return malformed(format!("session {id} does not share {} events", history.shared));
     }
     if history.row.version != newest || history.snapshot.version != newest {
-        return malformed(format!("the line or the snapshot of session {id} is not of version {newest}"));
+        return malformed(format!("the row or the snapshot of session {id} does not have version {newest}"));
     }
     if let Some(event) = history.events.iter().find(|event| !history.seals.contains_key(&event.version)) {
         return malformed(format!("event {} of session {id} has no seal", event.version));
     }
     match history.items.iter().find(|row| row.session != *id) {
         None => Ok(()),
-        Some(stray) => malformed(format!("item {} is not of session {id}", stray.id)),
+        Some(stray) => malformed(format!("item {} does not belong to session {id}", stray.id)),
     }
 }
 
@@ -100,7 +100,7 @@ fn check_stream(stream: &StreamAppend) -> Result<()> {
     };
     if stream.row.version != last.version || !is_snapshot_current {
         return malformed(format!(
-            "the line or the snapshot of session {id} is not of version {}",
+            "the row or the snapshot of session {id} does not have version {}",
             last.version
         ));
     }
@@ -112,5 +112,5 @@ fn same_id(one: &SessionRow, other: &SessionRow) -> bool {
 }
 
 pub(crate) fn malformed<T>(why: String) -> Result<T> {
-    Err(Error::Engine { doing: "taking a batch".to_owned(), why })
+    Err(Error::Engine { doing: "storing a batch".to_owned(), why })
 }

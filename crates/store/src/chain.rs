@@ -1,4 +1,4 @@
-//! The hash chain of a session's log: changing, removing or inserting a row breaks it. Touches no store.
+//! The hash chain of a session's log, which breaks if a row is changed, removed or inserted. Accesses no store.
 
 use crate::{Error, EventRow, Result};
 use jiff::Timestamp;
@@ -15,7 +15,7 @@ pub type Salt = [u8; SALT_BYTES];
 /// An event's place in the chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seal {
-    /// `None` once its content was purged: without the salt, the hash reveals nothing about the old content.
+    /// `None` once the event's content was purged: without the salt, the hash reveals nothing about the old content.
     pub salt: Option<Salt>,
     /// Hash of the event as written.
     pub hash: Hash,
@@ -28,9 +28,10 @@ pub struct Seal {
 pub struct Chain {
     /// The link of the last event; `None` before the session's first change by a program that writes chains.
     pub head: Option<Hash>,
-    /// The first version that was sealed when written. Earlier events were sealed later, as they stood then.
+    /// The first version that was sealed when it was written. Earlier events were sealed later, with the content that
+    /// they had then.
     pub since: Option<u64>,
-    /// By version; events without a seal are missing.
+    /// The seals by version. Events without a seal are missing.
     pub seals: BTreeMap<u64, Seal>,
 }
 
@@ -42,7 +43,7 @@ impl Chain {
         self.seals.extend(events.iter().map(|event| event.version).zip(seals));
     }
 
-    /// Removes the salt of an event whose content is gone.
+    /// Removes the salt of an event whose content was purged.
     pub(crate) fn forget_salt(&mut self, version: u64) {
         if let Some(seal) = self.seals.get_mut(&version) {
             seal.salt = None;
@@ -50,28 +51,28 @@ impl Chain {
     }
 }
 
-/// A defect in a chain.
+/// A break in a chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Broken {
     /// The event has no seal, although the session has a chain.
     Unsealed { version: u64 },
-    /// The event is not the one that was sealed.
+    /// The event differs from the sealed one.
     Changed { version: u64 },
     /// The link does not follow from the previous one: an event was removed, inserted or moved.
     Unlinked { version: u64 },
-    /// The last link is not the session's head.
+    /// The last link differs from the session's head.
     Head,
 }
 
-/// The input of a seal.
+/// The part of an event's seal that comes from another replica.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Given {
     Salt(Salt),
-    /// The hash of content that another replica purged before the event arrived.
+    /// The hash of an event whose content another replica purged before it sent the event.
     Hash(Hash),
 }
 
-/// The next links of the chain after `before`, which is `None` for the first event.
+/// Seals events that follow the link `before`, which is `None` for a session's first event.
 pub fn seal(
     before: Option<Hash>,
     events: &[EventRow],
@@ -90,15 +91,15 @@ pub fn seal(
     events.iter().map(sealed).collect()
 }
 
-/// Random bytes from the operating system, one salt per new event.
+/// Random bytes from the operating system: one salt for each new event.
 pub(crate) fn fresh_salts(count: usize) -> Result<Vec<Salt>> {
     let mut bytes = vec![0; count * SALT_BYTES];
     getrandom::fill(&mut bytes)
-        .map_err(|error| Error::Engine { doing: "drawing salts".to_owned(), why: error.to_string() })?;
+        .map_err(|error| Error::Engine { doing: "generating salts".to_owned(), why: error.to_string() })?;
     Ok(bytes.as_chunks::<SALT_BYTES>().0.to_vec())
 }
 
-/// Seals new events, reusing the salts of those that came from another replica.
+/// Seals new events. Events from another replica keep their salts.
 pub(crate) fn seal_new(
     before: Option<Hash>,
     events: &[EventRow],
@@ -128,19 +129,19 @@ pub fn content_hash(salt: Option<&Salt>, event: &EventRow) -> Hash {
     hasher.finalize().into()
 }
 
-/// Tells bytes that were damaged on the disk from those that were written.
+/// A short hash that shows whether stored text was damaged on the disk.
 pub(crate) fn checksum(text: &str) -> [u8; 8] {
     let [start, ..] = *Sha256::digest(text.as_bytes()).as_chunks::<8>().0 else { return [0; 8] };
     start
 }
 
-/// Time as stored, clamped to the range that fits.
+/// The time in the chain's input, limited to the range of the integer.
 fn nanoseconds(at: Timestamp) -> i64 {
     let exact = at.as_nanosecond();
     i64::try_from(exact).unwrap_or(if exact < 0 { i64::MIN } else { i64::MAX })
 }
 
-/// The link over a hash and the previous link.
+/// Returns the link that follows the previous link and covers this hash.
 pub fn next_link(before: Option<Hash>, hash: &Hash) -> Hash {
     let mut hasher = Sha256::new();
     hasher.update(before.unwrap_or_default());
@@ -148,9 +149,9 @@ pub fn next_link(before: Option<Hash>, hash: &Hash) -> Hash {
     hasher.finalize().into()
 }
 
-/// Defects in a session's chain. `rewritten` maps versions to the unsalted hash of the current content, as
-/// chained purge events record it. A session that no program with chains has changed has no chain, which is
-/// not a defect.
+/// Returns the breaks in a session's chain. `rewritten` maps versions to the unsalted hash of the current content, as
+/// recorded by purge events in the chain. A session without a chain, which no program with chains has changed, has no
+/// breaks.
 pub fn check(chain: &Chain, events: &[EventRow], rewritten: &BTreeMap<u64, Hash>) -> Vec<Broken> {
     let Some(head) = chain.head else { return Vec::new() };
     let mut broken = Vec::new();
@@ -175,8 +176,8 @@ pub fn check(chain: &Chain, events: &[EventRow], rewritten: &BTreeMap<u64, Hash>
     broken
 }
 
-/// Events that are not what was written, of some that follow each other. Purged ones, whose salt is gone, are left to
-/// [`check`].
+/// Returns the events, among consecutive ones, that differ from their seals. Skips purged events, which have no salt;
+/// [`check`] compares those.
 pub fn changed_events(chain: &Chain, events: &[EventRow]) -> Vec<Broken> {
     let is_changed = |event: &&EventRow| {
         let seal = chain.seals.get(&event.version).filter(|seal| seal.salt.is_some());

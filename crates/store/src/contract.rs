@@ -1,4 +1,4 @@
-//! The store contract, as tests that every store runs. Creates stores only through the given factory.
+//! The contract of a store, as tests that run against every store. Stores are created by the given factory only.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -34,7 +34,7 @@ macro_rules! cases {
     };
 }
 
-/// Every promise, by name.
+/// All cases, by name.
 pub const CASES: &[Case] = cases![
     append::{
         a_session_comes_back_as_it_was_given,
@@ -148,7 +148,7 @@ pub const CASES: &[Case] = cases![
     },
 ];
 
-/// Runs all cases, printing each name first, so that the last one printed is the one that failed.
+/// Runs all cases. Prints the name of each case first, so that the last name is that of a failed case.
 pub fn run_all(tell: &mut dyn FnMut(&str), make: &mut Factory<'_>) {
     for (name, case) in CASES {
         tell(name);

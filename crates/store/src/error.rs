@@ -1,4 +1,4 @@
-//! Store errors: what happened. Front ends add what to do next.
+//! The store's errors: what happened. Front ends add what to do next.
 
 use model::id::SessionId;
 use std::path::PathBuf;
@@ -14,18 +14,18 @@ pub enum Error {
     /// The worktree already has an active session. Load it and decide again.
     #[error("worktree {worktree} already has an active session")]
     ActiveTaken { worktree: String },
-    /// Another session has this id, perhaps in different case.
+    /// Another session has this id, perhaps in different letter case.
     #[error("session {existing} already exists")]
     IdTaken { existing: SessionId },
-    /// The key was used while this command was being decided.
+    /// Another process used the key while this command was being decided.
     #[error("the key was already used")]
     KeyTaken,
-    /// Somebody else changed something since this turn began. Load and decide again.
+    /// Another writer changed the project since this turn started. Load and decide again.
     #[error("another writer changed the store meanwhile")]
     Overtaken,
-    #[error("another process held the store's lock for {waited:?}")]
+    #[error("another process has held the store's lock for {waited:?}")]
     Busy { waited: Duration },
-    /// SQLite kept retrying and never got a lock, although nobody holds one.
+    /// SQLite's retries never obtained a lock, although nobody holds one.
     #[error("the locks of {path} do not work")]
     LocksFail { path: PathBuf },
     #[error("there is no database at {path}")]
@@ -34,22 +34,22 @@ pub enum Error {
     NotADatabase { path: PathBuf, why: String },
     #[error("{path} was written by a newer leftoff: its schema is {found}, this program supports {known}")]
     Newer { path: PathBuf, found: u32, known: u32 },
-    /// Changes that were kept are there no longer.
+    /// Changes that the store had acknowledged are missing from it.
     #[error(
         "{path} has lost changes: it ends at change {found}, but change {kept} was acknowledged; its write-ahead log is damaged, or it was replaced by an older copy"
     )]
     Lost { path: PathBuf, kept: u64, found: u64 },
     #[error("{path} cannot be written")]
     ReadOnly { path: PathBuf },
-    /// A server that does not answer, or ended the connection.
+    /// The server does not answer, or ended the connection.
     #[error("{place} cannot be reached: {why}")]
     Unreachable { place: String, why: String },
-    /// A server that does not let this user in, or do this.
+    /// The server refused the log-in or the statement.
     #[error("{place} refuses: {why}")]
     Denied { place: String, why: String },
     #[error("no space left for {path}")]
     Full { path: PathBuf },
-    /// The commit failed, and its effect could not be determined.
+    /// The commit failed, and it could not be determined whether the change is stored.
     #[error("it is unknown whether the change was saved: {why}")]
     Unknown { why: String },
     #[error("{doing}: {source}")]
@@ -59,7 +59,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Adds how long the writer waited for others.
+    /// Sets how long the writer waited for others.
     pub(crate) fn after(self, waited: Duration) -> Self {
         match self {
             Self::Busy { .. } => Self::Busy { waited },

@@ -1,14 +1,15 @@
-//! Makes the store lose work on purpose at a test's request: a control that shows that a proof can fail.
-//! Absent from release builds.
+//! Makes the store lose changes at the request of a test that must show that it notices lost changes. Absent from
+//! release builds.
 
 use crate::Batch;
 
-/// True if a test requested this fault.
+/// True if a test requested the fault of this name.
 pub(crate) fn is(fault: &str) -> bool {
     cfg!(debug_assertions) && std::env::var_os("LEFTOFF_TEST_CONTROL").is_some_and(|asked| asked == fault)
 }
 
-/// True if this batch is reported as written but dropped: batches with a note, always or about one in eight.
+/// True if this batch is to be reported as stored but dropped: batches with a note, all of them or about one in eight,
+/// as requested.
 pub(crate) fn loses(batch: &Batch) -> bool {
     let now_and_then = || {
         let mut byte = [0];

@@ -1,4 +1,4 @@
-//! The in-memory store, for tests and experiments. Keeps nothing beyond the process.
+//! The in-memory store, for tests and experiments. Everything in it is lost when the process ends.
 
 mod append;
 mod histories;
@@ -22,20 +22,20 @@ use std::time::Duration;
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     sessions: Vec<Kept>,
-    /// Keyed by id in lower case: ids that differ only in case are equal.
+    /// The positions of sessions by id in lower case, because ids that differ only in case are equal.
     places: BTreeMap<String, usize>,
     log: Vec<Change>,
     definitions: BTreeMap<String, String>,
     contents: BTreeMap<String, Vec<u8>>,
     keys: BTreeMap<String, KeyRow>,
     agents: BTreeMap<(String, String), AgentRow>,
-    /// Keyed by session and id, both in lower case.
+    /// Items by session and id, both in lower case.
     items: BTreeMap<(String, String), ItemRow>,
-    /// Keyed by session, in lower case, and path.
+    /// Rows of files by session in lower case, and path.
     views: BTreeMap<(String, String), ViewRow>,
-    /// Keyed by session.
+    /// Arrivals by session.
     arrivals: BTreeMap<SessionId, Arrival>,
-    /// The cursor of the newest event ever stored.
+    /// The highest cursor that an event was ever given.
     cursor: u64,
 }
 
@@ -43,7 +43,8 @@ pub struct MemoryStore {
 struct Kept {
     number: u64,
     row: SessionRow,
-    /// Position of its last change in commit order: the clock may have stepped back.
+    /// The position of the session's last change in the order of commits. Its time cannot serve for that, because
+    /// clocks are sometimes set back.
     turn: u64,
     snapshot: Option<Snapshot>,
     events: Vec<EventRow>,
@@ -84,7 +85,7 @@ impl Store for MemoryStore {
             .iter()
             .map(|stream| self.sealed(stream, batch.seals.get(&stream.row.id)))
             .collect::<Result<_>>()?;
-        // Nothing can fail from here on.
+        // Nothing below can fail, so that the batch is stored completely or not at all.
         for definition in &batch.definitions {
             self.definitions.insert(definition.hash.clone(), definition.body.clone());
         }
@@ -343,7 +344,7 @@ impl Store for MemoryStore {
         Ok(self.arrivals.values().cloned().collect())
     }
 
-    /// Every session in memory is sealed from its first event.
+    /// Does nothing: sessions in memory are sealed from their first event on.
     fn seal_histories(&mut self, _ids: &[SessionId], _patience: Duration) -> Result<()> {
         Ok(())
     }
@@ -391,7 +392,7 @@ fn keep_activity(kept: &mut Vec<ActivityRow>, row: &ActivityRow) {
     }
 }
 
-/// Ignores case as SQLite does: for ASCII letters only.
+/// Converts ASCII letters only to lower case, as SQLite does.
 fn folded(text: &str) -> String {
     text.to_ascii_lowercase()
 }

@@ -1,5 +1,5 @@
-//! The store on a PostgreSQL server, for a team. Knows SQL and the wire; never reads what is inside an event or a snapshot.
-//! The client library is asynchronous: every method waits for its answer, and for no longer than it may.
+//! The store on a PostgreSQL server, for a team. Knows SQL and the connection; never reads what is inside an event or a
+//! snapshot. The client library is asynchronous: every method waits for its answer, within a time limit.
 
 mod activity;
 mod address;
@@ -52,17 +52,17 @@ pub struct PostgresStore {
     machine: String,
     local: Local,
     writable: bool,
-    /// The server acknowledges before it has written, unless it is asked not to.
+    /// True if the server acknowledges changes before they are on disk, unless a transaction requests a sync.
     must_sync: bool,
     time: Timestamp,
     turn: Option<Turn>,
-    /// How many more turns take the lock at their start, because somebody else wrote lately.
+    /// How many more turns take the lock when they start, because somebody else wrote recently.
     locked_turns: u32,
-    /// Answers of the last turn, with the counters at its end.
+    /// The answers that the last turn read, with the counters at its end.
     remembered: Option<(Counters, Answers)>,
 }
 
-/// Whom a statement asks, and about which project.
+/// The connection for a statement, and the project that it is about.
 #[derive(Clone, Copy)]
 struct Scope<'a> {
     ask: Ask<'a>,
@@ -75,7 +75,7 @@ impl PostgresStore {
         open::open(opening)
     }
 
-    /// Does something within this process's turn, which is over afterwards, whatever came of it.
+    /// Does some work within this process's turn. The turn ends afterwards, even if the work fails.
     fn in_turn(&mut self, work: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         if self.turn.is_none() {
             self.take_with_lock(PATIENCE)?;
@@ -87,7 +87,7 @@ impl PostgresStore {
         done
     }
 
-    /// Rows of the journal that the server has the change of, the newest of each file.
+    /// The journal's rows whose change the server has, the newest row of each file.
     fn views_kept(&self, session: &SessionId) -> Result<Vec<ViewRow>> {
         let written = self.local.views(session)?;
         if written.is_empty() {
@@ -95,7 +95,7 @@ impl PostgresStore {
         }
         let versions: Vec<i64> = written.iter().map(|(_, event, _)| signed(*event)).collect();
         let scope = self.scope();
-        let kept: Vec<(u64, Vec<u8>)> = self.wire.run("reading what files show", async {
+        let kept: Vec<(u64, Vec<u8>)> = self.wire.run("reading the records of written files", async {
             let sql = format!(
                 "SELECT version,link FROM leftoff.events WHERE project=$1 AND session={} AND version=ANY($3)",
                 queries::OF_ID
@@ -217,11 +217,11 @@ impl Store for PostgresStore {
     }
 
     fn agent(&self, agent: &str, agent_session: &str) -> Result<Option<AgentRow>> {
-        self.wire.run("looking for an agent", agents::one(self.scope(), agent, agent_session))
+        self.wire.run("looking for an agent session", agents::one(self.scope(), agent, agent_session))
     }
 
     fn see_agent(&mut self, row: &AgentRow, patience: Duration) -> Result<()> {
-        self.beside("keeping an agent", patience, async |scope| agents::see(scope, row).await)
+        self.beside("saving an agent session", patience, async |scope| agents::see(scope, row).await)
     }
 
     fn forget_agents(&mut self, gone: &[(String, String)], patience: Duration) -> Result<()> {
@@ -260,13 +260,11 @@ impl Store for PostgresStore {
         if rows.is_empty() {
             return Ok(());
         }
-        self.beside("keeping activity", patience, async |scope| activity::record(scope, session, rows).await)
+        self.beside("saving activity", patience, async |scope| activity::record(scope, session, rows).await)
     }
 
     fn trace(&mut self, trace: &Trace, patience: Duration) -> Result<bool> {
-        self.beside("storing what a hook reported", patience, async |scope| {
-            activity::trace(scope, trace).await
-        })
+        self.beside("storing a hook's report", patience, async |scope| activity::trace(scope, trace).await)
     }
 
     fn activity(&self, session: &SessionId, limit: usize) -> Result<Vec<ActivityRow>> {
@@ -283,7 +281,7 @@ impl Store for PostgresStore {
             return Ok(None);
         }
         let scope = self.scope();
-        let found: Vec<String> = self.wire.run("reading what files show", async {
+        let found: Vec<String> = self.wire.run("reading the records of written files", async {
             let sql = "SELECT id FROM leftoff.sessions \
                        WHERE project=$1 AND worktree=$2 AND machine=$3 AND id=ANY($4)";
             let values = values![scope.project, worktree, scope.machine, writers];
@@ -311,10 +309,10 @@ impl Store for PostgresStore {
     }
 
     fn arrivals(&self) -> Result<Vec<Arrival>> {
-        self.wire.run("reading where sessions came from", histories::arrivals(self.scope()))
+        self.wire.run("reading the origins of sessions", histories::arrivals(self.scope()))
     }
 
-    /// Every session of a server is sealed from its first event on.
+    /// Does nothing: sessions on a server are sealed from their first event on.
     fn seal_histories(&mut self, _ids: &[SessionId], _patience: Duration) -> Result<()> {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Rows of histories from other replicas. Plain data, like everything that goes in and out of a store.
+//! Rows of histories from other replicas.
 
 use crate::chain::{Given, Hash};
 use crate::{ContentRow, DefinitionRow, EventRow, ItemRow, SessionRow, Snapshot};
@@ -6,33 +6,33 @@ use jiff::Timestamp;
 use model::id::SessionId;
 use std::collections::BTreeMap;
 
-/// Everything received at once, stored completely or not at all.
+/// Everything that was received together, stored completely or not at all.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Arrived {
     pub histories: Vec<TakenHistory>,
-    /// Histories that are no longer needed; each must still be at this version.
+    /// Sessions to remove, each with the version that it must still have.
     pub gone: Vec<(SessionId, u64)>,
-    /// An existing definition stays as it is.
+    /// Definitions to store. A definition that is already stored is not replaced.
     pub definitions: Vec<DefinitionRow>,
     pub contents: Vec<ContentRow>,
 }
 
-/// A session's whole history from another replica. Replaces what is stored under the session's id.
+/// The whole history of a session from another replica. Replaces what is stored under the session's id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TakenHistory {
-    /// The stored version on which the decision was based; 0 if there is none.
+    /// The stored version on which the decision was based; 0 if the session was not stored.
     pub expected: u64,
-    /// Events up to this version are already stored, and stay.
+    /// The last version up to which the stored events are the same and stay.
     pub shared: u64,
-    /// Every event, from the first.
+    /// All events, from the first one.
     pub events: Vec<EventRow>,
-    /// The salt of every event, or its hash if the content was purged, by version.
+    /// The salt of every event, or its hash if its content was purged, by version.
     pub seals: BTreeMap<u64, Given>,
-    /// The index row: its worktree and machine say where the session is.
+    /// The session's row. Its worktree and machine say where the session is.
     pub row: SessionRow,
     pub snapshot: Snapshot,
     pub items: Vec<ItemRow>,
-    /// `None`: other replicas have nothing that was not written here.
+    /// `None` if all events that other replicas have were written here.
     pub arrival: Option<Arrival>,
 }
 
@@ -40,14 +40,14 @@ pub struct TakenHistory {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arrival {
     pub session: SessionId,
-    /// The replica that wrote its last event.
+    /// The replica that wrote the last event of this part.
     pub replica: String,
-    /// The chain's first link, which tells apart two sessions with the same id.
+    /// The first link of the chain, which distinguishes sessions with the same id.
     pub stream: Hash,
     /// Events after this version were written here.
     pub version: u64,
-    /// The link of the chain at that version.
+    /// The link of the chain at `version`.
     pub head: Hash,
-    /// When it was received.
+    /// When the part was received.
     pub at: Timestamp,
 }

@@ -1,5 +1,4 @@
-//! Plain rows that go in and out of a store. Events and snapshots are opaque JSON text here; only the engine
-//! reads them.
+//! The rows that a store reads and writes. Events and snapshots are opaque JSON text here; only the engine parses them.
 
 use crate::chain::Given;
 use jiff::Timestamp;
@@ -8,19 +7,19 @@ use model::item::ItemState;
 pub use model::written_file::{ViewRow, WriteJournal};
 use std::collections::BTreeMap;
 
-/// One event as stored.
+/// A stored event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventRow {
-    /// Its number in the session's own history, from 1.
+    /// The event's number in its session's history, from 1.
     pub version: u64,
     pub at: Timestamp,
     /// The actor, as JSON.
     pub actor: String,
-    /// The event's type name, for reading without parsing.
+    /// The name of the event's type, so that rows can be selected without parsing events.
     pub kind: String,
     /// The event, as JSON.
     pub body: String,
-    /// `None` for events of programs that did not record it.
+    /// The command of the event; `None` for events of programs that did not record it.
     pub command: Option<CommandMark>,
 }
 
@@ -28,56 +27,58 @@ pub struct EventRow {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandMark {
     pub name: String,
-    /// The version of the command's first event in this session: events that share it belong together.
+    /// The version of the command's first event in this session. Events with the same number belong to the same
+    /// command.
     pub ordinal: u64,
 }
 
-/// A session's index row: enough for lists and lookups without folding events.
+/// The row of a session, which suffices for lists and lookups without folding events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionRow {
     pub id: SessionId,
     pub worktree: String,
-    /// The machine of the worktree; `None` means this store's own.
+    /// The machine of the worktree; `None` means the store's own machine.
     pub machine: Option<String>,
     pub layout: String,
-    /// Its layout allows one active session per worktree.
+    /// True if the layout allows only one active session per worktree.
     pub exclusive: bool,
     pub workflow: String,
     pub title: String,
     pub goal: Option<String>,
     pub target: Option<String>,
-    /// `active`, `paused`, `completed`, `failed`, `abandoned`.
+    /// The name of the lifecycle: `active`, `paused`, `completed`, `failed`, `abandoned`.
     pub lifecycle: String,
-    /// Exempt from the rule of one active session per worktree.
+    /// True if the session may be active beside another one in its worktree.
     pub parallel: bool,
-    /// For a one-line summary: phase title, completed and total phases.
+    /// The title of the current phase. With the numbers of phases, it makes a summary of one line.
     pub phase: String,
     pub phases_done: u32,
-    /// `None` if the number of phases is open; stored as 0, which no workflow has.
+    /// `None` if more phases can be added; stored as 0, which no workflow has.
     pub phases_total: Option<u32>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub version: u64,
 }
 
-/// A list row with the number by which people may refer to it. Numbers are assigned on creation and never
-/// reused.
+/// A row of a list, with the number by which people may refer to the session. A number is assigned when the session is
+/// created, and never reused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
     pub number: u64,
     pub row: SessionRow,
 }
 
-/// A folded session, stored so that a command need not read the whole history. It may be a few events behind its row.
+/// A folded session, stored so that commands need not read the whole history. It may be a few events older than the
+/// session's row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
-    /// The fold version that wrote it; other versions ignore it.
+    /// The `FOLD_VERSION` of the program that wrote the snapshot. Programs with another version ignore the snapshot.
     pub fold_version: u32,
     pub version: u64,
     pub body: String,
 }
 
-/// A loaded session: its index row and, if there is one, its snapshot.
+/// A loaded session: its row and, if there is one, its snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loaded {
     pub number: u64,
@@ -85,21 +86,22 @@ pub struct Loaded {
     pub snapshot: Option<Snapshot>,
 }
 
-/// The changes of one batch to one session.
+/// The part of a batch that changes one session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamAppend {
     /// The version on which the decision was based; 0 for a new session.
     pub expected: u64,
-    /// At least one, with versions that follow `expected` without gaps.
+    /// At least one event; the versions follow `expected` without gaps.
     pub events: Vec<EventRow>,
-    /// The index row after these events; its version is that of the last one.
+    /// The session's row after these events, with the version of the last event.
     pub row: SessionRow,
-    /// The session after these events. `None` leaves the stored snapshot as it is: whoever loads it applies the events since.
+    /// The session after these events. `None` leaves the stored snapshot, and whoever loads it applies the newer
+    /// events.
     pub snapshot: Option<Snapshot>,
 }
 
-/// A workflow definition, stored once under the hash of its source. The store does not have that source: the
-/// later of two bodies wins.
+/// A workflow definition, stored once under the hash of its source. The source itself is not stored. If two definitions
+/// have the same hash, the later one is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DefinitionRow {
     pub hash: String,
@@ -113,22 +115,22 @@ pub struct ContentRow {
     pub body: Vec<u8>,
 }
 
-/// A key that makes a command count once, with its answer.
+/// A key that makes a repeated command take effect only once, with the answer of that command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyRow {
     pub key: String,
-    /// Identifies the command, to detect the same key with a different one.
+    /// Identifies the command, to detect that the same key is used for a different one.
     pub fingerprint: String,
     pub answer: String,
-    /// The format version of the answer; older programs wrote none.
+    /// The format version of the answer; older programs did not write it.
     pub version: Option<u32>,
-    /// The session of the answer.
+    /// The session that the answer is about.
     pub session: Option<SessionId>,
     pub at: Timestamp,
 }
 
 impl KeyRow {
-    /// A key without an answer, for hooks.
+    /// A key without an answer, as hooks use it.
     pub(crate) fn of_hook(key: &str, at: Timestamp) -> Self {
         let (key, nothing) = (key.to_owned(), String::new());
         Self { key, fingerprint: nothing.clone(), answer: nothing, version: None, session: None, at }
@@ -143,15 +145,15 @@ pub struct Batch {
     pub contents: Vec<ContentRow>,
     pub key: Option<KeyRow>,
     pub bindings: Vec<Binding>,
-    /// New or changed items; others of their sessions stay.
+    /// New or changed items; other items of their sessions stay.
     pub items: Vec<ItemRow>,
-    /// The complete new set of a session's items, stored before `items`.
+    /// New sets of items, each replacing all items of its session. Stored before `items`.
     pub replace_items: Vec<ItemsReplaced>,
-    /// Files that show a session; each replaces the stored row of that file.
+    /// Files that show a session to its tool. Each row replaces the stored row of that file.
     pub views: Vec<ViewRow>,
-    /// Salts and hashes that new events bring from another replica, by session and version.
+    /// The salts or hashes of events that came from another replica, by session and version.
     pub seals: BTreeMap<SessionId, BTreeMap<u64, Given>>,
-    /// Known numbers of new sessions. A number that another session has is not reassigned.
+    /// The numbers that new sessions should get. A number that another session has is not used.
     pub numbers: BTreeMap<SessionId, u64>,
 }
 
@@ -161,16 +163,16 @@ pub struct ItemRow {
     pub session: SessionId,
     /// Unique within a session, ignoring case.
     pub id: ItemId,
-    /// The run to which it belongs.
+    /// The run to which the item belongs.
     pub run: String,
     pub phase: String,
     pub parent: Option<ItemId>,
-    /// Sort key; ties are broken by id.
+    /// The sort key. Items with the same key are sorted by id.
     pub place: i64,
     pub state: ItemState,
-    /// `pending`, `active`, `completed`, `blocked`.
+    /// The name of the status: `pending`, `active`, `completed`, `blocked`.
     pub status: String,
-    /// The holder, as a unique text for each actor.
+    /// The holder, as a string that is unique for each actor.
     pub holder: Option<String>,
     pub lease_until: Option<Timestamp>,
     pub depends_on: Vec<ItemId>,
@@ -184,7 +186,7 @@ pub struct ItemsReplaced {
     pub rows: Vec<ItemRow>,
 }
 
-/// A filter for items of a session. Empty means all.
+/// A filter for the items of a session. Empty fields match everything.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ItemFilter {
     pub run: Option<String>,
@@ -195,14 +197,14 @@ pub struct ItemFilter {
     pub limit: Option<usize>,
 }
 
-/// A query for free items: a phase of a run, the asking actor, and the time.
+/// A query for ready items that an actor can take: the phase of a run, the actor, and the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadyQuery<'a> {
     pub run: &'a str,
     pub phase: &'a str,
-    /// Items that this actor holds are free for it.
+    /// The actor who asks. Items that this actor holds are included.
     pub holder: &'a str,
-    /// A lease that ends at or before this time does not count.
+    /// The current time. Leases that end at or before this time do not count.
     pub now: Timestamp,
     pub limit: usize,
 }
@@ -222,45 +224,44 @@ pub struct AgentRow {
     pub agent_session: String,
     pub host: String,
     pub pid: u32,
-    /// Start time of that process, in the system's own unit: pids are reused.
+    /// The start time of the process, in the unit of the system. It tells processes with the same pid apart.
     pub process_start: u64,
     pub boot_id: String,
     pub worktree: String,
     pub branch: Option<String>,
     pub started_at: Timestamp,
     pub last_seen: Timestamp,
-    /// The session to which it is bound.
+    /// The session to which the agent is bound.
     pub session: Option<SessionId>,
-    /// State for its next event, as JSON. In a given row, `None` keeps the stored value.
+    /// The agent's memory for its next hook, as JSON. In a row to be stored, `None` leaves the stored value.
     pub memory: Option<String>,
 }
 
-/// Everything that an agent's hook records, committed completely or not at all. Like activity, it may be lost
-/// in a crash.
+/// Everything that one hook records, committed completely or not at all. Like activity, a trace may be lost in a crash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trace {
     pub at: Timestamp,
-    /// Makes it count once: nothing is recorded under a used key.
+    /// A key that prevents recording the trace twice: nothing is recorded if the key was used before.
     pub once: Option<String>,
-    /// The agent that was seen; only the row of a known agent changes.
+    /// The agent that was seen. Its row is updated only if the agent is known.
     pub agent: String,
     pub agent_session: String,
-    /// `None` leaves the stored state of the agent.
+    /// The agent's new memory; `None` leaves the stored one.
     pub memory: Option<String>,
-    /// The stored state must still equal this, or nothing is recorded; empty means no state, `None` skips the
-    /// comparison.
+    /// The memory that must be stored, or else nothing is recorded. An empty string stands for no memory; `None` omits
+    /// the comparison.
     pub expects: Option<String>,
     /// New activity of the session.
     pub activity: Option<(SessionId, Vec<ActivityRow>)>,
 }
 
-/// A filter for sessions. Empty means all.
+/// A filter for sessions. Empty fields match everything.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Filter {
     pub lifecycles: Vec<String>,
     pub worktree: Option<String>,
     pub layout: Option<String>,
-    /// Search words, ignoring case, in id, title, goal, target and notes.
+    /// Words to look for in id, title, goal, target and notes, ignoring case.
     pub search: Option<String>,
     pub limit: Option<usize>,
 }
@@ -268,7 +269,7 @@ pub struct Filter {
 /// An event of any session, in commit order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Grows across the whole store: the position to continue from.
+    /// The position of the event in the whole store, from which the next query continues.
     pub cursor: u64,
     pub session: SessionId,
     pub event: EventRow,
@@ -278,20 +279,20 @@ pub struct Change {
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Info {
     pub engine: String,
-    /// The store's own id, which it keeps when moved.
+    /// The store's own id, which stays the same when the store is moved.
     pub id: String,
-    /// File or address.
+    /// The file or the address of the store.
     pub place: String,
     pub schema_version: u32,
     pub journal: String,
     pub sessions: u64,
     pub events: u64,
     pub bytes: u64,
-    /// Warnings for people: a network file system, a log that cannot be shortened.
+    /// Warnings for people, for example about a network file system, or a log that cannot be shortened.
     pub warnings: Vec<String>,
 }
 
-/// How many of a session's activities are kept, newest first.
+/// The maximum number of activities that are stored for a session; the newest are kept.
 pub const KEPT_ACTIVITIES: usize = 500;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -299,7 +300,7 @@ pub const KEPT_ACTIVITIES: usize = 500;
 pub enum ActivityKind {
     File,
     Command,
-    /// An agent's last words: `what` is the agent, `detail` the text.
+    /// An agent's last words: `what` is the agent, and `detail` the words.
     Words,
 }
 
@@ -317,26 +318,26 @@ impl ActivityKind {
     }
 }
 
-/// A touched file or an executed command: outside the log. May be lost in a crash.
+/// A touched file or an executed command, recorded outside the log. May be lost in a crash.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct ActivityRow {
     pub kind: ActivityKind,
     pub what: String,
-    /// The latest result.
+    /// The result of the last occurrence.
     pub detail: Option<String>,
-    /// The latest time.
+    /// The time of the last occurrence.
     pub at: Timestamp,
-    /// How often; in a new record, how often since the last one.
+    /// How often it occurred; in a row to be stored, how often since the last one.
     pub count: u64,
 }
 
-/// Replaced text in a session's history, with an event that records it; committed completely or not at all.
+/// Text to be replaced in a session's history, with the event that records this; committed completely or not at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rewrite {
-    /// The new event, with the session's index row and snapshot after the rewrite.
+    /// The new event, and the session's row and snapshot after the rewrite.
     pub stream: StreamAppend,
-    /// Existing events: actor and body are replaced, and the salt of their hash is deleted; everything else
-    /// stays.
+    /// Existing events to rewrite: actor and body are replaced, the salt of the event's hash is deleted, and everything
+    /// else stays.
     pub events: Vec<EventRow>,
     /// Replaces all stored activity of the session.
     pub activity: Vec<ActivityRow>,

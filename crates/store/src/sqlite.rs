@@ -1,4 +1,4 @@
-//! The SQLite store, in one file. Knows SQL and the disk; never looks inside an event or a snapshot.
+//! The SQLite store, a single file. Knows SQL and the disk; never reads what is inside an event or a snapshot.
 
 mod activity;
 mod agents;
@@ -49,8 +49,7 @@ use turn::Turn;
 /// How long `append` waits for its turn if the caller has not taken it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long SQLite waits for other programs, such as a sqlite3 shell. Our own writers wait in the queue
-/// instead.
+/// How long SQLite waits for other programs, such as a sqlite3 shell. leftoff's own writers wait in the queue instead.
 const BUSY_WAIT: Duration = Duration::from_secs(2);
 
 /// Sessions in one SQLite file.
@@ -63,11 +62,12 @@ pub struct SqliteStore {
     /// How long SQLite waits for other programs.
     busy_wait: Duration,
     turn: Option<Turn>,
-    /// Answers only within a turn.
+    /// The rows that the current turn need not read again.
     remembered: RefCell<Remembered>,
-    /// The number of writes through this connection.
+    /// The number of changes written through this connection.
     writes: u32,
-    /// The schema of a database that a newer program made: it is read as far as its tables are known here.
+    /// The schema of a database that a newer program created. Such a database is read as far as this program knows the
+    /// tables.
     newer: Option<u32>,
 }
 
@@ -76,12 +76,12 @@ impl SqliteStore {
         Self::open_announcing(path, access, &|| {})
     }
 
-    /// Calls `upgrading` before it gives a database a newer schema, which can take long.
+    /// Opens a database. Calls `upgrading` before giving the database a newer schema, which can take long.
     pub fn open_announcing(path: &Path, access: Access, upgrading: &dyn Fn()) -> Result<Self> {
         open::open(path, access, Pace::Patient, upgrading)
     }
 
-    /// For callers that cannot wait: gives up after this time, and does not migrate a large database.
+    /// Opens a database for a caller that cannot wait: gives up after this time, and does not migrate a large database.
     pub fn open_in_a_hurry(path: &Path, access: Access, wait: Duration) -> Result<Self> {
         open::open(path, access, Pace::Hurried(wait), &|| {}).map_err(|error| error.after(wait))
     }
@@ -94,7 +94,7 @@ impl SqliteStore {
         }
     }
 
-    /// Problems of this database that do not prevent reading it.
+    /// Problems of the database that do not prevent reading it.
     pub fn reservations(&self) -> Vec<Error> {
         let newer = self.newer.map(|found| Error::Newer {
             path: self.path.clone(),
@@ -105,14 +105,14 @@ impl SqliteStore {
         newer.into_iter().chain(lost).collect()
     }
 
-    /// Compares the database with the newest change that is known to have been kept in it.
+    /// Fails if the database lacks the newest change that was recorded as stored.
     fn refuse_lost(&self, recorded: Option<u64>) -> Result<()> {
         let Some(kept) = recorded else { return Ok(()) };
         let found = self.cursor()?;
         if found < kept { Err(Error::Lost { path: self.path.clone(), kept, found }) } else { Ok(()) }
     }
 
-    /// Does something that adds events, and records how far the database has come.
+    /// Does some work that adds events within this process's turn, and records the newest change in the database.
     fn in_turn_of_events(&mut self, work: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         self.in_turn(PATIENCE, |store| {
             work(store)?;
@@ -130,7 +130,7 @@ impl SqliteStore {
         }
     }
 
-    /// Runs work that may change anything, within this process's turn.
+    /// Does some work within this process's turn that may change anything, so that no remembered row stays valid.
     fn in_turn<T>(&mut self, patience: Duration, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.in_turn_remembering(patience, |store| {
             store.forget();
@@ -144,8 +144,8 @@ impl SqliteStore {
         self.remembered.replace_with(|remembered| std::mem::take(remembered).after_any_change());
     }
 
-    /// Runs work within this process's turn, and keeps a turn that the caller already took. The work says what is still
-    /// known afterwards.
+    /// Does some work within this process's turn, and updates the remembered rows accordingly. Keeps the turn if the caller
+    /// had taken it before.
     fn in_turn_remembering<T>(
         &mut self,
         patience: Duration,
@@ -166,18 +166,19 @@ impl SqliteStore {
 }
 
 impl SqliteStore {
-    /// Waits for this process's turn, unless it has it.
+    /// Waits for this process's turn, unless the process has it already.
     fn queue(&mut self, patience: Duration) -> Result<()> {
         if !self.writable {
             return Err(Error::ReadOnly { path: self.path.clone() });
         }
         if self.turn.is_none() {
             let turn = Turn::take(&self.lock, &self.path, patience)?;
-            // Moving a store requires the turn, so a write to the old file afterwards would be lost.
+            // The process that moved the store had the turn while this one waited. A write to the old file would be
+            // lost.
             if !turn.has_database() {
                 return Err(Error::Engine {
                     doing: format!("writing to {}", self.path.display()),
-                    why: "the store was moved; try again".to_owned(),
+                    why: "the store was moved in the meantime; try again".to_owned(),
                 });
             }
             let recorded = turn.recorded();
@@ -189,12 +190,12 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Queries of one turn share a transaction, otherwise each takes and releases its own locks.
+    /// Starts a transaction for the queries of a turn, which otherwise would each acquire and release locks.
     fn read_together(&self) -> Result<()> {
         if self.connection.is_autocommit() { self.control("BEGIN") } else { Ok(()) }
     }
 
-    /// Before a change, which is a transaction of its own.
+    /// Ends the transaction of the queries, before a change that has its own transaction.
     fn end_reading(&self) -> Result<()> {
         if self.connection.is_autocommit() { Ok(()) } else { self.control("COMMIT") }
     }
@@ -205,26 +206,26 @@ impl SqliteStore {
 }
 
 impl SqliteStore {
-    /// The rows that this turn need not read; `None` outside of a turn.
+    /// The rows that the current turn need not read; `None` outside a turn.
     fn known(&self) -> Option<Ref<'_, Remembered>> {
         self.turn.as_ref().map(|_| self.remembered.borrow())
     }
 }
 
-/// Begins or ends a transaction, without parsing the statement each time.
+/// Starts or ends a transaction, without parsing the statement each time.
 fn control(connection: &Connection, statement: &str) -> rusqlite::Result<()> {
     connection.prepare_cached(statement)?.execute([]).map(drop)
 }
 
 impl Store for SqliteStore {
     fn take_turn(&mut self, patience: Duration) -> Result<()> {
-        // The transaction begins with its first query, which is after the turn was taken.
+        // The transaction starts with the first query, and so after the turn was taken.
         self.read_together()?;
         self.queue(patience).inspect_err(|_| drop(self.end_reading()))
     }
 
     fn give_turn_back(&mut self) {
-        // A transaction that only read has nothing to keep.
+        // A transaction with only queries has nothing to commit.
         let _ = self.end_reading();
         self.turn = None;
     }
@@ -325,7 +326,7 @@ impl Store for SqliteStore {
         queries::cursor(&self.connection).map_err(self.fail("looking for the newest event"))
     }
 
-    /// Of other connections only. Costs microseconds.
+    /// Counts changes by other connections only. Takes microseconds.
     fn change_counter(&self) -> Result<u64> {
         let counter = self.connection.query_row("PRAGMA data_version", [], |row| row.get::<_, i64>(0));
         counter.map(i64::cast_unsigned).map_err(self.fail("looking for changes"))
@@ -336,12 +337,12 @@ impl Store for SqliteStore {
     }
 
     fn agent(&self, agent: &str, agent_session: &str) -> Result<Option<AgentRow>> {
-        agents::one(&self.connection, agent, agent_session).map_err(self.fail("looking for an agent"))
+        agents::one(&self.connection, agent, agent_session).map_err(self.fail("looking for an agent session"))
     }
 
     fn see_agent(&mut self, row: &AgentRow, patience: Duration) -> Result<()> {
         self.in_turn(patience, |store| {
-            agents::see(&store.connection, row).map_err(store.fail("keeping an agent"))
+            agents::see(&store.connection, row).map_err(store.fail("saving an agent session"))
         })
     }
 
@@ -384,13 +385,13 @@ impl Store for SqliteStore {
             return Ok(());
         }
         self.in_turn(patience, |store| {
-            activity::record(&store.connection, session, rows).map_err(store.fail("keeping activity"))
+            activity::record(&store.connection, session, rows).map_err(store.fail("saving activity"))
         })
     }
 
     fn trace(&mut self, trace: &Trace, patience: Duration) -> Result<bool> {
         self.in_turn(patience, |store| {
-            activity::trace(&store.connection, trace).map_err(store.fail("storing what a hook reported"))
+            activity::trace(&store.connection, trace).map_err(store.fail("storing a hook's report"))
         })
     }
 
@@ -399,18 +400,18 @@ impl Store for SqliteStore {
     }
 
     fn views(&self, session: &SessionId) -> Result<Vec<ViewRow>> {
-        views::of(&self.connection, session).map_err(self.fail("reading what files show"))
+        views::of(&self.connection, session).map_err(self.fail("reading the records of written files"))
     }
 
     fn last_writer(&self, worktree: &str, path: &str) -> Result<Option<ViewRow>> {
         let found = views::last_writer(&self.connection, worktree, path);
-        found.map_err(self.fail("reading what files show"))
+        found.map_err(self.fail("reading the records of written files"))
     }
 
     fn confirm_views(&mut self, rows: &[ViewRow], patience: Duration) -> Result<()> {
         self.in_turn(patience, |store| {
             let confirmed = views::confirm_all(&store.connection, rows);
-            confirmed.map_err(store.fail("keeping what files show"))
+            confirmed.map_err(store.fail("saving the records of written files"))
         })
     }
 
@@ -419,7 +420,7 @@ impl Store for SqliteStore {
             return Err(Error::ReadOnly { path: self.path.clone() });
         }
         self.end_reading()?;
-        views::note_all(&self.connection, rows).map_err(self.fail("keeping the write journal"))
+        views::note_all(&self.connection, rows).map_err(self.fail("saving the write journal"))
     }
 
     fn rewrite(&mut self, rewrite: &Rewrite, answers: &dyn Fn(&str) -> Option<String>) -> Result<()> {
@@ -435,11 +436,11 @@ impl Store for SqliteStore {
     }
 
     fn arrivals(&self) -> Result<Vec<Arrival>> {
-        histories::arrivals(&self.connection).map_err(self.fail("reading where sessions came from"))
+        histories::arrivals(&self.connection).map_err(self.fail("reading the origins of sessions"))
     }
 
     fn arrival(&self, id: &SessionId) -> Result<Option<Arrival>> {
-        histories::arrival(&self.connection, id).map_err(self.fail("reading where a session came from"))
+        histories::arrival(&self.connection, id).map_err(self.fail("reading the origin of a session"))
     }
 
     fn seal_histories(&mut self, ids: &[SessionId], patience: Duration) -> Result<()> {

@@ -1,5 +1,5 @@
-//! A store with uncommitted changes on top. Queries see those changes; the first append to such a session
-//! commits them with it. Never writes on its own: a missing store is created by the first commit.
+//! A store with uncommitted changes in memory. Queries see these changes, and the next append to such a session commits
+//! them as well. Never writes on its own: a missing store is created by the first commit.
 
 use crate::chain::Chain;
 use crate::{
@@ -20,18 +20,18 @@ pub type Make = dyn Fn() -> Result<Box<dyn Store>>;
 
 pub struct LaidOver {
     base: Box<dyn Store>,
-    /// Set while the base is empty and the store does not exist yet.
+    /// Set while the store does not exist; `base` is then empty.
     make: Option<Box<Make>>,
-    /// By the session's id.
+    /// The uncommitted changes by session.
     over: RefCell<BTreeMap<SessionId, Over>>,
 }
 
 struct Over {
     /// The uncommitted changes.
     pending: Batch,
-    /// The session's number in the base; 0 while it is not there.
+    /// The session's number in the base; 0 if the base does not have the session.
     number: u64,
-    /// The session including those changes.
+    /// A store with this session only, including the uncommitted changes.
     shown: MemoryStore,
 }
 
@@ -40,7 +40,7 @@ impl LaidOver {
         Self { base, make: None, over: RefCell::default() }
     }
 
-    /// A store that does not exist yet: queries and refused commands leave nothing behind.
+    /// For a store that does not exist yet. The first commit creates it.
     pub fn made_when_kept(make: Box<Make>) -> Self {
         Self { base: Box::new(MemoryStore::default()), make: Some(make), over: RefCell::default() }
     }
@@ -54,7 +54,7 @@ impl LaidOver {
         Ok(&mut *self.base)
     }
 
-    /// Decisions made while the store did not exist ignore whoever created it first, so they are made again.
+    /// Appends to the underlying store. Returns a conflict if another process has created the store with this session.
     fn append_to_made(&mut self, batch: &Batch) -> Result<()> {
         let was_decided_without = self.make.is_some();
         self.made()?.append(batch).map_err(|error| match error {
@@ -90,7 +90,7 @@ impl LaidOver {
         self.base.active(worktree)
     }
 
-    /// The uncommitted changes of a session.
+    /// The uncommitted changes of a session, if any.
     pub fn pending(&self, id: &SessionId) -> Option<StreamAppend> {
         self.over.borrow().get(id)?.pending.streams.first().cloned()
     }
@@ -118,12 +118,12 @@ impl LaidOver {
         &*self.base
     }
 
-    /// A session's stored state as one batch.
+    /// The stored state of a session as a batch that creates it.
     fn kept(&self, id: &SessionId, loaded: &Loaded) -> Result<Batch> {
         // Another process may have added events since; stop at the loaded version.
         let up_to = usize::try_from(loaded.row.version).unwrap_or(usize::MAX);
         let events = self.base.events(id, 0, Some(up_to))?;
-        // Without a current one nobody trusts it, and the log is folded.
+        // An outdated snapshot is omitted; readers fold the log instead.
         let current = loaded.snapshot.clone().filter(|snapshot| snapshot.version == loaded.row.version);
         let unknown =
             || crate::Snapshot { fold_version: 0, version: loaded.row.version, body: String::new() };
@@ -143,7 +143,7 @@ impl LaidOver {
         }
     }
 
-    /// A batch extended by the uncommitted changes of the sessions that it changes.
+    /// The batch together with the uncommitted changes of the sessions that it changes.
     fn with_pending(&self, batch: &Batch) -> Batch {
         let over = self.over.borrow();
         let mut whole =
@@ -197,7 +197,7 @@ impl Store for LaidOver {
     }
 
     fn take_turn(&mut self, patience: Duration) -> Result<()> {
-        // A store that does not exist has no turn to take; a race to create it shows when appending.
+        // A store that does not exist has no turn to take. Processes that create it at the same time notice on append.
         if self.make.is_some() { Ok(()) } else { self.base.take_turn(patience) }
     }
 
@@ -365,7 +365,7 @@ impl Store for LaidOver {
         self.made()?.rewrite(rewrite, answers)
     }
 
-    /// Drops uncommitted changes of these sessions: they were decided on the old history.
+    /// Also drops the uncommitted changes of these sessions, because they were decided on the replaced histories.
     fn take_histories(&mut self, arrived: &Arrived) -> Result<()> {
         for history in &arrived.histories {
             self.over.borrow_mut().remove(&history.row.id);
@@ -378,7 +378,7 @@ impl Store for LaidOver {
     }
 
     fn seal_histories(&mut self, ids: &[SessionId], patience: Duration) -> Result<()> {
-        // A store that does not exist yet has nothing to seal.
+        // A store that does not exist has nothing to seal.
         if self.make.is_some() { Ok(()) } else { self.base.seal_histories(ids, patience) }
     }
 

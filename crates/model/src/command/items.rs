@@ -1,5 +1,4 @@
-//! Decides commands about items: returns events, or a refusal that explains itself. Sees only the items it is
-//! given.
+//! Decides commands about items: returns events, or a refusal. Sees only the items that it is given.
 
 mod leases;
 mod refusals;
@@ -30,9 +29,9 @@ pub struct Context<'a> {
     pub book: &'a ItemBook,
     pub actor: &'a Actor,
     pub now: Timestamp,
-    /// Lease holders known to be gone. Their leases do not count.
+    /// Holders who are known to be gone. Their leases do not count.
     pub gone: &'a [Actor],
-    /// Lease holders at work, with when each was last seen. That renews their leases.
+    /// Holders who are active, with the time when each was last seen. Activity renews their leases.
     pub seen: &'a [(Actor, Timestamp)],
 }
 
@@ -55,14 +54,14 @@ pub struct AddItem {
     pub id: ItemId,
     pub kind: Name,
     pub title: String,
-    /// Phase id or number. Without it: the parent's phase, or else the current phase.
+    /// Id or number of the phase. If missing: the parent's phase, or else the current phase.
     pub phase: Option<String>,
     pub parent: Option<ItemId>,
     pub needs: Vec<ItemId>,
     pub fields: BTreeMap<String, Value>,
 }
 
-/// A requested change: counters as increments, dependencies as additions and removals.
+/// A requested change of an item: counters as values or increments, dependencies as additions and removals.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ItemEdit {
     pub title: Option<String>,
@@ -99,7 +98,7 @@ pub fn decide(context: &Context<'_>, command: ItemCommand) -> Result<Vec<Event>,
     Ok(events.into_iter().map(Event::Item).collect())
 }
 
-/// The named phase of the current run, or the current phase if none is named.
+/// Returns the named phase of the current run, or the current phase if no name is given.
 pub fn phase_named<'a>(session: &'a Session, asked: Option<&str>) -> Result<&'a Phase, Refusal> {
     let run = run_of(session, "look at items")?;
     match asked {
@@ -126,7 +125,7 @@ impl Context<'_> {
             for need in &depends_on {
                 self.refuse_cycle(need, parent, Some(&new.id))?;
             }
-            // Parts of a waiting item wait as well.
+            // A part waits for whatever its container waits for.
             parent.depends_on.iter().for_each(|need| push_new(&mut depends_on, need));
         }
         let parent = new.parent.as_ref().and_then(|id| self.book.get(id)).map(|parent| parent.id.clone());
@@ -144,7 +143,7 @@ impl Context<'_> {
         Ok(vec![ItemEvent::ItemAdded { item }])
     }
 
-    /// An id belongs to its run: the same reviewer has the same name in the next round.
+    /// Refuses an id that another item of the same run has. Different runs may use the same ids.
     fn refuse_taken(&self, id: &ItemId) -> Result<(), Refusal> {
         let current = self.session.run();
         let is_in_use = |item: &&Item| {
@@ -231,7 +230,7 @@ impl Context<'_> {
         let mut events = vec![completed(item)];
         let mut done = item;
         while let Some(parent) = done.parent.as_ref().and_then(|id| self.book.get(id)) {
-            // A blocked item has work of its own besides its parts.
+            // A blocked container has work of its own besides its parts, and is not completed with them.
             let is_blocked = matches!(parent.status, ItemStatus::Blocked { .. });
             if parent.is_done() || is_blocked || parent.open_parts > 1 {
                 break;
@@ -360,7 +359,7 @@ fn later(now: Timestamp, seconds: u64) -> Timestamp {
 
 fn order_after(siblings: u32) -> Result<u32, Refusal> {
     let number = u64::from(siblings) + 1;
-    // Half of the range is given out with room in between; after that the orders follow each other.
+    // The first half of the range is assigned with gaps for insertions, the second half without gaps.
     let roomy = u64::from(HIGHEST_ORDER / 2 / ORDER_STEP);
     checked_order(number.min(roomy) * u64::from(ORDER_STEP) + number.saturating_sub(roomy))
 }

@@ -1,4 +1,4 @@
-//! The lifecycle of a session: pausing, resuming, ending.
+//! Decides commands about the lifecycle of a session: pausing, resuming, ending.
 
 use super::{REASON_SWITCHED, REASON_USER_REQUEST, not_active};
 use crate::event::Event;
@@ -16,7 +16,7 @@ pub(super) fn pause(
     match &session.lifecycle {
         Lifecycle::Active => Ok(vec![Event::SessionPaused { reason, context, saved }]),
         Lifecycle::Paused { reason: known, context: known_context, saved: known_saved, .. } => {
-            // Keep the earlier reason if nobody gives a new one.
+            // An automatic reason does not replace the recorded one.
             let is_ours = [REASON_USER_REQUEST, REASON_SWITCHED].contains(&reason.as_str());
             let reason = if is_ours { known.clone() } else { reason };
             let context = context.or_else(|| known_context.clone());
@@ -58,7 +58,7 @@ pub(super) fn close(session: &Session, force: bool) -> Result<Vec<Event>, Refusa
             total: (run.workflow.on_complete != OnComplete::Grow).then(|| run.applicable()),
             current: run.current().id().clone(),
         }),
-        // A phase that only a file calls done, against our records, is as good as open.
+        // A claimed phase that the log contradicts counts as open.
         Some(run) => {
             let forced = !run.may_be_whole() || session.has_contested();
             Ok(vec![Event::SessionCompleted { forced }])
@@ -91,8 +91,8 @@ pub(super) fn fail(session: &Session, error: String) -> Result<Vec<Event>, Refus
     }
 }
 
-/// Reopens a finished session at the same phase. Completed phases stay completed; claims over which a file
-/// ended it do not.
+/// Reopens a finished session at the same phase. Completed phases stay completed; a claim by which a file ended the
+/// session against the log does not count any more.
 pub(super) fn reopen(session: &Session, worktree: String, parallel: bool) -> Result<Vec<Event>, Refusal> {
     match session.lifecycle {
         Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => {

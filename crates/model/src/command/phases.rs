@@ -1,4 +1,4 @@
-//! Phases: completing, skipping, rolling back.
+//! Decides commands about phases: completing, skipping, rolling back, revising.
 
 use super::{not_active, require_active, require_open, run_of};
 use crate::event::Event;
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, PartialEq)]
 pub enum NamedPhase<'a> {
     Current(&'a Phase),
-    /// Done according to a file; its gate can still prove it.
+    /// Done according to a file only; the phase's gate can still prove it.
     Claimed(&'a Phase),
     AlreadyDone(&'a Phase),
 }
@@ -56,8 +56,8 @@ pub fn named_phase<'a>(session: &'a Session, asked: Option<&str>) -> Result<Name
     Ok(NamedPhase::Current(phase))
 }
 
-/// The earlier phase to prove before this claimed one: what failed here comes first, and a phase without a
-/// gate is only proven by those before it.
+/// Returns the earlier phase that must be proven before this claimed one: one whose gate failed or whose items are
+/// open, or, if this phase has no gate, any earlier claimed phase.
 pub fn to_prove_before<'a>(
     session: &Session,
     run: &'a Run,
@@ -68,8 +68,8 @@ pub fn to_prove_before<'a>(
         .or_else(|| before(run, phase).find(|earlier| earlier.claimed).filter(|_| !has_gate))
 }
 
-/// The refusal to complete a phase while an earlier one is done only according to a file, and its gate failed here or
-/// its items are open here.
+/// Refuses to complete a phase while an earlier one is only claimed and contradicted by the log: its gate failed, or it
+/// has open items.
 pub fn contested_before(session: &Session, phase: &Phase) -> Option<Refusal> {
     let earlier = first_contested(session, session.run()?, phase)?;
     Some(earlier_unproven(session, phase, earlier))
@@ -101,7 +101,7 @@ pub(super) fn complete(
     let run = run_of(session, "advance")?;
     let (phase, does_not_apply, following) = match named_phase(session, asked)? {
         NamedPhase::AlreadyDone(_) => return Ok(Vec::new()),
-        // The run is already past this phase; only its proof was missing.
+        // The run is already past this phase; only the proof is missing.
         NamedPhase::Claimed(phase) => {
             if let Some(earlier) = to_prove_before(session, run, phase, !attempt.checks.is_empty()) {
                 return Err(earlier_unproven(session, phase, earlier));
@@ -114,7 +114,7 @@ pub(super) fn complete(
         }
     };
     if !attempt.passes() {
-        // Another tool may enter a phase that does not apply; its gate asks for nothing.
+        // Another tool may have entered a phase that does not apply. Such a phase is skipped, whatever its gate says.
         return Ok(match does_not_apply {
             Some(skip) => [left_out(skip)].into_iter().chain(following).collect(),
             None => vec![Event::GateFailed { phase, attempt }],
@@ -129,12 +129,12 @@ pub(super) fn complete(
     Ok(events)
 }
 
-/// The phase to enter once this one is completed or skipped.
+/// The events that enter the next phase once this one is completed or skipped.
 fn after(session: &Session, run: &Run, phase: &Name, skips: &[Skip]) -> Vec<Event> {
     let position = run.position(phase.as_str()).unwrap_or_default();
     let (before, rest) = run.phases.split_at(position);
-    // Open phases behind the current one come last: a run does not end without them. The same goes for phases
-    // that only a file calls done, against what is recorded here.
+    // Open phases before the current one come last, because a run does not end without them; so do claimed phases that
+    // the log contradicts.
     let is_open = |phase: &&Phase| !phase.is_done() || session.is_contested(phase);
     let rest = rest.iter().skip(1).chain(before).filter(is_open).map(|phase| &phase.stub);
     if rest.clone().next().is_none()
@@ -147,12 +147,12 @@ fn after(session: &Session, run: &Run, phase: &Name, skips: &[Skip]) -> Vec<Even
     go_on(rest, skips, closes)
 }
 
-/// A phase that does not apply.
+/// The event that skips a phase that does not apply.
 fn left_out(skip: &Skip) -> Event {
     Event::PhaseSkipped { phase: skip.phase.clone(), reason: skip.reason.clone(), not_applicable: true }
 }
 
-/// Events after a completed phase: the next phase starts, or the run completes.
+/// The events that skip phases which do not apply and start the next phase, or complete the run.
 pub(super) fn go_on<'a>(
     rest: impl Iterator<Item = &'a PhaseStub>,
     skips: &[Skip],
@@ -208,7 +208,8 @@ pub(super) fn roll_back(
         }
     }
     let position = |phase: &Phase| run.position(phase.id().as_str());
-    // A file may have left out an earlier phase.
+    // Phases before the current one can be returned to even if they never started, because a file may have skipped
+    // them.
     if position(target) >= position(run.current()) {
         refuse_what_never_began(session, run, target)?;
     }
@@ -242,7 +243,7 @@ pub(super) fn revise(session: &Session, revision: Revision) -> Result<Vec<Event>
     Ok(vec![Event::PhaseRevised { revision }])
 }
 
-/// Continues at a phase. Only a person's statement shows that earlier phases are done.
+/// Continues at the named phase, because a person said so. The open phases before it become claimed.
 pub(super) fn go_on_at(session: &Session, asked: &str) -> Result<Vec<Event>, Refusal> {
     let run = run_of(session, "go on")?;
     let phase = resolve_phase(run, asked)?.id();
@@ -256,7 +257,7 @@ pub(super) fn go_on_at(session: &Session, asked: &str) -> Result<Vec<Event>, Ref
     Ok(events)
 }
 
-/// Only a phase that was reached can be returned to.
+/// Refuses to return to a phase that was never entered.
 fn refuse_what_never_began(session: &Session, run: &Run, target: &Phase) -> Result<(), Refusal> {
     match target.state {
         PhaseState::NotStarted => Err(Refusal::PhaseNotReached {
@@ -271,7 +272,7 @@ fn refuse_what_never_began(session: &Session, run: &Run, target: &Phase) -> Resu
     }
 }
 
-/// An override stays visible as a note in the brief.
+/// The note that records an override, so that briefs show it.
 fn override_note(session: &Session, phase: &Name, reason: &str) -> Event {
     Event::NoteAdded {
         id: session.next_note(),
@@ -287,7 +288,7 @@ pub(super) fn has_other_open_run(session: &Session, run: &Run) -> bool {
     })
 }
 
-/// Finds a phase of a run by id or number.
+/// Finds a phase of a run by its id or number.
 pub fn resolve_phase<'a>(run: &'a Run, asked: &str) -> Result<&'a Phase, Refusal> {
     run.resolve(asked).ok_or_else(|| unknown(run, asked))
 }

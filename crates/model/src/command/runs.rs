@@ -1,4 +1,4 @@
-//! Runs: starting one, continuing one.
+//! Decides commands about runs: starting and selecting a run, and updating its definition.
 
 use super::phases::go_on;
 use super::{not_active, run_of};
@@ -28,7 +28,7 @@ pub(super) fn start(session: &Session, plan: RunPlan, is_next: bool) -> Result<V
     let name = plan.workflow.name.clone();
     let open = session.open_run_of(&name);
     if let Some(open) = open.filter(|_| !is_next) {
-        // To reach the unfinished run, select it rather than start another.
+        // An unfinished run of this workflow is continued by selecting it, and not by starting another one.
         let mut events = Vec::new();
         match session.lifecycle {
             Lifecycle::Active => {}
@@ -54,7 +54,7 @@ pub(super) fn start(session: &Session, plan: RunPlan, is_next: bool) -> Result<V
     Ok(events)
 }
 
-/// Ends an unfinished run as it is.
+/// The events that end an unfinished run as it is.
 fn end(session: &Session, open: &Run) -> Vec<Event> {
     let (workflow, ordinal) = (open.workflow.name.clone(), open.ordinal);
     let selected = (!is_current(session, open)).then_some(Event::RunSelected { workflow, ordinal });
@@ -67,7 +67,7 @@ fn is_current(session: &Session, run: &Run) -> bool {
         .is_some_and(|current| current.workflow.name == run.workflow.name && current.ordinal == run.ordinal)
 }
 
-/// Moves the current run to another definition. Results of its phases are kept.
+/// Switches the current run to another definition. The results of its phases are kept.
 pub(super) fn update(session: &Session, plan: RunPlan) -> Result<Vec<Event>, Refusal> {
     let run = run_of(session, "update")?;
     if !run.is_open() {

@@ -1,4 +1,4 @@
-//! Item events, as they are kept for ever. A name or field is never changed, only added.
+//! Item events, which are stored forever. Names and fields are never changed, only added.
 
 use super::Event;
 use crate::id::{ItemId, Name};
@@ -6,7 +6,7 @@ use crate::item::{ItemChange, NewItem, RunRef};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// Events of items. `ItemBook` folds them into items; a session folds them into counts only.
+/// Events of items. `ItemBook` folds them into items; a session only counts them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ItemEvent {
@@ -14,26 +14,26 @@ pub enum ItemEvent {
     ItemAdded { item: NewItem },
     /// Work on an item started.
     ItemStarted { id: ItemId },
-    /// An item is done. A container is done after the last of its parts.
+    /// An item was completed. A container is completed after the last of its parts.
     ItemCompleted { id: ItemId, run: RunRef, phase: Name },
-    /// An item is blocked. Its holder releases it.
+    /// An item is blocked. If somebody held it, it is released.
     ItemBlocked { id: ItemId, reason: String },
     /// An item is no longer blocked.
     ItemUnblocked { id: ItemId },
-    /// A completed item is open again. Its container gets an event of its own.
+    /// A completed item is open again. Its container gets a separate event.
     ItemReopened { id: ItemId, run: RunRef, phase: Name },
-    /// The actor holds the item until this time.
+    /// The actor holds the item until the given time.
     ItemClaimed { id: ItemId, until: Timestamp, seconds: u64 },
-    /// The item was released, and work on it has stopped.
+    /// The item was released, and work on it stopped.
     ItemReleased { id: ItemId },
-    /// The holder was active: its lease now runs until this time.
+    /// The holder was active, so the lease was extended until the given time.
     ItemLeaseRenewed { id: ItemId, until: Timestamp, seconds: u64 },
     /// An item was split into parts and is now a container.
     ItemSplit { id: ItemId, parts: Vec<NewItem> },
     /// Title, order, fields, counters or dependencies were set.
     ItemSet { id: ItemId, change: ItemChange },
-    /// An item was dropped: its layout counts items and now has fewer, or has room for one run's items only
-    /// and another run began.
+    /// An item was dropped, because its layout stores only the number of items and the number became smaller, or
+    /// because its layout has room for the items of one run only and another run started.
     ItemDropped { id: ItemId, run: RunRef, phase: Name },
 }
 

@@ -1,4 +1,4 @@
-//! Serialises and reads events: names, and the disk work and stored content that belong to them.
+//! The stored form of events: their names, reading them, and the disk operations and file contents that belong to them.
 
 use super::Event;
 use std::collections::BTreeMap;
@@ -52,7 +52,7 @@ impl Event {
         }
     }
 
-    /// The disk operation that belongs to this event.
+    /// The id of the disk operation that belongs to this event.
     pub fn operation(&self) -> Option<&str> {
         match self {
             Self::PhaseRevised { revision } => revision.operation.as_deref(),
@@ -116,7 +116,7 @@ impl Event {
         )
     }
 
-    /// Hashes of file contents that the event keeps.
+    /// Hashes of the file contents that the event refers to.
     pub fn contents(&self) -> impl Iterator<Item = &str> {
         let artifact =
             if let Self::ArtifactRecorded { artifact } = self { Some(&artifact.hash) } else { None };

@@ -1,4 +1,4 @@
-//! Folds events into items. Holds all items of a session, or as many as an event touches; never refuses an
+//! Folds events into items. Contains all items of a session, or only those that an event touches; never refuses an
 //! event.
 
 use super::{Item, ItemChange, ItemStatus, Lease, NewItem};
@@ -8,8 +8,8 @@ use crate::id::ItemId;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Items by id, ignoring case. A subset is enough for an event if it has the item, its containers, and
-/// everything that depends on either.
+/// Items by id, ignoring case. To apply an event, the book needs the item, its containers, and everything that depends
+/// on either.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ItemBook {
     items: BTreeMap<String, Item>,
@@ -19,7 +19,7 @@ pub struct ItemBook {
 }
 
 impl ItemBook {
-    /// All items of a session, folded from its whole log. Resolves `Restored` as the session's own fold does.
+    /// Folds all items of a session from its whole log. `Restored` events have the same effect as in `Session::fold`.
     pub fn fold(events: &[Recorded]) -> Self {
         let gone_back_to: BTreeSet<u64> = events.iter().filter_map(restored).collect();
         let mut earlier: BTreeMap<u64, Self> = BTreeMap::new();
@@ -38,7 +38,7 @@ impl ItemBook {
         book
     }
 
-    /// Inserts an item as stored.
+    /// Inserts an item as read from the store.
     pub fn insert(&mut self, item: Item) {
         let key = item.id.key();
         for need in &item.depends_on {
@@ -62,7 +62,7 @@ impl ItemBook {
         self.items.values()
     }
 
-    /// Items that events changed since they were inserted.
+    /// The items that events changed since they were inserted.
     pub fn touched(&self) -> impl Iterator<Item = &Item> {
         self.touched.iter().filter_map(|key| self.items.get(key))
     }
@@ -71,8 +71,8 @@ impl ItemBook {
         self.parts.get(&id.key()).into_iter().flatten().filter_map(|key| self.items.get(key))
     }
 
-    /// The path from one open item to another along dependencies and from containers to parts, including both
-    /// ends; `None` if the first does not wait for the last.
+    /// The path from one open item to another, following dependencies and going from containers to their parts, with
+    /// both ends; `None` if the first item does not wait for the last.
     pub fn waiting_path(&self, from: &ItemId, to: &ItemId) -> Option<Vec<ItemId>> {
         let mut came_from: BTreeMap<String, Option<String>> = BTreeMap::from([(from.key(), None)]);
         let mut open = vec![from.key()];
@@ -153,8 +153,8 @@ impl ItemBook {
             created_at: at,
             updated_at: at,
         };
-        // The container already knows the dependencies it shares with its parts; those items need not be
-        // loaded.
+        // Dependencies that the part shares with its container are open if the container waits for them; the needed
+        // items may be missing from this book.
         item.waits_for = item
             .depends_on
             .iter()
@@ -165,7 +165,7 @@ impl ItemBook {
             self.on(parent, at, |parent| {
                 parent.parts = parent.parts.saturating_add(1);
                 parent.open_parts = parent.open_parts.saturating_add(1);
-                // A container is done when its parts are; nobody works on it directly.
+                // A container is done when its parts are done. Nobody works on the container itself.
                 parent.lease = None;
             });
         }
@@ -173,7 +173,7 @@ impl ItemBook {
         self.insert(item);
     }
 
-    /// An item of an earlier run with this id gives way; the log has it, and its run's counts stay.
+    /// Removes an item of an earlier run with the same id. The log still has it, and the counts of its run stay.
     fn make_room_for(&mut self, new: &NewItem) {
         let Some(earlier) = self.items.remove(&new.id.key()) else { return };
         self.rewire(&new.id, &[]);
@@ -220,7 +220,7 @@ impl ItemBook {
         }
     }
 
-    /// Removes an item from everything that waits for it.
+    /// Removes an item from the dependencies of everything that waits for it.
     fn take_out(&mut self, id: &ItemId, at: Timestamp) {
         let Some(item) = self.items.remove(&id.key()) else { return };
         self.rewire(id, &[]);
@@ -290,7 +290,7 @@ impl ItemBook {
         }
     }
 
-    /// Restoring an older state keeps the current leases.
+    /// Keeps the current leases when an older state is restored.
     fn with_leases_of(mut self, now: &Self) -> Self {
         for (key, item) in &mut self.items {
             let can_be_held = match item.status {
@@ -326,7 +326,7 @@ impl ItemBook {
     }
 }
 
-/// The version that this event restores.
+/// The version that an event restores, if it is a `Restored` event.
 fn restored(recorded: &Recorded) -> Option<u64> {
     match recorded.event {
         Event::Restored { to_version } if to_version < recorded.version => Some(to_version),

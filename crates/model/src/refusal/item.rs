@@ -1,4 +1,4 @@
-//! Why a command about items was refused.
+//! The reasons for refusing commands about items, their wording, and the next steps.
 
 use crate::hint::Hint;
 use crate::id::{InvalidId, ItemId, Name};
@@ -44,7 +44,7 @@ pub enum ItemRefusal {
 }
 
 impl ItemRefusal {
-    /// A short, stable name for programs.
+    /// A short, stable name of the refusal, for programs.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Unknown { .. } => "unknown_item",
@@ -92,29 +92,27 @@ impl ItemRefusal {
     /// The next step.
     pub fn hint(&self) -> Hint {
         match self {
-            Self::Unknown { .. } => {
-                Hint::new("see what there is: ").run_here(words!["item", "list", "--all"])
-            }
+            Self::Unknown { .. } => Hint::new("see all items: ").run_here(words!["item", "list", "--all"]),
             Self::Exists { .. } => "choose another --id, or omit it to get one assigned".into(),
             Self::NoName { .. } => Hint::new("add the parts one by one: ")
                 .run_here(words!["item", "add", "<title>", "--id", "<id>", "--parent", "<id>"]),
             Self::Finished { .. } | Self::Held { doing: "claim", .. } => {
-                Hint::new("claim the first free one: ").run_here(words!["item", "claim"])
+                Hint::new("claim the first free item: ").run_here(words!["item", "claim"])
             }
-            Self::Held { id, .. } => Hint::new("it is free after that; a person can release it now: ")
+            Self::Held { id, .. } => Hint::new("the item is free after that; a person can release it now: ")
                 .run_here(words!["item", "release", id]),
             Self::Waits { waits_for, .. } => match waits_for.first() {
                 Some(first) => {
-                    Hint::new("finish what it waits for: ").run_here(words!["item", "done", first])
+                    Hint::new("finish the item that it waits for: ").run_here(words!["item", "done", first])
                 }
-                None => Hint::new("see what is ready: ").run_here(words!["item", "list"]),
+                None => Hint::new("see which items are ready: ").run_here(words!["item", "list"]),
             },
             Self::Container { doing: "split", id, .. } => {
                 Hint::new("add one more part: ").run_here(words!["item", "add", "<title>", "--parent", id])
             }
             Self::Container { .. } => Hint::new("finish its parts: ").run_here(words!["item", "list"]),
             Self::Blocked { id, .. } => {
-                Hint::new("when that is resolved: ").run_here(words!["item", "unblock", id])
+                Hint::new("once the reason is resolved: ").run_here(words!["item", "unblock", id])
             }
             Self::NotPending { status: "active", id, .. } => {
                 Hint::new("release it first: ").run_here(words!["item", "release", id])
@@ -129,26 +127,29 @@ impl ItemRefusal {
                 format!("add it to the current phase: --phase {current}").into()
             }
             Self::OtherPhase { .. } => "omit --phase".into(),
-            // Without a phase, an item may be added to another phase that takes items.
-            Self::NothingReady { total: 0, phase, .. } => Hint::new("do what the phase asks for: ")
+            // Without a phase to name, the phase is not about items, or an item can be added to another phase.
+            Self::NothingReady { total: 0, phase, .. } => Hint::new("do what the phase needs: ")
                 .run_here(words!["next"])
                 .then("; or add items to it: ")
                 .run_here(words!["item", "add", "<title>", "--phase", phase]),
             Self::NothingReady { done, total, phase } if done == total => {
-                Hint::new("all are done; continue with: ").run_here(words!["advance", "--phase", phase])
+                Hint::new("all items are done; complete the phase: ")
+                    .run_here(words!["advance", "--phase", phase])
             }
             Self::NothingReady { .. } => {
-                Hint::new("see who holds what, and what waits: ").run_here(words!["item", "list"])
+                Hint::new("see which items are held, and which wait: ").run_here(words!["item", "list"])
             }
             Self::LeftOpen { item, .. } => Hint::new("finish it: ").run_here(words!["item", "claim", item]),
-            Self::OrderTooHigh { .. } => "orders count in tens: 10, 20, 30".into(),
+            Self::OrderTooHigh { .. } => "orders are usually multiples of ten: 10, 20, 30".into(),
         }
     }
 }
 
 fn left_open(phase: &Name, open: u32, item: &str) -> String {
     let items = if open == 1 { "an item".to_owned() } else { format!("{open} items") };
-    format!("{items} of phase '{phase}' would be left open ({item}); only a person can end the run like that")
+    format!(
+        "{items} of phase '{phase}' would stay open ({item});  only a person can end the run with open items"
+    )
 }
 
 fn nothing_ready(phase: &Name, done: u32, total: u32) -> String {

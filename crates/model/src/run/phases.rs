@@ -1,10 +1,10 @@
-//! The phases of a run, never empty, whether from a log or a snapshot.
+//! The phases of a run: a list that is never empty, even when read from a log or a snapshot.
 
 use crate::phase::Phase;
 use serde::{Deserialize, Serialize};
 use std::ops::{Deref, DerefMut};
 
-/// Never empty.
+/// A list with at least one phase.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Phase>")]
 pub struct Phases(Vec<Phase>);
@@ -18,7 +18,7 @@ impl Phases {
         self.0.push(phase);
     }
 
-    /// The phase at this position; the last one beyond the end.
+    /// The phase at a position, or the last phase for a position beyond the end.
     pub fn at(&self, place: usize) -> &Phase {
         &self.0[place.min(self.0.len() - 1)]
     }
@@ -32,7 +32,7 @@ impl TryFrom<Vec<Phase>> for Phases {
     }
 }
 
-/// A slice, so that no phase can be removed.
+/// Gives access as a slice, so that no phase can be removed.
 impl Deref for Phases {
     type Target = [Phase];
 

@@ -1,4 +1,4 @@
-//! Applies one event to a session. Never refuses one and never reads the clock.
+//! Applies one event to a session. Never refuses an event and never reads the clock.
 
 use super::{Checkpoint, RevisionMade, Session};
 use crate::actor::Actor;
@@ -24,19 +24,19 @@ impl Session {
         self.touch(recorded);
         let at = recorded.at;
         match &recorded.event {
-            // `begin` reads the first event; a purge already removed the text from events; requirements live
-            // in the branch's file.
+            // The first event is applied by `begin`; a purge already removed the text from the events; satisfied
+            // requirements are stored in the branch's file.
             Event::SessionStarted { .. }
             | Event::Purged { .. }
             | Event::ForkResolved { .. }
             | Event::Signed { .. }
             | Event::RequirementSatisfied { .. }
             | Event::RequirementCleared { .. } => {}
-            // Restoring needs the history, which only `fold` has.
+            // Restoring needs the whole history, which only `fold` has.
             Event::Restored { .. } => self.went_back_at = Some(at),
             Event::Adopted { path, .. } => self.path = Some(path.clone()),
             Event::Imported { path, into, from, layout, .. } => {
-                // Files left in another project are not the files with the same path in this one.
+                // Files in another project's folder are different files, even if their paths are equal.
                 let elsewhere = from.as_ref().filter(|_| layout != into);
                 self.path = Some(elsewhere.map_or_else(|| path.clone(), |root| format!("{root}/{path}")));
                 self.layout.clone_from(into);
@@ -57,7 +57,7 @@ impl Session {
                 self.on_run(|run| run.definition.clone_from(definition));
             }
             Event::RunSelected { workflow, ordinal } => {
-                // An approval was given to the run that was current, not to a phase of the same name in another one.
+                // Approvals belong to the run that was current, not to a phase of the same name in another run.
                 self.approvals.clear();
                 self.select(workflow, *ordinal);
             }
@@ -137,7 +137,7 @@ impl Session {
         self.version = recorded.version;
         self.updated_at = recorded.at;
         self.last_actor = recorded.actor.clone();
-        // An edit that only claims a phase does not move the current phase.
+        // An edit that only claims a phase does not make another phase current.
         if recorded.event.moves_phase() && !self.has_contested() {
             self.interrupted = None;
         }
@@ -156,7 +156,8 @@ impl Session {
         self.current_run = self.runs.len() - 1;
     }
 
-    /// A session that only a file had ended continues where the log ends: claims after that are dropped.
+    /// If only a file had ended the session, it continues at the phase where the log ends, and claims from there on are
+    /// dropped.
     fn drop_claims(&mut self, actor: &Actor) {
         if let Some(position) = self.closed_over().filter(|_| !self.is_its_tool(actor)) {
             self.on_run(|run| run.drop_claims_from(position));
@@ -173,7 +174,7 @@ impl Session {
         });
     }
 
-    /// Updates title, goal and target from a file; missing values stay.
+    /// Sets title, goal and target as given by a file; missing values stay.
     fn describe(&mut self, title: Option<&String>, goal: Option<&String>, target: Option<&String>) {
         if let Some(title) = title {
             title.clone_into(&mut self.title);
@@ -188,7 +189,7 @@ impl Session {
         self.forget_approvals();
     }
 
-    /// Reopened phases need their approvals again.
+    /// Drops the approvals of reopened phases, which need to be approved again.
     fn forget_approvals(&mut self) {
         let Some(run) = self.runs.get(self.current_run) else { return };
         let done: Vec<Name> =
@@ -240,7 +241,7 @@ impl Session {
         self.artifacts.insert(version.path.clone(), artifact);
     }
 
-    /// Artifacts recorded in the session's own folder move with it.
+    /// Changes the session's path, and the paths of artifacts in its folder.
     fn go_to(&mut self, path: &str) {
         let Some(from) = self.path.replace(path.to_owned()) else { return };
         let moved = |known: &String| moved_path(known, &from, path);
@@ -275,7 +276,7 @@ impl Session {
         });
     }
 
-    /// Items are stored separately; a session only counts them.
+    /// Updates the counts of items. The items themselves are stored separately.
     fn count_items(&mut self, event: &ItemEvent) {
         match event {
             ItemEvent::ItemAdded { item } => self.count_added(item),
@@ -285,7 +286,7 @@ impl Session {
                 self.on_items(run, phase, |items| items.done = items.done.saturating_sub(1));
             }
             ItemEvent::ItemDropped { run, phase, .. } => {
-                // Results of an earlier run stay as they are.
+                // The results of an earlier run stay as they are.
                 if self.run().is_some_and(|current| run.is(current)) {
                     self.on_items(run, phase, |items| items.total = items.total.saturating_sub(1));
                 }

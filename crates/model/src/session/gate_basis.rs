@@ -1,5 +1,5 @@
-//! The part of a session that a gate relies on, as text to be hashed into its event. Its form is kept for ever: a later
-//! program compares it with what it folds from the same events.
+//! The part of a session that a gate relies on, as text whose hash is stored with the gate's event. The form of the
+//! text never changes: later programs compare it with the text that they fold from the same events.
 
 use super::Session;
 use crate::approval::Approval;
@@ -23,7 +23,7 @@ struct Basis<'a> {
     fields: &'a BTreeMap<String, Value>,
     run: Option<RunBasis<'a>>,
     approvals: &'a [Approval],
-    /// Path, hash, size and version.
+    /// Path, hash, size and version of each file.
     artifacts: Vec<(&'a str, &'a str, u64, u32)>,
     went_back_at: Option<Timestamp>,
 }
@@ -48,7 +48,7 @@ struct PhaseBasis<'a> {
 }
 
 impl Session {
-    /// Everything of a session that checks and conditions see, except its id, which may differ between stores.
+    /// Everything in a session that checks and conditions can see, except its id, which may differ between stores.
     pub fn basis(&self) -> String {
         let artifacts = self.artifacts.values().map(|known| &known.newest);
         let basis = Basis {

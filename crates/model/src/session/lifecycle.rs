@@ -1,4 +1,4 @@
-//! A session's lifecycle and worktree as events change them, and the time that does not count as work.
+//! How events change a session's lifecycle and worktree, and which time does not count as work.
 
 use super::{REASON_TAKEN, Session};
 use crate::lifecycle::{Interruption, Lifecycle};
@@ -14,7 +14,7 @@ impl Session {
         self.ended_by_file = false;
     }
 
-    /// A new reason for a running pause does not restart it.
+    /// Pauses the session. If it is already paused, only the reason changes, not the start of the pause.
     pub(super) fn pause(
         &mut self,
         reason: String,
@@ -36,8 +36,9 @@ impl Session {
         self.ended_by_file = false;
     }
 
-    /// A pause without a reason of its own keeps what an earlier pause interrupted. A failure counts as a pause.
-    /// An active session that is chosen again, or moves to another worktree, was not interrupted.
+    /// Records what a pause or a failure interrupted, before the session is resumed. A pause without a context keeps
+    /// the context of the pause before. Does nothing for an active session, which may be resumed only to move it to
+    /// another worktree.
     pub(super) fn remember_pause(&mut self, resumed_at: Timestamp) {
         let (paused_at, reason, context) = match &self.lifecycle {
             Lifecycle::Paused { at, reason, context, .. } => (*at, reason.clone(), context.clone()),
@@ -67,7 +68,8 @@ impl Session {
         self.machine = machine.cloned();
     }
 
-    /// A finished session stays finished. One that is taken twice has been paused since the first time.
+    /// Applies the arrival from another machine: pauses an active session. A session that is already paused keeps the
+    /// start of its pause, and a finished one stays finished.
     pub(super) fn take(&mut self, worktree: &str, machine: Option<&String>, at: Timestamp) {
         self.go_to_worktree(worktree, machine);
         self.parallel = false;
@@ -82,7 +84,7 @@ impl Session {
         }
     }
 
-    /// Paused time does not count as working time of the interrupted phase.
+    /// Adds the time of a pause that ends to the paused time of the phase in progress.
     pub(super) fn settle_pause(&mut self, until: Timestamp) {
         let stopped = self.working_until(until);
         let Some(phase) = self.run_mut().and_then(Run::current_mut) else { return };

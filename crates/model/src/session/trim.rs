@@ -1,4 +1,4 @@
-//! Trims a snapshot to what commands need. The log keeps the long history.
+//! Trims a snapshot to the parts that commands need. The log has the whole history.
 
 use super::Session;
 use crate::note::{Note, NoteKind};
@@ -6,15 +6,16 @@ use std::collections::BTreeMap;
 
 const KEPT_ATTEMPTS: usize = 5;
 const KEPT_NOTES_OF_A_KIND: usize = 50;
-/// Notes without a kind are the most frequent, and every command writes the snapshot.
+/// The maximum number of notes without a kind in a snapshot. Such notes are the most frequent, and every command writes
+/// the snapshot.
 const KEPT_PLAIN_NOTES: usize = 10;
 const KEPT_RUNS: usize = 4;
 const KEPT_REVISIONS: usize = 20;
 const KEPT_CHECKPOINTS: usize = 50;
 
 impl Session {
-    /// The size of the result does not grow with the log. Trimming after every event equals trimming once at
-    /// the end.
+    /// Returns the session without old history, so that its size does not grow with the log. Trimming after each event
+    /// has the same result as trimming once at the end.
     #[must_use]
     pub fn trimmed(mut self) -> Self {
         self.trim_runs();
@@ -43,7 +44,7 @@ impl Session {
         }
     }
 
-    /// Keeps open notes and the newest of each kind.
+    /// Drops old notes, except open ones and the newest of each kind.
     fn trim_notes(&mut self) {
         let mut seen: BTreeMap<_, usize> = BTreeMap::new();
         let mut kept: Vec<Note> = Vec::with_capacity(self.notes.len());

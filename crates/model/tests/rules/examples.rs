@@ -413,7 +413,8 @@ fn b1_a_session_that_a_file_closed_over_mere_claims_goes_on_where_our_proof_ends
 #[test]
 fn b1_a_claimed_phase_is_not_proven_before_an_earlier_one_that_failed_here() {
     let closed = closed_in_its_file(three_phases().after([advance(None)]));
-    let message = "cannot complete phase 'review': phase 'implement' comes first, and nothing here shows that it is done";
+    let message =
+        "cannot complete phase 'review': phase 'implement' comes first, and it is not proven to be done";
     // A phase without a gate is proven only by the phases before it.
     closed.when(advance(Some("review"))).then_refused("earlier_unproven", message);
     let failing = Command::CompletePhase {

@@ -1,4 +1,4 @@
-//! Appends a batch in memory: refuses it as SQLite would, then stores each part, which cannot fail.
+//! Appends a batch in memory: refuses it if SQLite would, and then stores each part, which cannot fail.
 
 use super::{Kept, MemoryStore, folded};
 use crate::batch_rules::{check_shape, keys_expire_at, malformed, takes_the_worktree};
@@ -28,7 +28,7 @@ impl MemoryStore {
         match batch.views.iter().find(|view| !known(view)) {
             None => Ok(()),
             Some(view) => {
-                malformed(format!("it has a file of session {}, which does not exist", view.session))
+                malformed(format!("the batch has a file of session {}, which does not exist", view.session))
             }
         }
     }
@@ -49,7 +49,8 @@ impl MemoryStore {
         }
     }
 
-    /// Counts as if the batch were committed: sessions that it pauses make room for those that it starts.
+    /// Refuses a second active session in a worktree. Considers the state after the batch, so that a session that the
+    /// batch pauses makes room for one that it starts.
     pub(super) fn refuse_second_active(&self, streams: &[StreamAppend]) -> Result<()> {
         let is_replaced = |row: &SessionRow| streams.iter().any(|stream| stream.row.id == row.id);
         let staying = self.sessions.iter().map(|kept| &kept.row).filter(|row| !is_replaced(row));
@@ -68,7 +69,7 @@ impl MemoryStore {
         if begins || self.find_exactly(&binding.session).is_some() {
             return Ok(());
         }
-        malformed(format!("it binds an agent to session {}, which does not exist", binding.session))
+        malformed(format!("the batch binds an agent to session {}, which does not exist", binding.session))
     }
 
     pub(super) fn keep_stream(
@@ -94,7 +95,7 @@ impl MemoryStore {
         }
     }
 
-    /// A new session, without a chain so far.
+    /// Adds a new session, without a chain.
     pub(super) fn begin(&mut self, stream: &StreamAppend, turn: u64, known_by: Option<u64>) -> &mut Kept {
         let place = self.sessions.len();
         self.places.insert(folded(stream.row.id.as_str()), place);
@@ -110,7 +111,8 @@ impl MemoryStore {
         &mut self.sessions[place]
     }
 
-    /// The cursor of a replaced event is not reused.
+    /// Adds an event to the order of all events, or replaces it there. The cursor of a replaced event is not used
+    /// again.
     pub(super) fn log_event(&mut self, session: &SessionId, event: &EventRow) {
         self.cursor += 1;
         self.log.push(Change { cursor: self.cursor, session: session.clone(), event: event.clone() });
@@ -134,7 +136,7 @@ impl MemoryStore {
         agent.session = Some(row.id);
     }
 
-    /// The known number, unless another session has it; otherwise one above the highest ever given.
+    /// The number of a new session: the given number, if no other session has it, and otherwise the next one.
     fn number_for(&self, known_by: Option<u64>) -> u64 {
         let is_free = |number: &u64| *number > 0 && self.sessions.iter().all(|kept| kept.number != *number);
         let last = self.sessions.iter().map(|kept| kept.number).max();
@@ -142,7 +144,7 @@ impl MemoryStore {
     }
 }
 
-/// An agent bound before it was seen: its process is unknown.
+/// The row of an agent that is bound before it was seen, so that its process is unknown.
 fn unseen(binding: &Binding, row: &SessionRow) -> AgentRow {
     AgentRow {
         agent: binding.agent.clone(),

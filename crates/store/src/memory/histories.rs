@@ -19,7 +19,7 @@ impl MemoryStore {
                 return Err(Error::Conflict { session: id.clone(), expected: *version, found });
             }
         }
-        // Nothing can fail from here on.
+        // Nothing below can fail, so that everything is stored or nothing.
         for (id, _) in gone {
             self.forget(id);
         }

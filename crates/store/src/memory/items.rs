@@ -1,4 +1,4 @@
-//! Items in memory: a linear search, which is fine for tests.
+//! Items in memory, found by linear search, which is fast enough for tests.
 
 use super::{MemoryStore, folded};
 use crate::batch_rules::{item_rows, malformed};
@@ -12,7 +12,7 @@ impl MemoryStore {
         for session in sessions.chain(item_rows(batch).map(|row| &row.session)) {
             let begins = batch.streams.iter().any(|stream| stream.row.id == *session);
             if !begins && self.find_exactly(session).is_none() {
-                return malformed(format!("it has items of session {session}, which does not exist"));
+                return malformed(format!("the batch has items of session {session}, which does not exist"));
             }
         }
         Ok(())

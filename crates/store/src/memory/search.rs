@@ -1,4 +1,4 @@
-//! Filters sessions for a list. Compares text as SQLite does: ignoring the case of ASCII letters.
+//! Filters sessions for a list. Compares text as SQLite does: ignores the case of ASCII letters only.
 
 use super::{Kept, folded};
 use crate::{EventRow, Filter};

@@ -12,7 +12,8 @@ use super::wire::Step;
 use crate::{ActivityKind, ActivityRow, KEPT_ACTIVITIES, KeyRow, Trace};
 use model::id::SessionId;
 
-/// Adds activity to a session and removes the oldest beyond the limit. Does nothing if the session does not exist.
+/// Adds activity to a session and removes the oldest entries beyond the limit. Does nothing if the session does not
+/// exist.
 pub(super) async fn record(scope: Scope<'_>, session: &SessionId, rows: &[ActivityRow]) -> Step<()> {
     let sql = "SELECT number FROM leftoff.sessions WHERE project=$1 AND lower(id)=lower($2) AND id=$2";
     let found = first::<i64>(&scope.ask.rows(sql, values![scope.project, session.as_str()]).await?)?;
@@ -26,7 +27,8 @@ pub(super) async fn record(scope: Scope<'_>, session: &SessionId, rows: &[Activi
     scope.ask.change(sql, values![scope.project, number, kept]).await.map(drop)
 }
 
-/// Records a trace. Returns false if its key was used before, or if the agent's memory is not what the trace expects.
+/// Records a trace. Returns false if the trace's key was used before, or if the agent's memory is not what the trace
+/// expects.
 pub(super) async fn trace(scope: Scope<'_>, trace: &Trace) -> Step<bool> {
     if !agents::is_as_expected(scope, trace).await? {
         return Ok(false);
@@ -62,7 +64,7 @@ pub(super) async fn replace(scope: Scope<'_>, number: i64, rows: &[ActivityRow])
     Ok(())
 }
 
-/// Adds one row. If it exists already, adds the counts and keeps the newer time, in whichever order they arrive.
+/// Adds one row. If the row exists already, adds the counts and stores the later time, whichever arrives first.
 async fn keep(scope: Scope<'_>, number: i64, row: &ActivityRow) -> Step<()> {
     let sql = "INSERT INTO leftoff.activity AS a(project,session,kind,what,detail,at,count)VALUES($1,$2,$3,$4,$5,$6,$7)\
                ON CONFLICT(project,session,kind,what)DO UPDATE SET count=a.count+excluded.count,\
@@ -79,7 +81,7 @@ async fn keep(scope: Scope<'_>, number: i64, row: &ActivityRow) -> Step<()> {
     scope.ask.change(sql, values).await.map(drop)
 }
 
-/// Shortens a long command line: PostgreSQL allows 2,700 bytes in an index entry.
+/// Shortens a long command line, because PostgreSQL allows only 2,700 bytes in an index entry.
 fn longest(mut what: String) -> String {
     const LONGEST: usize = 2_000;
     if what.len() > LONGEST {
@@ -91,7 +93,7 @@ fn longest(mut what: String) -> String {
 fn activity_row(row: &tokio_postgres::Row) -> Step<ActivityRow> {
     let kind: &str = row.try_get(0)?;
     let kind =
-        ActivityKind::parse(kind).ok_or_else(|| unreadable(&format!("no kind of activity: {kind}")))?;
+        ActivityKind::parse(kind).ok_or_else(|| unreadable(&format!("unknown kind of activity: {kind}")))?;
     Ok(ActivityRow {
         kind,
         what: row.try_get(1)?,

@@ -1,5 +1,5 @@
-//! The address of a server and how to log in: a URL, completed from PostgreSQL's own variables and files. Never shows
-//! the password.
+//! The address of a server and how to log in: a URL, completed from PostgreSQL's own environment variables and files.
+//! Never shows the password.
 
 use crate::{Error, Result};
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ pub fn is_postgres(text: &str) -> bool {
     text.starts_with("postgres://") || text.starts_with("postgresql://")
 }
 
-/// True if a URL contains a password, which must not be in a committed file.
+/// True if a URL contains a password. Such a URL must not be in a committed file.
 pub fn has_password(text: &str) -> bool {
     let Some((_, rest)) = text.split_once("://") else { return false };
     let (authority, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -25,19 +25,19 @@ pub fn has_password(text: &str) -> bool {
 /// How a server's certificate is checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Trust {
-    /// Not at all: the connection is encrypted, but anybody may answer.
+    /// No check: the connection is encrypted, but anybody may answer it.
     Anybody,
-    /// A root must have signed it.
+    /// A root certificate must have signed the server's certificate.
     Signed(Roots),
-    /// A root must have signed it for this host.
+    /// A root certificate must have signed the server's certificate, and the certificate must be for this host.
     Host(Roots),
 }
 
-/// Certificates that count as roots.
+/// The root certificates to trust.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Roots {
     File(PathBuf),
-    /// Those that this machine trusts.
+    /// The certificates that this machine trusts.
     System,
 }
 
@@ -59,7 +59,7 @@ impl Address {
         };
         let from_service =
             |key: &str| service.iter().find(|(name, _)| name == key).map(|(_, value)| value.clone());
-        let mut config: Config = whole.parse().map_err(|_| wrong("it cannot be read"))?;
+        let mut config: Config = whole.parse().map_err(|_| wrong("the URL is not valid"))?;
         complete(&mut config, &from_service)?;
         let mode = own.take("sslmode").or_else(|| from_service("sslmode")).or_else(|| variable("PGSSLMODE"));
         let named = own.take("sslrootcert").or_else(|| from_service("sslrootcert"));
@@ -72,7 +72,9 @@ impl Address {
             letters && name.len() <= 60 && name.starts_with(|first: char| first.is_ascii_lowercase())
         };
         if !is_plain(&schema) {
-            return Err(wrong("schema= takes lower-case letters, digits and '_'"));
+            return Err(wrong(
+                "the name of a schema starts with a lower-case letter, and has only lower-case letters, digits and '_'",
+            ));
         }
         config.application_name("leftoff");
         if config.get_connect_timeout().is_none() {
@@ -102,7 +104,7 @@ impl Address {
     }
 }
 
-/// Settings in a URL that the client library does not know.
+/// Settings in a URL that leftoff reads itself, because the client library does not know them.
 #[derive(Default)]
 struct Own(Vec<(String, String)>);
 
@@ -146,17 +148,17 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Fills in settings that the URL omits: from the service, then from PostgreSQL's variables.
+/// Fills in settings that the URL omits, from the service file or else from PostgreSQL's environment variables.
 fn complete(config: &mut Config, service: &dyn Fn(&str) -> Option<String>) -> Result<()> {
     let set = |key: &str, name: &str| service(key).or_else(|| variable(name));
     if config.get_hosts().is_empty() {
-        let hosts = set("host", "PGHOST").ok_or_else(|| wrong("it names no host"))?;
+        let hosts = set("host", "PGHOST").ok_or_else(|| wrong("the URL does not name a host"))?;
         for host in hosts.split(',') {
             config.host(host);
         }
         let ports = set("port", "PGPORT");
         for port in ports.iter().flat_map(|ports| ports.split(',')) {
-            config.port(port.parse().map_err(|_| wrong("its port is not a number"))?);
+            config.port(port.parse().map_err(|_| wrong("the port is not a number"))?);
         }
     }
     if config.get_user().is_none()
@@ -172,8 +174,9 @@ fn complete(config: &mut Config, service: &dyn Fn(&str) -> Option<String>) -> Re
     Ok(())
 }
 
-/// As in libpq: a certificate is checked with `verify-ca` and `verify-full`, and with `require` where there is a file of
-/// roots. Roots of the system sign for everybody, so with them the host counts, too.
+/// Like libpq, checks a certificate with `verify-ca` and `verify-full`, and with `require` if there is a file of root
+/// certificates. The roots of the system sign certificates for everybody, so the host is checked as well if they are
+/// used.
 fn encryption(config: &mut Config, mode: Option<&str>, roots: Option<Roots>) -> Result<Trust> {
     let (mode, trust) = match (mode, roots) {
         (Some("disable"), _) => (SslMode::Disable, Trust::Anybody),
@@ -185,14 +188,14 @@ fn encryption(config: &mut Config, mode: Option<&str>, roots: Option<Roots>) -> 
         (Some("verify-full"), Some(roots)) => (SslMode::Require, Trust::Host(roots)),
         (Some("require" | "verify-ca" | "verify-full"), _) => (SslMode::Require, Trust::Host(Roots::System)),
         (Some(_), _) => {
-            return Err(wrong("its sslmode is not one of disable, prefer, require, verify-ca, verify-full"));
+            return Err(wrong("sslmode must be one of disable, prefer, require, verify-ca, verify-full"));
         }
     };
     config.ssl_mode(mode);
     Ok(trust)
 }
 
-/// The roots that a setting names. Without one, libpq's own file, if it exists.
+/// The root certificates that a setting names. Without the setting, libpq's own file, if it exists.
 fn roots(named: Option<String>) -> Option<Roots> {
     match named.filter(|named| !named.is_empty()) {
         Some(named) if named == "system" => Some(Roots::System),
@@ -221,7 +224,7 @@ fn service(name: &str) -> Result<Vec<(String, String)>> {
     Ok(settings.filter_map(pair).collect())
 }
 
-/// Like PostgreSQL's own programs, ignores a password file that others may read.
+/// The content of the password file. Like PostgreSQL's own programs, ignores a file that others may read.
 fn password_file(named: Option<String>) -> Option<String> {
     use std::os::unix::fs::PermissionsExt;
     let home = || variable("HOME").map(|home| PathBuf::from(home).join(".pgpass"));

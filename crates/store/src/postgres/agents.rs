@@ -1,4 +1,5 @@
-//! Agent sessions that were seen, their machines, and their sessions. Does not decide whether an agent is alive.
+//! The agent sessions that were seen, their machines, and the sessions that they are bound to. Does not decide whether
+//! an agent is alive.
 
 use super::Scope;
 use super::columns::{
@@ -12,7 +13,7 @@ use tokio_postgres::Row;
 const AGENT: &str =
     "agent,agent_session,host,pid,process_start,boot_id,worktree,branch,started_at,last_seen,session,memory";
 
-/// Agents in a worktree of this machine, or without one, the agents of all machines.
+/// The agents in a worktree of this machine, or, without a worktree, the agents of all machines.
 pub(super) async fn all(scope: Scope<'_>, worktree: Option<&str>) -> Step<Vec<AgentRow>> {
     let sql = format!(
         "SELECT {AGENT} FROM leftoff.agents WHERE project=$1 AND($2 IS NULL OR(worktree=$2 AND machine=$3))\
@@ -29,7 +30,7 @@ pub(super) async fn one(scope: Scope<'_>, agent: &str, agent_session: &str) -> S
     row.map(|row| agent_row(&row)).transpose()
 }
 
-/// Adds or updates an agent. Keeps the time when it was first seen, and its binding unless the row has another.
+/// Adds or updates an agent. The time of its first sighting stays, and so does its binding unless the row has one.
 pub(super) async fn see(scope: Scope<'_>, row: &AgentRow) -> Step<()> {
     let sql = "INSERT INTO leftoff.agents AS a(project,agent,agent_session,machine,host,pid,process_start,boot_id,worktree,\
                branch,started_at,last_seen,session,memory)VALUES($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14)\
@@ -64,7 +65,7 @@ pub(super) async fn forget(scope: Scope<'_>, gone: &[(String, String)]) -> Step<
     scope.ask.change(sql, values![scope.project, agents, sessions]).await.map(drop)
 }
 
-/// Binds an agent to an existing session. An agent not seen before gets a row without a process.
+/// Binds an agent to an existing session. An agent that was never seen gets a row without a process.
 pub(super) fn bind<'f>(scope: Scope<'f>, binding: &'f Binding) -> Sent<'f> {
     Box::pin(async move {
         let sql = "INSERT INTO leftoff.agents(project,agent,agent_session,machine,host,pid,process_start,boot_id,worktree,\

@@ -1,5 +1,5 @@
-//! Answers that this process got within its turns. They stay valid as long as the project's counters say that
-//! nobody else changed anything. Asks nothing.
+//! Answers that this process received within its turns. They stay valid as long as the project's counters show that
+//! nobody else changed anything. Sends no statements.
 
 use super::append::{Known, Plan};
 use super::columns::signed;
@@ -9,17 +9,17 @@ use crate::{AgentRow, Batch, Loaded};
 use model::id::SessionId;
 use std::collections::BTreeMap;
 
-/// A long-lived process looks at many sessions; more than these are asked for again.
+/// The maximum number of remembered sessions. A long-lived process that uses more starts again with none.
 const MOST_SESSIONS: usize = 64;
 
-/// The numbers that tell whether a project has changed.
+/// The numbers that show whether a project has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Counters {
-    /// The cursor of the newest event that ever existed.
+    /// The highest cursor that an event was ever given.
     pub(super) cursor: u64,
-    /// The highest number that a session was given.
+    /// The highest number that a session was ever given.
     pub(super) numbers: u64,
-    /// Counts changes beside the log.
+    /// The counter of signs: changes beside the log.
     pub(super) signs: u64,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    /// The sessions with these folded ids, or `None` if one of them has not been loaded.
+    /// The sessions with these lower-case ids; `None` if one of them has not been loaded.
     pub(super) fn known(&self, ids: &[String]) -> Option<BTreeMap<String, Known>> {
         let loaded = |id: &String| {
             let is_it = |kept: &&Kept| kept.loaded.row.id.as_str().eq_ignore_ascii_case(id);
@@ -48,7 +48,7 @@ impl Answers {
         ids.iter().map(loaded).collect()
     }
 
-    /// The answers after this process has stored a batch.
+    /// The remembered answers, updated for a batch that this process has stored.
     pub(super) fn after(mut self, batch: &Batch, plan: &Plan, machine: &str) -> Self {
         if !batch.bindings.is_empty() {
             self.agents.clear();

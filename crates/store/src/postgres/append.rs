@@ -1,5 +1,5 @@
-//! Stores a batch: reads once, checks for conflicts, then sends all statements together with the commit. The caller
-//! holds the turn, so nothing changes in between.
+//! Stores a batch: reads what it needs at once, checks for conflicts, and then sends all statements together with the
+//! commit. The caller holds the turn, so nothing changes in between.
 
 use super::columns::{first, folded, optional_hash, signed, unsigned, values};
 use super::commit_statement::{Growth, commit, keep};
@@ -26,12 +26,12 @@ pub(super) struct Known {
     pub(super) row: Option<SessionRow>,
 }
 
-/// The number of a stream's session, and its chain so far.
+/// The number and the chain of a session in the batch, before the batch is stored.
 pub(super) struct Line {
     pub(super) number: i64,
     pub(super) is_new: bool,
     pub(super) head: Option<Hash>,
-    /// The row stays as it is, apart from its version and time.
+    /// True if the batch changes nothing in the session's row but the version and the time.
     pub(super) is_same: bool,
 }
 
@@ -49,13 +49,14 @@ impl Line {
 impl PostgresStore {
     pub(super) fn append_in_turn(&mut self, batch: &Batch) -> Result<()> {
         check_shape(batch)?;
-        // Only the change of a session checks the counters.
+        // The counters are checked only by a batch that changes a session and has no key; any other batch takes the
+        // lock.
         if batch.streams.is_empty() || batch.key.is_some() {
             self.lock_now()?;
         }
         let Some(turn) = &self.turn else { return Err(Error::Busy { waited: std::time::Duration::ZERO }) };
         let scope = self.scope();
-        let plan = self.wire.run("keeping a change", look(scope, batch, turn))?;
+        let plan = self.wire.run("saving a change", look(scope, batch, turn))?;
         let intents = plan.intents(batch);
         self.local.intend(&intents)?;
         let lock = turn.lock;
@@ -65,16 +66,16 @@ impl PostgresStore {
         };
         let sent = self.wire.wait(pipelined(plan.statements(scope, batch, begun.as_deref())));
         if lock != Lock::Held && sent.as_ref().is_err_and(Stop::is_overtaken) {
-            // The commit that followed has ended the transaction.
+            // The transaction ended with the commit, and so did the turn.
             self.turn = None;
             let _ = self.local.take_back(&intents);
             return Err(self.was_overtaken());
         }
         let mark = plan.mark(batch);
-        match self.settled("keeping a change", sent.map(drop), &mark) {
+        match self.settled("saving a change", sent.map(drop), &mark) {
             Ok(()) => {
                 self.remember(batch, &plan);
-                // The change is stored even if this fails: readers skip older rows.
+                // The change is stored even if updating the journal fails: readers skip outdated rows of the journal.
                 let _ = self.local.carried_out(&intents);
                 Ok(())
             }
@@ -88,14 +89,14 @@ impl PostgresStore {
     }
 }
 
-/// The rows that a batch becomes.
+/// The rows to write for a batch.
 pub(super) struct Plan {
     pub(super) lines: Vec<Line>,
     pub(super) seals: Vec<Vec<Seal>>,
     known: BTreeMap<String, Known>,
     cursor: u64,
     pub(super) numbers: i64,
-    /// As this turn believes, if it has no lock.
+    /// The expected counter of signs, for a turn without the lock.
     signs: Option<u64>,
 }
 
@@ -141,7 +142,7 @@ async fn look(scope: Scope<'_>, batch: &Batch, turn: &Turn) -> Step<Plan> {
     Ok(plan)
 }
 
-/// Ids of all sessions in a batch, in lower case.
+/// The ids of all sessions in a batch, in lower case.
 fn mentioned(batch: &Batch) -> Vec<String> {
     let streams = batch.streams.iter().map(|stream| &stream.row.id);
     let replaced = batch.replace_items.iter().map(|replaced| &replaced.session);
@@ -155,7 +156,7 @@ fn mentioned(batch: &Batch) -> Vec<String> {
     ids
 }
 
-/// Stored sessions, by id in lower case.
+/// The stored sessions with these ids, by id in lower case.
 pub(super) async fn known(scope: Scope<'_>, ids: Vec<String>) -> Step<BTreeMap<String, Known>> {
     let mut known = BTreeMap::new();
     if ids.is_empty() {
@@ -176,7 +177,7 @@ pub(super) async fn known(scope: Scope<'_>, ids: Vec<String>) -> Step<BTreeMap<S
     Ok(known)
 }
 
-/// The stored session of a row. Fails if the id is taken or the version is not the expected one.
+/// Returns the stored session of a row. Fails if another session has the id, or if the version is not the expected one.
 pub(super) fn checked<'k>(
     expected: u64,
     row: &SessionRow,
@@ -196,7 +197,7 @@ pub(super) fn checked<'k>(
     }
 }
 
-/// The number asked for if it is free, or else the next one.
+/// The requested number if it is free, and otherwise the next number.
 pub(super) async fn free_number(scope: Scope<'_>, asked: Option<u64>, newest: &mut i64) -> Step<i64> {
     if let Some(number) = asked.and_then(|number| i64::try_from(number).ok()).filter(|number| *number > 0) {
         let sql = "SELECT 1 FROM leftoff.sessions WHERE project=$1 AND number=$2";
@@ -209,10 +210,10 @@ pub(super) async fn free_number(scope: Scope<'_>, asked: Option<u64>, newest: &m
     Ok(*newest)
 }
 
-/// Fails if these rows would leave a worktree of this machine with two active sessions.
+/// Fails if a worktree of this machine would have two active sessions after the batch.
 pub(super) async fn refuse_second_active(scope: Scope<'_>, rows: &[(&SessionRow, &Line)]) -> Step<()> {
     let takers: Vec<&(&SessionRow, &Line)> = rows.iter().filter(|(row, _)| takes_the_worktree(row)).collect();
-    // A session that is active already is the only one.
+    // A session that was active before the batch is the only one of its worktree.
     if takers.iter().all(|(_, line)| line.is_same) {
         return Ok(());
     }
@@ -233,7 +234,7 @@ pub(super) async fn refuse_second_active(scope: Scope<'_>, rows: &[(&SessionRow,
 }
 
 impl Plan {
-    /// The number of a session that is stored or new in this batch.
+    /// The number of a session that is stored or that the batch creates.
     fn number_of(&self, batch: &Batch, id: &SessionId) -> Option<i64> {
         let of_stream = batch.streams.iter().zip(&self.lines).find(|(stream, _)| stream.row.id == *id);
         of_stream.map(|(_, line)| line.number).or_else(|| {
@@ -246,24 +247,24 @@ impl Plan {
         let is_there = |id: &SessionId| self.number_of(batch, id).is_some();
         if let Some(binding) = batch.bindings.iter().find(|binding| !is_there(&binding.session)) {
             return malformed(format!(
-                "it binds an agent to session {}, which does not exist",
+                "the batch binds an agent to session {}, which does not exist",
                 binding.session
             ));
         }
         let replaced = batch.replace_items.iter().map(|replaced| &replaced.session);
         let mut of_items = replaced.chain(batch.items.iter().map(|row| &row.session));
         if let Some(session) = of_items.find(|id| !is_there(id)) {
-            return malformed(format!("it has items of session {session}, which does not exist"));
+            return malformed(format!("the batch has items of session {session}, which does not exist"));
         }
         match batch.views.iter().find(|view| !is_there(&view.session)) {
             None => Ok(()),
             Some(view) => {
-                malformed(format!("it has a file of session {}, which does not exist", view.session))
+                malformed(format!("the batch has a file of session {}, which does not exist", view.session))
             }
         }
     }
 
-    /// The files that the batch writes, each with the last event of its session.
+    /// The files that the batch records, each with the last event of its session.
     fn intents<'b>(&self, batch: &'b Batch) -> Vec<Intent<'b>> {
         let last = |id: &SessionId| {
             let of_stream = batch.streams.iter().zip(&self.seals).find(|(stream, _)| stream.row.id == *id);
@@ -280,7 +281,7 @@ impl Plan {
         batch.views.iter().map(intent).collect()
     }
 
-    /// Identifies the batch's change on the server, in case the answer to the commit is lost.
+    /// The row by which the batch's change can be found on the server, in case the answer to the commit is lost.
     fn mark<'b>(&self, batch: &'b Batch) -> Mark<'b> {
         let of_stream = batch.streams.first().zip(self.seals.first());
         match (
@@ -351,7 +352,7 @@ impl Plan {
     }
 }
 
-/// A row by which a batch's change can be found.
+/// The row by which the change of a batch can be found on the server.
 pub(super) enum Mark<'b> {
     Event { session: &'b SessionId, version: u64, link: Hash },
     Key(&'b KeyRow),

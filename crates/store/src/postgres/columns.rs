@@ -1,4 +1,4 @@
-//! Converts between values and PostgreSQL's columns. Runs no statements.
+//! Converts between Rust values and PostgreSQL's columns. Runs no statements.
 
 use super::wire::{Step, Stop};
 use crate::chain::Hash;
@@ -8,7 +8,7 @@ use model::id::SessionId;
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSqlOwned, ToSql, Type};
 
-/// A value whose column type is known from its Rust type: a statement with typed values needs one round trip.
+/// A value whose column type follows from its Rust type. A statement with typed values needs only one round trip.
 pub(super) trait Column: ToSql + Sync {
     fn kind() -> Type;
 }
@@ -36,7 +36,7 @@ pub(super) fn kind_of<T: Column>(_: &T) -> Type {
     T::kind()
 }
 
-/// Values of a statement, each with its type.
+/// The values of a statement, each with its type.
 macro_rules! values {
     ($($value:expr),* $(,)?) => {
         &[$((&$value as &(dyn tokio_postgres::types::ToSql + Sync), $crate::postgres::columns::kind_of(&$value))),*]
@@ -48,13 +48,13 @@ pub(super) use values;
 pub(super) const SESSION: &str = "s.number,s.id,s.worktree,s.layout,s.workflow,s.title,s.goal,s.target,s.lifecycle,\
     s.parallel,s.phase,s.phases_done,s.phases_total,s.created_at,s.updated_at,s.version,s.machine,s.exclusive";
 
-/// The number of columns in `SESSION`, after which those of a join begin.
+/// The number of columns in `SESSION`. The columns of a join follow them.
 pub(super) const AFTER_SESSION: usize = 18;
 
 /// An event's columns, in the order in which `event` reads them.
 pub(super) const EVENT: &str = "e.version,e.at,e.actor,e.kind,e.body,e.command,e.ordinal";
 
-/// `own` is this machine: its rows are listed without a machine.
+/// Reads the columns of `SESSION`. `own` is this machine: its rows are returned without a machine.
 pub(super) fn listed(row: &Row, own: &str) -> Step<Listed> {
     let machine: String = row.try_get(16)?;
     Ok(Listed {
@@ -81,7 +81,7 @@ pub(super) fn listed(row: &Row, own: &str) -> Step<Listed> {
     })
 }
 
-/// Reads the columns of `EVENT`, beginning at this one.
+/// Reads the columns of `EVENT`, starting at column `first`.
 pub(super) fn event(row: &Row, first: usize) -> Step<EventRow> {
     let name: Option<String> = row.try_get(first + 5)?;
     let ordinal: Option<i64> = row.try_get(first + 6)?;
@@ -140,12 +140,12 @@ pub(super) fn fixed<const N: usize>(row: &Row, column: usize) -> Step<[u8; N]> {
     row.try_get::<_, &[u8]>(column)?.try_into().map_err(|error| unreadable(&error))
 }
 
-/// PostgreSQL's integers are signed. A larger number becomes the maximum, which no row has.
+/// Converts to PostgreSQL's signed integers. A larger number becomes the maximum, which no row has.
 pub(super) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// A value for `LIMIT`, where NULL means all.
+/// Converts a limit to a value for `LIMIT`, where NULL means all.
 pub(super) fn at_most(limit: Option<usize>) -> Option<i64> {
     limit.map(|limit| i64::try_from(limit).unwrap_or(i64::MAX))
 }
@@ -159,7 +159,7 @@ pub(super) fn optional_plain(text: Option<&String>) -> Option<String> {
     text.map(|text| plain(text))
 }
 
-/// Ignores the case of ASCII letters only, as SQLite does.
+/// Converts ASCII letters only to lower case, as SQLite does.
 pub(super) fn folded(id: &str) -> String {
     id.to_ascii_lowercase()
 }
@@ -181,7 +181,7 @@ fn parse_id(text: &str) -> Step<SessionId> {
     SessionId::parse(text).map_err(|error| unreadable(&error))
 }
 
-/// The first column of the first row.
+/// Returns the first column of the first row.
 pub(super) fn first<T: FromSqlOwned>(rows: &[Row]) -> Step<Option<T>> {
     rows.first().map(|row| row.try_get(0).map_err(Stop::from)).transpose()
 }

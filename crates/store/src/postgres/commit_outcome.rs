@@ -1,4 +1,4 @@
-//! Finds out whether a commit succeeded whose answer was lost. Never repeats the change.
+//! Finds out whether a commit succeeded if its answer was lost. Never repeats the change.
 
 use super::append::Mark;
 use super::columns::{nanoseconds, signed, values};
@@ -9,12 +9,13 @@ use super::{PostgresStore, Scope};
 use crate::{Error, Result};
 use std::time::{Duration, Instant};
 
-/// How long to wait for a lost server: long enough for a restart or a failover.
+/// How long to wait for the server to come back: long enough for a restart or a failover.
 const WAIT: Duration = Duration::from_secs(10);
 const BETWEEN: Duration = Duration::from_millis(100);
 
 impl PostgresStore {
-    /// Settles statements that ended with a commit. If the answer was lost, asks the server whether it has the change.
+    /// Handles the result of statements that ended with a commit. If the answer was lost, asks the server whether it
+    /// has the change.
     pub(super) fn settled(&mut self, doing: &str, sent: Step<()>, mark: &Mark<'_>) -> Result<()> {
         match sent {
             Ok(()) => Ok(()),
@@ -48,7 +49,7 @@ impl PostgresStore {
         }
     }
 
-    /// Returns whether the server has the change, or `None` if the mark cannot tell. Takes the turn first: this
+    /// Returns true if the server has the change, or `None` if the mark cannot tell. Takes the turn first, which
     /// succeeds only after the earlier transaction has ended, even if the server has not yet noticed that its client is
     /// gone.
     fn look_again(&mut self, mark: &Mark<'_>) -> Result<Option<bool>> {
@@ -58,7 +59,8 @@ impl PostgresStore {
             let scope = Scope { ask: wire.ask(), project: self.project, machine: &self.machine };
             scope.ask.plainly(&begun).await?;
             let found = find(scope, mark).await?;
-            // If the server has yet to read what the lost connection sent without the lock, this makes it refuse that.
+            // The server may not have read yet what the lost connection sent. If that was sent without the lock, the
+            // changed counter makes the server refuse it.
             count_sign(scope).await?;
             scope.ask.plainly("COMMIT").await?;
             Ok(found)

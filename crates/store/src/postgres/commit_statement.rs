@@ -1,4 +1,4 @@
-//! The statement that stores a change of a session. Decides nothing.
+//! The statement that stores a change of a session. Makes no decision.
 
 use super::Scope;
 use super::append::Line;
@@ -12,26 +12,26 @@ pub(super) fn commit(scope: Scope<'_>) -> Sent<'_> {
     Box::pin(async move { scope.ask.plainly("COMMIT").await.map(|_| 0) })
 }
 
-/// New events of a session whose row exists, and the state after them.
+/// New events of a session whose row exists, and the state that results from them.
 pub(super) struct Growth<'f> {
     /// The session's number.
     pub(super) session: i64,
-    /// The last link of its chain after the change.
+    /// The last link of the session's chain after the change.
     pub(super) head: Option<Hash>,
-    /// The session's last event before these.
+    /// The version of the session before these events.
     pub(super) version: u64,
     pub(super) events: &'f [EventRow],
     pub(super) seals: &'f [Seal],
-    /// `None` leaves the stored one.
+    /// The new snapshot; `None` leaves the stored one.
     pub(super) snapshot: Option<&'f Snapshot>,
     pub(super) updated_at: Timestamp,
-    /// The project's last event before these.
+    /// The cursor of the project's last event before these events.
     pub(super) cursor: u64,
-    /// The project's last event after the change, if it moves the session to the front.
+    /// The cursor of the project's last event after the change, if the change moves the session to the front of lists.
     pub(super) turn: Option<u64>,
-    /// The highest number of a session after the change.
+    /// The highest session number in the project after the change.
     pub(super) numbers: i64,
-    /// The expected count of the project's signs, for a change whose turn has no lock.
+    /// The expected counter of signs, for a change in a turn without the lock.
     pub(super) signs: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! Stores histories from other replicas as they are: decides nothing and seals nothing anew.
+//! Stores histories from other replicas as they arrived: decides nothing, and seals nothing again.
 
 use super::append::{Known, Line, Mark, checked, free_number, known, refuse_second_active};
 use super::columns::{folded, hash, moment, nanoseconds, session_id, signed, unsigned, values};
@@ -21,7 +21,7 @@ impl PostgresStore {
         self.lock_now()?;
         let Some(turn) = &self.turn else { return Err(Error::Busy { waited: std::time::Duration::ZERO }) };
         let scope = self.scope();
-        let taken = self.wire.run("taking in a history", look(scope, arrived, turn))?;
+        let taken = self.wire.run("storing a received history", look(scope, arrived, turn))?;
         let sent = self.wire.wait(pipelined(taken.statements(scope, arrived)));
         let mark = match (arrived.histories.first(), taken.lines.first()) {
             (Some(history), Some((_, seals))) => {
@@ -30,7 +30,7 @@ impl PostgresStore {
             }
             _ => Mark::None,
         };
-        self.settled("taking in a history", sent.map(drop), &mark)?;
+        self.settled("storing a received history", sent.map(drop), &mark)?;
         self.turn = None;
         for (id, _) in &arrived.gone {
             self.local.forget(id)?;
@@ -39,7 +39,7 @@ impl PostgresStore {
     }
 }
 
-/// The rows to store: a line and seals for each history, and the numbers of sessions to remove.
+/// The rows to store: a line and seals for each history, and the numbers of the sessions to remove.
 struct Taken {
     lines: Vec<(Line, Vec<Seal>)>,
     gone: Vec<i64>,
@@ -112,7 +112,7 @@ impl Taken {
         for number in &self.gone {
             sent.extend(forget(scope, *number));
         }
-        // A history that was removed or shortened adds no event by which others notice it.
+        // Removing or shortening a history adds no event by which other processes would notice it.
         sent.push(count_sign(scope));
         sent.push(commit(scope));
         sent
@@ -183,7 +183,7 @@ fn keep_arrival<'f>(scope: Scope<'f>, number: i64, arrival: Option<&'f Arrival>)
     })
 }
 
-/// Removes all rows of a session, except its id in the rows of agents and keys.
+/// Removes all rows of a session. The rows of agents and keys keep the session's id.
 fn forget<'f>(scope: Scope<'f>, number: i64) -> Vec<Sent<'f>> {
     let of_session =
         OF_SESSION.iter().map(|table| format!("leftoff.{table} WHERE project=$1 AND session=$2"));

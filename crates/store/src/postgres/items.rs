@@ -1,4 +1,4 @@
-//! Items. Every query uses an index, so that the first ready item is found as fast among ten thousand as among ten.
+//! Items. Every query uses an index, so that finding the first ready item among ten thousand is as fast as among ten.
 
 use super::Scope;
 use super::columns::{at_most, folded, nanoseconds, timestamp, unreadable, values};
@@ -89,7 +89,7 @@ pub(super) fn remove_all<'f>(scope: Scope<'f>, session: i64) -> [Sent<'f>; 2] {
 
 /// Stores new or changed items of one session, any number of them in one statement.
 pub(super) fn keep<'f>(scope: Scope<'f>, session: i64, rows: &[&ItemRow]) -> Vec<Sent<'f>> {
-    // A statement may name each item only once: the last row of an item counts.
+    // A statement may name each item only once, so the last row of each item is used.
     let mut last: std::collections::BTreeMap<String, &ItemRow> = std::collections::BTreeMap::new();
     for row in rows {
         last.insert(folded(row.id.as_str()), row);
@@ -174,7 +174,7 @@ fn item_row(row: &Row, session: &SessionId) -> Step<ItemRow> {
             0 => ItemState::Ready,
             1 => ItemState::Waiting,
             2 => ItemState::Done,
-            other => return Err(unreadable(&format!("no state of an item: {other}"))),
+            other => return Err(unreadable(&format!("unknown state of an item: {other}"))),
         },
         status: row.try_get(6)?,
         holder: row.try_get(7)?,

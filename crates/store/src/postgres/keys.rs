@@ -1,4 +1,4 @@
-//! Keys under which a command's answer is stored, so that a repeated command counts once.
+//! Keys under which a command's answer is stored, so that repeating the command has no further effect.
 
 use super::Scope;
 use super::columns::{nanoseconds, values};
@@ -7,7 +7,7 @@ use crate::KeyRow;
 use crate::batch_rules::keys_expire_at;
 use model::id::SessionId;
 
-/// How many expired keys each new key removes: enough to keep up, and few enough to be fast.
+/// How many expired keys are removed for each new key: enough to keep up, and few enough to be fast.
 const KEYS_SWEPT: i64 = 8;
 
 pub(super) async fn is_used(scope: Scope<'_>, key: &KeyRow) -> Step<bool> {

@@ -1,4 +1,4 @@
-//! Lists and searches sessions. Nothing here writes.
+//! Lists and searches sessions. Writes nothing.
 
 use super::Scope;
 use super::columns::{SESSION, at_most, listed};
@@ -39,7 +39,7 @@ fn conditions(filter: &Filter, machine: &str) -> Conditions {
         conditions.all.push(format!("s.lifecycle IN({})", places.join(",")));
     }
     if let Some(worktree) = &filter.worktree {
-        // Another machine may have a worktree at the same path.
+        // Worktrees on different machines may have the same path.
         let (place, own) = (conditions.bind(worktree), conditions.bind(machine));
         conditions.all.push(format!("s.worktree={place} AND s.machine={own}"));
     }

@@ -1,5 +1,5 @@
-//! The journal of files that show sessions to other tools. It stays on this machine. A row is written before the change
-//! that it belongs to, and is valid once the server has that change.
+//! The journal of files that show sessions to other tools, stored on this machine only. A row is written before the
+//! change that it belongs to, and is valid once the server has that change.
 
 use super::open::failed;
 use crate::chain::Hash;
@@ -12,8 +12,8 @@ use std::time::Duration;
 
 const BUSY_WAIT: Duration = Duration::from_secs(2);
 
-/// `event` and `link` are those of the session's last event when the row was written. Two changes can get the same
-/// version, but never the same link.
+/// `event` and `link` are those of the session's last event when the row was written. Two different changes can have
+/// the same version, but never the same link.
 const TABLES: &str = "CREATE TABLE IF NOT EXISTS views(project TEXT NOT NULL,session TEXT NOT NULL,path TEXT NOT NULL,\
     event INTEGER NOT NULL,link BLOB NOT NULL,version INTEGER NOT NULL,hash TEXT NOT NULL,body BLOB NOT NULL,previous BLOB NOT NULL,\
     earlier TEXT NOT NULL,boot_id TEXT NOT NULL,confirmed INTEGER NOT NULL,put_hash TEXT,put_expected TEXT,put_this INTEGER NOT NULL,backup TEXT,\
@@ -26,7 +26,7 @@ pub(super) struct Intent<'b> {
     pub(super) link: Hash,
 }
 
-/// The journal. It is opened at its first use: a session without files never needs it.
+/// The journal, which is opened at its first use: a session without files never needs it.
 #[derive(Debug)]
 pub(super) struct Local {
     path: PathBuf,
@@ -39,7 +39,7 @@ impl Local {
         Self { path: folder.join("journal.db"), project: project.to_owned(), connection: OnceCell::new() }
     }
 
-    /// Returns `None` if nothing was ever written.
+    /// Opens the journal; returns `None` if nothing was ever written to it.
     fn existing(&self) -> Result<Option<&Connection>> {
         if self.connection.get().is_none() && !self.path.exists() {
             Ok(None)
@@ -54,7 +54,7 @@ impl Local {
         }
         if let Some(folder) = self.path.parent() {
             std::fs::create_dir_all(folder).map_err(|source| crate::Error::Io {
-                doing: format!("making {}", folder.display()),
+                doing: format!("creating {}", folder.display()),
                 source,
             })?;
         }
@@ -70,7 +70,7 @@ impl Local {
         Ok(self.connection.get_or_init(|| connection))
     }
 
-    /// Journal rows of a session's files, each with the event that makes it valid; the newest row of a file comes
+    /// The journal rows of a session's files, each with the event that makes it valid. The newest row of a file comes
     /// first.
     pub(super) fn views(&self, session: &SessionId) -> Result<Vec<(ViewRow, u64, Hash)>> {
         let Some(connection) = self.existing()? else { return Ok(Vec::new()) };
@@ -92,7 +92,7 @@ impl Local {
         }
         let connection = self.opened()?;
         let write = || {
-            // A transaction that reads first and writes later does not wait for another writer, but fails.
+            // A transaction that reads first and writes later would not wait for another writer, but fail.
             let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
             for intent in intents {
                 self.keep(&transaction, intent)?;
@@ -131,7 +131,8 @@ impl Local {
         statement.execute(values).map(drop)
     }
 
-    /// The write journal of the file's row so far: it describes the file, which has not changed yet.
+    /// The write journal of the file's current row, which the new row inherits: the journal describes the file, and the
+    /// file has not changed yet.
     fn inherited(&self, connection: &Connection, view: &ViewRow) -> rusqlite::Result<WriteJournal> {
         let sql = "SELECT put_hash,put_expected,backup FROM views WHERE project=?1 AND session=?2 AND path=?3 \
                    ORDER BY event DESC LIMIT 1";
@@ -193,7 +194,7 @@ impl Local {
         self.change(|transaction| rows.iter().try_for_each(|row| self.note(transaction, row)))
     }
 
-    /// In all rows of a file: which of them is valid depends on the server.
+    /// Updates all rows of a file, because only the server knows which of them is valid.
     fn note(&self, connection: &Connection, row: &ViewRow) -> rusqlite::Result<()> {
         let sql = "UPDATE views SET put_hash=?4,put_expected=?5,put_this=(?6 AND hash=?7 AND version=?8),backup=?9 \
                    WHERE project=?1 AND session=?2 AND path=?3";
@@ -213,7 +214,7 @@ impl Local {
         connection.execute(sql, values).map(drop)
     }
 
-    /// Sessions, of any worktree, that were the last to write this file in theirs.
+    /// The sessions, of any worktree, that were the last to write this file in their own worktree.
     pub(super) fn writers(&self, path: &str) -> Result<Vec<String>> {
         let Some(connection) = self.existing()? else { return Ok(Vec::new()) };
         let read = || {
@@ -226,7 +227,7 @@ impl Local {
         read().map_err(failed("reading", &self.path))
     }
 
-    /// Changes rows, all or none. Nothing is to be changed if nothing was ever written.
+    /// Changes rows, all or none. Does nothing if nothing was ever written to the journal.
     fn change(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> Result<()> {
         let Some(connection) = self.existing()? else { return Ok(()) };
         let write = || {

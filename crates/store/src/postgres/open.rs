@@ -1,4 +1,4 @@
-//! Opens a project's part of a server's store, and creates or upgrades the tables when asked to.
+//! Opens a project's part of a server's store. Creates or upgrades the tables if requested.
 
 use super::address::Address;
 use super::columns::{moment, values};
@@ -11,20 +11,20 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use tokio_postgres::error::SqlState;
 
-/// Batches of statements; the one at index n upgrades version n to n + 1. Never edit one after its release. Each must
-/// keep what the previous program uses, because both run side by side while a team upgrades.
+/// SQL scripts: the script at index n upgrades version n to n + 1. Never edit a script once it is released. An upgrade
+/// must keep everything that the previous program uses, because both run side by side while a team upgrades.
 pub(super) const MIGRATIONS: &[&str] = &[include_str!("schema.sql"), include_str!("functions.sql")];
 
-/// The oldest program that can use the tables of the newest version.
+/// The oldest schema version whose programs can still use the newest tables.
 const READABLE_BY: u32 = 1;
 
-/// The oldest tables that this program can read as they are.
+/// The oldest schema version that this program can read without an upgrade.
 const READS: u32 = 1;
 
-/// The oldest supported server.
+/// The oldest supported version of PostgreSQL.
 const OLDEST_SERVER: i32 = 150_000;
 
-/// "left" in ASCII: the number of the lock that a migration holds.
+/// The number of the lock that a migration holds: "left" in ASCII.
 const LOCK: i64 = 0x6c65_6674;
 
 /// Parameters for opening a server's store.
@@ -37,10 +37,10 @@ pub struct Opening<'a> {
     pub machine: &'a str,
     /// This machine's name.
     pub host: &'a str,
-    /// A folder for data that stays on this machine.
+    /// The folder for data that stays on this machine.
     pub local: &'a Path,
     pub access: Access,
-    /// The limit for all waits together, for a caller that cannot wait long.
+    /// The limit for all waits together, if the caller cannot wait for long.
     pub budget: Option<Duration>,
 }
 
@@ -83,7 +83,7 @@ pub(super) fn open(opening: &Opening<'_>) -> Result<PostgresStore> {
     })
 }
 
-/// The statements that create the newest version from nothing, for an administrator who wants to read them first.
+/// The statements that create all tables of the newest version, for an administrator who wants to read them first.
 pub fn schema(name: &str) -> String {
     let make = format!("BEGIN;\nCREATE SCHEMA IF NOT EXISTS {name};\n");
     let steps: String = MIGRATIONS.iter().map(|step| named(step, name).into_owned()).collect();
@@ -154,7 +154,7 @@ fn look(wire: &Wire, opening: &Opening<'_>) -> Result<Found> {
     }
 }
 
-/// Upgrades the tables. A lock admits one process at a time; the next one finds the work done.
+/// Upgrades the tables. A lock admits one process at a time, so that the next process finds the upgrade done.
 pub(super) fn migrate(wire: &Wire, migrations: &[&str]) -> Result<()> {
     let ask = wire.ask();
     let schema = wire.address.schema.clone();
@@ -184,7 +184,7 @@ pub(super) fn migrate(wire: &Wire, migrations: &[&str]) -> Result<()> {
     });
     done.map_err(|stop| {
         let is_of_rights = stop.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE);
-        match wire.failure("making the tables", stop) {
+        match wire.failure("creating the tables", stop) {
             Error::Denied { place, why } if is_of_rights => {
                 Error::Denied { place, why: format!("the tables cannot be created or upgraded: {why}") }
             }
@@ -199,12 +199,12 @@ fn refuse_old_server(rows: &[tokio_postgres::SimpleQueryRow]) -> Step<()> {
         return Ok(());
     }
     let why = format!("PostgreSQL 15 or newer is needed; this is {}", version / 10_000);
-    Err(Error::Engine { doing: "making the tables".to_owned(), why }.into())
+    Err(Error::Engine { doing: "creating the tables".to_owned(), why }.into())
 }
 
 fn make_project(wire: &Wire, project: &str) -> Result<()> {
     let ask = wire.ask();
-    wire.run("making the project", async {
+    wire.run("adding the project", async {
         ask.plainly("BEGIN").await?;
         let sql = "INSERT INTO leftoff.projects(id)VALUES($1)ON CONFLICT(id)DO NOTHING";
         ask.change(sql, values![project]).await?;
@@ -216,7 +216,7 @@ fn make_project(wire: &Wire, project: &str) -> Result<()> {
 
 fn name_machine(wire: &Wire, project: i32, opening: &Opening<'_>) -> Result<()> {
     let ask = wire.ask();
-    wire.run("naming this machine", async {
+    wire.run("registering this machine", async {
         let sql = "INSERT INTO leftoff.machines(project,machine,host)VALUES($1,$2,$3)\
                    ON CONFLICT(project,machine)DO UPDATE SET host=excluded.host";
         ask.change(sql, values![project, opening.machine, opening.host]).await.map(drop)
@@ -238,7 +238,7 @@ fn left_to_others(wire: &Wire) -> Error {
     }
 }
 
-/// Makes an error of the journal on this machine.
+/// Turns an error of the journal on this machine into a store error.
 pub(super) fn failed(doing: &'static str, path: &Path) -> impl Fn(rusqlite::Error) -> Error {
     move |error| Error::Engine { doing: format!("{doing} {}", path.display()), why: error.to_string() }
 }

@@ -1,4 +1,4 @@
-//! Look-ups by index. Nothing here writes.
+//! Lookups, each by an index. Writes nothing.
 
 use super::Scope;
 use super::answer_cache::Kept;
@@ -12,7 +12,7 @@ use crate::{Change, EventRow, KeyRow, Loaded, Snapshot};
 use jiff::Timestamp;
 use model::id::SessionId;
 
-/// The number of the session with exactly this id. The index ignores case; the comparison does not.
+/// The number of the session with exactly this id. The index ignores case, so the id is compared again.
 pub(super) const OF_ID: &str =
     "(SELECT number FROM leftoff.sessions WHERE project=$1 AND lower(id)=lower($2) AND id=$2)";
 
@@ -120,7 +120,7 @@ pub(super) async fn keys(scope: Scope<'_>) -> Step<Vec<KeyRow>> {
     scope.ask.rows(sql, values![scope.project]).await?.iter().map(key_row).collect()
 }
 
-/// Hashes of definitions and of contents.
+/// The hashes of all stored definitions and contents.
 pub(super) async fn hashes(scope: Scope<'_>) -> Step<(Vec<String>, Vec<String>)> {
     let definitions = "SELECT hash FROM leftoff.definitions WHERE project=$1 ORDER BY hash";
     let contents = "SELECT hash FROM leftoff.contents WHERE project=$1 ORDER BY hash";
@@ -167,7 +167,7 @@ pub(super) async fn cursor(scope: Scope<'_>) -> Step<u64> {
     Ok(found.unwrap_or_default().cast_unsigned())
 }
 
-/// A number that grows with every change in the project.
+/// A number that increases with every change in the project.
 pub(super) async fn change_counter(scope: Scope<'_>) -> Step<u64> {
     let sql = "SELECT p.cursor+coalesce((SELECT counter FROM leftoff.signs s WHERE s.project=p.project),0) \
                FROM leftoff.projects p WHERE p.project=$1";

@@ -1,4 +1,4 @@
-//! Replaces text in a history, to remove what must not be stored.
+//! Replaces text in a history, to remove text that must not be stored.
 
 use super::append::{Line, Mark, checked, known, refuse_second_active};
 use super::columns::{folded, note_of, signed, values};
@@ -21,13 +21,14 @@ impl PostgresStore {
         let scope = self.scope();
         self.wire.run("rewriting a session", write(scope, rewrite, answers, turn))?;
         let kept = self.wire.wait(async { scope.ask.plainly("COMMIT").await.map(drop) });
-        // Rewriting twice does no harm, so an unknown outcome need not be settled.
+        // Rewriting twice is harmless, so an unknown outcome need not be settled.
         self.settled("rewriting a session", kept, &Mark::None)?;
         self.turn = None;
         Ok(())
     }
 
-    /// Frees the space of replaced rows for reuse. The server's own log and backups are up to its administrator.
+    /// Frees the space of replaced rows for reuse. The server's own log and its backups are its administrator's
+    /// concern.
     pub(super) fn free_space(&mut self) -> Result<bool> {
         if self.turn.is_some() {
             return Ok(false);
@@ -84,7 +85,7 @@ async fn write(
     rewrite_answers(scope, answers).await
 }
 
-/// Rewrites stored answers one at a time: each can be as large as a session's view, and there may be many.
+/// Rewrites stored answers one at a time, because there may be many and each can be as large as the output of `show`.
 async fn rewrite_answers(scope: Scope<'_>, answers: &dyn Fn(&str) -> Option<String>) -> Step<()> {
     let mut last = String::new();
     let sql = "SELECT key,answer FROM leftoff.keys WHERE project=$1 AND key>$2 ORDER BY key LIMIT 1";

@@ -1,5 +1,5 @@
-//! Adds or updates the row of a session, except for what every change moves (`commit_statement.rs`). The caller has checked its
-//! version.
+//! Adds or updates the row of a session, except for the columns that every change sets (`commit_statement.rs`). The
+//! caller has checked the session's version.
 
 use super::Scope;
 use super::append::Line;
@@ -7,7 +7,7 @@ use super::columns::{nanoseconds, optional_plain, plain, values};
 use super::wire::Sent;
 use crate::SessionRow;
 
-/// The row as the server returns it: on this machine unless it names another, and without NUL characters.
+/// The row as the server will return it: on this machine unless it names another, and without NUL characters.
 pub(super) fn as_stored(row: &SessionRow, machine: &str) -> SessionRow {
     SessionRow {
         worktree: plain(&row.worktree),
@@ -23,7 +23,7 @@ pub(super) fn as_stored(row: &SessionRow, machine: &str) -> SessionRow {
     }
 }
 
-/// True if a change moves nothing but the version and the time of the last change.
+/// True if two rows of a session differ only in the version and the time of the last change.
 pub(super) fn is_same(before: &SessionRow, after: &SessionRow) -> bool {
     let SessionRow { updated_at, version, .. } = *after;
     SessionRow { updated_at, version, ..before.clone() } == *after

@@ -1,4 +1,4 @@
-//! TLS for the connection to a server. Decides only whether to trust a certificate.
+//! TLS for the connection to a server. Decides nothing but whether to trust a certificate.
 
 use super::address::{Roots, Trust};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -36,22 +36,22 @@ impl Tls {
     }
 }
 
-/// Says in plain words why a certificate was refused, or `None` for another error.
+/// Says in plain words why a certificate was refused; `None` for any other error.
 pub(super) fn refusal(error: &io::Error) -> Option<String> {
     let error = error.get_ref()?.downcast_ref::<rustls::Error>()?;
     let rustls::Error::InvalidCertificate(problem) = error else { return None };
     Some(match problem {
         CertificateError::UnknownIssuer => {
-            "its certificate is not signed by a root that counts here; sslrootcert names the file of roots"
+            "its certificate is not signed by a root certificate that is trusted here; the URL's sslrootcert names a file of trusted root certificates"
                 .to_owned()
         }
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-            "its certificate is for another host, and sslmode=verify-full accepts only this one".to_owned()
+            "its certificate is for another host than the URL names, which sslmode=verify-full refuses".to_owned()
         }
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
             "its certificate has expired".to_owned()
         }
-        other => format!("its certificate is refused: {other}"),
+        other => format!("its certificate is not valid: {other}"),
     })
 }
 
@@ -62,7 +62,7 @@ fn certificates(roots: &Roots) -> io::Result<Vec<CertificateDer<'static>>> {
             pem::Error::Io(error) => error.to_string(),
             other => other.to_string(),
         };
-        io::Error::other(format!("its roots cannot be read from {}: {why}", file.display()))
+        io::Error::other(format!("the root certificates cannot be read from {}: {why}", file.display()))
     };
     let found = CertificateDer::pem_file_iter(file).map_err(unreadable)?;
     let found: Vec<_> = found.collect::<Result<_, _>>().map_err(unreadable)?;
@@ -72,8 +72,8 @@ fn certificates(roots: &Roots) -> io::Result<Vec<CertificateDer<'static>>> {
     Ok(found)
 }
 
-/// Accepts a certificate that a root signed, or that is one of the roots itself: a server with a certificate that it
-/// signed itself, whose copy the clients have, as PostgreSQL's manual sets one up.
+/// Accepts a certificate that a root certificate signed, or that is one of the root certificates itself. The latter is
+/// the setup in PostgreSQL's manual: the server signs its own certificate, and clients have a copy of it.
 #[derive(Debug)]
 struct Verified {
     by_roots: Arc<WebPkiServerVerifier>,
@@ -108,7 +108,7 @@ impl ServerCertVerifier for Verified {
             }
             return Ok(ServerCertVerified::assertion());
         }
-        // The host is checked last: everything else holds if only that is wrong.
+        // The host is checked last, so if only the host is wrong, everything else is right.
         match self.by_roots.verify_server_cert(certificate, between, host, revocations, now) {
             Err(rustls::Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },

@@ -1,4 +1,4 @@
-//! The turn to write: a lock on the project's row until the commit. Presence and activity lock a row of their own.
+//! The turn to write: a lock on the project's row until the commit. Presence and activity lock a different row.
 
 use super::answer_cache::{Answers, Counters};
 use super::append::Plan;
@@ -10,19 +10,21 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The server ends a transaction that holds the turn and is silent for this long: its client was cut off.
+/// The server ends a transaction that holds the turn without sending anything for this long, because its client is
+/// probably gone.
 const LONGEST_SILENCE: &str = "15s";
 /// The server ends a statement that runs this much longer than its client waits for the turn.
 const STATEMENT_MILLISECONDS: u128 = 15_000;
 
-/// This process's turn to write: an open transaction that holds the project's row.
+/// This process's turn to write: an open transaction.
 #[derive(Debug)]
 pub(super) struct Turn {
     pub(super) counters: Counters,
     pub(super) lock: Lock,
-    /// Something was written that must be committed when the turn ends.
+    /// True if something was written that must be committed when the turn ends.
     pub(super) is_written: bool,
-    /// Nobody else changes the project meanwhile, so each question is asked once.
+    /// The answers read within this turn. Nobody else changes the project during the turn, so that each question is
+    /// asked only once.
     pub(super) seen: RefCell<Answers>,
 }
 
@@ -30,16 +32,17 @@ pub(super) struct Turn {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lock {
     Held,
-    /// Not taken: nobody else wrote lately, so this turn believes the counters at the end of the last one, and the change
-    /// itself checks them. That saves a round trip. The change waits this long for whoever holds the lock then.
+    /// Not taken, which saves a round trip: nobody else wrote recently, so this turn assumes that the counters have not
+    /// changed since the last turn. The change itself checks the counters, after waiting at most this long for the
+    /// lock.
     Later(Duration),
 }
 
-/// After somebody else's change, so many turns take the lock at once.
+/// How many turns take the lock when they start, after somebody else has changed the project.
 const LOCKED_TURNS: u32 = 16;
 
-/// Statements that begin a transaction and lock this project's row. Settings are made for the transaction only, because
-/// a pooler may give the connection to another client after it.
+/// The statements that start a transaction and lock this project's row. Settings apply to the transaction only, because
+/// a pooler may then give the connection to another client.
 pub(super) fn begin(project: i32, patience: Duration, must_sync: bool) -> String {
     format!("{}SELECT * FROM leftoff.take({project})", begin_unlocked(patience, must_sync))
 }
@@ -84,7 +87,7 @@ impl PostgresStore {
         Ok(())
     }
 
-    /// Takes the lock in a turn that was begun without it. Fails if somebody else has changed the project since.
+    /// Takes the lock in a turn that started without it. Fails if somebody else has changed the project since.
     pub(super) fn lock_now(&mut self) -> Result<()> {
         let Some(Turn { counters, lock: Lock::Later(patience), .. }) = self.turn else { return Ok(()) };
         let (found, _) = self.lock(patience)?;
@@ -98,14 +101,14 @@ impl PostgresStore {
         Err(self.was_overtaken())
     }
 
-    /// Somebody else changed what this turn has read.
+    /// The error for a turn whose answers are outdated because somebody else changed the project. Ends the turn.
     pub(super) fn was_overtaken(&mut self) -> Error {
         self.locked_turns = LOCKED_TURNS;
         self.remembered = None;
         Error::Overtaken
     }
 
-    /// Asks the server whether a turn without the lock is still right.
+    /// Asks the server whether the answers of a turn without the lock are still valid.
     pub(super) fn is_current(&mut self) -> Result<bool> {
         let Some(Turn { counters, lock: Lock::Later(_), .. }) = self.turn else { return Ok(true) };
         let scope = self.scope();
@@ -125,7 +128,8 @@ impl PostgresStore {
         Ok(is_current)
     }
 
-    /// Begins a transaction that holds the lock. Returns what the counters say then, and what is known of that state.
+    /// Starts a transaction that holds the lock. Returns the current counters, and the remembered answers if they are
+    /// still valid.
     fn lock(&mut self, patience: Duration) -> Result<(Counters, Answers)> {
         let sql = begin(self.project, patience, self.must_sync);
         let ask = self.wire.ask();
@@ -149,7 +153,7 @@ impl PostgresStore {
         Ok((counters, seen.unwrap_or_default()))
     }
 
-    /// The batch is stored and the turn over. The next turn need not ask for what this one has seen and stored.
+    /// Ends the turn after its batch was stored. The next turn can use what this turn has read and stored.
     pub(super) fn remember(&mut self, batch: &Batch, plan: &Plan) {
         let Some(turn) = self.turn.take().filter(|turn| !turn.is_written) else { return };
         let events: usize = batch.streams.iter().map(|stream| stream.events.len()).sum();
@@ -161,7 +165,7 @@ impl PostgresStore {
         self.remembered = Some((counters, turn.seen.into_inner().after(batch, plan, &self.machine)));
     }
 
-    /// Asks the server, unless this turn has the answer already.
+    /// Returns the answer that this turn already has, or else asks the server.
     pub(super) fn once_a_turn<K: Ord, T: Clone>(
         &self,
         of: impl Fn(&mut Answers) -> &mut BTreeMap<K, T>,
@@ -198,7 +202,7 @@ impl PostgresStore {
         }
     }
 
-    /// Writes something beside the log, which a crash may lose. Within a turn, it is committed with the turn.
+    /// Writes something beside the log that may be lost in a crash. Within a turn, it is committed with the turn.
     pub(super) fn beside<T>(
         &mut self,
         doing: &str,
@@ -225,7 +229,7 @@ impl PostgresStore {
         });
         match done {
             Ok(done) => {
-                // Its counters are no longer true.
+                // The remembered counters are outdated.
                 self.remembered = None;
                 if let Some(turn) = &mut self.turn {
                     turn.is_written = true;
@@ -245,7 +249,8 @@ impl PostgresStore {
     }
 }
 
-/// Comes first in every write beside the log: writers queue for this row, and so cannot deadlock on later ones.
+/// Increases the counter of signs, as the first statement of every write beside the log: writers queue for this row,
+/// and therefore cannot deadlock on later ones.
 pub(super) fn count_sign(scope: Scope<'_>) -> Sent<'_> {
     let sql = "UPDATE leftoff.signs SET counter=counter+1 WHERE project=$1";
     Box::pin(async move { scope.ask.change(sql, values![scope.project]).await })

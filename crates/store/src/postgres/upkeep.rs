@@ -19,7 +19,7 @@ pub(super) async fn describe(scope: Scope<'_>, schema: &str, place: &str) -> Ste
     for (column, name) in [(6, "fsync"), (7, "full_page_writes")] {
         if row.try_get::<_, &str>(column)? == "off" {
             warnings.push(format!(
-                "the server runs with {name}=off: a power cut can lose or damage what it acknowledged"
+                "the server runs with {name}=off: a power cut can lose or damage acknowledged changes"
             ));
         }
     }
@@ -36,7 +36,7 @@ pub(super) async fn describe(scope: Scope<'_>, schema: &str, place: &str) -> Ste
     })
 }
 
-/// Checks the project's rows. Each finding is one line.
+/// Checks the project's rows. Returns one line for each finding.
 pub(super) async fn check(scope: Scope<'_>) -> Step<Vec<String>> {
     let mut findings = Vec::new();
     for (what, sql) in SUSPICIONS {
@@ -47,12 +47,12 @@ pub(super) async fn check(scope: Scope<'_>) -> Step<Vec<String>> {
     let sql = "SELECT p.cursor-coalesce((SELECT max(cursor) FROM leftoff.events e WHERE e.project=p.project),0) \
                FROM leftoff.projects p WHERE p.project=$1";
     if first::<i64>(&scope.ask.rows(sql, values![scope.project]).await?)?.is_some_and(|ahead| ahead < 0) {
-        findings.push("the project's counter is behind its newest event".to_owned());
+        findings.push("the project's counter is lower than the number of its newest event".to_owned());
     }
     Ok(findings)
 }
 
-/// Faults, each with a query for the sessions that have it.
+/// Defects, each with a query for the sessions that have it.
 const SUSPICIONS: &[(&str, &str)] = &[
     (
         "its row does not match its last event",
@@ -65,7 +65,7 @@ const SUSPICIONS: &[(&str, &str)] = &[
          WHERE s.project=$1 GROUP BY s.id HAVING min(e.version)<>1 OR count(*)<>max(e.version)",
     ),
     (
-        "its snapshot is ahead of it",
+        "its snapshot is newer than its last event",
         "SELECT s.id FROM leftoff.sessions s JOIN leftoff.snapshots p ON p.project=s.project AND p.session=s.number \
          WHERE s.project=$1 AND p.version>s.version",
     ),

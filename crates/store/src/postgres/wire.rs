@@ -1,5 +1,4 @@
-//! One connection to a server, with blocking calls. Limits every wait, and turns the server's errors into those of the
-//! store.
+//! A connection to a server, with blocking calls. Limits every wait, and turns the server's errors into store errors.
 
 use super::address::Address;
 use super::tls::{Tls, refusal};
@@ -37,7 +36,7 @@ impl From<Error> for Stop {
 }
 
 impl Stop {
-    /// The server's code for the error.
+    /// The server's code of the error.
     pub(super) fn code(&self) -> Option<&SqlState> {
         match self {
             Self::Failed(error) => error.code(),
@@ -50,12 +49,12 @@ impl Stop {
         self.code() == Some(&SqlState::T_R_SERIALIZATION_FAILURE)
     }
 
-    /// True if it is unknown what the server did.
+    /// True if it is unknown whether the server executed the statement.
     pub(super) fn is_unanswered(&self) -> bool {
         match self {
             Self::Refused(_) => false,
             Self::TimedOut => true,
-            // A server that closes a connection may have committed before.
+            // A server that closes a connection may have committed the transaction before.
             Self::Failed(error) => error.code().is_none_or(|code| code.code().starts_with("57P")),
         }
     }
@@ -63,14 +62,14 @@ impl Stop {
 
 pub(super) type Step<T> = std::result::Result<T, Stop>;
 
-/// The longest wait for the server.
+/// How long to wait for the server.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Limit {
     Each(Duration),
     Until(Instant),
 }
 
-/// Far longer than any statement takes: after this, the server counts as gone.
+/// The usual limit for each wait, far longer than any statement takes. After this time, the server counts as lost.
 pub(super) const PATIENT: Limit = Limit::Each(Duration::from_secs(30));
 
 impl Limit {
@@ -83,7 +82,7 @@ impl Limit {
 }
 
 pub(super) struct Wire {
-    /// Shut down separately on drop, which may happen inside another runtime.
+    /// Shut down separately on drop, because a store may be dropped inside another runtime.
     runtime: Option<Runtime>,
     client: Client,
     pub(super) address: Address,
@@ -155,7 +154,7 @@ async fn within<T>(limit: Limit, work: impl Future<Output = Step<T>>) -> Step<T>
     tokio::time::timeout(limit.left(), work).await.unwrap_or(Err(Stop::TimedOut))
 }
 
-/// Runs statements. They name the schema `leftoff`, which is replaced by the name of the installation's schema.
+/// Runs statements. In a statement, the schema is called `leftoff`, which is replaced by the name of the real schema.
 #[derive(Clone, Copy)]
 pub(super) struct Ask<'a> {
     client: &'a Client,
@@ -177,7 +176,7 @@ impl Ask<'_> {
         Ok(self.client.execute_typed(&named(sql, self.schema), values).await?)
     }
 
-    /// Runs statements without values in one message. Returns the rows as text.
+    /// Runs statements without values in one message. Returns all values as text.
     pub(super) async fn plainly(self, sql: &str) -> Step<Vec<tokio_postgres::SimpleQueryRow>> {
         let answers = self.client.simple_query(&named(sql, self.schema)).await?;
         Ok(answers
@@ -200,7 +199,7 @@ pub(super) fn named<'s>(sql: &'s str, schema: &str) -> Cow<'s, str> {
 
 pub(super) type Sent<'f> = Pin<Box<dyn Future<Output = Step<u64>> + 'f>>;
 
-/// Sends statements without waiting for each answer. If any fail, returns the first error.
+/// Sends statements without waiting for each answer. If any statements fail, returns the first error.
 pub(super) async fn pipelined(mut statements: Vec<Sent<'_>>) -> Step<Vec<u64>> {
     let mut answers: Vec<Option<Step<u64>>> = statements.iter().map(|_| None).collect();
     std::future::poll_fn(|context| {
@@ -262,7 +261,7 @@ fn is_of_connection(code: &SqlState) -> bool {
     code.starts_with("57P") || code.starts_with("08") || code.starts_with("53") || code.starts_with("25P")
 }
 
-/// The message of the innermost error, without the context that each layer adds.
+/// The message of the innermost error, without the words that each layer adds.
 fn innermost(error: &tokio_postgres::Error) -> String {
     let mut inner: &dyn std::error::Error = error;
     while let Some(source) = inner.source() {

@@ -9,17 +9,18 @@ use model::id::SessionId;
 use rusqlite::types::Type;
 use rusqlite::{Connection, Error, OptionalExtension, Result, Row, Transaction, TransactionBehavior, params};
 
-/// Durable enough for data that may be lost in a crash. A rollback journal keeps its setting: there, an
-/// unsynced commit can damage the database.
+/// The setting for data that may be lost in a crash. Not used with a rollback journal, because there a commit without
+/// sync can damage the database.
 const WITHOUT_SYNC: &str = "PRAGMA synchronous=NORMAL";
 const AS_BEFORE: &str = "PRAGMA synchronous=EXTRA";
 
-/// Entries for unknown sessions are ignored.
+/// Records activity of a session. Entries for an unknown session are ignored.
 pub(super) fn record(connection: &Connection, session: &SessionId, rows: &[ActivityRow]) -> Result<()> {
     without_sync(connection, |transaction| record_all(transaction, session, rows))
 }
 
-/// True if it was new, and decided on the current state.
+/// Records a trace. Returns false if the trace's key was used before, or if the agent's memory is not what the trace
+/// expects.
 pub(super) fn trace(connection: &Connection, trace: &Trace) -> Result<bool> {
     without_sync(connection, |transaction| {
         if !agents::is_as_expected(transaction, trace)? {
@@ -39,7 +40,7 @@ pub(super) fn trace(connection: &Connection, trace: &Trace) -> Result<bool> {
     })
 }
 
-/// Runs one transaction whose data may be lost in a crash.
+/// Runs a transaction whose data may be lost in a crash.
 pub(super) fn without_sync<T>(
     connection: &Connection,
     work: impl FnOnce(&Connection) -> Result<T>,
@@ -76,7 +77,7 @@ pub(super) fn newest(connection: &Connection, session: &SessionId, limit: usize)
     rows.collect()
 }
 
-/// Replaces all activity of the session.
+/// Replaces all activity of a session.
 pub(super) fn replace(connection: &Connection, number: i64, rows: &[ActivityRow]) -> Result<()> {
     connection.prepare_cached("DELETE FROM activity WHERE session=?1")?.execute([number])?;
     rows.iter().try_for_each(|row| keep(connection, number, row))
@@ -96,7 +97,7 @@ fn record_all(connection: &Connection, session: &SessionId, rows: &[ActivityRow]
     forget.execute(params![number, at_most(Some(KEPT_ACTIVITIES))]).map(drop)
 }
 
-/// Keeps the newest time, in whichever order entries arrive.
+/// Adds an entry, or updates the stored one. The stored time is the later one, whichever arrives first.
 fn keep(connection: &Connection, number: i64, row: &ActivityRow) -> Result<()> {
     let mut statement = connection.prepare_cached(
         "INSERT INTO activity(session,kind,what,detail,at,count)VALUES(?1,?2,?3,?4,?5,?6)\
@@ -110,7 +111,7 @@ fn keep(connection: &Connection, number: i64, row: &ActivityRow) -> Result<()> {
 fn activity_row(row: &Row<'_>) -> Result<ActivityRow> {
     let kind = row.get_ref(0)?.as_str()?;
     let kind = ActivityKind::parse(kind).ok_or_else(|| {
-        Error::FromSqlConversionFailure(0, Type::Text, format!("no kind of activity: {kind}").into())
+        Error::FromSqlConversionFailure(0, Type::Text, format!("unknown kind of activity: {kind}").into())
     })?;
     Ok(ActivityRow { kind, what: row.get(1)?, detail: row.get(2)?, at: moment(row, 3)?, count: row.get(4)? })
 }

@@ -1,4 +1,4 @@
-//! Agent sessions seen here, and their bindings. Never decides who is alive.
+//! The agent sessions that were seen, and their bindings. Never decides whether an agent is alive.
 
 use super::activity::without_sync;
 use super::columns::{Moment, moment, optional_session_id};
@@ -22,7 +22,7 @@ pub(super) fn one(connection: &Connection, agent: &str, agent_session: &str) -> 
     connection.prepare_cached(&sql)?.query_row([agent, agent_session], agent_row).optional()
 }
 
-/// Keeps the first sighting, and the binding unless the row replaces it.
+/// Adds or updates an agent. The time of its first sighting stays, and so does its binding unless the row has one.
 pub(super) fn see(connection: &Connection, row: &AgentRow) -> Result<()> {
     let sql = format!(
         "INSERT INTO agents({AGENT})VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)\
@@ -44,7 +44,7 @@ pub(super) fn see(connection: &Connection, row: &AgentRow) -> Result<()> {
         row.session.as_ref().map(model::id::SessionId::as_str),
         row.memory,
     ];
-    // Presence is meaningless after a power cut, so it needs no sync.
+    // No sync: after a power cut, no agent is present any more.
     without_sync(connection, |transaction| transaction.prepare_cached(&sql)?.execute(values).map(drop))
 }
 
@@ -59,7 +59,8 @@ pub(super) fn forget(connection: &Connection, gone: &[(String, String)]) -> Resu
     })
 }
 
-/// True if the session of the binding exists. An agent that was never seen gets a row without a process.
+/// Binds an agent to a session; returns false if the session does not exist. An agent that was never seen gets a row
+/// without a process.
 pub(super) fn bind(connection: &Connection, binding: &Binding) -> Result<bool> {
     let sql = format!(
         "INSERT INTO agents({AGENT})SELECT ?1,?2,'',0,0,'',worktree,NULL,updated_at,updated_at,id,NULL \
@@ -69,14 +70,14 @@ pub(super) fn bind(connection: &Connection, binding: &Binding) -> Result<bool> {
     Ok(connection.prepare_cached(&sql)?.execute(values)? == 1)
 }
 
-/// True if the stored state of an agent is the one on which a trace was decided.
+/// True if the agent's stored memory is what the trace expects, or if the trace expects nothing.
 pub(super) fn is_as_expected(connection: &Connection, trace: &Trace) -> Result<bool> {
     let Some(expected) = &trace.expects else { return Ok(true) };
     let sql = "SELECT 1 FROM agents WHERE agent=?1 AND agent_session=?2 AND coalesce(memory,'')=?3";
     connection.prepare_cached(sql)?.exists([&trace.agent, &trace.agent_session, expected])
 }
 
-/// An agent that was never seen stays unknown.
+/// Updates an agent's last sighting and memory. Does nothing if the agent was never seen.
 pub(super) fn touch(connection: &Connection, trace: &Trace) -> Result<()> {
     let sql = "UPDATE agents SET last_seen=?3,memory=coalesce(?4,memory)WHERE agent=?1 AND agent_session=?2";
     let values = params![trace.agent, trace.agent_session, Moment(trace.at), trace.memory];

@@ -11,23 +11,23 @@ use model::id::SessionId;
 use rusqlite::{Connection, ErrorCode, params};
 use std::collections::BTreeMap;
 
-/// How many expired keys one new key removes: enough to keep up, too few to notice.
+/// How many expired keys are removed for each new key: enough to keep up, and few enough to be fast.
 const KEYS_SWEPT: i64 = 8;
 
 impl SqliteStore {
-    /// Returns the cursor of the newest event.
+    /// Stores a batch. Returns the cursor of the newest event.
     pub(super) fn append_in_turn(&mut self, batch: &Batch) -> Result<u64> {
         check_shape(batch)?;
-        let transaction = Change::begin(&self.connection).map_err(self.fail("beginning a change"))?;
+        let transaction = Change::begin(&self.connection).map_err(self.fail("starting a transaction"))?;
         let newest = match write(&self.connection, batch) {
             Ok(newest) => newest,
             Err(Stop::Refused(error)) => return Err(error),
-            Err(Stop::Failed(error)) => return Err(self.fail("keeping a change")(error)),
+            Err(Stop::Failed(error)) => return Err(self.fail("saving a change")(error)),
         };
         match transaction.commit() {
             Ok(()) => Ok(newest),
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
-                Err(self.fail("keeping a change")(error))
+                Err(self.fail("saving a change")(error))
             }
             Err(error) => self.after_failed_commit(batch, &error).map(|()| newest),
         }
@@ -103,7 +103,7 @@ fn write(connection: &Connection, batch: &Batch) -> Step<u64> {
     for binding in &batch.bindings {
         if !agents::bind(connection, binding)? {
             return Ok(malformed(format!(
-                "it binds an agent to session {}, which does not exist",
+                "the batch binds an agent to session {}, which does not exist",
                 binding.session
             ))?);
         }
@@ -111,7 +111,7 @@ fn write(connection: &Connection, batch: &Batch) -> Step<u64> {
     keep_items(connection, batch)?;
     for view in &batch.views {
         if !views::keep(connection, view)? {
-            let why = format!("it has a file of session {}, which does not exist", view.session);
+            let why = format!("the batch has a file of session {}, which does not exist", view.session);
             return Ok(malformed(why)?);
         }
     }
@@ -122,7 +122,7 @@ fn keep_items(connection: &Connection, batch: &Batch) -> Step<()> {
     let of = |session: &SessionId| -> Step<i64> {
         match items::session_number(connection, session)? {
             Some(number) => Ok(number),
-            None => Ok(malformed(format!("it has items of session {session}, which does not exist"))?),
+            None => Ok(malformed(format!("the batch has items of session {session}, which does not exist"))?),
         }
     };
     for replaced in &batch.replace_items {
@@ -148,7 +148,7 @@ pub(super) fn keep_stream(connection: &Connection, stream: &StreamAppend) -> Ste
     Ok(line.number)
 }
 
-/// `cursor` is the cursor of the newest event before these.
+/// Stores the events, seals and snapshot of a session. `cursor` is the cursor of the newest event before these.
 fn keep_history(
     connection: &Connection,
     line: Line,
@@ -171,7 +171,8 @@ fn keep_history(
     Ok(())
 }
 
-/// The session's first change since chains exist: seals its older events as they stand.
+/// Seals the older events of a session whose first change since chains exist this is, with the content that they have
+/// now.
 fn chain_older(connection: &Connection, session: i64) -> Step<Option<Hash>> {
     let events = chain::older_events(connection, session)?;
     let seals = chain::seal_older(&events)?;
@@ -179,12 +180,13 @@ fn chain_older(connection: &Connection, session: i64) -> Step<Option<Hash>> {
     Ok(seals.last().map(|seal| seal.link))
 }
 
-/// Comes first: a repeated command must learn that its key was used, rather than see a conflict.
+/// Stores the key of the batch. Called first, so that a repeated command learns that its key was used, rather than that
+/// there is a conflict.
 fn keep_key(connection: &Connection, key: &KeyRow) -> Step<()> {
     if is_new_key(connection, key)? { Ok(()) } else { Err(Error::KeyTaken.into()) }
 }
 
-/// Stores a key, unless it is taken.
+/// Stores a key; returns false if the key was used before.
 pub(super) fn is_new_key(connection: &Connection, key: &KeyRow) -> rusqlite::Result<bool> {
     let expired = Moment(keys_expire_at(key.at));
     let mut used = connection.prepare_cached("SELECT 1 FROM keys WHERE key=?1 AND at>?2")?;
@@ -203,8 +205,8 @@ pub(super) fn is_new_key(connection: &Connection, key: &KeyRow) -> rusqlite::Res
     Ok(true)
 }
 
-/// Returns the sessions' numbers in the order of the streams. Sessions that leave a worktree's active place
-/// go first, so that another stream of the batch can take it.
+/// Stores the rows of sessions; returns their numbers in the order of the streams. Sessions that are no longer active
+/// are stored first, so that another session of the batch can become active in their worktree.
 fn keep_lines(connection: &Connection, batch: &Batch, turn: u64) -> Step<Vec<Line>> {
     let streams = &batch.streams;
     let mut lines = vec![Line::default(); streams.len()];
@@ -264,9 +266,9 @@ pub(super) fn keep_snapshot(
     statement.execute(params![session, snapshot.fold_version, signed(snapshot.version), body, sum]).map(drop)
 }
 
-/// Pads with white space to the next full kilobyte. SQLite overwrites a row in place while its size stays the
-/// same, and writes only pages that differ; a different size frees and reallocates overflow pages, which
-/// costs two more pages of bookkeeping.
+/// Pads the text with white space to a full kibibyte. SQLite overwrites a row in place while its size stays the same,
+/// and writes only pages that differ. A different size frees and reallocates overflow pages, which costs two more pages
+/// of bookkeeping.
 fn padded(body: &str) -> String {
     const STEP: usize = 1024;
     let length = body.len().next_multiple_of(STEP);

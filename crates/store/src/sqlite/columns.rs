@@ -1,4 +1,4 @@
-//! Conversion between our values and SQLite columns. Runs no statement.
+//! Conversion between Rust values and SQLite columns. Runs no statements.
 
 use crate::{CommandMark, EventRow, Listed, SessionRow};
 use jiff::Timestamp;
@@ -6,11 +6,11 @@ use model::id::SessionId;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Type, ValueRef};
 use rusqlite::{Error, Result, Row};
 
-/// A session's columns, in the order that `listed` reads them.
+/// A session's columns, in the order in which `listed` reads them.
 pub(super) const SESSION: &str = "s.number,s.id,s.worktree,s.layout,s.workflow,s.title,s.goal,s.target,s.lifecycle,\
     s.parallel,s.phase,s.phases_done,s.phases_total,s.created_at,s.updated_at,s.version,s.machine,s.exclusive";
 
-/// The number of columns in `SESSION`: columns of a join follow.
+/// The number of columns in `SESSION`. The columns of a join follow them.
 pub(super) const AFTER_SESSION: usize = 18;
 
 /// A time as whole nanoseconds since 1970.
@@ -58,7 +58,7 @@ pub(super) fn listed(row: &Row<'_>) -> Result<Listed> {
     })
 }
 
-/// Reads `version, at, actor, kind, body, command, ordinal`, starting at this column.
+/// Reads `version, at, actor, kind, body, command, ordinal`, starting at column `first`.
 pub(super) fn event(row: &Row<'_>, first: usize) -> Result<EventRow> {
     let name: Option<String> = row.get(first + 5)?;
     let ordinal: Option<u64> = row.get(first + 6)?;

@@ -8,29 +8,29 @@ use super::{SqliteStore, upkeep};
 use crate::{Batch, Error, Result};
 use rusqlite::{Connection, ErrorCode, ffi, params};
 
-/// The state of a batch, found by reading the database again.
+/// Says if a batch is stored, as found by reading the database again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Trace {
     There,
     NotThere,
-    /// The batch has nothing by which it could be recognised.
+    /// Unknown, because the batch contains nothing by which it could be recognised.
     CannotTell,
 }
 
 impl SqliteStore {
-    /// An error on commit does not prove that nothing was committed.
+    /// Decides whether a batch was stored if its commit reported an error, which does not prove that it was not.
     pub(super) fn after_failed_commit(&mut self, batch: &Batch, error: &rusqlite::Error) -> Result<()> {
         let unknown = |why: &dyn std::fmt::Display| Error::Unknown { why: format!("{error}; then {why}") };
         let connection = connect_to_write(&self.path, self.busy_wait).map_err(|later| unknown(&later))?;
         let trace = trace(&connection, batch).map_err(|later| unknown(&later))?;
-        // Moves committed data into the database itself, and drops uncommitted data from the log, from which
-        // a crash could restore it.
+        // Moves committed data from the log into the database, and removes uncommitted data from the log, so that a
+        // crash cannot restore it.
         let settled = upkeep::empty_log(&connection).unwrap_or(false);
         self.connection = connection;
         self.writes = 0;
         match (trace, settled || !is_of_syncing(error)) {
             (Trace::There, true) => Ok(()),
-            (Trace::NotThere, true) => Err(failure(&self.path, "keeping a change", error)),
+            (Trace::NotThere, true) => Err(failure(&self.path, "saving a change", error)),
             (Trace::CannotTell, _) | (_, false) => {
                 Err(unknown(&"reading the database again did not settle it"))
             }
@@ -38,7 +38,7 @@ impl SqliteStore {
     }
 }
 
-/// A batch is recognised by its first event, or by its key.
+/// Looks for a batch by its first event or by its key.
 pub(super) fn trace(connection: &Connection, batch: &Batch) -> rusqlite::Result<Trace> {
     let found =
         if let Some((stream, event)) = batch.streams.first().and_then(|s| Some((s, s.events.first()?))) {
@@ -58,7 +58,8 @@ pub(super) fn trace(connection: &Connection, batch: &Batch) -> rusqlite::Result<
     Ok(if found { Trace::There } else { Trace::NotThere })
 }
 
-/// After a failed sync, visible data may be gone after a power cut, and invisible data may be back.
+/// True for a failed sync. After a failed sync, visible data may be missing after a power cut, and invisible data may
+/// be restored.
 fn is_of_syncing(error: &rusqlite::Error) -> bool {
     error.sqlite_error().is_some_and(|found| {
         found.code == ErrorCode::SystemIoFailure

@@ -1,4 +1,4 @@
-//! Creates a new database, completely or not at all. Never touches one that has content.
+//! Creates a new database, completely or not at all. Never changes a file that has content.
 
 use super::PATIENCE;
 use super::failure::{failure, folder_of};
@@ -12,10 +12,14 @@ use std::fs::{DirBuilder, File, OpenOptions};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// Several processes may arrive here at once: the first creates it, the others find it.
+/// Creates a database, unless another process creates it first.
 pub(super) fn create(path: &Path) -> Result<()> {
     let folder = folder_of(path);
-    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(io(path, "making the folder of"))?;
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+        .map_err(io(path, "creating the folder of"))?;
     let _turn = Turn::take(&beside(path, ".lock"), path, PATIENCE)?;
     if look(path)? == Found::Something {
         return Ok(());
@@ -23,7 +27,8 @@ pub(super) fn create(path: &Path) -> Result<()> {
     create_in_turn(path, place_of(folder))
 }
 
-/// Built under another name, so that a visible database is always complete, even after a crash.
+/// Creates a database while holding the turn. The database is built under another name, so that a visible one is always
+/// complete, even after a crash.
 pub(super) fn create_in_turn(path: &Path, place: Place) -> Result<()> {
     let draft = beside(path, ".new");
     for leftover in
@@ -32,7 +37,7 @@ pub(super) fn create_in_turn(path: &Path, place: Place) -> Result<()> {
         remove_if_there(&leftover).map_err(io(path, "making"))?;
     }
     empty_private_file(&draft).map_err(io(path, "making"))?;
-    build(&draft, place).map_err(|error| failure(path, &format!("making {}", path.display()), &error))?;
+    build(&draft, place).map_err(|error| failure(path, &format!("creating {}", path.display()), &error))?;
     sync(&draft).map_err(io(path, "making"))?;
     for suffix in ["-wal", "-journal"] {
         set_aside(&beside(path, suffix)).map_err(io(path, "making"))?;
@@ -60,7 +65,7 @@ pub(super) fn remove_if_there(path: &Path) -> std::io::Result<()> {
 
 fn build(draft: &Path, place: Place) -> rusqlite::Result<()> {
     let mut connection = Connection::open(draft)?;
-    // Nobody sees the draft before it is complete and synced.
+    // No sync: nobody sees the draft before it is complete and synced.
     connection.execute_batch("PRAGMA synchronous=OFF")?;
     run(&mut connection, MIGRATIONS)?;
     if place == Place::Local {
@@ -69,8 +74,8 @@ fn build(draft: &Path, place: Place) -> rusqlite::Result<()> {
     connection.close().map_err(|(_, error)| error)
 }
 
-/// SQLite would replay the log of a deleted database into the new one. The log is kept: it may contain
-/// somebody's work.
+/// Renames the log of a deleted database, which SQLite would otherwise replay into the new one. The log is not deleted,
+/// because it may contain somebody's work.
 pub(super) fn set_aside(leftover: &Path) -> std::io::Result<()> {
     if !leftover.exists() {
         return Ok(());

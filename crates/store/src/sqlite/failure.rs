@@ -1,5 +1,4 @@
-//! Maps errors of SQLite and the system to the store's own errors. Looks at the disk only to tell causes
-//! apart.
+//! Maps errors of SQLite and the system to store errors. Reads the disk only to distinguish causes.
 
 use super::BUSY_WAIT;
 use crate::Error;
@@ -8,8 +7,7 @@ use rustix::fs::Access as Permission;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// With less free space than this, an I/O error counts as a full disk: SQLite's shared memory alone needs 32
-/// KB.
+/// With less free space than this, an I/O error counts as a full disk: SQLite's shared memory alone needs 32 KiB.
 const FULL_BELOW_BYTES: u64 = 64 * 1024;
 
 pub(super) fn failure(path: &Path, doing: &str, error: &rusqlite::Error) -> Error {
@@ -23,8 +21,8 @@ pub(super) fn failure(path: &Path, doing: &str, error: &rusqlite::Error) -> Erro
         Some(ErrorCode::SystemIoFailure | ErrorCode::PermissionDenied) => {
             io_cause(path).unwrap_or_else(|| Error::Engine { doing: doing.to_owned(), why })
         }
-        // A sandbox may forbid what permissions allow: SQLite then cannot create a file that it needs beside
-        // the database.
+        // A sandbox may forbid what file permissions allow. SQLite then cannot create a file that it needs beside the
+        // database.
         Some(ErrorCode::CannotOpen) => {
             io_cause(path).unwrap_or_else(|| Error::ReadOnly { path: path.to_owned() })
         }
@@ -50,7 +48,7 @@ pub(super) fn not_a_database(path: &Path, why: &str) -> Error {
     Error::NotADatabase { path: path.to_owned(), why: why.to_owned() }
 }
 
-/// True if both the database and its folder, which holds SQLite's other files, are writable.
+/// True if both the database and its folder, which contains SQLite's other files, are writable.
 pub(super) fn is_writable(path: &Path) -> bool {
     let may = |path: &Path, what| rustix::fs::access(path, what).is_ok();
     may(path, Permission::WRITE_OK) && may(folder_of(path), Permission::WRITE_OK | Permission::EXEC_OK)
@@ -63,7 +61,8 @@ pub(super) fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// SQLite reports "disk I/O error" or "unable to open" for many causes; these are the ones a person can fix.
+/// The cause of an error that SQLite reports as "disk I/O error" or "unable to open", if it is one that a person can
+/// fix.
 fn io_cause(path: &Path) -> Option<Error> {
     let path = path.to_owned();
     if !path.exists() {

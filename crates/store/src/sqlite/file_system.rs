@@ -1,20 +1,21 @@
-//! Tells local file systems from shared ones. Only looks; the code that creates a database acts on it.
+//! Distinguishes local file systems from shared ones. Only looks; the code that creates a database acts on the result.
 
 use std::path::Path;
 
-/// The location of a database with respect to locks and shared memory.
+/// The kind of file system that a database is on, as far as it affects locks and shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// One kernel sees every reader and writer.
+    /// A local file system: a single kernel serves all readers and writers.
     Local,
-    /// Other machines, or a server in user space, may be involved: a write-ahead log is unsafe there.
+    /// A file system on which other machines, or a server in user space, may be involved. A write-ahead log is unsafe
+    /// there.
     Shared(&'static str),
-    /// A local disk whose blocks are smaller than the pages of SQLite's shared memory. Such a page can have holes, and
-    /// writing into one on a full disk ends the process (SIGBUS).
+    /// A local file system whose blocks are smaller than the pages of SQLite's shared memory. Such a page can have
+    /// holes, and writing into a hole on a full disk ends the process (SIGBUS).
     SmallBlocks,
 }
 
-/// An unknown file system counts as local, as in SQLite itself.
+/// Determines the kind of file system. An unknown one counts as local, as in SQLite itself.
 pub(super) fn place_of(folder: &Path) -> Place {
     classify(folder).unwrap_or(Place::Local)
 }
@@ -49,7 +50,7 @@ fn classify(_folder: &Path) -> Option<Place> {
     None
 }
 
-/// SQLite makes its shared memory longer in steps of this, and writes one byte of each.
+/// The size by which SQLite extends its shared memory; it writes one byte into each such page.
 #[cfg(any(target_os = "linux", test))]
 const SHARED_MEMORY_PAGE: u64 = 4096;
 
@@ -57,12 +58,13 @@ const SHARED_MEMORY_PAGE: u64 = 4096;
 #[cfg(any(target_os = "linux", test))]
 fn from_linux_magic(magic: u32, block: u64) -> Place {
     match magic {
-        // ext2 to ext4, and XFS. Others, ZFS among them, name a size in which they do not allocate.
+        // ext2 to ext4, and XFS. Other file systems, such as ZFS, report a block size that is not the unit of
+        // allocation.
         0xef53 | 0x5846_5342 if block < SHARED_MEMORY_PAGE => Place::SmallBlocks,
         0x6969 => Place::Shared("NFS"),
         0x517b | 0xff53_4d42 | 0xfe53_4d42 => Place::Shared("SMB"),
         0x0102_1997 => Place::Shared("9p"),
-        // virtiofs reports this number too.
+        // virtiofs reports the same number.
         0x6573_5546 => Place::Shared("FUSE"),
         0x5346_414f | 0x6b41_4653 => Place::Shared("AFS"),
         0x7375_7245 => Place::Shared("Coda"),

@@ -1,4 +1,4 @@
-//! Histories written by other replicas. Stored as they came: nothing is decided or sealed again here.
+//! Stores histories written by other replicas, as they arrived: decides nothing, and seals nothing again.
 
 use super::append::{self, Stop, keep_events, keep_snapshot};
 use super::columns::{Moment, moment, session_id};
@@ -15,9 +15,11 @@ impl SqliteStore {
     pub(super) fn take_histories_in_turn(&mut self, arrived: &Arrived) -> Result<()> {
         let Arrived { histories, gone, definitions, contents } = arrived;
         histories.iter().try_for_each(check_history)?;
-        // Content purged elsewhere must not remain in a freed page.
-        self.connection.execute_batch("PRAGMA secure_delete=ON").map_err(self.fail("taking in a history"))?;
-        self.in_transaction("taking in a history", |connection| {
+        // Content that was purged elsewhere must not remain in a freed page.
+        self.connection
+            .execute_batch("PRAGMA secure_delete=ON")
+            .map_err(self.fail("storing a received history"))?;
+        self.in_transaction("storing a received history", |connection| {
             keep_texts(connection, definitions, contents)?;
             for takes in [false, true] {
                 let now = histories.iter().filter(|history| takes_the_worktree(&history.row) == takes);
@@ -34,7 +36,8 @@ impl SqliteStore {
         })
     }
 
-    /// In one transaction: a first sync seals every session of an old store.
+    /// Seals sessions that have no chain. A single transaction for all of them is fast even if the first sync has to
+    /// seal every session of an old store.
     pub(super) fn seal_histories_in_turn(&mut self, ids: &[SessionId]) -> Result<()> {
         self.in_transaction("sealing histories", |connection| {
             for id in unsealed(connection, ids)? {
@@ -50,13 +53,13 @@ impl SqliteStore {
         work: impl FnOnce(&Connection) -> append::Step<()>,
     ) -> Result<()> {
         let begun = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate);
-        let transaction = begun.map_err(self.fail("beginning a change"))?;
+        let transaction = begun.map_err(self.fail("starting a transaction"))?;
         match work(&transaction) {
             Ok(()) => {}
             Err(Stop::Refused(error)) => return Err(error),
             Err(Stop::Failed(error)) => return Err(self.fail(doing)(error)),
         }
-        // Repeating this is harmless, so an unknown outcome needs no further work.
+        // Repeating this transaction is harmless, so an unknown outcome need not be settled.
         transaction.commit().map_err(|error| Error::Unknown { why: error.to_string() })
     }
 }
@@ -85,7 +88,7 @@ fn read_arrival(row: &rusqlite::Row<'_>) -> rusqlite::Result<Arrival> {
     })
 }
 
-/// Sessions that have events but no chain.
+/// The sessions that have events but no chain.
 pub(super) fn unsealed(connection: &Connection, ids: &[SessionId]) -> rusqlite::Result<Vec<SessionId>> {
     let sql = "SELECT 1 FROM sessions WHERE id=?1 AND id=?1 COLLATE BINARY AND head IS NULL";
     let mut statement = connection.prepare_cached(sql)?;
@@ -125,7 +128,7 @@ fn keep_texts(
     Ok(())
 }
 
-/// Deletes everything stored under a session's number, except what agents and keys remember of its id.
+/// Deletes everything that is stored of a session. The rows of agents and keys keep the session's id.
 fn forget(connection: &Connection, id: &SessionId, version: u64) -> append::Step<()> {
     let found = queries::load(connection, id)?;
     if found.as_ref().is_none_or(|found| found.row.version != version) {
@@ -141,7 +144,7 @@ fn forget(connection: &Connection, id: &SessionId, version: u64) -> append::Step
     Ok(())
 }
 
-/// A cursor is never reused, even if its session is gone.
+/// Makes sure that a cursor is never used again, even if its session was removed.
 fn keep_cursor(connection: &Connection, cursor: u64) -> rusqlite::Result<()> {
     let newest = "SELECT number FROM sessions ORDER BY turn DESC LIMIT 1";
     let sql = format!("UPDATE sessions SET turn=?1 WHERE number=({newest})AND turn<?1");

@@ -1,4 +1,4 @@
-//! Items, each found by an index: the first ready one of ten thousand is as cheap as of ten.
+//! Items. Every query uses an index, so that finding the first ready item among ten thousand is as fast as among ten.
 
 use super::columns::Moment;
 use super::queries::at_most;
@@ -8,10 +8,10 @@ use model::item::ItemState;
 use rusqlite::types::{Type, Value};
 use rusqlite::{Connection, Error, OptionalExtension, Result, Row, params, params_from_iter};
 
-/// An item's columns, in the order that `item_row` reads them.
+/// An item's columns, in the order in which `item_row` reads them.
 const ITEM: &str = "i.id,i.run,i.phase,i.parent,i.place,i.state,i.status,i.holder,i.until,i.needs,i.body";
 
-/// The index of sessions ignores case; lookups by id do not.
+/// The number of the session with exactly this id. The index ignores case, so the id is compared again.
 const SESSION: &str = "(SELECT number FROM sessions WHERE id=?1 AND id=?1 COLLATE BINARY)";
 
 pub(super) fn one_statement() -> String {
@@ -25,7 +25,8 @@ pub(super) fn ready_statement() -> String {
     )
 }
 
-/// The index is named because SQLite expects ten items per session at most and would scan them all.
+/// The statement names the index, because SQLite expects at most ten items per session and would otherwise scan all of
+/// them.
 pub(super) fn held_statement() -> String {
     format!(
         "SELECT {ITEM} FROM items i INDEXED BY items_by_holder WHERE i.session={SESSION} AND i.holder=?2 \
@@ -120,7 +121,7 @@ pub(super) fn remove_all(connection: &Connection, session: i64) -> Result<()> {
 pub(super) fn keep(connection: &Connection, session: i64, row: &ItemRow) -> Result<()> {
     let needs = joined(&row.depends_on);
     keep_needs(connection, session, row, &needs)?;
-    // An existing row is updated in place: replacing it would rewrite every index.
+    // Updates an existing row in place, because replacing it would rewrite every index.
     let mut statement = connection.prepare_cached(
         "INSERT INTO items(session,id,run,phase,parent,place,state,status,holder,until,needs,body)\
          VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)ON CONFLICT DO UPDATE SET id=excluded.id,run=excluded.run,\
@@ -144,7 +145,7 @@ pub(super) fn keep(connection: &Connection, session: i64, row: &ItemRow) -> Resu
     statement.execute(values).map(drop)
 }
 
-/// Writes only differences: most changes of an item leave its dependencies alone.
+/// Stores the dependencies of an item if they changed, which most changes of an item do not.
 fn keep_needs(connection: &Connection, session: i64, row: &ItemRow, needs: &str) -> Result<()> {
     let mut known = connection.prepare_cached("SELECT needs FROM items WHERE session=?1 AND id=?2")?;
     let known: Option<String> =
@@ -163,7 +164,7 @@ fn keep_needs(connection: &Connection, session: i64, row: &ItemRow, needs: &str)
     Ok(())
 }
 
-/// No id contains a space.
+/// Joins ids with spaces, which no id contains.
 fn joined(ids: &[ItemId]) -> String {
     ids.iter().map(ItemId::as_str).collect::<Vec<_>>().join(" ")
 }

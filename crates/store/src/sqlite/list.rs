@@ -1,4 +1,4 @@
-//! Lists and searches sessions. Nothing here writes.
+//! Lists and searches sessions. Writes nothing.
 
 use super::columns::{SESSION, listed};
 use super::queries::at_most;
@@ -6,8 +6,8 @@ use crate::{Filter, Listed};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Result, params_from_iter};
 
-/// Before using an index by worktree or lifecycle, this many of the newest sessions are scanned: they nearly
-/// always contain what a list needs, already in order.
+/// How many of the newest sessions are scanned before an index by worktree or lifecycle is used. They nearly always
+/// include what a list needs, already in order.
 const NEWEST: usize = 64;
 
 /// Most recently changed first.
@@ -29,7 +29,8 @@ fn run(connection: &Connection, (sql, values): (String, Vec<Value>)) -> Result<V
     rows.collect()
 }
 
-/// For a short list by worktree or lifecycle: the query limited to the newest sessions.
+/// For a short list by worktree or lifecycle, returns the query restricted to the newest sessions, and the limit of the
+/// list.
 pub(super) fn among_newest(filter: &Filter) -> Option<((String, Vec<Value>), usize)> {
     let is_of_one_kind = filter.worktree.is_some() || !filter.lifecycles.is_empty();
     let limit = filter.limit.filter(|limit| *limit <= NEWEST && is_of_one_kind && filter.search.is_none())?;
@@ -39,7 +40,7 @@ pub(super) fn among_newest(filter: &Filter) -> Option<((String, Vec<Value>), usi
     Some(((sql, values), limit))
 }
 
-/// The query for a filter, using the index that leaves the fewest sessions to sort.
+/// The query for a filter. It uses the index that leaves the fewest sessions to sort.
 pub(super) fn statement(filter: &Filter) -> (String, Vec<Value>) {
     let Conditions { all, values } = conditions(filter, filter.limit);
     let index = match (&filter.worktree, filter.lifecycles.as_slice()) {
@@ -53,7 +54,7 @@ pub(super) fn statement(filter: &Filter) -> (String, Vec<Value>) {
     (sql, values)
 }
 
-/// The last value is the limit.
+/// The conditions of a filter. The limit is the last of their values.
 fn conditions(filter: &Filter, limit: Option<usize>) -> Conditions {
     let mut conditions = Conditions::default();
     if !filter.lifecycles.is_empty() {
@@ -62,7 +63,7 @@ fn conditions(filter: &Filter, limit: Option<usize>) -> Conditions {
     }
     if let Some(worktree) = &filter.worktree {
         let place = conditions.bind(worktree);
-        // The path may also exist on another machine.
+        // Worktrees on different machines may have the same path.
         conditions.all.push(format!("s.worktree={place} AND s.machine IS NULL"));
     }
     if let Some(layout) = &filter.layout {
@@ -90,7 +91,7 @@ impl Conditions {
     }
 }
 
-/// The text of a note is the only part of an event that a store knows.
+/// A condition on the text of a note, which is the only part of an event that the store reads.
 fn found_in(place: &str) -> String {
     let matches = |what: &str| format!("{what} LIKE {place} ESCAPE '\\'");
     format!(

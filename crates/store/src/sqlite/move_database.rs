@@ -1,4 +1,4 @@
-//! Moves a database while others may be using it. The old one stays, under another name.
+//! Moves a database that others may be using. The old file stays, under another name.
 
 use super::open::{beside, io};
 use super::{PATIENCE, SqliteStore, upkeep};
@@ -6,18 +6,17 @@ use crate::Result;
 use std::path::{Path, PathBuf};
 
 impl SqliteStore {
-    /// `record` publishes the new location before the old one is given up. Returns the name of the file left
-    /// behind.
-    /// A writer waiting for its turn gets an error that the store has moved.
+    /// Moves the database. `record` publishes the new location before the old file is renamed. Returns the new name of
+    /// the old file. Writers that wait for their turn get an error that says that the store was moved.
     pub fn move_to(
         mut self,
         to: &Path,
         record: impl FnOnce() -> std::result::Result<(), crate::Error>,
     ) -> Result<PathBuf> {
-        // Without the transaction of a turn, which would keep the log from being emptied.
+        // Takes the turn without its transaction, which would prevent emptying the log.
         self.queue(PATIENCE)?;
         if let Some(folder) = to.parent() {
-            std::fs::create_dir_all(folder).map_err(io(to, "making the folder of"))?;
+            std::fs::create_dir_all(folder).map_err(io(to, "creating the folder of"))?;
         }
         upkeep::copy_database(&self.connection, &self.path, to)?;
         upkeep::empty_log(&self.connection).map_err(self.fail("moving"))?;

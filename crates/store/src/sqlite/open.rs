@@ -1,4 +1,4 @@
-//! Opens a database and checks that it is ours. Reading leaves the disk unchanged.
+//! Opens a database and checks that it belongs to leftoff. Opening for reading leaves the disk unchanged.
 
 use super::failure::{failure, folder_of, io_failure, is_writable, not_a_database};
 use super::file_system::{Place, place_of};
@@ -18,11 +18,11 @@ use std::time::Duration;
 /// The purpose for which a store is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Write, creating the folder and the database if missing.
+    /// Writing; the folder and the database are created if they are missing.
     Create,
-    /// Write to an existing database.
+    /// Writing to an existing database.
     Write,
-    /// Read only; works where nothing can be written.
+    /// Reading only, which works even where nothing can be written.
     Read,
 }
 
@@ -46,7 +46,7 @@ impl Pace {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
     Nothing,
-    /// An empty file: a program died while creating a database, or somebody touched it.
+    /// An empty file: a process ended while creating a database, or somebody created the file.
     Empty,
     Something,
 }
@@ -78,12 +78,12 @@ pub(super) fn look(path: &Path) -> Result<Found> {
     }
 }
 
-/// A connection that writes durably. Also used to inspect the result of a failed commit.
+/// A connection that writes durably. Also used to read the result of a failed commit.
 pub(super) fn connect_to_write(path: &Path, busy_wait: Duration) -> Result<Connection> {
     let fail = failing(path);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(&fail)?;
-    // SQLite silently opens a file that it may not write for reading.
+    // SQLite silently opens a read-only file for reading.
     if connection.is_readonly(rusqlite::MAIN_DB).map_err(&fail)? {
         return Err(Error::ReadOnly { path: path.to_owned() });
     }
@@ -91,7 +91,7 @@ pub(super) fn connect_to_write(path: &Path, busy_wait: Duration) -> Result<Conne
     Ok(connection)
 }
 
-/// The file next to a database with this suffix.
+/// The path beside a database with this suffix.
 pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
@@ -117,13 +117,13 @@ fn open_to_write(path: &Path, pace: Pace, upgrading: &dyn Fn()) -> Result<Sqlite
     Ok(store(connection, path, true, pace.busy_wait()))
 }
 
-/// A database with a write-ahead log on a file system with small blocks: a full disk would end the process that touches
-/// the log's shared memory.
+/// True for a database with a write-ahead log on a file system with small blocks: on a full disk, accessing the shared
+/// memory of the log would end the process.
 fn maps_holes(path: &Path) -> bool {
     place_of(folder_of(path)) == Place::SmallBlocks && has_write_ahead_log(path)
 }
 
-/// As the database's own header says.
+/// True if the header of the database says that it has a write-ahead log.
 fn has_write_ahead_log(path: &Path) -> bool {
     const VERSIONS: u64 = 18;
     let mut versions = [0; 2];
@@ -131,7 +131,8 @@ fn has_write_ahead_log(path: &Path) -> bool {
     read.is_ok() && versions.contains(&2)
 }
 
-/// Gives the database a rollback journal. An exclusive connection keeps the log's index in memory of its own.
+/// Changes the database to a rollback journal. The connection is exclusive, so that SQLite needs no shared memory for
+/// the log.
 fn leave_write_ahead_log(path: &Path, pace: Pace) -> Result<()> {
     let fail = failing(path);
     let patience = if pace == Pace::Patient { PATIENCE } else { pace.busy_wait() };
@@ -143,7 +144,7 @@ fn leave_write_ahead_log(path: &Path, pace: Pace) -> Result<()> {
     connection.query_row("PRAGMA journal_mode=DELETE", [], |_| Ok(())).map_err(&fail)
 }
 
-/// Small enough to copy instantly.
+/// True if the database is small enough to be copied instantly.
 fn is_small(path: &Path) -> bool {
     const SMALL_BYTES: u64 = 4 * 1024 * 1024;
     std::fs::metadata(path).is_ok_and(|found| found.len() <= SMALL_BYTES)
@@ -156,7 +157,8 @@ fn left_to_others(path: &Path) -> Error {
     }
 }
 
-/// A database with an older schema is read through a migrated copy: the original must not change.
+/// Opens a database for reading. A database with an older schema is read through a migrated copy, because the original
+/// must not change.
 pub(super) fn open_to_read(path: &Path, migrations: &[&str], busy_wait: Duration) -> Result<SqliteStore> {
     let attached = if is_writable(path) && !maps_holes(path) {
         connect_to_read(path, busy_wait)
@@ -165,12 +167,12 @@ pub(super) fn open_to_read(path: &Path, migrations: &[&str], busy_wait: Duration
     };
     let (connection, found) = match attached {
         Ok(attached) => attached,
-        // SQLite cannot create its shared memory here.
+        // SQLite cannot create its shared memory in a read-only folder or on a full disk.
         Err(Error::ReadOnly { .. } | Error::Full { .. }) => {
             let (connection, copy) = read_only::connect(path)?;
             let found = marks(&connection).map_err(failing(path))?;
-            // After the first read, SQLite has all its files open. Unlinked, they disappear with this
-            // process, however it ends.
+            // The copy can be deleted: since the first read, SQLite has all files open, so they exist until this
+            // process ends, however it ends.
             drop(copy);
             (connection, found)
         }
@@ -181,7 +183,7 @@ pub(super) fn open_to_read(path: &Path, migrations: &[&str], busy_wait: Duration
             return Ok(store(migrated_copy(path, migrations)?, path, false, busy_wait));
         }
         Ok(_) => None,
-        // Tables are only added to: what this program knows of them can still be shown.
+        // Newer schemas only add tables, so what this program knows can still be shown.
         Err(Error::Newer { found, .. }) => Some(found),
         Err(error) => return Err(error),
     };
@@ -202,7 +204,7 @@ fn connect_to_read(path: &Path, busy_wait: Duration) -> Result<(Connection, Mark
     let connection = Connection::open_with_flags(path, flags).map_err(&fail)?;
     connection.busy_timeout(busy_wait).map_err(&fail)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(&fail)?;
-    // The first read maps the shared memory, so failures show here.
+    // The first read maps the shared memory, so that errors occur here.
     let found = marks(&connection).map_err(&fail)?;
     Ok((connection, found))
 }
@@ -229,7 +231,7 @@ pub(super) fn store(connection: Connection, path: &Path, writable: bool, busy_wa
 fn make_durable(connection: &Connection, busy_wait: Duration) -> rusqlite::Result<()> {
     connection.busy_timeout(busy_wait)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    // With a write-ahead log EXTRA equals FULL; with a rollback journal FULL may lose the last commit.
+    // EXTRA equals FULL with a write-ahead log; with a rollback journal, FULL may lose the last commit.
     connection.execute_batch("PRAGMA synchronous=EXTRA; PRAGMA wal_autocheckpoint=0")?;
     if crate::lose_on_purpose::is("no-sync") {
         connection.execute_batch("PRAGMA synchronous=NORMAL")?;
@@ -240,7 +242,7 @@ fn make_durable(connection: &Connection, busy_wait: Duration) -> rusqlite::Resul
     Ok(())
 }
 
-/// The schema of one of our databases, if this program can read it.
+/// The schema of one of leftoff's databases, if this program can read it.
 fn known_schema(found: Marks, path: &Path, migrations: &[&str]) -> Result<u32> {
     if found.application_id != APPLICATION_ID || found.schema == 0 {
         return Err(not_a_database(path, "it is another program's SQLite file"));
@@ -252,7 +254,7 @@ fn known_schema(found: Marks, path: &Path, migrations: &[&str]) -> Result<u32> {
     Ok(found.schema)
 }
 
-/// Copies the database before changing its schema, under the queue's lock so that only one process does.
+/// Upgrades the schema, after copying the database. Called with the turn, so that only one process upgrades.
 pub(super) fn migrate(
     connection: &mut Connection,
     path: &Path,
@@ -275,7 +277,7 @@ fn free_backup_name(path: &Path, schema: u32) -> PathBuf {
     std::iter::once(plain.clone()).chain(numbered).find(|name| !name.exists()).unwrap_or(plain)
 }
 
-/// Maps file system errors while a database is created or copied.
+/// Converts file system errors that occur while a database is created or copied.
 pub(super) fn io(path: &Path, doing: &str) -> impl Fn(std::io::Error) -> Error {
     move |error| io_failure(path, &format!("{doing} {}", path.display()), error)
 }

@@ -1,4 +1,4 @@
-//! Lookups, each by an index. Read-only.
+//! Lookups, each by an index. Writes nothing.
 
 use super::columns::{
     AFTER_SESSION, Moment, SESSION, event, listed, moment, optional_session_id, session_id,
@@ -17,8 +17,8 @@ pub(super) const EVENTS: &str = "SELECT version,at,actor,kind,body,command,ordin
 pub(super) const WITH_PREFIX: &str =
     "SELECT id FROM sessions WHERE id>=?1 AND id<?2 ORDER BY length(id),id LIMIT ?3";
 
-/// A session's events grow in cursor and version alike, so each changed session is read from its end back to
-/// the first known event.
+/// Reads the events of each changed session from its last one back to the first that the caller knows, because cursors
+/// and versions of a session grow together.
 pub(super) const CHANGES: &str = "SELECT e.cursor,s.id,e.version,e.at,e.actor,e.kind,e.body,e.command,e.ordinal \
     FROM sessions s JOIN events e ON e.session=s.number AND e.version>coalesce((SELECT version FROM events \
     WHERE session=s.number AND cursor<=?1 ORDER BY version DESC LIMIT 1),0) \
@@ -26,7 +26,7 @@ pub(super) const CHANGES: &str = "SELECT e.cursor,s.id,e.version,e.at,e.actor,e.
 
 pub(super) const CURSOR: &str = "SELECT coalesce(max(turn),0) FROM sessions";
 
-/// The condition must match the partial index exactly, or SQLite does not use it.
+/// The statement's condition must equal that of the partial index exactly, or SQLite does not use the index.
 pub(super) fn active_statement() -> String {
     format!(
         "SELECT {SESSION} FROM sessions s INDEXED BY one_active \
@@ -34,7 +34,8 @@ pub(super) fn active_statement() -> String {
     )
 }
 
-/// One query, whatever the length of the history. The index ignores case, the answer does not.
+/// Loads a session by one query, whatever the length of its history. The index ignores case, so the id is compared
+/// again.
 pub(super) fn load_statement() -> String {
     format!(
         "SELECT {SESSION},p.fold_version,p.version,p.body,p.sum FROM sessions s \
@@ -46,7 +47,7 @@ pub(super) fn load(connection: &Connection, id: &SessionId) -> Result<Option<Loa
     connection.prepare_cached(&load_statement())?.query_row([id.as_str()], loaded).optional()
 }
 
-/// One transaction: otherwise every query takes and releases its own lock.
+/// Asks within one transaction, because otherwise every query acquires and releases locks.
 pub(super) fn which_exist(connection: &Connection, ids: &[&SessionId]) -> Result<Vec<bool>> {
     let _transaction = connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose()?;
     let mut statement =
@@ -121,7 +122,7 @@ pub(super) fn changes(connection: &Connection, after: u64, limit: usize) -> Resu
     rows.collect()
 }
 
-/// By the newest event of each session, without reading the others.
+/// The sessions with events after a cursor. Only the newest event of each session is read.
 pub(super) fn changed_sessions(connection: &Connection, after: u64) -> Result<(BTreeSet<SessionId>, u64)> {
     let newest = "SELECT cursor FROM events WHERE session=s.number ORDER BY version DESC LIMIT 1";
     let sql = format!("SELECT s.id,coalesce(({newest}),0) FROM sessions s WHERE s.turn>?1");
@@ -141,12 +142,12 @@ pub(super) fn cursor(connection: &Connection) -> Result<u64> {
     connection.prepare_cached(CURSOR)?.query_row([], |row| row.get(0))
 }
 
-/// SQLite's integers are signed; nothing is stored beyond their maximum.
+/// Converts to SQLite's signed integers. No stored number is greater than their maximum.
 pub(super) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// For `LIMIT`, where a negative number means all.
+/// Converts a limit to a value for `LIMIT`, where a negative number means all.
 pub(super) fn at_most(limit: Option<usize>) -> i64 {
     limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX))
 }
@@ -164,8 +165,7 @@ fn loaded(row: &Row<'_>) -> Result<Loaded> {
     Ok(Loaded { number: session.number, row: session.row, snapshot })
 }
 
-/// A snapshot's body, if it is the one that was written; its checksum is in the next column. Without a snapshot the log
-/// is folded.
+/// The body of a snapshot, if it matches the checksum in the next column. Without a snapshot, the log is folded.
 pub(super) fn undamaged(row: &Row<'_>, at: usize) -> Result<Option<String>> {
     let body = row.get_ref(at)?.as_bytes()?;
     let Ok(body) = std::str::from_utf8(body) else { return Ok(None) };
@@ -174,7 +174,7 @@ pub(super) fn undamaged(row: &Row<'_>, at: usize) -> Result<Option<String>> {
     Ok(is_whole.then(|| body.to_owned()))
 }
 
-/// Without the padding that the store added.
+/// Removes the padding that the store added.
 fn without_padding(mut body: String) -> String {
     body.truncate(body.trim_end().len());
     body

@@ -1,4 +1,4 @@
-//! Reads a database where nothing can be written. Never writes beside it.
+//! Reads a database in a place where nothing can be written. Never writes beside the database.
 
 use super::failure::failure;
 use super::open::beside;
@@ -10,13 +10,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// SQLite files beside a database that hold content: without them, commits may be missing or incomplete.
+/// The files that SQLite keeps beside a database and that hold content: without them, commits may be missing or
+/// incomplete.
 const LOGS: [&str; 2] = ["-wal", "-journal"];
 
-/// Copying is retried if a writer of another user changed the files meanwhile.
+/// How often to try to copy a database. A copy fails if a writer of another user changes the files meanwhile.
 const COPY_ATTEMPTS: u32 = 5;
 
-/// A private folder with a copy of a database, removed when dropped.
+/// A private folder with a copy of a database; removed when dropped.
 #[derive(Debug)]
 pub(super) struct TemporaryCopy {
     folder: PathBuf,
@@ -40,13 +41,14 @@ pub(super) fn connect(path: &Path) -> Result<(Connection, Option<TemporaryCopy>)
     Ok((connection, Some(copy)))
 }
 
-/// A writable copy; writes stay in the copy. Its folder may be removed once the connection has read.
+/// Opens a writable copy of a database; writes affect the copy only. The folder may be removed once the connection has
+/// read something.
 pub(super) fn copy(path: &Path) -> Result<(Connection, TemporaryCopy)> {
     let fail = |error| failure(path, &format!("reading {}", path.display()), &error);
     let copy = TemporaryCopy { folder: make_folder().map_err(|error| reading(path, error))? };
     let database = copy.folder.join("copy.db");
     copy_consistently(path, &database).map_err(|error| reading(path, error))?;
-    // Writable, so that SQLite can replay the log.
+    // The connection is writable so that SQLite can replay the log.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(&database, flags).map_err(fail)?;
     Ok((connection, copy))
@@ -74,7 +76,7 @@ fn immutable_address(path: &Path) -> String {
     address
 }
 
-/// Fails if anything exists at that path, even a link, so that nobody can plant one.
+/// Creates a private folder. Fails if anything exists at its path, even a link, so that nobody can prepare one.
 fn make_folder() -> std::io::Result<PathBuf> {
     let temporary = std::env::temp_dir();
     let process = std::process::id();
@@ -97,7 +99,10 @@ fn copy_consistently(from: &Path, to: &Path) -> std::io::Result<()> {
             return Ok(());
         }
     }
-    Err(std::io::Error::new(std::io::ErrorKind::ResourceBusy, "it kept changing while it was copied"))
+    Err(std::io::Error::new(
+        std::io::ErrorKind::ResourceBusy,
+        "the database kept changing while it was copied",
+    ))
 }
 
 fn copy_once(from: &Path, to: &Path) -> std::io::Result<()> {
@@ -111,7 +116,7 @@ fn copy_once(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Size and time of each file, which would differ in a copy from another moment.
+/// The size and the modification time of each file, which differ if the file changes while it is copied.
 fn state(path: &Path) -> Vec<Option<(u64, i64, i64)>> {
     let names = [path.to_owned()].into_iter().chain(LOGS.map(|suffix| beside(path, suffix)));
     let marks = |found: Metadata| (found.len(), found.mtime(), found.mtime_nsec());

@@ -1,4 +1,4 @@
-//! Restores a backup. Never discards the previous database: it stays beside it under another name.
+//! Restores a backup. Never discards the previous database, which stays beside the restored one under another name.
 
 use super::create::{remove_if_there, set_aside};
 use super::failure::failure;
@@ -12,23 +12,23 @@ use rusqlite::backup::{Backup, StepResult};
 use std::path::{Path, PathBuf};
 
 impl SqliteStore {
-    /// The content of a database copy, without leaving a trace beside it.
+    /// Describes a copy of a database, without leaving files beside it.
     pub fn info_of_backup(path: &Path) -> Result<Info> {
         let (connection, _copy) = read_only::connect(path)?;
         refuse_foreign(&connection, path)?;
         store(connection, path, false, BUSY_WAIT).describe()
     }
 
-    /// Returns the name of the previous database, if there was one. Processes with a healthy database open
-    /// see the restored one from their next transaction.
+    /// Restores a backup. Returns the name of the previous database, if there was one. Processes that have a healthy
+    /// database open see the restored one from their next transaction on.
     pub fn restore(path: &Path, from: &Path) -> Result<Option<PathBuf>> {
         let (source, _copy) = read_only::connect(from)?;
         refuse_foreign(&source, from)?;
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(io(path, "making the folder of"))?;
+            std::fs::create_dir_all(folder).map_err(io(path, "creating the folder of"))?;
         }
         let turn = Turn::take(&beside(path, ".lock"), path, PATIENCE)?;
-        // A backup ends earlier than the database it replaces, and that is no loss.
+        // A backup has fewer changes than the database that it replaces, which must not count as lost changes.
         turn.forget();
         match look(path)? {
             Found::Nothing => put(&source, path).map(|()| None),
@@ -49,7 +49,7 @@ impl SqliteStore {
                     }
                     Err(_) => {
                         let kept = free_name(path, "damaged");
-                        std::fs::rename(path, &kept).map_err(io(path, "setting aside"))?;
+                        std::fs::rename(path, &kept).map_err(io(path, "renaming"))?;
                         put(&source, path).map(|()| Some(kept))
                     }
                 }
@@ -58,7 +58,7 @@ impl SqliteStore {
     }
 }
 
-/// Only a backup of ours that this program can read is restored.
+/// Refuses a file that is not a backup of leftoff's, or that this program cannot read.
 fn refuse_foreign(source: &Connection, from: &Path) -> Result<()> {
     let found =
         marks(source).map_err(|error| failure(from, &format!("reading {}", from.display()), &error))?;
@@ -77,7 +77,7 @@ fn refuse_foreign(source: &Connection, from: &Path) -> Result<()> {
     }
 }
 
-/// A connection whose database SQLite finds no fault with.
+/// Returns the connection if SQLite finds no fault with its database.
 fn healthy(connection: Connection, path: &Path) -> Result<Connection> {
     let fail = |error| failure(path, &format!("checking {}", path.display()), &error);
     let damaged = |why: String| Error::NotADatabase { path: path.to_owned(), why };
@@ -88,10 +88,10 @@ fn healthy(connection: Connection, path: &Path) -> Result<Connection> {
     if line == "ok" { Ok(connection) } else { Err(damaged(line)) }
 }
 
-/// The log of the lost database must not be replayed into this one.
+/// Puts the backup in the place of a lost database, whose log must not be replayed into it.
 fn put(source: &Connection, path: &Path) -> Result<()> {
     for suffix in ["-wal", "-journal"] {
-        set_aside(&beside(path, suffix)).map_err(io(path, "setting aside the log of"))?;
+        set_aside(&beside(path, suffix)).map_err(io(path, "renaming the log of"))?;
     }
     remove_if_there(&beside(path, "-shm")).map_err(io(path, "making"))?;
     upkeep::copy_database(source, path, path)

@@ -1,4 +1,4 @@
-//! Rewrites a history that contains a secret, and erases the old text from the disk.
+//! Rewrites a history to remove a secret, and erases the old text from the disk.
 
 use super::queries::signed;
 use super::{SqliteStore, activity, append, items, upkeep};
@@ -13,26 +13,26 @@ impl SqliteStore {
         answers: &dyn Fn(&str) -> Option<String>,
     ) -> Result<()> {
         check_rewrite(rewrite)?;
-        // Freed space in a page is overwritten with zeros immediately, not only on the next vacuum.
+        // SQLite then overwrites freed space in a page with zeros immediately, and not only on the next VACUUM.
         self.connection.execute_batch("PRAGMA secure_delete=ON").map_err(self.fail("rewriting"))?;
         let begun = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate);
-        let transaction = begun.map_err(self.fail("beginning a change"))?;
+        let transaction = begun.map_err(self.fail("starting a transaction"))?;
         match write(&transaction, rewrite, answers) {
             Ok(()) => {}
             Err(append::Stop::Refused(error)) => return Err(error),
             Err(append::Stop::Failed(error)) => return Err(self.fail("rewriting a session")(error)),
         }
-        // Repeating this is harmless, so an unknown outcome needs no further work.
+        // Repeating this transaction is harmless, so an unknown outcome need not be settled.
         transaction.commit().map_err(|error| Error::Unknown { why: error.to_string() })
     }
 
-    /// True if no replaced content remains in the database and its log.
+    /// Erases replaced content. True if no replaced content remains in the database or its log.
     pub(super) fn erase_in_turn(&mut self) -> Result<bool> {
-        self.connection.execute_batch("VACUUM").map_err(self.fail("writing the database anew"))?;
+        self.connection.execute_batch("VACUUM").map_err(self.fail("rewriting the database"))?;
         let journal: String = self
             .connection
             .query_row("PRAGMA journal_mode", [], |row| row.get(0))
-            .map_err(self.fail("asking for the journal mode"))?;
+            .map_err(self.fail("reading the journal mode"))?;
         if journal != "wal" {
             return Ok(true);
         }
@@ -71,7 +71,7 @@ fn rewrite_answers(
         connection.prepare_cached("SELECT rowid,answer FROM keys WHERE rowid>?1 ORDER BY rowid LIMIT 1")?;
     let mut replace = connection.prepare_cached("UPDATE keys SET answer=?2 WHERE rowid=?1")?;
     let mut last = i64::MIN;
-    // One at a time: an answer is as large as a session's view, and there may be many.
+    // One at a time, because there may be many answers and each can be as large as the output of `show`.
     while let Some((row, answer)) =
         read.query_row([last], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))).optional()?
     {

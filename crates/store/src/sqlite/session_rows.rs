@@ -1,4 +1,4 @@
-//! The row of a session: inserted, or updated if its version is the expected one. Decides nothing else.
+//! Adds or updates the row of a session, if its version is the expected one. Makes no other decision.
 
 use super::append::Step;
 use super::columns::Moment;
@@ -8,15 +8,15 @@ use crate::{Error, SessionRow, StreamAppend};
 use model::id::SessionId;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 
-/// A stored index row.
+/// The stored row of a session.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Line {
     pub(super) number: i64,
-    /// Head of its chain before the change.
+    /// The last link of the session's chain before the change.
     pub(super) head: Option<Hash>,
 }
 
-/// Adds or updates a session's row. Without a `turn`, the session keeps its place in the order of changes.
+/// Adds or updates a session's row. Without `turn`, the session keeps its position in the order of changes.
 pub(super) fn keep_line(
     connection: &Connection,
     stream: &StreamAppend,
@@ -41,7 +41,7 @@ pub(super) fn keep_line(
     };
     let head = existing.and_then(|existing| existing.head);
     done.map(|number| Line { number, head }).map_err(|error| match error.sqlite_error_code() {
-        // Ids were compared above, so the only remaining unique constraint is the worktree's active session.
+        // Ids were compared above, so the violated constraint is that of the worktree's single active session.
         Some(ErrorCode::ConstraintViolation) => Error::ActiveTaken { worktree: row.worktree.clone() }.into(),
         _ => error.into(),
     })
@@ -55,7 +55,7 @@ struct Existing {
     place: Place,
 }
 
-/// The columns of the indexes by worktree and lifecycle.
+/// The columns in the indexes by worktree and by lifecycle.
 #[derive(PartialEq, Eq)]
 struct Place {
     worktree: String,
@@ -90,7 +90,7 @@ fn find(connection: &Connection, id: &SessionId) -> rusqlite::Result<Option<Exis
     statement.query_row([id.as_str()], read).optional()
 }
 
-/// The known number of a new session, unless another has it.
+/// The requested number of a new session, unless another session has it.
 fn free(connection: &Connection, number: Option<u64>) -> rusqlite::Result<Option<i64>> {
     let Some(number) = number.and_then(|number| i64::try_from(number).ok()).filter(|number| *number > 0)
     else {
@@ -100,7 +100,7 @@ fn free(connection: &Connection, number: Option<u64>) -> rusqlite::Result<Option
     Ok((!taken.exists([number])?).then_some(number))
 }
 
-/// Without a number, assigns the next one.
+/// Adds a row. Without a number, assigns the next one.
 fn insert(
     connection: &Connection,
     row: &SessionRow,
@@ -135,8 +135,8 @@ fn insert(
     ])
 }
 
-/// The columns of the worktree's index are set only when they change: naming them makes SQLite rewrite that
-/// index.
+/// Updates a row. Sets the columns of the worktree's index only if they change, because otherwise SQLite would rewrite
+/// the index.
 fn update(
     connection: &Connection,
     existing: &Existing,

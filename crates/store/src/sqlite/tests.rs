@@ -340,7 +340,10 @@ fn a_check_finds_what_was_tampered_with() {
             "session first: its row does not match its last event",
         ),
         ("DELETE FROM events WHERE version=2", "session first: its history has a gap"),
-        ("UPDATE snapshots SET version=9 WHERE session=1", "session first: its snapshot is ahead of it"),
+        (
+            "UPDATE snapshots SET version=9 WHERE session=1",
+            "session first: its snapshot is newer than its last event",
+        ),
         ("DELETE FROM sessions WHERE number=1", "session number 1: it has events, but no row"),
         ("DELETE FROM sessions WHERE number=1", "session number 1: it has a snapshot, but no row"),
     ] {

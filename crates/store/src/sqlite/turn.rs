@@ -1,5 +1,5 @@
-//! The queue of writers: one lock file beside the database, first come, first served. Never opens the database.
-//! The file also records the newest change that was kept, so that a database that loses some is noticed.
+//! The queue of writers: one lock file beside the database, first come, first served. Never opens the database. The
+//! lock file also records the newest stored change, so that a database that loses changes is noticed.
 
 use super::failure::io_failure;
 use crate::{Error, Result};
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::time::{Duration, UNIX_EPOCH};
 
-/// This process's turn to write, released on drop.
+/// This process's turn to write; ends when dropped.
 #[derive(Debug)]
 pub(super) struct Turn {
     file: File,
@@ -37,38 +37,38 @@ impl Identity {
 }
 
 impl Turn {
-    /// `lock` is next to `database`, which messages name.
+    /// Waits for the turn. `lock` is the file to lock, and `database` the file that messages name.
     pub(super) fn take(lock: &Path, database: &Path, patience: Duration) -> Result<Self> {
         let file =
             open(lock).map_err(|error| io_failure(database, "opening the lock of the store", error))?;
         let file = match try_now(&file) {
             Err(Errno::WOULDBLOCK) => wait(file, database, patience)?,
-            // Without flock there is no queue; SQLite's own locks still separate writers.
+            // On a file system without flock there is no queue; SQLite's own locks still separate writers.
             Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOLCK) => file,
             Err(error) => return Err(io_failure(database, "taking the lock of the store", error.into())),
         };
         Ok(Self { file, database: Identity::of(database) })
     }
 
-    /// True if the database was where it should be when the turn began.
+    /// True if the database existed at its path when the turn started.
     pub(super) fn has_database(&self) -> bool {
         self.database.is_some()
     }
 }
 
-/// The length of a record: three numbers of 20 digits, spaces and a newline.
+/// The length of the record: three numbers of 20 digits, spaces and a newline.
 const RECORD_BYTES: usize = 63;
 
 impl Turn {
-    /// Records the newest change that the database keeps. Not synced: after a power cut the record may be older than the
-    /// database, never newer. A record that cannot be written stays as it was.
+    /// Records the newest change in the database. The record is not synced: after a power cut it may be older than the
+    /// database, but never newer. If it cannot be written, the old record stays.
     pub(super) fn record(&self, newest: u64) {
         if let Some(database) = self.database {
             let _ = self.file.write_all_at(line(database, newest).as_bytes(), 0);
         }
     }
 
-    /// From here on nothing is known about the newest change.
+    /// Clears the record of the newest change.
     pub(super) fn forget(&self) {
         let _ = self.file.set_len(0);
     }
@@ -78,7 +78,7 @@ impl Turn {
     }
 }
 
-/// The newest change that was kept in this database, for somebody who only reads.
+/// The recorded newest change of this database, for a process that only reads.
 pub(super) fn recorded(lock: &Path, database: &Path) -> Option<u64> {
     recorded_in(&File::open(lock).ok()?, Identity::of(database)?)
 }
@@ -88,7 +88,8 @@ fn recorded_in(lock: &File, database: Identity) -> Option<u64> {
     lock.read_exact_at(&mut bytes, 0).ok()?;
     let text = std::str::from_utf8(&bytes).ok()?;
     let newest = text.split_whitespace().next_back()?.parse().ok()?;
-    // Another file in its place is somebody's decision: a backup that was restored, a store that was made anew.
+    // If another file is in the database's place, somebody restored a backup or created the store again: that is no
+    // loss.
     (line(database, newest) == text).then_some(newest)
 }
 
@@ -98,7 +99,8 @@ fn line(Identity { inode, born }: Identity, newest: u64) -> String {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        // Closing alone would leave the lock with a child process that has forked but not yet called exec.
+        // Closing the file is not enough: a child process that has forked but not yet called exec would still hold the
+        // lock.
         let _ = flock(&self.file, FlockOperation::Unlock);
     }
 }
@@ -111,8 +113,8 @@ fn try_now(file: &File) -> rustix::io::Result<()> {
     rustix::io::retry_on_intr(|| flock(file, FlockOperation::NonBlockingLockExclusive))
 }
 
-/// Waits in the kernel's queue, which is fair; polling is not. The wait cannot be cancelled, so a thread does
-/// it: if the patience ends first, the receiver is gone, and the lock is released as soon as it arrives.
+/// Waits in the kernel's queue, which is fair, unlike polling. The wait cannot be cancelled, so it happens in a thread:
+/// if the patience ends first, nobody receives the lock, and the thread releases it as soon as it gets it.
 fn wait(file: File, database: &Path, patience: Duration) -> Result<File> {
     if patience.is_zero() {
         return Err(Error::Busy { waited: patience });

@@ -15,33 +15,33 @@ use rustix::io::Errno;
 use std::path::Path;
 use std::time::Duration;
 
-/// Above this size the log is written into the database and truncated. Every new process reads the whole log
-/// once.
+/// The maximum length of the log before it is copied into the database and truncated. Every new process reads the whole
+/// log once.
 const LONG_LOG_BYTES: u64 = 256 * 1024;
 
-/// A connection with this many writes is long-lived: a single command writes fewer.
+/// A connection with this many writes belongs to a long-lived process; a single command writes less often.
 const WRITES_OF_ONE_COMMAND: u32 = 8;
 
-/// Copies the log into the database every so many pages, and keeps the file's length: overwriting is cheaper
-/// than extending. SQLite remembers how much was copied only while the database is open; a process per
-/// command would copy everything each time.
+/// Copies the log into the database every 192 pages, and keeps the length of its file, because overwriting is cheaper
+/// than extending. Not for single commands: SQLite remembers how much was copied only while the database is open, so
+/// every command would copy everything again.
 const COPY_BACK_OFTEN: &str = "PRAGMA wal_autocheckpoint=192";
 
-/// How often a long-lived connection looks at the size of the log.
+/// After how many writes a long-lived connection looks at the size of the log.
 const WRITES_BETWEEN_LOOKS: u32 = 16;
 
-/// Above this size, readers have kept the log from being copied for a long time.
+/// A log of this length has not been copied for long, because somebody was always reading.
 const BLOCKED_LOG_BYTES: u64 = 1024 * 1024;
 
-/// A log of this length means that somebody reads without end.
+/// A log of this length shows that some reader never ends.
 const STUCK_LOG_BYTES: u64 = 16 * 1024 * 1024;
 
 impl SqliteStore {
-    /// Does not wait: if a reader is in the way, a later writer does it.
+    /// Shortens the log, or, if a reader prevents it, leaves that to a later writer.
     pub(super) fn shorten_log(&mut self) {
         self.writes = self.writes.saturating_add(1);
         if self.writes == WRITES_OF_ONE_COMMAND {
-            // On failure the setting stays as it was.
+            // If this fails, the setting stays as it was.
             let _ = self.connection.execute_batch(COPY_BACK_OFTEN);
         }
         if self.writes > WRITES_OF_ONE_COMMAND && !self.writes.is_multiple_of(WRITES_BETWEEN_LOOKS) {
@@ -51,7 +51,7 @@ impl SqliteStore {
         if size(&beside(&self.path, "-wal")) <= longest {
             return;
         }
-        // The change is already committed, whatever happens here.
+        // The change is committed, so an error from here on does not matter.
         let _ = self.connection.busy_timeout(Duration::ZERO);
         let _ = empty_log(&self.connection);
         let _ = self.connection.busy_timeout(self.busy_wait);
@@ -64,13 +64,13 @@ impl SqliteStore {
         let journal: String = self
             .connection
             .query_row("PRAGMA journal_mode", [], |row| row.get(0))
-            .map_err(self.fail("asking for the journal mode"))?;
+            .map_err(self.fail("reading the journal mode"))?;
         let log = size(&beside(&self.path, "-wal"));
         Ok(Info {
             engine: "sqlite".to_owned(),
-            id: own_id(&self.connection).map_err(self.fail("asking for the store's id"))?,
+            id: own_id(&self.connection).map_err(self.fail("reading the store's id"))?,
             place: self.path.display().to_string(),
-            schema_version: marks(&self.connection).map_err(self.fail("asking for the schema"))?.schema,
+            schema_version: marks(&self.connection).map_err(self.fail("reading the schema version"))?.schema,
             sessions: number("SELECT count(*) FROM sessions")?,
             events: number("SELECT count(*) FROM events")?,
             bytes: size(&self.path) + log,
@@ -80,7 +80,7 @@ impl SqliteStore {
     }
 }
 
-/// True if the log is now empty and fully copied into the database. False for a database without a log, where
+/// Copies the whole log into the database. True if the log is now empty; false for a database without a log, where
 /// there is nothing to do.
 pub(super) fn empty_log(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| {
@@ -89,7 +89,8 @@ pub(super) fn empty_log(connection: &Connection) -> rusqlite::Result<bool> {
     })
 }
 
-/// Written next to its destination and moved there when complete; an existing file stays.
+/// Copies the database. The copy is written beside its destination and moved there when it is complete; an existing
+/// file is not replaced.
 pub(super) fn copy_database(connection: &Connection, path: &Path, to: &Path) -> Result<()> {
     let exists = || Error::Io {
         doing: format!("copying {} to {}", path.display(), to.display()),
@@ -110,7 +111,7 @@ pub(super) fn copy_database(connection: &Connection, path: &Path, to: &Path) -> 
     copied
 }
 
-/// Defects, one line each.
+/// Describes defects of the database, in one line each.
 pub(super) fn check(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut findings: Vec<String> = Vec::new();
     let mut structure = connection.prepare("PRAGMA quick_check")?;
@@ -123,7 +124,7 @@ pub(super) fn check(connection: &Connection) -> rusqlite::Result<Vec<String>> {
             findings.push(format!("session {}: {what}", session?));
         }
     }
-    // An older schema has no checksums, and its snapshots get one with their next change.
+    // An older schema has no checksums. After an upgrade, a snapshot gets a checksum with its next change.
     let sums = "SELECT s.id,p.body,p.sum FROM snapshots p JOIN sessions s ON s.number=p.session \
                 WHERE p.sum IS NOT NULL";
     let Ok(mut snapshots) = connection.prepare(sums) else { return Ok(findings) };
@@ -131,13 +132,14 @@ pub(super) fn check(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     while let Some(row) = rows.next()? {
         if undamaged(row, 1)?.is_none() {
             let session: String = row.get(0)?;
-            findings.push(format!("session {session}: its snapshot is damaged; its log is read instead"));
+            findings
+                .push(format!("session {session}: its snapshot is damaged; commands read the log instead"));
         }
     }
     Ok(findings)
 }
 
-/// A defect, and a query for the sessions that have it.
+/// Defects, each with a query for the sessions that have it.
 const SUSPICIONS: &[(&str, &str)] = &[
     (
         "its row does not match its last event",
@@ -149,7 +151,7 @@ const SUSPICIONS: &[(&str, &str)] = &[
          GROUP BY s.number HAVING min(e.version)<>1 OR count(*)<>max(e.version)",
     ),
     (
-        "its snapshot is ahead of it",
+        "its snapshot is newer than its last event",
         "SELECT s.id FROM sessions s JOIN snapshots p ON p.session=s.number WHERE p.version>s.version",
     ),
     (
@@ -170,7 +172,7 @@ fn fill(connection: &Connection, draft: &Path) -> Result<()> {
     remove_if_there(draft).and_then(|()| empty_private_file(draft)).map_err(io(draft, "making"))?;
     let fail = |error| failure(draft, &format!("writing {}", draft.display()), &error);
     let mut copy = Connection::open(draft).map_err(fail)?;
-    // Synced once, below, when complete.
+    // Synced only once, below, when the copy is complete.
     copy.execute_batch("PRAGMA synchronous=OFF; PRAGMA journal_mode=OFF").map_err(fail)?;
     let step = Backup::new(connection, &mut copy).and_then(|backup| backup.step(-1)).map_err(fail)?;
     if step != StepResult::Done {
@@ -182,7 +184,7 @@ fn fill(connection: &Connection, draft: &Path) -> Result<()> {
 
 fn move_without_replacing(from: &Path, to: &Path) -> rustix::io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // This file system lacks such a rename; a hard link does not overwrite either.
+        // Without a rename that never overwrites, a hard link serves, which does not overwrite either.
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
             rustix::fs::link(from, to)?;
             rustix::fs::unlink(from)
@@ -204,13 +206,13 @@ fn warnings(path: &Path, journal: &str, log: u64) -> Vec<String> {
         (Place::Local, "wal") | (Place::SmallBlocks, _) => {}
         (Place::Local, other) => {
             warnings.push(format!(
-                "the database is on a local disk with a rollback journal ({other}): writes are slower"
+                "the database has a rollback journal ({other}), although it is on a local disk: writes are slower"
             ));
         }
     }
     if log > STUCK_LOG_BYTES {
         warnings.push(format!(
-            "the write-ahead log has {} MB: a program that never stops reading prevents its truncation",
+            "the write-ahead log has {} MiB, and cannot be shortened while another program reads the database without end",
             log / 1024 / 1024
         ));
     }

@@ -1,4 +1,4 @@
-//! Files that show a session, as last written. Outside the log: storing one changes no version.
+//! The files that show a session to its tool, as last written. Outside the log: storing a row changes no version.
 
 use super::activity::{in_transaction, without_sync};
 use super::columns::session_id;
@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 const OF_SESSION: &str = "(SELECT number FROM sessions WHERE id=?1 AND id=?1 COLLATE BINARY)";
 const COLUMNS: &str =
     "path,hash,body,previous,earlier,v.version,boot_id,confirmed,put_hash,put_expected,put_this,backup,loses";
-/// The number of columns in `COLUMNS`: columns of a join follow.
+/// The number of columns in `COLUMNS`. The columns of a join follow them.
 const AFTER_VIEW: usize = 13;
 
 pub(super) fn of(connection: &Connection, session: &SessionId) -> Result<Vec<ViewRow>> {
@@ -30,8 +30,8 @@ pub(super) fn last_writer(connection: &Connection, worktree: &str, path: &str) -
     statement.query_row([worktree, path], found).optional()
 }
 
-/// True if its session exists. A row that replaces another one inherits its write journal: that describes the
-/// file, which has not changed yet.
+/// Stores a row; returns false if its session does not exist. The row inherits the write journal of the row that it
+/// replaces: the journal describes the file, and the file has not changed yet.
 pub(super) fn keep(connection: &Connection, view: &ViewRow) -> Result<bool> {
     let mut statement = connection.prepare_cached(&format!(
         "INSERT INTO views(session,path,hash,body,previous,earlier,version,boot_id,confirmed,\
@@ -83,7 +83,8 @@ fn confirm(connection: &Connection, row: &ViewRow) -> Result<()> {
 }
 
 pub(super) fn note_all(connection: &Connection, rows: &[ViewRow]) -> Result<()> {
-    // The journal describes files that are not synced either: it must survive the process, not a power cut.
+    // No sync: the journal describes files that are not synced either. It must survive the end of the process, but not
+    // a power cut.
     without_sync(connection, |transaction| rows.iter().try_for_each(|row| note(transaction, row)))
 }
 

@@ -1,4 +1,5 @@
-//! Leases that change by what their holder does elsewhere: renewed by activity, freed by a pause.
+//! Changes of leases that follow from other actions of their holder: activity renews a lease, a pause releases the
+//! item.
 
 use super::renewed;
 use crate::actor::Actor;
@@ -6,8 +7,7 @@ use crate::event::ItemEvent;
 use crate::item::Item;
 use jiff::Timestamp;
 
-/// Lease renewals that follow from an actor's activity. A lease is renewed only once more than half of it has
-/// passed.
+/// The lease renewals that follow from an actor's activity. A lease is renewed only if more than half of it has passed.
 pub fn renewals<'a>(held: impl Iterator<Item = &'a Item>, actor: &Actor, now: Timestamp) -> Vec<ItemEvent> {
     held.filter_map(|item| Some((item, item.lease.as_ref()?)))
         .filter(|(_, lease)| lease.actor == *actor && lease.is_due(now))
@@ -15,8 +15,8 @@ pub fn renewals<'a>(held: impl Iterator<Item = &'a Item>, actor: &Actor, now: Ti
         .collect()
 }
 
-/// Frees an actor's items. They count as started, because a claim is how work on an item begins: whoever continues
-/// takes them first.
+/// Releases an actor's items, and marks them as started, because claiming an item starts the work on it. The next
+/// claimant gets started items first.
 pub fn set_aside<'a>(held: impl Iterator<Item = &'a Item>, actor: &Actor) -> Vec<ItemEvent> {
     let is_own = |item: &&Item| item.lease.as_ref().is_some_and(|lease| lease.actor == *actor);
     let freed = |item: &Item| {

@@ -1,4 +1,4 @@
-//! Reasons to refuse a command about an item.
+//! Checks that refuse commands about items.
 
 use super::Context;
 use crate::id::ItemId;
@@ -6,8 +6,8 @@ use crate::item::{DEEPEST_LEVEL, Item, ItemStatus, Lease};
 use crate::refusal::{ItemRefusal, Refusal};
 
 impl Context<'_> {
-    /// A new dependency closes a cycle if the needed item waits for the item that needs it. The container of
-    /// an item that is being added waits for it.
+    /// Refuses a dependency that would close a cycle, that is, if the needed item already waits for this one. A
+    /// container waits for its parts, also for one that is being added.
     pub(super) fn refuse_cycle(
         &self,
         need: &ItemId,
@@ -20,10 +20,10 @@ impl Context<'_> {
         Err(ItemRefusal::Cycle { path }.into())
     }
 
-    /// Refuses work on an item, apart from leases.
+    /// Refuses work on an item that is finished, blocked or waiting. Leases are checked elsewhere.
     pub(super) fn refuse_work(&self, item: &Item, doing: &'static str) -> Result<(), Refusal> {
         refuse_finished(item, doing)?;
-        // An item with work of its own stays open after its parts are done.
+        // An item with work of its own stays open after all of its parts are done, and can then be worked on.
         if item.open_parts > 0 {
             refuse_container(item, doing)?;
         }
@@ -82,11 +82,11 @@ impl Context<'_> {
     }
 }
 
-/// Policy for an item that somebody else holds.
+/// Who may take an item that somebody else holds.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Takeover {
     ByAPerson,
-    /// Exactly one of several claimants gets the item, whether people or agents.
+    /// Nobody: of several claimants exactly one gets the item, whether they are people or agents.
     Never,
 }
 
