@@ -1,5 +1,4 @@
-//! Inspects the arguments before parsing: building the parser of all commands costs more than most commands
-//! do.
+//! Inspects the arguments before they are parsed: building the parser of all commands takes longer than most commands.
 
 use crate::commands;
 use crate::failure::Failure;
@@ -8,12 +7,13 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Read;
 
-/// Options that may precede a command and take a value.
+/// Options that may come before a command and take a value.
 const WITH_VALUE: [&str; 4] = ["--project", "--session", "--key", "--color"];
-/// Options that may precede a command and take none.
+/// Options that may come before a command and take no value.
 const FLAGS: [&str; 6] = ["--json", "--quiet", "-q", "--verbose", "-v", "--yes"];
 
-/// The typed command, if it can be determined. Help and mistakes need all of them.
+/// The typed command, if it can be determined. If not, because help was requested or something was mistyped, the parser
+/// of all commands is needed.
 pub fn subcommand(arguments: &[OsString]) -> Option<String> {
     let mut words = arguments.iter().skip(1).map(|word| word.to_str());
     loop {
@@ -26,7 +26,7 @@ pub fn subcommand(arguments: &[OsString]) -> Option<String> {
         } else if !word.starts_with('-') {
             return Some(word.to_owned());
         } else if !is_known(word) {
-            // The parser names it; the next word may be its value.
+            // The parser reports an unknown option. The next word may be its value.
             return words.flatten().find(|word| commands::exists(word)).map(str::to_owned);
         }
     }
@@ -37,7 +37,7 @@ fn is_known(option: &str) -> bool {
     FLAGS.contains(&option) || (name != option && WITH_VALUE.contains(&name))
 }
 
-/// `leftoff help start` means `leftoff start --help`.
+/// Changes `leftoff help start` to `leftoff start --help`.
 pub fn without_help_command(mut arguments: Vec<OsString>) -> Vec<OsString> {
     if arguments.get(1).is_some_and(|word| word == "help") {
         arguments.remove(1);
@@ -46,7 +46,7 @@ pub fn without_help_command(mut arguments: Vec<OsString>) -> Vec<OsString> {
     arguments
 }
 
-/// All that a file or stdin (`-`) holds, if that is no more than so many bytes: nobody types or keeps more.
+/// Reads a file, or stdin for `-`. Fails if it has more than `most` bytes.
 pub fn read_at_most(path: &std::path::Path, most: u64) -> std::io::Result<String> {
     let source: Box<dyn Read> = if path.as_os_str() == "-" {
         Box::new(std::io::stdin())
@@ -61,39 +61,39 @@ pub fn read_at_most(path: &std::path::Path, most: u64) -> std::io::Result<String
     Ok(text)
 }
 
-/// `name=value`, for evidence, outputs and fields.
+/// Parses `name=value`, for evidence, outputs and fields.
 pub fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.to_owned())),
         Some(_) => Err("the name before '=' is missing; write NAME=VALUE".to_owned()),
-        None => Err("it has no '='; write NAME=VALUE".to_owned()),
+        None => Err("there is no '='; write NAME=VALUE".to_owned()),
     }
 }
 
-/// Pairs for the engine; every name once.
+/// Converts pairs for the engine. Refuses a name that was given twice.
 pub fn given(option: &str, pairs: Vec<(String, String)>) -> Result<BTreeMap<String, Given>, Failure> {
     let mut values = BTreeMap::new();
     for (name, value) in pairs {
         if values.insert(name.clone(), Given::Text(value)).is_some() {
             let message = format!("--{option} {name} was given twice");
-            return Err(Failure::wrong_usage(message, "give every name once"));
+            return Err(Failure::wrong_usage(message, "give each name only once"));
         }
     }
     Ok(values)
 }
 
-/// A phase given as an argument or as an option, but not as two different ones.
+/// The phase given as an argument or as an option. Refuses two different ones.
 pub fn one_phase(behind: Option<String>, option: Option<String>) -> Result<Option<String>, Failure> {
     match (behind, option) {
         (Some(behind), Some(option)) if behind != option => {
             let message = format!("two phases were given: '{behind}' and '{option}'");
-            Err(Failure::wrong_usage(message, "give only one"))
+            Err(Failure::wrong_usage(message, "give the phase only once"))
         }
         (behind, option) => Ok(behind.or(option)),
     }
 }
 
-/// A length of time in seconds: `30s`, `10m`, `24h`, `7d`.
+/// Parses a duration, such as `30s`, `10m`, `24h` or `7d`; returns seconds.
 pub fn seconds(text: &str) -> Result<u64, String> {
     let expected = || "write a number and a unit, such as 30s, 10m, 24h or 7d".to_owned();
     let unit = text.chars().next_back().ok_or_else(expected)?;

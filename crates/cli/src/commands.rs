@@ -1,4 +1,4 @@
-//! All commands, one file each. Builds only the parser of the typed one: the parser of all costs half a
+//! All commands, one file each. Builds only the parser of the typed command, because building all parsers takes half a
 //! millisecond.
 
 mod abandon;
@@ -60,12 +60,12 @@ use std::process::ExitCode;
 
 type Outcome = Result<ExitCode, Failure>;
 
-/// One command: its name, its parser, its function.
+/// A command: its name, its parser and its functions.
 struct Entry {
     name: &'static str,
     declare: fn(Command) -> Command,
     run: fn(&ArgMatches, &Globals) -> Outcome,
-    /// Runs the command without arguments.
+    /// Runs the command without arguments, and without a parser.
     alone: Option<fn(&Globals) -> Outcome>,
 }
 
@@ -78,12 +78,12 @@ const fn entry<C: Run>(name: &'static str) -> Entry {
     Entry { name, declare: C::augment_args, run: parse_and_run::<C>, alone: None }
 }
 
-/// A query that usually has no arguments. Skipping the parser then saves a tenth of its time.
+/// A query that usually has no arguments. Running it without a parser saves a tenth of its time.
 const fn question<C: Run + Default>(name: &'static str) -> Entry {
     Entry { alone: Some(|globals| C::default().run(globals)), ..entry::<C>(name) }
 }
 
-/// In help order: a session's life first.
+/// The commands in the order of the help: those of a session's life come first.
 const ENTRIES: &[Entry] = &[
     entry::<init::Init>("init"),
     entry::<start::Start>("start"),
@@ -142,7 +142,7 @@ const ENTRIES: &[Entry] = &[
 /// Alternative names.
 const ALIASES: &[(&str, &str)] = &[("round", "run"), ("complete", "close")];
 
-/// The parser of the wanted command, or of all commands if none is wanted.
+/// The parser of the wanted command; of all commands if none is wanted.
 pub fn parser(wanted: Option<&str>) -> Command {
     let root = Command::new("leftoff")
         .version(env!("LEFTOFF_VERSION"))
@@ -156,7 +156,7 @@ pub fn parser(wanted: Option<&str>) -> Command {
     }
 }
 
-/// How to run this command without further arguments, if no parser is needed.
+/// The function that runs this command without further arguments and without a parser, if it has one.
 pub fn alone(name: &str) -> Option<fn(&Globals) -> Outcome> {
     find(name)?.alone
 }
@@ -165,12 +165,12 @@ pub fn exists(name: &str) -> bool {
     find(name).is_some()
 }
 
-/// The commands' names, without their other names.
+/// The names of the commands, without aliases.
 pub fn names() -> impl Iterator<Item = &'static str> {
     ENTRIES.iter().map(|entry| entry.name)
 }
 
-/// Runs `leftoff` without a command.
+/// Runs `leftoff` without a command, which shows the status.
 pub fn status(globals: &Globals) -> Outcome {
     status::Status::default().run(globals)
 }
@@ -218,12 +218,12 @@ fn answered(done: &str, answer: &engine::Answer, globals: &Globals) -> Outcome {
     shown(done, answer, crate::ui::session::answer, globals)
 }
 
-/// Shows a change that leaves the next step as it was, in one line.
+/// Shows, in one line, a change that does not affect the next step.
 fn answered_briefly(done: &str, answer: &engine::Answer, globals: &Globals) -> Outcome {
     shown(done, answer, crate::ui::session::answer_line, globals)
 }
 
-/// Shows a change. If nothing had to change, says so in one line.
+/// Shows a change, or says in one line that nothing had to change.
 fn answered_unless(already: &str, done: &str, answer: &engine::Answer, globals: &Globals) -> Outcome {
     if answer.view.already {
         shown(already, answer, crate::ui::session::already_line, globals)
@@ -232,7 +232,7 @@ fn answered_unless(already: &str, done: &str, answer: &engine::Answer, globals: 
     }
 }
 
-/// Shows a change. If nothing had to change, says so and shows the next step.
+/// Shows a change, or says that nothing had to change and shows the next step.
 fn answered_or(already: &str, done: &str, answer: &engine::Answer, globals: &Globals) -> Outcome {
     if answer.view.already {
         shown(already, answer, crate::ui::session::already, globals)
@@ -241,7 +241,7 @@ fn answered_or(already: &str, done: &str, answer: &engine::Answer, globals: &Glo
     }
 }
 
-/// Shows that a session continues; it may have been active before.
+/// Shows that a session continues, or that it was active already.
 fn answered_continuing(done: &str, answer: &engine::Answer, globals: &Globals) -> Outcome {
     let phase = &answer.view.current_phase;
     let state = format!("already active in {}", engine::words::phase_called(phase.number, &phase.id));
@@ -268,7 +268,7 @@ fn shown(
     Ok(ExitCode::SUCCESS)
 }
 
-/// The session view with the messages, which a program would not find on stderr.
+/// The session view as JSON, with the messages, which a program would miss on stderr.
 fn with_talk(answer: &engine::Answer) -> serde_json::Value {
     let mut value = serde_json::to_value(&answer.view).unwrap_or(serde_json::Value::Null);
     if let serde_json::Value::Object(fields) = &mut value {

@@ -1,6 +1,5 @@
-//! Shell completion: `leftoff __complete -- WORDS` lists the candidates for the next word: commands,
-//! options, and the names of sessions, phases, items, workflows and checks. It never fails; it lists
-//! nothing instead.
+//! Shell completion: `leftoff __complete -- WORDS` lists candidates for the next word: commands, options, and the names
+//! of sessions, phases, items, workflows and checks. If anything fails, it lists nothing.
 
 use crate::commands;
 use crate::globals::Globals;
@@ -158,7 +157,7 @@ fn phases(engine: &Engine) -> Option<Vec<String>> {
     }
 }
 
-/// Checks that wait for approval.
+/// The checks that wait for approval.
 fn checks(engine: &Engine) -> Option<Vec<String>> {
     let Current::Session(view) = engine.sessions().status().ok()? else { return None };
     let all = view.phases.iter().flat_map(|phase| &phase.gate.checks);

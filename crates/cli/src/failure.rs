@@ -1,5 +1,5 @@
-//! Failures on stderr and as exit codes: the only place where an error becomes words for a terminal or JSON
-//! for a program.
+//! Failures on stderr and as exit codes: the only place that words errors for a terminal, or formats them as JSON for a
+//! program.
 
 use crate::globals::Globals;
 use crate::ui::Out;
@@ -39,12 +39,12 @@ impl Failure {
         Self { kind: "gate_failed".to_owned(), message, hint, code: GATE_DID_NOT_PASS }
     }
 
-    /// Findings against a rule: exit code 4.
+    /// A check found something: exit code 4.
     pub fn findings(message: String, hint: Option<Hint>) -> Self {
         Self { kind: "findings".to_owned(), message, hint, code: code_of(Class::Refused) }
     }
 
-    /// Refused by a rule: exit code 4.
+    /// A rule refused the command: exit code 4.
     pub fn refused(message: String, hint: impl Into<Hint>) -> Self {
         Self { kind: "refused".to_owned(), message, hint: Some(hint.into()), code: code_of(Class::Refused) }
     }
@@ -68,13 +68,13 @@ impl Failure {
         }
     }
 
-    /// A failure to answer after the work was done.
+    /// Marks a failure to print the answer of a command that itself succeeded.
     pub fn after_the_change(mut self) -> Self {
         self.message.push_str("; the command itself succeeded");
         self
     }
 
-    /// With the exit codes of the requirements framework's `req`: 2 for wrong usage, 1 for the rest.
+    /// Uses the exit codes of the requirements framework's `req`: 2 for wrong usage, 1 for all others.
     #[must_use]
     pub fn with_original_code(self) -> Self {
         let code = if self.code == WRONG_USAGE { WRONG_USAGE } else { code_of(Class::Failed) };
@@ -82,7 +82,7 @@ impl Failure {
     }
 
     pub fn no_command() -> Self {
-        Self::wrong_usage("no command was given", Hint::new("see what there is: ").run(words!["--help"]))
+        Self::wrong_usage("no command was given", Hint::new("see all commands: ").run(words!["--help"]))
     }
 }
 
@@ -109,7 +109,7 @@ pub fn report(failure: &Failure, globals: &Globals) -> ExitCode {
     ExitCode::from(failure.code)
 }
 
-/// A hint whose commands name the session if they would otherwise mean another.
+/// The hint with the session named in those commands that would otherwise be about another session.
 fn about_the_named(hint: Hint, globals: &Globals) -> Hint {
     if globals.named_session().is_none() || !hint.needs_naming() {
         return hint;
@@ -120,7 +120,7 @@ fn about_the_named(hint: Hint, globals: &Globals) -> Hint {
     }
 }
 
-/// The parser's output: help and version are answers, everything else is wrong usage.
+/// Prints the parser's result: help and version as answers, everything else as wrong usage.
 pub fn usage(error: &clap::Error, parser: &mut clap::Command, arguments: &[OsString]) -> ExitCode {
     let out = Out::plain();
     if !error.use_stderr() {

@@ -45,7 +45,7 @@ impl Globals {
         ])
     }
 
-    /// The values without options: from the environment, and whether a person is there.
+    /// The defaults, if no options are typed: taken from the environment, and from whether a person is present.
     pub fn of_nothing_typed() -> Self {
         let session = std::env::var("LEFTOFF_SESSION").ok().filter(|value| !value.is_empty());
         let person_present = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
@@ -62,7 +62,7 @@ impl Globals {
         }
     }
 
-    /// The options of a command that names its session itself: a session outside this project is found by its
+    /// The options of a command that takes a session as its argument. A session outside this project is found by its
     /// name.
     pub fn naming(&self, session: Option<String>) -> Self {
         let mut named = self.clone();
@@ -70,13 +70,14 @@ impl Globals {
         named
     }
 
-    /// The typed session; the environment's still applies otherwise.
+    /// The session that was typed, but not one from the environment.
     pub fn named_session(&self) -> Option<&str> {
         let asked = self.options.session.as_deref()?;
         (std::env::var("LEFTOFF_SESSION").ok().as_deref() != Some(asked)).then_some(asked)
     }
 
-    /// The words that make a printed command mean the typed session; none if it is meant anyway.
+    /// The words that make a printed command refer to the typed session; empty if the command refers to it without
+    /// them.
     pub fn naming_words(&self, engine: &Engine) -> Vec<String> {
         let view =
             self.named_session().and_then(|asked| engine.sessions().show(Some(asked), Detail::Recent).ok());
@@ -87,19 +88,19 @@ impl Globals {
         Out::new(self)
     }
 
-    /// The engine for a query. Never dropped: this process ends next, and the kernel closes what is open;
-    /// closing the store and freeing its memory was 8 % of a command's instructions.
+    /// The engine for a query. Never dropped, because the process ends soon and the kernel then closes everything:
+    /// closing the store and freeing its memory took 8 % of a command's instructions.
     pub fn query(&self) -> Result<ManuallyDrop<Engine>> {
         self.open(Intent::Query).map(ManuallyDrop::new)
     }
 
-    /// The engine for a change of an existing session. Never dropped either.
+    /// The engine for a change of an existing session. Never dropped, like the engine of a query.
     pub fn command(&self) -> Result<ManuallyDrop<Engine>> {
         self.open(Intent::Command).map(ManuallyDrop::new)
     }
 
     pub fn open(&self, intent: Intent) -> Result<Engine> {
-        // A change can take long, and may first have to upgrade the store.
+        // A change can take long, and may have to upgrade the store first.
         if matches!(intent, Intent::Command | Intent::Create) {
             self.say_that_it_works();
         }
@@ -112,7 +113,7 @@ impl Globals {
 }
 
 impl Globals {
-    /// Shows on the terminal that a slow command still works, unless nobody wants to read it.
+    /// Shows progress on the terminal if a command is slow, unless messages are switched off.
     pub fn say_that_it_works(&self) {
         if !self.quiet && !self.json {
             crate::ui::progress_line::start();

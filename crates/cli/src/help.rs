@@ -1,5 +1,5 @@
-//! Help in addition to the parser's: commands in groups, concept pages, and suggestions for mistaken words.
-//! Does not read the project.
+//! Help beyond the parser's: commands in groups, concept pages, and suggestions for mistyped words. Does not read the
+//! project.
 
 use crate::arguments::subcommand;
 use crate::commands;
@@ -41,7 +41,7 @@ const TOPICS: [(&str, &str); 8] = [
     ("files", include_str!("help/files.md")),
 ];
 
-/// Words that people and language models type by mistake: the word, its possible meanings, the commands.
+/// Words that people and language models type by mistake. A meaning is an introduction and a command.
 type Meaning = (&'static str, &'static [&'static str]);
 const MEANT: [(&[&str], &[Meaning]); 37] = [
     (
@@ -54,9 +54,9 @@ const MEANT: [(&[&str], &[Meaning]); 37] = [
     (
         &["done", "finish", "finished", "completed", "end"],
         &[
-            ("a phase is done: ", &["advance"]),
-            ("; an item is done: ", &["item", "done", "<item>"]),
-            ("; the session is over: ", &["close"]),
+            ("if a phase is done: ", &["advance"]),
+            ("; if an item is done: ", &["item", "done", "<item>"]),
+            ("; if the session is over: ", &["close"]),
         ],
     ),
     (
@@ -76,16 +76,16 @@ const MEANT: [(&[&str], &[Meaning]); 37] = [
     (&["ls", "session", "sessions", "all"], &[("", &["list"])]),
     (
         &["rm", "delete", "remove", "drop", "discard", "erase"],
-        &[("give a session up: ", &["abandon"]), ("; remove text from its history: ", &["purge", "<text>"])],
+        &[("abandon a session: ", &["abandon"]), ("; remove text from its history: ", &["purge", "<text>"])],
     ),
     (
         &["cancel", "abort"],
-        &[("undo your last command: ", &["undo"]), ("; give a session up: ", &["abandon"])],
+        &[("undo your last command: ", &["undo"]), ("; abandon a session: ", &["abandon"])],
     ),
     (
         &["archive", "clean", "cleanup", "clear", "prune", "gc", "reset"],
         &[
-            ("give a session up and archive its files: ", &["abandon"]),
+            ("abandon a session and archive its files: ", &["abandon"]),
             ("; see all sessions: ", &["list", "--all"]),
         ],
     ),
@@ -97,7 +97,7 @@ const MEANT: [(&[&str], &[Meaning]); 37] = [
     (
         &["title", "rename", "goal", "describe"],
         &[(
-            "a session keeps its title and goal; record the change: ",
+            "a session keeps its title and goal; record a change as a decision: ",
             &["note", "<text>", "--kind", "decision"],
         )],
     ),
@@ -107,8 +107,8 @@ const MEANT: [(&[&str], &[Meaning]); 37] = [
     (
         &["copy", "move", "migrate", "transfer"],
         &[
-            ("a session, to another machine: ", &["bundle", "create", "<file>"]),
-            ("; all sessions, to another store: ", &["store", "copy", "--help"]),
+            ("copy a session to another machine: ", &["bundle", "create", "<file>"]),
+            ("; copy all sessions to another store: ", &["store", "copy", "--help"]),
         ],
     ),
     (&["setup", "install", "configure", "config", "settings"], &[("", &["init"])]),
@@ -142,15 +142,15 @@ const MEANT: [(&[&str], &[Meaning]); 37] = [
     (
         &["restore", "recover"],
         &[
-            ("a lost database: ", &["store", "restore"]),
-            ("; a recorded file: ", &["artifact", "restore", "<path>"]),
+            ("restore a lost database: ", &["store", "restore"]),
+            ("; restore a recorded file: ", &["artifact", "restore", "<path>"]),
         ],
     ),
     (&["push", "pull", "fetch", "share"], &[("", &["sync"])]),
     (&["workflows", "template", "templates"], &[("", &["workflow", "list"])]),
 ];
 
-/// The help text as shown; the program's own help lists its commands in groups.
+/// The help text to print. In the help of the program itself, commands are grouped.
 pub fn grouped_if_root(help: String, arguments: &[OsString]) -> String {
     match subcommand(arguments) {
         Some(_) => help,
@@ -158,7 +158,7 @@ pub fn grouped_if_root(help: String, arguments: &[OsString]) -> String {
     }
 }
 
-/// The root's help with its commands in groups.
+/// The help of the program with its commands in groups.
 fn grouped(help: &str) -> String {
     const HEADING: &str = "Commands:\n";
     let Some((before, rest)) = help.split_once(HEADING) else { return help.to_owned() };
@@ -179,7 +179,7 @@ fn grouped(help: &str) -> String {
     )
 }
 
-/// Other words for a topic.
+/// Other words for a topic's name.
 const SAME_TOPIC: [(&str, &str); 9] = [
     ("session", "sessions"),
     ("phase", "sessions"),
@@ -192,7 +192,7 @@ const SAME_TOPIC: [(&str, &str); 9] = [
     ("hooks", "agents"),
 ];
 
-/// The page of `leftoff help TOPIC`; `None` if that is a command.
+/// The page of `leftoff help TOPIC`; `None` if the name is not a topic.
 pub fn topic(name: &str) -> Option<&'static str> {
     let name = SAME_TOPIC.iter().find(|(other, _)| *other == name).map_or(name, |(_, topic)| topic);
     TOPICS.iter().find(|(topic, _)| *topic == name).map(|(_, page)| *page)
@@ -209,7 +209,7 @@ pub fn no_such_command(typed: &str) -> Failure {
             hint.then(*when).run(command)
         }),
         (None, Some(name)) => Hint::new("did you mean: ").run(words![name]),
-        (None, None) => Hint::new("see what there is: ").run(words!["help"]),
+        (None, None) => Hint::new("see all commands: ").run(words!["help"]),
     };
     Failure::wrong_usage(message, hint)
 }

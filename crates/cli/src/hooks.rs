@@ -1,5 +1,5 @@
-//! Agents' hooks: translates each agent's events to a common form, and the answers back. Fails open: whatever
-//! is wrong with us, the agent continues.
+//! Agents' hooks: translates each agent's events to a common form, and the answers back. Fails open: whatever is wrong
+//! with leftoff, the agent continues.
 
 mod claude;
 mod codex;
@@ -22,21 +22,21 @@ use std::io::{Read, Write};
 use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
 
-/// Far larger than any event, which may contain a tool's whole output.
+/// The maximum size of an event, which may contain a tool's whole output.
 const LONGEST_INPUT: u64 = 16 * 1024 * 1024;
 
-/// One agent's protocol, both ways.
+/// The protocol of one agent, in both directions.
 struct Protocol {
     name: &'static str,
-    /// Variables that the agent sets for every command. An editor's own terminal has none of them.
+    /// Environment variables that the agent sets for every command. The terminal in an editor has none of them.
     markers: &'static [&'static str],
-    /// Parses an event. The second text is its name, if the event itself does not contain it.
+    /// Parses an event. The second argument is the event's name, for agents whose events do not contain it.
     read: fn(&[u8], &str) -> Result<Heard, String>,
     /// Formats the answer. Empty if there is nothing to say.
     write: fn(&Heard, &Reply) -> String,
 }
 
-/// An event, and its name in the answer.
+/// A parsed event, and its name in the answer.
 struct Heard {
     event: HookEvent,
     name: String,
@@ -51,8 +51,8 @@ const PROTOCOLS: [Protocol; 6] = [
     opencode::PROTOCOL,
 ];
 
-/// The agent under which this process runs, by the variables that agents set for their commands. Whoever looks like a
-/// person must not have such a variable further up either.
+/// The agent under which this process runs, as shown by environment variables. If everything else looks like a person,
+/// the variables of parent processes are checked as well.
 pub fn marked_agent(looks_like_person: bool) -> Option<&'static str> {
     let above = if looks_like_person { engine::variables_above() } else { BTreeSet::new() };
     let is_set =
@@ -62,7 +62,7 @@ pub fn marked_agent(looks_like_person: bool) -> Option<&'static str> {
 
 /// Answers one event. Always exits with code 0; a problem is one line on stderr.
 pub fn run(arguments: &[OsString]) -> ExitCode {
-    // A panic's own report would be many lines; ours is one.
+    // A panic would print many lines; this program prints one.
     std::panic::set_hook(Box::new(|_| {}));
     let answered = std::panic::catch_unwind(AssertUnwindSafe(|| answer(arguments)));
     let problem = match answered {
@@ -82,7 +82,7 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The output for stdout, and a problem.
+/// Returns the text for stdout, and a problem if there is one.
 fn answer(arguments: &[OsString]) -> Result<(String, Option<String>), String> {
     let agent = arguments.first().and_then(|word| word.to_str()).unwrap_or_default();
     let Some(protocol) = PROTOCOLS.iter().find(|protocol| protocol.name == agent) else {
@@ -104,7 +104,7 @@ fn answer(arguments: &[OsString]) -> Result<(String, Option<String>), String> {
     Ok(((protocol.write)(&heard, &reply), problem))
 }
 
-/// A verdict whose reason cannot control the terminal on which the agent shows it.
+/// A verdict whose reason cannot control the terminal on which the agent displays it.
 fn inert(verdict: Verdict) -> Verdict {
     let without = |why: String| without_steering(&why).into_owned();
     match verdict {
@@ -131,14 +131,14 @@ fn input() -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// A foreign id: plain characters, limited length, never a path.
+/// Accepts a foreign id with plain characters and a limited length, so that it can never be a path.
 fn identity(agent: &str, id: &str) -> Result<AgentIdentity, String> {
     AgentIdentity::parse(&format!("{agent}:{id}"))
         .ok_or_else(|| "the agent's session id has characters that are not allowed".to_owned())
 }
 
-/// A name for a tool's use, from an agent that gives only its time: equal events at the same moment are one
-/// event, delivered twice.
+/// An id for a tool call of an agent that gives only the time of a call: equal events with the same time are one event
+/// that was delivered twice.
 fn identified(when: &serde_json::Value, input: &[u8]) -> Option<String> {
     let is_said = when.is_string() || when.is_number();
     is_said.then(|| engine::hooks::fingerprint(input))

@@ -1,5 +1,5 @@
-//! Installs hooks, the MCP entry and instructions into agents' files, and removes them again. Adds only what
-//! is missing; recognises its own entries by the command or by marks; safe to repeat.
+//! Adds hooks, the MCP entry and instructions to agents' files, and removes them again. Adds only what is missing,
+//! recognises leftoff's entries by their command or their marks, and can be repeated safely.
 
 pub mod agents;
 mod edit;
@@ -19,14 +19,14 @@ use edit::Edit;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// The task.
+/// The task of an installation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Task {
     PutIn,
     TakeOut,
 }
 
-/// The actual or planned change of a file.
+/// A file that was changed, or would be changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Touched {
     pub path: PathBuf,
@@ -51,7 +51,7 @@ struct Planned {
     text: Option<String>,
 }
 
-/// Does it for these agents. Everything is computed before anything is written.
+/// Adds or removes the entries of these agents. Computes all changes before writing any.
 pub fn run(agents: &[&Agent], places: &Places, task: Task, dry_run: bool) -> Result<Vec<Touched>, Failure> {
     let mut edits: Vec<(PathBuf, Edit)> = agents.iter().flat_map(|agent| agent.edits(places)).collect();
     if let Some(root) = &places.project
@@ -67,7 +67,7 @@ pub fn run(agents: &[&Agent], places: &Places, task: Task, dry_run: bool) -> Res
     Ok(planned.into_iter().map(|planned| planned.touched).collect())
 }
 
-/// The named ones; without names those in use here, or all of them for removal.
+/// The agents with these names. Without names, the agents in use here, or all agents if entries are to be removed.
 pub fn chosen(names: &[String], places: &Places, task: Task) -> Result<Vec<&'static Agent>, Failure> {
     if names.is_empty() {
         let wanted = |agent: &&Agent| task == Task::TakeOut || agent.is_in_use(places);
@@ -83,13 +83,13 @@ pub fn chosen(names: &[String], places: &Places, task: Task) -> Result<Vec<&'sta
     Ok(chosen)
 }
 
-/// True if the program that hooks name is in PATH.
+/// True if PATH has the program `leftoff`, which hooks call.
 pub fn is_in_path() -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join("leftoff").is_file())
 }
 
-/// The instructions stay while any agent is wired.
+/// True if any other agent still has entries, so that the instructions for all agents must stay.
 fn others_are_wired(agents: &[&Agent], places: &Places) -> bool {
     let others = AGENTS.iter().filter(|agent| !agents.iter().any(|named| named.name == agent.name));
     others.into_iter().any(|agent| wiring::of(agent, places).is_some())
@@ -97,7 +97,7 @@ fn others_are_wired(agents: &[&Agent], places: &Places) -> bool {
 
 fn plan(base: &Path, edit: &Edit, task: Task) -> Result<Planned, Failure> {
     let path = edit.path().to_owned();
-    // A CLAUDE.md that refers to AGENTS.md already says the same.
+    // If CLAUDE.md is a link to AGENTS.md, it has the instructions already.
     let skipped = matches!(edit, Edit::Section { only_if_there: true, .. }) && files::is_link(&path);
     let before = if skipped { None } else { files::read(base, &path)? };
     let text = match task {

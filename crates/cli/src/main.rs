@@ -1,5 +1,5 @@
-//! The command line: turns arguments into one engine call, and its answer into text or JSON. Knows no store
-//! and no layout.
+//! The command line: turns arguments into one engine call, and its answer into text or JSON. Knows neither stores nor
+//! layouts.
 
 mod arguments;
 mod commands;
@@ -22,7 +22,7 @@ fn main() -> ExitCode {
     let typed: Vec<std::ffi::OsString> = std::env::args_os().collect();
     let as_req = original_req::is_called_as_req(&typed);
     let arguments = arguments::without_help_command(original_req::translated(typed));
-    // A hook never exits with an agent's "blocked" code, whatever is wrong with us or our arguments.
+    // A hook never exits with the code that blocks an agent, whatever is wrong with leftoff or the arguments.
     let wanted = match arguments.as_slice() {
         [_] => Some("status".to_owned()),
         _ => arguments::subcommand(&arguments),
@@ -54,8 +54,7 @@ fn main() -> ExitCode {
     if let Some(code) = answered_by_help(wanted.as_deref(), &arguments) {
         return code;
     }
-    // Never dropped: the process ends soon, and freeing these piece by piece is 2 % of a command's
-    // instructions.
+    // Never dropped, because the process ends soon: freeing the parser takes 2 % of a command's instructions.
     let mut parser = ManuallyDrop::new(commands::parser(wanted.as_deref()));
     let matches = match parser.try_get_matches_from_mut(&arguments) {
         Ok(matches) => ManuallyDrop::new(matches),
@@ -74,7 +73,7 @@ fn main() -> ExitCode {
     code
 }
 
-/// A concept page, or the command probably meant if there is no such page.
+/// Prints a concept page, or else suggests a command.
 fn answered_by_help(wanted: Option<&str>, arguments: &[std::ffi::OsString]) -> Option<ExitCode> {
     let name = wanted.filter(|name| !commands::exists(name))?;
     let mut globals = Globals::of_nothing_typed();

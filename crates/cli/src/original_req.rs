@@ -1,15 +1,16 @@
-//! The original's command line in ours: `req` linked to this program, and its commands after `leftoff req`.
+//! The command line of the original program, translated to leftoff's: for a link `req` to this program, and for
+//! commands after `leftoff req`.
 
 use crate::arguments::subcommand;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// Tells the command to act as the original's program.
+/// An option that makes the command act as the original program.
 const AS_ORIGINAL: &str = "--as-original";
-/// Where the original's `--project` is a switch, and our option for it.
+/// Commands whose `--project` is a flag in the original program, and leftoff's option for it.
 const SWITCHES: [(&str, &str); 3] = [("sessions", "--here"), ("init", "--shared"), ("config", "--shared")];
 
-/// True if this program runs under the original's name.
+/// True if this program was called by the original program's name.
 pub fn is_called_as_req(arguments: &[OsString]) -> bool {
     let program = arguments.first().map(Path::new).and_then(Path::file_name);
     program.is_some_and(|name| name == "req")

@@ -24,7 +24,7 @@ use output::marked;
 use serde::Serialize;
 use std::io::IsTerminal;
 
-/// Without a terminal.
+/// The assumed width without a terminal.
 const USUAL_WIDTH: usize = 80;
 const NARROWEST: usize = 40;
 const WIDEST: usize = 120;
@@ -64,7 +64,7 @@ pub struct Out {
     quiet: bool,
     json: bool,
     pub width: usize,
-    /// Long text is cut, because a person looks at it.
+    /// True if stdout is a terminal: long text is then cut, because a person reads it.
     pub is_terminal: bool,
 }
 
@@ -103,29 +103,29 @@ impl Out {
         painted(self.colour, tone, text)
     }
 
-    /// Data for stdout.
+    /// Prints data on stdout.
     pub fn text(&self, text: &str) -> Result<Reader, Failure> {
         output::data(text, self.colour)
     }
 
-    /// One document, formatted for people too.
+    /// Prints one JSON document, formatted in a way that people can read.
     pub fn json(&self, value: &impl Serialize) -> Result<Reader, Failure> {
         let text = serde_json::to_string_pretty(value).map_err(|error| Failure::no_json(&error))?;
         output::document(&text)
     }
 
-    /// A part of a document that is too long to be put together first.
+    /// Prints a part of a JSON document that is too long to be held in memory.
     pub fn json_part(&self, text: &str) -> Result<Reader, Failure> {
         output::part(text)
     }
 
-    /// One document on a single line.
+    /// Prints one JSON document on a single line.
     pub fn json_line(&self, value: &impl Serialize) -> Result<Reader, Failure> {
         let text = serde_json::to_string(value).map_err(|error| Failure::no_json(&error))?;
         output::document(&text)
     }
 
-    /// A message that is not data.
+    /// Prints a message, which is not data, on stderr.
     pub fn say(&self, text: &str) {
         if !self.quiet && !self.json {
             self.raw_error(text);
@@ -159,7 +159,7 @@ pub fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A line indented by so many blanks that fits the terminal.
+/// A line, indented by `blanks`, that is wrapped to the width of the terminal.
 pub fn set_in(blanks: usize, text: &str, out: &Out) -> String {
     let line = wrapped(text, out.width.saturating_sub(blanks), blanks + 2);
     format!("{:blanks$}{line}\n", "")

@@ -1,15 +1,15 @@
-//! Waits for changes, for commands that keep showing something. Shows nothing itself.
+//! Waits for changes, for commands that show something until they are interrupted. Shows nothing itself.
 
 use crate::globals::Globals;
 use engine::{Watch, next_look};
 use std::time::{Duration, Instant};
 
-/// The end of a wait.
+/// The reason why a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Woken {
     /// Somebody changed something.
     Changed,
-    /// A minute has passed: displayed times are out of date.
+    /// A minute has passed, so that displayed times are outdated.
     Minute,
 }
 
@@ -19,7 +19,7 @@ pub struct Live {
 }
 
 impl Live {
-    /// Starts watching: data is read after this.
+    /// Starts watching. Read data only after this, so that no change is missed.
     pub fn begin(globals: &Globals) -> Self {
         Self { watch: Watch::begin(&globals.options), quiet_since: Instant::now() }
     }

@@ -1,5 +1,5 @@
-//! Turns the parser's errors into one line and a hint that says what to type instead. The parser's own tips
-//! ("to pass '--all' as a value, use '-- --all'") answer a question that nobody asked.
+//! Turns the parser's errors into one line, and a hint that says what to type instead. The parser's own tips ("to pass
+//! '--all' as a value, use '-- --all'") answer questions that nobody asked.
 
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
@@ -7,9 +7,9 @@ use model::hint::Hint;
 use model::nearest_name::nearest;
 use std::ffi::OsString;
 
-/// Stands for the mistyped word in a command.
+/// A placeholder in a command for the mistyped word.
 const TYPED: &str = "{}";
-/// Stands for all words behind the command, as one.
+/// A placeholder in a command for all words after the command, as a single word.
 const ALL: &str = "{all}";
 
 /// A command, wrong words after it, an introduction to the advice, and the right command.
@@ -27,7 +27,7 @@ const OPTIONS: [Instead; 41] = [
     ("item add", &["--parts", "--subtask", "--sub"], "", &["item", "add", "<title>", "--parent", "<item>"]),
     ("brief", &["--markdown", "--md"], "", &["brief", "--format", "markdown"]),
     ("brief", &["--short", "--max-tokens", "--tokens"], "", &["brief", "--budget", "600"]),
-    ("undo", &["--all", "--hard"], "choose how far: ", &["undo", "--to", "<version>"]),
+    ("undo", &["--all", "--hard"], "choose a version to return to: ", &["undo", "--to", "<version>"]),
     ("checkpoint", &["--message"], "", &["checkpoint", "-m", "<name>"]),
     ("item add", &["--title", "--name", "--text", "--message", "-m"], "", &["item", "add", "<title>"]),
     ("item add", &["--description"], "", &["item", "add", "<title>", "--field", "description=<text>"]),
@@ -48,14 +48,14 @@ const OPTIONS: [Instead; 41] = [
         "",
         &["item", "block", "<item>", "--reason", "<reason>"],
     ),
-    ("item done", &["--message", "-m", "--note"], "add a remark by ", &["note", "<text>"]),
-    ("advance", &["--message", "-m", "--note"], "add a remark by ", &["note", "<text>"]),
-    ("advance", &["--all"], "one phase at a time: ", &["advance"]),
+    ("item done", &["--message", "-m", "--note"], "add a remark as a note: ", &["note", "<text>"]),
+    ("advance", &["--message", "-m", "--note"], "add a remark as a note: ", &["note", "<text>"]),
+    ("advance", &["--all"], "complete one phase at a time: ", &["advance"]),
     ("advance", &["-e", "--proof"], "", &["advance", "--evidence", "<name=value>"]),
     (
         "advance",
         &["--force", "-f", "--skip"],
-        "only a person can pass a failed gate: ",
+        "only a person can override a failed gate: ",
         &["advance", "--override", "<reason>"],
     ),
     ("start", &["--name"], "", &["start", "--title", "<title>"]),
@@ -66,39 +66,49 @@ const OPTIONS: [Instead; 41] = [
     ("show", &["--all"], "all sessions: ", &["list", "--all"]),
     ("brief", &["-f", "-o", "--output"], "", &["brief", "--format", "markdown"]),
     ("list", &["--active"], "", &["list", "--status", "active"]),
-    ("log", &["--limit", "-n", "--tail"], "the newest come last; pipe it into tail: ", &["log"]),
+    (
+        "log",
+        &["--limit", "-n", "--tail"],
+        "the newest events come last; pipe the output into tail: ",
+        &["log"],
+    ),
     ("close", &["--reason", "--message", "-m"], "record the reason first: ", &["note", "<reason>"]),
     ("pause", &["--message", "-m"], "", &["pause", "--reason", "<reason>"]),
-    ("undo", &["--steps", "-n"], "repeat it to go further back: ", &["undo"]),
-    ("resume", &["--last", "--latest", "--continue"], "the last one is resumed without it: ", &["resume"]),
+    ("undo", &["--steps", "-n"], "repeat the command to go further back: ", &["undo"]),
+    (
+        "resume",
+        &["--last", "--latest", "--continue"],
+        "without an option, the last session is resumed: ",
+        &["resume"],
+    ),
     ("import", &["--from", "--file"], "", &["import", "<path>"]),
 ];
 
-/// One word too many.
+/// Commands that take no further word.
 const VALUES: [Instead; 16] = [
-    ("skip", &[], "the current phase is skipped: ", &["skip", "--reason", "<reason>"]),
+    ("skip", &[], "only the current phase can be skipped: ", &["skip", "--reason", "<reason>"]),
     ("fail", &[], "", &["fail", "--error", TYPED]),
     ("init", &[], "", &["init", "--agent", TYPED]),
-    ("undo", &[], "to that version: ", &["undo", "--to", TYPED]),
+    ("undo", &[], "return to a version: ", &["undo", "--to", TYPED]),
     ("item block", &[], "", &["item", "block", "<item>", "--reason", TYPED]),
     ("item split", &[], "", &["item", "split", "<item>", "--into", TYPED]),
     ("item add", &[], "quote the whole title: ", &["item", "add", ALL]),
-    ("item done", &[], "one item at a time, by its id: ", &["item", "list"]),
-    ("item start", &[], "one item at a time, by its id: ", &["item", "list"]),
-    ("item claim", &[], "one item at a time, by its id: ", &["item", "list"]),
+    ("item done", &[], "give one item at a time, by its id; see the items: ", &["item", "list"]),
+    ("item start", &[], "give one item at a time, by its id; see the items: ", &["item", "list"]),
+    ("item claim", &[], "give one item at a time, by its id; see the items: ", &["item", "list"]),
     ("start", &[], "this looks like a goal: ", &["start", "--goal", ALL]),
     ("pause", &[], "", &["pause", "--reason", ALL]),
     ("abandon", &[], "", &["abandon", "--reason", ALL]),
     ("checkpoint", &[], "", &["checkpoint", "-m", ALL]),
     ("exec", &[], "", &["exec", "--", ALL]),
-    ("advance", &[], "one phase at a time: ", &["advance"]),
+    ("advance", &[], "complete one phase at a time: ", &["advance"]),
 ];
 
 const SUBCOMMANDS: [Instead; 10] = [
-    ("item", &["update", "edit", "mark", "status"], "it is done: ", &["item", "done", "<item>"]),
+    ("item", &["update", "edit", "mark", "status"], "mark an item as done: ", &["item", "done", "<item>"]),
     ("item", &["show", "get", "view", "info"], "", &["item", "list", "--all"]),
     ("item", &["next", "take", "pick"], "", &["item", "claim"]),
-    ("item", &["reopen", "undone"], "take your last command back: ", &["undo"]),
+    ("item", &["reopen", "undone"], "undo your last command: ", &["undo"]),
     ("bundle", &["export", "save", "make"], "", &["bundle", "create", "<file>"]),
     ("bundle", &["import", "load", "open"], "", &["bundle", "take", "<file>"]),
     ("workflow", &["create", "add", "init"], "", &["workflow", "new", "<name>"]),
@@ -118,11 +128,11 @@ pub fn explained(error: &Error, parser: &mut Command, arguments: &[OsString]) ->
     };
     let mut all: Vec<String> = path.split_whitespace().map(str::to_owned).collect();
     all.push("--help".to_owned());
-    let hint = hint.map_or_else(|| Hint::new("see: "), |hint| hint.then("; all options: "));
+    let hint = hint.map_or_else(|| Hint::new("see all options: "), |hint| hint.then("; all options: "));
     (first_paragraph(&error.render().to_string()), hint.run(all))
 }
 
-/// The deepest command that the typed words name, and those words.
+/// The deepest command that the typed words name, with its path.
 fn typed_command(parser: &mut Command, arguments: &[OsString]) -> (String, Command) {
     parser.build();
     let mut command: &Command = parser;
@@ -179,7 +189,7 @@ fn meant((of, _, when, command): &Instead, typed: &str, arguments: &[OsString]) 
     for word in *command {
         match *word {
             TYPED => words.push(typed.to_owned()),
-            // A program's words stay words.
+            // After `--`, the words of a program stay separate words.
             ALL if command.contains(&"--") => words.extend(behind(of, arguments)),
             ALL => words.push(behind(of, arguments).join(" ")),
             plain => words.push(plain.to_owned()),
@@ -188,7 +198,7 @@ fn meant((of, _, when, command): &Instead, typed: &str, arguments: &[OsString]) 
     Hint::new(*when).run(words)
 }
 
-/// The words typed behind a command, without options.
+/// The words typed after a command, without options.
 fn behind(command: &str, arguments: &[OsString]) -> Vec<String> {
     let mut path = command.split(' ').peekable();
     let typed = arguments.iter().skip(1).map(|word| word.to_string_lossy());
@@ -207,13 +217,13 @@ fn dashed(name: &str) -> String {
     format!("--{name}")
 }
 
-/// `usage: leftoff item block --reason <REASON> <ID>`
+/// For example `usage: leftoff item block --reason <REASON> <ID>`.
 fn usage(command: &mut Command) -> String {
     let usage = command.render_usage().to_string().replacen("Usage", "usage", 1);
     usage.replace(" [OPTIONS]", "")
 }
 
-/// The parser adds usage and tips after an empty line.
+/// The parser's message. After it, the parser adds usage and tips, separated by an empty line.
 fn first_paragraph(text: &str) -> String {
     let text = text.strip_prefix("error: ").unwrap_or(text);
     let lines: Vec<&str> = text.lines().take_while(|line| !line.trim().is_empty()).map(str::trim).collect();

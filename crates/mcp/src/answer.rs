@@ -1,4 +1,4 @@
-//! A tool's answer: the session view, or the part that a model needs next, and a short text for people.
+//! A tool's answer: the session view, or the part of it that a model needs next, and a short text for people.
 
 use engine::Next;
 use engine::view::{View, Warning};
@@ -28,7 +28,7 @@ impl Answer {
         self
     }
 
-    /// All fields of an object.
+    /// Adds all fields of an object.
     pub(crate) fn with_fields(mut self, value: impl Serialize) -> Self {
         if let Value::Object(fields) = json(value) {
             self.content.extend(fields);
@@ -36,7 +36,7 @@ impl Answer {
         self
     }
 
-    /// The effect of a command, and the session's new state.
+    /// The result of a command, and the session's new state.
     pub(crate) fn of_command(done: &str, answer: &engine::Answer) -> Self {
         let view = &answer.view;
         let outcome = if view.already { "already" } else { "done" };
@@ -59,7 +59,7 @@ impl Answer {
     }
 }
 
-/// The part of the session view that every changing tool returns, with the same field names.
+/// The part of the session view that every tool returns after a change, with the same field names.
 pub(crate) fn short(view: &View) -> Value {
     let mut short = json!({
         "session_id": view.session_id,
@@ -84,7 +84,7 @@ pub(crate) fn short(view: &View) -> Value {
     short
 }
 
-/// A session's state in a few lines.
+/// A session's state in a few lines of text.
 pub(crate) fn standing(view: &View) -> String {
     let mut text = format!(
         "{} \"{}\": {}, {}, {}\n",

@@ -1,5 +1,5 @@
-//! Arguments of a model's call, read leniently: objects and lists also as JSON text, numbers also as text.
-//! Decides nothing about sessions.
+//! The arguments of a model's call, read leniently: objects and lists may be JSON in a string, and numbers may be
+//! strings. Makes no decisions about sessions.
 
 use crate::error::Mishap;
 use engine::words::one_line;
@@ -8,14 +8,14 @@ use model::nearest_name::nearest;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Names are compared one by one, so they must not be long.
+/// The maximum length of a name. Names are compared with all known ones, which takes long for long names.
 const LONGEST_NAME: usize = 300;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Arguments(Map<String, Value>);
 
 impl Arguments {
-    /// Checks the names; values are read on demand.
+    /// Checks the names of the arguments; their values are read on demand.
     pub(crate) fn read(given: Map<String, Value>, known: &[&str]) -> Result<Self, Mishap> {
         for name in given.keys() {
             if name.len() <= LONGEST_NAME && known.contains(&name.as_str()) {
@@ -30,7 +30,7 @@ impl Arguments {
             let short = one_line(name, 60);
             let hint = match nearest(&short, known.iter().copied()) {
                 Some(name) => format!("did you mean '{name}'?"),
-                None => "leave it out".to_owned(),
+                None => "omit it".to_owned(),
             };
             let mishap = Mishap::wrong_usage(format!("unknown argument '{short}'"), hint);
             return Err(mishap.with_valid(known.iter().copied()));
@@ -38,17 +38,17 @@ impl Arguments {
         Ok(Self(given))
     }
 
-    /// Any text; numbers and booleans as written.
+    /// Returns a string; numbers and booleans become strings as they are written.
     pub(crate) fn text(&self, name: &str) -> Result<Option<String>, Mishap> {
         match self.given(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
             Some(value @ (Value::Number(_) | Value::Bool(_))) => Ok(Some(value.to_string())),
-            Some(other) => Err(wrong(name, "a text", other)),
+            Some(other) => Err(wrong(name, "a string", other)),
         }
     }
 
-    /// A short identifier: a phase's id or number, a session, an item.
+    /// Returns a short identifier: of a phase, a session or an item.
     pub(crate) fn name(&self, name: &str) -> Result<Option<String>, Mishap> {
         let text = self.text(name)?.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
         match text {
@@ -93,7 +93,7 @@ impl Arguments {
         }
     }
 
-    /// Named values: an object, or its JSON text.
+    /// Returns named values from an object, or from a string that contains one as JSON.
     pub(crate) fn values(&self, name: &str) -> Result<BTreeMap<String, Given>, Mishap> {
         let Some(value) = self.given(name) else { return Ok(BTreeMap::new()) };
         let parsed = parsed(value);
@@ -103,7 +103,7 @@ impl Arguments {
         Ok(fields.iter().map(|(name, value)| (name.clone(), given(value))).collect())
     }
 
-    /// Texts: a list, its JSON text, or one text alone.
+    /// Returns strings from a list, from a string that contains a list as JSON, or from a single string.
     pub(crate) fn list(&self, name: &str) -> Result<Vec<String>, Mishap> {
         let Some(value) = self.given(name) else { return Ok(Vec::new()) };
         match parsed(value).as_ref().unwrap_or(value) {
@@ -112,15 +112,15 @@ impl Arguments {
                 .map(|value| match value {
                     Value::String(text) => Ok(text.clone()),
                     Value::Number(number) => Ok(number.to_string()),
-                    other => Err(wrong(name, "a list of texts", other)),
+                    other => Err(wrong(name, "a list of strings", other)),
                 })
                 .collect(),
             Value::String(text) => Ok(vec![text.clone()]),
-            other => Err(wrong(name, "a list of texts", other)),
+            other => Err(wrong(name, "a list of strings", other)),
         }
     }
 
-    /// A word from a short list.
+    /// Returns one of a few allowed words.
     pub(crate) fn choice(&self, name: &str, words: &[&'static str]) -> Result<Option<&'static str>, Mishap> {
         let Some(text) = self.name(name)? else { return Ok(None) };
         let found = words.iter().find(|word| word.eq_ignore_ascii_case(&text));
@@ -141,13 +141,13 @@ impl Arguments {
         self.choice(name, words)?.ok_or_else(|| missing().with_valid(words.iter().copied()))
     }
 
-    /// A present value; null counts as missing.
+    /// Returns a value that was given; null counts as missing.
     fn given(&self, name: &str) -> Option<&Value> {
         self.0.get(name).filter(|value| !value.is_null())
     }
 }
 
-/// A model's text may be a number: the declared type decides.
+/// A value for the engine. A string may stand for a number: the declared type decides.
 fn given(value: &Value) -> Given {
     match value {
         Value::String(text) => Given::Text(text.clone()),
@@ -155,7 +155,7 @@ fn given(value: &Value) -> Given {
     }
 }
 
-/// The value of a JSON text, if it is an object or a list.
+/// The object or list that a string contains as JSON, if it does.
 fn parsed(value: &Value) -> Option<Value> {
     let text = value.as_str()?;
     let parsed: Value = serde_json::from_str(text).ok()?;
@@ -167,7 +167,7 @@ fn wrong(name: &str, expected: &str, got: &Value) -> Mishap {
         Value::Null => "nothing",
         Value::Bool(_) => "true or false",
         Value::Number(_) => "a number",
-        Value::String(_) => "a text",
+        Value::String(_) => "a string",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     };

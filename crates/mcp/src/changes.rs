@@ -1,5 +1,5 @@
-//! Notifies clients of changed resources, in each protocol version's own way. Checks once a second while
-//! somebody is interested, file times first; opens the store only after a write.
+//! Notifies clients of changed resources, as each protocol version requires. Looks once a second while any client is
+//! subscribed: at file times first, and into the store only after a write.
 
 use crate::resources;
 use engine::{Changes, Engine, Intent, Options, Stamp};
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// The resources in which one older connection is interested.
+/// The resources that one connection of the older protocol subscribed to.
 #[derive(Clone, Default)]
 pub(crate) struct Interest {
     subscribed: Arc<Mutex<BTreeSet<String>>>,
@@ -29,8 +29,8 @@ impl Interest {
         self.uris().remove(uri);
     }
 
-    /// Starts watching, once per connection: everything after this answer is reported. A newer client uses
-    /// `subscriptions/listen` instead.
+    /// Starts watching, once for each connection of the older protocol: every change after this answer is reported. A
+    /// newer client uses `subscriptions/listen` instead.
     pub(crate) async fn watch_for_legacy(&self, options: &Options, context: &RequestContext<RoleServer>) {
         let is_legacy = context.protocol_version().is_some_and(|version| version.has_initialize());
         if !is_legacy || self.is_watched.swap(true, Ordering::Relaxed) {
@@ -63,8 +63,8 @@ impl Interest {
     }
 }
 
-/// Streams of the newer protocol that were accepted but have not started. The acceptance is sent before they
-/// start, and nothing may be missed from then on; a duplicate is harmless.
+/// Streams of the newer protocol that were accepted but have not started. A client is told of the acceptance before its
+/// stream starts, and must not miss a change from then on; a change that is reported twice is harmless.
 #[derive(Default)]
 pub(crate) struct Agreed(Mutex<Waiting>);
 
@@ -89,7 +89,7 @@ impl Agreed {
     }
 }
 
-/// Serves one stream of the newer protocol, until it is cancelled.
+/// Serves one stream of the newer protocol until the client cancels it.
 pub(crate) async fn listen(options: &Options, agreed: &Agreed, context: SubscriptionContext) {
     let mut watch = agreed.begin(options);
     let accepted = context.accepted().clone();
@@ -117,7 +117,7 @@ pub(crate) async fn listen(options: &Options, agreed: &Agreed, context: Subscrip
     }
 }
 
-/// Changes since the last look.
+/// The changes since the last look.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct News {
     is_list_changed: bool,
@@ -132,13 +132,14 @@ struct Watch {
 }
 
 impl Watch {
-    /// File times first: a change in between is then seen twice, but never missed.
+    /// Starts watching. Reads file times first, so that a change in between is seen twice rather than missed.
     fn begin(options: Options) -> Self {
         let stamp = engine::stamp(&options);
         let open = || {
             Engine::open(options.clone(), Intent::Query).and_then(|engine| engine.sessions().changes(None))
         };
-        // On a thread of its own, because this one belongs to a runtime, and a store on a server has another.
+        // On a thread of its own, because this thread belongs to one asynchronous runtime, and a store on a server has
+        // another.
         let cursor = std::thread::scope(|scope| scope.spawn(open).join());
         let cursor = cursor.ok().and_then(Result::ok).unwrap_or_default().cursor;
         Self { options, stamp, cursor }
@@ -153,7 +154,7 @@ impl Watch {
         let changes = tokio::task::spawn_blocking(move || {
             Engine::open(options, Intent::Query).and_then(|engine| engine.sessions().changes(Some(cursor)))
         });
-        // Unreadable data is checked again: the old times stay.
+        // If data cannot be read, the old file times stay, so that the next look tries again.
         let changes = changes.await.ok()?.ok()?;
         let news = news(&self.stamp, &stamp, &changes);
         self.cursor = changes.cursor;

@@ -1,16 +1,15 @@
-//! The caller: environment and processes come first (the engine determines them), then the client's own
-//! statement.
+//! The caller: identified by the environment and processes, as the engine does it, or else by what the client says
+//! about itself.
 
 use engine::{AgentIdentity, Options};
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 
-/// The header by which an HTTP client names its agent session, like `LEFTOFF_AGENT_SESSION` in an
-/// environment.
+/// The header by which an HTTP client names its agent session, like the environment variable `LEFTOFF_AGENT_SESSION`.
 pub(crate) const AGENT_HEADER: &str = "leftoff-agent-session";
 const SESSION_HEADER: &str = "mcp-session-id";
 
-/// The options for one call: the server's own, with the caller.
+/// The options for one call: those of the server, with the caller.
 pub(crate) fn options(server: &Options, context: &RequestContext<RoleServer>) -> Options {
     let name = context.client_info().map(|client| client.name);
     let agent = if server.from_afar {
@@ -21,7 +20,8 @@ pub(crate) fn options(server: &Options, context: &RequestContext<RoleServer>) ->
     Options { agent, ..server.clone() }
 }
 
-/// Over HTTP: the header, or else the client's name with its session; without a session, only its name.
+/// The identity of an HTTP client: from the header, or else the client's name and the id of its connection, or else
+/// only its name.
 fn from_afar(context: &RequestContext<RoleServer>, name: Option<&str>) -> Option<AgentIdentity> {
     let headers = context.extensions.get::<hyper::http::request::Parts>().map(|parts| &parts.headers);
     let header = |name: &str| headers.and_then(|headers| headers.get(name)?.to_str().ok());

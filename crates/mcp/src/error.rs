@@ -1,5 +1,5 @@
-//! Errors in a form that a model can act on: kind, message, hint, valid values. Rewords nothing that the
-//! engine has worded.
+//! Errors in a form that a model can act on: kind, message, hint, valid values. Messages of the engine stay as they
+//! are.
 
 use engine::Error;
 use model::Refusal;
@@ -7,7 +7,7 @@ use model::hint::Hint;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 
-/// Limits quoted input, so that the answer is not as long as the question.
+/// The maximum length of a message, which may quote input of any length.
 const LONGEST_MESSAGE: usize = 2_000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,11 +28,11 @@ impl Mishap {
         }
     }
 
-    /// An action that only a person may do, whoever asks here.
+    /// The error for an action that only a person can take, whoever the client is.
     pub(crate) fn needs_a_person(doing: &str, command: &str) -> Self {
         Self {
             kind: "needs_a_person".to_owned(),
-            message: format!("{doing} is something only a person can do, at a terminal"),
+            message: format!("{doing} needs a person at a terminal"),
             hint: Some(format!("ask a person to run: {command}").into()),
             valid: Vec::new(),
         }
@@ -84,7 +84,7 @@ impl From<Error> for Mishap {
     }
 }
 
-/// Valid values instead of the given one.
+/// The valid values for a wrong one, if they can be listed.
 fn valid_instead(error: &Error) -> Vec<String> {
     let names = |names: &[model::id::Name]| names.iter().map(ToString::to_string).collect();
     match error {
@@ -103,7 +103,7 @@ fn valid_instead(error: &Error) -> Vec<String> {
                 | Refusal::PhaseNotReached { current, .. }
                 | Refusal::NotEarlier { current, .. },
             ) => vec![current.to_string()],
-            // For others the hint says what to do.
+            // The hints of all other errors say what to do.
             _ => Vec::new(),
         },
     }

@@ -1,19 +1,19 @@
-//! Turns a client's bytes into one message, or an error that explains itself. Every request is answered,
-//! under its own id if it has one.
+//! Turns the bytes of a client into a message, or into an error that says what is wrong. Every request is answered,
+//! with its own id if it has one.
 
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
 };
 use serde_json::Value;
 
-/// The longest accepted message.
+/// The maximum length of a message in bytes.
 pub(crate) const LONGEST_MESSAGE: usize = 4 * 1024 * 1024;
 const LONGEST_REASON: usize = 300;
 
 pub(crate) enum Incoming {
     Message(Box<ClientJsonRpcMessage>),
     Refused(Box<ServerJsonRpcMessage>),
-    /// An unknown notification: there is nothing to answer.
+    /// A notification that is unknown, and needs no answer.
     Ignored,
 }
 
@@ -24,10 +24,10 @@ pub(crate) fn read(bytes: &[u8]) -> Incoming {
     }
 }
 
-/// The message with arguments parsed if they came as JSON text.
+/// The message. Arguments that arrived as a string of JSON are parsed.
 pub(crate) fn normalised(bytes: &[u8]) -> Result<Value, Box<ServerJsonRpcMessage>> {
     let mut value: Value = serde_json::from_slice(bytes).map_err(|error| {
-        refusal(ErrorData::parse_error(format!("this is not JSON: {}", short(&error)), None), None)
+        refusal(ErrorData::parse_error(format!("the message is not JSON: {}", short(&error)), None), None)
     })?;
     let id = id_of(&value);
     if !value.is_object() {
@@ -46,7 +46,7 @@ pub(crate) fn normalised(bytes: &[u8]) -> Result<Value, Box<ServerJsonRpcMessage
             *arguments = serde_json::from_str(text).unwrap_or(Value::Bool(false));
         }
         if !arguments.is_object() && !arguments.is_null() {
-            let message = "params.arguments must be an object, or the JSON text of one";
+            let message = "params.arguments must be an object, or a string that contains one as JSON";
             return Err(refusal(ErrorData::invalid_params(message, None), id));
         }
     }
@@ -54,7 +54,7 @@ pub(crate) fn normalised(bytes: &[u8]) -> Result<Value, Box<ServerJsonRpcMessage
 }
 
 pub(crate) fn too_long() -> Box<ServerJsonRpcMessage> {
-    let message = format!("the message is longer than {LONGEST_MESSAGE} bytes and was not read");
+    let message = format!("the message is longer than {LONGEST_MESSAGE} bytes, and was refused");
     refusal(ErrorData::invalid_request(message, None), None)
 }
 
@@ -73,13 +73,13 @@ fn message(value: Value) -> Incoming {
         },
         Err(_) if id.is_none() && method.is_some() => Incoming::Ignored,
         Err(error) => {
-            let message = format!("this is not a JSON-RPC 2.0 message: {}", short(&error));
+            let message = format!("the message does not follow JSON-RPC 2.0: {}", short(&error));
             Incoming::Refused(refusal(ErrorData::invalid_request(message, None), id))
         }
     }
 }
 
-/// A known method with invalid parameters parses as an unknown method, but is not one.
+/// The error for a known method with invalid parameters, which the protocol library parses as an unknown method.
 fn misfit(message: &ClientJsonRpcMessage, is_stateless: bool) -> Option<ErrorData> {
     let JsonRpcMessage::Request(request) = message else { return None };
     let ClientRequest::CustomRequest(custom) = &request.request else { return None };
@@ -88,7 +88,7 @@ fn misfit(message: &ClientJsonRpcMessage, is_stateless: bool) -> Option<ErrorDat
         .then(|| ErrorData::invalid_params(format!("the params of {method} have the wrong types"), None))
 }
 
-/// True if we answer this method, in the message's protocol version.
+/// True if this server supports the method in the message's version of the protocol.
 fn is_known(method: &str, is_stateless: bool) -> bool {
     const ALWAYS: [&str; 7] = [
         "server/discover",
@@ -103,7 +103,7 @@ fn is_known(method: &str, is_stateless: bool) -> bool {
     ALWAYS.contains(&method) || (!is_stateless && BEFORE.contains(&method))
 }
 
-/// A message of the newer protocol says so itself.
+/// True for a message of the newer protocol, which contains its version.
 fn is_stateless(value: &Value) -> bool {
     value["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"].is_string()
 }

@@ -1,5 +1,5 @@
-//! The Model Context Protocol server: the engine's answers as tools and resources. Knows no store and no
-//! layout, and writes only protocol to stdout.
+//! The Model Context Protocol server: the engine's answers as tools and resources. Knows neither stores nor layouts,
+//! and writes nothing but protocol messages to stdout.
 
 mod answer;
 mod arguments;
@@ -19,11 +19,11 @@ use engine::Options;
 use std::future::Future;
 use std::time::Duration;
 
-/// Server name in the protocol.
+/// The name of the server in the protocol.
 pub const NAME: &str = "leftoff";
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The environment variable with the clients' token.
+/// The environment variable that contains the token of clients.
 pub const TOKEN_VARIABLE: &str = "LEFTOFF_MCP_TOKEN";
 
 /// Serves one client on stdin and stdout, until it closes them.
@@ -31,7 +31,7 @@ pub fn serve_stdio(options: Options) -> std::io::Result<()> {
     run(stdio::serve(server::Desk::new(options)))
 }
 
-/// Serves HTTP clients until the process ends. Calls `told` once it listens.
+/// Serves HTTP clients until the process ends. Calls `told` with the address once the server listens.
 pub fn serve_http(
     options: Options,
     listening: &Listening,
@@ -55,7 +55,7 @@ pub fn resource_templates() -> serde_json::Value {
     serde_json::to_value(resources::templates()).unwrap_or_default()
 }
 
-/// One thread for the protocol; engine calls run on their own threads, which end soon after.
+/// Runs the protocol on one thread. Calls of the engine run on threads of their own, which end soon afterwards.
 fn run(serving: impl Future<Output = std::io::Result<()>>) -> std::io::Result<()> {
     const MOST_CALLS_AT_ONCE: usize = 64;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -66,7 +66,7 @@ fn run(serving: impl Future<Output = std::io::Result<()>>) -> std::io::Result<()
         .build()?;
     let served = runtime.block_on(serving);
     if served.is_err() {
-        // Somebody may still hold the other end of stdin, and a reading thread would never end.
+        // A thread may still be reading stdin, and would never end while the other end of the pipe is open.
         runtime.shutdown_background();
     }
     served

@@ -11,10 +11,10 @@ use rmcp::model::{
 use serde_json::json;
 
 const SCHEME: &str = "leftoff://";
-/// How many are listed at a time.
+/// The maximum number of resources in one page of the list.
 const PAGE: usize = 100;
 const LONGEST_URI: usize = 500;
-/// How many of a log's newest events are returned; `leftoff log` has all of them.
+/// The maximum number of a log's newest events that are returned; `leftoff log` has all events.
 const MOST_EVENTS: usize = 1_000;
 
 pub(crate) const SESSIONS: &str = "leftoff://sessions";
@@ -46,11 +46,11 @@ pub(crate) fn parse(uri: &str) -> Result<Address, ErrorData> {
         ["session", id, "brief"] if !id.is_empty() => Ok(Address::SessionBrief((*id).to_owned())),
         ["session", id, "log"] if !id.is_empty() => Ok(Address::Log((*id).to_owned())),
         ["workflow", name] if !name.is_empty() => Ok(Address::Workflow((*name).to_owned())),
-        _ => Err(unknown(uri, "see resources/list and resources/templates/list")),
+        _ => Err(unknown(uri, "list the resources with resources/list and resources/templates/list")),
     }
 }
 
-/// The addresses of a session.
+/// The addresses of a session's resources.
 pub(crate) fn of_session(id: &SessionId) -> [String; 3] {
     [
         format!("leftoff://session/{id}"),
@@ -83,9 +83,9 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
 pub(crate) fn list(options: Options, cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
     let from: usize = match cursor {
         None => 0,
-        Some(text) => {
-            text.parse().map_err(|_| ErrorData::invalid_params("unknown cursor: start without one", None))?
-        }
+        Some(text) => text.parse().map_err(|_| {
+            ErrorData::invalid_params("the cursor is unknown; list from the start, without a cursor", None)
+        })?,
     };
     let all = all(options)?;
     let mut result = ListResourcesResult::with_all_items(all.iter().skip(from).take(PAGE).cloned().collect());
@@ -103,7 +103,7 @@ fn all(options: Options) -> Result<Vec<Resource>, ErrorData> {
     ];
     let engine = match Engine::open(options, Intent::Query) {
         Ok(engine) => engine,
-        // Without a project there are no sessions.
+        // Without a project there are no sessions to list.
         Err(engine::Error::NoProject { .. }) => return Ok(all),
         Err(error) => return Err(failed(error)),
     };
@@ -169,7 +169,7 @@ fn text_of(engine: &Engine, address: &Address) -> engine::Result<(String, &'stat
     })
 }
 
-/// Another tool's definitions consist of several files.
+/// The media type of a definition. Another tool's definition consists of several files.
 fn definition_kind(layout: Option<&str>) -> &'static str {
     if layout.is_none() { TOML } else { TEXT }
 }
@@ -181,7 +181,7 @@ fn pretty(value: &serde_json::Value) -> String {
 fn unknown(uri: &str, hint: &str) -> ErrorData {
     let uri = one_line(uri, 120);
     ErrorData::resource_not_found(
-        format!("there is nothing at '{uri}' — {hint}"),
+        format!("there is no resource '{uri}'; {hint}"),
         Some(json!({ "uri": uri, "kind": "unknown_resource", "hint": hint })),
     )
 }

@@ -1,5 +1,5 @@
-//! The server behind a connection: each request becomes one engine call on its own thread. Holds no session
-//! state, so a killed server loses nothing.
+//! The server of a connection: each request becomes one engine call on a thread of its own. Has no session state, so
+//! nothing is lost if the server is killed.
 
 use crate::changes::{Agreed, Interest};
 use crate::error::Mishap;
@@ -23,7 +23,7 @@ leftoff keeps the state of work that takes many steps, so that any agent can con
 Where a hint shows a command line, such as `leftoff advance --phase build --evidence 'tests=<number>'`, call the tool of that \
 name with those arguments. `session` selects a session other than the current one. A call repeated with the same `key` counts once: use one when you retry. Only a person can approve or override: ask for it.";
 
-/// State shared by a server's connections.
+/// The state that the connections of a server share.
 #[derive(Clone)]
 pub(crate) struct Desk {
     options: Arc<Options>,
@@ -35,7 +35,7 @@ impl Desk {
         Self { options: Arc::new(Options { person_present: false, from_afar: false, ..options }) }
     }
 
-    /// For remote clients.
+    /// For clients that connect over HTTP.
     pub(crate) fn from_afar(options: Options) -> Self {
         Self { options: Arc::new(Options { person_present: false, from_afar: true, ..options }) }
     }
@@ -108,7 +108,7 @@ impl ServerHandler for Server {
     ) -> Result<ListResourcesResult, ErrorData> {
         let options = client::options(self.desk.options(), &context);
         let cursor = request.and_then(|request| request.cursor);
-        // A client that reads the list wants to know when it changes.
+        // A client that reads the list is notified of its changes.
         self.interest.watch_for_legacy(self.desk.options(), &context).await;
         away(move || resources::list(options, cursor.as_deref())).await?
     }
@@ -130,7 +130,7 @@ impl ServerHandler for Server {
         away(move || resources::read(options, &request.uri)).await?.map(Into::into)
     }
 
-    // Unsupported requests get an error: the SDK would return an empty answer.
+    // Requests that are not supported get an error; the protocol library would return an empty answer.
     async fn list_prompts(
         &self,
         _: Option<PaginatedRequestParams>,
@@ -147,7 +147,7 @@ impl ServerHandler for Server {
         Err(ErrorData::method_not_found::<CompleteRequestMethod>())
     }
 
-    /// As in protocol 2025-11-25.
+    /// The subscription of protocol 2025-11-25.
     async fn subscribe(
         &self,
         request: SubscribeRequestParams,
@@ -168,7 +168,7 @@ impl ServerHandler for Server {
         Ok(())
     }
 
-    /// As in protocol 2026-07-28: one long answer to a request that names its interests.
+    /// The subscription of protocol 2026-07-28: one long answer to a request that lists resources.
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         let mut accepted = requested.clone();
         accepted.tools_list_changed = None;
@@ -186,14 +186,14 @@ impl ServerHandler for Server {
     }
 }
 
-/// The engine waits for disks, locks and commands, so it runs outside the protocol thread.
+/// Runs engine calls outside the protocol's thread, because they wait for disks, locks and commands.
 async fn away<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, ErrorData> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|_| ErrorData::internal_error("the call failed inside leftoff; nothing was changed", None))
+    tokio::task::spawn_blocking(work).await.map_err(|_| {
+        ErrorData::internal_error("the call failed because of an error in leftoff; nothing was changed", None)
+    })
 }
 
-/// Reports to a client that asked for it that a check is still running.
+/// Reports that a check is still running, if the client requested progress.
 fn progress(context: &RequestContext<RoleServer>) -> Option<tools::Tell> {
     let token = context.meta.get_progress_token()?;
     let peer = context.peer.clone();

@@ -1,4 +1,4 @@
-//! One client on stdin and stdout, one message per line. Writes only messages, and never part of one.
+//! One client on stdin and stdout, with one message per line. Writes nothing but whole messages.
 
 use crate::incoming::{self, Incoming, LONGEST_MESSAGE};
 use crate::server::Desk;
@@ -22,25 +22,26 @@ pub(crate) async fn serve(desk: Desk) -> std::io::Result<()> {
     let transport = Lines::new(read, write);
     match desk.server().serve(transport).await {
         Ok(running) => running.waiting().await.map(|_| ()).map_err(Error::other),
-        // It disconnected before saying anything.
+        // The client disconnected before its first message.
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(Error::other(error)),
     }
 }
 
-/// An outgoing line, and whom to notify when it is written.
+/// A line to write, and a channel that is notified when it is written.
 struct Outgoing {
     line: Vec<u8>,
     written: Option<oneshot::Sender<std::io::Result<()>>>,
 }
 
-/// Lines in, lines out.
+/// A transport that reads and writes lines.
 struct Lines<R> {
     read: BufReader<R>,
     line: Vec<u8>,
-    /// Skips the rest of an overlong line.
+    /// True while the rest of a line that is too long is skipped.
     is_skipping: bool,
-    /// A pending answer to unreadable input. Kept here, because reading can be interrupted at any time.
+    /// An answer to unreadable input that is still to be sent. Stored here, because reading can be interrupted at any
+    /// time.
     refused: Option<Vec<u8>>,
     out: Option<mpsc::Sender<Outgoing>>,
     writer: Option<JoinHandle<()>>,
@@ -48,7 +49,7 @@ struct Lines<R> {
     has_begun: bool,
 }
 
-/// Pending requests: at the end of the input they are answered before this ends.
+/// The requests that are not answered yet. They are answered before the server ends at the end of the input.
 #[derive(Clone, Default)]
 struct Unanswered {
     ids: Arc<Mutex<HashSet<RequestId>>>,
@@ -94,7 +95,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Lines<R> {
         }
     }
 
-    /// Reads one line, up to the limit. Continues where it was after an interruption.
+    /// Reads one line, up to the limit. After an interruption, reading continues where it stopped.
     async fn read_line(&mut self) -> LineRead {
         loop {
             let Ok(available) = self.read.fill_buf().await else { return LineRead::End };
@@ -121,7 +122,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Lines<R> {
         }
     }
 
-    /// The line's message, if it is for the server.
+    /// The message in the line, if it is one that the server handles.
     fn understood(&mut self) -> Option<ClientJsonRpcMessage> {
         let line = std::mem::take(&mut self.line);
         if line.iter().all(u8::is_ascii_whitespace) {
@@ -159,7 +160,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Lines<R> {
                 }
                 return self.has_begun.then_some(message);
             }
-            // Messages before initialisation are addressed to nobody.
+            // Answers before initialisation belong to no request.
             JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {
                 return self.has_begun.then_some(message);
             }
@@ -168,7 +169,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Lines<R> {
     }
 }
 
-/// True for a request with which a client of either protocol version starts.
+/// True for a request with which a client may start, in either version of the protocol.
 fn begins(request: &ClientRequest) -> bool {
     match request {
         ClientRequest::InitializeRequest(_) => true,
@@ -193,7 +194,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for Lines<R> {
     ) -> impl Future<Output = Result<(), Error>> + Send + 'static {
         let (out, unanswered) = (self.out.clone(), self.unanswered.clone());
         async move {
-            let gone = || Error::new(ErrorKind::BrokenPipe, "the client is gone");
+            let gone = || Error::new(ErrorKind::BrokenPipe, "the client has disconnected");
             let answered = answered(&message);
             let (tell, written) = oneshot::channel();
             let outgoing = Outgoing { line: as_line(&message), written: Some(tell) };
@@ -225,7 +226,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for Lines<R> {
                     }
                 }
                 LineRead::TooLong => self.refused = Some(as_line(&incoming::too_long())),
-                // The last line may lack a line end.
+                // The last line may lack a line ending.
                 LineRead::End if !self.line.is_empty() => {
                     if let Some(message) = self.understood() {
                         return Some(message);
@@ -248,7 +249,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for Lines<R> {
     }
 }
 
-/// Writes whole lines, one after the other.
+/// Writes lines one after the other, each completely.
 async fn write_lines(mut write: impl AsyncWrite + Unpin, mut lines: mpsc::Receiver<Outgoing>) {
     while let Some(outgoing) = lines.recv().await {
         let result = match write.write_all(&outgoing.line).await {

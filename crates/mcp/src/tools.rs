@@ -1,5 +1,5 @@
-//! The tools, one file each: their schemas from one table, and their engine calls. Few and short: a client
-//! pays for this list in every conversation.
+//! The tools, one file each: a table from which the schema is made, and the engine call. Few and short, because a
+//! client pays for the list of tools in every conversation.
 
 mod advance;
 mod brief;
@@ -25,21 +25,21 @@ pub(crate) struct Entry {
     pub(crate) name: &'static str,
     description: &'static str,
     parameters: &'static [Parameter],
-    /// Its structured content, besides the common fields.
+    /// The fields of the structured content besides the common ones.
     fields: &'static [Field],
     effect: Effect,
     run: fn(&mut Call) -> Result<Answer, Mishap>,
 }
 
-/// Its effect, as in the protocol's hints.
+/// The effect of a tool, as the protocol's hints describe it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Effect {
     Reads,
-    /// Adds data; a repeated call may add again.
+    /// Adds data; repeating the call may add data again.
     Adds,
-    /// Safe to repeat.
+    /// Adds data; repeating the call is safe.
     AddsOnce,
-    /// May reopen finished work, or archive files.
+    /// May reopen finished work or archive files.
     TakesBack,
 }
 
@@ -54,7 +54,7 @@ const ENTRIES: &[Entry] = &[
     requirements::ENTRY,
 ];
 
-/// One call on its own thread, with its own engine, so that many can run at once.
+/// A call of a tool. Each call has its own thread and its own engine, so that many calls can run at the same time.
 pub(crate) struct Call {
     pub(crate) arguments: Arguments,
     options: Options,
@@ -62,13 +62,13 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// An engine for this call. A protocol client is never a person at a terminal.
+    /// Opens an engine for this call. A client of the protocol is never a person at a terminal.
     pub(crate) fn open(&self, intent: Intent) -> Result<Engine, Mishap> {
         let engine = Engine::open(self.options.clone(), intent)?;
         Ok(engine)
     }
 
-    /// An engine that may run for a while, and reports it.
+    /// Opens an engine for a call that may take long, and reports progress.
     pub(crate) fn open_for_checks(&mut self, intent: Intent) -> Result<Engine, Mishap> {
         if let Some(tell) = self.progress.take() {
             self.options.watcher = Watcher::new(move |progress| {
@@ -85,12 +85,12 @@ impl Call {
     }
 }
 
-/// A model's file names are relative to the project's folder: the server's own folder does not matter.
+/// Paths of files. A model names files relative to the project's folder, not to the server's.
 fn paths(engine: &Engine, names: &[String]) -> Vec<PathBuf> {
     names.iter().map(|name| engine.project().root.join(name)).collect()
 }
 
-/// Adds the most recently changed sessions to an error about an unknown one.
+/// Adds the most recently changed sessions to an error about an unknown session.
 fn with_sessions(mut mishap: Mishap, options: &Options) -> Mishap {
     const MOST_TOLD: usize = 10;
     if mishap.kind != "unknown_session" {
@@ -129,7 +129,7 @@ impl Entry {
         tool
     }
 
-    /// Runs it on the calling thread.
+    /// Calls the tool on the current thread.
     pub(crate) fn call(
         &self,
         mut options: Options,
@@ -144,7 +144,7 @@ impl Entry {
         (self.run)(&mut call).map_err(|mishap| with_sessions(mishap, &call.options))
     }
 
-    /// Its own parameters, and those common to all tools of its kind.
+    /// The tool's own parameters, and those that all tools have.
     fn parameters(&self) -> impl Iterator<Item = &'static Parameter> {
         let key = (self.effect != Effect::Reads).then_some(&schema::KEY);
         self.parameters.iter().chain(&schema::EVERYWHERE).chain(key)

@@ -1,5 +1,4 @@
-//! One frame: sessions on the left, a tab on the right, keys below. Pure: the same state gives the same
-//! frame.
+//! One frame: sessions on the left, a tab on the right, keys below. Pure: the same state always gives the same frame.
 
 mod help;
 
@@ -13,10 +12,10 @@ use ratatui_core::style::Modifier;
 
 const NARROWEST_LIST: u16 = 24;
 const WIDEST_LIST: u16 = 36;
-/// Rows per session in the list.
+/// The number of rows for a session in the list.
 const ROWS_OF_A_SESSION: usize = 2;
 
-/// Draws the state. Limits the scroll position to the content.
+/// Draws the state. Limits the scroll position to the length of the content.
 pub fn frame(state: &mut State, look: Look, area: Rect, buffer: &mut Buffer) {
     if area.width == 0 || area.height == 0 {
         return;
@@ -123,7 +122,7 @@ fn tabs(state: &State, width: usize) -> Row {
     row
 }
 
-/// The current keys, or a prompt or message.
+/// The available keys, or a prompt or message.
 fn footer(state: &State, width: usize) -> Row {
     if let Some(message) = &state.message {
         let tone = if message.is_failure { Tone::Bad } else { Tone::Good };
@@ -142,7 +141,7 @@ fn footer(state: &State, width: usize) -> Row {
     }
 }
 
-/// Keeps the end of the input visible.
+/// A line that is being typed, whose end is always visible.
 fn typing(label: &str, text: &str, width: usize) -> Row {
     let room = width.saturating_sub(label.len() + 1);
     let mut shown = text;
@@ -194,7 +193,7 @@ fn row_at(buffer: &Buffer, y: u16, look: Look) -> Row {
     let mut covered = 0;
     for x in buffer.area.left()..buffer.area.right() {
         let Some(cell) = buffer.cell((x, y)).filter(|_| covered <= x) else { continue };
-        // A double-width letter covers the next cell.
+        // A letter of double width also covers the next cell.
         let width = u16::try_from(Row::plain(cell.symbol()).width()).unwrap_or(1);
         covered = x + width.max(1);
         let style = (cell.fg, cell.modifier);

@@ -1,4 +1,5 @@
-//! The live terminal screen: the engine's view, and its commands on keys. Knows no store and no layout.
+//! The live terminal screen: shows the engine's view, and runs its commands when keys are pressed. Knows neither stores
+//! nor layouts.
 
 mod act;
 mod draw;
@@ -23,7 +24,7 @@ use ratatui_core::layout::Rect;
 use snapshot::{Snapshot, Wanted};
 use state::State;
 
-/// Why there is no screen.
+/// The reason why the screen could not be shown.
 #[derive(Debug)]
 pub enum Error {
     Engine(engine::Error),
@@ -43,7 +44,7 @@ pub fn now(options: &Options, width: usize, look: Look) -> engine::Result<Vec<Ro
     Ok(panels::rows(&snapshot, Tab::Now, &panels::Ask { chosen: true, workflow: None }, width, look))
 }
 
-/// A session on its own tool's screen; `None` if the requested track does not exist.
+/// A session as on its own tool's screen; `None` if the session does not have the requested workflow.
 pub fn own_screen(
     screen: &Screen,
     only: Option<&str>,
@@ -54,7 +55,7 @@ pub fn own_screen(
     panels::own_screen::rows(screen, only, now, width, look)
 }
 
-/// A whole frame of this size, as the live screen starts.
+/// A whole frame of this size, as the live screen shows it first.
 pub fn frame(options: &Options, tab: Tab, size: (u16, u16), look: Look) -> engine::Result<Vec<Row>> {
     let wanted = Wanted { session: options.session.clone(), tab };
     let snapshot = Snapshot::load(options, &wanted, None)?;
@@ -66,7 +67,7 @@ pub fn frame(options: &Options, tab: Tab, size: (u16, u16), look: Look) -> engin
     Ok(draw::rows(&buffer, look))
 }
 
-/// The terminal's abilities from its environment: colours unless `NO_COLOR`, characters from the locale.
+/// The abilities of the terminal, from the environment: colours unless `NO_COLOR` is set, characters from the locale.
 pub fn look(colour: bool) -> Look {
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG")).unwrap_or_default();

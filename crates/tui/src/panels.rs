@@ -1,4 +1,4 @@
-//! The tabs, each as rows of a given width. Uses loaded data only.
+//! The tabs, each as rows of a given width. Uses only data that is already loaded.
 
 mod files;
 mod items;
@@ -13,11 +13,11 @@ use crate::text::{Look, Row, Tone, outside, wrapped};
 use jiff::Timestamp;
 use model::progress::Status;
 
-/// The requested part of a session.
+/// The session, and the part of it, to be shown.
 pub struct Ask<'a> {
-    /// The session was chosen, not just followed.
+    /// True if the session was chosen, false if it is shown because it is active.
     pub chosen: bool,
-    /// Only this workflow, if its own tool's screen shows several.
+    /// Only this workflow, for a tool whose screen shows several.
     pub workflow: Option<&'a str>,
 }
 
@@ -34,7 +34,8 @@ pub fn rows(snapshot: &Snapshot, tab: Tab, ask: &Ask<'_>, width: usize, look: Lo
     }
 }
 
-/// Its own tool's screen waits beside a closed session, unless that session was chosen.
+/// True if a closed session's own tool would show that it waits for a new session. A session that was chosen is shown
+/// instead.
 pub fn is_waited_for(shown: &Shown, chosen: bool) -> bool {
     let is_over = matches!(shown.view.status, Status::Completed | Status::Abandoned);
     shown.screen.is_some() && is_over && !chosen
@@ -68,7 +69,7 @@ fn waiting(shown: &Shown, width: usize) -> Vec<Row> {
     rows
 }
 
-/// Rows below a heading; empty without rows.
+/// Rows below a heading; nothing if there are no rows.
 fn section(heading: &str, rows: Vec<Row>) -> Vec<Row> {
     if rows.is_empty() {
         return rows;

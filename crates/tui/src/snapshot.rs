@@ -1,4 +1,4 @@
-//! All data of one frame, read from the engine at once. Keeps no engine open, and decides nothing.
+//! All data of a frame, read from the engine at once. Does not keep an engine open, and makes no decisions.
 
 use crate::state::Tab;
 use crate::text::outside;
@@ -15,7 +15,7 @@ use model::hint::CommandLine;
 use model::id::SessionId;
 use model::words as words_of;
 
-/// The newest sessions; `leftoff list` has all of them.
+/// The maximum number of sessions, newest first; `leftoff list` has all of them.
 pub const MOST_SESSIONS: usize = 200;
 const MOST_ITEMS: usize = 20_000;
 const MOST_EVENTS: u64 = 1_000;
@@ -24,14 +24,14 @@ const MOST_EVENTS: u64 = 1_000;
 pub struct Snapshot {
     pub now: Timestamp,
     pub project: String,
-    /// The active one first.
+    /// The sessions, with the active one first.
     pub sessions: Vec<ShortView>,
-    /// There are more than shown.
+    /// True if there are more sessions than these.
     pub more: bool,
-    /// The default session of commands here, which is followed.
+    /// The session that commands use by default here. The screen follows it.
     pub current: Option<String>,
     pub shown: Option<Shown>,
-    /// The next step if there is no session.
+    /// The next step if no session is active.
     pub next: Option<Next>,
 }
 
@@ -39,13 +39,13 @@ pub struct Snapshot {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shown {
     pub view: Box<View>,
-    /// Its own tool's screen, if it has one.
+    /// The session as on its own tool's screen, if the tool has one.
     pub screen: Option<Screen>,
     pub agents: Vec<AgentView>,
     pub items: Option<ItemListing>,
     pub log: Vec<LogLine>,
     pub findings: Vec<ArtifactFinding>,
-    /// The command that resumes it, or that of its next step.
+    /// The command that resumes the session if it is paused, or else the command of the next step.
     pub command: Option<CommandLine>,
 }
 
@@ -57,10 +57,10 @@ pub struct LogLine {
     pub what: String,
 }
 
-/// The session and the tab: only their data is read.
+/// The session and the tab whose data is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
-    /// `None` follows the active one.
+    /// `None` follows the active session.
     pub session: Option<String>,
     pub tab: Tab,
 }
@@ -74,7 +74,7 @@ impl Snapshot {
         let mut sessions = listing.sessions;
         let more = sessions.len() > MOST_SESSIONS;
         sessions.truncate(MOST_SESSIONS);
-        // A stable sort: keeps the order of recent activity.
+        // A stable sort, so that sessions stay in the order of recent activity otherwise.
         sessions.sort_by_key(|line| (!line.current, line.lifecycle != "active"));
         let current = sessions.iter().find(|line| line.current).map(|line| line.session_id.clone());
         let mut named = options.clone();
@@ -123,7 +123,7 @@ impl Shown {
         };
         match tab {
             Tab::Now => {}
-            // Every attempt; a status has only the last few.
+            // The Phases tab shows all attempts, but a status has only the last few.
             Tab::Phases => shown.view.phases = engine.sessions().show(Some(&id), Detail::Whole)?.phases,
             Tab::Items => {
                 let request = ItemListRequest { all: true, limit: MOST_ITEMS, ..ItemListRequest::default() };

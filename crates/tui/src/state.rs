@@ -1,4 +1,4 @@
-//! The user's position: tab, session, input. Plain data; `update` changes it, `draw` shows it.
+//! The state of the screen: the selected tab and session, and the typed input. Plain data; `update` changes it, `draw` shows it.
 
 use crate::snapshot::{Snapshot, Wanted};
 use engine::view::{CheckView, GateOutcome, ShortView, View};
@@ -27,7 +27,7 @@ impl Tab {
         }
     }
 
-    /// By its name, in lower case.
+    /// The tab with this name in lower case.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|tab| tab.name().eq_ignore_ascii_case(text))
     }
@@ -37,7 +37,7 @@ impl Tab {
     }
 }
 
-/// The side with the arrow keys' focus.
+/// The side of the screen on which the arrow keys act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Focus {
     Sessions,
@@ -48,7 +48,7 @@ pub enum Focus {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mode {
     Browse,
-    /// The filter is being typed.
+    /// The user is typing a filter.
     Filter,
     Help {
         filter: String,
@@ -56,14 +56,14 @@ pub enum Mode {
     Note {
         text: String,
     },
-    /// Confirms before approving.
+    /// The user is asked to confirm an approval.
     Approve {
         check: String,
     },
 }
 
 impl Mode {
-    /// True if letters are text and not keys.
+    /// True if letters are typed as text, and do not act as keys.
     pub fn is_typing(&self) -> bool {
         match self {
             Self::Filter | Self::Help { .. } | Self::Note { .. } => true,
@@ -72,7 +72,7 @@ impl Mode {
     }
 }
 
-/// A user request that the loop executes.
+/// Something that the user requested and the loop executes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
     Load,
@@ -85,7 +85,7 @@ pub enum Effect {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Copied {
     Command(String),
-    /// The displayed session's brief.
+    /// The brief of the displayed session.
     Brief,
 }
 
@@ -122,20 +122,20 @@ pub struct State {
     pub tab: Tab,
     pub focus: Focus,
     pub mode: Mode,
-    /// The chosen session; `None` follows the active one.
+    /// The session that the user chose; `None` follows the active one.
     pub chosen: Option<String>,
     /// The first visible row of each tab.
     pub scroll: [usize; Tab::ALL.len()],
-    /// Words that a line of the focused side must contain.
+    /// Words that a line must contain to be shown on the focused side.
     pub filter: String,
     pub message: Option<Message>,
-    /// Hash of the files that the question about an approval is about: one that changes before the answer counts as
-    /// another.
+    /// Hash of the phase's files when the user was asked for an approval. If the files change before the answer, the
+    /// approval does not cover them.
     pub files_asked: Option<String>,
     pub mouse: bool,
-    /// Only this workflow, on its own tool's screen.
+    /// Only this workflow, on the screen of the session's own tool.
     pub workflow: Option<String>,
-    /// The terminal's columns and rows.
+    /// The number of columns and rows of the terminal.
     pub size: (u16, u16),
 }
 
@@ -165,7 +165,7 @@ impl State {
         self.snapshot.shown.as_ref().map(|shown| &*shown.view)
     }
 
-    /// Sessions that match the filter.
+    /// The sessions that match the filter.
     pub fn sessions(&self) -> Vec<&ShortView> {
         let words = if self.focus == Focus::Sessions { self.filter.to_lowercase() } else { String::new() };
         let texts = |line: &ShortView| {
@@ -178,13 +178,13 @@ impl State {
         self.snapshot.sessions.iter().filter(is_found).collect()
     }
 
-    /// The displayed session's index among those that match.
+    /// The index of the displayed session among the sessions that match the filter.
     pub fn selected(&self) -> Option<usize> {
         let id = &self.view()?.session_id;
         self.sessions().iter().position(|line| line.session_id == *id)
     }
 
-    /// Pending approvals of the current phase.
+    /// The checks of the current phase that wait for approval.
     pub fn approvals(&self) -> Vec<&CheckView> {
         let gate = self.view().filter(|view| view.run.completed_at.is_none()).and_then(View::current);
         let waits = |check: &&CheckView| {
@@ -193,7 +193,7 @@ impl State {
         gate.iter().flat_map(|phase| &phase.gate.checks).filter(waits).collect()
     }
 
-    /// True if there is room for sessions beside the tab.
+    /// True if there is room for the list of sessions beside the tab.
     pub fn is_wide(&self) -> bool {
         self.size.0 >= 80
     }

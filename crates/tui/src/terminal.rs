@@ -1,5 +1,5 @@
-//! The loop on a real terminal: waits for keys, checks for changes, draws what differs. Restores the
-//! terminal, even if the program panics or is terminated.
+//! The loop on a real terminal: waits for keys, looks for changes, draws what differs. Restores the terminal, even if
+//! the program panics or is terminated.
 
 use crate::act;
 use crate::draw;
@@ -24,18 +24,18 @@ use std::time::{Duration, Instant};
 
 const MINUTE: Duration = Duration::from_mins(1);
 
-/// The screen's initial position.
+/// The initial selection of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Start {
     pub tab: Tab,
-    /// Only this workflow, on its own tool's screen.
+    /// Only this workflow, on the screen of the session's own tool.
     pub workflow: Option<String>,
 }
 
 /// Runs the live screen until the user leaves it.
 pub fn run(options: &Options, start: Start, look: Look) -> Result<(), crate::Error> {
     let ended = Arc::new(AtomicBool::new(false));
-    // Closing a terminal sends SIGHUP, which ends the program: nothing is left to restore.
+    // Closing a terminal sends SIGHUP, which ends the program. There is then no terminal to restore.
     signal_hook::flag::register(signal_hook::consts::SIGTERM, Arc::clone(&ended))
         .map_err(crate::Error::Terminal)?;
     let mut watch = Watch::begin(options);
@@ -64,13 +64,13 @@ struct Live<'a> {
     look: Look,
     watch: Watch,
     state: State,
-    /// The last key or change.
+    /// When a key was pressed or something changed last.
     quiet_since: Instant,
     looked: Instant,
     minute: Instant,
 }
 
-/// The state of the loop.
+/// Tells if the loop continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Goes {
     On,
@@ -91,7 +91,7 @@ impl Live<'_> {
                     draw::frame(&mut self.state, self.look, area, frame.buffer_mut());
                 })?;
             }
-            // Also polled before the wait: the first call starts listening for size changes.
+            // Also polled before the wait, because the first call starts listening for changes of the size.
             while event::poll(Duration::ZERO)? {
                 self.quiet_since = Instant::now();
                 let Some(event) = translated(&event::read()?) else { continue };
@@ -112,7 +112,7 @@ impl Live<'_> {
         Ok(())
     }
 
-    /// True if something changed on the screen.
+    /// True if the screen must be drawn again.
     fn looked_around(&mut self) -> bool {
         if self.minute.elapsed() >= MINUTE {
             self.minute = Instant::now();
@@ -144,7 +144,7 @@ impl Live<'_> {
                 }
                 Effect::Copy(copied) => {
                     let message = act::copy(self.options, &self.state, &copied);
-                    // Nothing changed, so nothing is loaded.
+                    // Copying changes nothing, so nothing is loaded again.
                     self.state.message = Some(message);
                 }
             }
@@ -152,7 +152,7 @@ impl Live<'_> {
         Goes::On
     }
 
-    /// Unreadable data is reported, and the previous content stays.
+    /// Loads the data of the frame. If that fails, reports the error and keeps the old data.
     fn load(&mut self) {
         #[cfg(debug_assertions)]
         assert!(std::env::var_os("LEFTOFF_TEST_SCREEN_PANICS").is_none(), "the screen panics for a test");
@@ -178,13 +178,13 @@ impl Live<'_> {
     }
 }
 
-/// Waits on the terminal itself. A lost terminal ends the screen: crossterm would read from it for ever.
+/// Waits on the terminal itself. If the terminal is gone, the screen ends: crossterm would try to read from it forever.
 fn wait_for_input(most: Duration) -> io::Result<Goes> {
     let stdin = io::stdin();
     let mut watched = [PollFd::new(&stdin, PollFlags::IN)];
     let most = Timespec::try_from(most).map_err(io::Error::other)?;
     match poll(&mut watched, Some(&most)) {
-        // A signal: a new size, or the end, which the loop checks.
+        // A signal arrived: the size changed, or the program should end, which the loop checks.
         Ok(_) | Err(Errno::INTR) => {}
         Err(error) => return Err(error.into()),
     }
@@ -204,7 +204,7 @@ fn translated(event: &event::Event) -> Option<Event> {
     }
 }
 
-/// The terminal while the screen uses it.
+/// The terminal in the state that the screen needs; restored on drop.
 struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
 }
@@ -217,7 +217,7 @@ impl Screen {
             before(panic);
         }));
         enable_raw_mode()?;
-        // Restored from here on, whatever happens.
+        // From here on, the terminal is restored whatever happens.
         let opened = execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste, cursor::Hide)
             .and_then(|()| Terminal::new(CrosstermBackend::new(stdout())));
         if opened.is_err() {
@@ -233,7 +233,7 @@ impl Drop for Screen {
     }
 }
 
-/// If this fails there is nothing left to try.
+/// Restores the terminal. An error is ignored, because nothing else can be done.
 fn give_back() {
     let _ =
         execute!(stdout(), DisableMouseCapture, DisableBracketedPaste, LeaveAlternateScreen, cursor::Show);

@@ -1,11 +1,11 @@
-//! Text rows with tones, measured in terminal columns. Knows no session, and writes nothing.
+//! Rows of text with tones, measured in terminal columns. Knows nothing about sessions, and writes nothing.
 
 use engine::words::one_line;
 use ratatui_core::style::{Color, Modifier, Style};
 use ratatui_core::text::{Line, Span};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The meaning of a piece of text, which determines its colour. No meaning is in a colour alone.
+/// The meaning of a piece of text, which determines its colour. Nothing is expressed by colour alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
     Plain,
@@ -22,11 +22,11 @@ impl Tone {
         [Self::Plain, Self::Heading, Self::Good, Self::Bad, Self::Warning, Self::Faint, Self::Command];
 }
 
-/// The terminal's abilities.
+/// The abilities of the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
     pub colour: bool,
-    /// Characters beyond ASCII: bars, ticks, lines.
+    /// True if characters beyond ASCII can be displayed: bars, ticks, lines.
     pub unicode: bool,
 }
 
@@ -59,7 +59,7 @@ impl Look {
         if self.unicode { "│" } else { "|" }
     }
 
-    /// A bar of this many cells.
+    /// A bar of `cells` cells, of which some are filled.
     pub fn bar(self, filled: usize, cells: usize) -> String {
         let (full, empty) = if self.unicode { ('█', '░') } else { ('#', '-') };
         (0..cells).map(|cell| if cell < filled { full } else { empty }).collect()
@@ -83,7 +83,7 @@ impl Look {
     }
 }
 
-/// One line: pieces of text with their tones.
+/// A line: pieces of text with their tones.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Row(pub Vec<(Tone, String)>);
 
@@ -115,14 +115,14 @@ impl Row {
         words.split_whitespace().all(|word| text.contains(&word.to_lowercase()))
     }
 
-    /// As drawn by ratatui; unsupported characters are replaced.
+    /// The row for ratatui. Characters that the terminal cannot display are replaced.
     pub fn line(&self, look: Look) -> Line<'static> {
         let spans = self.0.iter().map(|(tone, text)| Span::styled(shown(text, look), look.style(*tone)));
         Line::from(spans.collect::<Vec<_>>())
     }
 }
 
-/// On an ASCII terminal, other characters become question marks.
+/// Replaces characters that an ASCII terminal cannot display by similar ones, or else by question marks.
 pub fn shown(text: &str, look: Look) -> String {
     if look.unicode {
         return text.to_owned();
@@ -139,13 +139,13 @@ fn ascii(letter: char) -> char {
     }
 }
 
-/// Foreign text as one harmless line.
+/// Text from elsewhere, on one line and without control characters.
 pub fn outside(text: &str) -> String {
     const LONGEST: usize = 2_000;
     one_line(text, LONGEST)
 }
 
-/// Cuts a text to this many columns, with an ellipsis.
+/// Cuts a text to this number of columns, with an ellipsis.
 pub fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
@@ -165,14 +165,14 @@ pub fn cut(text: &str, width: usize) -> String {
     short
 }
 
-/// Cuts or pads a text to this many columns.
+/// Cuts or pads a text to this number of columns.
 pub fn fit(text: &str, width: usize) -> String {
     let short = cut(text, width);
     let rest = width.saturating_sub(short.width());
     short + &" ".repeat(rest)
 }
 
-/// Wraps a text to this width between words if possible; all lines but the first are indented.
+/// Wraps a text to this width, between words if possible, and indents all lines but the first.
 pub fn wrapped(tone: Tone, text: &str, width: usize, indent: usize) -> Vec<Row> {
     let start = line_start(text);
     let blank = " ".repeat(indent);

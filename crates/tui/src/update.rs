@@ -1,4 +1,4 @@
-//! Effects of keys, changes and time on the screen's state. Pure: other work is returned as an effect.
+//! How keys, changes and time affect the state of the screen. Pure: any other work is returned as an effect.
 
 use crate::snapshot::Snapshot;
 use crate::state::{Action, Copied, Effect, Focus, Message, Mode, State, Tab};
@@ -9,18 +9,18 @@ use engine::words::one_line;
 pub enum Event {
     Key(KeyCode, KeyModifiers),
     Mouse(MouseEventKind),
-    /// Text from the clipboard: typed where something is typed, else nothing. It never presses keys.
+    /// Text from the clipboard. It is inserted where the user is typing, and otherwise ignored; it never acts as keys.
     Pasted(String),
     Resized(u16, u16),
     Loaded(Box<Snapshot>),
-    /// A minute has passed: displayed times are out of date.
+    /// A minute has passed, so that displayed times are outdated.
     Minute,
-    /// An action is done, or was refused.
+    /// An action was executed or refused.
     Said(Message),
 }
 
 const LONGEST_TYPED: usize = 10_000;
-/// Rows per page key.
+/// The number of rows that the page keys move.
 const PAGE: isize = 10;
 
 pub fn update(state: &mut State, event: Event) -> Option<Effect> {
@@ -118,7 +118,7 @@ fn moved(state: &mut State, by: isize) -> Option<Effect> {
     match state.focus {
         Focus::Detail => {
             let scroll = &mut state.scroll[state.tab.position()];
-            // Drawing limits it to the length of the text.
+            // Drawing limits the position to the length of the text.
             *scroll = scroll.saturating_add_signed(by);
             None
         }
@@ -144,7 +144,7 @@ fn focused(state: &mut State, focus: Focus) -> Option<Effect> {
     None
 }
 
-/// Undoes the last narrowing: the filter, the list, the choice of a session.
+/// Undoes the user's last selection: the filter, the list, or the choice of a session.
 fn left(state: &mut State) -> Option<Effect> {
     if !state.filter.is_empty() {
         state.filter.clear();
@@ -202,7 +202,7 @@ fn refused(state: &mut State, why: &str) -> Option<Effect> {
     None
 }
 
-/// The result of typing a line.
+/// The effect of a key on a line that is being typed.
 enum Typed {
     Goes(String),
     Done(String),
@@ -258,7 +258,7 @@ fn note(state: &mut State, key: KeyCode, text: String) -> Option<Effect> {
     None
 }
 
-/// Only `y` means yes.
+/// Approves only if the key is `y`.
 fn approve(state: &mut State, key: KeyCode, check: String) -> Option<Effect> {
     state.mode = Mode::Browse;
     match key {

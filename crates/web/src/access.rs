@@ -1,5 +1,5 @@
-//! Access control: who may read, and who may change something. A page in somebody's browser can send requests
-//! to this machine, but cannot freely choose the Host, cannot hide its Origin, and knows neither cookie nor
+//! Access control: decides who may read, and who may change something. A page in somebody's browser can send requests
+//! to this machine, but can neither freely choose the Host nor hide its Origin, and knows neither the cookie nor the
 //! token. Pure.
 
 use hyper::header::{COOKIE, HOST, HeaderMap, HeaderName, ORIGIN};
@@ -11,32 +11,32 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 pub struct Door {
-    /// Accepted names and addresses of this server, in lower case.
+    /// The names and addresses by which this server may be addressed, in lower case.
     hosts: Vec<String>,
     port: u16,
     takes_any_address: bool,
-    /// Part of the printed address; valid for one visit.
+    /// The token in the printed address, which is valid for one visit.
     token: String,
     is_token_used: AtomicBool,
-    /// The cookie's value, for which the token is exchanged.
+    /// The value of the cookie that the browser gets in exchange for the token.
     cookie: String,
-    /// Part of every form.
+    /// The secret in every form.
     csrf: String,
     allows_actions: bool,
 }
 
-/// Why a request is refused.
+/// The reason why a request is refused.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Closed {
     pub status: StatusCode,
     pub message: &'static str,
 }
 
-/// The rights of a request.
+/// The rights of an admitted request.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Admitted {
     In,
-    /// It has the token: it gets the cookie and is redirected.
+    /// The request has the token: the browser gets the cookie and is redirected.
     WithToken,
 }
 
@@ -84,7 +84,8 @@ impl Door {
         self.allows_actions
     }
 
-    /// The cookie's name has the port in it, so that two servers on this machine do not share a cookie.
+    /// The `Set-Cookie` header. The name of the cookie contains the port, so that two servers on this machine do not
+    /// share a cookie.
     pub fn set_cookie(&self) -> String {
         format!("{}={}; Path=/; HttpOnly; SameSite=Strict", self.cookie_name(), self.cookie)
     }
@@ -93,7 +94,7 @@ impl Door {
         format!("leftoff-{}", self.port)
     }
 
-    /// Checks whether a request may read. `token` comes from its address.
+    /// Decides if a request may read. `token` is the token in the request's address.
     pub fn admits(
         &self,
         method: &Method,
@@ -104,7 +105,7 @@ impl Door {
         if let Some(origin) = text(headers, ORIGIN)
             && !self.is_own_origin(origin)
         {
-            return Err(closed(StatusCode::FORBIDDEN, "pages of this Origin may not use this server"));
+            return Err(closed(StatusCode::FORBIDDEN, "pages from another origin may not use this server"));
         }
         if let (&Method::GET, Some(given)) = (method, token) {
             return self.exchange(given);
@@ -115,12 +116,12 @@ impl Door {
         Err(closed(StatusCode::UNAUTHORIZED, "open the address that `leftoff serve` printed in its terminal"))
     }
 
-    /// Checks whether an admitted request may change something. `csrf` comes from its form.
+    /// Decides if an admitted request may change something. `csrf` is the secret in its form.
     pub fn admits_change(&self, headers: &HeaderMap, csrf: Option<&str>) -> Result<(), Closed> {
         if !self.allows_actions {
             return Err(closed(
                 StatusCode::FORBIDDEN,
-                "read-only: start it with `leftoff serve --allow-actions`",
+                "this server is read-only; to allow changes, start it with `leftoff serve --allow-actions`",
             ));
         }
         if !text(headers, ORIGIN).is_some_and(|origin| self.is_own_origin(origin)) {
@@ -144,10 +145,10 @@ impl Door {
         if self.is_own_host(host) {
             return Ok(());
         }
-        Err(closed(StatusCode::FORBIDDEN, "this Host is not served here"))
+        Err(closed(StatusCode::FORBIDDEN, "this server does not have the name in the Host header"))
     }
 
-    /// Name and port must be ours.
+    /// True if the name and the port are those of this server.
     fn is_own_host(&self, host: &str) -> bool {
         let Ok(authority) = host.parse::<Authority>() else { return false };
         if authority.as_str().contains('@') {
@@ -193,7 +194,7 @@ fn closed(status: StatusCode, message: &'static str) -> Closed {
     Closed { status, message }
 }
 
-/// Takes constant time.
+/// Compares in constant time, so that the time reveals nothing about the secret.
 fn is_same(known: &str, given: &str) -> bool {
     let (known, given) = (known.as_bytes(), given.as_bytes());
     let differences = known.iter().zip(given).fold(0, |sum, (one, other)| sum | (one ^ other));

@@ -1,4 +1,4 @@
-//! Executes a form's request: an engine command. The engine decides whether a person asks.
+//! Executes what a form requests: an engine command. The engine decides if the request comes from a person.
 
 use crate::form::value;
 use engine::{ApproveRequest, Engine, Intent, OnDiscrepancy, Options, PauseRequest, Request, Result, Taking};
@@ -6,7 +6,7 @@ use engine::{ApproveRequest, Engine, Intent, OnDiscrepancy, Options, PauseReques
 /// A change of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    /// A check, and the hash of the files that the page showed.
+    /// Approve the check with this name. The second value is the hash of the files that the page showed.
     Approve(String, Option<String>),
     Note(String),
     Pause,
@@ -14,7 +14,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// `None` for an unknown action, or an incomplete form.
+    /// The action of this name; `None` if the name is unknown or the form is incomplete.
     pub fn of(name: &str, form: &[(String, String)]) -> Option<Self> {
         let text =
             |name: &str| value(form, name).filter(|text| !text.trim().is_empty()).map(ToOwned::to_owned);

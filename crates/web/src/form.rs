@@ -1,6 +1,6 @@
 //! Names and values in addresses and forms. Pure.
 
-/// The pairs of a query or of a form's body.
+/// The names and values in a query or in the body of a form.
 pub fn pairs(text: &str) -> Vec<(String, String)> {
     let pairs = text.split('&').filter(|pair| !pair.is_empty());
     pairs
@@ -11,7 +11,7 @@ pub fn pairs(text: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The first value of a name.
+/// The first value with this name.
 pub fn value<'a>(pairs: &'a [(String, String)], name: &str) -> Option<&'a str> {
     pairs.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
 }

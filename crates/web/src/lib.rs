@@ -1,5 +1,5 @@
-//! The page in a browser: the engine's view, rendered by the server, and its commands on buttons. Knows no
-//! store and no layout, and contacts no other server.
+//! The page in a browser: the engine's view, rendered by the server, with buttons that run commands. Knows neither
+//! stores nor layouts, and contacts no other server.
 
 mod access;
 mod act;
@@ -15,17 +15,17 @@ use load::SessionPage;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// Where to serve, and the allowed actions.
+/// Where to serve, and whether pages may change sessions.
 #[derive(Debug, Clone)]
 pub struct Serving {
     pub address: SocketAddr,
-    /// Further names of this machine that browsers may use.
+    /// Other names of this machine that browsers may use.
     pub hosts: Vec<String>,
-    /// Buttons change sessions; otherwise the page is read-only.
+    /// True if pages have buttons that change sessions, false if they are read-only.
     pub allow_actions: bool,
 }
 
-/// Serves until the process ends. Passes the address and the browser's token to `told`.
+/// Serves until the process ends. Calls `told` with the address and the token for the browser.
 pub fn serve(
     options: Options,
     serving: &Serving,
@@ -41,12 +41,12 @@ pub fn serve(
     runtime.block_on(server::serve(options, serving, announce))
 }
 
-/// A session with all its data, as one file that needs no server.
+/// A session with all of its data, as a single file that needs no server.
 pub fn session_file(options: &Options, id: &str) -> engine::Result<String> {
     Ok(pages::session::as_file(&SessionPage::load(options, id)?).0)
 }
 
-/// A brief as one file that needs no server.
+/// A brief as a single file that needs no server.
 pub fn brief_file(title: &str, brief: &str) -> String {
     pages::file(title, &markdown::html(brief)).0
 }

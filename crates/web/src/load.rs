@@ -1,5 +1,5 @@
-//! The data of pages, read from the engine at once. Keeps no engine open; every read is limited, so that a
-//! page costs the same in a large store as in a small one.
+//! The data of pages, read from the engine at once. Does not keep an engine open. All reads are limited, so that a page
+//! takes the same time in a large store as in a small one.
 
 use engine::view::{CheckView, GateOutcome, ShortView, View};
 use engine::{
@@ -10,15 +10,15 @@ use jiff::Timestamp;
 use model::Recorded;
 
 pub const PAGE: usize = 50;
-/// Later pages are reached by searching.
+/// The last page of the list. Sessions beyond it are found by searching.
 const LAST_PAGE: usize = 40;
-/// How many unfinished sessions are shown in detail.
+/// The maximum number of unfinished sessions that are shown in detail.
 const MOST_LOOKED_AT: usize = 20;
 const MOST_FINISHED: usize = 3;
 const MOST_EVENTS: usize = 200;
 const MOST_ITEMS: usize = 500;
 
-/// A filter for the overview.
+/// The search words and filters of the overview.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Query {
     pub search: String,
@@ -33,9 +33,9 @@ pub struct Overview {
     pub now: Timestamp,
     pub project: String,
     pub query: Query,
-    /// Unfinished sessions, in detail.
+    /// The unfinished sessions, in detail.
     pub open: Vec<View>,
-    /// The last few finished ones, so that their outcome shows without opening them.
+    /// The sessions that finished last, in detail, to show their outcomes.
     pub finished: Vec<View>,
     pub agents: Vec<AgentView>,
     pub sessions: Vec<ShortView>,
@@ -99,12 +99,12 @@ impl Overview {
     }
 }
 
-/// Sessions in these lifecycles, most recently changed first.
+/// The sessions in these lifecycles, most recently changed first.
 fn looked_at(engine: &Engine, lifecycles: &[&str], most: usize) -> Result<Vec<View>> {
     let lifecycles = lifecycles.iter().map(ToString::to_string).collect();
     let request = ListRequest { lifecycles, limit: Some(most), ..ListRequest::default() };
     let lines = engine.sessions().list(&request)?.sessions;
-    // An unreadable session hides no other.
+    // A session that cannot be read is omitted, and hides no other session.
     Ok(lines
         .iter()
         .filter_map(|line| engine.sessions().show(Some(&line.session_id), Detail::Recent).ok())
@@ -116,7 +116,7 @@ impl SessionPage {
         let named = Options { session: Some(id.to_owned()), ..options.clone() };
         let engine = Engine::open(named, Intent::Query)?;
         let mut view = engine.sessions().show(Some(id), Detail::Whole)?;
-        // Only a status includes agents and rounds.
+        // Only the status of the current session includes agents and rounds.
         if let Current::Session(status) = engine.sessions().status()? {
             view.rounds = status.rounds;
         }
@@ -147,7 +147,7 @@ fn newest(mut events: Vec<Recorded>) -> Vec<Recorded> {
     events.split_off(events.len().saturating_sub(MOST_EVENTS))
 }
 
-/// Sessions that wait for a person, with the pending approvals.
+/// The sessions that wait for a person, with the approvals that they wait for.
 pub fn approvals(options: &Options) -> Result<(Timestamp, String, Vec<View>)> {
     let engine = Engine::open(options.clone(), Intent::Query)?;
     let mut waiting = looked_at(&engine, &["active", "paused", "failed"], MOST_LOOKED_AT)?;
@@ -158,12 +158,13 @@ pub fn approvals(options: &Options) -> Result<(Timestamp, String, Vec<View>)> {
     Ok((engine.now(), project(&engine), waiting))
 }
 
-/// Hash of the files that an approval on this page is about: one that changes before the button is pressed counts as another.
+/// Hash of the files that an approval on this page covers. If a file changes before the button is pressed, the approval
+/// does not cover the new content.
 fn files_shown(engine: &Engine, view: &View) -> Option<String> {
     if waiting_checks(view).is_empty() { None } else { view.files_to_approve(engine) }
 }
 
-/// Pending approvals of the current phase.
+/// The checks of the current phase that wait for approval.
 pub fn waiting_checks(view: &View) -> Vec<&CheckView> {
     let gate = view.current().filter(|_| view.run.completed_at.is_none());
     let waits = |check: &&CheckView| {

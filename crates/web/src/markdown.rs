@@ -1,5 +1,4 @@
-//! A brief's Markdown as HTML: headings, lists, paragraphs and code, which is all that a brief uses.
-//! Everything is escaped.
+//! A brief's Markdown as HTML: headings, lists, paragraphs and code; a brief uses nothing else. Everything is escaped.
 
 use engine::words::without_steering;
 use maud::{Markup, PreEscaped, html};
@@ -44,7 +43,7 @@ fn block(line: &str, item: Option<&str>) -> Markup {
     }
 }
 
-/// Code between backticks, and bold text.
+/// The text of a line, with code between backticks and bold text.
 fn inline(text: &str) -> Markup {
     html! {
         @for (piece, place) in text.split('`').zip(0usize..) {

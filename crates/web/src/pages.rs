@@ -1,4 +1,4 @@
-//! Pages as HTML, from loaded data. Foreign text is always escaped and inert.
+//! Pages as HTML, from data that is already loaded. Text from elsewhere is always escaped.
 
 pub mod approvals;
 mod charts;
@@ -14,11 +14,11 @@ pub const SCRIPT: &str = include_str!("../assets/script.js");
 /// The actions that a page offers.
 #[derive(Debug, Clone, Copy)]
 pub struct Offer<'a> {
-    /// The form secret, if actions are allowed.
+    /// The secret for forms, if the page may change sessions.
     pub csrf: Option<&'a str>,
 }
 
-/// A page's place in the navigation.
+/// The entry of the navigation that a page belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place<'a> {
     Overview,
@@ -63,7 +63,7 @@ pub fn page(place: Place<'_>, project: &str, title: &str, offer: Offer<'_>, body
     }
 }
 
-/// A file that needs no server: its style is included, and nothing runs.
+/// A file that needs no server: it contains its style, and no script.
 pub fn file(title: &str, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)

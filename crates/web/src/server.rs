@@ -1,5 +1,4 @@
-//! Requests and their answers. Every request passes access control first; the engine is called on separate
-//! threads.
+//! Requests and their answers. Access control comes first for every request; the engine is called on separate threads.
 
 use crate::Serving;
 use crate::access::{Admitted, Closed, Door, Secrets};
@@ -65,7 +64,7 @@ pub async fn serve(
                 .timer(TokioTimer::new())
                 .header_read_timeout(HEADERS_WITHIN)
                 .serve_connection(TokioIo::new(stream), answering);
-            // A browser that disconnects is not our concern.
+            // A browser that disconnects is not an error.
             let _ = connection.await;
             drop(place);
         });
@@ -79,7 +78,7 @@ async fn answered(request: Request<Incoming>, desk: Arc<Desk>) -> Result<Answer,
         (CONTENT_SECURITY_POLICY, POLICY),
         (X_FRAME_OPTIONS, "DENY"),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        // With a stricter policy, browsers would send forms without their Origin.
+        // With a stricter policy, browsers would send forms without an Origin.
         (REFERRER_POLICY, "same-origin"),
         (CACHE_CONTROL, "no-store"),
         (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
@@ -218,7 +217,8 @@ fn refused(status: StatusCode, title: &str, message: &str, hint: Option<&str>) -
     html(status, &pages::refused(title, message, hint))
 }
 
-/// Redirects to the same page without the token. Two leading slashes would lead to another server.
+/// Redirects to the same page without the token. A path with two leading slashes would lead to another server, so only
+/// one is kept.
 fn with_cookie(door: &Door, path: &str) -> Answer {
     let mut answer = sent_on(&format!("/{}", path.trim_start_matches('/')));
     if let Ok(cookie) = HeaderValue::from_str(&door.set_cookie()) {

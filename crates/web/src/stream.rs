@@ -1,4 +1,4 @@
-//! Notifies a page of changes by server-sent events. One stream per visible page; it ends with the page.
+//! Notifies a page of changes by server-sent events. Each visible page has one stream, which ends with the page.
 
 use bytes::Bytes;
 use engine::{Current, Engine, Intent, Options, Watch, next_look};
@@ -9,10 +9,10 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// The longest interval between messages, so that a lost reader is noticed.
+/// The maximum time between two messages, so that a lost connection is noticed.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
 
-/// A body that grows while somebody reads it.
+/// The body of an answer that grows while the browser reads it.
 pub struct Stream(Receiver<String>);
 
 impl Body for Stream {
@@ -27,8 +27,9 @@ impl Body for Stream {
     }
 }
 
-/// Starts watching, and returns when every later change is going to be noticed: a server may take a while to answer.
-/// `session` is the page's; a returning reader is notified immediately, because something may have changed meanwhile.
+/// Starts watching, and returns once no later change can be missed, which may take a while for a store on a server.
+/// `session` is that of the page. A browser that connects again gets a message immediately, because something may have
+/// changed in between.
 pub async fn begin(options: Options, session: Option<String>, last_id: Option<String>) -> Stream {
     let (tell, told) = channel(8);
     let opened = tokio::task::spawn_blocking(move || Looking::begin(options, session)).await;
@@ -50,7 +51,7 @@ impl Looking {
         let watch = Watch::begin(&options);
         let mut looking = Self { options, session, watch, count: 0 };
         looking.show();
-        // Watches the session's files from here on.
+        // From here on, the session's files are watched.
         looking.watch.changed();
         looking
     }

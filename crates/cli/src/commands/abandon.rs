@@ -15,7 +15,7 @@ use engine::Request;
 pub struct Abandon {
     /// Session: its id, a prefix of it, or its number in `list`
     id: Option<String>,
-    /// The reason; kept in the history
+    /// The reason; stored in the history
     #[arg(long)]
     reason: Option<String>,
 }

@@ -15,12 +15,12 @@ use model::workflow::ValueType;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Complete the current phase: run its gate, continue with the next
+/// Complete the current phase: run its gate, and start the next phase
 ///
-/// If the gate passes, the phase is complete and the next one starts; the last one completes the run. If it
-/// does not, the attempt is recorded, the missing evidence is listed, and the exit code is 5. `--phase`
-/// states which phase you believe is current: one that this run has already completed changes nothing, a
-/// later one is refused.
+/// If the gate passes, the phase is complete and the next one starts; completing the last phase completes the run. If
+/// the gate does not pass, the attempt is recorded, the missing evidence is listed, and the exit code is 5. `--phase`
+/// states which phase you believe is current: if this run has already completed that phase, nothing changes; if it is a
+/// later phase, the command is refused.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff advance plan\n  leftoff advance --phase plan\n  leftoff advance --phase build --evidence tests_passed=42 --evidence tests_total=42\n  leftoff advance --phase build --evidence-file evidence.json"
@@ -29,7 +29,7 @@ pub struct Advance {
     /// The phase that you believe is current, by id or number
     #[arg(value_name = "PHASE")]
     named: Option<String>,
-    /// The same as an option
+    /// The phase that you believe is current, as an option instead of an argument
     #[arg(long, value_name = "PHASE")]
     phase: Option<String>,
     /// Evidence for the gate, such as tests_passed=42; may be repeated
@@ -38,7 +38,7 @@ pub struct Advance {
     /// A file with evidence as a JSON object; `-` for stdin
     #[arg(long, value_name = "FILE")]
     evidence_file: Option<PathBuf>,
-    /// A result to keep with the phase, such as commit=4e1f0aa; may be repeated
+    /// A result to store with the phase, such as commit=4e1f0aa; may be repeated
     #[arg(long, value_name = "K=V", value_parser = pair)]
     output: Vec<(String, String)>,
     /// A file to record with the phase; may be repeated
@@ -70,8 +70,8 @@ impl Run for Advance {
     }
 }
 
-/// The result of an attempt at the named phase, or else the current one: the session continues, or the gate
-/// did not pass.
+/// Shows the result of an attempt at the named phase, or at the current one: the session continues, or the gate did not
+/// pass.
 pub fn shown(answer: &Answer, asked: Option<&str>, globals: &Globals) -> Outcome {
     if answer.gate_failed {
         return held(answer, asked, globals);
@@ -93,17 +93,18 @@ fn asked_of<'a>(view: &'a View, asked: Option<&str>) -> Option<&'a PhaseView> {
     view.phases.iter().find(|phase| phase.id.as_str() == asked || phase.number.to_string() == asked)
 }
 
-/// A skipped phase is behind the session, but nobody did its work.
+/// Says that the phase was skipped, so that its work was not done.
 fn not_done(skipped: &PhaseView, answer: &Answer, globals: &Globals) -> Outcome {
     let state = format!("{} was skipped, not done", phase_called(skipped.number, &skipped.id));
-    let hint = Hint::new("to do it after all: ").run_here(words!["rollback", skipped.id]);
+    let hint = Hint::new("to do the phase after all: ").run_here(words!["rollback", skipped.id]);
     if !globals.json {
         globals.out().say(&hint.naming(&answer.view.naming_words()).to_string());
     }
     super::shown(&state, answer, ui::session::already, globals)
 }
 
-/// The attempt was recorded: the view is data, the reason is an error.
+/// Shows a gate that did not pass, or an attempt that was only recorded: the session is the data on stdout, and the
+/// reason an error on stderr.
 fn held(answer: &Answer, asked: Option<&str>, globals: &Globals) -> Outcome {
     let view = &answer.view;
     let out = globals.out();
@@ -112,7 +113,7 @@ fn held(answer: &Answer, asked: Option<&str>, globals: &Globals) -> Outcome {
     } else {
         ui::session::warn_shortly(&view.warnings, &out);
     }
-    // A claimed phase may be tried after the work has moved on.
+    // A claimed phase may be tried while a later phase is current.
     let tried = asked_of(view, asked).or_else(|| view.contested()).or_else(|| view.current());
     let checks = tried.and_then(|phase| phase.attempts.last()).map(|attempt| &attempt.report.checks[..]);
     let asked_for = evidence_of(checks.unwrap_or_default());
@@ -140,7 +141,7 @@ fn held(answer: &Answer, asked: Option<&str>, globals: &Globals) -> Outcome {
     Err(Failure::gate(message, Some(hint)))
 }
 
-/// Evidence to repeat in the next attempt, with placeholders.
+/// The evidence options for the next attempt: missing values are placeholders.
 fn evidence_of(checks: &[CheckResult]) -> Vec<String> {
     let stand_in = |check: &CheckResult| match check.needed.as_deref() {
         Some("boolean") => placeholder(ValueType::Boolean),
@@ -153,7 +154,7 @@ fn evidence_of(checks: &[CheckResult]) -> Vec<String> {
     fields.flat_map(|check| words!["--evidence", format!("{}={}", check.id, stand_in(check))]).collect()
 }
 
-/// Evidence is what a gate looks at and a log keeps for good: figures and names, not files.
+/// The maximum size of evidence: figures and names that a gate checks and the log stores forever, not whole files.
 const LONGEST_EVIDENCE: u64 = 1024 * 1024;
 
 fn read_evidence(path: &std::path::Path) -> Result<BTreeMap<String, Given>, Failure> {

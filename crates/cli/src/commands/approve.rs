@@ -7,13 +7,13 @@ use engine::{ApproveRequest, Request};
 
 /// Approve a check that waits for a person
 ///
-/// Only a person can, at a terminal; `[policy] approve = "anyone"` in .leftoff/config.toml allows it to
-/// everybody once a person accepted that policy here (`leftoff trust --policy`). The check belongs to the
-/// current phase, or to a phase that only a file says is done, which `--phase` names; `leftoff advance
-/// --phase` then proves that phase. The approval covers the phase's files as they are now: if one of them
-/// changes, it must be given again. With `--sign`, or `[policy] approve = "signed"`, it is signed by
-/// `ssh-keygen` with the key of `LEFTOFF_SIGNING_KEY`, or else of git's `user.signingkey`, which must be
-/// among the accepted .leftoff/allowed_signers.
+/// Only a person can, at a terminal; `[policy] approve = "anyone"` in .leftoff/config.toml allows everybody to approve,
+/// once a person has accepted that policy on this machine (`leftoff trust --policy`). The check belongs to the current
+/// phase, or to the phase that `--phase` names, which only a file says is done; `leftoff advance --phase` then proves
+/// that phase. The approval covers the phase's files as they are now: if one of them changes, the check must be
+/// approved again. With `--sign`, or with `[policy] approve = "signed"`, `ssh-keygen` signs the approval with the key
+/// of `LEFTOFF_SIGNING_KEY`, or else of git's `user.signingkey`, which must be among the accepted
+/// .leftoff/allowed_signers.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff approve agreed\n  leftoff approve agreed --ttl 24h\n  leftoff approve agreed --phase plan\n  leftoff approve agreed --sign"
@@ -24,13 +24,13 @@ pub struct Approve {
     /// The phase, by id or number [default: the current one, else a claimed one that has this check]
     #[arg(long, value_name = "PHASE")]
     phase: Option<String>,
-    /// How long it is valid, such as 30m, 24h or 7d [default: the workflow's setting]
+    /// How long the approval is valid, such as 30m, 24h or 7d [default: the workflow's setting]
     #[arg(long, value_name = "DURATION", value_parser = seconds)]
     ttl: Option<u64>,
-    /// A remark, such as on whose word; the history names you
+    /// A remark, such as at whose request; the history contains your own name anyway
     #[arg(long)]
     by: Option<String>,
-    /// Sign it with your SSH key, so that it also counts on other machines
+    /// Sign the approval with your SSH key, so that it also counts on other machines
     #[arg(long)]
     sign: bool,
 }

@@ -24,7 +24,7 @@ pub struct ArtifactCommand {
 enum Action {
     /// Record files as they are now: hash, size, version
     Add {
-        /// Regular files of this project
+        /// Files of this project
         #[arg(required = true, value_name = "PATH")]
         paths: Vec<PathBuf>,
         /// The phase that the files belong to, by id or number [default: the current one]
@@ -33,20 +33,21 @@ enum Action {
     },
     /// The session's recorded files
     List,
-    /// Compare every recorded file with its current state; exit code 4 if one is missing, changed, or new
+    /// Compare every recorded file with its current state; exit code 4 if a file is missing, changed or new
     Verify,
-    /// Every recorded version, oldest first
+    /// List every recorded version, oldest first
     History {
         /// Only this file
         path: Option<PathBuf>,
     },
-    /// Bring a recorded version of a file back
+    /// Restore a recorded version of a file
     ///
-    /// The content that is there now is recorded first, so that nothing is lost. Files of at most 256 KB are kept.
+    /// The current content of the file is recorded first, so that nothing is lost. Only the content of files up to 256
+    /// KiB is stored and can be restored.
     Restore {
         /// The file
         path: PathBuf,
-        /// Version of `artifact history` [default: the newest that differs from what is there]
+        /// A version from `artifact history` [default: the newest one that differs from the current file]
         #[arg(long, value_name = "N")]
         version: Option<u32>,
     },

@@ -9,10 +9,10 @@ use std::process::ExitCode;
 
 /// Everything that the next agent or person must know to continue
 ///
-/// Goal, progress, the proof of each finished phase, failed checks with how to fix them, decisions, blockers,
-/// the next step. `--format markdown` is the same text for an agent. Both take at most 600 tokens (3.2 bytes
-/// each) unless `--budget` says otherwise: lists and texts are shortened, then sections are dropped from the
-/// end; essential ones stay. `--format html` is one file that needs no server.
+/// Goal, progress, the proof of each finished phase, failed checks with how to fix them, decisions, blockers, the next
+/// step. `--format markdown` prints the same for an agent. Both have at most 600 tokens (of 3.2 bytes each) unless
+/// `--budget` is given: lists and texts are shortened, then sections are dropped from the end; essential sections stay.
+/// `--format html` writes a single file that needs no server.
 #[derive(Debug, Default, clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff brief\n  leftoff brief --format markdown --budget 800\n  leftoff brief k3v9 --json\n  leftoff brief --format html > brief.html"
@@ -56,7 +56,7 @@ impl Run for Brief {
     }
 }
 
-/// Sessions at work elsewhere, for somebody who looks for one here.
+/// The sessions that are active in other places, as warnings for somebody who looks for one here.
 fn elsewhere(engine: &Engine) -> engine::Result<Vec<Warning>> {
     Ok(match engine.sessions().status()? {
         Current::Session(_) => Vec::new(),

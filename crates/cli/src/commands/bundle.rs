@@ -9,9 +9,9 @@ use std::process::ExitCode;
 
 /// Carry a session to another machine in one file
 ///
-/// A bundle contains one session: its history, the workflow definitions it uses, and its recorded files (up
-/// to 16 MiB each), with stored earlier versions. Only its owner can read the file, which contains everything
-/// about the session.
+/// A bundle contains one session: its history, the workflow definitions that it uses, and its recorded files (up to 16
+/// MiB each), with their stored earlier versions. The file contains everything about the session, so only its owner can
+/// read it.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff bundle create login.leftoff\n  leftoff bundle create login.leftoff --session k3v9\n  leftoff bundle take login.leftoff"
@@ -25,15 +25,16 @@ pub struct BundleCommand {
 enum Action {
     /// Write a session to a file
     Create {
-        /// File to write; never overwrites
+        /// The file to write; an existing file is not overwritten
         file: PathBuf,
     },
-    /// Take a session: a new one, or the new part of one that is already here
+    /// Import a session: a new one, or the new part of a session that is already here
     ///
-    /// It stays paused here until you resume it. Its files are written where none exist; otherwise next to
-    /// them, as NAME.from-bundle. If work continued in both places it is refused, and nothing changes.
+    /// The session is paused here until you resume it. Its files are written where none exist; otherwise they are
+    /// written beside the existing ones, as NAME.from-bundle. If work continued in both places, the bundle is refused
+    /// and nothing changes.
     Take {
-        /// File written by `bundle create`
+        /// A file written by `bundle create`
         file: PathBuf,
     },
 }

@@ -4,16 +4,16 @@ use crate::commands::{Outcome, Run, answered_briefly};
 use crate::globals::Globals;
 use engine::Request;
 
-/// Name this moment, to return to it or compare with it
+/// Name the current state, to return to it or to compare with it later
 ///
-/// Nothing is copied: the history contains every state, and the name refers to one of them. Files are not
-/// included; use git for those.
+/// Nothing is copied: the history contains every state, and the name refers to one of them. Files are not included; use
+/// git for those.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff checkpoint -m \"before the rewrite\"\n  leftoff undo --to \"before the rewrite\"\n  leftoff diff \"before the rewrite\""
 )]
 pub struct Checkpoint {
-    /// Its name [default: the phase and the time]
+    /// The name [default: the phase and the time]
     #[arg(short = 'm', long = "name", value_name = "NAME")]
     name: Option<String>,
 }

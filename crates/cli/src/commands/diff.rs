@@ -6,19 +6,19 @@ use crate::ui;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
-/// What changed in the session between two moments
+/// What changed in the session between two points in its history
 ///
-/// A moment is a version from `leftoff log` or a checkpoint's name. This compares the session, not files: use
-/// git for those.
+/// A point is a version from `leftoff log` or the name of a checkpoint. The command compares the session, not files:
+/// use git for those.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff diff 4 9\n  leftoff diff \"before the rewrite\"\n  leftoff diff 4 --json | jq '.changes[].path'"
 )]
 pub struct Diff {
-    /// The earlier moment: a version or a checkpoint
+    /// The earlier point: a version or a checkpoint
     #[arg(value_name = "A")]
     from: String,
-    /// The later one [default: now]
+    /// The later point [default: now]
     #[arg(value_name = "B")]
     to: Option<String>,
 }

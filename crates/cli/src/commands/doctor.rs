@@ -10,16 +10,16 @@ use std::process::ExitCode;
 
 /// Look for problems with the project and its store
 ///
-/// Checks the configuration, every workflow definition, the store, each session's snapshot against its log,
-/// the files of unfinished sessions, those of other tools, which `leftoff repair` fixes, and the agents'
-/// hooks: which are wired, which are incomplete, and which the agent does not trust yet. Finds a lost or
-/// replaced database, folders of sessions that the store does not know, missing backups, and a disk that is
-/// nearly full. Changes nothing without --fix. Exit code 4 if something was found.
+/// Checks the configuration, every workflow definition, the store, each session's snapshot against its log, the files
+/// of unfinished sessions, other tools' files, which `leftoff repair` fixes, and the agents' hooks: which are
+/// installed, which are incomplete, and which the agent does not trust yet. Finds a lost or replaced database, folders
+/// of sessions that the store does not know, missing backups, and a disk that is nearly full. Changes nothing without
+/// --fix. Exit code 4 if a problem was found.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff doctor\n  leftoff doctor --fix\n  leftoff doctor --json")]
 pub struct Doctor {
-    /// First fix what is safe to fix: restore a lost store from its newest backup, make a missing backup,
-    /// complete agents' hooks, keep sessions out of version control
+    /// First fix what can be fixed safely: restore a lost store from its newest backup, make a missing backup, complete
+    /// agents' hooks, keep sessions out of version control
     #[arg(long)]
     fix: bool,
 }
@@ -66,7 +66,7 @@ impl Run for Doctor {
     }
 }
 
-/// What was fixed, a line each.
+/// Fixes what can be fixed safely. Returns one line for each fix.
 fn fix(globals: &Globals) -> Result<Vec<String>, Failure> {
     let mut fixed = engine::fix(&globals.options)?;
     for user in [false, true] {

@@ -8,13 +8,12 @@ use std::process::ExitCode;
 
 /// Run a command in the session's context
 ///
-/// The command gets LEFTOFF_SESSION, LEFTOFF_WORKSPACE (a folder for its files), LEFTOFF_PHASE, LEFTOFF_TASK
-/// (the item that you hold, or a started one that nobody holds) with LEFTOFF_TASK_TITLE and
-/// LEFTOFF_TASK_REQUIREMENTS (one per line), LEFTOFF_GOAL and LEFTOFF_DOCUMENTS (existing files of finished
-/// phases, and documents of the session's own tool, separated by ':'). It returns the command's exit code:
-/// 128 + signal if a signal ended it, 127 if it was not found, 126 if it could not be started. Without a
-/// session the command gets a temporary workspace, whose path is printed and which is kept only if something
-/// was written to it.
+/// The command gets LEFTOFF_SESSION, LEFTOFF_WORKSPACE (a folder for its files), LEFTOFF_PHASE, LEFTOFF_TASK (the item
+/// that you hold, or a started item that nobody holds) with LEFTOFF_TASK_TITLE and LEFTOFF_TASK_REQUIREMENTS (one per
+/// line), LEFTOFF_GOAL and LEFTOFF_DOCUMENTS (existing files of finished phases, and documents of the session's own
+/// tool, separated by ':'). The exit code is that of the command: 128 + signal if a signal ended the command, 127 if it
+/// was not found, 126 if it could not be started. Without a session, the command gets a temporary workspace, whose path
+/// is printed. A temporary workspace stays only if something was written to it.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff exec -- cargo test\n  leftoff exec -- sh -c 'echo \"$LEFTOFF_PHASE\" > \"$LEFTOFF_WORKSPACE/where.txt\"'"

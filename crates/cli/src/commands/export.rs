@@ -10,18 +10,18 @@ use std::process::ExitCode;
 
 /// Export a session as JSON or as another tool's files
 ///
-/// The JSON contains the session as in `show --json`, every event, the definitions of its runs, all items,
-/// and its state files if it has or had any. With --layout its files are written below DIR, where a project
-/// of that tool has them, together with its documents; a layout that cannot represent its phases is refused,
-/// with alternatives. Changes no session and overwrites no file.
+/// The JSON contains the session as in `show --json`, every event, the definitions of its runs, all items, and the
+/// session's state files, if it has or had any. With --layout, the session's files and documents are written below DIR,
+/// in the places where a project of that tool has them. A layout that cannot represent the session's phases is refused,
+/// and alternatives are listed. Changes no session and overwrites no file.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff export > session.json\n  leftoff export backup --session 062f24e7\n  leftoff export --layout praxis ../other-project"
 )]
 pub struct Export {
-    /// Folder to write to; created if missing [default for JSON: stdout]
+    /// The folder to write to; created if missing [default for JSON: stdout]
     dir: Option<PathBuf>,
-    /// Layout of the files [default: JSON]
+    /// The layout of the files [default: JSON]
     #[arg(long, value_name = "L")]
     layout: Option<String>,
 }

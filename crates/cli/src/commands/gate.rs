@@ -16,8 +16,8 @@ const LONGEST_LINE: usize = 400;
 
 /// Run the current phase's checks, and change nothing
 ///
-/// Shows each check with what was found and how to fix it. `--phase` selects another phase: one that only a
-/// file says is done. Exit code 5 if the gate would not pass.
+/// Shows for each check what was found and how to fix it. `--phase` selects another phase, which only a file says is
+/// done. Exit code 5 if the gate would not pass.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff gate\n  leftoff gate --evidence tests_passed=42 --evidence tests_total=42"
@@ -26,7 +26,7 @@ pub struct Gate {
     /// The phase, by id or number [default: the current one]
     #[arg(value_name = "PHASE")]
     named: Option<String>,
-    /// The same as an option
+    /// The phase, as an option instead of an argument
     #[arg(long, value_name = "PHASE")]
     phase: Option<String>,
     /// Evidence for the gate, such as tests_passed=42; may be repeated

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 
 /// A session's history, grouped by run and phase
 ///
-/// Runs, phases with every attempt, pauses, revisions, checkpoints, and who worked on it. Grouped for people; `leftoff log` has every event in order.
+/// Shows runs, phases with every attempt, pauses, revisions, checkpoints, and who worked on the session. `leftoff log`
+/// lists every event in order.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff history\n  leftoff history k3v9 --json")]
 pub struct HistoryCommand {

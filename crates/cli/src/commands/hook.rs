@@ -1,4 +1,4 @@
-//! `leftoff hook` for its help. The hook itself runs before any parsing: see `hooks`.
+//! `leftoff hook`, as far as its help needs it. The hook itself runs before any parsing: see `hooks`.
 
 use crate::commands::{Outcome, Run};
 use crate::failure::Failure;
@@ -6,11 +6,12 @@ use crate::globals::Globals;
 
 /// Answer an agent's hook
 ///
-/// Reads the event as JSON on stdin and answers on stdout in the agent's protocol. Always exits with code 0: a broken leftoff never blocks an agent. The agent gets the brief when it starts
-/// and after a compaction, and changes by others with each prompt; it is stopped where a requirement or the
-/// workflow demands it. Touched files, executed commands and the agent's last words are recorded for the
-/// brief. `leftoff init --agent NAME` sets it up. `claude`, `codex`, `gemini` and `opencode` are
-/// tested with the real agents; `cursor` and `copilot` are experimental: written from their documentation.
+/// Reads the event as JSON on stdin and answers on stdout in the agent's protocol. Always exits with code 0: an error
+/// in leftoff never blocks an agent. The agent gets the brief when it starts and after a compaction, and other people's
+/// changes with each prompt; it is stopped where a requirement or the workflow demands that. Touched files, executed
+/// commands and the agent's last words are recorded for the brief. `leftoff init --agent NAME` installs the hook.
+/// `claude`, `codex`, `gemini` and `opencode` are tested with the real agents; `cursor` and `copilot` are experimental:
+/// written from their documentation.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff hook claude < event.json\n  leftoff hook copilot preToolUse < event.json"
@@ -25,7 +26,7 @@ pub struct Hook {
 
 impl Run for Hook {
     fn run(self, _globals: &Globals) -> Outcome {
-        // Only a request for help gets here, and the parser has answered it.
+        // Only a request for help comes here, and the parser has answered it already.
         let event = self.event.map(|event| format!(" {event}")).unwrap_or_default();
         let message = format!("hook {}{event} takes no options", self.agent);
         Err(Failure::wrong_usage(message, "use: leftoff hook claude"))

@@ -13,13 +13,13 @@ use std::process::ExitCode;
 
 /// Set up this project and the agents that work here
 ///
-/// Creates `.leftoff/` with a commented config.toml, and the store. In a git repository the store is in the
-/// git folder, shared by all worktrees and never committed; for agents whose sandbox protects the git folder
-/// (codex) it is in `$XDG_STATE_HOME/leftoff`. The named agents, or those found in use here, then get their
-/// hooks, an MCP entry, and a marked section in AGENTS.md with five commands. Only missing parts are added;
-/// comments and unknown keys stay; symbolic links are refused; repeating it changes nothing. `--remove`
-/// removes exactly that again; the store is removed only if nothing was ever stored in it, and an entry in
-/// your home folder only if none of your other projects needs it.
+/// Creates `.leftoff/` with a commented config.toml, and the store. In a git repository the store is in the git folder,
+/// shared by all worktrees and never committed; for agents whose sandbox protects the git folder (codex) it is in
+/// `$XDG_STATE_HOME/leftoff`. The named agents, or those found in use here, then get their hooks, an MCP entry, and a
+/// marked section in AGENTS.md with five commands. Only missing parts are added; comments and unknown keys stay;
+/// symbolic links are refused; repeating the command changes nothing. `--remove` removes exactly these additions; it
+/// removes the store only if nothing was ever stored in it, and an entry in your home folder only if none of your other
+/// projects needs it.
 #[derive(Clone, clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff init\n  leftoff init --agent claude --agent codex\n  leftoff init --agent claude --user\n  leftoff init --sync\n  leftoff init --dry-run\n  leftoff init --remove"
@@ -30,7 +30,7 @@ pub struct Init {
     #[arg(long = "agent", value_name = "NAME", num_args = 1..)]
     agents: Vec<String>,
 
-    /// Set them up for all of your projects, in your home folder, and leave this one alone
+    /// Set the agents up for all of your projects, in your home folder, and do not change this project
     #[arg(long)]
     user: bool,
 
@@ -43,15 +43,15 @@ pub struct Init {
     #[arg(long)]
     sync: bool,
 
-    /// Remote to share through [default: the branch's, the only one, or origin]
+    /// The remote to share through [default: the branch's, the only one, or origin]
     #[arg(long, value_name = "NAME", requires = "sync")]
     remote: Option<String>,
 
-    /// Share in branches (refs/heads/leftoff/), for a host that accepts nothing else
+    /// Share in branches (refs/heads/leftoff/), for a host that accepts no other refs
     #[arg(long, requires = "sync")]
     branches: bool,
 
-    /// Print what would be done, line by line, and do nothing
+    /// Print what would be done, line by line, and change nothing
     #[arg(long)]
     dry_run: bool,
 
@@ -60,13 +60,13 @@ pub struct Init {
     remove: bool,
 }
 
-/// The actual or planned result.
+/// What was done, or would be done.
 struct Done {
     setup: Option<engine::Setup>,
     gone: Vec<PathBuf>,
     touched: Vec<Touched>,
     agents: Vec<&'static Agent>,
-    /// A file of the user that keeps its entry, and the other projects that need it.
+    /// A file in the user's home folder whose entry stays, and the other projects that need the entry.
     needed: Option<(PathBuf, Vec<PathBuf>)>,
 }
 
@@ -97,17 +97,17 @@ impl Run for Init {
     }
 }
 
-/// How many new lines of each file are shown, so that the changes and the question fit on one screen.
+/// The maximum number of new lines of each file to show, so that the changes and the question fit on one screen.
 const LINES_BEFORE_THE_QUESTION: usize = 4;
 
 impl Init {
-    /// A person who named nothing sees the changes before they are made.
+    /// True if a person typed `init` without naming agents: the changes are then shown before they are made.
     fn asks_first(&self, globals: &Globals) -> bool {
         let is_plain = self.agents.is_empty() && !(self.user || self.dry_run || self.remove || self.req_shim);
         is_plain && globals.options.person_present && !globals.yes && !globals.json
     }
 
-    /// Shows the changes and asks once. Without changes there is nothing to ask.
+    /// Shows the changes and asks once whether to make them. Without changes, does not ask.
     fn is_wanted(&self, globals: &Globals) -> Result<bool, Failure> {
         let plan = Self { dry_run: true, ..self.clone() };
         let planned = plan.put_in(globals)?;
@@ -132,7 +132,8 @@ impl Init {
         let mut places = places(globals, self.user);
         let agents = install::chosen(&self.agents, &places, Task::PutIn)?;
         self.refuse_without_home(&places)?;
-        // Computed before anything is written: a file that cannot be edited leaves everything unchanged.
+        // Everything is computed before anything is written, so that a file that cannot be edited leaves all files
+        // unchanged.
         if !agents.is_empty() {
             install::run(&agents, &places, Task::PutIn, true)?;
         }
@@ -199,7 +200,7 @@ impl Init {
         self.shown(done, usize::MAX)
     }
 
-    /// What was or would be done to each file, with at most so many of its new lines.
+    /// Describes what was or would be done to each file, with at most `most` of its new lines.
     fn shown(&self, done: &Done, most: usize) -> String {
         let mut text = String::new();
         let would = if self.dry_run { "would " } else { "" };
@@ -302,7 +303,7 @@ fn next_step(agents: &[&Agent]) -> String {
     }
 }
 
-/// The agents' files for this call.
+/// The places of the agents' files, for this command.
 pub fn places(globals: &Globals, user: bool) -> Places {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let folder = globals.options.project.clone().or_else(|| std::env::current_dir().ok());
@@ -326,14 +327,14 @@ fn still_needed(path: &Path, projects: &[PathBuf]) -> String {
     format!("The entry in {} stays: {by}.", path.display())
 }
 
-/// The user's other projects with their store in the state folder, to which agents then need access.
+/// The user's other projects whose store is in the state folder, which their agents need access to.
 fn others_with_store_in_state_folder(globals: &Globals) -> Vec<PathBuf> {
     let folder = globals.options.project.clone().or_else(|| std::env::current_dir().ok());
     let project = folder.and_then(|folder| engine::Project::find_or_here(&folder).ok());
     engine::Project::others_in_state_folder(project.as_ref())
 }
 
-/// Codex's settings in the home folder, if Codex is among these agents: one entry there serves every project.
+/// Codex's settings in the home folder, if Codex is among these agents: a single entry there serves every project.
 fn shared_entry(agents: &[&Agent], places: &Places) -> Option<PathBuf> {
     let codex = agents.iter().any(|agent| agent.name == "codex");
     install::agents::codex_home(places).filter(|_| codex).map(|home| home.join("config.toml"))

@@ -19,9 +19,9 @@ const LONGEST_TITLE: usize = 200;
 
 /// Units of work inside a phase: tasks, sections, paragraphs
 ///
-/// An item can wait for others, be split into parts, and be claimed, so that only one of several agents works
-/// on it. A claim expires by itself; its holder's activity in this session extends it. An item with parts is
-/// done when they are.
+/// An item can wait for other items, be split into parts, and be claimed, so that only one of several agents works on
+/// it. A claim expires by itself; activity of its holder in this session extends it. An item with parts is done when
+/// all of its parts are done.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff item add \"Rotate refresh tokens\" --id impl-1\n  leftoff item add \"Cookie flags\" --needs impl-1\n  leftoff item claim --for 30m\n  leftoff item done impl-1\n  leftoff item list --all"
@@ -50,7 +50,7 @@ enum Action {
     Block {
         /// Item, as `leftoff item list` shows it
         id: String,
-        /// What it waits for; shown in the brief
+        /// What the item waits for; shown in the brief
         #[arg(long)]
         reason: String,
     },
@@ -61,12 +61,11 @@ enum Action {
     },
     #[command(alias = "ls")]
     List(List),
-    /// Claim an item, so that nobody else works on it; exit code 4 if somebody holds it, 3 if nothing is
-    /// ready
+    /// Claim an item, so that nobody else works on it; exit code 4 if somebody else holds it, 3 if no item is ready
     Claim {
         /// Item [default: the first ready one]
         id: Option<String>,
-        /// How long, such as 10m or 2h [default: 30m]
+        /// How long to hold the item, such as 10m or 2h [default: 30m]
         #[arg(long = "for", value_name = "DURATION", value_parser = lease)]
         seconds: Option<u64>,
     },
@@ -89,15 +88,15 @@ enum Action {
 /// Add an item to a phase
 #[derive(clap::Args)]
 struct Add {
-    /// What is to be done
+    /// The work to do
     title: String,
-    /// Its id, such as impl-1 [default: the kind and a number]
+    /// The id, such as impl-1 [default: the kind and a number]
     #[arg(long)]
     id: Option<String>,
-    /// Kind [default: the phase's kind in the workflow, else task]
+    /// The kind [default: the phase's kind in the workflow, else task]
     #[arg(long)]
     kind: Option<String>,
-    /// Phase [default: the current one, or the next one with items of this kind]
+    /// The phase [default: the current one, or the next one with items of this kind]
     #[arg(long)]
     phase: Option<String>,
     /// The item to which it belongs as a part
@@ -114,16 +113,16 @@ struct Add {
 /// List the open items of the current phase
 #[derive(clap::Args)]
 struct List {
-    /// Another phase
+    /// List the items of another phase
     #[arg(long)]
     phase: Option<String>,
-    /// Only these: pending, active, completed or blocked
+    /// List only items with this status: pending, active, completed or blocked
     #[arg(long)]
     status: Option<String>,
-    /// All phases of this run, done or not
+    /// List the items of all phases of this run, done or not
     #[arg(long)]
     all: bool,
-    /// The maximum number
+    /// The maximum number of items to list
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: usize,
 }
@@ -142,13 +141,13 @@ struct Set {
     /// A new title
     #[arg(long)]
     title: Option<String>,
-    /// Its position among its siblings, counted in tens: 10, 20, 30
+    /// The position among its siblings; usually a multiple of ten: 10, 20, 30
     #[arg(long, value_name = "N")]
     order: Option<u64>,
     /// An item that must be done first; may be repeated
     #[arg(long, value_name = "ID", num_args = 1..)]
     needs: Vec<String>,
-    /// An item that it no longer waits for
+    /// An item that this item no longer waits for
     #[arg(long, value_name = "ID", num_args = 1..)]
     no_longer_needs: Vec<String>,
 }
@@ -254,7 +253,7 @@ fn changed(request: ItemRequest, globals: &Globals) -> engine::Result<Answer> {
     globals.command()?.execute(Request::Item(request))
 }
 
-/// `impl-2 claimed until 15:40 UTC: Rotate refresh tokens`, and what is next.
+/// Shows `impl-2 claimed until 15:40 UTC: Rotate refresh tokens`, and the next step.
 fn show_answer(done: &str, answer: &Answer, globals: &Globals) -> Outcome {
     let already = about_item(&format!("already {done}"), answer);
     answered_unless(&already, &about_item(done, answer), answer, globals)
@@ -293,7 +292,7 @@ fn count((name, value): &(String, String)) -> Result<(String, Count), Failure> {
 }
 
 fn known(status: &str) -> Result<String, Failure> {
-    // Another tool's word for a task in progress.
+    // `in_progress` is the word of other tools for an active item.
     let status = if status == "in_progress" { "active" } else { status };
     if ItemStatus::NAMES.contains(&status) {
         return Ok(status.to_owned());

@@ -12,18 +12,18 @@ use std::process::ExitCode;
 
 /// Sessions of this project, most recently active first
 ///
-/// A star marks the session that commands use by default here. The number in front can be used wherever an id
-/// can. It is assigned once and never changes, except for sessions that exist only in another tool's files:
-/// those are numbered after all others, and get a permanent number with the first command that changes them.
+/// A star marks the session that commands use by default here. The number in front of a session can be used instead of
+/// its id. A number is assigned once and never changes, except for sessions that exist only in another tool's files:
+/// these are numbered after all others, and get a permanent number with the first command that changes them.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff list\n  leftoff list --all --search login\n  leftoff list --agents"
 )]
 pub struct List {
-    /// Include completed and abandoned ones
+    /// Include completed and abandoned sessions
     #[arg(long)]
     all: bool,
-    /// Agent sessions seen here, instead of sessions
+    /// List agent sessions seen here, instead of sessions
     #[arg(long)]
     agents: bool,
     /// Only sessions with this status: active, paused, completed, failed, abandoned, checkpoint_failed or
@@ -79,7 +79,7 @@ fn nothing_listed(status: Option<&str>, all: bool) -> String {
     }
 }
 
-/// A session's problems are shown at its line; its own tool's list has no room for them.
+/// The warnings that are not shown below a session's line. The list in another tool's own words has no such lines.
 fn not_at_a_line(listing: &Listing) -> Vec<Warning> {
     let is_at_a_line = |warning: &&Warning| {
         listing.heading.is_none() && listing.sessions.iter().any(|line| line.warnings.contains(warning))

@@ -27,8 +27,8 @@ pub struct Log {
     follow: bool,
 }
 
-/// How many of the newest events are compared with those shown: an edit that is not in the log yet may change
-/// with the next one.
+/// How many of the newest events are compared with the shown ones, because an edit that is not in the log yet may be
+/// described differently after the next edit.
 const COMPARED: u64 = 50;
 
 impl Run for Log {
@@ -66,7 +66,7 @@ impl Run for Log {
     }
 }
 
-/// Shows a log as long as somebody reads it, never more than a part of it at once.
+/// Shows a log in parts, so that memory never holds more than one part, and stops if the reader does.
 fn in_pages(
     engine: &Engine,
     asked: Option<&str>,
@@ -80,7 +80,7 @@ fn in_pages(
     Ok((id, last?, damage))
 }
 
-/// One JSON document, written while it is read: all events of a long history need not fit into memory.
+/// Writes one JSON document while the events are read, because a long history may not fit into memory.
 fn document(engine: &Engine, asked: Option<&str>, out: &Out) -> Result<(), Failure> {
     let mut before = String::new();
     let (_, _, damage) = in_pages(engine, asked, |id, events| {

@@ -5,7 +5,7 @@ use crate::globals::Globals;
 use engine::{Current, words::one_line};
 use std::process::ExitCode;
 
-/// The next step on one line, and the command for it
+/// The next step in one line, and the command for it
 #[derive(Debug, Default, clap::Args)]
 #[command(after_help = "Examples:\n  leftoff next\n  leftoff next --json | jq -r .command")]
 pub struct Next {

@@ -9,10 +9,10 @@ use model::gate::{Given, guess};
 use model::nearest_name::nearest;
 use model::note::NoteKind;
 
-/// Write down what the next agent or person must know
+/// Record something that the next agent or person must know
 ///
-/// Decisions with their reasons, failed attempts, assumptions, blockers: all of it appears in the brief.
-/// `leftoff note resolve N` resolves a blocker, a question or a deferred point.
+/// Decisions with their reasons, failed attempts, assumptions, blockers: all of these appear in the brief. `leftoff
+/// note resolve N` resolves a blocker, a question or a deferred point.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff note \"Rotate on every use: replay is then visible\" --kind decision\n  leftoff note \"Staging certificate expired\" --kind blocker\n  leftoff note resolve 3"
@@ -37,7 +37,7 @@ impl Run for NoteCommand {
             let id = id.parse().map_err(|_| {
                 Failure::wrong_usage(
                     format!("{id:?} is not a note's number"),
-                    "see the numbers: leftoff show",
+                    "see the numbers of all notes: leftoff show",
                 )
             })?;
             let answer = globals.command()?.execute(Request::ResolveNote { id })?;
@@ -45,7 +45,10 @@ impl Run for NoteCommand {
             return answered_unless(&already, &done, &answer, globals);
         }
         if self.text == ["resolve"] {
-            return Err(Failure::wrong_usage("no note number was given", "see the numbers: leftoff show"));
+            return Err(Failure::wrong_usage(
+                "no note number was given",
+                "see the numbers of all notes: leftoff show",
+            ));
         }
         if let Some(mistake) = looks_like_a_command(&self.text) {
             return Err(mistake);
@@ -57,24 +60,24 @@ impl Run for NoteCommand {
         let number = answer.view.notes.iter().map(|note| note.id).max().unwrap_or_default();
         let done = format!("{} {number} recorded", kind.name());
         match kind {
-            // It comes before the next step.
+            // A blocker comes before the next step, so the next step is shown again.
             NoteKind::Blocker => answered(&done, &answer, globals),
             _ => answered_briefly(&done, &answer, globals),
         }
     }
 }
 
-/// `note list` and `note add …` are how other programs do it; nobody wants to record these words.
+/// Refuses `note list` and `note add …`, which are commands of other programs: nobody wants to record these words.
 fn looks_like_a_command(text: &[String]) -> Option<Failure> {
     let (first, rest) = text.split_first()?;
     match (first.as_str(), rest) {
         ("list" | "ls" | "show", []) => Some(Failure::wrong_usage(
             format!("'{first}' looks like a command, not a note; nothing was recorded"),
-            "the notes are in: leftoff show",
+            "to see all notes: leftoff show",
         )),
         ("add" | "new" | "create", [_, ..]) => Some(Failure::wrong_usage(
             format!("'{first}' would become part of the note's text; nothing was recorded"),
-            "leave it out: leftoff note '<text>'",
+            "omit that word: leftoff note '<text>'",
         )),
         _ => None,
     }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// Pause the session; paused time is not working time
 ///
-/// Pausing a paused session updates its reason; the pause keeps its start.
+/// Pausing a paused session changes only its reason, and not the start of the pause.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff pause --reason \"waiting for the certificate\" --context \"half of the refresh tests\"\n  leftoff pause --save docs/draft.md notes.md"

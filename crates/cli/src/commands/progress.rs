@@ -17,9 +17,9 @@ use tui::Tab;
 
 /// The live screen: current work, progress, problems, next step
 ///
-/// Follows the active session and shows changes by other processes within a second. `?` shows all keys. A
-/// session of Open Code Review is shown as on that tool's own screen, from its files. Without a terminal, or
-/// with `--once`, it is printed once.
+/// Follows the active session and shows changes by other processes within a second. `?` shows all keys. A session of
+/// Open Code Review is shown from its files, as on that tool's own screen. Without a terminal, or with `--once`, the
+/// session is printed once.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff progress\n  leftoff progress --tab log\n  leftoff progress --once\n  leftoff progress --once --size 80x24\n  leftoff progress --once --session 2026-01-31-feature-x --workflow map"
@@ -27,10 +27,10 @@ use tui::Tab;
 pub struct Progress {
     /// Session: its id, a prefix of it, or its number in `list`
     id: Option<String>,
-    /// Print it once and exit
+    /// Print the session once and exit
     #[arg(long)]
     once: bool,
-    /// Only this workflow of an Open Code Review session: review or map
+    /// Show only this workflow of an Open Code Review session: review or map
     #[arg(long, value_name = "WORKFLOW")]
     workflow: Option<String>,
     /// Start with this tab: now, phases, items, log or files [default: now]
@@ -80,7 +80,7 @@ fn once(only: Option<&str>, globals: &Globals, out: &Out) -> Outcome {
             ui::session::warn(&nothing.warnings, out);
             "Waiting for session… (no session here; start one: leftoff start)".to_owned()
         }
-        // A tool's own screen shows a closed session only if it was named; otherwise it waits for a new one.
+        // A tool's own screen shows a closed session only if the session was named; otherwise it waits for a new one.
         Current::Session(view)
             if engine::has_own_screen(&view.layout)
                 && matches!(view.status, Status::Completed | Status::Abandoned)
@@ -125,7 +125,7 @@ fn waiting_beside(view: &View) -> String {
     )
 }
 
-/// Rows of the screen as lines, with stdout's colours.
+/// The rows of the screen as lines, in stdout's colours.
 fn text(rows: &[tui::Row], out: &Out) -> String {
     let painted = |(tone, text): &(tui::Tone, String)| match tone {
         tui::Tone::Plain => text.clone(),
@@ -162,7 +162,7 @@ fn check(workflow: &str) -> Result<(), Failure> {
     Err(Failure::wrong_usage(wrong, format!("use {use_one}")))
 }
 
-/// The requested track does not exist; another one does.
+/// Says that the session lacks the requested workflow, and which one it has.
 fn waiting_for(asked: Option<&str>, screen: &Screen, id: &str) -> String {
     let asked = asked.unwrap_or_default();
     let other = screen.tracks.first().map(|track| track.workflow).unwrap_or_default();

@@ -11,11 +11,11 @@ use std::process::ExitCode;
 
 /// Remove text from a session's history for good
 ///
-/// For secrets that redaction missed. Every occurrence in the session's events, snapshot, activity and
-/// remembered answers becomes `[purged]`, stored files that contain it are deleted, the bytes are erased from
-/// the disk, and an event records that it happened, not what it was. It cannot be undone, and does not reach
-/// earlier backups or bundles. A stored secret should also be replaced where it is used. Only a person can,
-/// at a terminal: it asks, unless --yes is given.
+/// For secrets that redaction missed. Every occurrence in the session's events, snapshot, activity and remembered
+/// answers becomes `[purged]`, stored files that contain the text are deleted, and the bytes are erased from the disk.
+/// An event records that text was purged, but not which. A purge cannot be undone, and does not reach earlier backups
+/// or bundles. Also replace the secret wherever it is used. Only a person can purge, at a terminal, and is asked to
+/// confirm unless --yes is given.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff purge \"the password\"\n  leftoff purge --session k3v9 --match \"the password\" --yes\n  pass show db | leftoff purge --match - --yes"
@@ -35,7 +35,7 @@ impl Run for Purge {
         let mut engine = globals.command()?;
         let purge = |confirmed| Request::Purge(PurgeRequest { text: text.clone(), confirmed });
         let answer = match engine.execute(purge(globals.yes)) {
-            // If nobody can answer, the engine says that somebody must.
+            // Without a person, the engine's error says that a person must confirm.
             Err(Error::NeedsAnswer { question, .. }) if globals.options.person_present => {
                 if !ui::ask::yes(&question, globals) {
                     return Err(Failure::findings("nothing was purged".to_owned(), None));
@@ -58,7 +58,7 @@ impl Run for Purge {
             return Ok(ExitCode::SUCCESS);
         }
         if replaced == 0 {
-            out.text(&format!("{session} does not contain it"))?;
+            out.text(&format!("{session} does not contain the text"))?;
             return Ok(ExitCode::SUCCESS);
         }
         let done = format!("purged in {}", counted(usize::try_from(replaced).unwrap_or(usize::MAX), "place"));
@@ -66,7 +66,7 @@ impl Run for Purge {
     }
 }
 
-/// The number of replaced occurrences, and of events that had them: the purge's own event says so.
+/// The number of replaced occurrences, and of events that contained them, as recorded in the purge's own event.
 fn purged(engine: &Engine, answer: &Answer) -> Result<(u64, usize), Failure> {
     let view = &answer.view;
     if view.already {
@@ -80,7 +80,8 @@ fn purged(engine: &Engine, answer: &Answer) -> Result<(u64, usize), Failure> {
     Ok(numbers.unwrap_or_default())
 }
 
-/// Longer than any secret. Limited, because every event is searched for the text.
+/// The maximum length of the text to purge, longer than any secret. Limited because every event is searched for the
+/// text.
 const LONGEST_SECRET: u64 = 64 * 1024;
 
 fn read(text: String) -> Result<String, Failure> {

@@ -7,9 +7,9 @@ use engine::words::phase_called;
 
 /// Reopen a completed or abandoned session
 ///
-/// It is active again at the same phase; completed phases stay completed. The session that is active here is
-/// paused. Without an id, the last one finished in this worktree. A complete run stays complete: `leftoff run
-/// start` starts the next one.
+/// The session is active again at the same phase; completed phases stay completed. Any other active session in this
+/// worktree is paused. Without an id, reopens the session that finished last in this worktree. A complete run stays
+/// complete: `leftoff run start` starts the next one.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff reopen\n  leftoff reopen k3v9")]
 pub struct Reopen {

@@ -9,11 +9,11 @@ use std::process::ExitCode;
 
 /// Repair missing, stale or damaged session files of other tools
 ///
-/// Unreadable files are moved to .leftoff/aside and rewritten: from the log, or else from the backup, or else
-/// from the session's other files. If nothing gives a session's position, you are asked; without a terminal
-/// the exit code is 6, and the choices are printed: `--at` is one. The report says from what a session was
-/// repaired, its position now and what may be approximate. Nothing is deleted, and repeating it changes
-/// nothing. `leftoff doctor` reports problems and changes nothing.
+/// Unreadable files are moved to .leftoff/aside and rewritten: from the log, or else from the backup, or else from the
+/// session's other files. If none of these shows the session's position, you are asked for it; without a terminal, the
+/// choices for `--at` are printed, and the exit code is 6. The report says what a session was repaired from, its
+/// position now, and what may be approximate. Nothing is deleted, and repeating the command changes nothing. `leftoff
+/// doctor` reports problems and changes nothing.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff doctor\n  leftoff repair\n  leftoff repair --session 2026-01-31-feature-x"
@@ -52,7 +52,7 @@ impl Run for Repair {
     }
 }
 
-/// Problems that only the author of a file can fix are still reported.
+/// Says that nothing can be repaired, and how many problems remain that only the author of a file can fix.
 fn nothing_to_repair(globals: &Globals) -> String {
     let found = engine::diagnose(globals.options.clone()).unwrap_or_default();
     match found.iter().filter(|finding| finding.kind == "foreign_file").count() {
@@ -64,7 +64,7 @@ fn nothing_to_repair(globals: &Globals) -> String {
     }
 }
 
-/// Repairs a session as a person at the terminal chooses; `None` if nobody does.
+/// Repairs a session as a person at the terminal chooses; `None` if no person chooses.
 fn chosen(session: &Repaired, globals: &Globals) -> Result<Option<Repaired>, Failure> {
     let question = session.failed.clone().unwrap_or_default();
     let Some(choice) = ui::ask::choice(&question, &session.choices) else { return Ok(None) };

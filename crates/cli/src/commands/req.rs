@@ -20,11 +20,10 @@ use std::process::ExitCode;
 
 /// Requirements that agents must satisfy before they use a tool
 ///
-/// Configured in .claude/requirements.yaml and in workflows. A requirement is satisfied for one agent session
-/// or for the whole branch; the agent session is the one that runs this command, else the only live one on
-/// this branch. Here `--session` names an agent session, like `--agent-session`. The commands of the
-/// requirements framework's own program work after `leftoff req`; `leftoff init --req-shim` creates a program
-/// `req`.
+/// Requirements are configured in .claude/requirements.yaml and in workflows. A requirement is satisfied for one agent
+/// session or for the whole branch; the agent session is the one that runs this command, or else the only live one on
+/// this branch. For `req`, `--session` names an agent session, like `--agent-session`. The commands of the requirements
+/// framework's own program work after `leftoff req`; `leftoff init --req-shim` creates a program `req`.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff req list\n  leftoff req satisfy commit_plan adr_reviewed\n  leftoff req satisfy github_ticket --field ticket=#42\n  leftoff req approve branch_size --ttl 10m --agent-session a4326893\n  leftoff req sessions"
@@ -33,14 +32,14 @@ pub struct ReqCommand {
     #[command(subcommand)]
     action: Option<Action>,
 
-    /// Act as the original's program
+    /// Act as the original program
     #[arg(long, hide = true)]
     as_original: bool,
 }
 
 #[derive(clap::Args, Default)]
 struct Who {
-    /// The agent session, by its id or the first eight characters [default: the one that runs this, else the
+    /// The agent session, by its id or the first eight characters [default: the one that runs this command, or else the
     /// only live one here]
     #[arg(short = 's', long, value_name = "ID")]
     agent_session: Option<String>,
@@ -48,12 +47,12 @@ struct Who {
 
 #[derive(clap::Args, Default)]
 struct On {
-    /// A branch, checked out or not [default: the checked-out one]
+    /// The branch, checked out or not [default: the checked-out one]
     #[arg(short, long, value_name = "NAME")]
     branch: Option<String>,
 }
 
-/// Where an answer goes, and in whose words: scripts that were written for the original's program look for its own.
+/// The destination of an answer, and its wording: scripts for the original program look for its words.
 #[derive(Clone, Copy)]
 struct Speaker<'a> {
     globals: &'a Globals,
@@ -61,13 +60,13 @@ struct Speaker<'a> {
 }
 
 impl Speaker<'_> {
-    /// True for an answer in the original's words; JSON is ours.
+    /// True for an answer in the original program's words. JSON has leftoff's own form in any case.
     fn has_original_words(self) -> bool {
         self.is_original && !self.globals.json
     }
 }
 
-/// A branch for all of whose agent sessions something is satisfied.
+/// The branch whose agent sessions all satisfy something together.
 #[derive(Clone)]
 enum WholeBranch {
     CheckedOut,
@@ -89,14 +88,14 @@ impl WholeBranch {
 
 #[derive(clap::Subcommand)]
 enum Action {
-    /// The requirements here, and their state
+    /// List the requirements here, and their state
     List {
         #[command(flatten)]
         who: Who,
     },
-    /// The state of a branch's requirements: the output of `leftoff req` alone
+    /// Show the state of a branch's requirements, as `leftoff req` alone does
     Status {
-        /// One line
+        /// Print one line
         #[arg(long)]
         summary: bool,
         #[command(flatten)]
@@ -108,30 +107,30 @@ enum Action {
     Satisfy {
         #[arg(value_name = "NAME")]
         names: Vec<String>,
-        /// For every agent session of this branch, or of the named one
+        /// Satisfy for every agent session of this branch, or of the named one
         #[arg(short, long, value_name = "NAME", num_args = 0..=1, default_missing_value = "", value_parser = WholeBranch::parse)]
         branch: Option<WholeBranch>,
-        /// How long it is valid, such as 30m, 24h or 7d [default: the requirement's setting if it is
-        /// measured, else for ever]
+        /// How long the requirement stays satisfied, such as 30m, 24h or 7d [default: the requirement's setting if it
+        /// is measured, else forever]
         #[arg(long, value_name = "DURATION", value_parser = seconds)]
         ttl: Option<u64>,
-        /// A value to keep with it, such as a ticket number; may be repeated
+        /// A value to store with the record, such as a ticket number; may be repeated
         #[arg(long, value_name = "K=V", value_parser = pair)]
         field: Vec<(String, String)>,
-        /// A JSON object to keep with it
+        /// A JSON object to store with the record
         #[arg(short, long, value_name = "JSON", value_parser = object)]
         metadata: Option<Map<String, Value>>,
-        /// Record that it is bypassed, and was not done
+        /// Record that the requirement is bypassed, and was not done
         #[arg(long)]
         bypass: bool,
         #[command(flatten)]
         who: Who,
     },
-    /// Clear satisfied and triggered requirements, for every agent session unless one is named
+    /// Clear satisfied and triggered requirements, for one agent session or for all
     Clear {
         #[arg(value_name = "NAME")]
         names: Vec<String>,
-        /// All recorded ones
+        /// Clear all recorded requirements
         #[arg(short, long, conflicts_with = "names")]
         all: bool,
         #[command(flatten)]
@@ -143,15 +142,15 @@ enum Action {
     Approve {
         #[arg(required = true, value_name = "NAME")]
         names: Vec<String>,
-        /// How long it is valid [default: the requirement's setting if it is measured (5m), else for ever]
+        /// How long the approval is valid [default: the requirement's setting if it is measured (5m), else forever]
         #[arg(long, value_name = "DURATION", value_parser = seconds)]
         ttl: Option<u64>,
         #[command(flatten)]
         who: Who,
     },
-    /// Suspend requirements for an agent session, until it is resumed or ends
+    /// Suspend requirements for an agent session, until they are resumed or the agent session ends
     Pause {
-        /// The reason; kept with the pause
+        /// The reason; stored with the suspension
         #[arg(short, long, value_name = "TEXT", default_value = "manual")]
         reason: String,
         #[command(flatten)]
@@ -162,26 +161,26 @@ enum Action {
         #[command(flatten)]
         who: Who,
     },
-    /// Agent sessions side by side: who is alive, and who satisfied what when
+    /// List agent sessions: who is alive, and who satisfied what when
     Sessions {
-        /// Only those of this worktree
+        /// List only the agent sessions of this worktree
         #[arg(long)]
         here: bool,
     },
-    /// Branches with recorded requirements
+    /// List branches with recorded requirements
     Branches,
     /// Remove records of branches that git no longer has
     Prune,
     /// Show or change the settings of one requirement
     Config(Config),
-    /// Start a configuration
+    /// Create a configuration
     Init(InitRequirements),
-    /// Switch the project's requirements on, for you alone; or only the named one
+    /// Switch the project's requirements on, for you alone, or only the named one
     Enable {
         #[arg(value_name = "NAME")]
         name: Option<String>,
     },
-    /// Switch the project's requirements off, for you alone; or only the named one
+    /// Switch the project's requirements off, for you alone, or only the named one
     Disable {
         #[arg(value_name = "NAME")]
         name: Option<String>,
@@ -189,7 +188,7 @@ enum Action {
     /// Check that agents are set up and the configuration is valid
     #[command(visible_alias = "doctor")]
     Verify {
-        /// The location of the original's own hooks; accepted, but not needed here
+        /// The location of the original program's own hooks; accepted, but not used
         #[arg(long, value_name = "PATH", hide = true)]
         repo: Option<PathBuf>,
     },
@@ -198,7 +197,7 @@ enum Action {
 impl Action {
     fn intent(&self) -> Intent {
         match self {
-            // A query sets nothing up.
+            // Queries do not create anything.
             Self::List { .. }
             | Self::Status { .. }
             | Self::Sessions { .. }
@@ -297,7 +296,8 @@ impl Run for ReqCommand {
     }
 }
 
-/// `--session` names an agent session here, and the agent's own environment may name the project.
+/// The options of a `req` command: `--session` names an agent session, and the agent's environment may name the
+/// project.
 fn here(globals: &Globals) -> Globals {
     let mut here = globals.clone();
     here.options.session = None;
@@ -307,7 +307,8 @@ fn here(globals: &Globals) -> Globals {
     here
 }
 
-/// The original ends with 1 here, as after every failure of its own.
+/// Refuses to clear without a name. The exit code is 1 in the original's words, like every failure of the original
+/// program.
 fn refuse_clearing_nothing(names: &[String], all: bool, speaker: Speaker<'_>) -> Result<(), Failure> {
     if all || !names.is_empty() {
         return Ok(());
@@ -319,7 +320,7 @@ fn refuse_clearing_nothing(names: &[String], all: bool, speaker: Speaker<'_>) ->
     Err(Failure::wrong_usage(message, hint))
 }
 
-/// `--branch` may be followed by a branch. A single name after it is the requirement.
+/// The names, and the branch if `--branch` was given. A single word after `--branch` is the requirement, not a branch.
 fn names_and_branch(
     names: Vec<String>,
     branch: Option<WholeBranch>,
@@ -328,20 +329,21 @@ fn names_and_branch(
         (false, branch) => Ok((names, branch)),
         (true, Some(WholeBranch::Named(name))) => Ok((vec![name], Some(WholeBranch::CheckedOut))),
         (true, Some(WholeBranch::CheckedOut) | None) => {
-            Err(Failure::wrong_usage("no requirement was given", "see what there is: leftoff req list"))
+            Err(Failure::wrong_usage("no requirement was given", "see the requirements: leftoff req list"))
         }
     }
 }
 
 fn object(text: &str) -> Result<Map<String, Value>, String> {
-    serde_json::from_str(text).map_err(|error| format!("it is not a JSON object: {error}"))
+    serde_json::from_str(text).map_err(|error| format!("the value is not a JSON object: {error}"))
 }
 
-/// Requirements are in the branch's file: a store that cannot be opened does not prevent changing them.
+/// Opens the engine. Requirements are stored in the branch's file, so a store that cannot be opened does not prevent
+/// changing them.
 fn open(globals: &Globals, intent: Intent) -> engine::Result<Engine> {
     match globals.open(intent) {
         Err(Error::Store(error)) => {
-            globals.out().warn(&format!("{error}; it is not recorded in a session's log"));
+            globals.out().warn(&format!("{error}; the change is not recorded in a session's log"));
             Engine::open(globals.options.clone(), Intent::WithoutStore)
         }
         opened => opened,

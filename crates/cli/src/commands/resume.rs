@@ -9,11 +9,11 @@ use engine::{Answer, Choice, Error, OnDiscrepancy, Request, Taking};
 
 /// Resume a paused session
 ///
-/// Without an id, the one paused last in this worktree. The session that is active here is paused first. A
-/// completed session is not resumed: the refusal says how to start its next run. If the session is not as it
-/// was left (a file of a finished phase is missing or changed), you are asked how to continue; `--yes`
-/// continues as it is. If several sessions of a tool with its own selection list are paused, you are asked
-/// which; without a terminal the exit code is 6, and the commands to choose from are printed. If nothing is
+/// Without an id, resumes the session that was paused last in this worktree. An active session in this worktree is
+/// paused first. A completed session is not resumed: the refusal says how to start its next run. If the session is not
+/// as it was left (a file of a finished phase is missing or changed), you are asked how to continue; `--yes` continues
+/// with the session as it is. If several sessions of a tool with its own selection list are paused, you are asked which
+/// one to resume; without a terminal the exit code is 6, and the commands to choose from are printed. If no session is
 /// paused here, sessions outside projects are offered.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff resume\n  leftoff resume k3v9\n  leftoff resume 2")]
@@ -37,7 +37,7 @@ impl Run for Resume {
                 let mut chosen = globals.naming(Some(choice.session));
                 if let Some(phase) = &choice.phase {
                     engine::repair(chosen.options.clone(), Some(phase))?;
-                    // Somebody who just chose where it continues knows what is missing.
+                    // Somebody who has just chosen the phase at which to continue knows what is missing.
                     chosen.yes = true;
                 }
                 let answer = go_on(&chosen, taking)?;
@@ -57,13 +57,13 @@ impl Run for Resume {
     }
 }
 
-/// The maximum length of a pause's words.
+/// The maximum length of the reason and the context of a pause in one line.
 const LONGEST: usize = 200;
 
-/// A question with its answers, from which a person chooses.
+/// A question, and its answers from which a person chooses.
 type Choosing = (String, Vec<Choice>);
 
-/// Resumes a session, or returns what must be chosen first.
+/// Resumes a session, or returns a question that must be answered first.
 fn go_on(globals: &Globals, taking: Taking) -> Result<Result<Answer, Choosing>, Failure> {
     let mut engine = globals.command()?;
     let on = if globals.yes { OnDiscrepancy::GoOn } else { OnDiscrepancy::Ask };
@@ -77,7 +77,7 @@ fn go_on(globals: &Globals, taking: Taking) -> Result<Result<Answer, Choosing>, 
     }
 }
 
-/// How a person wants to continue; `None` if nobody is there, or they decline.
+/// Asks a person how to continue; `None` if no person is there or the person declines.
 fn ask(question: &str) -> Option<OnDiscrepancy> {
     let prompt = format!("{question}\n[g]o on, [b]ack to the first affected phase, [c]ancel? ");
     match ui::ask::words(&prompt)?.as_str() {

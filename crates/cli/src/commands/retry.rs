@@ -7,8 +7,8 @@ use engine::Request;
 
 /// Retry a failed phase
 ///
-/// Runs the gate again with the evidence of the last attempt; values given now replace it. A session marked
-/// as failed becomes active.
+/// Runs the gate again with the evidence of the last attempt; values given now replace those of the last attempt. A
+/// session marked as failed becomes active.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff retry\n  leftoff retry --evidence coverage=82")]
 pub struct Retry {

@@ -10,11 +10,11 @@ use std::process::ExitCode;
 
 /// Go back to change an earlier phase, and handle the consequences
 ///
-/// Shows what changed in the phase's files since it was completed, how far that reaches and what would
-/// happen, and asks before it does anything; `--yes` confirms. minor: completed later phases are flagged for
-/// review. moderate: the files of the affected ones are archived as well. major: the files of all later
-/// phases are archived, and those phases restart. Archived files stay next to their old places as
-/// NAME.vN.EXT. Without a terminal and without `--yes` the exit code is 6 and nothing changes.
+/// Shows what changed in the phase's files since the phase was completed, which later phases are affected and what
+/// would happen to them, and asks before changing anything; `--yes` confirms. minor: completed later phases are flagged
+/// for review. moderate: the files of the affected phases are archived as well. major: the files of all later phases
+/// are archived, and those phases restart. Archived files stay in their folders as NAME.vN.EXT. Without a terminal and
+/// without `--yes`, the exit code is 6 and nothing changes.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff revisit plan --reason \"the API has changed\" --dry-run\n  leftoff revisit plan --reason \"the API has changed\" --impact moderate --affects build --yes"
@@ -25,10 +25,10 @@ pub struct Revisit {
     /// minor, moderate or major [default: as proposed]
     #[arg(long, value_parser = ["minor", "moderate", "major"])]
     impact: Option<String>,
-    /// Why you go back; kept in the history
+    /// The reason for going back; stored in the history
     #[arg(long)]
     reason: String,
-    /// An affected later phase, or an item of one: only files with its name are then archived; may be
+    /// A later phase that is affected, or an item of such a phase, to archive only files with the item's name; may be
     /// repeated [default: all]
     #[arg(long, value_name = "PHASE", num_args = 1..)]
     affects: Vec<String>,

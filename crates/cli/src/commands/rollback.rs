@@ -13,7 +13,7 @@ use engine::words::phase_called;
 pub struct Rollback {
     /// The phase to go back to, by id or number
     phase: String,
-    /// Why you go back; kept in the history
+    /// The reason for going back; stored in the history
     #[arg(long)]
     reason: Option<String>,
 }

@@ -7,8 +7,9 @@ use engine::Request;
 
 /// Start the next run of a workflow
 ///
-/// It belongs to the same session, such as the next round of a review. If the workflow has an unfinished run, work continues with that one instead. A completed session becomes
-/// active again. `leftoff run` alone means `leftoff run start`.
+/// The run belongs to the same session, such as the next round of a review. If the workflow has an unfinished run, work
+/// continues with that run instead. A completed session becomes active again. `leftoff run` alone means `leftoff run
+/// start`.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff run start\n  leftoff run start map\n  leftoff round start review"
@@ -22,7 +23,7 @@ pub struct RunCommand {
 enum Action {
     /// Start the next run
     Start {
-        /// Workflow to run [default: the current run's]
+        /// The workflow to run [default: the current run's]
         workflow: Option<String>,
     },
 }

@@ -9,10 +9,10 @@ use web::Serving;
 
 /// Serve a page that shows all sessions in a browser
 ///
-/// Prints an address with a token for one visit; open it in a browser. The page is read-only unless
-/// `--allow-actions` is given; buttons then approve, pause, resume and write notes. An approval counts as a
-/// person's only if a person started the server at a terminal. Other machines can reach it only with
-/// `--listen` and `--plain-http`, which accepts that the connection is not encrypted.
+/// Prints an address with a token that works for one visit; open it in a browser. The page is read-only unless
+/// `--allow-actions` is given; it then has buttons to approve, pause, resume and write notes. An approval counts as a
+/// person's only if a person started the server at a terminal. Other machines can reach the server only with `--listen`
+/// and `--plain-http`, which accepts that the connection is not encrypted.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff serve\n  leftoff serve --allow-actions\n  leftoff serve --port 7118\n  leftoff serve --listen 0.0.0.0:7118 --plain-http --host build.example"
@@ -27,10 +27,10 @@ pub struct Serve {
     /// Listen at this address and port, which other machines may reach
     #[arg(long, value_name = "ADDR", conflicts_with = "port")]
     listen: Option<SocketAddr>,
-    /// With --listen: accept that other machines are served without encryption
+    /// With --listen: accept that connections from other machines are not encrypted
     #[arg(long, requires = "listen")]
     plain_http: bool,
-    /// A name of this machine that browsers use; may be repeated [default: localhost and its addresses]
+    /// A name of this machine by which browsers address it; may be repeated [default: localhost and its addresses]
     #[arg(long, value_name = "NAME", requires = "listen")]
     host: Vec<String>,
 }
@@ -45,7 +45,7 @@ impl Run for Serve {
                 "put a TLS proxy in front of 127.0.0.1, or accept it with --plain-http",
             ));
         }
-        // Report problems before a browser is opened.
+        // Report problems with the project before a browser is opened.
         globals.query()?;
         let out = globals.out();
         let told = |address: SocketAddr, token: &str| {

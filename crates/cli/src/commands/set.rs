@@ -7,8 +7,8 @@ use engine::{ItemRequest, ItemSetting, Request};
 
 /// Set custom fields of the session, a phase or an item
 ///
-/// Fields that the workflow declares are checked for type and allowed values. Others are kept as given;
-/// `true`, `42` and `[1, 2]` are read as JSON.
+/// Fields that the workflow declares are checked for type and allowed values. Other fields are stored as given; `true`,
+/// `42` and `[1, 2]` are read as JSON.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff set ticket=ABC-12 audience=expert\n  leftoff set --phase build branch=fix/timeout\n  leftoff set --item impl-2 voice=4\n  leftoff set --unset audience"

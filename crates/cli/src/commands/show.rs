@@ -14,14 +14,14 @@ use std::process::ExitCode;
 pub struct Show {
     /// Session: its id, a prefix of it, or its number in `list`
     id: Option<String>,
-    /// Output format: text, json, or html, one file that needs no server [default: text]
+    /// The output format: text; json; or html, a single file that needs no server [default: text]
     #[arg(long, value_parser = ["text", "json", "html"])]
     format: Option<String>,
 }
 
 impl Run for Show {
     fn run(self, globals: &Globals) -> Outcome {
-        // Whether named here or with --session, printed commands must name it too.
+        // Printed commands must name the session, whether it was named as an argument or with --session.
         let mut globals = globals.clone();
         globals.options.session = self.id.or(globals.options.session);
         globals.json |= self.format.as_deref() == Some("json");

@@ -6,13 +6,13 @@ use engine::Request;
 
 /// Skip the current phase, with a reason
 ///
-/// A skipped phase counts as skipped, never as done. Only a person can skip a phase that has a gate, at a
-/// terminal; `[policy] skip = "anyone"` in .leftoff/config.toml allows it to everybody once a person accepted
-/// that policy here.
+/// A skipped phase counts as skipped, never as done. Only a person can skip a phase that has a gate, at a terminal;
+/// `[policy] skip = "anyone"` in .leftoff/config.toml allows everybody to skip, once a person has accepted that policy
+/// on this machine.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff skip --reason \"no user-visible change, nothing to document\"")]
 pub struct Skip {
-    /// The reason; kept in the history
+    /// The reason; stored in the history
     #[arg(long)]
     reason: String,
 }

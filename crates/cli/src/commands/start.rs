@@ -12,15 +12,15 @@ use model::words;
 
 /// Start a session here, and print the next step
 ///
-/// The session becomes the active one of this worktree. The previous one is paused if it is native or of ccw,
-/// which have one active session at a time, unless another live agent works on it: the new one then runs
-/// beside it. Sessions of ocr, praxis and essay stay active. A new folder is set up first.
+/// The session becomes the active one of this worktree. The previous one is paused if it is a native session or one of
+/// ccw, which allow one active session at a time. If another live agent works on the previous session, it stays active
+/// and the new one runs beside it. Sessions of ocr, praxis and essay stay active. A new folder is set up first.
 #[derive(Clone, clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff start\n  leftoff start review --target src/auth --title \"Review of the log-in\"\n  leftoff start spec --goal \"Exports run in the background\" --set ticket=ABC-12\n  leftoff start --from specs/001-albums"
 )]
 pub struct Start {
-    /// Workflow, see `leftoff workflow list` [default: the one in .leftoff/config.toml, else
+    /// The workflow, from `leftoff workflow list` [default: the one in .leftoff/config.toml, else
     /// plan-implement-review]
     workflow: Option<String>,
     /// A short name for the session [default: from the goal, else the branch, else the workflow]
@@ -32,13 +32,13 @@ pub struct Start {
     /// The subject of the work: a path, a branch, a ticket
     #[arg(long)]
     target: Option<String>,
-    /// The size of the work; kept as the field `type`
+    /// The size of the work; stored as the field `type`
     #[arg(long = "type", value_parser = ["simple", "medium", "complex"])]
     size: Option<String>,
     /// An id of your own [default: eight random characters]
     #[arg(long)]
     id: Option<String>,
-    /// Format of the session's files: native, ocr, ccw, praxis, essay; native has none [default: the one in
+    /// The layout of the session's files: native, ocr, ccw, praxis, essay; native has no files [default: the one in
     /// .leftoff/config.toml, else that of the only tool with sessions here, else native]
     #[arg(long)]
     layout: Option<String>,
@@ -48,11 +48,11 @@ pub struct Start {
     /// Run beside the active session instead of pausing it
     #[arg(long)]
     parallel: bool,
-    /// A task list to take in as items: a file or folder, as `leftoff import` reads it. A session that was
-    /// started from it before is resumed and updated instead
+    /// A task list whose tasks become items: a file or folder that `leftoff import` can read. If a session was started
+    /// from this list before, that session is resumed and updated
     #[arg(long, value_name = "PATH", conflicts_with_all = ["parallel", "paused"])]
     from: Option<String>,
-    /// Create it without activating it; `resume` or `switch` does that
+    /// Create the session without activating it; `resume` or `switch` activates it
     #[arg(long, conflicts_with = "parallel")]
     paused: bool,
 }
@@ -67,7 +67,7 @@ impl Run for Start {
 }
 
 impl Start {
-    /// A session of a list: the one that was started from it, else a new one; with the list's tasks as items.
+    /// Resumes the session that was started from a list, or starts a new one, and imports the list's tasks as items.
     fn start_from_list(&self, path: &str, globals: &Globals) -> Outcome {
         let engine = globals.open(Intent::Create)?;
         let list = FoundList::at(path, engine.project())?.ok_or_else(|| no_list(path))?;
@@ -113,7 +113,7 @@ impl Start {
     }
 }
 
-/// The lists below a folder are named, if there are any.
+/// The error for a path that is not a task list. Names the lists below a folder, if there are any.
 fn no_list(path: &str) -> Failure {
     const NAMED: usize = 3;
     if !std::path::Path::new(path).exists() {
@@ -127,11 +127,11 @@ fn no_list(path: &str) -> Failure {
         return Failure::wrong_usage(message, hint);
     };
     let others = others.iter().take(NAMED);
-    let hint = Hint::new("lists below it: ").run(words!["start", "--from", first]);
+    let hint = Hint::new("start from a list in that folder: ").run(words!["start", "--from", first]);
     Failure::wrong_usage(message, others.fold(hint, |hint, other| hint.then(format!(", {other}"))))
 }
 
-/// The unfinished session here that was started from this list.
+/// The unfinished session in this worktree that was started from this list.
 fn started_from(engine: &Engine, list: &str) -> engine::Result<Option<String>> {
     let lifecycles = Lifecycle::UNFINISHED.map(ToOwned::to_owned).to_vec();
     let started_from = Some(list.to_owned());

@@ -9,7 +9,7 @@ use engine::Current;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-/// The current session's state, in a screenful
+/// The current session's state, on one screen
 #[derive(Debug, Default, clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff status\n  leftoff status k3v9\n  leftoff status --json | jq .progress.percent\n  leftoff status --watch\n\nWith --watch and --json every change is a JSON document on a line of its own."
@@ -17,7 +17,7 @@ use std::process::ExitCode;
 pub struct Status {
     /// Session: its id, a prefix of it, or its number in `list`
     id: Option<String>,
-    /// Show it again on every change, until interrupted; `leftoff progress` is a screen with keys
+    /// Show the status again after every change, until interrupted; `leftoff progress` is a screen with keys
     #[arg(long)]
     watch: bool,
 }
@@ -63,7 +63,7 @@ fn watch(globals: &Globals) -> Outcome {
             }
             before = now;
         }
-        // A pipe gets changes, not the passing of time.
+        // A pipe gets a new status only after a change, not every minute.
         while live.wait() == Woken::Minute && !is_screen {}
     }
 }

@@ -1,12 +1,13 @@
-//! `leftoff statusline` for its help. It runs before any parsing: see `hooks/statusline.rs`.
+//! `leftoff statusline`, as far as its help needs it. The command runs before any parsing: see `hooks/statusline.rs`.
 
 use crate::commands::{Outcome, Run};
 use crate::globals::Globals;
 
 /// Print one line for an agent's status bar
 ///
-/// Shows title, phase, progress and open requirements. Reads Claude Code's status line JSON on stdin, and always exits with code 0; without a session it prints
-/// nothing. In `.claude/settings.json`: `"statusLine": {"type": "command", "command": "leftoff statusline"}`.
+/// Shows title, phase, progress and open requirements. Reads Claude Code's status line JSON on stdin, and always exits
+/// with code 0; without a session, prints nothing. In `.claude/settings.json`: `"statusLine": {"type": "command",
+/// "command": "leftoff statusline"}`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  echo '{}' | leftoff statusline")]
 pub struct Statusline {}

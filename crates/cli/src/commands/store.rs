@@ -11,9 +11,9 @@ use std::process::ExitCode;
 
 /// Show, back up, restore or copy the store
 ///
-/// leftoff backs up the database while you work: before a schema upgrade, and at most once an hour (once a
-/// day if it is larger than 16 MB, never if it is larger than 512 MB), into a folder next to it. It keeps the
-/// newest three, and one of each of the last seven days.
+/// leftoff backs up the database while you work, into a folder next to it: before a schema upgrade, and at most once an
+/// hour (once a day if the database is larger than 16 MiB, never if it is larger than 512 MiB). The newest three
+/// backups stay, and one of each of the last seven days.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff store info\n  leftoff store backup ~/leftoff-backup.db\n  leftoff store backups\n  leftoff store restore\n  leftoff store restore ~/leftoff-backup.db\n  leftoff store copy --from sqlite --to postgres://db.example.com/leftoff"
@@ -29,35 +29,37 @@ enum Action {
     Info,
     /// Copy every session into another store and compare the two
     ///
-    /// Nothing in the first store changes. A copy that was interrupted continues where it stopped; a target that holds other sessions is refused.
+    /// Nothing in the first store changes. Repeating an interrupted copy continues where it stopped; a target that has
+    /// other sessions is refused.
     Copy {
-        /// Store to copy: `sqlite` for this project's file, the path of a file, or postgres://…
+        /// The store to copy: `sqlite` for this project's file, the path of a file, or postgres://…
         #[arg(long, value_name = "STORE")]
         from: String,
-        /// Store to fill: empty, or holding part of the same copy
+        /// The store to copy to: empty, or with part of the same copy
         #[arg(long, value_name = "STORE")]
         to: String,
     },
     /// Print the SQL that creates the tables on a PostgreSQL server
     Schema {
-        /// Name of the schema
+        /// The name of the schema
         #[arg(long, value_name = "NAME", default_value = "leftoff")]
         schema: String,
     },
-    /// Write a consistent copy of the database, even while others write to it
+    /// Write a consistent copy of the database, even while others write to the database
     Backup {
-        /// File to write; never overwrites
+        /// The file to write; an existing file is not overwritten
         file: PathBuf,
     },
-    /// List the copies that leftoff made by itself, the newest first
+    /// List the backups that leftoff made by itself, newest first
     Backups,
-    /// Put a copy in the place of a lost or damaged database
+    /// Restore a backup in the place of a lost or damaged database
     ///
-    /// A damaged database stays beside the new one as leftoff.db.damaged-1. A store that still holds sessions is replaced only with --replace, by a person; what it held stays as leftoff.db.replaced-1.
+    /// A damaged database stays beside the restored one as leftoff.db.damaged-1. A store that still has sessions is
+    /// replaced only with --replace, by a person; the replaced database stays as leftoff.db.replaced-1.
     Restore {
-        /// Copy to put there [default: the newest of `store backups`]
+        /// The backup to restore [default: the newest of `store backups`]
         file: Option<PathBuf>,
-        /// Replace a store that still holds sessions
+        /// Replace a store that still has sessions
         #[arg(long)]
         replace: bool,
     },

@@ -6,7 +6,7 @@ use engine::Request;
 
 /// Make another session the active one of this worktree
 ///
-/// The previous one is paused. Switching to the active one changes nothing.
+/// The previous session is paused. Switching to the active session changes nothing.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff switch k3v9\n  leftoff switch 2")]
 pub struct Switch {

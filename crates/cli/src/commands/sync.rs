@@ -8,11 +8,11 @@ use std::process::ExitCode;
 
 /// Share sessions with other clones through a git remote
 ///
-/// Fetches what others sent, takes it, and sends local changes. It uses the project's own remote, with its
-/// address and credentials, and refs of its own (refs/leftoff/v1/); branches, tags, hooks and your own pushes
-/// are not touched. Off until `leftoff init --sync` switches it on. These data leave this machine: whole
-/// sessions with titles, goals, notes, evidence, the workflow definitions they use and recorded files in the
-/// store. A session that contains a secret is not sent.
+/// Fetches and applies what other clones sent, and sends local changes. Uses the project's own remote, with its address
+/// and credentials, and refs of its own (refs/leftoff/v1/); branches, tags, hooks and your own pushes are not touched.
+/// Sharing is off until `leftoff init --sync` switches it on. The following data leave this machine: whole sessions
+/// with titles, goals, notes and evidence, the workflow definitions that they use, and recorded files in the store. A
+/// session that contains a secret is not sent.
 #[derive(clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -22,23 +22,23 @@ pub struct SyncCommand {
     #[command(subcommand)]
     action: Option<Action>,
 
-    /// Fetch what others sent, but send nothing
+    /// Fetch what other clones sent, but send nothing
     #[arg(long)]
     fetch_only: bool,
 
-    /// Started by a hook: never asks, prints nothing, and does nothing if it ran a minute ago
+    /// For hooks: never asks, prints nothing, and does nothing if the last sync was less than a minute ago
     #[arg(long, hide = true)]
     unattended: bool,
 }
 
 #[derive(clap::Subcommand)]
 enum Action {
-    /// Remote, replicas, pending changes, forks, the last error
+    /// Show the remote, replicas, pending changes, forks and the last error
     Status,
     /// Merge a fork's additions into the session
     ///
-    /// Notes and items get new ids; phases completed there become claims here, and approvals become notes for
-    /// a person to check. From then on this history counts everywhere.
+    /// Notes and items get new ids; phases completed in the fork become claims, and its approvals become notes for a
+    /// person to check. From then on, the merged history is valid in all clones.
     Resolve {
         /// The session, or one of its forks
         session: String,
@@ -48,7 +48,7 @@ enum Action {
         /// A prefix of its id, as `sync status` shows it
         replica: String,
     },
-    /// Stop sharing; sessions stay here
+    /// Stop sharing; sessions stay in this clone
     Off {
         /// Also remove this clone's data from the remote
         #[arg(long)]
@@ -95,7 +95,7 @@ impl SyncCommand {
         let request = SyncRequest::Now { fetch_only: self.fetch_only, unattended: self.unattended };
         let done = globals.open(Intent::Create)?.sync(request);
         if self.unattended {
-            // `sync status` shows the error.
+            // Not an error for a hook: `sync status` shows the last error.
             return Ok(ExitCode::SUCCESS);
         }
         synced(&done?, globals)

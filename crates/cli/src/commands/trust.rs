@@ -10,12 +10,12 @@ use std::process::ExitCode;
 
 /// Trust a workflow's commands, or the project's policy or server
 ///
-/// First shows the exact text of every command: of the current workflow, and of the definition with which the
-/// current session started. Trust is recorded outside the repository: a clone runs nothing on another
-/// machine, and a changed command must be trusted again. With `--policy`, accepts `[policy]` of
-/// .leftoff/config.toml on this machine as it is now, and the keys in .leftoff/allowed_signers; with `--store`, the server that it
-/// names for sessions. Only a person can, at a terminal. For automation, `--print` prints the value of LEFTOFF_TRUST with which these commands
-/// run without a person.
+/// Shows the exact text of every command before you are asked: of the current definition of the workflow, and of the
+/// definition with which the current session started. Trust is recorded outside the repository: a clone on another
+/// machine runs no command until it is trusted there, and a changed command must be trusted again. With `--policy`,
+/// accepts `[policy]` of .leftoff/config.toml as it is now, and the keys in .leftoff/allowed_signers, on this machine;
+/// with `--store`, accepts the server that the file names for sessions. Only a person can trust, at a terminal. For
+/// automation, `--print` prints the value of LEFTOFF_TRUST with which these commands run without a person.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff trust ship\n  leftoff trust --policy\n  leftoff trust --store\n  LEFTOFF_TRUST=$(leftoff trust --print ship)"
@@ -30,8 +30,8 @@ pub struct Trust {
     /// Accept the server that .leftoff/config.toml names for this project's sessions
     #[arg(long, conflicts_with_all = ["workflow", "policy", "print"])]
     store: bool,
-    /// Print the hashes of the commands, or with --policy of .leftoff/allowed_signers, for LEFTOFF_TRUST;
-    /// trusts nothing
+    /// Print the hashes of the commands, or with --policy the hash of .leftoff/allowed_signers, for LEFTOFF_TRUST;
+    /// nothing is trusted
     #[arg(long)]
     print: bool,
 }
@@ -67,14 +67,14 @@ fn trust_commands(engine: &Engine, workflow: &str, globals: &Globals) -> Outcome
     let is_new = commands.iter().any(|entry| !entry.trusted);
     let asks = is_new && globals.options.person_present && !globals.yes;
     for entry in &commands {
-        // Nobody is asked about something that was not shown, even with -q.
+        // A person is not asked about a command that was not shown, so it is shown even with -q.
         if asks { out.raw_error(&shown(entry)) } else { out.say(&shown(entry)) }
     }
     if is_new {
         if asks && !ui::ask::yes("Let these commands run on this machine?", globals) {
             return Err(Failure::wrong_usage(
                 "nothing was trusted",
-                "look at the workflow: leftoff workflow show",
+                "see the workflow: leftoff workflow show",
             ));
         }
         engine.workflows().trust(TrustRequest::Commands(&commands))?;
@@ -104,7 +104,7 @@ fn accept_policy(engine: &Engine, globals: &Globals) -> Outcome {
     if asks && !ui::ask::yes("Accept this policy on this machine?", globals) {
         return Err(Failure::wrong_usage(
             "the policy was not accepted",
-            "it is [policy] in .leftoff/config.toml",
+            "the policy is [policy] in .leftoff/config.toml",
         ));
     }
     engine.workflows().trust(TrustRequest::Policy)?;
@@ -126,7 +126,7 @@ fn rule(line: &PolicyLine) -> String {
     format!("{} = \"{who}\"{state}", line.rule)
 }
 
-/// A command with every line of its text: exactly this is trusted.
+/// A command with every line of its text, which is exactly what is trusted.
 fn shown(entry: &TrustedCommand) -> String {
     let state = if entry.trusted { " (trusted)" } else { "" };
     let whose = match &entry.session {

@@ -10,11 +10,11 @@ use std::process::ExitCode;
 
 /// Undo your last command, or return to a version or checkpoint
 ///
-/// Repeated, it goes further back; `leftoff redo` goes forward again. Nothing is removed from the history: a
-/// new event records that the session is as it was. Without --to it undoes only your own commands; with --to
-/// it also undoes what others did. Files and claims on items stay as they are. The start of a session cannot
-/// be undone: abandon it. Undo changes one session and pauses no other: if this one would become active
-/// beside another, it is refused.
+/// Repeated, it goes further back; `leftoff redo` goes forward again. Nothing is removed from the history: a new event
+/// records that the session returned to an earlier state. Without --to, it undoes only your own commands; with --to,
+/// also those of others. Files and claims on items stay as they are. The start of a session cannot be undone: abandon
+/// the session instead. Undo changes one session and pauses no other; if the session would become active beside another
+/// one, undo is refused.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff undo\n  leftoff undo --to 12\n  leftoff undo --to \"before the rewrite\""
@@ -35,8 +35,8 @@ impl Run for Undo {
 
 /// Undo your last undo
 ///
-/// Repeated, it goes further forward, as far as you had gone back. After any other change of the session there
-/// is nothing to redo; `leftoff undo --to VERSION` still goes to any version.
+/// Repeated, it goes further forward, until everything that you undid is restored. After any other change of the
+/// session there is nothing to redo; `leftoff undo --to VERSION` can still return to any version.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff redo")]
 pub struct Redo {}
@@ -49,7 +49,7 @@ impl Run for Redo {
     }
 }
 
-/// Shows the state to which a session returned, and the events that were undone or restored.
+/// Shows the version to which a session returned, and the events that were undone or restored.
 fn restored(engine: &Engine, answer: &Answer, back: &str, globals: &Globals) -> Outcome {
     let undone = engine.sessions().log(Some(&answer.view.session_id), 0)?.undone(answer.view.version);
     if globals.json {

@@ -13,8 +13,8 @@ use std::process::ExitCode;
 
 /// Workflow definitions: list, show, check
 ///
-/// A project's own are `.leftoff/workflows/NAME.toml`, committed with the code; they replace built-in ones of
-/// the same name. Those from another tool's files are shown with the name of its layout.
+/// A project's own definitions are `.leftoff/workflows/NAME.toml`, committed with the code; they replace built-in ones
+/// of the same name. Definitions in another tool's files are shown with the name of its layout.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff workflow list\n  leftoff workflow new ship\n  leftoff workflow check\n  leftoff workflow schema > workflow.schema.json"
@@ -26,26 +26,26 @@ pub struct WorkflowCommand {
 
 #[derive(clap::Subcommand)]
 enum Action {
-    /// All workflows, one per line
+    /// List all workflows, one per line
     List,
-    /// The text of a definition
+    /// Print the text of a definition
     Show {
-        /// Workflow to show [default: the one that `start` uses]
+        /// The workflow to show [default: the one that `start` uses]
         name: Option<String>,
     },
-    /// Every mistake, with file, line and what was expected; exit code 4 if there is one
+    /// Report every mistake, with file, line and what was expected; exit code 4 if there is one
     Check {
-        /// Workflows to check [default: all of them]
+        /// The workflows to check [default: all]
         names: Vec<String>,
     },
     /// Write a commented starter definition
     New {
-        /// Name of the workflow; the file is .leftoff/workflows/NAME.toml
+        /// The name of the workflow; the file is .leftoff/workflows/NAME.toml
         name: String,
     },
     /// Move the current session to its workflow's current definition; only a person can
     Update,
-    /// The JSON Schema of a definition, for editors
+    /// Print the JSON Schema of a definition, for editors
     Schema,
 }
 
@@ -65,8 +65,8 @@ impl Run for WorkflowCommand {
     }
 }
 
-/// The project, or this folder if it is not a project yet: built-in workflows are the same everywhere. Creates
-/// nothing.
+/// Opens the project, or this folder if it is not a project yet, because built-in workflows are available everywhere.
+/// Creates nothing.
 fn opened(globals: &Globals) -> Result<Engine, Failure> {
     match globals.open(Intent::Query) {
         Err(engine::Error::NoProject { .. }) => Ok(globals.open(Intent::Create)?),
@@ -158,7 +158,7 @@ fn new(name: &str, globals: &Globals) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Shows what the newer definition changes, then asks.
+/// Shows what the current definition would change in the session, and then asks.
 fn update(globals: &Globals) -> Outcome {
     let mut engine = globals.command()?;
     let changes = engine.workflows().definition_changes()?;

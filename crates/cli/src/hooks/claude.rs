@@ -10,8 +10,8 @@ use std::path::PathBuf;
 pub const PROTOCOL: Protocol =
     Protocol { name: "claude", markers: &["CLAUDECODE"], read: |input, _| read("claude", input), write };
 
-/// The fields that we read; others are skipped without copying. Only fields common to all events must have
-/// the right type.
+/// The fields that leftoff reads; other fields are skipped without being copied. A wrong type is an error only in
+/// fields that all events have.
 #[derive(Deserialize)]
 struct Event {
     #[serde(default)]
@@ -70,14 +70,14 @@ impl Event {
         ToolCall::new(self.tool_name.as_str().unwrap_or_default(), self.tool_use_id.as_str(), input)
     }
 
-    /// The agent's internal helpers have an empty type.
+    /// The subagent that the event is about. The agent's internal helpers, which have an empty type, do not count.
     fn subagent(&self) -> Option<Subagent> {
         self.agent_id.as_str()?;
         Some(Subagent { is_internal: self.agent_type.as_str().unwrap_or_default().is_empty() })
     }
 }
 
-/// Parses an event of this form, from any agent that uses it.
+/// Parses an event of Claude Code's form, which several agents use.
 pub fn read(agent: &str, input: &[u8]) -> Result<Heard, String> {
     let mut event: Event = serde_json::from_slice(input).map_err(|error| unreadable(&error))?;
     let agent = identity(agent, &session_id(agent, &event.session_id)?)?;
@@ -89,15 +89,16 @@ pub fn read(agent: &str, input: &[u8]) -> Result<Heard, String> {
     })
 }
 
-/// The agent's session: from the event, or else the agent's environment (`CLAUDE_SESSION_ID`).
+/// The id of the agent session: from the event, or else from the agent's environment (`CLAUDE_SESSION_ID`).
 fn session_id(agent: &str, said: &Value) -> Result<String, String> {
     let set = || std::env::var(format!("{}_SESSION_ID", agent.to_uppercase())).ok();
     let id = said.as_str().map(ToOwned::to_owned).filter(|id| !id.is_empty()).or_else(set);
     id.filter(|id| !id.is_empty()).ok_or_else(|| "the event has no session_id".to_owned())
 }
 
-/// The agent's folder: from the event, or else its environment, or else this process. A folder that is gone,
-/// or in no project, does not take the agent out of the project in which it was started.
+/// The agent's folder: as given in the event, or in its environment, or else this process's folder. The folder in the
+/// event is not used if it is in no project while the environment names one, so that the agent stays in the project in
+/// which it was started.
 fn folder(said: Option<PathBuf>) -> PathBuf {
     let is_named = |folder: &PathBuf| !folder.as_os_str().is_empty();
     let said = said.filter(is_named);
@@ -114,7 +115,7 @@ fn folder(said: Option<PathBuf>) -> PathBuf {
     }
 }
 
-/// As few fields as possible: another agent with this form refuses unknown ones.
+/// Writes as few fields as possible, because another agent with this form refuses unknown ones.
 pub fn write(heard: &Heard, reply: &Reply) -> String {
     let said = match &reply.verdict {
         Verdict::Deny(reason) => json!({ "hookSpecificOutput": {

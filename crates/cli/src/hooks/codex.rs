@@ -28,7 +28,7 @@ fn read(input: &[u8], _: &str) -> Result<Heard, String> {
     Ok(heard)
 }
 
-/// Requirements for edits also apply to patches.
+/// Renames tools to Claude Code's names, so that requirements for edits also apply to patches.
 fn rename(call: &mut ToolCall) {
     let known = match call.name.as_str() {
         "apply_patch" => "Edit",

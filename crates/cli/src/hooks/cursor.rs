@@ -33,7 +33,7 @@ fn read(input: &[u8], _: &str) -> Result<Heard, String> {
     let agent = identity("cursor", &event.conversation_id)?;
     let happened = happened(&mut event);
     let folder = event.workspace_roots.first().cloned().or_else(|| event.cwd.as_str().map(PathBuf::from));
-    let folder = folder.ok_or("the event names no folder: it has no workspace_roots")?;
+    let folder = folder.ok_or("the event does not name a folder: workspace_roots is missing")?;
     Ok(Heard {
         event: HookEvent { agent, folder, happened, subagent: None, delivery: None },
         name: event.hook_event_name,
@@ -50,7 +50,7 @@ fn happened(event: &mut Event) -> Happened {
             let input = json!({ "file_path": event.file_path.take() });
             Happened::AfterTool(ToolCall::new("Edit", None, input))
         }
-        // A follow-up that we asked for increases the loop count.
+        // The loop count is greater than 0 if the agent was kept from stopping before.
         "stop" => Happened::Stopping { again: event.loop_count.as_u64().unwrap_or(0) > 0, last_words: None },
         "preCompact" => Happened::Compacting,
         "sessionEnd" => Happened::Ended,

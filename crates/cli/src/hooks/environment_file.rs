@@ -4,7 +4,8 @@ use engine::hooks::{Happened, HookEvent};
 use std::io::Write;
 use std::path::Path;
 
-/// Only when a conversation starts, and only if the agent offers such a file.
+/// Writes the agent's identity to its environment file. Only when a conversation starts, and only if the agent offers
+/// such a file.
 pub fn export(event: &HookEvent) -> Result<(), String> {
     match &event.happened {
         Happened::Arrived { .. } => {}
@@ -25,7 +26,7 @@ pub fn export(event: &HookEvent) -> Result<(), String> {
     let name = "export LEFTOFF_AGENT_SESSION=";
     let line = format!("{name}'{}'\n", event.agent);
     let written = std::fs::read_to_string(&path).unwrap_or_default();
-    // The last line counts: after a /clear another session of the same agent may have written its own.
+    // The last line is valid: after a /clear, another session of the same agent may have added a line.
     if written.lines().rfind(|line| line.starts_with(name)) == Some(line.trim_end()) {
         return Ok(());
     }

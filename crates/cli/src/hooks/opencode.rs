@@ -1,4 +1,4 @@
-//! OpenCode, through the plugin that `init` writes, which uses Claude Code's form. Tried with version 1.18.33.
+//! OpenCode's hook protocol: the plugin that `init` writes uses Claude Code's form. Tried with version 1.18.33.
 
 use crate::hooks::{Protocol, claude};
 

@@ -1,4 +1,5 @@
-//! One line for an agent's status bar, from the agent's JSON. Never fails: an empty bar means no news.
+//! One line for an agent's status bar, from the agent's JSON. Never fails: an empty bar means that there is nothing to
+//! show.
 
 use crate::hooks::{identity, input};
 use engine::hooks::{StatusLine, status_line};

@@ -1,7 +1,7 @@
-//! Limits a hook's waits, and ends a hanging one as if it had nothing to say. If locks fail or are held,
-//! SQLite sleeps between retries, up to ten seconds in all. It counts retries, not time: a signal ends each
-//! sleep early, so that it soon runs out of retries and reports why. A watching thread would cost every hook
-//! its start.
+//! Limits the time of a hook, and ends a hook that hangs as if it had no answer. While locks are held or fail, SQLite
+//! sleeps between retries, up to ten seconds in total. SQLite counts retries and not time, so a signal ends each sleep
+//! early: the retries are used up soon, and SQLite reports why. A watching thread would cost every hook the time of its
+//! start.
 
 use nix::sys::signal::{SigEvent, SigevNotify, Signal};
 use nix::sys::timer::{Expiration, Timer, TimerSetTimeFlags};
@@ -12,20 +12,20 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// For this long, SQLite's sleeps keep their own length. A hook that need not wait ends before that.
+/// How long SQLite's sleeps keep their full length. A hook that need not wait ends before this.
 const UNDISTURBED: Duration = Duration::from_millis(25);
-/// After that, each sleep: 100 retries take 20 ms. In all less than a hook may wait (`PATIENCE` in the engine's
-/// `hooks.rs`).
+/// The maximum length of each later sleep: 100 retries take 20 ms. Both together are less than a hook may wait
+/// (`PATIENCE` in the engine's `hooks.rs`).
 const LONGEST_SLEEP: Duration = Duration::from_micros(200);
-/// Far longer than a hook takes, even on a busy machine.
+/// The maximum time of a hook, far longer than one takes even on a busy machine.
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// In force until dropped.
+/// The timers that limit a hook, in force until dropped.
 pub(super) struct Hurry {
     _timers: [Timer; 2],
 }
 
-/// `None` if the system has no such timers: a hook then takes as long as it takes.
+/// Starts the timers; `None` if the system has none, so that the time of the hook is not limited.
 pub(super) fn set() -> Option<Hurry> {
     register(Signal::SIGURG as c_int, Arc::default()).ok()?;
     let wake = timer(Signal::SIGURG, Expiration::IntervalDelayed(UNDISTURBED.into(), LONGEST_SLEEP.into()))?;

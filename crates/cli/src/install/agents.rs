@@ -1,34 +1,34 @@
-//! Each agent's files, and our entries in them. Touches no file.
+//! Each agent's files, and leftoff's entries in them. Touches no file.
 
 use crate::install::edit::{Edit, JsonEdit, ListEntry};
 use crate::install::marked_section::Marks;
 use serde_json::{Value as Json, json};
 use std::path::{Path, PathBuf};
 
-/// Where agents' files are.
+/// The folders in which agents' files are.
 pub struct Places {
-    /// The project's folder; `None` for the user's own files only.
+    /// The project's folder; `None` to edit only files in the home folder.
     pub project: Option<PathBuf>,
     pub home: Option<PathBuf>,
-    /// Codex's own folder, if it is not in the home folder.
+    /// Codex's own folder, if it is outside the home folder.
     pub codex_home: Option<PathBuf>,
-    /// Folders besides the project's that our commands write to.
+    /// Folders outside the project that leftoff's commands write to.
     pub stores: Vec<PathBuf>,
 }
 
-/// One agent.
+/// An agent that leftoff can be connected to.
 pub struct Agent {
     pub name: &'static str,
     pub title: &'static str,
-    /// Written from documentation: nobody has run it yet.
+    /// True for an agent whose entries follow its documentation and were never tried.
     pub experimental: bool,
-    /// Any of these in a project means that the agent is used there.
+    /// Files and folders in a project, each of which shows that the agent is used there.
     in_project: &'static [&'static str],
-    /// Any of these in the home folder means that its user has the agent.
+    /// Files and folders in the home folder, each of which shows that the user has the agent.
     in_home: &'static [&'static str],
     project: fn(&Path) -> Vec<Edit>,
     user: fn(&Path) -> Vec<Edit>,
-    /// Remaining steps for a person.
+    /// Steps that a person must do afterwards.
     pub then: &'static [&'static str],
 }
 
@@ -114,7 +114,7 @@ pub fn find(name: &str) -> Option<&'static Agent> {
 }
 
 impl Agent {
-    /// By files in the project, or by the user's own folder of a tested agent.
+    /// True if the project has files of the agent, or if the agent is tested and the user has its folder.
     pub fn is_in_use(&self, places: &Places) -> bool {
         let has = |base: &Option<PathBuf>, names: &[&str]| {
             base.as_ref().is_some_and(|base| names.iter().any(|name| base.join(name).exists()))
@@ -122,7 +122,7 @@ impl Agent {
         has(&places.project, self.in_project) || has(&places.home, self.in_home)
     }
 
-    /// The edits for this agent, each with the folder below which no link is followed.
+    /// The edits for this agent, each with the folder below which links are not followed.
     pub fn edits(&self, places: &Places) -> Vec<(PathBuf, Edit)> {
         let mut edits: Vec<(PathBuf, Edit)> = Vec::new();
         match (&places.project, &places.home) {
@@ -141,7 +141,7 @@ impl Agent {
             && places.project.is_some()
             && let Some(home) = codex_home(places)
         {
-            // Its sandbox protects the git folder, where our store is.
+            // Codex's sandbox protects the git folder, where the store usually is.
             let base = home.parent().unwrap_or(&home).to_owned();
             let roots = places.stores.iter().map(|path| path.to_string_lossy().into_owned()).collect();
             edits.push((base, Edit::Roots { path: home.join("config.toml"), roots }));
@@ -150,7 +150,7 @@ impl Agent {
     }
 }
 
-/// The files that every agent reads.
+/// The edits of the files that all agents read.
 pub fn common_edits(root: &Path) -> Vec<(PathBuf, Edit)> {
     let section = Edit::section(root.join("AGENTS.md"), Marks::Markdown, AGENTS_SECTION);
     let pointer = Edit::Section {
@@ -166,7 +166,7 @@ pub fn codex_home(places: &Places) -> Option<PathBuf> {
     places.codex_home.clone().or_else(|| places.home.as_ref().map(|home| home.join(".codex")))
 }
 
-/// True if a hook entry in any agent's file runs our program.
+/// True if a hook entry in an agent's file runs leftoff.
 pub fn is_ours(value: &Json) -> bool {
     let words = |key: &str| value.get(key).and_then(Json::as_str).unwrap_or_default().to_owned();
     let command = format!("{} {}", words("command"), words("bash"));
@@ -176,7 +176,7 @@ pub fn is_ours(value: &Json) -> bool {
     command.windows(2).any(|pair| pair[0].rsplit('/').next() == Some("leftoff") && pair[1] == "hook")
 }
 
-/// True if it contains ours, alone or beside others.
+/// True if a value contains an entry of leftoff's, alone or beside others.
 pub fn holds_ours(value: &Json) -> bool {
     is_ours(value)
         || value.get("hooks").and_then(Json::as_array).is_some_and(|hooks| hooks.iter().any(is_ours))
@@ -214,14 +214,16 @@ const CURSOR_EVENTS: [&str; 7] =
 const COPILOT_EVENTS: [&str; 6] =
     ["sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse", "agentStop", "sessionEnd"];
 
-/// No shell is started, and the text never changes: an agent that trusts by text does not ask again.
+/// The command is run without a shell and its text never changes, so that an agent that trusts commands by their text
+/// does not ask again.
 fn claude_hooks(path: PathBuf) -> Edit {
     let hook = json!({ "type": "command", "command": "leftoff", "args": ["hook", "claude"], "timeout": 10 });
     let group = json!({ "hooks": [hook] });
     Edit::Json(JsonEdit::lists(path, &CLAUDE_EVENTS, |_| group.clone()))
 }
 
-/// A project's files are committed: for a teammate who has no leftoff the hook does nothing, and says nothing.
+/// The command for a project's files, which are committed: on the machine of a teammate without leftoff, the hook does
+/// nothing and prints nothing.
 fn quiet(agent: &str) -> String {
     format!("command -v leftoff >/dev/null 2>&1 || exit 0; exec leftoff hook {agent}")
 }
@@ -232,7 +234,7 @@ fn claude_team_hooks(path: PathBuf) -> Edit {
 }
 
 fn codex_hooks(path: PathBuf, command: &str) -> Edit {
-    // It allows the end of a conversation at most three seconds, and warns about more.
+    // Codex allows the hook at the end of a conversation at most three seconds, and warns about a longer limit.
     let seconds = |event: &str| if event == "SessionEnd" { 3 } else { 10 };
     Edit::Json(JsonEdit::lists(
         path,
@@ -241,7 +243,7 @@ fn codex_hooks(path: PathBuf, command: &str) -> Edit {
     ))
 }
 
-/// Its times are in milliseconds.
+/// Gemini's time limits are in milliseconds.
 fn gemini(path: PathBuf, command: &str) -> Edit {
     let hook = json!({ "name": "leftoff", "type": "command", "command": command, "timeout": 10_000 });
     let group = json!({ "matcher": "*", "hooks": [hook] });
@@ -256,8 +258,8 @@ fn cursor(path: PathBuf, command: &str) -> Edit {
     Edit::Json(edit)
 }
 
-/// A file of our own. A failing preToolUse command blocks the agent, so it must not fail if leftoff is
-/// missing.
+/// Copilot's hooks, in a file that is leftoff's alone. A preToolUse command that fails blocks the agent, so the command
+/// must succeed even if leftoff is missing.
 fn copilot(path: PathBuf) -> Edit {
     let hook = |event: &str| {
         let bash = format!("if command -v leftoff >/dev/null; then leftoff hook copilot {event}; fi");

@@ -1,4 +1,4 @@
-//! One agent file with our entries: added, removed, or searched. Text in, text out.
+//! An edit of one agent file: adds, removes or finds leftoff's entries. Text in, text out.
 
 use crate::install::agents::{holds_ours, is_ours};
 use crate::install::marked_section::{Marks, has_section, with_section, without_section};
@@ -15,12 +15,12 @@ pub enum Edit {
         body: &'static str,
         only_if_there: bool,
     },
-    /// A file that is entirely ours.
+    /// A file that is leftoff's alone.
     Own {
         path: PathBuf,
         text: &'static str,
     },
-    /// Folders that Codex's sandbox may write to.
+    /// Folders that Codex's sandbox may write to, in Codex's settings.
     Roots {
         path: PathBuf,
         roots: Vec<String>,
@@ -29,24 +29,24 @@ pub enum Edit {
 
 pub struct JsonEdit {
     pub path: PathBuf,
-    /// Other content of such a file.
+    /// Other content of the file, if it is created.
     pub base: Json,
     pub lists: Vec<ListEntry>,
-    /// Where, under which key, what.
+    /// Entries outside lists: path, key and value.
     pub keys: Vec<(Vec<&'static str>, &'static str, Json)>,
 }
 
-/// A list element recognised by its command.
+/// An entry in a list, recognised by its command.
 pub struct ListEntry {
     pub path: Vec<&'static str>,
     pub element: Json,
 }
 
-/// How many of our entries a file has.
+/// How many of leftoff's entries a file has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wired {
     Whole,
-    /// Some: an older leftoff installed less, or somebody removed a part.
+    /// Some, because an older leftoff added fewer entries or somebody removed some.
     Partly,
     Not,
 }
@@ -63,14 +63,16 @@ impl Edit {
         }
     }
 
-    /// The file's text with our entries; `None` if there should be no file.
+    /// The file's text with leftoff's entries; `None` if there should be no file.
     pub fn put_in(&self, text: Option<&str>) -> Result<Option<String>, String> {
         match self {
             Self::Json(edit) => edit.put_in(text).map(Some),
             Self::Section { only_if_there: true, .. } if text.is_none() => Ok(None),
             Self::Section { marks, body, .. } => Ok(Some(with_section(text, *marks, body))),
             Self::Own { text: ours, .. } => match text {
-                Some(text) if !text.contains(OWN_MARK) => Err("it is not leftoff's file".to_owned()),
+                Some(text) if !text.contains(OWN_MARK) => {
+                    Err("the file was not written by leftoff".to_owned())
+                }
                 Some(_) | None => Ok(Some((*ours).to_owned())),
             },
             Self::Roots { roots, .. } if roots.is_empty() => Ok(text.map(ToOwned::to_owned)),
@@ -78,7 +80,7 @@ impl Edit {
         }
     }
 
-    /// The file's text without our entries; `None` if there should be no file.
+    /// The file's text without leftoff's entries; `None` if there should be no file.
     pub fn take_out(&self, text: Option<&str>) -> Result<Option<String>, String> {
         let Some(text) = text else { return Ok(None) };
         match self {
@@ -108,7 +110,7 @@ impl Edit {
     }
 }
 
-/// In the first line of every file that is entirely ours.
+/// A mark in the first line of every file that is leftoff's alone.
 const OWN_MARK: &str = "Written by leftoff init";
 
 impl JsonEdit {
@@ -123,7 +125,8 @@ impl JsonEdit {
         Ok(text)
     }
 
-    /// A whole new file; ours begins on its own line, which tells it from an existing one.
+    /// The text of a new file. leftoff's entry starts on its own line, which distinguishes the file from one that
+    /// existed before.
     fn fresh(&self) -> String {
         let mut whole = self.base.clone();
         for list in &self.lists {
@@ -173,7 +176,7 @@ impl JsonEdit {
     }
 }
 
-/// Removes all our entries from a list, including from groups with others.
+/// Removes all of leftoff's entries from a list, also from groups that have other entries.
 fn without_ours(text: &str, path: &[&str]) -> Result<Option<String>, String> {
     let mut text = text.to_owned();
     loop {

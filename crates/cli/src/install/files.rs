@@ -5,15 +5,15 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
-/// The maximum size of a settings file; ours are a few lines.
+/// The maximum size of a settings file; leftoff's entries are a few lines.
 const LONGEST: u64 = 4 * 1024 * 1024;
 
-/// The file's text, or `None` if there is none. Below `base` links are refused.
+/// The file's text; `None` if the file does not exist. Refuses links below `base`.
 pub fn read(base: &Path, path: &Path) -> Result<Option<String>, Failure> {
     refuse_links(base, path)?;
     match fs::metadata(path) {
-        Ok(found) if !found.is_file() => return Err(cannot(path, "it is not a file")),
-        Ok(found) if found.len() > LONGEST => return Err(cannot(path, "it is longer than 4 MB")),
+        Ok(found) if !found.is_file() => return Err(cannot(path, "it is not a regular file")),
+        Ok(found) if found.len() > LONGEST => return Err(cannot(path, "the file is longer than 4 MiB")),
         Ok(_) => {}
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Ok(None);
@@ -23,17 +23,17 @@ pub fn read(base: &Path, path: &Path) -> Result<Option<String>, Failure> {
     fs::read_to_string(path).map(Some).map_err(|error| cannot(path, &error.to_string()))
 }
 
-/// Through a temporary file beside it, so that a reader sees the old text or the new one.
+/// Writes through a temporary file beside the file, so that a reader sees either the old or the new text.
 pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let done = write_beside(path, text);
     done.map_err(|error| cannot(path, &error.to_string()))
 }
 
-/// Removes a file of ours, and the folders up to `base` that become empty.
+/// Removes a file that is leftoff's alone, and the folders up to `base` that become empty.
 pub fn remove(base: &Path, path: &Path) -> Result<(), Failure> {
     fs::remove_file(path).map_err(|error| cannot(path, &error.to_string()))?;
     for folder in path.ancestors().skip(1).take_while(|folder| *folder != base && folder.starts_with(base)) {
-        // Only an empty folder is removed.
+        // A folder that is not empty cannot be removed, and stays.
         if fs::remove_dir(folder).is_err() {
             break;
         }
@@ -66,7 +66,7 @@ fn write_beside(path: &Path, text: &str) -> std::io::Result<()> {
         let _ = fs::remove_file(&temporary);
     }
     written?;
-    // The name must survive a power cut too.
+    // The folder is synced, so that the file's name also survives a power cut.
     File::open(folder)?.sync_all()
 }
 
@@ -82,6 +82,6 @@ fn fill(temporary: &Path, path: &Path, text: &str) -> std::io::Result<()> {
 fn cannot(path: &Path, why: &str) -> Failure {
     Failure::failed(
         format!("cannot use {}: {why}", path.display()),
-        "it was not changed; fix it, then try again",
+        "the file was not changed; fix the problem, then try again",
     )
 }

@@ -1,18 +1,18 @@
-//! Adds entries to a JSON text and removes them again, byte for byte: comments, order and spacing of
-//! everything else stay. Text in, text out.
+//! Adds entries to a JSON text and removes them again, byte for byte: comments, order and spacing of everything else
+//! stay. Text in, text out.
 //!
-//! JSON has no room for a mark that tells our additions from earlier content. So a list or object that we add
-//! has white space after its bracket, and is removed once it is empty again. In an existing empty one, our
-//! entry follows the bracket directly, and the list or object stays.
+//! JSON has no place for a mark that distinguishes leftoff's additions from earlier content. So a list or object that
+//! leftoff adds has white space after its bracket, and is removed once it is empty again. In a list or object that
+//! existed and was empty, leftoff's entry follows the bracket directly, and the list or object stays.
 
 use jsonc_parser::ast::{Array, Object, Value};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::Value as Json;
 
-/// Why a text cannot be edited.
+/// The reason why a text cannot be edited.
 pub type Problem = String;
 
-/// Ensures that the object at this path has the key. An existing value stays.
+/// Adds the key to the object at this path, unless the object has it already.
 pub fn with_key(text: &str, path: &[&str], key: &str, value: &Json) -> Result<String, Problem> {
     let document = Document::read(text)?;
     match document.deepest(path)? {
@@ -28,7 +28,7 @@ pub fn with_key(text: &str, path: &[&str], key: &str, value: &Json) -> Result<St
     }
 }
 
-/// Ensures that the list at this path has an element of ours.
+/// Adds the element to the list at this path, unless the list has one of leftoff's already.
 pub fn with_element(
     text: &str,
     path: &[&str],
@@ -55,7 +55,7 @@ pub fn with_element(
     }
 }
 
-/// Removes the key if its value is ours. `None` if the text contained only our additions.
+/// Removes the key if its value is leftoff's; returns `None` if the text has nothing but leftoff's additions.
 pub fn without_key(
     text: &str,
     path: &[&str],
@@ -73,7 +73,7 @@ pub fn without_key(
     }
 }
 
-/// Removes our last element from the list.
+/// Removes the last of leftoff's elements from the list.
 pub fn without_element(
     text: &str,
     path: &[&str],
@@ -89,12 +89,12 @@ pub fn without_element(
     }
 }
 
-/// The whole text as a value.
+/// Parses the whole text.
 pub fn read(text: &str) -> Result<Json, Problem> {
     Ok(Document::read(text)?.root.as_ref().map_or(Json::Null, plain))
 }
 
-/// The content of a new file of ours.
+/// The text of a new file.
 pub fn fresh(value: &Json) -> String {
     format!("{}\n", pretty(value, "  ", "", "\n"))
 }
@@ -104,10 +104,10 @@ struct Document<'a> {
     root: Option<Value<'a>>,
 }
 
-/// A path of keys may start in existing objects and end beyond them.
+/// How far a path of keys leads into a document.
 enum Reached<'b, 'a> {
     All(Container<'b, 'a>),
-    /// The last existing object, and the number of keys that led to it.
+    /// The last object that exists on the path, and the number of keys that lead to it.
     Until(&'b Object<'a>, usize),
 }
 
@@ -131,7 +131,7 @@ impl Container<'_, '_> {
         }
     }
 
-    /// Start and end of each member.
+    /// The start and end of each member.
     fn members(&self) -> Vec<(usize, usize)> {
         match self {
             Self::Object(object) => {
@@ -159,11 +159,11 @@ impl<'a> Document<'a> {
         let parsed = parse_to_ast(text, &CollectOptions::default(), &strict);
         match parsed {
             Ok(parsed) => Ok(Self { text, root: parsed.value }),
-            Err(error) => Err(format!("it is not JSON: {error}")),
+            Err(error) => Err(format!("the file is not JSON: {error}")),
         }
     }
 
-    /// A list's key is the number of an element.
+    /// Follows a path. The key of an element in a list is its index.
     fn deepest<'b>(&'b self, path: &[&str]) -> Result<Reached<'b, 'a>, Problem> {
         let Some(Value::Object(root)) = &self.root else { return Err(wrong(&[], "an object")) };
         let mut at = Container::Object(root);
@@ -187,7 +187,7 @@ impl<'a> Document<'a> {
         Ok(Reached::All(at))
     }
 
-    /// The text with one more member at the container's end.
+    /// The text with one more member at the end of a list or object.
     fn appended(&self, into: &Container<'_, '_>, depth: usize, key: Option<&str>, value: &Json) -> String {
         let newline = if self.text.contains("\r\n") { "\r\n" } else { "\n" };
         let unit = self.indent_unit();
@@ -220,7 +220,7 @@ impl<'a> Document<'a> {
         self.spliced(&[(last, last, ","), (place, place, &member)])
     }
 
-    /// The text without this member; a container of ours that becomes empty is removed with it.
+    /// The text without a member. A list or object that leftoff added is removed as well if it becomes empty.
     fn removed(&self, path: &[&str], place: usize) -> Result<Option<String>, Problem> {
         let Reached::All(container) = self.deepest(path)? else { return Ok(Some(self.text.to_owned())) };
         let members = container.members();
@@ -251,7 +251,7 @@ impl<'a> Document<'a> {
         let trailing = self.comma_after(end, container.end() - 1);
         let comma = self.comma_after(before, start);
         Ok(Some(match (trailing, comma) {
-            // The previous one has its own comma.
+            // The previous member has a comma of its own.
             (Some(trailing), _) => self.spliced(&[(from, trailing + 1, "")]),
             (None, Some(comma)) => {
                 let from = from.max(comma + 1);
@@ -261,7 +261,7 @@ impl<'a> Document<'a> {
         }))
     }
 
-    /// The comma in this range, past white space and comments.
+    /// The position of the comma in this range, after white space and comments.
     fn comma_after(&self, from: usize, until: usize) -> Option<usize> {
         let mut at = from;
         while at < until {
@@ -279,7 +279,7 @@ impl<'a> Document<'a> {
         None
     }
 
-    /// After a comment on the same line.
+    /// The end of a comment on the same line.
     fn end_of_line_comment(&self, from: usize, until: usize) -> usize {
         let rest = &self.text[from..until];
         let line = &rest[..rest.find('\n').unwrap_or(rest.len())];
@@ -330,7 +330,7 @@ fn nested(between: &[&str], key: &str, value: Json) -> Json {
 fn wrong(path: &[&str], expected: &str) -> Problem {
     match path.last() {
         Some(_) => format!("'{}' is not {expected}", path.join(".")),
-        None => format!("it is not {expected}"),
+        None => format!("the file is not {expected}"),
     }
 }
 
@@ -361,7 +361,7 @@ fn plain(value: &Value<'_>) -> Json {
     }
 }
 
-/// With a blank after every bracket, which marks a list or object of ours.
+/// JSON on one line, with a space after every opening bracket, which marks a list or object as leftoff's.
 fn on_one_line(value: &Json) -> String {
     match value {
         Json::Object(members) => {
@@ -379,7 +379,7 @@ fn on_one_line(value: &Json) -> String {
     }
 }
 
-/// Lines after the first are indented by `outer`.
+/// Indented JSON. Lines after the first are indented by `outer` as well.
 fn pretty(value: &Json, unit: &str, outer: &str, newline: &str) -> String {
     use serde::Serialize;
     let mut bytes = Vec::new();

@@ -5,7 +5,7 @@ use similar::{Algorithm, DiffTag, capture_diff_slices};
 /// The maximum number of lines to compare.
 const MOST_LINES: usize = 3_000;
 
-/// `+ new`, `- old`; unchanged lines are omitted.
+/// The changed lines as `+ new` and `- old`; unchanged lines are omitted.
 pub fn lines(old: &str, new: &str) -> Vec<String> {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     if old.len() > MOST_LINES || new.len() > MOST_LINES {

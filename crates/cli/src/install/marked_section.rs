@@ -1,6 +1,6 @@
-//! Our section in a foreign text, between two marks. Adding and removing it restores every byte.
+//! leftoff's section in a text, between two marks. Adding and removing the section restores every byte.
 
-/// The text's comment syntax.
+/// How comments are written in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Marks {
     Markdown,
@@ -23,14 +23,14 @@ impl Marks {
     }
 }
 
-/// The text with the section at its end, or with an existing section updated.
+/// The text with the section: an existing section is updated, a new one is added at the end.
 pub fn with_section(text: Option<&str>, marks: Marks, body: &str) -> String {
     let section = format!("{}\n{}\n{}", marks.begin(), body.trim_end(), marks.end());
     let Some(text) = text else { return format!("{section}\n") };
     if let Some((start, end)) = place(text, marks) {
         return format!("{}{section}{}", &text[..start], &text[end..]);
     }
-    // The separator shows what was there: nothing, a last line with an end, or one without.
+    // The separator before the section shows what the text was before: empty, with a final line ending, or without one.
     if text.is_empty() {
         format!("\n{section}\n")
     } else if text.ends_with('\n') {
@@ -40,7 +40,7 @@ pub fn with_section(text: Option<&str>, marks: Marks, body: &str) -> String {
     }
 }
 
-/// The text without the section; `None` if nothing else was ever in it.
+/// The text without the section; `None` if the text never had anything else.
 pub fn without_section(text: &str, marks: Marks) -> Option<String> {
     let Some((start, end)) = place(text, marks) else { return Some(text.to_owned()) };
     let (before, after) = (&text[..start], &text[end..]);
@@ -65,7 +65,7 @@ pub fn has_section(text: &str, marks: Marks) -> bool {
     place(text, marks).is_some()
 }
 
-/// From the first mark to after the second, each on its own line.
+/// The range from the start of the first mark to the end of the second, each of which is a line of its own.
 fn place(text: &str, marks: Marks) -> Option<(usize, usize)> {
     let start = line_start(text, marks.begin(), 0)?;
     let end = line_start(text, marks.end(), start)?;

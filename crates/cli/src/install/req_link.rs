@@ -1,4 +1,4 @@
-//! A program `req` beside ours: a link in the user's program folder. Touches no foreign `req`.
+//! A program `req`: a link to leftoff in the user's program folder. Does not touch any other program of that name.
 
 use crate::failure::Failure;
 use crate::install::{Change, Touched};
@@ -41,7 +41,7 @@ pub fn take_out(home: &Path, dry_run: bool) -> Result<Option<Touched>, Failure> 
 
 enum Found {
     Nothing,
-    /// A link to a program of our name.
+    /// A link to a program called leftoff.
     Ours(PathBuf),
     Anothers,
 }
@@ -55,7 +55,7 @@ fn found(path: &Path) -> Found {
     }
 }
 
-/// Under another name first: a link cannot be replaced in place.
+/// Creates the link under another name and renames it, because a link cannot be replaced in place.
 fn link(program: &Path, path: &Path) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
@@ -68,5 +68,5 @@ fn link(program: &Path, path: &Path) -> std::io::Result<()> {
 }
 
 fn failed(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::failed(format!("{}: {error}", path.display()), "nothing was changed there")
+    Failure::failed(format!("{}: {error}", path.display()), "nothing was changed in that folder")
 }

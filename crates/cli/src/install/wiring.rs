@@ -1,4 +1,4 @@
-//! Which of our entries are installed where, for `doctor`. Changes nothing.
+//! Finds out which of leftoff's entries are installed where, for `doctor`. Changes nothing.
 
 use crate::install::agents::{self, AGENTS, Agent, Places};
 use crate::install::edit::{Edit, Wired};
@@ -9,18 +9,18 @@ use model::words;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// One agent that runs our hooks.
+/// An agent that runs leftoff's hooks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Wiring {
     pub agent: String,
     pub experimental: bool,
-    /// The files that name us.
+    /// The files with leftoff's entries.
     pub files: Vec<PathBuf>,
-    /// Files with missing parts.
+    /// The files in which entries are missing.
     pub stale: Vec<PathBuf>,
 }
 
-/// Every agent set up for this project or this user, and problems with it.
+/// Returns every agent that is set up for this project or this user, and problems with them.
 pub fn wiring(project: &Places, user: &Places) -> (Vec<Wiring>, Vec<Finding>) {
     let mut wired: Vec<Wiring> = Vec::new();
     for places in [project, user] {
@@ -38,7 +38,7 @@ pub fn wiring(project: &Places, user: &Places) -> (Vec<Wiring>, Vec<Finding>) {
     (wired, findings)
 }
 
-/// `None` if nothing of ours is installed for this agent.
+/// Returns `None` if this agent has none of leftoff's entries.
 pub(super) fn of(agent: &Agent, places: &Places) -> Option<Wiring> {
     let (mut named, mut stale) = (Vec::new(), Vec::new());
     let mut hooks = false;
@@ -76,7 +76,8 @@ fn stale(wiring: &Wiring) -> Vec<Finding> {
     told.collect()
 }
 
-/// Codex records in its settings which hooks a person trusts, by file.
+/// Reports hooks that Codex does not run because nobody has trusted them. Codex records trusted hooks in its settings,
+/// by file.
 fn untrusted(wiring: &Wiring, places: &Places) -> Option<Finding> {
     if wiring.agent != "codex" {
         return None;

@@ -1,4 +1,4 @@
-//! Folders that Codex's sandbox may write to, in its TOML. Text in, text out; foreign content stays.
+//! The folders that Codex's sandbox may write to, in Codex's TOML settings. Text in, text out; all other content stays.
 
 use crate::install::marked_section::{Marks, with_section, without_section};
 use toml::Spanned;
@@ -6,10 +6,10 @@ use toml::de::{DeTable, DeValue};
 
 const TABLE: &str = "sandbox_workspace_write";
 const LIST: &str = "writable_roots";
-/// Marks our line in a foreign table.
+/// The mark at the end of a line that leftoff added to an existing table.
 const OURS: &str = " # leftoff";
 
-/// Ensures that these folders are among the roots. An error says what to write by hand.
+/// Adds these folders to the list. An error says what to write by hand.
 pub fn with_roots(text: Option<&str>, roots: &[String]) -> Result<String, String> {
     let mut text = text.map(ToOwned::to_owned);
     for root in roots {
@@ -18,7 +18,7 @@ pub fn with_roots(text: Option<&str>, roots: &[String]) -> Result<String, String
     Ok(text.unwrap_or_default())
 }
 
-/// `None` if nothing else was ever in the text.
+/// Removes these folders from the list; returns `None` if the text never had anything else.
 pub fn without_roots(text: &str, roots: &[String]) -> Result<Option<String>, String> {
     let mut text = text.to_owned();
     for root in roots.iter().rev() {
@@ -30,7 +30,7 @@ pub fn without_roots(text: &str, roots: &[String]) -> Result<Option<String>, Str
     Ok(Some(text))
 }
 
-/// The folders that are among the roots.
+/// True if all of these folders are in the list.
 pub fn has_roots(text: &str, roots: &[String]) -> bool {
     let Ok(document) = DeTable::parse(text) else { return false };
     match found(text, &document) {
@@ -41,10 +41,10 @@ pub fn has_roots(text: &str, roots: &[String]) -> bool {
 
 enum Found<'b, 'a> {
     Nothing,
-    /// The table exists without the list: where its header line ends.
+    /// The table exists without the list; the position is the end of the table's header line.
     Table(usize),
     List(&'b Spanned<DeValue<'a>>),
-    /// Written in a form that we cannot edit.
+    /// The list has a form that leftoff cannot edit.
     Other,
 }
 
@@ -64,7 +64,7 @@ fn with_root(text: Option<&str>, root: &str) -> Result<String, String> {
         }
         Found::Other => {
             return Err(format!(
-                "add {quoted} to {TABLE}.{LIST} by hand: leftoff cannot edit the way it is written there"
+                "leftoff cannot edit {TABLE}.{LIST} in the form in which it is written; add {quoted} by hand"
             ));
         }
     })
@@ -94,7 +94,7 @@ fn without_root(text: &str, root: &str) -> Result<Option<String>, String> {
     }))
 }
 
-/// True if the next line is the mark that ends our section.
+/// True if the next line is the mark at the end of leftoff's section.
 fn is_marked(text: &str, line_end: usize) -> bool {
     text[line_end..].trim_start_matches('\n').starts_with("# END leftoff")
 }
@@ -104,7 +104,7 @@ fn found<'b, 'a>(text: &str, document: &'b Spanned<DeTable<'a>>) -> Found<'b, 'a
     let DeValue::Table(inner) = table.get_ref() else { return Found::Other };
     match inner.get(LIST) {
         Some(list) if list.get_ref().is_array() => Found::List(list),
-        // A table with a header spans only that header.
+        // The span of a table with a header is that of the header.
         None if text.get(table.span()) == Some(&format!("[{TABLE}]")) => {
             let end = table.span().end;
             Found::Table(text[end..].find('\n').map_or(text.len(), |newline| end + newline))
@@ -120,10 +120,10 @@ fn element(list: &Spanned<DeValue<'_>>, root: &str) -> Option<(usize, usize)> {
 }
 
 fn parsed(text: &str) -> Result<Spanned<DeTable<'_>>, String> {
-    DeTable::parse(text).map_err(|error| format!("it is not TOML: {}", error.message()))
+    DeTable::parse(text).map_err(|error| format!("the file is not TOML: {}", error.message()))
 }
 
-/// A basic TOML string is spelled like a JSON one.
+/// A TOML string in double quotes is written like a JSON string.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

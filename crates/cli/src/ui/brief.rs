@@ -1,10 +1,10 @@
-//! The brief at a terminal: the text that agents get, with colours instead of markup. Chooses nothing.
+//! The brief at a terminal: the text that agents get, with colours instead of markup. Makes no selection of its own.
 
 use crate::ui::{Out, Tone, session, wrapped};
 use engine::brief::{Brief, fitting};
 use engine::view::Warning;
 
-/// At most `budget` tokens, colours not counted.
+/// The brief with at most `budget` tokens, not counting colours.
 pub fn text(brief: &Brief, budget: usize, out: &Out) -> String {
     let plain = Out { width: out.width, ..Out::plain() };
     rendered(&fitting(brief, budget, |markdown| rendered(markdown, &plain).len()), out)
@@ -31,7 +31,7 @@ fn rendered_line(line: &str, out: &Out) -> String {
     wrapped(&without_bold(words), out.width, marker)
 }
 
-/// Failures and doubts stand out.
+/// Highlights sections about failures and doubts.
 fn tone_of(title: &str) -> Tone {
     match title.split([' ', ':']).next() {
         Some("Failed") => Tone::Bad,
@@ -40,7 +40,7 @@ fn tone_of(title: &str) -> Tone {
     }
 }
 
-/// Without our own marks for bold text; quoted text keeps its asterisks.
+/// Removes the marks for bold text that leftoff added; quoted text keeps its asterisks.
 fn without_bold(line: &str) -> String {
     let parts = line.split('"').enumerate();
     let parts: Vec<String> =
@@ -48,7 +48,7 @@ fn without_bold(line: &str) -> String {
     parts.join("\"")
 }
 
-/// A line if no session is active here, and one for each that is elsewhere.
+/// Says that no session is active here, and names each one that is active elsewhere.
 pub fn nothing(elsewhere: &[Warning], out: &Out) -> String {
     let mut text = session::line("", "No active session. Start one: leftoff start", out);
     for warning in elsewhere {

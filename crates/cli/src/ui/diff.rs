@@ -1,4 +1,4 @@
-//! Differences between two moments, one line each, in plain words.
+//! Differences between two states, one line each, in plain words.
 
 use crate::ui::{Out, Tone, set_in};
 use engine::DiffReport;
@@ -21,7 +21,7 @@ pub fn text(report: &DiffReport, out: &Out) -> String {
     text
 }
 
-/// One difference, for a person.
+/// The wording of one difference.
 fn words(difference: &Difference) -> String {
     let step = format!("{} → {}", value_text(&difference.before), value_text(&difference.after));
     let is_new = difference.before.is_null();

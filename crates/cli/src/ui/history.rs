@@ -1,4 +1,4 @@
-//! A session's history on a page.
+//! A session's history, grouped by run and phase.
 
 use crate::ui::{Out, Tone, counted, session, set_in};
 use engine::words::{duration, moment, one_line};

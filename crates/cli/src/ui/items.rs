@@ -9,7 +9,7 @@ use std::fmt::Write;
 const LONGEST: usize = 300;
 const SHORTEST_TITLE: usize = 12;
 
-/// A heading for every phase, with its items below.
+/// A heading for every phase, with the phase's items below it.
 pub fn tree(listing: &ItemListing, out: &Out) -> String {
     let mut text = String::new();
     for phase in &listing.phases {

@@ -1,4 +1,4 @@
-//! Sessions and agents, a line each.
+//! Sessions and agents, one line each.
 
 use crate::ui::{Out, Tone, cut};
 use engine::AgentView;
@@ -14,12 +14,12 @@ const LONGEST_PHASES: usize = 60;
 const SHORTEST_ID: usize = 12;
 const SHORTEST_TITLE: usize = 12;
 
-/// The maximum number of problems per session; `doctor` has the rest.
+/// The maximum number of problems shown for each session; `doctor` shows all.
 const MOST_COMPLAINTS: usize = 3;
 const SET_IN: usize = 5;
 
-/// Sessions in aligned columns; titles use the remaining width. With other tools' sessions, a column names
-/// each one's tool. A star marks the default session, and problems are shown below their session's line.
+/// Sessions in aligned columns; titles use the remaining width. If any are in another tool's files, a column names the
+/// tool. A star marks the default session, and problems are shown below their session's line.
 pub fn sessions(sessions: &[ShortView], now: Timestamp, out: &Out) -> String {
     let is_mixed = sessions.iter().any(|session| session.layout != "native");
     let has_current = sessions.iter().any(|session| session.current);
@@ -36,7 +36,7 @@ pub fn sessions(sessions: &[ShortView], now: Timestamp, out: &Out) -> String {
                 },
                 phases(session),
                 ago(session.updated_at, now).split(", ").next().unwrap_or_default().to_owned(),
-                // Another tool's session may have its id as its title.
+                // Another tool's session may have its id as its title, which is not shown twice.
                 Some(&session.title)
                     .filter(|title| **title != session.session_id)
                     .map(|title| one_line(title, 200))
@@ -95,7 +95,7 @@ fn standing(session: &ShortView) -> &str {
     }
 }
 
-/// The minimum length of an id so that shortened ones stay distinct: a prefix is enough to name a session.
+/// The minimum length of shortened ids at which they are all different. A prefix is enough to name a session.
 fn least_of_an_id(sessions: &[ShortView]) -> usize {
     (SHORTEST_ID..LONGEST_ID)
         .find(|width| {
@@ -106,13 +106,13 @@ fn least_of_an_id(sessions: &[ShortView]) -> usize {
         .unwrap_or(LONGEST_ID)
 }
 
-/// A session's problems, below its line: a broken session hides no other, and does not look sound.
+/// The lines with a session's problems, so that a broken session does not look sound. A broken session hides no other.
 fn complaints(session: &ShortView, out: &Out) -> String {
     let mut text = String::new();
     for warning in session.warnings.iter().take(MOST_COMPLAINTS) {
         let hint = warning.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
         let said = format!("! {}{hint}", warning.message);
-        // Not wrapped: somebody may search for a path or a field in it.
+        // Not wrapped, because somebody may search for a path or a field in the line.
         text.push_str(&format!("{:SET_IN$}{}\n", "", out.paint(Tone::Warning, &said)));
     }
     let more = session.warnings.len().saturating_sub(MOST_COMPLAINTS);
@@ -122,14 +122,14 @@ fn complaints(session: &ShortView, out: &Out) -> String {
     text
 }
 
-/// Ids that would look equal when shortened are shown longer.
+/// The maximum length of shortened ids: longer than usual if ids would look equal otherwise.
 fn most_of_an_id(sessions: &[ShortView]) -> usize {
     let mut seen = BTreeSet::new();
     let are_told_apart = sessions.iter().all(|session| seen.insert(cut(&session.session_id, LONGEST_CELL)));
     if are_told_apart { LONGEST_CELL } else { LONGEST_ID }
 }
 
-/// Sessions as their own tool lists them.
+/// Sessions in the form in which their own tool lists them.
 pub fn in_their_words(heading: &str, sessions: &[ShortView]) -> String {
     let mut text = format!("{heading}\n");
     for session in sessions {
@@ -139,7 +139,7 @@ pub fn in_their_words(heading: &str, sessions: &[ShortView]) -> String {
     text
 }
 
-/// How far it is, and how its phases ended if not all in the plain way.
+/// How many phases are done, and their outcomes unless all of them are plain.
 fn phases(session: &ShortView) -> String {
     let outcomes = session.outcomes.filter(|outcomes| !outcomes.is_plain());
     let outcomes = outcomes.map(|outcomes| format!(" ({outcomes})")).unwrap_or_default();
@@ -150,7 +150,7 @@ fn number(session: &ShortView) -> String {
     if session.number == 0 { "-".to_owned() } else { session.number.to_string() }
 }
 
-/// Agent sessions, a line each.
+/// Agent sessions, one line each.
 pub fn agents(agents: &[AgentView], now: Timestamp) -> String {
     agents
         .iter()

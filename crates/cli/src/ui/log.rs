@@ -1,4 +1,4 @@
-//! Events, a line each, in plain words.
+//! Events, one line each, in plain words.
 
 use crate::ui::{Out, Tone};
 use engine::event_text::words;

@@ -1,6 +1,6 @@
-//! The last step before stdout and stderr: makes text inert, adds colours, and writes it. Everything that the
-//! program prints passes here, so that stored text cannot control a terminal, and no failed write looks like
-//! a success.
+//! The last step before stdout and stderr: removes control characters, adds colours, and writes. The program prints
+//! everything through this file, so that stored text cannot control a terminal, and a failed write does not look like a
+//! success.
 
 use super::progress_line;
 use crate::failure::Failure;
@@ -20,16 +20,16 @@ pub enum Tone {
     Command,
 }
 
-/// The reader of stdout.
+/// Tells if somebody still reads stdout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reader {
     There,
-    /// Closed the pipe, as `head` does. Not a failure of ours.
+    /// The pipe was closed, as `head` does. That is not a failure.
     Gone,
 }
 
-/// Colours are marked by characters that no text may contain (Unicode reserves them for such use), and become
-/// escape sequences only here: any other escape sequence is foreign.
+/// The marks of colours: characters that Unicode reserves for internal use, and that are removed from all other text.
+/// They become escape sequences here, so any other escape sequence comes from elsewhere.
 const TONES: [(char, Tone); 6] = [
     ('\u{fdd0}', Tone::Heading),
     ('\u{fdd1}', Tone::Good),
@@ -62,7 +62,7 @@ pub fn part(json: &str) -> Result<Reader, Failure> {
     finished(std::io::stdout().lock().write_all(escaped(json).as_bytes()))
 }
 
-/// Writes a line to stderr. If that fails there is nobody left to tell.
+/// Writes a line to stderr. A failure to do so is ignored, because it cannot be reported anywhere.
 pub fn talk(text: &str, colour: bool) {
     progress_line::stop();
     let _ = writeln!(std::io::stderr().lock(), "{}", coloured(text, colour));
@@ -74,7 +74,7 @@ pub fn talk_document(json: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", escaped(json));
 }
 
-/// Writes to stderr without a line end.
+/// Writes to stderr without a line ending.
 pub fn prompt(text: &str) {
     progress_line::stop();
     let mut stderr = std::io::stderr().lock();
@@ -82,12 +82,12 @@ pub fn prompt(text: &str) {
     let _ = stderr.flush();
 }
 
-/// Overwrites the terminal's last line.
+/// Overwrites the last line of the terminal.
 pub(super) fn overwrite(text: &str) {
     let _ = write!(std::io::stderr().lock(), "\r\x1b[K{}\r", coloured(text, false));
 }
 
-/// Clears the terminal before text is shown again.
+/// Clears the terminal, before the text is shown again.
 pub fn clear_screen() -> Result<Reader, Failure> {
     progress_line::stop();
     let mut stdout = std::io::stdout().lock();
@@ -111,7 +111,7 @@ fn finished(result: std::io::Result<()>) -> Result<Reader, Failure> {
     }
 }
 
-/// Inert text, with our own marks turned into colours or removed.
+/// Removes control characters, and turns the marks of colours into escape sequences, or removes them.
 fn coloured(text: &str, colour: bool) -> Cow<'_, str> {
     let inert = without_steering(text);
     if !inert.contains(is_mark) {
@@ -135,7 +135,7 @@ fn coloured(text: &str, colour: bool) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// JSON with terminal control characters escaped; its meaning is unchanged.
+/// Escapes control characters in JSON, which does not change its meaning.
 fn escaped(json: &str) -> Cow<'_, str> {
     if !json.contains(is_steering) {
         return Cow::Borrowed(json);

@@ -27,7 +27,7 @@ pub fn preview(preview: &RevisitPreview, out: &Out) -> String {
     let impact = format!("{}{overridden}: {}", preview.impact.name(), preview.because);
     let tone = if preview.impact == Impact::Major { Tone::Warning } else { Tone::Heading };
     let _ = writeln!(text, "{}", out.paint(tone, &line("Impact: ", &impact, out)));
-    // An interrupted phase keeps its work.
+    // A phase that the revision interrupts keeps its work, unless the revision is major.
     let restarted = if preview.impact == Impact::Major { "To redo: " } else { "To continue: " };
     for (label, phases) in [("To review: ", &preview.flagged), (restarted, &preview.restarted)] {
         if !phases.is_empty() {
@@ -53,7 +53,7 @@ fn changed(file: &FileChange, out: &Out) -> String {
     let mut text = format!("{}\n", line(&format!("{}: ", one_line(&file.path, 200)), what, out));
     for words in file.lines.iter().flat_map(|lines| lines.lines()) {
         let shown = one_line(words.get(1..).unwrap_or_default(), 200);
-        // Leading spaces carry meaning in most files; control characters do not.
+        // Leading spaces are kept, because they have a meaning in most files; control characters are not.
         let indent: String = words.chars().skip(1).take_while(|c| *c == ' ').take(40).collect();
         let _ = match words.chars().next() {
             Some('+') => writeln!(text, "  {}", out.paint(Tone::Good, &format!("+{indent}{shown}"))),

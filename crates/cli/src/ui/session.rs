@@ -1,4 +1,4 @@
-//! A session in a screenful, and the result of a command.
+//! A session on one screen, and the result of a command.
 
 use crate::ui::{Out, Tone, cut, set_in, wrapped};
 use engine::view::{GateOutcome, PhaseView, View, Warning};
@@ -10,7 +10,7 @@ use model::lifecycle::Lifecycle;
 use std::fmt::Write;
 
 const LONGEST_LINE: usize = 400;
-/// `status` is a screenful: long text is cut there; `show` and `brief` have all of it.
+/// The maximum number of lines for a text: `status` fits on one screen, and `show` and `brief` have the whole text.
 const LINES_OF_A_TEXT: usize = 2;
 const LINES_OF_NEXT: usize = 3;
 const SHOWN_NOTES: usize = 3;
@@ -55,7 +55,7 @@ pub fn status(view: &View, out: &Out) -> String {
     text
 }
 
-/// Why it is not active, if it is not.
+/// Says why the session is not active; empty if it is active.
 fn ending(view: &View, out: &Out) -> String {
     let short = |label: &str, text: &str| format!("{}\n", lines(label, text, LINES_OF_A_TEXT, out));
     match &view.lifecycle {
@@ -75,7 +75,7 @@ fn ending(view: &View, out: &Out) -> String {
     }
 }
 
-/// Rounds from their files, and the current one's duration.
+/// The rounds as found in files, and the duration of the current one.
 pub fn rounds(view: &View, out: &Out) -> String {
     let mut text = String::new();
     if let Some(seconds) = view.elapsed_seconds {
@@ -87,7 +87,7 @@ pub fn rounds(view: &View, out: &Out) -> String {
     text
 }
 
-/// Unsatisfied requirements.
+/// The requirements that are not satisfied.
 fn requirements(view: &View, out: &Out) -> String {
     let open: Vec<String> = view
         .requirements
@@ -102,7 +102,7 @@ fn requirements(view: &View, out: &Out) -> String {
     format!("{}\n", out.paint(Tone::Warning, &lines("Required: ", &words, LINES_OF_A_TEXT, out)))
 }
 
-/// Results of file checks, in layouts that have them.
+/// The results of file checks, in layouts that have such checks.
 fn health(view: &View, out: &Out) -> String {
     let mut text = String::new();
     for found in &view.health {
@@ -113,7 +113,7 @@ fn health(view: &View, out: &Out) -> String {
     if text.is_empty() { text } else { format!("Files:\n{text}") }
 }
 
-/// Open notes.
+/// The open notes.
 fn open_notes(view: &View, out: &Out) -> String {
     let open = view.open_notes();
     let mut text = String::new();
@@ -153,7 +153,7 @@ pub fn whole(view: &View, out: &Out) -> String {
     text
 }
 
-/// Every revision, oldest first.
+/// All revisions, oldest first.
 fn revisions(view: &View, out: &Out) -> String {
     if view.revisions.is_empty() {
         return String::new();
@@ -191,7 +191,7 @@ fn attempt_lines(ordinal: u32, attempt: &Attempt, out: &Out) -> String {
         AttemptOutcome::Passed => "passed",
         AttemptOutcome::Failed => "FAILED",
     };
-    // Fractions of a second in a file's time are of no use.
+    // Omits fractions of a second.
     let at = attempt.at.strftime("%Y-%m-%dT%H:%M:%SZ");
     let mut text = format!("  attempt {ordinal}: {verdict}, {at} by {}\n", attempt.actor);
     for (name, value) in attempt.report.evidence.iter().chain(&attempt.report.outputs) {
@@ -209,9 +209,9 @@ fn attempt_lines(ordinal: u32, attempt: &Attempt, out: &Out) -> String {
     text
 }
 
-/// The result of a command, in a few lines.
+/// The result of a command, in a few lines, with the next step.
 pub fn answer(done: &str, answer: &Answer, out: &Out) -> String {
-    // With -q the next step is not printed.
+    // Without the next step if `-q` was given.
     let next = if out.is_quiet() { String::new() } else { next(&answer.view.next, out) };
     format!("{}{next}", answer_line(done, answer, out))
 }
@@ -222,12 +222,12 @@ pub fn answer_line(done: &str, answer: &Answer, out: &Out) -> String {
     format!("{} {word}\n", out.paint(Tone::Heading, &answer.view.session_id))
 }
 
-/// Why a command changed nothing, in one line: `login already paused; nothing changed`.
+/// Says in one line why a command changed nothing: `login already paused; nothing changed`.
 pub fn already_line(state: &str, answer: &Answer, out: &Out) -> String {
     format!("{} {state}; nothing changed\n", out.paint(Tone::Heading, &answer.view.session_id))
 }
 
-/// Why a command changed nothing, and what is next for somebody who wants to continue.
+/// Says why a command changed nothing, and shows the next step.
 pub fn already(state: &str, answer: &Answer, out: &Out) -> String {
     let next = if out.is_quiet() { String::new() } else { next(&answer.view.next, out) };
     format!("{}{next}", already_line(state, answer, out))
@@ -246,7 +246,7 @@ fn next_in(most: usize, next: &Next, out: &Out) -> String {
     text
 }
 
-/// Warnings go to stderr.
+/// Prints warnings on stderr.
 pub fn warn(warnings: &[Warning], out: &Out) {
     for warning in warnings {
         let hint = warning.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
@@ -254,7 +254,8 @@ pub fn warn(warnings: &[Warning], out: &Out) {
     }
 }
 
-/// Warnings next to an answer, shortened so that existing oddities of files do not bury it.
+/// Prints warnings beside an answer. Problems in files that existed before are counted only, so that they do not hide
+/// the answer.
 pub fn warn_shortly(warnings: &[Warning], out: &Out) {
     const MOST: usize = 3;
     let is_odd = |warning: &&Warning| warning.kind == "foreign_file";
@@ -333,12 +334,12 @@ fn estimate(view: &View) -> String {
     }
 }
 
-/// A labelled line that fits the terminal.
+/// A labelled line, wrapped to the width of the terminal.
 pub fn line(label: &str, text: &str, out: &Out) -> String {
     lines(label, text, usize::MAX, out)
 }
 
-/// As `line`, cut to so many lines.
+/// Like `line`, cut to at most `most` lines.
 fn lines(label: &str, text: &str, most: usize, out: &Out) -> String {
     let whole = wrapped(&format!("{label}{}", one_line(text, LONGEST_LINE)), out.width, 2);
     let mut shown: Vec<&str> = whole.lines().take(most).collect();

@@ -48,7 +48,7 @@ fn phase_line(phase: &PhaseReport, out: &Out) -> String {
     lines.join("\n")
 }
 
-/// The proof of a phase's outcome.
+/// The proof that a phase has its outcome.
 fn proof(phase: &PhaseReport) -> String {
     let passed = phase.checks.iter().filter(|check| check.outcome == CheckOutcome::Passed).map(found);
     let failed = phase.checks.iter().filter(|check| check.outcome == CheckOutcome::Failed);
@@ -64,7 +64,7 @@ fn found(check: &CheckReport) -> String {
     }
 }
 
-/// A section for a pull request. All foreign text becomes plain text.
+/// The report as a section for a pull request. Text from the session is escaped, so that it stays plain text.
 pub fn markdown(report: &Report) -> String {
     let verdict = match (report.aside, report.holds) {
         (true, _) => "Abandoned",
@@ -169,7 +169,7 @@ fn origin(report: &Report) -> String {
     parts.join(" · ")
 }
 
-/// Text that cannot end a cell, start a heading, or pass for a line of ours.
+/// Text that cannot end a cell, start a heading or be mistaken for a line of the report.
 fn plain(text: &str) -> String {
     const MARKS: &str = "\\`*_{}[]<>#|~!";
     let mut plain = String::new();

@@ -3,7 +3,7 @@
 use textwrap::core::{Word, display_width};
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
-/// A text cut to so many columns, with an ellipsis.
+/// Text cut to this width, with an ellipsis.
 pub fn cut(text: &str, width: usize) -> String {
     if display_width(text) <= width {
         return text.to_owned();
@@ -20,8 +20,7 @@ pub fn cut(text: &str, width: usize) -> String {
     short
 }
 
-/// Wraps text between words, indenting all lines but the first. A command is never broken, so that it can be
-/// copied.
+/// Wraps text between words, and indents all lines but the first. A command is never broken, so that it can be copied.
 pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
     let words = text.trim_start_matches(' ');
     let (lead, rest) = (" ".repeat(text.len() - words.len()), " ".repeat(indent));
@@ -35,7 +34,7 @@ pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
     textwrap::fill(words, options)
 }
 
-/// The parts of a line, each with its following blank.
+/// The parts of a line, each with the space after it.
 fn unbroken(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
     let mut rest = line;
     let lengths = pieces(line).into_iter().map(|piece| piece.len());
@@ -51,7 +50,7 @@ fn unbroken(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
 /// Characters that end a command within a sentence.
 const ENDS: [char; 5] = ['.', ',', ';', ')', '`'];
 
-/// Parts that stay on one line: words, and whole commands.
+/// Splits a text into parts that must stay on one line: words, and whole commands.
 fn pieces(text: &str) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
     let mut is_in_command = false;
@@ -70,14 +69,14 @@ fn pieces(text: &str) -> Vec<String> {
     pieces
 }
 
-/// A command stands at the beginning, after a colon, or in backticks.
+/// True if a command starts here: at the beginning, after a colon, or in backticks.
 fn begins_a_command(before: Option<&str>, piece: &str) -> bool {
     let name = piece.split(' ').next().unwrap_or_default();
     let is_announced = before.is_none_or(|before| before.ends_with(':'));
     name.trim_start_matches('(') == "`leftoff" || (name == "leftoff" && is_announced)
 }
 
-/// True if the sentence continues after this.
+/// True if the command ends here, and the sentence continues.
 fn ends_here(command: &str) -> bool {
     let is_quoted = command.matches('"').count() % 2 == 1;
     !is_quoted && command.ends_with(ENDS)

@@ -243,7 +243,7 @@ const FAILURES: &[Failure] = &[
         words: &["advance", "--evidence", "coverage"],
         code: 2,
         kind: "wrong_usage",
-        message: "it has no '='; write NAME=VALUE",
+        message: "there is no '='; write NAME=VALUE",
         hint: "leftoff advance --help",
     },
     Failure {

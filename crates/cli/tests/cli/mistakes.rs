@@ -43,11 +43,11 @@ hint: did you mean 'decision'?
 [2]
 $ leftoff close
 error: cannot close session login: 0 of 3 phases of 'plan-implement-review' are done
-hint: continue with phase 'plan', or close it unfinished: leftoff close --force --session login
+hint: continue with phase 'plan', or close the session unfinished: leftoff close --force --session login
 [4]
 $ leftoff redo
 error: nothing to redo in session login: its last change is not an undo
-hint: go to any version by its number: leftoff log, then leftoff undo --to '<version>'
+hint: see the numbers of all versions: leftoff log; return to one: leftoff undo --to '<version>'
 [4]
 $ leftoff undo
 error: cannot undo the start of session login
@@ -119,7 +119,7 @@ hint: leftoff checkpoint -m 'before it'; all options: leftoff checkpoint --help
 [2]
 $ leftoff item done 1
 error: there is no item '1' in this session
-hint: see what there is: leftoff item list --all
+hint: see all items: leftoff item list --all
 [3]
 $ leftoff import tasks.md
 error: tasks.md is not a session: there is no such file, folder or session
@@ -167,7 +167,7 @@ hint: make sure that it exists, then run the command again
 [1]
 $ leftoff help fases
 error: unknown command 'fases'
-hint: see what there is: leftoff help
+hint: see all commands: leftoff help
 [2]
 "#;
 
@@ -185,7 +185,7 @@ error: unknown command 'create'
 hint: start a session: leftoff start --goal '<goal>'; add an item: leftoff item add '<title>'
 [2]
 $ leftoff advance plan --evidence tests_passed
-error: invalid value 'tests_passed' for '--evidence <K=V>': it has no '='; write NAME=VALUE
+error: invalid value 'tests_passed' for '--evidence <K=V>': there is no '='; write NAME=VALUE
 hint: see: leftoff advance --help
 [2]
 $ leftoff advance plan --evidence 'coverage=<number>'
@@ -199,7 +199,7 @@ hint: Write what will be built, in which steps, and how it will be accepted, int
 [5]
 $ leftoff item complete task-9
 error: there is no item 'task-9' in this session
-hint: see what there is: leftoff item list --all
+hint: see all items: leftoff item list --all
 [3]
 $ leftoff skip --reason trivial
 error: skipping a phase that has a gate needs a person at a terminal; this runs under claude
@@ -302,7 +302,7 @@ error: unexpected argument 'a' found
 hint: quote the whole title: leftoff item add 'write a test'; all options: leftoff item add --help
 [2]
 $ leftoff advance plan --evidence '{"n": 1}'
-error: invalid value '{"n": 1}' for '--evidence <K=V>': it has no '='; write NAME=VALUE
+error: invalid value '{"n": 1}' for '--evidence <K=V>': there is no '='; write NAME=VALUE
 hint: see: leftoff advance --help
 [2]
 $ leftoff close --force

@@ -104,7 +104,7 @@ Next: Item task-1: "Rotate refresh tokens" (yours until 11:10 UTC; 0 of 2 done)
   leftoff item done task-1
 $ leftoff item claim task-1
 error: cannot claim item 'task-1': claude a4326893 holds it until 14 Nov 11:10:00 UTC
-hint: claim the first free one: leftoff item claim
+hint: claim the first free item: leftoff item claim
 [4]
 $ leftoff item list
 implement: 0 of 2 done
@@ -357,7 +357,7 @@ login, version 8 to 8
 nothing changed
 $ leftoff close
 error: cannot close session login: 0 of 3 phases of 'plan-implement-review' are done
-hint: continue with phase 'plan', or close it unfinished: leftoff close --force --session login
+hint: continue with phase 'plan', or close the session unfinished: leftoff close --force --session login
 [4]
 $ leftoff close --force
 login completed, 0 of 3 phases done (0 %)

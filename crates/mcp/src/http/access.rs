@@ -7,17 +7,17 @@ use std::net::{IpAddr, SocketAddr};
 
 const SHORTEST_TOKEN: usize = 16;
 
-/// Where to listen, and for whom.
+/// Where to listen, and who may connect.
 #[derive(Debug, Clone)]
 pub struct Listening {
     pub address: SocketAddr,
     pub token: Option<Token>,
-    /// Further names of this machine that clients may use.
+    /// Other names of this machine that clients may use.
     pub hosts: Vec<String>,
 }
 
 impl Listening {
-    /// True if allowed: a server reachable from other machines needs a token.
+    /// True if the server may listen: one that other machines can reach needs a token.
     pub fn is_allowed(&self) -> bool {
         self.address.ip().is_loopback() || self.token.is_some()
     }
@@ -28,14 +28,14 @@ impl Listening {
 pub struct Token(String);
 
 impl Token {
-    /// A token long enough not to be guessed, and valid in a header.
+    /// Returns a token that is too long to be guessed and can be sent in a header.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic());
         (text.len() >= SHORTEST_TOKEN && is_plain).then(|| Self(text.to_owned()))
     }
 
-    /// Takes constant time.
+    /// Compares in constant time, so that the time reveals nothing about the token.
     fn is(&self, given: &str) -> bool {
         let (known, given) = (self.0.as_bytes(), given.as_bytes());
         let differences = known.iter().zip(given).fold(0, |sum, (one, other)| sum | (one ^ other));
@@ -53,11 +53,12 @@ pub(super) struct Door {
     token: Option<Token>,
     hosts: Vec<String>,
     port: u16,
-    /// Reachable by other machines through an address, to which no page can point a name of its own.
+    /// True if other machines can reach the server. They may use any address of it; a page of another origin can only
+    /// use a name, not an address.
     takes_any_address: bool,
 }
 
-/// Why a request is refused.
+/// The reason why a request is refused.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Closed {
     pub(super) status: StatusCode,
@@ -90,13 +91,13 @@ impl Door {
             Some(host) if !self.is_own_host(host) => {
                 return Err(Closed {
                     status: StatusCode::FORBIDDEN,
-                    message: "this Host is not served here",
+                    message: "this server does not have the name in the Host header",
                 });
             }
             Some(_) => {}
         }
         if text(ORIGIN).is_some_and(|origin| !self.is_own_origin(origin)) {
-            let message = "pages of this Origin may not use this server";
+            let message = "pages from another origin may not use this server";
             return Err(Closed { status: StatusCode::FORBIDDEN, message });
         }
         let Some(token) = &self.token else { return Ok(()) };

@@ -54,7 +54,7 @@ fn passed(answer: &engine::Answer) -> Answer {
     Answer::of_command(done, answer).with("already", view.already)
 }
 
-/// The attempt was recorded, and says what to do before the next one.
+/// The answer for a gate that did not pass, which says what to do before the next attempt.
 fn held(answer: &engine::Answer) -> Answer {
     let view = &answer.view;
     let checks = view.current().map(|phase| phase.gate.checks.as_slice()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `control`: pauses, resumes, closes a session, or goes back. Actions for people are refused.
+//! `control`: pauses, resumes, switches or closes a session, or goes back. Refuses actions that only people can take.
 
 use super::schema::{ArgumentType, optional, required};
 use super::{Call, Effect, Entry, paths};
@@ -9,7 +9,7 @@ use engine::{Intent, OnDiscrepancy, PauseRequest, Request, RevisitPreview, Revis
 use model::revision::Impact;
 
 const ACTIONS: &[&str] = &["pause", "resume", "switch", "close", "rollback", "revisit"];
-/// Actions that models try, and the command for a person instead.
+/// Actions that models try, with the command that a person can run instead.
 const OF_PERSONS: &[(&str, &str)] = &[
     ("approve", "leftoff approve CHECK"),
     ("override", "leftoff advance --override REASON"),
@@ -85,7 +85,7 @@ fn resume(call: &Call) -> Result<Answer, Mishap> {
         engine::Error::NeedsAnswer { .. } => {
             let mut mishap = Mishap::from(error);
             mishap.hint = Some(
-                "check the files, then resume again with if_changed: go_on accepts them as they are, go_back returns to the affected phase".into(),
+                "check the files, then resume again with if_changed: go_on accepts the files as they are, go_back returns to the first affected phase".into(),
             );
             mishap.with_valid(WAYS.iter().copied())
         }

@@ -90,7 +90,7 @@ fn claim(call: &Call) -> Result<ItemRequest, Mishap> {
     let minutes = call.arguments.number("minutes")?;
     if minutes.is_some_and(|minutes| minutes == 0 || minutes > MOST_MINUTES) {
         let message = format!("'minutes' must be from 1 to {MOST_MINUTES}");
-        return Err(Mishap::wrong_usage(message, "leave it out for 30 minutes"));
+        return Err(Mishap::wrong_usage(message, "omit 'minutes' for a claim of 30 minutes"));
     }
     let id = call.arguments.name("id")?;
     Ok(ItemRequest::Claim { id, seconds: minutes.map(|minutes| minutes * 60) })
@@ -105,10 +105,8 @@ fn set(call: &Call) -> Result<ItemRequest, Mishap> {
         ..ItemSetting::default()
     };
     if setting == ItemSetting::default() {
-        let hint = "give title, fields or needs";
-        return Err(
-            Mishap::wrong_usage("there is nothing to set", hint).with_valid(["title", "fields", "needs"])
-        );
+        let hint = "give at least one of title, fields, needs";
+        return Err(Mishap::wrong_usage("no change was given", hint).with_valid(["title", "fields", "needs"]));
     }
     Ok(ItemRequest::Set { id: the_item(call)?, setting })
 }

@@ -8,7 +8,7 @@ use engine::{Intent, Request};
 use model::gate::guess;
 use model::note::NoteKind;
 
-/// All except `override`, which is only for people.
+/// All kinds except `override`, which only a person can record.
 const KINDS: &[&str] = &["note", "decision", "tried", "assumption", "blocker", "question", "deferred"];
 
 pub(super) const ENTRY: Entry = Entry {

@@ -9,7 +9,7 @@ use engine::{Clearing, Engine, Intent, RequirementList, RequirementRequest, Sati
 use model::gate::guess;
 
 const ACTIONS: &[&str] = &["list", "satisfy", "clear"];
-/// Actions that an agent must not do for itself.
+/// Actions that an agent cannot take for itself.
 const OF_PERSONS: &[&str] = &["approve", "bypass", "pause", "resume"];
 const LONGEST_LINE: usize = 300;
 
@@ -62,7 +62,8 @@ fn satisfying(call: &Call, names: Vec<String>) -> Result<SatisfyRequest, Mishap>
     })
 }
 
-/// Requirements are in the branch's file: a store that cannot be opened does not prevent changing them.
+/// Opens the engine. Requirements are stored in the branch's file, so a store that cannot be opened does not prevent
+/// changing them.
 fn open(call: &Call) -> Result<Engine, Mishap> {
     match Engine::open(call.options.clone(), Intent::Command) {
         Err(engine::Error::Store(_)) => Ok(Engine::open(call.options.clone(), Intent::WithoutStore)?),

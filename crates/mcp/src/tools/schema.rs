@@ -1,4 +1,4 @@
-//! Tool schemas from their tables, which also define the arguments.
+//! The schemas of tools, made from tables that also define the arguments.
 
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
@@ -7,16 +7,16 @@ use serde_json::{Value, json};
 pub(crate) struct Parameter {
     pub(crate) name: &'static str,
     pub(crate) kind: ArgumentType,
-    /// Empty if the name says it all.
+    /// The description; empty if the name is enough.
     pub(crate) help: &'static str,
     pub(crate) required: bool,
 }
 
-/// An argument's type. Objects and lists are also accepted as JSON text, numbers as text.
+/// The type of an argument. An object or a list may also be a string of JSON, and a number may be a string.
 #[derive(Clone, Copy)]
 pub(crate) enum ArgumentType {
     Text,
-    /// The name of a layout; the help begins with all of them.
+    /// The name of a layout. The description starts with the names of all layouts.
     Layout,
     Flag,
     Number,
@@ -36,7 +36,7 @@ pub(crate) const fn required(name: &'static str, kind: ArgumentType, help: &'sta
     Parameter { name, kind, help, required: true }
 }
 
-/// Described once in the instructions, not in every tool.
+/// The parameter that all tools have. It is described once, in the instructions.
 pub(crate) const EVERYWHERE: [Parameter; 1] = [optional("session", ArgumentType::Text, "")];
 pub(crate) const KEY: Parameter = optional("key", ArgumentType::Text, "");
 
@@ -59,7 +59,7 @@ pub(crate) fn input(parameters: impl Iterator<Item = &'static Parameter>) -> Jso
     whole
 }
 
-/// Every answer states its outcome; the other fields depend on it.
+/// The schema of an answer. Every answer has an outcome, on which the other fields depend.
 pub(crate) fn output(fields: &[Field]) -> JsonObject {
     let mut properties = JsonObject::new();
     properties.insert("outcome".to_owned(), json!({ "type": "string" }));

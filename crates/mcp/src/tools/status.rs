@@ -26,7 +26,7 @@ fn run(call: &mut Call) -> Result<Answer, Mishap> {
     match call.open(Intent::Query)?.sessions().status()? {
         Current::Session(view) => {
             let mut answer = Answer::new("session", standing(&view)).with_fields(&view);
-            // Missing values are omitted: a schema would need two types for them.
+            // Missing values are omitted, because a schema would need two types for a value that may be null.
             answer.content.retain(|_, value| !value.is_null());
             Ok(answer)
         }

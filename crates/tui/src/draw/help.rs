@@ -1,4 +1,4 @@
-//! All keys, filtered by the input, each with the equivalent command line if there is one.
+//! All keys, filtered by what was typed, each with the equivalent command line if there is one.
 
 use crate::text::{Look, Row, Tone, fit};
 
@@ -8,7 +8,7 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("g G, Home End", "first and last row", ""),
     ("PgDn PgUp", "ten rows down and up", ""),
     ("1-5, Tab", "tabs: Now, Phases, Items, Log, Files", "leftoff show, item list, log, artifact list"),
-    ("h l, arrows", "switch between the sessions and the shown session", "leftoff list"),
+    ("h l, arrows", "switch between the list and the session", "leftoff list"),
     ("Enter", "open the session", "leftoff progress --session ID"),
     ("Esc", "clear the filter; follow the active session again", ""),
     ("/", "filter the list, or the rows of the tab", "leftoff list --search WORDS"),

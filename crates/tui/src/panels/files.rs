@@ -1,4 +1,4 @@
-//! The Files tab: recorded files, and later changes.
+//! The Files tab: recorded files, and files that have changed since.
 
 use super::section;
 use crate::snapshot::Shown;

@@ -3,7 +3,7 @@
 use crate::snapshot::Shown;
 use crate::text::{Row, Tone, cut, fit};
 
-/// Columns for actor and time.
+/// The width of the column with the actor and the time.
 const WHO: usize = 14;
 const WHEN: usize = 16;
 const WIDE: usize = 60;

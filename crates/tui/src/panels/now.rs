@@ -46,7 +46,7 @@ fn head(view: &View, width: usize, look: Look) -> Vec<Row> {
     let mut rows = wrapped(Tone::Heading, &outside(&view.title), width, 2);
     rows.truncate(2);
     let (word, severity) = view.status_words();
-    // Trouble must be seen without colours, too.
+    // Upper case makes problems visible without colours.
     let word = if severity == Severity::Good { word.to_owned() } else { word.to_uppercase() };
     let workflow = format!("{} {}", view.workflow.name, version(&outside(&view.workflow.version)));
     let run = if view.run.ordinal > 1 { format!(", run {}", view.run.ordinal) } else { String::new() };
@@ -81,7 +81,7 @@ fn tone(severity: Severity) -> Tone {
     }
 }
 
-/// Problems, in a sentence or two.
+/// Problems, in one or two sentences.
 fn trouble(view: &View, now: Timestamp, width: usize, look: Look) -> Vec<Row> {
     let marked = |(severity, text): (Severity, String)| {
         let mark = if severity == Severity::Bad { look.cross() } else { "!" };
@@ -193,7 +193,7 @@ fn here(shown: &Shown, now: Timestamp) -> Vec<Row> {
     section("Here now", shown.agents.iter().map(row).collect())
 }
 
-/// Warnings, and how many open notes there are beyond those among the problems.
+/// Warnings, and the number of open notes that are not listed among the problems.
 fn notes(view: &View, width: usize) -> Vec<Row> {
     let mut rows = Vec::new();
     if let Some(more @ 1..) = view.open_notes().len().checked_sub(MOST_NOTES) {

@@ -1,4 +1,4 @@
-//! The Phases tab: every phase, and every attempt at its gate.
+//! The Phases tab: all phases, and all attempts at their gates.
 
 use super::now::phase_row;
 use crate::snapshot::Shown;

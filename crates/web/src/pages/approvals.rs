@@ -47,7 +47,7 @@ fn one(view: &View, now: Timestamp, offer: Offer<'_>) -> Markup {
     }
 }
 
-/// The state of the gate, what was handed in for this phase and those before it, and the recorded files.
+/// The state of the gate, the evidence for this phase and earlier ones, and the recorded files.
 fn evidence(view: &View) -> Markup {
     let current = view.current();
     let is_before = |phase: &&PhaseView| current.is_some_and(|current| phase.number <= current.number);

@@ -1,4 +1,4 @@
-//! Charts as SVG, made by the server. Every bar shows its figure: no meaning is in a colour alone.
+//! Charts as SVG, rendered by the server. Every bar is labelled with its value: nothing is expressed by colour alone.
 
 use engine::view::View;
 use engine::words::duration;
@@ -15,7 +15,7 @@ const BAR: usize = 330;
 const MOST_ROWS: usize = 12;
 const MOST_PHASES: usize = 40;
 
-/// Time spent and failed gates, by phase.
+/// The time spent in each phase, and the failed attempts at its gate.
 pub fn where_time_goes(views: &[View]) -> Markup {
     let mut sums: BTreeMap<String, (u64, u32)> = BTreeMap::new();
     for view in views {
@@ -57,7 +57,7 @@ pub fn where_time_goes(views: &[View]) -> Markup {
     }
 }
 
-/// A session's timeline: a row per phase, pauses across all of them, attempts as marks.
+/// A session's timeline: one row for each phase, pauses across all rows, attempts as marks.
 pub fn timeline(history: &History, now: Timestamp) -> Markup {
     let end = if history.lifecycle.name() == "active" { now } else { history.updated_at };
     let span = passed(history.started_at, end).max(1);
@@ -103,12 +103,12 @@ pub fn timeline(history: &History, now: Timestamp) -> Markup {
     }
 }
 
-/// An approval that is still missing is no failure.
+/// True if the attempt failed. An attempt that only lacks an approval did not fail.
 fn has_failed(attempt: &Attempt) -> bool {
     attempt.outcome == AttemptOutcome::Failed && !attempt.report.lacks_only_approval()
 }
 
-/// The colour class and sign of an attempt.
+/// The colour class and the sign of an attempt.
 fn mark(attempt: &AttemptLine) -> (&'static str, &'static str) {
     match attempt.outcome {
         _ if attempt.overridden.is_some() => ("overridden", "!"),

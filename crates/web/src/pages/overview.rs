@@ -1,4 +1,4 @@
-//! The overview: active, waiting and stuck sessions; then all sessions, searchable.
+//! The overview: active, waiting and stuck sessions; then a list of all sessions, with a search.
 
 use super::{Offer, Place, charts, page, parts};
 use crate::load::{Overview, Query};
@@ -10,7 +10,7 @@ use model::progress::Status;
 
 const STATUSES: [&str; 5] = ["active", "paused", "failed", "completed", "abandoned"];
 
-/// Further paused ones are only in the list.
+/// The maximum number of paused sessions in detail; all others are only in the list.
 const MOST_PAUSED: usize = 4;
 
 pub fn render(overview: &Overview, offer: Offer<'_>) -> Markup {
@@ -58,7 +58,7 @@ fn group(heading: &str, id: &str, views: &[&View], now: Timestamp) -> Markup {
     }
 }
 
-/// A session in a few lines: title, progress, problems, next step.
+/// A session in a few lines: title, progress, problems and next step.
 fn card(view: &View, now: Timestamp) -> Markup {
     let (_, class) = parts::standing(view);
     html! {
@@ -148,7 +148,7 @@ fn table(overview: &Overview) -> Markup {
 }
 
 fn row(line: &ShortView, overview: &Overview) -> Markup {
-    // A session on a card says more about itself than its line in the list.
+    // A session that is also shown in detail has more data there than its line in the list.
     let mut cards = overview.open.iter().chain(&overview.finished);
     let on_a_card = cards.find(|view| view.session_id == line.session_id);
     let (status, class) = match on_a_card {

@@ -1,4 +1,4 @@
-//! Parts shared by several pages: foreign text, states, gates, hints and their buttons.
+//! Parts that several pages share: text from elsewhere, states, gates, hints and their buttons.
 
 use super::Offer;
 use engine::Next;
@@ -9,11 +9,11 @@ use maud::{Markup, html};
 use model::hint::{CommandLine, Hint, Piece};
 use model::outcome::Outcome;
 
-/// The maximum length of one text on a page.
+/// The maximum length of a text on a page.
 const LONGEST: usize = 10_000;
 const LONGEST_LINE: usize = 300;
 
-/// Text with its lines, without changes of text direction; cut if very long.
+/// Text with its line breaks, but without characters that change the direction of text; cut if it is very long.
 pub fn inert(text: &str) -> String {
     let inert = without_steering(text);
     match inert.char_indices().nth(LONGEST) {
@@ -22,7 +22,7 @@ pub fn inert(text: &str) -> String {
     }
 }
 
-/// Text as one harmless line.
+/// Text from elsewhere, on one line and without control characters.
 pub fn line(text: &str) -> String {
     one_line(text, LONGEST_LINE)
 }
@@ -47,7 +47,7 @@ pub fn badge(view: &View) -> Markup {
     html! { span class={ "badge " (class) } { (word) } }
 }
 
-/// Progress as a bar with words.
+/// The progress as a bar with a label.
 pub fn progress(view: &View) -> Markup {
     html! {
         p {
@@ -60,14 +60,14 @@ pub fn progress(view: &View) -> Markup {
     }
 }
 
-/// Items that somebody works on now.
+/// The items that somebody is working on.
 pub fn at_work(view: &View, now: Timestamp) -> Markup {
     html! {
         @for work in view.at_work(now) { p { strong { "Working: " } (line(&work)) } }
     }
 }
 
-/// Everything that needs attention, a sentence each, with its colour class.
+/// Everything that needs attention, one sentence each, with a colour class.
 pub fn trouble(view: &View, now: Timestamp) -> Vec<(&'static str, String)> {
     view.attention(now).into_iter().map(|(severity, text)| (class(severity), text)).collect()
 }
@@ -81,7 +81,7 @@ pub fn next(next: &Next) -> Markup {
     }
 }
 
-/// A command that can be copied.
+/// A command with a button to copy it.
 pub fn command(line: &CommandLine) -> Markup {
     let text = line.to_string();
     html! { span.run { code { (inert(&text)) } button type="button" data-text=(text) { "Copy" } } }
@@ -98,7 +98,7 @@ pub fn hint(hint: &Hint) -> Markup {
     }
 }
 
-/// A run's phases, side by side.
+/// The phases of a run, side by side.
 pub fn track(view: &View) -> Markup {
     html! {
         ol.track aria-label="Phases" {
@@ -138,7 +138,7 @@ fn phase_standing(phase: &PhaseView, view: &View) -> (&'static str, String) {
     }
 }
 
-/// A gate with its checks: what was found, what is needed, how to fix it.
+/// A gate with its checks: what was found, what is needed, and how to fix what failed.
 pub fn gate(phase: &PhaseView) -> Markup {
     html! {
         table.wide {
@@ -172,7 +172,7 @@ fn check_row(check: &CheckView) -> Markup {
     }
 }
 
-/// The button that approves a check if actions are allowed, and always the command.
+/// The command that approves a check and, if the page may change sessions, a button for it.
 pub fn approve(view: &View, check: &CheckView, offer: Offer<'_>) -> Markup {
     let line_ = view.command(vec!["approve".to_owned(), check.id.clone()]);
     html! {
@@ -191,7 +191,7 @@ pub fn approve(view: &View, check: &CheckView, offer: Offer<'_>) -> Markup {
     }
 }
 
-/// A button on the session's own page, with the equivalent command.
+/// A button on the session's page, with the equivalent command.
 pub fn action(view: &View, name: &str, label: &str, offer: Offer<'_>) -> Markup {
     html! {
         @if let Some(csrf) = offer.csrf {

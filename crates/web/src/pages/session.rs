@@ -1,4 +1,4 @@
-//! One session: status, gate, timeline, items, notes, files, log and brief. Also as a file of its own.
+//! One session: status, gate, timeline, items, notes, files, log and brief. Also as a single file.
 
 use super::{Offer, Place, charts, file, page, parts};
 use crate::load::{SessionPage, waiting_checks};
@@ -19,7 +19,7 @@ pub fn render(session: &SessionPage, offer: Offer<'_>) -> Markup {
     page(Place::Session(&view.session_id), &session.project, &view.title, offer, &body)
 }
 
-/// Everything about a session in one file.
+/// Everything about a session, as a single file.
 pub fn as_file(session: &SessionPage) -> Markup {
     let offer = Offer { csrf: None };
     let body = html! {
@@ -198,7 +198,7 @@ fn files(session: &SessionPage) -> Markup {
     }
 }
 
-/// Changes in files, each behind its name.
+/// Changes in files, each under the name of its file.
 fn differences(session: &SessionPage) -> Markup {
     html! {
         @for (difference, place) in session.differences.iter().zip(1..) {

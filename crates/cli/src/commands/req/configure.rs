@@ -13,25 +13,25 @@ use std::process::ExitCode;
 pub struct Config {
     #[arg(value_name = "NAME")]
     name: String,
-    /// Switch it on
+    /// Switch the requirement on
     #[arg(long, conflicts_with = "disable")]
     enable: bool,
-    /// Switch it off
+    /// Switch the requirement off
     #[arg(long)]
     disable: bool,
-    /// Its scope: for whom it is satisfied
+    /// The scope: for whom the requirement is satisfied
     #[arg(long, value_parser = ["session", "branch", "single_use", "permanent"])]
     scope: Option<String>,
     /// The message to the agent
     #[arg(long, value_name = "TEXT")]
     message: Option<String>,
-    /// Any other key, with a JSON or text value; may be repeated
+    /// Any other key, with a JSON value or a string; may be repeated
     #[arg(long, value_name = "K=V", value_parser = crate::arguments::pair)]
     set: Vec<(String, String)>,
-    /// Change .claude/requirements.yaml, which the whole team shares
+    /// Change .claude/requirements.yaml, which is shared by the whole team
     #[arg(long, conflicts_with = "local")]
     shared: bool,
-    /// Change .claude/requirements.local.yaml, which only you have [default]
+    /// Change .claude/requirements.local.yaml, which is yours alone [default]
     #[arg(long)]
     local: bool,
 }
@@ -88,7 +88,7 @@ impl InitRequirements {
         let Some(text) = engine::requirements_preset(name) else {
             return Err(Failure::wrong_usage(
                 format!("there is no preset '{name}'"),
-                "see: leftoff req init --help",
+                "see the presets: leftoff req init --help",
             ));
         };
         if self.preview {
@@ -107,7 +107,7 @@ impl InitRequirements {
     }
 }
 
-/// All of the project's requirements, or the named one.
+/// Switches all of the project's requirements, or the named one.
 pub fn switch(engine: &Engine, name: Option<&str>, on: bool, speaker: Speaker<'_>) -> Outcome {
     let requirements = engine.requirements();
     let values = [("enabled".to_owned(), json!(on))];
@@ -122,7 +122,7 @@ pub fn switch(engine: &Engine, name: Option<&str>, on: bool, speaker: Speaker<'_
     wrote(&path, |path| original::switched(name, on, path), speaker)
 }
 
-/// `in_original_words` has the path in it.
+/// Says that a file was written. `in_original_words` gets the path of the file.
 fn wrote(path: &Path, in_original_words: impl Fn(&str) -> String, speaker: Speaker<'_>) -> Outcome {
     let globals = speaker.globals;
     let out = globals.out();

@@ -1,4 +1,4 @@
-//! Output in the original program's words, for scripts that parse it. Decisions are made elsewhere.
+//! Output in the original program's words, for scripts that parse it. Makes no decisions.
 
 use engine::words::one_line;
 use engine::{RequirementList, RequirementView, SessionRecord, TrackedBranch};
@@ -6,16 +6,16 @@ use std::fmt::Write;
 
 const LONGEST: usize = 200;
 
-/// The extent of a status.
+/// How much of the status to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
     Summary,
-    /// Only missing requirements.
+    /// Only the requirements that are not satisfied.
     Focused,
     Whole,
 }
 
-/// `at_branch` is true for every agent session of the branch.
+/// `at_branch` is true if satisfied for every agent session of the branch.
 pub fn satisfied(names: &[String], at_branch: bool, list: &RequirementList) -> String {
     let branch = branch(list);
     let find = |name: &String| list.requirements.iter().find(|one| one.name == *name);
@@ -38,7 +38,7 @@ pub fn satisfied(names: &[String], at_branch: bool, list: &RequirementList) -> S
     }
 }
 
-/// All requirements if none is named.
+/// Without names, all requirements were cleared.
 pub fn cleared(names: &[String], list: &RequirementList) -> String {
     let branch = branch(list);
     if names.is_empty() {
@@ -127,7 +127,7 @@ pub fn pruned(count: usize) -> String {
     format!("🧹 Cleaning up stale state files...\n✅ Removed {count} state file(s) for deleted branches\n")
 }
 
-/// Live sessions first, the only ones that the original keeps; then the other recorded ones.
+/// Live sessions first, because the original program lists only those; then other recorded ones.
 pub fn sessions(sessions: &[SessionRecord], on_record: &str) -> String {
     let alive = sessions.iter().filter(|one| one.alive).count();
     match alive {

@@ -344,7 +344,7 @@ fn b1_a_hand_edit_does_not_overrule_a_gate_that_failed_here() {
     for line in [vec!["advance", "--phase", "synthesis"], vec!["advance"]] {
         let refused = sandbox.run(line).code(4).stderr;
         assert!(
-            refused.contains("phase 'context' comes first, and nothing here shows that it is done"),
+            refused.contains("phase 'context' comes first, and it is not proven to be done"),
             "{refused}"
         );
         assert!(refused.contains("leftoff advance --phase context"), "{refused}");
