@@ -10,8 +10,8 @@ let program;
 try {
   program = require.resolve(`${platform}/bin/leftoff`);
 } catch {
-  console.error(`error: there is no leftoff for ${process.platform} on ${process.arch} (${platform} is not installed)`);
-  console.error("hint: build it from source, or install again without --omit=optional");
+  console.error(`error: the package ${platform} with the program for this platform is not installed`);
+  console.error("hint: install leftoff again without --omit=optional; if no such package exists, build the program from source");
   process.exit(1);
 }
 

@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(grouped.len(), all.len());
     }
 
-    /// A wrapped line would be cut: the groups show one line per command, in a terminal of 80 columns.
+    /// The groups show one line per command in a terminal of 80 columns, so a longer description would be cut.
     #[test]
     fn every_command_is_described_on_one_line() {
         for command in commands::parser(None).get_subcommands() {

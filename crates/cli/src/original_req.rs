@@ -16,7 +16,7 @@ pub fn is_called_as_req(arguments: &[OsString]) -> bool {
     program.is_some_and(|name| name == "req")
 }
 
-/// The arguments as our parser expects them.
+/// The arguments as leftoff's parser expects them.
 pub fn translated(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let as_req = is_called_as_req(&arguments);
     if as_req {

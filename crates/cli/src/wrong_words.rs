@@ -235,7 +235,7 @@ mod tests {
     use super::*;
     use crate::commands;
 
-    /// Every command that is named exists, the wrong words are wrong, and the right ones parse.
+    /// Every named command exists, the wrong words are indeed wrong, and the right ones can be parsed.
     #[test]
     fn mistakes_are_mistakes_and_what_is_meant_can_be_typed() {
         for (of, wrong, _, command) in OPTIONS.iter().chain(&VALUES).chain(&SUBCOMMANDS) {

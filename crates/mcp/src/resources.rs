@@ -70,12 +70,7 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
     vec![
         template("leftoff://session/{id}", "session", "A session with every attempt and note", JSON),
         template("leftoff://session/{id}/brief", "session-brief", "The hand-over of a session", MARKDOWN),
-        template(
-            "leftoff://session/{id}/log",
-            "session-log",
-            "What happened in a session, its newest 1000 events",
-            JSON,
-        ),
+        template("leftoff://session/{id}/log", "session-log", "The newest 1000 events of a session", JSON),
         template("leftoff://workflow/{name}", "workflow", "A workflow's definition", TOML),
     ]
 }

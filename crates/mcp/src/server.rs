@@ -30,12 +30,12 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    /// For a client that started this process.
+    /// The state for a client that started this process.
     pub(crate) fn new(options: Options) -> Self {
         Self { options: Arc::new(Options { person_present: false, from_afar: false, ..options }) }
     }
 
-    /// For clients that connect over HTTP.
+    /// The state for clients that connect over HTTP.
     pub(crate) fn from_afar(options: Options) -> Self {
         Self { options: Arc::new(Options { person_present: false, from_afar: true, ..options }) }
     }

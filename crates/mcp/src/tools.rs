@@ -92,7 +92,7 @@ fn paths(engine: &Engine, names: &[String]) -> Vec<PathBuf> {
 
 /// Adds the most recently changed sessions to an error about an unknown session.
 fn with_sessions(mut mishap: Mishap, options: &Options) -> Mishap {
-    const MOST_TOLD: usize = 10;
+    const MOST_LISTED: usize = 10;
     if mishap.kind != "unknown_session" {
         return mishap;
     }
@@ -101,7 +101,7 @@ fn with_sessions(mut mishap: Mishap, options: &Options) -> Mishap {
         .and_then(|engine| engine.sessions().list(&ListRequest::default()));
     let ids =
         listed.map(|listing| listing.sessions).unwrap_or_default().into_iter().map(|line| line.session_id);
-    let others: Vec<String> = ids.filter(|id| !mishap.valid.contains(id)).take(MOST_TOLD).collect();
+    let others: Vec<String> = ids.filter(|id| !mishap.valid.contains(id)).take(MOST_LISTED).collect();
     mishap.valid.extend(others);
     mishap
 }

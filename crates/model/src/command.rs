@@ -67,7 +67,7 @@ pub enum Command {
     },
     /// Continue at the named phase, in a session whose files do not say which phase is current. The phases before it
     /// become claimed.
-    GoOnAt {
+    ContinueAt {
         phase: String,
     },
     Approve {
@@ -159,7 +159,7 @@ pub fn decide(session: &Session, command: Command) -> Result<Vec<Event>, Refusal
         Command::SkipPhase { reason, skips } => phases::skip(session, reason, &skips),
         Command::RollBack { phase, reason } => phases::roll_back(session, &phase, reason),
         Command::Revise { revision } => phases::revise(session, revision),
-        Command::GoOnAt { phase } => phases::go_on_at(session, &phase),
+        Command::ContinueAt { phase } => phases::continue_at(session, &phase),
         Command::Approve { approval } => approve(session, approval),
         Command::SetFields { phase, fields } => set_fields(session, phase.as_deref(), fields),
         Command::RecordArtifacts { artifacts } => Ok(record(session, artifacts)),

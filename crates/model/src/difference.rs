@@ -233,7 +233,7 @@ mod tests {
         assert!(matches!(&waiting.lifecycle, Lifecycle::Paused { reason, .. } if reason == REASON_TAKEN));
         let ended = session(vec![Event::SessionCompleted { forced: true }, taken()]);
         assert_eq!((ended.lifecycle.name(), ended.worktree.as_str()), ("completed", "/elsewhere"));
-        // A session taken twice has been paused since the first time.
+        // A session that arrives twice has been paused since its first arrival.
         let again = session(vec![taken(), taken()]);
         assert_eq!(again.lifecycle, waiting.lifecycle);
     }

@@ -93,7 +93,7 @@ pub enum Event {
         /// The folder of the session's files, if its layout has files.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         path: Option<String>,
-        /// The machine of the worktree. Absent: the store's own machine.
+        /// The machine of the worktree; missing for the store's own machine.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         machine: Option<String>,
         /// The checked-out branch and its commit, where git is used.
@@ -227,7 +227,7 @@ pub enum Event {
         worktree: String,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         parallel: bool,
-        /// The machine of the worktree. Absent: the store's own machine.
+        /// The machine of the worktree; missing for the store's own machine.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         machine: Option<String>,
     },
@@ -253,7 +253,7 @@ pub enum Event {
         worktree: String,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         parallel: bool,
-        /// The machine of the worktree. Absent: the store's own machine.
+        /// The machine of the worktree; missing for the store's own machine.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         machine: Option<String>,
     },
@@ -313,7 +313,7 @@ pub enum Event {
     /// Written by older programs only; an arriving session no longer gets an event.
     SessionTaken {
         worktree: String,
-        /// The machine of the worktree. Absent: the store's own machine.
+        /// The machine of the worktree; missing for the store's own machine.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         machine: Option<String>,
     },

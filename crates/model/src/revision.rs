@@ -51,7 +51,7 @@ pub struct Revision {
     /// The archived files with their new names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub archived: Vec<Archived>,
-    /// The disk operation of the revision, so that recovery after a crash can finish or revert it.
+    /// The disk operation of the revision. Recovery after a crash finishes or reverts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<String>,
 }

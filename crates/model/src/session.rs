@@ -80,7 +80,7 @@ pub struct Session {
     /// The newest version of every file, by path.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub artifacts: BTreeMap<String, Artifact>,
-    /// The last version of each archived file, from which a new file of that name continues.
+    /// The last version of each archived file. A new file of that name gets the next version.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub archived_versions: BTreeMap<String, u32>,
     /// The revisions, newest last; a snapshot has only the last ones.

@@ -148,7 +148,7 @@ mod tests {
         Actor::person(name, "desk")
     }
 
-    /// A log of commands: actor, second, events.
+    /// A log of commands, each with its actor, second and events.
     fn log(commands: Vec<(&str, i64, Vec<Event>)>) -> Vec<Recorded> {
         let events = commands.into_iter().flat_map(|(who, second, events)| {
             events.into_iter().map(move |event| (actor(who), second, event))
@@ -229,7 +229,7 @@ mod tests {
         redo(&Session::fold(log).expect("a session"), log, &actor(who))
     }
 
-    /// The log with what undoing or redoing adds to it.
+    /// The log with the events that undoing or redoing adds.
     fn with(log: &[Recorded], added: Result<Vec<Event>, Refusal>) -> Vec<Recorded> {
         let mut added = added.expect("not refused");
         after(log, added.pop().expect("one event"))
@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(notes(&forward), [1]);
         let further = with(&forward, redone(&forward, "anna"));
         assert_eq!(notes(&further), [1, 2, 3]);
-        // Back and forth in the middle of it.
+        // Undoes and redoes in the middle of the log.
         let back = with(&further, undone(&further, "anna", None));
         assert_eq!(notes(&back), [1]);
         let again = with(&back, redone(&back, "anna"));
@@ -273,7 +273,7 @@ mod tests {
         assert!(matches!(redone(&changed, "anna"), Err(Refusal::NothingToRedo { .. })));
         let back = with(&changed, undone(&changed, "anna", None));
         assert!(notes(&back).is_empty());
-        // Note 1 was undone before note 2 was written: the next step back is the start.
+        // Note 1 was undone before note 2 was written, so the next step back reaches the start.
         assert!(matches!(undone(&back, "anna", None), Err(Refusal::UndoesTheStart { .. })));
         assert_eq!(notes(&with(&back, redone(&back, "anna"))), [2]);
     }

@@ -123,7 +123,7 @@ impl SqliteStore {
         })
     }
 
-    /// Records how far the database has come.
+    /// Records the newest change in the database.
     fn record(&self, newest: u64) {
         if let Some(turn) = &self.turn {
             turn.record(newest);

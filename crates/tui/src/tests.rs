@@ -237,7 +237,7 @@ fn ten_thousand_items_scroll_to_the_last() {
     let mut state = project.state((80, 24));
     press(&mut state, '3');
     project.load(&mut state);
-    // More than a store could write one by one in minutes.
+    // More items than a store could write one by one within minutes.
     let listing = state.snapshot.shown.as_mut().unwrap().items.as_mut().unwrap();
     let one = listing.items[0].clone();
     listing.items = (1..=10_000)
@@ -278,7 +278,7 @@ fn what_is_pasted_is_text_and_presses_no_key() {
     let project = Project::new();
     project.start("login", "Stay logged in");
     let mut state = project.state((80, 24));
-    // As keys this would ask to approve, and say yes.
+    // If these letters acted as keys, they would ask for an approval and confirm it.
     assert_eq!(update(&mut state, Event::Pasted("ay\nq".to_owned())), None);
     assert_eq!(state.mode, Mode::Browse);
     state.mode = Mode::Approve { check: "agreed".to_owned() };

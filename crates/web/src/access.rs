@@ -48,12 +48,12 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    pub fn draw() -> std::io::Result<Self> {
-        Ok(Self { token: drawn()?, cookie: drawn()?, csrf: drawn()? })
+    pub fn generate() -> std::io::Result<Self> {
+        Ok(Self { token: random_secret()?, cookie: random_secret()?, csrf: random_secret()? })
     }
 }
 
-fn drawn() -> std::io::Result<String> {
+fn random_secret() -> std::io::Result<String> {
     let mut bytes = [0u8; 24];
     getrandom::fill(&mut bytes).map_err(|error| std::io::Error::other(error.to_string()))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn secrets_are_long_and_never_the_same() {
-        let (one, other) = (Secrets::draw().expect("secrets"), Secrets::draw().expect("secrets"));
+        let (one, other) = (Secrets::generate().expect("secrets"), Secrets::generate().expect("secrets"));
         assert_eq!(one.token.len(), 48);
         let all = [&one.token, &one.cookie, &one.csrf, &other.token, &other.cookie, &other.csrf];
         let different: std::collections::BTreeSet<_> = all.into_iter().collect();

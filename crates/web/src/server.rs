@@ -48,7 +48,7 @@ pub async fn serve(
 ) -> std::io::Result<()> {
     let listener = TcpListener::bind(serving.address).await?;
     let address = listener.local_addr()?;
-    let secrets = Secrets::draw()?;
+    let secrets = Secrets::generate()?;
     let token = secrets.token.clone();
     let door = Door::new(address, &serving.hosts, secrets, serving.allow_actions);
     announce(address, &token);
@@ -180,7 +180,7 @@ async fn post(request: Request<Incoming>, desk: Arc<Desk>) -> Answer {
         tokio::task::spawn_blocking(move || act::run(&desk.options, &session, &action).map(|()| session))
             .await;
     match done {
-        Ok(Ok(session)) => sent_on(&format!("/session/{}", crate::form::encoded(&session))),
+        Ok(Ok(session)) => redirect(&format!("/session/{}", crate::form::encoded(&session))),
         Ok(Err(error)) => failed(&error),
         Err(_) => refused(StatusCode::INTERNAL_SERVER_ERROR, "Failed", "the action failed", None),
     }
@@ -220,14 +220,14 @@ fn refused(status: StatusCode, title: &str, message: &str, hint: Option<&str>) -
 /// Redirects to the same page without the token. A path with two leading slashes would lead to another server, so only
 /// one is kept.
 fn with_cookie(door: &Door, path: &str) -> Answer {
-    let mut answer = sent_on(&format!("/{}", path.trim_start_matches('/')));
+    let mut answer = redirect(&format!("/{}", path.trim_start_matches('/')));
     if let Ok(cookie) = HeaderValue::from_str(&door.set_cookie()) {
         answer.headers_mut().insert(SET_COOKIE, cookie);
     }
     answer
 }
 
-fn sent_on(path: &str) -> Answer {
+fn redirect(path: &str) -> Answer {
     let mut answer = text("text/plain; charset=utf-8", "");
     *answer.status_mut() = StatusCode::SEE_OTHER;
     if let Ok(path) = HeaderValue::from_str(path) {

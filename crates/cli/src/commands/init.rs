@@ -168,7 +168,7 @@ impl Init {
         self.refuse_without_home(&places)?;
         let needed_by = if self.user { Vec::new() } else { others_with_store_in_state_folder(globals) };
         if !needed_by.is_empty() {
-            // The entry in the user's own settings serves every project.
+            // These projects need the entry in the user's own settings, so it stays.
             places.stores.clear();
         }
         let mut touched = install::run(&agents, &places, Task::TakeOut, self.dry_run)?;

@@ -359,7 +359,7 @@ impl Engine {
         let answer = self.in_turn(&fingerprint, |engine| {
             let subject = engine.take_up(id)?;
             let events = match at {
-                Some(phase) => decide(&subject.session, Command::GoOnAt { phase: phase.to_owned() })?,
+                Some(phase) => decide(&subject.session, Command::ContinueAt { phase: phase.to_owned() })?,
                 None => Vec::new(),
             };
             Ok(Plan::of(subject.change_and_found(events)))

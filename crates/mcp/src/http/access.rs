@@ -117,7 +117,7 @@ impl Door {
         self.is_known(authority.host())
     }
 
-    /// True for a page from this server's own address. It serves none, so this is usually false.
+    /// True for a page from this server's own address. This server has no pages, so this is usually false.
     fn is_own_origin(&self, origin: &str) -> bool {
         let Ok(uri) = origin.parse::<Uri>() else { return false };
         let port = uri.port_u16().unwrap_or(if uri.scheme_str() == Some("https") { 443 } else { 80 });

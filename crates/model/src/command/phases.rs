@@ -244,7 +244,7 @@ pub(super) fn revise(session: &Session, revision: Revision) -> Result<Vec<Event>
 }
 
 /// Continues at the named phase, because a person said so. The open phases before it become claimed.
-pub(super) fn go_on_at(session: &Session, asked: &str) -> Result<Vec<Event>, Refusal> {
+pub(super) fn continue_at(session: &Session, asked: &str) -> Result<Vec<Event>, Refusal> {
     let run = run_of(session, "go on")?;
     let phase = resolve_phase(run, asked)?.id();
     let before = run.phases.iter().take_while(|earlier| earlier.id() != phase);

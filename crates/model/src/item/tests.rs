@@ -43,7 +43,7 @@ fn stub(id: &str) -> PhaseStub {
     PhaseStub { id: name(id), title: id.to_owned(), terminal: false }
 }
 
-/// A session of two phases with its log, so that every test can replay it.
+/// A session of two phases, with its log so that every test can replay it.
 struct Work {
     log: Vec<Recorded>,
     session: Session,
@@ -83,7 +83,7 @@ impl Work {
         Self { log, session, book: ItemBook::default(), now: at(0), gone: Vec::new(), seen: Vec::new() }
     }
 
-    /// A session with these items in the current phase, all ready.
+    /// Creates a session with these items in the current phase, all of them ready.
     fn with(ids: &[&str]) -> Self {
         let mut work = Self::new();
         for id in ids {
@@ -245,7 +245,7 @@ fn a_dropped_item_is_none_any_more_and_nothing_waits_for_it() {
     assert_eq!((work.item("a").parts, work.item("a").open_parts), (1, 1));
     assert!(work.item("b").waits_for.is_empty() && work.item("b").depends_on.is_empty());
     assert_eq!(work.counts(), (0, 3));
-    // A dropped id can be used again.
+    // The id of a dropped item can be used again.
     work.did(&anna(), add_part("a.2", "a", &[]));
     assert_eq!((work.item("a").parts, work.counts()), (2, (0, 4)));
 }
@@ -480,7 +480,7 @@ fn f6_a_lease_lasts_no_longer_than_its_length_when_the_clock_is_set_back() {
     work.later(72_000);
     work.did(&one, claim("a"));
     work.did(&one, claim("b"));
-    // Clocks that are corrected, or those of two machines, differ by a little.
+    // The clocks of two machines, or one clock that is corrected, differ by a little.
     work.later(-60);
     assert!(matches!(work.refused(&other, claim("a")), ItemRefusal::Held { .. }));
     work.later(-71_000);

@@ -127,7 +127,7 @@ impl ItemRefusal {
                 format!("add it to the current phase: --phase {current}").into()
             }
             Self::OtherPhase { .. } => "omit --phase".into(),
-            // Without a phase to name, the phase is not about items, or an item can be added to another phase.
+            // Names the phase, because without `--phase` the item might be added to another phase.
             Self::NothingReady { total: 0, phase, .. } => Hint::new("do what the phase needs: ")
                 .run_here(words!["next"])
                 .then("; or add items to it: ")

@@ -56,7 +56,7 @@ fn advance(session: Session) -> Session {
     after(session, command)
 }
 
-/// Two phases are done, the third is in progress.
+/// A session whose first two phases are done and whose third is in progress.
 fn in_the_third() -> Session {
     let workflow = WorkflowRef {
         name: name("ship"),
@@ -151,7 +151,7 @@ fn a_major_change_begins_every_later_phase_again() {
     assert_eq!(statuses(&session), ["in_progress", "not_started", "not_started", "not_started"]);
 }
 
-/// Work that a first revision interrupted is there still, so a major one afterwards restarts it.
+/// Work that a first revision interrupted is not lost, so a major one afterwards restarts its phase.
 #[test]
 fn e4_a_major_change_after_another_revision_begins_the_interrupted_phase_again() {
     let session = advance(in_the_third());

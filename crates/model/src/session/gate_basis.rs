@@ -102,7 +102,7 @@ mod tests {
     use crate::event::{Event, Recorded};
     use serde_json::json;
 
-    /// Old events name hashes of this text: it never changes.
+    /// Old events contain hashes of this text, so it must never change.
     #[test]
     fn the_text_stays_as_it_is() {
         let event = |version: u64, body: Value| Recorded {

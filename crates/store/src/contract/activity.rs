@@ -1,4 +1,4 @@
-//! Activity: counted, bounded, outside the log.
+//! Contract: activity, which is counted, limited and outside the log.
 
 use super::Factory;
 use super::rows::{PATIENCE, agent, everything, id, line, moment, with};

@@ -233,7 +233,7 @@ pub(super) fn a_turn_is_taken_and_given_back(make: &mut Factory<'_>) {
     store.take_turn(PATIENCE).unwrap();
     store.see_agent(&agent("a1"), PATIENCE).unwrap();
     store.append(&batch([begin(paused("first"))])).unwrap();
-    // The append ended the turn; a turn can be taken, given back, and taken again.
+    // The append ended the turn. A turn can be taken, given back, and taken again.
     store.take_turn(PATIENCE).unwrap();
     store.give_turn_back();
     store.give_turn_back();

@@ -53,14 +53,14 @@ pub(super) fn what_is_rewritten_loses_its_salt_and_keeps_its_link(make: &mut Fac
     assert_eq!(checked(&*store, "first", &BTreeMap::new()), [Broken::Changed { version: 2 }]);
 }
 
-/// A history from another replica keeps its chain here.
+/// A history from another replica keeps its chain in this store.
 pub(super) fn a_history_from_elsewhere_keeps_its_links(make: &mut Factory<'_>) {
     let (mut here, mut there) = (make(), make());
     with(&mut *there, [line("first")]);
     there.append(&batch([go_on(line("first"), 2)])).unwrap();
     let theirs = there.chain(&id("first")).unwrap();
     let given = |(version, seal): (&u64, &crate::chain::Seal)| match seal.salt {
-        // As if the second event had been purged there.
+        // The second event is sent as if its content had been purged.
         Some(salt) if *version != 2 => (*version, Given::Salt(salt)),
         Some(_) | None => (*version, Given::Hash(seal.hash)),
     };

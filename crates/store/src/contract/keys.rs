@@ -1,4 +1,4 @@
-//! Contract: keys that make a command count once.
+//! Contract: keys, with which a repeated command takes effect only once.
 
 use super::Factory;
 use super::rows::{batch, everything, go_on, key, line, moment};
@@ -44,7 +44,7 @@ pub(super) fn an_old_key_is_replaced(make: &mut Factory<'_>) {
     assert!(matches!(store.append(&keyed(almost, 1)), Err(Error::KeyTaken)));
     store.append(&keyed(key("k1", moment(SEVEN_DAYS)), 1)).unwrap();
     assert_eq!(store.recall("k1", moment(0)).unwrap(), Some(key("k1", moment(SEVEN_DAYS))));
-    // Removing expired keys does not touch those that still count.
+    // Removing expired keys does not remove those that are still valid.
     store.append(&keyed(key("k2", moment(SEVEN_DAYS + 1)), 2)).unwrap();
     assert_eq!(store.recall("k1", moment(0)).unwrap(), Some(key("k1", moment(SEVEN_DAYS))));
 }

@@ -1,4 +1,4 @@
-//! Contract: rewriting, the only way to change stored events, and the mark it leaves.
+//! Contract: rewriting, which is the only way to change stored events, and the event that records it.
 
 use super::Factory;
 use super::rows::{PATIENCE, batch, begin, event, everything, go_on, id, item, key, line, moment, with};

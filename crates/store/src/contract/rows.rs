@@ -16,7 +16,7 @@ pub fn id(text: &str) -> SessionId {
     SessionId::parse(text).expect("an id of a test is valid")
 }
 
-/// This many seconds, with microseconds, after an arbitrary moment.
+/// A time this many seconds, and some microseconds, after an arbitrary moment.
 pub fn moment(seconds: i64) -> Timestamp {
     let start = Timestamp::from_microsecond(1_767_225_600_123_456).expect("this is in 2026");
     start + SignedDuration::from_secs(seconds)
@@ -59,17 +59,17 @@ pub fn event(version: u64, kind: &str, body: &str) -> EventRow {
     }
 }
 
-/// The snapshot of a session at this version.
+/// A snapshot of this version.
 pub fn snapshot_at(version: u64) -> Option<Snapshot> {
     Some(Snapshot { fold_version: 1, version, body: format!(r#"{{"at":{version}}}"#) })
 }
 
-/// Appends as many events as the row's version says.
+/// The start of a session, with as many events as the row's version says.
 pub fn begin(row: SessionRow) -> StreamAppend {
     go_on(SessionRow { version: 0, ..row }, 1)
 }
 
-/// The next events of a session at the row's version.
+/// The next events of a session, up to the row's version.
 pub fn go_on(row: SessionRow, events: u64) -> StreamAppend {
     let version = row.version + events;
     let body = |number| format!(r#"{{"type":"phase_started","number":{number},"of":"{}"}}"#, row.id);

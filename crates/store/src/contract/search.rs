@@ -44,7 +44,7 @@ pub(super) fn words_are_found_in_notes_alone(make: &mut Factory<'_>) {
     assert_eq!(found(&*store, "Tokens"), ["s1"]);
     assert_eq!(found(&*store, "\"tokens\""), ["s1"]);
     assert_eq!(found(&*store, "for"), ["s1"]);
-    // The event's name and its other fields are not part of the note.
+    // The name of the event and its other fields are not searched.
     for word in ["note_added", "decision", "type", "\\n"] {
         assert_eq!(found(&*store, word), [""; 0], "{word}");
     }

@@ -117,7 +117,7 @@ pub(super) fn a_new_row_inherits_the_journal_of_its_file_and_was_not_put_itself(
     let inherited = WriteJournal { put_this: false, loses, ..journal.clone() };
     let known = ViewRow { journal: inherited, ..new.clone() };
     assert_eq!(store.views(&id("first")).unwrap(), std::slice::from_ref(&known));
-    // A late note of the old row, or its confirmation, is of the file, and not of the new row.
+    // A journal that arrives late, with the old row or its confirmation, describes the file and not the new row.
     let late = WriteJournal { put_expected: None, ..journal };
     let noted = WriteJournal { put_expected: None, ..known.journal.clone() };
     store.confirm_views(&[ViewRow { journal: late, ..old }], PATIENCE).unwrap();

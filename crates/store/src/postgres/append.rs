@@ -68,7 +68,7 @@ impl PostgresStore {
         if lock != Lock::Held && sent.as_ref().is_err_and(Stop::is_overtaken) {
             // The transaction ended with the commit, and so did the turn.
             self.turn = None;
-            let _ = self.local.take_back(&intents);
+            let _ = self.local.discard(&intents);
             return Err(self.was_overtaken());
         }
         let mark = plan.mark(batch);
@@ -81,7 +81,7 @@ impl PostgresStore {
             }
             Err(error) => {
                 if !matches!(error, Error::Unknown { .. }) {
-                    let _ = self.local.take_back(&intents);
+                    let _ = self.local.discard(&intents);
                 }
                 Err(error)
             }

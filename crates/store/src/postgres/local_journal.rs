@@ -151,7 +151,7 @@ impl Local {
     }
 
     /// Removes these rows, because the server does not have the change.
-    pub(super) fn take_back(&self, intents: &[Intent<'_>]) -> Result<()> {
+    pub(super) fn discard(&self, intents: &[Intent<'_>]) -> Result<()> {
         self.remove(intents, "event=?4 AND link=?5")
     }
 

@@ -40,7 +40,7 @@ pub(super) fn create_in_turn(path: &Path, place: Place) -> Result<()> {
     build(&draft, place).map_err(|error| failure(path, &format!("creating {}", path.display()), &error))?;
     sync(&draft).map_err(io(path, "making"))?;
     for suffix in ["-wal", "-journal"] {
-        set_aside(&beside(path, suffix)).map_err(io(path, "making"))?;
+        rename_leftover(&beside(path, suffix)).map_err(io(path, "making"))?;
     }
     std::fs::rename(&draft, path).map_err(io(path, "making"))?;
     let folder = folder_of(path);
@@ -76,7 +76,7 @@ fn build(draft: &Path, place: Place) -> rusqlite::Result<()> {
 
 /// Renames the log of a deleted database, which SQLite would otherwise replay into the new one. The log is not deleted,
 /// because it may contain somebody's work.
-pub(super) fn set_aside(leftover: &Path) -> std::io::Result<()> {
+pub(super) fn rename_leftover(leftover: &Path) -> std::io::Result<()> {
     if !leftover.exists() {
         return Ok(());
     }

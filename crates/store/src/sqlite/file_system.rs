@@ -127,7 +127,7 @@ mod tests {
     fn small_blocks_are_told_apart() {
         assert_eq!(from_linux_magic(0xef53, 1024), Place::SmallBlocks);
         assert_eq!(from_linux_magic(0x5846_5342, 512), Place::SmallBlocks);
-        // ZFS says 512 and allocates otherwise.
+        // ZFS reports a block size of 512, but allocates larger blocks.
         assert_eq!(from_linux_magic(0x2fc1_2fc1, 512), Place::Local);
     }
 

@@ -1,6 +1,6 @@
 //! Restores a backup. Never discards the previous database, which stays beside the restored one under another name.
 
-use super::create::{remove_if_there, set_aside};
+use super::create::{remove_if_there, rename_leftover};
 use super::failure::failure;
 use super::open::{Found, beside, connect_to_write, io, look, store};
 use super::turn::Turn;
@@ -91,7 +91,7 @@ fn healthy(connection: Connection, path: &Path) -> Result<Connection> {
 /// Puts the backup in the place of a lost database, whose log must not be replayed into it.
 fn put(source: &Connection, path: &Path) -> Result<()> {
     for suffix in ["-wal", "-journal"] {
-        set_aside(&beside(path, suffix)).map_err(io(path, "renaming the log of"))?;
+        rename_leftover(&beside(path, suffix)).map_err(io(path, "renaming the log of"))?;
     }
     remove_if_there(&beside(path, "-shm")).map_err(io(path, "making"))?;
     upkeep::copy_database(source, path, path)

@@ -379,7 +379,7 @@ fn a_damaged_page_is_a_finding_or_an_error_and_no_panic() {
     let _ = store.list(&Filter::default());
 }
 
-/// The pages that one more event writes to the log: the cost of a command.
+/// Counts the pages that another event writes to the log, which determine the cost of a command.
 #[test]
 fn a_note_writes_at_most_five_pages() {
     const FRAME_BYTES: u64 = 24 + 4096;
@@ -391,18 +391,18 @@ fn a_note_writes_at_most_five_pages() {
     for version in 1..100 {
         let mut stream = go_on(SessionRow { version, ..line("first") }, 1);
         stream.events[0].kind = "note_added".to_owned();
-        // As long as a session with many notes, varying slightly.
+        // The text is as long as that of a session with many notes, and varies slightly.
         let length = 6600 + usize::try_from(version * 37 % 90).unwrap();
         stream.snapshot = stream.snapshot.map(|snapshot| Snapshot { body: "x".repeat(length), ..snapshot });
         let before = log();
-        // One process for each, like commands.
+        // A separate process for each event, as for commands.
         SqliteStore::open(&path, Access::Write).unwrap().append(&batch([stream])).unwrap();
         pages.extend(log().checked_sub(before).map(|grown| grown / FRAME_BYTES));
     }
     pages.sort_unstable();
     let (count, whole) = (pages.len() as u64, pages.iter().sum::<u64>());
     assert!(pages[pages.len() / 2] <= 5, "{pages:?}");
-    // Now and then a full page is split.
+    // Occasionally, a full page is split.
     assert!(whole <= count * 6, "{pages:?}");
 }
 
@@ -420,13 +420,13 @@ fn a_store_that_stays_open_copies_its_log_back_without_cutting_it() {
     assert!(longest < 1024 * 1024, "{longest} bytes");
     let log = std::fs::metadata(open::beside(&store.path, "-wal")).unwrap().len();
     assert!(log > 0, "cutting it makes every later write extend the file");
-    // The next single command finds a short log, and truncates it when it is long.
+    // The next single command finds a long log and truncates it.
     let mut once = SqliteStore::open(&store.path, Access::Write).unwrap();
     assert_durable(&once, "wal");
     once.append(&batch([go_on(SessionRow { version: 500, ..line("first") }, 1)])).unwrap();
 }
 
-/// Made by version 0.1, and by each step since: what a person may have on disk.
+/// Databases created by version 0.1 and by each schema since, as a person may have them.
 #[test]
 fn a_database_of_every_schema_is_brought_up_to_date_whole() {
     const MADE_BY_0_1: &[u8] = include_bytes!("../../tests/version_0_1/leftoff.db");
@@ -441,7 +441,7 @@ fn a_database_of_every_schema_is_brought_up_to_date_whole() {
         let schema = marks(&connection).unwrap().schema;
         assert_eq!(schema, u32::try_from(steps).unwrap());
         drop(connection);
-        // Read first, as a question does, which changes nothing.
+        // Read first, as a query does, which changes nothing.
         let read = everything(&SqliteStore::open(&path, Access::Read).unwrap());
         let mut store = SqliteStore::open(&path, Access::Write).unwrap();
         assert_eq!(marks(&store.connection).unwrap().schema, newest(MIGRATIONS));

@@ -1,4 +1,4 @@
-//! Adding and removing: the text is restored, whatever it looked like.
+//! Adding and removing entries restores the text, whatever it looked like.
 
 use super::*;
 use serde_json::json;

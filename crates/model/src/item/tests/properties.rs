@@ -32,7 +32,7 @@ fn any_actor() -> impl Strategy<Value = Actor> {
     prop::sample::select(vec![agent("one"), agent("two"), anna()])
 }
 
-/// The invariants after every command.
+/// Checks the invariants after every command.
 fn check(work: &Work) {
     for item in work.book.iter() {
         let parts: Vec<&Item> = work.book.parts_of(&item.id).collect();
@@ -63,7 +63,7 @@ fn check(work: &Work) {
     );
 }
 
-/// Exactly the items that a decision and its events may need, in a separate book.
+/// A book with exactly those items that a decision and its events may need.
 fn part_of(book: &ItemBook, command: &ItemCommand) -> ItemBook {
     let ItemCommand::Complete { id } = command else { return book.clone() };
     let mut part = ItemBook::default();
