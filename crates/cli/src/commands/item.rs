@@ -242,7 +242,7 @@ impl List {
         } else {
             out.text(&ui::items::tree(&listing, &out))?;
             if !self.all && listing.items.is_empty() {
-                out.say("done items are left out; see all: leftoff item list --all");
+                out.say("done items are not listed; see all:  leftoff item list --all");
             }
         }
         Ok(ExitCode::SUCCESS)

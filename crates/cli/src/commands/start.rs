@@ -127,7 +127,7 @@ fn no_list(path: &str) -> Failure {
         return Failure::wrong_usage(message, hint);
     };
     let others = others.iter().take(NAMED);
-    let hint = Hint::new("start from a list in that folder: ").run(words!["start", "--from", first]);
+    let hint = Hint::new("task lists below this folder: ").run(words!["start", "--from", first]);
     Failure::wrong_usage(message, others.fold(hint, |hint, other| hint.then(format!(", {other}"))))
 }
 

@@ -49,7 +49,7 @@ fn b3_items_that_an_earlier_phase_left_open_are_shown_and_come_before_the_end() 
         "{text}"
     );
     let refused = sandbox.run(["advance", "--phase", "ship"]).code(4).stderr;
-    assert!(refused.contains("an item of phase 'build' would be left open (task-2)"), "{refused}");
+    assert!(refused.contains("an item of phase 'build' would stay open (task-2)"), "{refused}");
     let ended = sandbox.run_as_person(["advance", "--phase", "ship", "--json"]).ok().json();
     assert_eq!(ended["status"], "completed", "a person may");
 }

@@ -299,7 +299,7 @@ fn a_skipped_phase_is_not_called_done_and_can_be_done_after_all() {
         "{}",
         again.stdout
     );
-    assert!(again.stderr.contains("to do it after all: leftoff rollback plan"), "{}", again.stderr);
+    assert!(again.stderr.contains("to do the phase after all: leftoff rollback plan"), "{}", again.stderr);
     sandbox.run(["rollback", "plan"]).ok();
     sandbox.write(".leftoff/sessions/one/PLAN.md", "steps\n");
     assert_eq!(sandbox.run(["advance", "plan", "--json"]).ok().json()["current_phase"]["id"], "implement");

@@ -7,7 +7,7 @@ use crate::fresh;
 const OF_PEOPLE: &str = r#"
 $ leftoff done
 error: unknown command 'done'
-hint: a phase is done: leftoff advance; an item is done: leftoff item done '<item>'; the session is over: leftoff close
+hint: if a phase is done: leftoff advance; if an item is done: leftoff item done '<item>'; if the session is over: leftoff close
 [2]
 $ leftoff statsu
 error: unknown command 'statsu'
@@ -15,7 +15,7 @@ hint: did you mean: leftoff status
 [2]
 $ leftoff finish
 error: unknown command 'finish'
-hint: a phase is done: leftoff advance; an item is done: leftoff item done '<item>'; the session is over: leftoff close
+hint: if a phase is done: leftoff advance; if an item is done: leftoff item done '<item>'; if the session is over: leftoff close
 [2]
 $ leftoff advance paln
 error: there is no phase 'paln' in workflow 'plan-implement-review'
@@ -63,7 +63,7 @@ hint: record the reason first: leftoff note '<reason>'; all options: leftoff clo
 [2]
 $ leftoff skip plan
 error: unexpected argument 'plan' found
-hint: the current phase is skipped: leftoff skip --reason '<reason>'; all options: leftoff skip --help
+hint: only the current phase can be skipped: leftoff skip --reason '<reason>'; all options: leftoff skip --help
 [2]
 $ leftoff fail broken
 error: unexpected argument 'broken' found
@@ -147,19 +147,19 @@ hint: leftoff --version
 [2]
 $ leftoff rename Log-in
 error: unknown command 'rename'
-hint: a session keeps its title and goal; record the change: leftoff note '<text>' --kind decision
+hint: a session keeps its title and goal; record a change as a decision: leftoff note '<text>' --kind decision
 [2]
 $ leftoff archive
 error: unknown command 'archive'
-hint: give a session up and archive its files: leftoff abandon; see all sessions: leftoff list --all
+hint: abandon a session and archive its files: leftoff abandon; see all sessions: leftoff list --all
 [2]
 $ leftoff cancel
 error: unknown command 'cancel'
-hint: undo your last command: leftoff undo; give a session up: leftoff abandon
+hint: undo your last command: leftoff undo; abandon a session: leftoff abandon
 [2]
 $ leftoff undo --all
 error: unexpected argument '--all' found
-hint: choose how far: leftoff undo --to '<version>'; all options: leftoff undo --help
+hint: choose a version to return to: leftoff undo --to '<version>'; all options: leftoff undo --help
 [2]
 $ leftoff bundle take nowhere.leftoff
 error: reading nowhere.leftoff: No such file or directory (os error 2)
@@ -186,7 +186,7 @@ hint: start a session: leftoff start --goal '<goal>'; add an item: leftoff item 
 [2]
 $ leftoff advance plan --evidence tests_passed
 error: invalid value 'tests_passed' for '--evidence <K=V>': there is no '='; write NAME=VALUE
-hint: see: leftoff advance --help
+hint: see all options: leftoff advance --help
 [2]
 $ leftoff advance plan --evidence 'coverage=<number>'
 error: 'coverage=<number>' is a placeholder, not a value; nothing was done
@@ -215,7 +215,7 @@ hint: as JSON: leftoff status --json; all options: leftoff status --help
 [2]
 $ leftoff brief --budget small
 error: invalid value 'small' for '--budget <TOKENS>': write a whole number
-hint: see: leftoff brief --help
+hint: see all options: leftoff brief --help
 [2]
 $ leftoff session list
 error: unknown command 'session'
@@ -223,7 +223,7 @@ hint: leftoff list
 [2]
 $ leftoff brief --format yaml
 error: invalid value 'yaml' for '--format <FORMAT>' [possible values: text, markdown, json, html]
-hint: see: leftoff brief --help
+hint: see all options: leftoff brief --help
 [2]
 $ leftoff status --session-id login
 error: unexpected argument '--session-id' found
@@ -243,11 +243,11 @@ hint: all sessions: leftoff list --all; all options: leftoff status --help
 [2]
 $ leftoff advance --force
 error: unexpected argument '--force' found
-hint: only a person can pass a failed gate: leftoff advance --override '<reason>'; all options: leftoff advance --help
+hint: only a person can override a failed gate: leftoff advance --override '<reason>'; all options: leftoff advance --help
 [2]
 $ leftoff advance --message x
 error: unexpected argument '--message' found
-hint: add a remark by leftoff note '<text>'; all options: leftoff advance --help
+hint: add a remark as a note: leftoff note '<text>'; all options: leftoff advance --help
 [2]
 $ leftoff item add --title x
 error: unexpected argument '--title' found
@@ -259,7 +259,7 @@ hint: leftoff item done '<item>'; all options: leftoff item done --help
 [2]
 $ leftoff item update task-1
 error: unrecognized subcommand 'update'
-hint: it is done: leftoff item done '<item>'; all options: leftoff item --help
+hint: mark an item as done: leftoff item done '<item>'; all options: leftoff item --help
 [2]
 $ leftoff start --workflow review
 error: unexpected argument '--workflow' found
@@ -303,7 +303,7 @@ hint: quote the whole title: leftoff item add 'write a test'; all options: lefto
 [2]
 $ leftoff advance plan --evidence '{"n": 1}'
 error: invalid value '{"n": 1}' for '--evidence <K=V>': there is no '='; write NAME=VALUE
-hint: see: leftoff advance --help
+hint: see all options: leftoff advance --help
 [2]
 $ leftoff close --force
 error: closing a session with unfinished phases needs a person at a terminal; this runs under claude

@@ -166,7 +166,7 @@ fn a_folder_of_lists_names_them() {
     let refused = sandbox.run(["start", "--from", ".kiro"]).code(2).stderr;
     assert_eq!(
         refused,
-        "error: .kiro is not a task list\nhint: lists below it: leftoff start --from .kiro/specs/login, .kiro/specs/search\n"
+        "error: .kiro is not a task list\nhint: task lists below this folder: leftoff start --from .kiro/specs/login, .kiro/specs/search\n"
     );
     let refused = sandbox.run(["start", "--from", "nowhere"]).code(2).stderr;
     assert!(refused.starts_with("error: there is no file or folder nowhere\n"), "{refused}");

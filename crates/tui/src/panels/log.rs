@@ -25,7 +25,7 @@ pub fn rows(shown: &Shown, width: usize) -> Vec<Row> {
         })
         .collect();
     if first > 1 {
-        rows.push(Row::new(Tone::Faint, format!("older ones: leftoff log {}", shown.view.session_id)));
+        rows.push(Row::new(Tone::Faint, format!("older events: leftoff log {}", shown.view.session_id)));
     }
     rows
 }
