@@ -170,8 +170,7 @@ impl Door {
             return Err(closed(StatusCode::FORBIDDEN, "unknown token"));
         }
         if self.is_token_used.swap(true, Ordering::SeqCst) {
-            let message =
-                "this address was already used, and works only once; start `leftoff serve` again for another";
+            let message = "this address was already used, and works only once; start `leftoff serve` again for a new address";
             return Err(closed(StatusCode::FORBIDDEN, message));
         }
         Ok(Admitted::WithToken)

@@ -100,7 +100,7 @@ pub fn decide(context: &Context<'_>, command: ItemCommand) -> Result<Vec<Event>,
 
 /// Returns the named phase of the current run, or the current phase if no name is given.
 pub fn phase_named<'a>(session: &'a Session, asked: Option<&str>) -> Result<&'a Phase, Refusal> {
-    let run = run_of(session, "look at items")?;
+    let run = run_of(session, "list items")?;
     match asked {
         None => Ok(run.current()),
         Some(text) => run.resolve(text).ok_or_else(|| phases::unknown(run, text)),

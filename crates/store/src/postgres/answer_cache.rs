@@ -19,7 +19,7 @@ pub(super) struct Counters {
     pub(super) cursor: u64,
     /// The highest number that a session was ever given.
     pub(super) numbers: u64,
-    /// The counter of signs: changes beside the log.
+    /// The number of changes beside the log.
     pub(super) signs: u64,
 }
 

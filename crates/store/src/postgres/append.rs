@@ -96,7 +96,7 @@ pub(super) struct Plan {
     known: BTreeMap<String, Known>,
     cursor: u64,
     pub(super) numbers: i64,
-    /// The expected counter of signs, for a turn without the lock.
+    /// The expected counter of changes beside the log, for a turn without the lock.
     signs: Option<u64>,
 }
 

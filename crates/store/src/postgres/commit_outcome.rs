@@ -55,7 +55,7 @@ impl PostgresStore {
     fn look_again(&mut self, mark: &Mark<'_>) -> Result<Option<bool>> {
         let wire = Wire::connect(self.wire.address.clone(), self.wire.limit)?;
         let begun = begin(self.project, WAIT, false);
-        let found = wire.run("looking for a change", async {
+        let found = wire.run("checking if the change was stored", async {
             let scope = Scope { ask: wire.ask(), project: self.project, machine: &self.machine };
             scope.ask.plainly(&begun).await?;
             let found = find(scope, mark).await?;

@@ -31,7 +31,7 @@ pub(super) struct Growth<'f> {
     pub(super) turn: Option<u64>,
     /// The highest session number in the project after the change.
     pub(super) numbers: i64,
-    /// The expected counter of signs, for a change in a turn without the lock.
+    /// The expected counter of changes beside the log, for a change in a turn without the lock.
     pub(super) signs: Option<u64>,
 }
 

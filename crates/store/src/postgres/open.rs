@@ -234,7 +234,8 @@ fn missing(wire: &Wire) -> Error {
 fn left_to_others(wire: &Wire) -> Error {
     Error::Engine {
         doing: format!("opening {}", wire.address.place),
-        why: "it has an older schema; the next command that changes something upgrades it".to_owned(),
+        why: "the database has an older schema; the next command that changes something upgrades it"
+            .to_owned(),
     }
 }
 

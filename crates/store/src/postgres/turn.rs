@@ -249,8 +249,8 @@ impl PostgresStore {
     }
 }
 
-/// Increases the counter of signs, as the first statement of every write beside the log: writers queue for this row,
-/// and therefore cannot deadlock on later ones.
+/// Increases the counter of changes beside the log, as the first statement of every write beside the log: writers queue
+/// for this row, and therefore cannot deadlock on later ones.
 pub(super) fn count_sign(scope: Scope<'_>) -> Sent<'_> {
     let sql = "UPDATE leftoff.signs SET counter=counter+1 WHERE project=$1";
     Box::pin(async move { scope.ask.change(sql, values![scope.project]).await })

@@ -153,7 +153,8 @@ fn is_small(path: &Path) -> bool {
 fn left_to_others(path: &Path) -> Error {
     Error::Engine {
         doing: format!("opening {}", path.display()),
-        why: "it has an older schema; the next command that changes something upgrades it".to_owned(),
+        why: "the database has an older schema; the next command that changes something upgrades it"
+            .to_owned(),
     }
 }
 
