@@ -160,7 +160,7 @@ fn purge_takes_what_slipped_through_off_the_disk_and_leaves_a_mark() {
     // The text of other sessions is not changed.
     assert_eq!(sandbox.run(["show", "other", "--json"]).ok().json()["goal"], "battery");
     let again = sandbox.run(["purge", "--session", &first, secret]).ok();
-    assert!(again.stdout.contains("does not contain it"), "{}", again.stdout);
+    assert!(again.stdout.contains("does not contain the text"), "{}", again.stdout);
     sandbox.run(["doctor"]).ok();
 }
 
