@@ -181,8 +181,8 @@ pub trait Consequences: Sync {
     /// about work to review. Phases, and items of restarted phases, are already handled.
     fn of_revision(&self, revision: &Revision, publication: &SessionToPublish<'_>) -> Vec<Event>;
 
-    /// Further changes caused by completing a phase, given the session before it: the items that the phase's
-    /// files name.
+    /// Further changes caused by completing a phase, given the session before it: they concern the items that the
+    /// phase's files name.
     fn of_completion(
         &self,
         phase: &Name,

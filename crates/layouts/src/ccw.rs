@@ -309,8 +309,8 @@ pub fn read(folder: &Folder<'_>) -> Reading<CcwSession> {
     let mut tasks = tasks::read(folder.tree, &format!("{at}/{TASKS}"), folder.now, &mut warnings);
     let documents = documents::of(folder.tree, &at);
     let size = state.size.or(line.as_ref().and_then(|line| line.size));
-    let phase =
-        state::phase_told(&state, ground).unwrap_or_else(|| documents::approximate(&documents, &tasks, size));
+    let phase = state::phase_in_file(&state, ground)
+        .unwrap_or_else(|| documents::approximate(&documents, &tasks, size));
     state::say_which_phase(&state, phase, &at, &mut warnings);
     let sources = session_status::Sources {
         name: &name,

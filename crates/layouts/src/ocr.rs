@@ -181,8 +181,8 @@ impl Layout for Ocr {
     fn write(&self, request: &WriteRequest<'_>, folder: &Folder<'_>) -> Vec<FileOp> {
         let missing = match request.purpose {
             Purpose::New => return Vec::new(),
-            Purpose::Update | Purpose::Export => write::Missing::StaysOut,
-            Purpose::Newest | Purpose::Restore => write::Missing::ComesIn,
+            Purpose::Update | Purpose::Export => write::Missing::LeaveOut,
+            Purpose::Newest | Purpose::Restore => write::Missing::Add,
         };
         let Some(content) = write::state(request.publication, folder, missing) else { return Vec::new() };
         let lost = folder.tree.content(STATE).map(|before| write::not_understood(before, &content));
@@ -242,9 +242,9 @@ impl QuickSummary for Ocr {
     fn summary(&self, folder: &Folder<'_>) -> Option<Reading<Summary>> {
         let Reading { value: session, warnings } = read(name_of(folder.spot), folder.tree, folder.now);
         // If the state does not determine the workflow, other files must.
-        let tells_kind =
+        let determines_kind =
             session.state.kind.is_some() || OF_A_KIND.iter().any(|name| folder.tree.has_folder(name));
-        if !session.says_phase || !tells_kind {
+        if !session.says_phase || !determines_kind {
             return None;
         }
         let phases = session.kind.phases();
@@ -266,7 +266,7 @@ impl QuickSummary for Ocr {
 impl OwnScreen for Ocr {
     fn screen(&self, session: &Session, folder: &Folder<'_>) -> Screen {
         let mut shown = read(name_of(folder.spot), folder.tree, folder.now).value;
-        shown.stand_as_known(session);
+        shown.take_known_position(session);
         screen::of(&shown)
     }
 }

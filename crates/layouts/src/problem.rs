@@ -249,7 +249,7 @@ impl Problem {
             return Some(hint.then("; or record the change: ").run(words!["repair"]));
         }
         if let What::NoSuch(Unknown::Phase { .. }) = &self.what {
-            let hint = Hint::new("work in the session writes that one, and so does ");
+            let hint = Hint::new("work in the session writes the valid phase, and so does ");
             return Some(hint.run(words!["checkpoint", "--session", session]));
         }
         let see_items = || Hint::new("see all items: ").run_here(words!["item", "list", "--all"]);

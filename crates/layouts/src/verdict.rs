@@ -49,7 +49,7 @@ pub struct DisplacedEdit {
 pub enum Counts {
     There,
     /// The edit in the waiting file counts: our write replaced it without knowing of it.
-    CameOut,
+    Replaced,
 }
 
 /// The version to which an edit is compared.
@@ -98,18 +98,18 @@ pub fn verdict(evidence: &Evidence<'_>, own: &dyn Own) -> Verdict {
     if let Role::Marker { is_on } = evidence.role {
         return Verdict::of(state_of_marker(evidence.there, is_on, wrote.confirmed));
     }
-    let came_out = came_out(evidence, &wrote);
+    let replaced_edit = replaced_edit(evidence, &wrote);
     let judged = Judged {
         evidence,
         wrote,
         own,
         beside: beside(evidence, &wrote),
-        counted: came_out.map_or(evidence.there, There::Bytes),
+        counted: replaced_edit.map_or(evidence.there, There::Bytes),
     };
     let (state, base) = judged.state();
     Verdict {
         state,
-        counts: if came_out.is_some() { Counts::CameOut } else { Counts::There },
+        counts: if replaced_edit.is_some() { Counts::Replaced } else { Counts::There },
         base,
         displaced: judged.displaced(),
         waiting: waiting(evidence),
@@ -123,7 +123,7 @@ pub fn waiting(evidence: &Evidence<'_>) -> Waiting {
         Beside::Nothing => Waiting::Nothing,
         Beside::Ours => Waiting::Remove,
         Beside::VersionBefore => Waiting::BecomesBackup,
-        Beside::CameOut { by, .. } | Beside::KnownInPart { by, .. } => Waiting::TakeIn(by.to_owned()),
+        Beside::Replaced { by, .. } | Beside::KnownInPart { by, .. } => Waiting::TakeIn(by.to_owned()),
         // Our own bytes, cut off while they were written, or left by a crash before the exchange.
         Beside::Unknown(bytes) if hash(bytes) == wrote.hash || wrote.body.starts_with(bytes) => {
             Waiting::Remove
@@ -143,7 +143,7 @@ enum Beside<'a> {
     VersionBefore,
     /// Somebody's edit, which this session's write replaced. `is_edited_since` is true if the file has
     /// changed since then.
-    CameOut {
+    Replaced {
         by: &'a str,
         bytes: &'a [u8],
         is_edited_since: bool,
@@ -174,7 +174,7 @@ fn beside<'a>(evidence: &Evidence<'a>, wrote: &Wrote<'_>) -> Beside<'a> {
         return Beside::VersionBefore;
     }
     match (wrote.earlier.contains(&own), evidence.role) {
-        (false, _) => Beside::CameOut { by: put.by, bytes, is_edited_since },
+        (false, _) => Beside::Replaced { by: put.by, bytes, is_edited_since },
         // Somebody who edited the file after our write has seen that the other lines are missing.
         (true, Role::Shared) if !is_edited_since => Beside::KnownInPart { by: put.by, bytes },
         // The edit is adopted, and about to become the backup.
@@ -185,10 +185,10 @@ fn beside<'a>(evidence: &Evidence<'a>, wrote: &Wrote<'_>) -> Beside<'a> {
 }
 
 /// The edit that our write replaced, if nobody has changed the file since then.
-fn came_out<'a>(evidence: &Evidence<'a>, wrote: &Wrote<'_>) -> Option<&'a [u8]> {
+fn replaced_edit<'a>(evidence: &Evidence<'a>, wrote: &Wrote<'_>) -> Option<&'a [u8]> {
     match beside(evidence, wrote) {
-        Beside::CameOut { by, bytes, is_edited_since: false } if by == evidence.session => Some(bytes),
-        Beside::CameOut { .. }
+        Beside::Replaced { by, bytes, is_edited_since: false } if by == evidence.session => Some(bytes),
+        Beside::Replaced { .. }
         | Beside::KnownInPart { .. }
         | Beside::Nothing
         | Beside::Ours
@@ -290,10 +290,10 @@ impl Judged<'_> {
     fn has_arrived(&self) -> bool {
         let put = self.evidence.put.filter(|put| put.is_this && put.by == self.evidence.session);
         match self.beside {
-            Beside::Ours | Beside::CameOut { is_edited_since: false, .. } => false,
+            Beside::Ours | Beside::Replaced { is_edited_since: false, .. } => false,
             Beside::VersionBefore
             | Beside::KnownInPart { .. }
-            | Beside::CameOut { is_edited_since: true, .. } => put.is_some(),
+            | Beside::Replaced { is_edited_since: true, .. } => put.is_some(),
             Beside::Unknown(bytes) => bytes == self.wrote.previous,
             Beside::Nothing => {
                 put.is_some_and(|put| put.expected.is_none_or(|expected| self.became_backup(expected)))
@@ -315,7 +315,7 @@ impl Judged<'_> {
     fn displaced(&self) -> Vec<DisplacedEdit> {
         let had_one_before =
             !self.wrote.previous.is_empty() || (self.is_shared() && !self.wrote.earlier.is_empty());
-        let found = self.written_on().into_iter().chain(self.came_out());
+        let found = self.written_on().into_iter().chain(self.replaced_edit());
         let found = found.filter(|bytes| had_one_before && self.counted != There::Bytes(bytes));
         let edit = |bytes: &[u8]| DisplacedEdit { bytes: bytes.to_vec(), before: self.before_waiting() };
         let displaced: Vec<DisplacedEdit> = found.map(edit).collect();
@@ -324,16 +324,16 @@ impl Judged<'_> {
 
     /// The edit in the waiting file. An edit that another session's write replaced is left to that session to
     /// adopt, because only that session knows what was in the file before.
-    fn came_out(&self) -> Option<&[u8]> {
+    fn replaced_edit(&self) -> Option<&[u8]> {
         match self.beside {
-            Beside::CameOut { by, bytes, is_edited_since: true } | Beside::KnownInPart { by, bytes }
+            Beside::Replaced { by, bytes, is_edited_since: true } | Beside::KnownInPart { by, bytes }
                 if by == self.evidence.session =>
             {
                 Some(bytes)
             }
             Beside::Unknown(bytes) if !self.wrote.confirmed && self.wrote.body.starts_with(bytes) => None,
             Beside::Unknown(bytes) if !self.wrote.is_ours(bytes) => Some(bytes),
-            Beside::CameOut { .. }
+            Beside::Replaced { .. }
             | Beside::KnownInPart { .. }
             | Beside::Unknown(_)
             | Beside::Nothing

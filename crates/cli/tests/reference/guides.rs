@@ -306,7 +306,7 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The arguments of a line in a `sh` block, if it runs leftoff.
+/// The command in a line of a `sh` block, if it runs leftoff.
 fn of_ours(line: &str) -> Option<String> {
     if line.starts_with("leftoff ") {
         return Some(line.to_owned());

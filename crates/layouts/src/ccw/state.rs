@@ -233,7 +233,7 @@ fn one_transition(fields: &mut Fields<'_>, name: &str, entry: Value) -> Option<T
 
 /// The phase according to the file. In later releases the status may name the phase; the other fields are
 /// then out of date.
-pub(super) fn phase_told(state: &State, ground: Ground) -> Option<PhaseWord> {
+pub(super) fn phase_in_file(state: &State, ground: Ground) -> Option<PhaseWord> {
     match (state.phase, by_status(state)) {
         (Some(phase), Some(status)) if ground == Ground::Active && phase.position() != status.position() => {
             Some(status)

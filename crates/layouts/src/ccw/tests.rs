@@ -51,13 +51,13 @@ fn spot_at(path: &str) -> Spot {
     Ccw.identify(path, true).expect("a session's folder")
 }
 
-fn told_at(path: &str, tree: &Tree) -> Reading<ForeignSession> {
+fn read_at(path: &str, tree: &Tree) -> Reading<ForeignSession> {
     let spot = spot_at(path);
     Ccw.read(&Folder { spot: &spot, id: &spot.id, worktree: "/w", tree, now: now(), read_as: ReadAs::Found })
 }
 
 fn told(tree: &Tree) -> Reading<ForeignSession> {
-    told_at(FOLDER, tree)
+    read_at(FOLDER, tree)
 }
 
 /// A session folded from its files, with its items.

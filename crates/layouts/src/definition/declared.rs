@@ -73,7 +73,7 @@ fn one_of(report: &mut Report, section: &Section, value_type: ValueType) -> Foun
                 reported = Some(report.add(value.span().start, message));
             }
             Ok(json) => allowed.push(json),
-            Err(already_told) => reported = Some(already_told),
+            Err(already_reported) => reported = Some(already_reported),
         }
     }
     reported.map_or(Ok(allowed), Err)

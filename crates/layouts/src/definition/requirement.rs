@@ -70,7 +70,7 @@ fn satisfier(report: &mut Report, phase_ids: &[&str], source: Text) -> Found<Str
         Some(("skill", name)) if !name.trim().is_empty() => Ok(source.text.to_owned()),
         Some(("skill", _)) => Err(report.add_with_hint(source.offset, "'skill:' names no skill", hint)),
         Some((form, _)) => {
-            Err(report.add_unknown(source.offset, "way to satisfy", form, &["phase", "skill"], hint))
+            Err(report.add_unknown(source.offset, "kind of source", form, &["phase", "skill"], hint))
         }
         None => {
             let message = format!("{} is neither a phase nor a skill", quoted(source.text));

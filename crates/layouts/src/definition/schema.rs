@@ -164,7 +164,7 @@ fn evidence() -> Value {
         "additionalProperties": false,
         "properties": {
             "type": value_type(),
-            "required": flag(false, "The phase cannot be completed without it."),
+            "required": flag(false, "The phase cannot be completed without this evidence."),
             "describe": text("What the evidence means.")
         }
     })

@@ -155,7 +155,7 @@ impl<'a> Section<'a> {
                     reported = Some(report.add(text.offset, message));
                 }
                 Ok(text) => texts.push(text),
-                Err(already_told) => reported = Some(already_told),
+                Err(already_reported) => reported = Some(already_reported),
             }
         }
         reported.map_or(Ok(Some(texts)), Err)

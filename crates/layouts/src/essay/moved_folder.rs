@@ -14,7 +14,7 @@ pub(super) fn named(content: &[u8], place: &str) -> Option<Vec<u8>> {
     document.set(&[Key("session_dir")], &json!(place)).ok()?;
     for path in paths(&document) {
         let Some(mut value) = document.get(&path) else { continue };
-        bring(&mut value, &old, place);
+        move_path(&mut value, &old, place);
         // A path that cannot be set safely stays: readers find the file by its name anyway.
         drop(document.set(&path, &value));
     }
@@ -27,13 +27,13 @@ pub(super) fn here(state: &State, place: &str) -> State {
     let Some(old) = moved_from(state.session_dir.as_deref(), place) else { return here };
     let stages = FILE_KEYS.iter().map(|(position, key, _)| (*position, *key));
     for (position, key) in stages {
-        here.stages[position].fields.entry(key.to_owned()).and_modify(|value| bring(value, &old, place));
+        here.stages[position].fields.entry(key.to_owned()).and_modify(|value| move_path(value, &old, place));
     }
     for section in &mut here.sections {
         let map = section.fields.entry("argument_map_file".to_owned());
-        map.and_modify(|value| bring(value, &old, place));
+        map.and_modify(|value| move_path(value, &old, place));
     }
-    here.fields.entry("final_essay_file".to_owned()).and_modify(|value| bring(value, &old, place));
+    here.fields.entry("final_essay_file".to_owned()).and_modify(|value| move_path(value, &old, place));
     here
 }
 
@@ -43,7 +43,7 @@ fn moved_from(said: Option<&str>, place: &str) -> Option<String> {
     (old.starts_with('/') && old != place).then(|| format!("{old}/"))
 }
 
-fn bring(value: &mut Value, old: &str, place: &str) {
+fn move_path(value: &mut Value, old: &str, place: &str) {
     if let Some(rest) = value.as_str().and_then(|path| path.strip_prefix(old)) {
         *value = json!(format!("{place}/{rest}"));
     }

@@ -51,7 +51,7 @@ pub(super) fn from_artifacts(folder: &Folder<'_>) -> Option<State> {
         state.stages[position] = Stage { status, completed_at: at, ..Stage::default() };
     }
     state.current = Some(reached.iter().position(|reached| !reached).unwrap_or(STAGES.len() - 1));
-    go_on(&mut state);
+    set_current_place(&mut state);
     if total > 0 {
         state.fields.insert("total_sections".to_owned(), total.into());
     }
@@ -70,7 +70,7 @@ pub(super) fn artifacts(tree: &Tree) -> Vec<&str> {
 }
 
 /// Sets the current section and paragraph: those at which work continues.
-fn go_on(state: &mut State) {
+fn set_current_place(state: &mut State) {
     let Some(position) = state.current.filter(|at| state.stages[*at].status == StageStatus::NotStarted)
     else {
         return;

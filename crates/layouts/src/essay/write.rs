@@ -258,18 +258,18 @@ impl Changes<'_> {
         };
         let is_there = self.folder.tree.has_file(recover::FINAL);
         let essay = is_there.then(|| json!(format!("{}/{}", self.session_dir(), recover::FINAL)));
-        self.came_out("final_essay_file", essay);
+        self.result("final_essay_file", essay);
         let verified = self.ours.counter("verified_claims");
-        self.came_out("sources_verified", Some(json!(verified)));
-        self.came_out("voice_consistency_score", messages::mean_voice(&self.ours).map(|mean| json!(mean)));
+        self.result("sources_verified", Some(json!(verified)));
+        self.result("voice_consistency_score", messages::mean_voice(&self.ours).map(|mean| json!(mean)));
         let words = messages::word_count(&self.folder, true);
-        self.came_out("total_word_count", words.map(|count| json!(count)));
-        self.came_out("completed_at", Some(time(at)));
+        self.result("total_word_count", words.map(|count| json!(count)));
+        self.result("completed_at", Some(time(at)));
     }
 
     /// Fills in one result. If the essay is finished again, a result that leftoff filled in is updated; a
     /// value set by others stays.
-    fn came_out(&mut self, name: &str, value: Option<Value>) {
+    fn result(&mut self, name: &str, value: Option<Value>) {
         let path = [Key("output"), Key(name)];
         let is_finished_now = self
             .publication

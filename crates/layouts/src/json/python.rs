@@ -3,7 +3,8 @@
 
 use serde_json::Value;
 
-/// A private-use character; a file that contains it is not marked.
+/// The character that marks such a word, from Unicode's private use area. In a file that contains the
+/// character, no word is marked.
 const MARK: char = '\u{e0f1}';
 const WORDS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 

@@ -122,9 +122,9 @@ impl Observation {
                 }
             }
         }
-        let is_stood_for =
+        let has_substitute =
             |state| matches!(state, FileState::Missing | FileState::Unreadable | FileState::Damaged);
-        if self.states().any(|(_, state)| is_stood_for(state)) {
+        if self.states().any(|(_, state)| has_substitute(state)) {
             disk.add_named(&mut tree);
         }
         tree

@@ -134,13 +134,13 @@ impl Observation {
         let judge = |file: &Gathered<'_>| {
             let is_left = rules.has_left(file.path, &self.tree);
             let judged = verdict(&file.evidence(journals.get(file.path), is_left, boot_id), file);
-            let came_out = file.waiting.clone().filter(|_| judged.counts == Counts::CameOut);
-            (judged, came_out)
+            let replaced = file.waiting.clone().filter(|_| judged.counts == Counts::Replaced);
+            (judged, replaced)
         };
         let judged: Vec<(Verdict, Option<Vec<u8>>)> = gathered.iter().map(judge).collect();
-        for ((path, row), (judged, came_out)) in rows.into_iter().zip(judged) {
+        for ((path, row), (judged, replaced)) in rows.into_iter().zip(judged) {
             let mut found = FileVerdict { base: judged.base, ..FileVerdict::of(judged.state) };
-            if let (Some(out), Some(there)) = (came_out, self.tree.content(&path)) {
+            if let (Some(out), Some(there)) = (replaced, self.tree.content(&path)) {
                 found.over = Some(there.to_vec());
                 self.tree.insert(path.clone(), Entry::File(out.clone()));
                 self.documents.insert(path.clone(), Entry::File(out));
@@ -167,8 +167,8 @@ impl Observation {
             let role = if broken.contains(&path) { Role::Part } else { Role::State };
             let file = Gathered::of_new(&self.located, disk, &path, role, in_tree(&self.tree, &path));
             let state = verdict(&file.evidence(None, false, ""), &file).state;
-            let is_stood_for = state == FileState::Damaged;
-            let stands_for = is_stood_for.then(|| file.backup.clone().unwrap_or_default());
+            let has_substitute = state == FileState::Damaged;
+            let stands_for = has_substitute.then(|| file.backup.clone().unwrap_or_default());
             self.verdicts.insert(path.clone(), FileVerdict { stands_for, ..FileVerdict::of(state) });
         }
     }

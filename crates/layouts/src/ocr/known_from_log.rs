@@ -9,7 +9,7 @@ use model::session::Session;
 
 impl OcrSession {
     /// Takes the session's position from the log.
-    pub(super) fn stand_as_known(&mut self, session: &Session) {
+    pub(super) fn take_known_position(&mut self, session: &Session) {
         let own = session.run().filter(|run| self.is_current(run));
         if let Some((run, phase)) = own.and_then(|run| Some((run, position(run, self.kind)?))) {
             self.phase = phase;

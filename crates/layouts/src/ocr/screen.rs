@@ -43,8 +43,8 @@ pub(super) fn of(session: &OcrSession) -> Screen {
 
 /// When the other workflow's run started, if its duration is known or it is still running.
 fn since_beside(session: &OcrSession, other: &Beside) -> Option<Timestamp> {
-    let goes_on = !session.is_closed && !other.is_finished;
-    other.since.filter(|_| goes_on || other.ended_at.is_some())
+    let is_running = !session.is_closed && !other.is_finished;
+    other.since.filter(|_| is_running || other.ended_at.is_some())
 }
 
 fn track(session: &OcrSession, shown: &Shown) -> Track {

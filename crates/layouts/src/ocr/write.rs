@@ -34,9 +34,9 @@ const KEYS: [&str; 10] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Missing {
     /// Leave missing keys out.
-    StaysOut,
+    LeaveOut,
     /// Add missing keys that new files have.
-    ComesIn,
+    Add,
 }
 
 /// The updated file; `None` if it already shows the session.
@@ -54,7 +54,7 @@ pub(super) fn state(
     let wanted = Wanted::of(publication.session, run, kind);
     let due = Due::of(&wanted, &said, publication, folder);
     let taken_back = taken_back(kind, &said, publication, folder);
-    if !(is_new || missing == Missing::ComesIn || due.any() || taken_back.is_some()) {
+    if !(is_new || missing == Missing::Add || due.any() || taken_back.is_some()) {
         return None;
     }
     let mut changes = Changes { document, said, any: false };
@@ -207,8 +207,8 @@ fn taken_back(
     // The empty folder was created by the start that was undone.
     let place = format!("{}/", other.folder(number));
     let is_there = folder.tree.files().any(|path| path.starts_with(&place));
-    let goes_on = last_of(other, publication.session).is_some_and(|run| run.ordinal >= number);
-    (is_undone && !is_there && !goes_on).then_some(other)
+    let is_running = last_of(other, publication.session).is_some_and(|run| run.ordinal >= number);
+    (is_undone && !is_there && !is_running).then_some(other)
 }
 
 pub(super) fn last_of(kind: OcrWorkflow, session: &Session) -> Option<&Run> {

@@ -123,7 +123,7 @@ pub(super) fn read(path: &str, tree: &Tree, now: Timestamp, warnings: &mut Vec<P
             let damage = damage::of(&fields);
             if !damage.is_empty() {
                 let why = Why::Damaged(damage.clone());
-                say("", What::Unreadable { why, then: Then::NotTold });
+                say("", What::Unreadable { why, then: Then::PositionUnknown });
             }
             for (place, word) in json::not_numbers(tree.content(path).unwrap_or_default()) {
                 say(&place, What::NotJsonNumber { word });
@@ -142,7 +142,7 @@ pub(super) fn read(path: &str, tree: &Tree, now: Timestamp, warnings: &mut Vec<P
             State { is_readable: damage.is_empty(), ..from_fields(path, &mut fields) }
         }
         Err(why) => {
-            say("", What::Unreadable { why, then: Then::NotTold });
+            say("", What::Unreadable { why, then: Then::PositionUnknown });
             State::default()
         }
     }

@@ -190,8 +190,8 @@ impl<'a> Change<'a> {
             if self.said.shape == Shape::Second {
                 self.move_error_reason();
             }
-            self.the_current_phase_is_one_to_go_on_from();
-            self.what_cannot_be_is_set_right();
+            self.replace_unusable_current_phase();
+            self.correct_impossible_values();
             let updated = self.time(self.session.updated_at);
             self.set(&["updated_at"], &updated);
             self.set_missing_sections();
@@ -261,7 +261,7 @@ impl<'a> Change<'a> {
 
     /// Replaces a current phase that is completed or does not exist, because nobody could continue from it.
     /// Old formats store last + 1 when finished, which stays.
-    fn the_current_phase_is_one_to_go_on_from(&mut self) {
+    fn replace_unusable_current_phase(&mut self) {
         let last = i64::from(self.run.number_at(self.run.phases.len().saturating_sub(1)));
         let is_completed =
             |said: i64| u32::try_from(said).is_ok_and(|said| self.said.completed.contains(&said));
@@ -274,7 +274,7 @@ impl<'a> Change<'a> {
 
     /// Corrects what no tool could load: these sections must be objects. In the newest format the current phase
     /// must exist, and the recorded number of phases must be a number.
-    fn what_cannot_be_is_set_right(&mut self) {
+    fn correct_impossible_values(&mut self) {
         for section in ["phase_artifacts", "checkpoints"] {
             if self.document.get(&[section]).is_some_and(|value| !value.is_object()) {
                 self.set(&[section], &json!({}));

@@ -73,7 +73,7 @@ pub enum Then {
     WorkedOut,
     WorkedOutWithRegistry,
     /// The position is unknown, because no other file contains it.
-    NotTold,
+    PositionUnknown,
     ReadInstead {
         backup: String,
     },
@@ -84,7 +84,7 @@ impl Then {
     /// replaces it.
     pub(super) fn is_about_the_file(&self) -> bool {
         match self {
-            Self::LeftAsItIs | Self::WorkedOut | Self::WorkedOutWithRegistry | Self::NotTold => true,
+            Self::LeftAsItIs | Self::WorkedOut | Self::WorkedOutWithRegistry | Self::PositionUnknown => true,
             Self::Nothing | Self::NothingShown | Self::ReadInstead { .. } => false,
         }
     }
@@ -100,7 +100,7 @@ impl fmt::Display for Then {
             Self::WorkedOutWithRegistry => {
                 out.write_str("; the position was derived from the registry and the other files")
             }
-            Self::NotTold => out.write_str("; the position is unknown"),
+            Self::PositionUnknown => out.write_str("; the position is unknown"),
             Self::ReadInstead { backup } => write!(out, "; {backup} was read instead, and may be older"),
         }
     }

@@ -49,7 +49,7 @@ fn why_a_file_cannot_be_read_is_told_with_what_follows() {
         (Then::NothingShown, "; its contents are unknown"),
         (Then::WorkedOut, "; the position was derived from the other files"),
         (Then::WorkedOutWithRegistry, "; the position was derived from the registry and the other files"),
-        (Then::NotTold, "; the position is unknown"),
+        (Then::PositionUnknown, "; the position is unknown"),
         (Then::ReadInstead { backup: text("s.bak") }, "; s.bak was read instead, and may be older"),
     ];
     for (then, words) in thens {

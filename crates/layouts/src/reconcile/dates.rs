@@ -36,14 +36,14 @@ pub(super) fn in_order(
 /// The times that are reliable. A time that is not later than all earlier ones was inferred or is impossible;
 /// a time at or after the moment of reading is a default.
 fn dated(known: Timestamp, read: Timestamp, said: &[Option<Said>]) -> Vec<Option<Timestamp>> {
-    let (mut last, mut is_end_told) = (known, false);
+    let (mut last, mut has_end) = (known, false);
     let counts = |said: &Option<Said>| {
         let (at, is_later) = match (*said)? {
             Said::Ended(at) => {
-                is_end_told = at > last && at < read;
-                (at, is_end_told)
+                has_end = at > last && at < read;
+                (at, has_end)
             }
-            Said::Began(at) => (at, at > last || (at == last && is_end_told)),
+            Said::Began(at) => (at, at > last || (at == last && has_end)),
         };
         let at = Some(at).filter(|at| is_later && *at < read)?;
         last = at;

@@ -58,8 +58,8 @@ pub(super) fn phases(draft: &mut Draft, base: &Session, theirs: &Session, begun:
         review(draft, now.current());
         return;
     }
-    let goes_on = is_there && draft.is_in_progress(now.current().id());
-    if (moved || went_back || changed(&now.current())) && !is_over(now.current()) && !goes_on {
+    let is_in_progress = is_there && draft.is_in_progress(now.current().id());
+    if (moved || went_back || changed(&now.current())) && !is_over(now.current()) && !is_in_progress {
         let began = now.current().started_at().map(Said::Began);
         draft.push_said(Event::PhaseStarted { phase: now.current().id().clone() }, began);
     }

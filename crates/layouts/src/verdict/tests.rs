@@ -365,37 +365,37 @@ fn an_edit_is_of_ours_only_if_this_very_write_has_arrived() {
 #[test]
 fn an_edit_that_our_write_took_out_counts_unless_somebody_edited_since() {
     let out = || unconfirmed().waiting(EDIT).put();
-    let take_in = |by: &str| Waiting::TakeIn(by.to_owned());
+    let adopt_by = |by: &str| Waiting::TakeIn(by.to_owned());
     check(vec![
         (
             "nobody wrote since: the edit counts, against what was before",
             out(),
             Verdict {
-                counts: Counts::CameOut,
+                counts: Counts::Replaced,
                 base: Base::Previous,
-                waiting: take_in(ME),
+                waiting: adopt_by(ME),
                 ..is(FileState::Edited)
             },
         ),
         (
             "somebody edited ours since: that edit is there, the other slipped",
             out().there(EDIT_OF_OURS),
-            Verdict { displaced: vec![edit(EDIT, BEFORE)], waiting: take_in(ME), ..is(FileState::Edited) },
+            Verdict { displaced: vec![edit(EDIT, BEFORE)], waiting: adopt_by(ME), ..is(FileState::Edited) },
         ),
         (
             "somebody took the file away since",
             out().gone(),
-            Verdict { displaced: vec![edit(EDIT, BEFORE)], waiting: take_in(ME), ..is(FileState::Missing) },
+            Verdict { displaced: vec![edit(EDIT, BEFORE)], waiting: adopt_by(ME), ..is(FileState::Missing) },
         ),
         (
             "another session's write took it out: that one takes it in",
             unconfirmed().waiting(EDIT).put_by("other"),
-            Verdict { waiting: take_in("other"), ..is(FileState::Same) },
+            Verdict { waiting: adopt_by("other"), ..is(FileState::Same) },
         ),
         (
             "what came out cannot be read: it counts as damage",
             unconfirmed().waiting("v1 and…").put(),
-            Verdict { counts: Counts::CameOut, waiting: take_in(ME), ..is(FileState::Damaged) },
+            Verdict { counts: Counts::Replaced, waiting: adopt_by(ME), ..is(FileState::Damaged) },
         ),
         (
             "it was taken in meanwhile",

@@ -78,7 +78,7 @@ pub(in crate::ccw) fn check(bytes: &[u8], is_there: &dyn Fn(&str) -> bool) -> Su
             continue;
         }
         if let Some(path) = elsewhere(name, &known.fields, is_there) {
-            survey.problems.extend(told_elsewhere(name, known, &path, is_there));
+            survey.problems.extend(explain_elsewhere(name, known, &path, is_there));
             continue;
         }
         match (Word::parse(&status(&known.fields)), spot_of(name, &known.fields)) {
@@ -112,7 +112,12 @@ fn elsewhere(name: &str, fields: &Map<String, Value>, is_there: &dyn Fn(&str) ->
 
 /// Explains why a session at a path that is not a place for sessions is not shown. `None` for a finished
 /// session without a state file, which nobody misses.
-fn told_elsewhere(name: &str, known: &Known, path: &str, is_there: &dyn Fn(&str) -> bool) -> Option<Problem> {
+fn explain_elsewhere(
+    name: &str,
+    known: &Known,
+    path: &str,
+    is_there: &dyn Fn(&str) -> bool,
+) -> Option<Problem> {
     let is_finished = Word::parse(&status(&known.fields)) == Some(Word::Completed);
     if is_finished && !is_there(&format!("{path}/{STATE}")) {
         return None;

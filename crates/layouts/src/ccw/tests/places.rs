@@ -130,15 +130,15 @@ fn of_the_home_only_the_registry_the_own_folder_and_the_own_marker_are_looked_at
 fn the_place_is_the_state() {
     let json = r#"{"current_phase":"IMPLEMENT","status":"active","created_at":"2026-01-28T10:00:00Z"}"#;
     let archived = tree(&[("archives/WFS-login/workflow-session.json", json)]);
-    let reading = told_at(".workflow/archives/WFS-login", &archived);
+    let reading = read_at(".workflow/archives/WFS-login", &archived);
     let session = reading.value.fold(&actor()).expect("a session").1;
     assert_eq!(session.lifecycle.name(), "completed");
     assert!(reading.warnings[0].to_string().contains("is among the archived sessions"));
     let active = tree(&[("active/WFS-login/workflow-session.json", json)]);
-    let session = told_at(".workflow/active/WFS-login", &active).value.fold(&actor()).expect("a session").1;
+    let session = read_at(".workflow/active/WFS-login", &active).value.fold(&actor()).expect("a session").1;
     assert_eq!(session.lifecycle.name(), "active");
     // The session was moved, and is found at its new place.
-    let session = told_at(".workflow/active/WFS-login", &archived).value.fold(&actor()).expect("a session").1;
+    let session = read_at(".workflow/active/WFS-login", &archived).value.fold(&actor()).expect("a session").1;
     assert_eq!(session.lifecycle.name(), "completed");
     // Later releases have no registry, and get none.
     let spot = spot_at(".workflow/active/WFS-login");
@@ -151,7 +151,7 @@ fn the_place_is_the_state() {
         read_as: ReadAs::Found,
     };
     let (all, session, items) =
-        told_at(".workflow/active/WFS-login", &active).value.fold(&actor()).expect("one");
+        read_at(".workflow/active/WFS-login", &active).value.fold(&actor()).expect("one");
     assert_eq!(updated(&SessionToPublish::new(&session, &items, &all), &folder), []);
 }
 

@@ -46,7 +46,7 @@ fn seed_with(path: &str, bytes: &[u8]) -> Tree {
 
 /// Expects exactly one warning for this file, which contains these words, and a session that folds.
 #[track_caller]
-fn check_told(tree: &Tree, path: &str, words: &str) {
+fn check_warning(tree: &Tree, path: &str, words: &str) {
     let found = warnings(tree);
     let is_told = found.iter().any(|line| line.starts_with(&format!("{path}: ")) && line.contains(words));
     assert!(is_told, "{words:?} of {path} is not in {found:#?}");
@@ -226,7 +226,7 @@ fn every_field_of_the_session_file_with_a_wrong_type_is_named_and_kept() {
     ] {
         let tree = with_state(&format!("{base},{field}}}"));
         check_warnings(&tree, &[words]);
-        check_told(&tree, STATE, words);
+        check_warning(&tree, STATE, words);
         assert_eq!(written(&tree, &[]), [], "{field}");
         let noted = after(&tree, &[Event::CheckpointMade { name: "c".to_owned() }]);
         let wrong: serde_json::Value = serde_json::from_str(&format!("{{{field}}}")).expect("JSON");
@@ -272,7 +272,7 @@ fn every_field_of_a_task_with_a_wrong_type_is_named_and_kept() {
         let whole = format!(r#"{{"id":"impl-2","status":"active",{field}}}"#);
         let tree = seed_with(TASK, whole.as_bytes());
         check_warnings(&tree, &[words]);
-        check_told(&tree, TASK, words);
+        check_warning(&tree, TASK, words);
         let done = ItemEvent::ItemStarted { id: ItemId::parse("impl-1").expect("an id") };
         assert_eq!(text(&after(&tree, &[Event::Item(done), paused()]), TASK), whole, "another's write");
     }
@@ -300,7 +300,7 @@ fn every_field_of_a_registry_line_with_a_wrong_type_is_named_and_kept() {
         line[key] = value.clone();
         let tree = seed_with(REGISTRY, format!("{line}\n").as_bytes());
         check_warnings(&tree, &[words]);
-        check_told(&tree, REGISTRY, words);
+        check_warning(&tree, REGISTRY, words);
         if key != "status" {
             let kept: serde_json::Value =
                 serde_json::from_str(&text(&after(&tree, &[paused()]), REGISTRY)).expect("one line");
@@ -313,13 +313,13 @@ fn every_field_of_a_registry_line_with_a_wrong_type_is_named_and_kept() {
 fn a_file_that_is_no_utf_8_is_named_and_never_written_over() {
     let broken = b"{\"id\":\"impl-2\",\"status\":\"active\",\"title\":\"\xff\xfe\"}";
     let tree = seed_with(STATE, broken);
-    check_told(&tree, STATE, "it is not UTF-8");
+    check_warning(&tree, STATE, "it is not UTF-8");
     assert_eq!(told(&tree).value.unreadable, [STATE]);
     assert_eq!(folded(&tree).0.title, "OAuth", "as the registry has it");
 
     let tree = seed_with(TASK, broken);
-    check_told(&tree, TASK, "it is not UTF-8");
-    check_told(&tree, TASK, "it is left as it is");
+    check_warning(&tree, TASK, "it is not UTF-8");
+    check_warning(&tree, TASK, "it is left as it is");
     assert_eq!(details(&tree).tasks.broken, [TASK]);
     assert_eq!(after(&tree, &[paused()]).content(TASK), Some(&broken[..]));
 

@@ -168,7 +168,7 @@ fn a_phase_that_only_the_status_told_is_kept_when_another_status_takes_its_place
     let state = ".workflow/active/WFS-login";
     let file = "active/WFS-login/workflow-session.json";
     let phase = |json: &str| {
-        let told = told_at(state, &tree(&[(file, json)])).value.fold(&actor()).expect("a session");
+        let told = read_at(state, &tree(&[(file, json)])).value.fold(&actor()).expect("a session");
         told.1.run().expect("a run").current().id().to_string()
     };
     let json = r#"{"session_id":"WFS-login","project":"Log in","status":"implementing"}"#;

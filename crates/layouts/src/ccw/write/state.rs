@@ -9,7 +9,7 @@ use crate::ccw::health::COMPLETED_PHASES;
 use crate::ccw::phase_and_size_names::{PhaseWord, Size};
 use crate::ccw::place::Ground;
 use crate::ccw::session_status::{Stands, Word};
-use crate::ccw::state::{State, phase_told};
+use crate::ccw::state::{State, phase_in_file};
 use crate::ccw::tasks::{TaskStatus, plain};
 use crate::layout::{FileChange, Folder, SessionToPublish};
 use jiff::Timestamp;
@@ -116,8 +116,8 @@ fn phase(changes: &mut Changes, session: &Session, said: &Said<'_>, since: &[Rec
     let word = json!(current(session).word());
     // An unknown word for the phase may come from a newer tool, so it stays until the session continues,
     // which requires a valid phase.
-    let goes_on = since.iter().any(|recorded| matches!(recorded.event, Event::SessionResumed { .. }));
-    let is_odd = said.read.state.odd_phase.is_some() && (goes_on || since.iter().any(is_work));
+    let is_resumed = since.iter().any(|recorded| matches!(recorded.event, Event::SessionResumed { .. }));
+    let is_odd = said.read.state.odd_phase.is_some() && (is_resumed || since.iter().any(is_work));
     if is_odd || (!is_there && said.read.phase != current(session)) {
         changes.set_where_it_is(&[&["current_phase"], &["phase"]], &word);
         // If the file has both keys, both get the same phase.
@@ -131,7 +131,8 @@ fn phase(changes: &mut Changes, session: &Session, said: &Said<'_>, since: &[Rec
         }
     }
     // Before continuing, the user was asked about the contradiction between the list and the phase.
-    let is_contradicted = goes_on && said.read.health.iter().any(|health| health.check == COMPLETED_PHASES);
+    let is_contradicted =
+        is_resumed && said.read.health.iter().any(|health| health.check == COMPLETED_PHASES);
     if !is_there || done.0 != done.1 || is_contradicted {
         changes.set(&["progress", "completed_phases"], &json!(completed(session)));
     }
@@ -154,11 +155,11 @@ fn status(changes: &mut Changes, session: &Session, said: &Said<'_>, since: &[Re
     let is_moved = known.is_some_and(|known| ["planning", "implementing", "reviewing"].contains(&known))
         && session.run().map(|run| run.current().id()) != said.session.run().map(|run| run.current().id());
     // A session in the archive is completed because of its place, whatever its file says.
-    let is_told_by_place =
+    let is_completed_by_place =
         said.read.ground == Ground::Archives && word == Word::Completed && !since.iter().any(ends);
     // A file without a status gets none while the other sources are right.
     let shown = known.and_then(Word::parse).unwrap_or_else(|| super::word(&said.session.lifecycle));
-    if shown != word && !is_told_by_place {
+    if shown != word && !is_completed_by_place {
         keep_phase(changes, session, said, word);
         changes.set(&["status"], &json!(word.text()));
     } else if is_moved && word == Word::Active {
@@ -177,14 +178,14 @@ fn status(changes: &mut Changes, session: &Session, said: &Said<'_>, since: &[Re
         Lifecycle::Completed { .. } if said.read.state.is_abandoned => {
             changes.set(&["completion_type"], &json!("completed"));
         }
-        Lifecycle::Active => goes_on(changes, said),
+        Lifecycle::Active => forget_end(changes, said),
         Lifecycle::Completed { .. } => {}
     }
 }
 
 /// Removes leftoff's record of how the session ended: with this record, the next pause would count as a
 /// failure, and the next end as an abandonment. Foreign values stay.
-fn goes_on(changes: &mut Changes, said: &Said<'_>) {
+fn forget_end(changes: &mut Changes, said: &Said<'_>) {
     match said.read.stands {
         Stands::Failed => changes.remove(&["last_error"]),
         Stands::Abandoned => changes.remove(&["completion_type"]),
@@ -196,7 +197,7 @@ fn goes_on(changes: &mut Changes, said: &Said<'_>) {
 fn keep_phase(changes: &mut Changes, session: &Session, said: &Said<'_>, word: Word) {
     let known = &said.read.state;
     let then = State { status: Some(word.text().to_owned()), ..known.clone() };
-    let told = |state: &State| phase_told(state, said.read.ground).map(PhaseWord::position);
+    let told = |state: &State| phase_in_file(state, said.read.ground).map(PhaseWord::position);
     if known.odd_phase.is_none() && told(&then) != told(known) {
         changes.set_where_it_is(&[&["current_phase"], &["phase"]], &json!(current(session).word()));
     }

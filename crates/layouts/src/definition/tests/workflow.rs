@@ -226,7 +226,7 @@ fn what_satisfies_a_requirement_exists() {
         &[
             (10, "unknown phase 'plam'; did you mean 'plan'?"),
             (11, "'skill:' names no skill"),
-            (12, "unknown way to satisfy 'skil'; did you mean 'skill'?"),
+            (12, "unknown kind of source 'skil'; did you mean 'skill'?"),
             (13, "'plan' is neither a phase nor a skill"),
         ],
     );

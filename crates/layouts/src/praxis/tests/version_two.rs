@@ -23,7 +23,7 @@ fn tools_own() -> Case {
 }
 
 /// A session that leftoff started beside the tool's files.
-fn begun_by_us() -> Case {
+fn started_by_us() -> Case {
     let mut case = tools_own();
     let session = case.session();
     let path = file_of(&case.spot, &case.tree);
@@ -88,7 +88,7 @@ fn p1_what_every_command_writes_loads_and_says_the_same_to_us() {
         ),
         ("active", vec![(AT, Event::FieldsSet { phase: None, fields: [("k".to_owned(), json!(1))].into() })]),
     ];
-    for case in [tools_own(), begun_by_us()] {
+    for case in [tools_own(), started_by_us()] {
         for (expected, events) in &commands {
             let (text, after) = case.after(events);
             loads(&text);
