@@ -175,7 +175,10 @@ impl Definition {
                 None | Some(Value::Null) => {}
                 Some(Value::Number(number)) if number.as_u64() == Some(found) && found > 0 => {}
                 Some(other) => {
-                    self.refuse(path, format!("total_phases is {other}, but {found} phases are described"));
+                    self.refuse(
+                        path,
+                        format!("total_phases is {other}, but the number of described phases is {found}"),
+                    );
                 }
             }
         }

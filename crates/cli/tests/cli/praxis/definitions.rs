@@ -42,10 +42,7 @@ fn definitions_that_are_no_use_are_refused() {
     for (text, part) in [
         ("{", "it is not JSON"),
         (r#"{"total_phases": 0, "phases": []}"#, "total_phases is 0"),
-        (
-            r#"{"total_phases": 6, "phases": [{"phase_number": 0}]}"#,
-            "total_phases is 6, but 1 phases are described",
-        ),
+        (r#"{"total_phases": 6, "phases": [{"phase_number": 0}]}"#, "the number of described phases is 1"),
     ] {
         sandbox.write(METADATA, text);
         let refused = sandbox.run(["start", "ship_v1", "--layout", "praxis"]).code(4);

@@ -280,7 +280,7 @@ fn yaml_anchors_are_followed_and_do_not_grow_without_bound() {
 fn a_total_that_is_wrong_is_refused() {
     for total in ["0", "2", "\"six\"", "-1", "3.5"] {
         let text = FILES[0].1.replace("\"total_phases\": 3", &format!("\"total_phases\": {total}"));
-        refused(&[(METADATA, &text)], None, "but 3 phases are described");
+        refused(&[(METADATA, &text)], None, "but the number of described phases is 3");
     }
     refused(&[(METADATA, "{\"phases\": []}")], None, "it describes no phases");
     refused(&[(METADATA, "{")], None, "it is not JSON");
