@@ -1,5 +1,5 @@
-// A model on loopback that does what a scenario tells it to: it speaks to Claude Code, Codex, Gemini CLI and OpenCode in
-// their own protocols, and keeps every request, so that a scenario can look at what the agent told its model.
+// A model on loopback that follows a scenario: it speaks to Claude Code, Codex, Gemini CLI and OpenCode in their own
+// protocols, and stores every request, so that a scenario can check what the agent sent to its model.
 import { createServer } from "node:http"
 
 /** A turn is `{ text }`, or `{ bash }`, `{ write: { path, content } }`; the last one is said again and again. */

@@ -1,5 +1,6 @@
-// Real agents, headless, against a model on loopback: they receive the brief, are denied, are held at a stop and let
-// go, and after a compaction are told what is finished; one finishes what another began in another clone.
+// Real agents, headless, against a model on loopback: they receive the brief, are denied a tool, are kept from
+// stopping and then allowed to stop, and after a compaction learn what is finished; one agent finishes work that another
+// agent started in another clone.
 // Usage: run.mjs LEFTOFF CLAUDE CODEX GEMINI OPENCODE (a path, or - to leave out).
 import { spawn, spawnSync } from "node:child_process"
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -78,9 +79,9 @@ function world(agent) {
     return ran.stdout
   }
   run("git", "init", "--quiet", "--initial-branch=main")
-  // A login shell, which some agents run their commands in, makes a PATH of its own.
+  // A login shell, in which some agents run their commands, sets a PATH of its own.
   writeFileSync(join(home, ".profile"), `export PATH="${bin}:$PATH"\n`)
-  // A sandbox protects the git folder, where the answers to the other kind of requirements are.
+  // A sandbox protects the git folder, which contains the files of the other kind of requirements.
   writeFileSync(join(root, ".leftoff/workflows/ship.toml"), agent === "codex" ? WORKFLOW + REQUIREMENT : WORKFLOW)
   if (agent !== "codex") writeFileSync(join(root, ".claude/requirements.yaml"), RULES)
   run("leftoff", "init", "--agent", agent)
@@ -214,7 +215,7 @@ async function tryCodex() {
   const model = await serve()
   const here = world("codex")
   const home = join(here.home, ".codex")
-  // The store's folder is a writable root already: `init` put it there.
+  // The store's folder is a writable root already, because `init` added it.
   pointCodexAt(model, home, here.root)
   const words = ["--dangerously-bypass-hook-trust", "--sandbox", "workspace-write", "--skip-git-repo-check"]
   const talk = (prompt, ...more) => agent(here, codex, ["exec", ...words, ...more, prompt], { CODEX_HOME: home })
@@ -222,7 +223,7 @@ async function tryCodex() {
     const place = JSON.parse(here.run("leftoff", "store", "info", "--json")).place
     check("codex's store is outside the git folder", !place.includes("/.git/") && place.startsWith(here.home), place)
     await story("codex", model, here, talk)
-    // A conversation that is near its end is compacted by itself.
+    // The agent compacts a conversation that nearly fills its context.
     model.tokens = 100_000
     model.play([{ bash: "true" }, { bash: "true" }, { text: "fine" }])
     const ran = await agent(here, codex, ["exec", ...words, "-c", "model_auto_compact_token_limit=50000", "resume", "--last", "Go on."], { CODEX_HOME: home })

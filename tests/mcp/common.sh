@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by the scripts beside it: the tools, in fixed versions, outside this folder; and a project to work in.
+# Sourced by the scripts beside it: installs the tools, in fixed versions, outside this folder, and creates a project.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -13,7 +13,7 @@ conformance_version=0.2.0-alpha.12
 claude_version=2.1.197
 npm_cache=${XDG_CACHE_HOME:-$HOME/.cache}/leftoff/npm
 
-# Installs one package into a folder of its own, once, and prints the folder. 77: it cannot be had.
+# Installs one package into a folder of its own, once, and prints the folder. Exits with 77 if the package cannot be installed.
 installed() {
   local name=$1 version=$2
   local folder=$npm_cache/${name##*/}-$version
@@ -27,7 +27,7 @@ installed() {
   echo "$folder"
 }
 
-# Puts a new enough node in front.
+# Puts a version of node that is new enough first in PATH.
 use_node() {
   local major
   major=$(node --version 2>/dev/null | sed 's/^v\([0-9]*\).*/\1/')
@@ -39,7 +39,7 @@ use_node() {
   PATH=$(dirname "$found"):$PATH
 }
 
-# A folder that is gone afterwards, with a repository whose workflow has a gate, and nothing of this machine's user.
+# Creates a temporary folder with a repository whose workflow has a gate, isolated from this machine's user.
 new_project() {
   work=$(mktemp -d "${TMPDIR:-/tmp}/leftoff-mcp.XXXXXX")
   mkdir -p "$work/home" "$work/project/.git" "$work/project/.leftoff/workflows" "$work/bin"
@@ -77,7 +77,7 @@ serve_http() {
   (cd "$work/project" && exec "$program" mcp --http 127.0.0.1:0) 2>"$work/http.log" &
   servers+=($!)
   local line
-  # It says where it listens; until then there is nothing to read.
+  # The server prints its address when it listens.
   while ! line=$(grep -m 1 -o 'http://.*' "$work/http.log"); do
     kill -0 "${servers[-1]}" || { cat "$work/http.log" >&2; return 1; }
     sleep 0.05

@@ -1,4 +1,4 @@
-// Compares what the conformance suite found with the list of checks that do not apply.
+// Compares the findings of the conformance suite with the list of checks that do not apply.
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 

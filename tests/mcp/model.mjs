@@ -1,5 +1,5 @@
 // A model that follows a script, on this machine: answers POST /v1/messages as a stream. It calls the tools of its
-// script in turn, then says what the last one answered. Everything it was asked is written to a file.
+// script in turn, then repeats the answer of the last one. All requests are written to a file.
 import { appendFileSync } from "node:fs";
 import { createServer } from "node:http";
 
@@ -10,7 +10,7 @@ const script = [
 ];
 const [record] = process.argv.slice(2);
 
-// How many of the script's calls have been answered in this conversation.
+// The number of the script's calls that have been answered in this conversation.
 const answered = (messages) =>
   messages.flatMap((message) => (Array.isArray(message.content) ? message.content : [])).filter((part) => part.type === "tool_result").length;
 

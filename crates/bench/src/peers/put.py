@@ -1,4 +1,4 @@
-# Reads how many checkpoints to put from each line of stdin, puts them durably, and answers with the nanoseconds it took.
+# Reads how many checkpoints to put from each line of stdin, stores them durably, and answers with the nanoseconds that took.
 # The argument is the path of a SQLite database, or the address of a PostgreSQL server.
 import sys
 import time

@@ -1,5 +1,5 @@
 # Reads how many steps to run from each line of stdin, runs them in one durable workflow, and answers with the
-# nanoseconds it took. The argument is the address of DBOS's system database.
+# nanoseconds that took. The argument is the address of DBOS's system database.
 import sys
 import time
 
