@@ -24,6 +24,7 @@ fn u5_what_a_command_is_about_can_stand_behind_it() {
 #[test]
 fn u8_leftoff_alone_is_status_also_with_options() {
     let sandbox = git();
+    sandbox.at("2026-11-14T10:00:00Z");
     assert_eq!(sandbox.run([""; 0]).ok().stdout, sandbox.run(["status"]).ok().stdout);
     sandbox.run(["start", "--id", "one"]).ok();
     assert_eq!(sandbox.run([""; 0]).ok().stdout, sandbox.run(["status"]).ok().stdout);
