@@ -1,5 +1,5 @@
-//! Touched files and executed commands, recorded outside the log, so that recording them never gets in the
-//! way.
+//! Touched files and executed commands. They are recorded outside the log, so that recording them never
+//! delays a change.
 
 use crate::engine::Engine;
 use crate::error::Result;

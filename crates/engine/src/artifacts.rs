@@ -1,4 +1,4 @@
-//! Recorded files: their current state against the recorded one. Writes nothing.
+//! Compares recorded files with their current state. Writes nothing.
 
 mod differences;
 
@@ -22,9 +22,9 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use store::ContentRow;
 
-/// The largest file whose content is stored; for larger ones only the hash is.
+/// The maximum size of a file whose content is stored; of a larger file, only the hash is stored.
 pub(crate) const LARGEST_KEPT: usize = 256 * 1024;
-/// A larger file is not read for a mere warning if its size and time are unchanged.
+/// A file larger than this is not read just for a warning if its size and modification time are unchanged.
 const LARGEST_READ_FOR_A_WARNING: u64 = 1024 * 1024;
 
 /// How a recorded file has changed.
@@ -116,7 +116,7 @@ impl Sessions<'_> {
             match recorded.event {
                 Event::SessionStarted { path, .. } => place = path,
                 Event::Adopted { path, .. } => place = Some(path),
-                // Files in its folder moved with it, older versions included.
+                // The files in the session's folder moved with it, older versions included.
                 Event::SessionMoved { path } => {
                     let from = place.replace(path.clone()).unwrap_or_default();
                     for made in &mut versions {
@@ -146,9 +146,10 @@ impl Sessions<'_> {
 }
 
 impl Engine {
-    /// Warnings about files of finished phases. Reads them: not for the hot path.
+    /// Warnings about files of finished phases. Reads those files, so it is too slow for commands that must
+    /// be fast.
     pub(crate) fn artifact_warnings(&self, view: &View) -> Vec<Warning> {
-        // Giving a session up archives its files.
+        // The files of an abandoned session were archived.
         if matches!(view.lifecycle, Lifecycle::Abandoned { .. }) {
             return Vec::new();
         }
@@ -168,7 +169,7 @@ impl Engine {
                 Some(Warning {
                     kind: format!("artifact_{}", difference.name()),
                     message: found.message,
-                    // A finished session suggests nothing.
+                    // A finished session needs no further command.
                     hint: Some(found.hint).filter(|_| !is_over),
                     path: Some(found.path),
                     problem: None,
@@ -186,7 +187,7 @@ impl Engine {
         let lexical = files::relative(&root, &here, path);
         lexical
             .or_else(|why| {
-                // The path may lead over a link into the project, as /tmp does on some systems.
+                // The path may go through a symbolic link into the project, as /tmp does on some systems.
                 let whole = here.join(path);
                 let parent = whole.parent().and_then(|parent| parent.canonicalize().ok());
                 match (parent, whole.file_name()) {
@@ -221,7 +222,8 @@ impl Engine {
         Ok(recording)
     }
 
-    /// Reads the files of a phase about to be completed: the named ones, those it declares, and those it had.
+    /// Reads the files of a phase about to be completed: files that the caller names, files that the phase
+    /// declares, and files already recorded for it.
     pub(crate) fn record_of_phase(
         &self,
         session: &Session,
@@ -291,7 +293,7 @@ impl Recording {
             path,
             hash: looked.hash,
             size: looked.size,
-            // The model numbers versions.
+            // A placeholder: the model assigns version numbers.
             version: 0,
             phase: phase.cloned(),
         });

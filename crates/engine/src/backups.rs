@@ -20,16 +20,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use store::{Access, SqliteStore, Store};
 
-/// The newest copies are kept, and beside them one of each of the last days.
+/// How many of the newest copies are kept, besides one for each of the last days.
 const NEWEST_KEPT: usize = 3;
 const DAYS_KEPT: usize = 7;
 const NAME: &str = "%Y%m%dT%H%M%SZ";
 const HOUR: i64 = 3600;
-/// The events among which the first one recorded here is searched.
+/// How many of the oldest events are searched for the first one that was recorded here.
 const FIRST_EVENTS: usize = 100;
-/// A larger database is copied once a day.
+/// A database larger than this is copied once a day instead of hourly.
 const COPIED_HOURLY: u64 = 16 * 1024 * 1024;
-/// A database beyond this is copied only by `store backup`.
+/// A database larger than this is copied only by `store backup`.
 pub(crate) const LARGEST_COPIED: u64 = 512 * 1024 * 1024;
 
 /// A copy of the store.
@@ -65,8 +65,8 @@ pub fn backups(options: &Options) -> Result<Vec<Backup>> {
     found(&project_of(options)?.database()?)
 }
 
-/// Restores a copy: this file, or else the newest one. A store that contains sessions is replaced only if a
-/// person asks for it.
+/// Restores a copy of the store: the file `from`, or else the newest copy. A store that contains sessions is
+/// replaced only if a person asks for it.
 pub fn restore_store(options: Options, from: Option<&Path>, replace: bool) -> Result<StoreRestored> {
     let project = project_of(&options)?;
     if Team::of(&project, &Config::read(&project)?)?.is_some() {
@@ -98,7 +98,7 @@ pub fn restore_store(options: Options, from: Option<&Path>, replace: bool) -> Re
 impl Engine {
     /// Makes a copy if the last one is old enough. `doctor` reports failures.
     pub(crate) fn back_up_when_due(&mut self) {
-        // A hook has no time for it, and a query changes nothing.
+        // A hook has no time for a copy, and a query changes nothing.
         let is_hook = matches!(self.patience, Patience::Until(_));
         if is_hook || self.project.is_outside || self.team.is_some() {
             return;
@@ -134,8 +134,8 @@ impl Engine {
         }
     }
 
-    /// The time of the first event that was recorded here. Events of other tools' files can be older than the store, so
-    /// they are skipped; if there is no other event among those searched, the last of them counts.
+    /// The time of the first event that was recorded here. Events of other tools' files can be older than the
+    /// store, so they are skipped; if there is no other event among those searched, the last of these counts.
     pub(crate) fn first_event_here(&self) -> Result<Option<Timestamp>> {
         let is_imported = |actor: &str| matches!(serde_json::from_str(actor), Ok(Actor::Tool { .. }));
         let first: Vec<_> =
@@ -148,7 +148,7 @@ impl Engine {
     pub(crate) fn back_up(&self, database: &Path) -> Result<PathBuf> {
         let folder = folder(database);
         fs::create_dir_all(&folder)
-            .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
+            .map_err(|source| Error::io(format!("creating {}", folder.display()), source))?;
         let name = self.clock.now().to_zoned(TimeZone::UTC).strftime(NAME).to_string();
         let path = folder.join(format!("{name}.db"));
         match self.store.backup(&path) {
@@ -159,8 +159,8 @@ impl Engine {
         Ok(path)
     }
 
-    /// Copies made before a purge contain the purged text: they are replaced by a new one. Reports those that
-    /// stay.
+    /// Copies made before a purge contain the purged text: they are replaced by a new one. Returns a message
+    /// if they could not be replaced.
     pub(crate) fn renew_backups_or_say(&self) -> Option<String> {
         let error = self.renew_backups().err()?;
         Some(format!("the store's backups may still contain the text: {error}; run this again"))
@@ -212,7 +212,8 @@ fn moment_of(copy: &Path) -> Option<Timestamp> {
     Some(jiff::civil::DateTime::strptime(NAME, name).ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp())
 }
 
-/// Its name begins with the database's, which the project's `.gitignore` leaves out.
+/// The folder of the copies. Its name begins with the database's, so that the project's `.gitignore` excludes
+/// it.
 fn folder(database: &Path) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
     name.push(".backups");
@@ -231,7 +232,7 @@ fn found(database: &Path) -> Result<Vec<Backup>> {
     Ok(copies)
 }
 
-/// `leftoff.db.v2.bak`, which a change of the schema leaves.
+/// Copies made before a change of the schema: `leftoff.db.v2.bak`.
 fn before_migrations(database: &Path) -> Result<Vec<Backup>> {
     let Some((folder, name)) = database.parent().zip(database.file_name().and_then(|name| name.to_str()))
     else {
@@ -267,7 +268,7 @@ fn prune(folder: &Path, database: &Path) -> Result<()> {
     for copy in copies.iter().filter(|copy| !kept.contains(&copy.at)) {
         let _ = fs::remove_file(&copy.path);
     }
-    // The leftover of a killed process's copy.
+    // An incomplete copy, left by a process that was killed.
     let is_left_over = |path: &PathBuf| {
         let is_part = path.to_string_lossy().contains(".db.part-");
         let age = fs::metadata(path).and_then(|found| found.modified()).ok().and_then(|at| at.elapsed().ok());
@@ -279,7 +280,7 @@ fn prune(folder: &Path, database: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The moments, newest first, that keep their copy.
+/// Selects the copies to keep, by the moment when each was made.
 fn kept(moments: &[Timestamp]) -> BTreeSet<Timestamp> {
     let day = |at: &Timestamp| at.to_zoned(TimeZone::UTC).date();
     let mut kept: BTreeSet<Timestamp> = moments.iter().take(NEWEST_KEPT).copied().collect();

@@ -1,5 +1,4 @@
-//! The brief: the state of the work for a reader who knows nothing else. Facts only; empty parts are left
-//! out.
+//! The brief: the state of the work for a reader who knows nothing else. Facts only; empty parts are omitted.
 
 mod bookkeeping;
 mod gathered;
@@ -44,7 +43,7 @@ pub struct Brief {
     pub branch: Option<String>,
     #[serde(rename = "git", skip_serializing_if = "Option::is_none")]
     pub repository: Option<Repository>,
-    /// An edit of its files that nothing here has confirmed.
+    /// An edit of the session's files that moved it, unless a command has confirmed the move.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moved: Option<Moved>,
     /// Declared fields with a value.
@@ -69,7 +68,7 @@ pub struct Brief {
     /// Paused sessions of this worktree, if this one is over.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub paused_here: Vec<String>,
-    /// How long it was paused in all, also in phases that were opened again and in earlier runs.
+    /// How long the session was paused in total, including phases that were reopened and earlier runs.
     pub paused_seconds: u64,
     /// Files that were worked on and still exist.
     pub touched: Vec<String>,
@@ -87,10 +86,10 @@ pub struct EarlierRun {
     pub number: u32,
     pub completed_at: Option<Timestamp>,
     pub outcomes: Outcomes,
-    /// The phase in which it was left, if it is open.
+    /// The phase in which the run was left, if the run is still open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
-    /// Evidence of its last phase.
+    /// Evidence of the run's last phase.
     pub values: Map<String, Value>,
 }
 
@@ -107,7 +106,7 @@ pub struct OpenItem {
 pub struct ItemsAhead {
     pub phase: Name,
     pub counts: ItemCounts,
-    /// Ids of the first finished ones.
+    /// Ids of the first finished items.
     pub done: Vec<String>,
 }
 
@@ -122,10 +121,10 @@ pub struct LastWords<'a> {
 pub struct Neighbour {
     pub agent: String,
     pub agent_session: String,
-    /// The session it works on.
+    /// The session that the agent works on.
     pub session_id: Option<String>,
     pub branch: Option<String>,
-    /// Its worktree, if another one.
+    /// The agent's worktree, if it is another than the reader's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worktree: Option<String>,
     pub last_seen: Timestamp,
@@ -143,7 +142,8 @@ impl Neighbour {
 }
 
 impl Brief {
-    /// Without hooks only a session's start records an agent's presence; the last change shows it, too.
+    /// Updates when the agent that made the last change was last seen: without hooks, an agent's presence is
+    /// recorded only when it starts a session.
     fn see_last_actor(&mut self) {
         let Actor::Agent { agent, id, .. } = &self.session.last_actor else { return };
         let is_it = |other: &&mut Neighbour| other.agent == *agent && other.agent_session == *id;
@@ -171,7 +171,7 @@ impl Brief {
 }
 
 impl Brief {
-    /// Files that a phase of this run recorded.
+    /// Paths of the files that were recorded for a phase of this run.
     pub fn files_of<'a>(&'a self, phase: &'a PhaseView) -> impl Iterator<Item = &'a str> {
         let since = self.session.run.started_at;
         let is_own = move |file: &&Artifact| {
@@ -180,13 +180,13 @@ impl Brief {
         self.session.artifacts.iter().filter(is_own).map(|file| file.newest.path.as_str())
     }
 
-    /// Who approved a phase.
+    /// Names of those who approved a phase.
     pub fn approvers_of<'a>(&'a self, phase: &'a PhaseView) -> impl Iterator<Item = &'a str> {
         let own = self.approvals.iter().filter(|approval| approval.phase == phase.id);
         own.map(|approval| approval.by.as_str())
     }
 
-    /// Agents' last words when they stopped, newest first.
+    /// The last messages of agents when they stopped, newest first.
     pub fn last_words(&self) -> impl Iterator<Item = LastWords<'_>> {
         self.activity(ActivityKind::Words).filter_map(|row| {
             let (agent, id) = row.what.split_once(':')?;
@@ -211,7 +211,7 @@ impl Sessions<'_> {
 }
 
 impl Engine {
-    /// The session to show a newcomer: the active one, or else one waiting to be resumed.
+    /// The session to show to a new agent: the active one, or else one waiting to be resumed.
     pub(crate) fn unfinished(&self) -> Result<Option<SessionId>> {
         match self.select(Want::Unfinished) {
             Ok(id) => Ok(Some(id)),
@@ -223,7 +223,8 @@ impl Engine {
         }
     }
 
-    /// The session that was last worked on, where only its files call it finished and a phase is not done here.
+    /// The session that was last worked on, if its files call it finished but the log does not have all its
+    /// phases as done.
     fn closed_in_doubt(&self) -> Result<Option<SessionId>> {
         let id = match self.select(Want::Latest) {
             Err(Error::NoSession { .. }) => return Ok(None),
@@ -267,20 +268,20 @@ impl Engine {
             paused_here: self.paused_beside(&session),
             paused_seconds,
             touched: Vec::new(),
-            // Activity is useful, but no reason to fail.
+            // The brief is useful without the recorded activity, so an error in reading it is ignored.
             activity: self.store.activity(&id, KEPT_ACTIVITIES).unwrap_or_default(),
             here_now: self.neighbours(self.asking_agent()?.as_ref())?,
             now: self.clock.now(),
             session: view,
         };
-        // Last: git has worked since.
+        // Asked last: `git status` has been running meanwhile.
         brief.repository = self.repository(&id, session.created_at, &bookkeeping, status);
         brief.touched = gathered::touched(&brief, &self.root_of(&session), &bookkeeping);
         brief.see_last_actor();
         Ok(brief)
     }
 
-    /// Sessions waiting to be resumed, if this one is over.
+    /// Other sessions that wait to be resumed, if this session is over.
     fn paused_beside(&self, session: &Session) -> Vec<String> {
         match session.lifecycle {
             Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => self.candidates(&session.id),
@@ -289,7 +290,7 @@ impl Engine {
     }
 
     /// Other live agent sessions of this project, in any worktree: those that leftoff saw, and those that
-    /// only another tool lists.
+    /// only another tool's registry lists.
     fn neighbours(&self, asking: Option<&AgentIdentity>) -> Result<Vec<Neighbour>> {
         let here = self.project.worktree();
         let mut neighbours: Vec<Neighbour> = Vec::new();

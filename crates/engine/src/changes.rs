@@ -1,4 +1,5 @@
-//! Changes since a given point, for waiting callers. Writes nothing; nothing runs in between.
+//! Changes since a given point, for callers that wait for them. Writes nothing, and starts no background
+//! process.
 
 use crate::config::Config;
 use crate::definitions;
@@ -18,12 +19,12 @@ use std::time::SystemTime;
 pub struct Changes {
     pub cursor: u64,
     pub sessions: BTreeSet<SessionId>,
-    /// At least one of them is new.
+    /// True if at least one of the sessions is new.
     pub began: bool,
 }
 
-/// The outside appearance of files. While it is unchanged nothing was written, so that polling need not open
-/// the store.
+/// Sizes and times of the store's and the definitions' files. While they are unchanged, nothing was written,
+/// and a caller that polls need not open the store.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Stamp {
     pub store: Vec<FileStamp>,
@@ -34,7 +35,7 @@ pub struct Stamp {
 type FileStamp = Option<(SystemTime, u64)>;
 
 impl Sessions<'_> {
-    /// Sessions with events after this cursor; without one, only the current end of all logs.
+    /// Sessions with events after the cursor; without a cursor, only the current end of all logs.
     pub fn changes(&self, after: Option<u64>) -> Result<Changes> {
         const AT_ONCE: usize = 1_000;
         let store = &self.engine.store;
@@ -64,7 +65,8 @@ pub fn stamp(options: &Options) -> Stamp {
     let Some(project) = project else { return Stamp::default() };
     let is_on_server = Config::read(&project).and_then(|config| Team::of(&project, &config));
     let store = match is_on_server {
-        // No file shows it, so the server is asked each time.
+        // No local file shows a server's changes, so the stamp is different each time and the caller asks the
+        // server.
         Ok(Some(_)) => Ok(vec![Some((SystemTime::now(), 0))]),
         Ok(None) | Err(_) => {
             project.database().map(|database| vec![seen(&database), seen(&log_of(&database))])

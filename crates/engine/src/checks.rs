@@ -1,5 +1,5 @@
-//! Runs gates: checks evidence types, and what the engine can find out itself. Decides nothing; a check has
-//! no side effect except its command.
+//! Runs gates: checks evidence types, and facts that the engine can find out itself. Decides nothing; a check
+//! has no side effect except its command.
 
 mod approval;
 mod artifact;
@@ -51,14 +51,14 @@ pub struct Submission {
 /// A gate's result, and the files that passed.
 #[derive(Default)]
 pub(crate) struct GateRun {
-    /// Without secrets, because it is stored and shown.
+    /// The report with secrets removed, because it is stored and shown.
     pub(crate) report: AttemptReport,
-    /// Which secrets were removed.
+    /// Descriptions of the secrets that were removed.
     pub(crate) said: Vec<String>,
     pub(crate) proven: Vec<Proven>,
 }
 
-/// A file that passed a check, as it was then.
+/// A file that passed a check, as it was at that moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Proven {
     pub(crate) check: Name,
@@ -71,9 +71,10 @@ struct Verdict {
     outcome: CheckOutcome,
     found: Option<String>,
     needed: Option<String>,
-    /// How to fix it, if the definition does not say.
+    /// How to fix a failed check, if the definition does not say.
     help: Option<String>,
-    /// Shown before the definition's own help, because the check could not even be evaluated.
+    /// True if `help` is shown before the definition's own help, because the check could not even be
+    /// evaluated.
     help_first: bool,
 }
 
@@ -171,7 +172,7 @@ impl Engine {
         Ok(GateRun { report, said, proven })
     }
 
-    /// Updates a report for the current session: cheap checks are evaluated again.
+    /// Updates a report for the current session by evaluating cheap checks again.
     pub(crate) fn recheck(
         &self,
         session: &Session,
@@ -197,7 +198,7 @@ impl Engine {
         Ok(report)
     }
 
-    /// Checks that failed in the current phase's last attempt and pass by now: a field was set, a person
+    /// Checks that failed in the current phase's last attempt but pass now, because a field was set, a person
     /// approved, or a file was written.
     pub(crate) fn settled_since(
         &self,
@@ -253,7 +254,7 @@ impl Engine {
         for phase in &workflow.phases {
             let Some(when) = &phase.when else { continue };
             let scope = self.surroundings(session, phase).scope(&Map::new(), &[]);
-            // Only a definite false skips a phase: an undecided one stays.
+            // A phase is skipped only if its `when` is definitely false, not if `when` cannot be evaluated.
             let reason = match scope.why_not(when) {
                 Ok(None) | Err(_) => continue,
                 Ok(Some(words)) if !words.is_empty() => words,
@@ -276,9 +277,9 @@ impl Engine {
         })
     }
 
-    /// The earliest time that counts for a phase's files: its start. Other tools write files in their own
-    /// order, so if one moved the session, or the previous phase writes other files, the start of that phase
-    /// counts. After going back, older files do not count.
+    /// The earliest time at which a phase's files may have been written: the phase's start. Other tools write
+    /// files in their own order, so if such a tool moved the session, or the previous phase writes other
+    /// files, the start of the previous phase counts. After the session went back, older files do not count.
     pub(crate) fn files_count_since(&self, session: &Session, run: &Run, phase: &Name) -> Option<Timestamp> {
         let at = run.position(phase.as_str())?;
         let began = run.phases.get(at)?.started_at()?;
@@ -362,7 +363,8 @@ impl Surroundings<'_> {
     }
 }
 
-/// A type error in the words of the session's own tool, if it has any.
+/// Replaces the help for evidence of the wrong type by the words of the session's own tool, if the tool has
+/// any.
 fn say_as_its_tool(
     session: &Session,
     phase: &PhaseDefinition,
@@ -401,7 +403,7 @@ fn help_of(check: &CheckDefinition, found: Option<String>, found_first: bool) ->
     if found_first { found.or_else(|| check.help.clone()) } else { check.help.clone().or(found) }
 }
 
-/// True if it is over because another tool's files say so.
+/// True if the phase is done because another tool's files say so.
 fn is_told_by_files(session: &Session, phase: &Phase) -> bool {
     // Version 0.1 recorded a layout's tool as a person of that name.
     let by_layout = |actor: &Actor| match actor {

@@ -1,4 +1,4 @@
-//! The engine's clock and its source of ids: the only places that read the time or draw randomness.
+//! The engine's clock and its source of ids: the only places that read the time or generate random numbers.
 
 use jiff::Timestamp;
 use model::id::SessionId;
@@ -15,19 +15,21 @@ impl Clock for SystemClock {
         if let Some(fixed) = fixed_for_tests() {
             return fixed;
         }
-        // Every store keeps microseconds, so a stored event equals the one written.
+        // Rounded to microseconds, which every store keeps, so that an event read back equals the one
+        // written.
         let now = Timestamp::now();
         Timestamp::from_microsecond(now.as_microsecond()).unwrap_or(now)
     }
 }
 
-/// The time of a server that several machines share, by this machine's clock and how far that is off.
+/// The clock of a server that several machines share: this machine's clock plus its difference from the
+/// server's.
 pub struct ServerClock {
     ahead: jiff::SignedDuration,
 }
 
 impl ServerClock {
-    /// `time` is what the server's clock says now.
+    /// `time` is the current time of the server's clock.
     pub fn at(time: Timestamp) -> Self {
         Self { ahead: time.duration_since(Timestamp::now()) }
     }
@@ -45,7 +47,7 @@ impl Clock for ServerClock {
     }
 }
 
-/// The time, before an engine exists.
+/// The current time, for callers that have no engine yet.
 pub(crate) fn now() -> Timestamp {
     SystemClock.now()
 }
@@ -67,7 +69,7 @@ pub fn new_session_id() -> SessionId {
     const LETTERS: &[u8] = b"abcdefghjkmnpqrstvwxyz";
     const ALL: &[u8] = b"abcdefghjkmnpqrstvwxyz23456789";
     let mut random = [0u8; 8];
-    // Without randomness an id would repeat; the store refuses a second one of the same name.
+    // If no random numbers are available, ids repeat; the store refuses a second session with the same id.
     let _ = getrandom::fill(&mut random);
     let text: String = random
         .iter()

@@ -20,7 +20,7 @@ pub struct Config {
     pub layout: Option<String>,
     /// Where the store is, if it is not a file on this machine: `postgres://host/database`.
     pub store: Option<String>,
-    /// This project's id in a store that several projects share. Given once, and the same in every clone.
+    /// This project's id in a store that several projects share. Assigned once, and the same in every clone.
     pub project: Option<String>,
     /// Folders to search for sessions that can be anywhere, such as essays.
     #[serde(default)]
@@ -35,9 +35,9 @@ pub struct Config {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Expiry {
-    /// After this long without activity, it counts as paused.
+    /// How long a session may be without activity before it counts as paused.
     pub pause_after: Limit,
-    /// After this long without activity, every view of it warns.
+    /// How long a session may be without activity before every view of it shows a warning.
     pub warn_after: Limit,
 }
 
@@ -54,7 +54,7 @@ impl Default for Expiry {
 pub struct Limit(Option<u64>);
 
 impl Limit {
-    /// `None` if switched off.
+    /// The time in seconds; `None` if the limit is switched off.
     pub fn seconds(self) -> Option<u64> {
         self.0
     }
@@ -165,12 +165,12 @@ impl Config {
         Err(Error::BadConfig { mistake: FileMistake { path, line, message, hint: None } })
     }
 
-    /// The line that sets something, for a message.
+    /// The number of the line that sets this name, for a message.
     pub(crate) fn line_of(project: &Project, name: &str) -> usize {
         line_that_sets(&std::fs::read_to_string(Self::path(project)).unwrap_or_default(), name)
     }
 
-    /// Adds the project's id as the first line, and leaves everything else as it is.
+    /// Adds the project's id as the first line, and leaves all other lines unchanged.
     pub(crate) fn add_project(project: &Project, id: &str) -> Result<()> {
         let path = Self::path(project);
         if Self::read(project)?.project.is_some() {

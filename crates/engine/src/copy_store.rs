@@ -89,7 +89,8 @@ fn opened(project: &Project, place: &str, access: Access, watcher: &Watcher) -> 
     Ok(if access == Access::Create { team.make(project)? } else { team.open(access, None)? })
 }
 
-/// Refuses a target with any session that is not an exact copy. Sessions from an interrupted copy may be there.
+/// Refuses a target with any session that is not an exact copy. The target may contain sessions from an
+/// interrupted copy.
 fn refuse_others(source: &dyn Store, target: &dyn Store, place: &str) -> Result<()> {
     for listed in target.list(&Filter::default())? {
         let id = &listed.row.id;
@@ -143,7 +144,7 @@ fn copy_session(source: &dyn Store, target: &mut dyn Store, listed: &Listed) -> 
     Ok(target.record_activity(id, &activity, crate::PATIENCE)?)
 }
 
-/// A history that came from elsewhere stays one in the copy.
+/// Copies where a history came from, so that a history from another clone remains marked as such.
 fn keep_arrival(source: &dyn Store, target: &mut dyn Store, id: &SessionId) -> Result<()> {
     let arrival =
         source.arrival(id)?.filter(|arrival| target.arrival(id).ok().flatten().as_ref() != Some(arrival));
@@ -167,7 +168,7 @@ fn given(seal: Seal) -> Given {
     seal.salt.map_or(Given::Hash(seal.hash), Given::Salt)
 }
 
-/// The snapshot after the events since.
+/// The snapshot after the later events are applied to it.
 fn brought_up(behind: &Snapshot, events: &[EventRow], id: &SessionId) -> Result<Option<Snapshot>> {
     let since: Vec<EventRow> =
         events.iter().filter(|event| event.version > behind.version).cloned().collect();
@@ -176,7 +177,7 @@ fn brought_up(behind: &Snapshot, events: &[EventRow], id: &SessionId) -> Result<
     session.map(|session| snapshot_of(&session)).transpose()
 }
 
-/// Readers ignore it.
+/// An empty snapshot, which readers ignore.
 fn no_snapshot(version: u64) -> Snapshot {
     Snapshot { fold_version: 0, version, body: "{}".to_owned() }
 }

@@ -1,5 +1,5 @@
-//! Finds workflow definitions: the project's own first, then the built-in ones; `theirs` has those of other
-//! tools. Compiles their expressions, runs nothing.
+//! Finds workflow definitions: the project's own first, then the built-in ones; the module `theirs` finds
+//! those of other tools. Compiles their expressions, runs nothing.
 
 mod of_other_tools;
 
@@ -28,7 +28,7 @@ pub struct Source {
     /// Built into the program.
     pub is_builtin: bool,
     pub text: String,
-    /// The layout whose files define it; `None` for one in our own format.
+    /// The layout whose files define the workflow; `None` for a definition in leftoff's own format.
     pub layout: Option<&'static str>,
 }
 
@@ -36,7 +36,7 @@ pub struct Source {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Checked {
     Good(Box<Workflow>),
-    /// Its phases depend on its target; explains how.
+    /// The workflow's phases depend on its target; contains an explanation.
     OfItsTarget(String),
     Mistaken(Vec<FileMistake>),
 }
@@ -75,8 +75,8 @@ pub(crate) fn load(project: &Project, name: &str) -> Result<Workflow> {
     Ok(workflow)
 }
 
-/// The definition that a session like this one would follow if it started now. A project's own definition hides the
-/// built-in one of the same name, so a run that followed the built-in one followed another.
+/// The definition that this session would follow if it started now. A project's own definition hides the
+/// built-in one of the same name, so the result can differ from the definition that a run actually followed.
 pub(crate) fn known_here(project: &Project, session: &Session, name: &str) -> Option<Workflow> {
     match layouts::layout::by_name(&session.layout) {
         Some(layout) => of_layout(project, layout, name, session.target.as_deref()).ok(),
@@ -104,7 +104,7 @@ pub(crate) fn find(project: &Project, name: &str) -> Result<Source> {
     Err(unknown(name.as_str(), names(project), place))
 }
 
-/// The definition of this name, including those of other tools if nobody else has it.
+/// The definition of this name: the project's own, a built-in one, or else another tool's.
 pub(crate) fn find_any(project: &Project, name: &str) -> Result<(Source, Checked)> {
     match (find(project, name), of_other_tools::find(project, name)) {
         (Ok(source), _) => {
@@ -121,7 +121,7 @@ fn unknown(name: &str, known: Vec<String>, place: WorkflowPlace) -> Error {
     Error::UnknownWorkflow { asked: name.to_owned(), nearest, known, place }
 }
 
-/// True if the definition of this name no longer has this hash. An unreadable one counts as changed.
+/// True if the definition of this name no longer has this hash. An unreadable definition counts as changed.
 pub(crate) fn changed_since(project: &Project, name: &str, hash: &str) -> bool {
     find(project, name).map_or(true, |source| source.hash() != hash)
 }
@@ -160,7 +160,7 @@ fn changes_of(before: &PhaseDefinition, now: &PhaseDefinition) -> String {
     if changes.is_empty() { "its description changed".to_owned() } else { changes.join(", ") }
 }
 
-/// Every definition and its state, those of other tools last.
+/// Every definition with its mistakes, those of other tools last.
 pub(crate) fn lines(project: &Project) -> Vec<WorkflowLine> {
     let own = all(project).into_iter().map(|source| {
         let checked = checked(&source);
@@ -185,7 +185,7 @@ fn checked(source: &Source) -> Checked {
     check(source).map_or_else(Checked::Mistaken, |workflow| Checked::Good(Box::new(workflow)))
 }
 
-/// Every definition in our own format; the project's own replaces a built-in one of the same name.
+/// Every definition in leftoff's own format; the project's own replaces a built-in one of the same name.
 pub(crate) fn all(project: &Project) -> Vec<Source> {
     names(project).iter().filter_map(|name| find(project, name).ok()).collect()
 }

@@ -17,10 +17,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// Suffixes of field names that hold paths.
+/// Suffixes of the names of fields whose values are paths.
 const NAMES_OF_PATHS: [&str; 3] = ["_file", "_path", "_dir"];
 
-/// A difference from what the session says.
+/// A difference between a session and the disk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Discrepancy {
     pub kind: String,
@@ -42,13 +42,13 @@ pub enum OnDiscrepancy {
 }
 
 impl Engine {
-    /// All differences from what the session says, in order of phases.
+    /// All differences between the session and the disk, in order of phases.
     pub(crate) fn discrepancies(&self, session: &Session) -> Result<Vec<Discrepancy>> {
         let mut found = self.changed_artifacts(session)?;
         found.extend(self.missing_references(session));
         found.extend(self.unmet_needs(session)?);
         found.extend(self.unwell(session));
-        // A file that a field names is reported once.
+        // A missing file that was already reported is not reported again for the field that names it.
         let reported: BTreeSet<String> = found.iter().filter_map(|known| known.path.clone()).collect();
         found.extend(self.file_discrepancies(session, &reported));
         let place = |discrepancy: &Discrepancy| {
@@ -72,7 +72,8 @@ impl Engine {
             let Some(difference) = difference(&root, known, Reading::Everything) else { continue };
             let phase = known.newest.phase.as_ref();
             let is_finished = phase.is_some_and(|phase| is_finished(session, phase));
-            // Work in progress may change its own files, and recreates one that somebody archived by hand.
+            // A phase in progress may change its own files, and recreates a file that somebody archived by
+            // hand.
             let is_work = difference == Difference::Changed
                 || difference == Difference::Missing && has_version_beside(&root.join(&known.newest.path));
             if is_work && !is_finished {
@@ -90,7 +91,7 @@ impl Engine {
         Ok(found)
     }
 
-    /// Files that fields name and promise.
+    /// Discrepancies for missing files that a field names and that must exist.
     fn missing_references(&self, session: &Session) -> Vec<Discrepancy> {
         self.missing(session)
             .filter(|missing| is_promise(session, missing))
@@ -105,7 +106,8 @@ impl Engine {
             .collect()
     }
 
-    /// Files that fields name without promising them: reported when the session continues, one line each.
+    /// Messages about missing files that a field names but that need not exist, one line each. Shown when the
+    /// session continues.
     pub(crate) fn not_found(&self, session: &Session) -> Vec<String> {
         let missing = self.missing(session).filter(|missing| !is_promise(session, missing));
         missing.map(|Missing { field, path, .. }| {
@@ -113,7 +115,8 @@ impl Engine {
         }).collect()
     }
 
-    /// Searched in the session's folder, in its project, and in the current folder.
+    /// The missing files that fields name. Looks in the session's workspace, in its worktree, in the current
+    /// folder and in the current project.
     fn missing<'s>(&self, session: &'s Session) -> impl Iterator<Item = Missing<'s>> {
         let phases = session.run().map(|run| &*run.phases).unwrap_or_default();
         let of_phases = phases.iter().map(|phase| (Some(phase.id()), &phase.fields));
@@ -167,9 +170,10 @@ impl Engine {
                 phase: Some(needed.clone()),
                 path: None,
                 message: format!(
-                    "phase {phase} is completed, but phase {needed}, which it needs, has not started"
+                    "phase {phase} is completed, but phase {needed}, which it needs, was not started"
                 ),
-                remedy: Hint::new("go back to that: ").run_here(words!["rollback", needed]),
+                remedy: Hint::new(format!("go back to phase {needed}: "))
+                    .run_here(words!["rollback", needed]),
             })
             .collect())
     }
@@ -211,7 +215,7 @@ pub(crate) fn ask_about(session: &Session, discrepancies: &[Discrepancy]) -> Err
     }
 }
 
-/// The option that addresses a phase's field.
+/// The option that selects a phase, for a command about its field.
 fn of(phase: Option<&Name>) -> Vec<String> {
     phase.map(|phase| words!["--phase", phase]).unwrap_or_default()
 }

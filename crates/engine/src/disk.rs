@@ -1,10 +1,11 @@
 //! Operations on several files that happen completely or not at all, even after a crash. Knows paths and
-//! bytes, no sessions: the caller says by its id whether an operation counts.
+//! bytes, no sessions: the caller says whether the log has an event with the operation's id.
 //!
 //! An operation is recorded in a journal, its new files are staged next to their destinations, the caller
-//! makes it count (appends the event with its id), the steps are executed, and the journal is removed.
-//! A process that finds a journal either completes it, if its id counts, or removes the staged files. Everything
-//! that needs disk space happens before the operation counts: a full disk leaves the old files intact.
+//! commits the operation (appends the event with its id), the steps are executed, and the journal is removed.
+//! A process that finds a journal either completes the operation, if it was committed, or removes the staged
+//! files. Everything that needs disk space happens before the commit: a full disk leaves the old files
+//! intact.
 
 pub(crate) mod exchange;
 mod paths;
@@ -27,7 +28,7 @@ use std::time::{Duration, Instant};
 pub(crate) use paths::{below, make_below, next_version, version_name};
 pub(crate) use steps::move_to_free;
 
-/// Far larger than any journal of ours.
+/// The maximum size of a journal in bytes; leftoff's own are far smaller.
 const LONGEST_JOURNAL: u64 = 4 * 1024 * 1024;
 
 /// One step of an operation. Paths are relative to the operation's root.
@@ -40,7 +41,7 @@ pub(crate) enum Step {
     Create { path: String, bytes: Vec<u8>, like: Option<String> },
     /// Renames a file or a folder; never overwrites.
     Rename { from: String, to: String },
-    /// Replaces a file's content atomically: a reader sees the old or the new one.
+    /// Replaces a file's content atomically: a reader sees the old or the new content.
     #[allow(dead_code, reason = "layouts write their files with it")]
     Replace { path: String, bytes: Vec<u8> },
 }
@@ -64,9 +65,9 @@ pub(crate) struct Prepared {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Recovered {
     Nothing,
-    /// It counted, so it was completed; with messages for people.
+    /// The log has the operation's event, so the operation was completed; with messages for people.
     RolledForward(Vec<String>),
-    /// It never counted, so nothing of it is left.
+    /// The log does not have the operation's event, so the operation was reverted.
     RolledBack,
 }
 
@@ -92,7 +93,7 @@ enum Noted {
     Publish { to: String },
     /// The staged file replaces another one.
     Replace { to: String },
-    /// With the identity of what is renamed, to detect later whether it happened.
+    /// Contains the device and inode of the renamed file, to detect later whether the rename happened.
     Rename { from: String, to: String, device: u64, inode: u64 },
 }
 
@@ -109,8 +110,8 @@ impl Operation {
         &self.id
     }
 
-    /// Records the operation in this file below its root, and stages its files. On failure nothing of it is
-    /// left.
+    /// Records the operation in the file `journal` below its root, and stages its files. On failure, removes
+    /// all of them again.
     pub(crate) fn prepare(self, journal: &str) -> Result<Prepared> {
         let journal = below(&self.root, journal)?;
         let noted = self.steps.iter().map(|step| steps::note(&self.root, step)).collect::<Result<_>>()?;
@@ -132,8 +133,8 @@ impl Operation {
 }
 
 impl Prepared {
-    /// Executes an operation that counts; returns messages for people. After a failure the journal stays for
-    /// the next process.
+    /// Executes a committed operation; returns messages for people. After a failure the journal stays for the
+    /// next process.
     pub(crate) fn carry_out(self) -> Result<Vec<String>> {
         let mut said = Vec::new();
         for (place, step) in self.journal.record.steps.iter().enumerate() {
@@ -147,7 +148,7 @@ impl Prepared {
         Ok(said)
     }
 
-    /// Reverts an operation that never counted: removes staged files and the journal.
+    /// Reverts an operation that was not committed: removes staged files and the journal.
     pub(crate) fn take_back(self) -> Result<()> {
         for (place, step) in self.journal.record.steps.iter().enumerate() {
             steps::unstage(&self.root, &self.journal.record.id, place, step)?;
@@ -157,7 +158,7 @@ impl Prepared {
     }
 }
 
-/// Finishes an interrupted operation: forward if it counts, otherwise back.
+/// Finishes an interrupted operation: completes it if it was committed, otherwise reverts it.
 pub(crate) fn recover(
     root: &Path,
     journal: &str,
@@ -167,12 +168,12 @@ pub(crate) fn recover(
     if fs::symlink_metadata(root.join(journal)).is_err_and(|error| is_missing(&error)) {
         return Ok(Recovered::Nothing);
     }
-    // We never write where a link leads.
+    // A journal behind a symbolic link is ignored.
     let Ok(journal) = below(root, journal) else { return Ok(Recovered::Nothing) };
     let Some((file, text)) = Journal::open(&journal, patience)? else { return Ok(Recovered::Nothing) };
     let record = serde_json::from_str::<Record>(&text).ok().filter(Record::is_ours);
     let Some(record) = record else {
-        // Cut off while being written: nothing was staged yet.
+        // The journal was cut off while it was written, so nothing was staged yet.
         remove_file(&journal)?;
         return Ok(Recovered::RolledBack);
     };
@@ -188,7 +189,8 @@ pub(crate) fn recover(
 }
 
 impl Record {
-    /// Anybody can put a journal there: its id becomes part of file names.
+    /// True if the id has the form of leftoff's own. Anybody can create a journal, and its id becomes part of
+    /// file names.
     fn is_ours(&self) -> bool {
         self.id.len() == 16 && self.id.bytes().all(|byte| byte.is_ascii_hexdigit())
     }
@@ -214,7 +216,7 @@ impl Journal {
         Ok(Self { path: path.to_owned(), _file: file, record })
     }
 
-    /// The journal under its lock, with its text; `None` if there is none, or its owner has just finished.
+    /// Locks a journal and reads its text; `None` if there is no journal, or its owner has just finished.
     fn open(path: &Path, patience: Duration) -> Result<Option<(File, String)>> {
         let failed = |source| Error::io(format!("reading {}", path.display()), source);
         let until = Instant::now() + patience;
@@ -233,12 +235,12 @@ impl Journal {
                 std::thread::sleep(Duration::from_millis(5));
                 continue;
             }
-            // Its owner may have removed it between our opening and locking it.
+            // The owner may have removed the journal after it was opened here and before it was locked.
             let same = file.metadata().map_err(failed)?.ino();
             if fs::symlink_metadata(path).is_ok_and(|now| now.ino() == same) {
                 let mut text = String::new();
                 file.rewind().map_err(failed)?;
-                // A binary file is not a journal of ours: it reads as empty.
+                // A binary file is not one of leftoff's journals and is read as empty.
                 let _ = (&file).take(LONGEST_JOURNAL).read_to_string(&mut text);
                 return Ok(Some((file, text)));
             }
@@ -250,7 +252,7 @@ impl Journal {
     }
 }
 
-/// True if the lock was free. Without locks there is nobody to wait for.
+/// True if the lock was free, or if the file system has no locks.
 fn try_lock(file: &File) -> io::Result<bool> {
     match rustix::io::retry_on_intr(|| flock(file, FlockOperation::NonBlockingLockExclusive)) {
         Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOLCK) => Ok(true),

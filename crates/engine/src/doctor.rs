@@ -57,7 +57,7 @@ pub fn diagnose(options: Options) -> Result<Vec<Finding>> {
         hint: warning.hint.clone(),
     }));
     match examine(&engine, &mut findings) {
-        // Nothing more can be said about a store whose tables are not known here.
+        // The store's schema is newer than this version knows, so nothing else can be checked.
         Err(Error::Store(error @ store::Error::Newer { .. })) => {
             findings.push(Finding::of(&error.into()));
             findings.dedup();
@@ -191,7 +191,7 @@ pub(crate) fn session_findings(engine: &Engine) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Rows changed, removed or inserted behind leftoff's back.
+/// Findings about rows that were changed, removed or inserted without leftoff.
 fn chain_findings(engine: &Engine, id: &SessionId) -> Result<Vec<Finding>> {
     // Edits found in files are not in the log yet, so the chain does not cover them.
     let stored = engine.store.base();
@@ -225,7 +225,7 @@ fn discrepancy_findings(engine: &Engine, session: &Session) -> Result<Vec<Findin
     if !is_unfinished(session.lifecycle.name()) {
         return Ok(Vec::new());
     }
-    // With the current state of its files, if readable.
+    // Uses the current state of the session's files, if readable.
     let seen = engine.load(&session.id).ok().map(|(_, seen)| seen);
     let found = engine.discrepancies(seen.as_ref().unwrap_or(session))?;
     Ok(found
@@ -236,7 +236,7 @@ fn discrepancy_findings(engine: &Engine, session: &Session) -> Result<Vec<Findin
         .collect())
 }
 
-/// A snapshot of another fold version is ignored anyway.
+/// True if the snapshot equals the fold of the log, or belongs to another fold version and is ignored anyway.
 fn snapshot_agrees(engine: &Engine, loaded: &Loaded, from_log: Session) -> Result<bool> {
     let is_ours = loaded.snapshot.as_ref().is_some_and(|snapshot| snapshot.fold_version == FOLD_VERSION);
     let kept = if is_ours { engine.advanced_snapshot(loaded)? } else { return Ok(true) };

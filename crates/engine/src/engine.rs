@@ -42,24 +42,25 @@ pub struct Options {
     pub project: Option<PathBuf>,
     /// A session's id, a prefix of one, or its number.
     pub session: Option<String>,
-    /// Makes a command count once.
+    /// The key under which a command runs only once.
     pub key: Option<String>,
-    /// A person may be at the terminal of this command; agents can have terminals too.
+    /// True if a person may be at the terminal of this command; agents can have terminals too.
     pub person_present: bool,
-    /// The agent whose own variable is in the environment.
+    /// The agent whose own variable is set in the environment.
     pub marked_agent: Option<&'static str>,
-    /// Without a project, look for sessions that need none. A hook has no time for that.
+    /// True to look for sessions outside projects if there is no project here. A hook has no time for that.
     pub anywhere: bool,
-    /// The asking agent according to itself, if neither environment nor process identifies it.
+    /// The asking agent by its own account, if neither environment nor process identifies it.
     pub agent: Option<AgentIdentity>,
-    /// The caller is not a parent of this process: environment and parents say nothing about it.
+    /// True if the caller is not a parent of this process, so that environment and parent processes say
+    /// nothing about the caller.
     pub from_afar: bool,
-    /// Learns how far long work has come.
+    /// Receives the progress of long work.
     pub watcher: Watcher,
 }
 
 /// How many sessions with only repaired files are skipped in the search for the last one worked on.
-const MOST_MENDED: usize = 20;
+const MOST_REPAIRED: usize = 20;
 
 /// The purpose for which the store is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +73,7 @@ pub enum Intent {
     Create,
     /// Answers an agent's hook: waits for nobody, ignores a broken setting, and falls back to reading.
     Hook(HookNeeds),
-    /// The store cannot be opened, and everything that needs no session still works. Changes none.
+    /// For commands that need no session and must work even if the store cannot be opened.
     WithoutStore,
 }
 
@@ -81,7 +82,7 @@ pub enum Intent {
 pub enum HookNeeds {
     Reads,
     Writes,
-    /// Writes at the start of a conversation, when the hook may wait longer for a server.
+    /// Writes at the start of a conversation, when a hook may wait longer for a server.
     Arrives,
     /// Records what an agent did and reads nothing. With a server, the record goes into the queue on this machine.
     WritesDown,
@@ -90,11 +91,11 @@ pub enum HookNeeds {
 /// The session that a command uses if none is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Want {
-    /// The active one of this worktree, or else the most recently used, finished or not.
+    /// The active session of this worktree, or else the most recently used one, finished or not.
     Latest,
     /// As `Latest`, unless it is finished.
     Unfinished,
-    /// The active one, or else the last one that was paused or failed.
+    /// The active session, or else the last one that was paused or failed.
     Resumable,
 }
 
@@ -103,12 +104,13 @@ pub struct Engine {
     pub(crate) config: Config,
     /// The server with the store, or `None` if the store is a file.
     pub(crate) team: Option<Team>,
-    /// Records of hooks go into the queue on this machine, and the next command sends them.
+    /// True if records of hooks go into the queue on this machine, from which the next command sends them.
     pub(crate) queues: bool,
     pub(crate) store: LaidOver,
     /// Observations of sessions with files, and their purpose.
     pub(crate) scope: Scope,
-    /// Look for sessions known only from files. Of hooks, only the start of a conversation has time for that.
+    /// True to look for sessions known only from files. Of all hooks, only the one at the start of a
+    /// conversation has time for that.
     pub(crate) looks_around: bool,
     pub(crate) clock: Box<dyn Clock>,
     pub(crate) processes: Box<dyn Processes>,
@@ -119,20 +121,21 @@ pub struct Engine {
     /// Warnings from opening, for every view.
     pub(crate) warnings: Vec<Warning>,
     pub(crate) patience: Patience,
-    /// When the store is to be copied next, once that was looked up.
+    /// When the store is due to be copied next; `None` until that was looked up.
     pub(crate) next_copy: Option<jiff::Timestamp>,
-    /// A definition never changes under its hash, and a command needs the same one for its gate and its view.
+    /// Definitions by hash, cached because a definition never changes under its hash, and a command needs the
+    /// same one for its gate and its view.
     definitions: RefCell<BTreeMap<String, Defined>>,
     pub(crate) sharing_folder: OnceCell<PathBuf>,
     pub(crate) last_kept: RefCell<Option<LastKept>>,
 }
 
-/// How long to wait for others.
+/// How long to wait for other processes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Patience {
-    /// This long each time.
+    /// Every wait may take this long.
     Each(Duration),
-    /// A hook's waits share one budget, which ends then.
+    /// All waits together may last until this moment: a hook has one budget for them.
     Until(Instant),
 }
 
@@ -175,7 +178,7 @@ impl Engine {
         let config = match Config::read(&project) {
             _ if intent == Intent::WithoutStore => Config::default(),
             Ok(config) => config,
-            // A mistake in a setting must not hide the state of the work.
+            // A mistake in a setting must not prevent queries and hooks from showing the state of the work.
             Err(error) if matches!(intent, Intent::Query | Intent::Hook(_)) => {
                 warnings.push(Warning::from_error("config", &error));
                 Config::default()
@@ -234,7 +237,7 @@ impl Engine {
         self.clock.now()
     }
 
-    /// A query, and a hook that only looks, write nothing.
+    /// False for a query, and for a hook that only reads.
     pub(crate) fn may_write(&self) -> bool {
         self.scope.aim == Aim::Change
     }
@@ -253,27 +256,28 @@ impl Engine {
         let mut filter = Filter { worktree: Some(worktree), limit: Some(1), ..Filter::default() };
         let Some(newest) = self.store.list(&filter)?.pop().map(|listed| listed.row) else { return Ok(None) };
         let made_room = newest.lifecycle == "paused";
-        if !made_room && !self.is_only_mended(&newest)? {
+        if !made_room && !self.is_only_repaired(&newest)? {
             return Ok(Some(newest));
         }
-        filter.limit = Some(MOST_MENDED);
+        filter.limit = Some(MOST_REPAIRED);
         let rows: Vec<SessionRow> = self.store.list(&filter)?.into_iter().map(|listed| listed.row).collect();
-        // A session paused to make room for another did not change after it.
+        // A session that was paused to make room for another has the same time of change: prefer the other,
+        // which is active.
         let is_newcomer =
             |row: &&SessionRow| row.updated_at == newest.updated_at && row.lifecycle == "active";
         if let Some(newcomer) = rows.iter().find(is_newcomer).filter(|_| made_room) {
             return Ok(Some(newcomer.clone()));
         }
         for row in rows {
-            if !self.is_only_mended(&row)? {
+            if !self.is_only_repaired(&row)? {
                 return Ok(Some(row));
             }
         }
         Ok(Some(newest))
     }
 
-    /// It was adopted only to repair its files; nobody has worked on it here.
-    fn is_only_mended(&self, row: &SessionRow) -> Result<bool> {
+    /// True if the session was adopted only to repair its files, and nobody has worked on it here.
+    fn is_only_repaired(&self, row: &SessionRow) -> Result<bool> {
         if row.layout == NATIVE {
             return Ok(false);
         }
@@ -296,18 +300,18 @@ impl Engine {
         let filter = Filter {
             lifecycles: vec!["paused".to_owned(), "failed".to_owned()],
             worktree: Some(self.project.worktree()),
-            limit: Some(MOST_MENDED),
+            limit: Some(MOST_REPAIRED),
             ..Filter::default()
         };
         let rows: Vec<SessionRow> = self.store.list(&filter)?.into_iter().map(|listed| listed.row).collect();
         let Some(newest) = rows.first() else { return Ok(None) };
-        // Of sessions stored at the same moment, some were only counted as paused since their last activity.
+        // Sessions that expired together were stored at the same moment: compare when each actually stopped.
         let together = rows.iter().take_while(|row| row.updated_at == newest.updated_at).count();
         let stopped = |row: &&SessionRow| match self.load(&row.id).map(|(_, session)| session.lifecycle) {
             Ok(Lifecycle::Paused { at, .. }) => at,
             Ok(_) | Err(_) => row.updated_at,
         };
-        // The first of several.
+        // `max_by_key` returns the last of equal sessions, so the order is reversed to get the first.
         Ok(rows[..together].iter().rev().max_by_key(stopped).cloned())
     }
 
@@ -336,7 +340,7 @@ fn writes_to_server(intent: Intent) -> bool {
     }
 }
 
-/// Where several machines share a store, they share its server's time.
+/// The clock: machines that share a store use the time of its server.
 fn clock_of(store: &LaidOver) -> Box<dyn Clock> {
     match store.base().time() {
         Some(time) => Box::new(ServerClock::at(time)),

@@ -1,4 +1,4 @@
-//! Every error, with what to do next. Each front end formats it; none rewords it.
+//! Every error, with the next step. Front ends format errors and do not reword them.
 
 mod hints;
 mod not_restored;
@@ -21,7 +21,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// The kind of failure; it determines the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
-    /// I/O or the store.
+    /// I/O failed, or the store did.
     Failed,
     WrongUsage,
     NothingThere,
@@ -31,14 +31,15 @@ pub enum Class {
     OutcomeUnknown,
 }
 
-/// Where a workflow was searched.
+/// Where a workflow was looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WorkflowPlace {
-    /// Among those in our format.
+    /// Among the workflows in leftoff's own format.
     Ours,
-    /// Among those in our format; sessions of this layout can follow it.
+    /// Among the workflows in leftoff's own format; sessions of this layout can follow a workflow of this
+    /// name.
     OursAndDefinedFor(&'static str),
-    /// Among those of another tool, in this folder.
+    /// Among the workflows of another tool, in this folder.
     Theirs(&'static str),
 }
 
@@ -137,7 +138,7 @@ pub enum Error {
         "{place} is not empty: its session {session} is missing from the store to copy, or differs there"
     )]
     CopyRefused { place: String, session: String },
-    #[error("{what} is not supported by this version")]
+    #[error("{what} is not supported")]
     NotSupported { what: String, hint: Hint },
     #[error("{doing} needs a person at a terminal{}", agent.as_ref().map(|agent| format!("; this runs under {agent}")).unwrap_or_default())]
     NeedsAPerson { doing: String, policy: PolicyHelps, agent: Option<String> },
@@ -197,7 +198,7 @@ impl From<store::Error> for Error {
 }
 
 impl Error {
-    /// Another process was first; decide again.
+    /// True if another process changed the session first, so that the command must be decided again.
     pub(crate) fn is_contended(&self) -> bool {
         use store::Error::{ActiveTaken, Conflict, KeyTaken, Overtaken};
         matches!(self, Self::Store(Conflict { .. } | ActiveTaken { .. } | KeyTaken | Overtaken))

@@ -1,5 +1,5 @@
-//! Events in plain words: for logs on a terminal, a screen or a page. Foreign text appears as one harmless
-//! line. Also as JSON, for programs.
+//! Events in plain words, for logs on a terminal or a page, and as JSON, for programs. Text from outside is
+//! reduced to one line without control characters.
 
 mod items;
 
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 const LONGEST: usize = 300;
 
-/// The event, for a program.
+/// The event as JSON, for a program.
 pub fn json(recorded: &Recorded) -> Value {
     let mut event = serde_json::to_value(&recorded.event)
         .unwrap_or_else(|_| serde_json::json!({ "type": recorded.event.kind() }));
@@ -25,7 +25,7 @@ pub fn json(recorded: &Recorded) -> Value {
     event
 }
 
-/// The event, for a person.
+/// The event in words, for a person.
 pub fn words(event: &Event) -> String {
     match event {
         Event::SessionStarted { title, layout, parallel, .. } => {

@@ -24,7 +24,7 @@ use store::{ActivityKind, ItemFilter, ItemRow};
 
 /// The field of an item's requirements.
 const REQUIREMENTS: &str = "requirements";
-/// Activity may be lost, so the wait is short.
+/// How long recording the command may wait for other processes. Short, because such a record may be lost.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The session's data for a command.
@@ -45,7 +45,7 @@ pub struct Context {
 pub struct Task {
     pub id: String,
     pub title: String,
-    /// One per line.
+    /// The item's requirements, one per line.
     pub requirements: String,
 }
 
@@ -55,9 +55,9 @@ pub struct Ran {
     /// The command's own code, 128 + signal, 127 if not found, 126 if it could not be started.
     pub code: u8,
     pub took: Duration,
-    /// Why it could not be started.
+    /// Why the command could not be started.
     pub not_started: Option<String>,
-    /// A temporary workspace that is not empty.
+    /// The temporary workspace, if it stays because it is not empty.
     pub kept: Option<PathBuf>,
 }
 
@@ -121,7 +121,8 @@ impl Context {
     /// Runs the command with this process's own input and output, then records it.
     pub fn run(&self, options: &Options, command: &[OsString]) -> Ran {
         let begun = Instant::now();
-        // Before the child starts: no signal can end us and leave the child running.
+        // Registered before the child starts, so that no signal can end this process and leave the child
+        // running.
         let signals = Signals::new([SIGINT, SIGQUIT, SIGTERM, SIGHUP]).ok();
         let (code, not_started) = match self.spawn(command) {
             Ok(child) => (wait(child, signals), None),
@@ -150,18 +151,19 @@ impl Context {
         engine.record_activity_of(session, ActivityKind::Command, &[&words.join(" ")], Some(&detail))
     }
 
-    /// Removes an empty temporary workspace; another one stays and is reported.
+    /// Removes an empty temporary workspace; returns the path of one that is not empty and stays.
     fn clean_up(&self) -> Option<PathBuf> {
         if self.session.is_some() {
             return None;
         }
-        // Only an empty folder can be removed this way: no written file is ever lost.
+        // `remove_dir` removes only an empty folder, so no written file is ever lost.
         std::fs::remove_dir(&self.workspace).is_err().then(|| self.workspace.clone())
     }
 }
 
 impl Engine {
-    /// `None` if a layout with one active session has none now: a paused session is not written to unasked.
+    /// The context for the command; `None` in a layout with one active session if no session is active,
+    /// because a paused session is not written to unasked.
     fn context(&self) -> Result<Option<Context>> {
         let id = self.select(Want::Unfinished)?;
         let (_, session) = self.load(&id)?;
@@ -180,8 +182,8 @@ impl Engine {
         }))
     }
 
-    /// The item held by the caller, or else one started and held by nobody, as in other tools' files; the
-    /// first of several.
+    /// The item held by the caller, or else the first one that was started and nobody holds, as in other
+    /// tools' files.
     fn task(&self, session: &Session) -> Result<Option<Task>> {
         let holder = self.actor(self.asking_agent()?.as_ref()).key();
         let now = self.clock.now();
@@ -243,14 +245,14 @@ impl Engine {
     }
 }
 
-/// The goal; other tools keep it in the title.
+/// The session's goal; other tools store it as the title.
 fn goal(session: &Session) -> String {
     let title = Some(&session.title).filter(|_| session.layout != NATIVE);
     session.goal.as_ref().or(title).cloned().unwrap_or_default()
 }
 
 /// Waits for the child as a shell does: signals from the terminal reach the child directly and must not end
-/// us first; signals sent only to us are passed on.
+/// this process first; signals sent only to this process are passed on.
 fn wait(mut child: Child, signals: Option<Signals>) -> u8 {
     let pid = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
     let handle = signals.as_ref().map(Signals::handle);
@@ -290,5 +292,5 @@ fn temporary_folder() -> Result<PathBuf> {
 }
 
 fn failed(parent: &Path, source: std::io::Error) -> Error {
-    Error::io(format!("making a temporary workspace in {}", parent.display()), source)
+    Error::io(format!("creating a temporary workspace in {}", parent.display()), source)
 }

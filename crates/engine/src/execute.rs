@@ -83,9 +83,9 @@ pub struct Answer {
 
 impl Engine {
     /// Records changes of requirements in the selected session's log, if there is one.
-    pub(crate) fn tell_of_requirements(&mut self, events: &[Event]) -> Result<()> {
+    pub(crate) fn record_requirements(&mut self, events: &[Event]) -> Result<()> {
         let Ok(id) = self.select(Want::Unfinished) else { return Ok(()) };
-        // The caller's key is not used here: it belongs to another command.
+        // The caller's key is not used here, because it belongs to another command.
         let key = self.options.key.take();
         let order = self.fingerprint("req", "");
         let told = self.in_turn(&order, |engine| {
@@ -202,8 +202,8 @@ impl Engine {
         Ok(self.with_its_number(answer))
     }
 
-    /// Commits an external edit that did the command's work already, and pauses the session that the log
-    /// calls active instead. Returns messages for people.
+    /// Commits an external edit that already did the command's work, and pauses the other session that the
+    /// log calls active. Returns messages for people.
     fn keep_found(&self, id: &SessionId, order: &Order, batch: &mut Batch) -> Result<Vec<String>> {
         let mut found = Plan::of(self.look_up(id)?.change_and_found(Vec::new()));
         let changed: Vec<SessionId> = batch.streams.iter().map(|stream| stream.row.id.clone()).collect();
@@ -232,7 +232,8 @@ impl Engine {
         let prepared = operation.prepare(&self.journal_of(subject))?;
         match self.append(batch) {
             Ok(()) => {}
-            // The batch may be committed or not: the journal stays, and the next process checks the log.
+            // It is unknown whether the batch was committed: the journal stays, and the next process checks
+            // the log.
             Err(error @ Error::Store(store::Error::Unknown { .. })) => return Err(error),
             Err(error) => {
                 prepared.take_back()?;
@@ -297,7 +298,7 @@ impl Engine {
             number,
             definition: definition.as_deref().or(current.as_ref()),
             now,
-            // A native session without an origin never had files of another tool.
+            // A native session that was not imported never had files of another tool.
             signs: if session.layout == NATIVE && session.path.is_none() {
                 SignsOfWork::default()
             } else {

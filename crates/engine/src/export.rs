@@ -27,11 +27,11 @@ const VERSION: u32 = 1;
 #[derive(Debug, Serialize)]
 pub struct Export {
     pub leftoff_export: u32,
-    /// As printed by `show`.
+    /// The session as `show` prints it.
     pub session: Value,
     /// All events, oldest first.
     pub events: Vec<Value>,
-    /// The definitions of its runs.
+    /// The definitions of the session's runs.
     pub workflows: Vec<Value>,
     /// All items, complete.
     pub items: Vec<Value>,
@@ -42,16 +42,16 @@ pub struct Export {
 
 /// A file to be written.
 struct Piece {
-    /// Relative to the destination folder.
+    /// The file's path, relative to the destination folder.
     path: String,
     content: Content,
 }
 
 enum Content {
     Bytes(Vec<u8>),
-    /// The content of an existing file.
+    /// The content of the existing file at this path.
     Of(PathBuf),
-    /// A part of a possibly existing file.
+    /// A part of a file that may exist already.
     Share(Share),
 }
 
@@ -109,8 +109,8 @@ impl Engine {
     }
 }
 
-/// Creates files below a folder: all of them, or none if one exists. Shared files come last, because they
-/// name the others.
+/// Creates files below a folder: all of them, or none if one exists. Shared files are written last, because
+/// they refer to the others.
 fn put_all(folder: &Path, mut pieces: Vec<Piece>) -> Result<Vec<PathBuf>> {
     pieces.sort_by_key(|piece| matches!(piece.content, Content::Share(_)));
     let failed = |path: &Path, source| Error::io(format!("writing {}", path.display()), source);

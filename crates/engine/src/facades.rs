@@ -3,7 +3,7 @@
 
 use crate::engine::Engine;
 
-/// Questions about sessions: the selected one, or all. Changes none.
+/// Questions about the selected session, or about all sessions. Changes none.
 #[derive(Clone, Copy)]
 pub struct Sessions<'a> {
     pub(crate) engine: &'a Engine,
@@ -21,7 +21,7 @@ pub struct Workflows<'a> {
     pub(crate) engine: &'a Engine,
 }
 
-/// The project's store: where it is, copies of it, with whom it is shared.
+/// The project's store: its location, its copies, and with whom it is shared.
 #[derive(Clone, Copy)]
 pub struct ProjectStore<'a> {
     pub(crate) engine: &'a Engine,

@@ -1,10 +1,10 @@
-//! Named places where a test may end the process like a crash, make it panic, or simulate a full disk. Absent
+//! Named places where a test may end the process like a crash, cause a panic, or simulate a full disk. Absent
 //! from release builds.
 
 use std::io;
 
-/// Ends this process immediately, or panics, if a test asked for it: at this place, or at the n-th place that
-/// is reached (`#n`).
+/// Ends this process immediately, or panics, if a test requested that at this place, or at the n-th place
+/// that is reached (`#n`).
 #[cfg(debug_assertions)]
 pub(crate) fn reached(name: &str) {
     static REACHED: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(1);
@@ -14,7 +14,7 @@ pub(crate) fn reached(name: &str) {
     if asked("LEFTOFF_TEST_CRASH") || std::env::var_os("LEFTOFF_TEST_CRASH").is_some_and(is_next) {
         std::process::abort();
     }
-    assert!(!asked("LEFTOFF_TEST_PANIC"), "a test asked for it at {name}");
+    assert!(!asked("LEFTOFF_TEST_PANIC"), "a test requested a panic at {name}");
 }
 
 #[cfg(not(debug_assertions))]
@@ -29,7 +29,7 @@ pub(crate) fn reached_at(name: &str, path: &str) {
 #[cfg(not(debug_assertions))]
 pub(crate) fn reached_at(_name: &str, _path: &str) {}
 
-/// Fails like a full disk, if a test asked for it.
+/// Fails like a full disk, if a test requested that.
 #[cfg(debug_assertions)]
 pub(crate) fn fails(name: &str) -> io::Result<()> {
     if std::env::var_os("LEFTOFF_TEST_FULL").is_some_and(|asked| asked == name) {
@@ -43,7 +43,7 @@ pub(crate) fn fails(_name: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Delays, if a test asked for it, to make races more likely.
+/// Waits, if a test requested that, to make races more likely.
 #[cfg(debug_assertions)]
 pub(crate) fn slow(name: &str) {
     if std::env::var_os("LEFTOFF_TEST_SLOW").is_some_and(|asked| asked == name) {

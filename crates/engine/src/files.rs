@@ -12,8 +12,8 @@ use std::path::{Component, Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PathEntry {
     Missing,
-    /// Why it is unreadable: it leads outside the project, in a circle or nowhere, is not a regular file, or
-    /// we lack permission.
+    /// Contains the reason why the entry is unreadable: a link leads outside the project, in a circle or
+    /// nowhere, the entry is not a regular file, or the user lacks permission.
     Unusable(String),
     File(FileDigest),
 }
@@ -24,7 +24,7 @@ pub(crate) struct FileDigest {
     pub(crate) modified: Timestamp,
     /// SHA-256 of the whole content, in hex.
     pub(crate) hash: String,
-    /// The beginning of the content, as requested.
+    /// As many bytes from the beginning of the content as requested.
     pub(crate) beginning: Vec<u8>,
 }
 
@@ -53,13 +53,13 @@ pub(crate) fn relative(root: &Path, folder: &Path, path: &Path) -> Result<String
         }
     }
     if parts.is_empty() {
-        return Err(format!("{} is not a file of the project", path.display()));
+        return Err(format!("{} is the project's folder itself, not a file in it", path.display()));
     }
     Ok(parts.join("/"))
 }
 
-/// Reads a file below `root`. Follows links only inside it. An unreadable file is reported with the system's
-/// reason, not as a failure: somebody else put it there.
+/// Reads a file below `root`. Follows links only inside `root`. An unreadable file is reported with the
+/// system's reason, not as a failure, because somebody else created it.
 pub(crate) fn look(root: &Path, relative: &str, beginning: usize) -> PathEntry {
     let real = match root.join(relative).canonicalize() {
         Ok(real) => real,
@@ -76,7 +76,7 @@ pub(crate) fn look(root: &Path, relative: &str, beginning: usize) -> PathEntry {
     }
 }
 
-/// True if nothing is there, as opposed to something unreadable.
+/// True if the error says that nothing exists at the path, as opposed to something unreadable.
 pub(crate) fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
@@ -86,7 +86,7 @@ fn unreadable(error: &io::Error) -> PathEntry {
 }
 
 fn read(path: &PathBuf, beginning: usize) -> io::Result<PathEntry> {
-    // It may have become a pipe: opening must not wait for a writer.
+    // The file may have become a pipe: opening it must not wait for a writer.
     let nonblocking = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or(0);
     let mut file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path)?;
     let metadata = file.metadata()?;

@@ -15,7 +15,7 @@ pub fn bundle(bytes: &[u8]) {
     crate::execute::read_bundle(bytes);
 }
 
-/// The first line is a path, every other line a segment.
+/// Parses a segment and its path: the first line of the input is the path, the other lines are the segment.
 pub fn segment(bytes: &[u8]) {
     crate::sharing::read_segment(bytes);
 }

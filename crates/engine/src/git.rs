@@ -1,5 +1,5 @@
-//! Queries to git about a worktree. Its configuration starts no program, it takes no lock, and its time is
-//! limited.
+//! Queries to git about a worktree. The repository's configuration cannot start a program, git takes no lock,
+//! and its time is limited.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -19,7 +19,7 @@ pub(crate) fn ask(root: &Path, words: &[&str], longest: Duration) -> Result<Stri
     Asked::start(root, words, longest)?.answer()
 }
 
-/// A question on its way. Without an answer in time, or when nobody waits for it any more, git is ended.
+/// A running query. The git process is ended if it does not answer in time, or when this value is dropped.
 pub(crate) struct Asked {
     child: Child,
     told: Receiver<Option<Vec<u8>>>,
@@ -32,7 +32,7 @@ impl Asked {
         let mut child = started(root, words).map_err(NoAnswer::CannotRun)?;
         let (tell, told) = mpsc::channel();
         let stdout = child.stdout.take();
-        // Read in a thread: an answer may be larger than a pipe.
+        // The answer is read in a thread, because it may be larger than a pipe's buffer.
         std::thread::spawn(move || {
             let mut said = Vec::new();
             let read = stdout.map(|mut stdout| stdout.read_to_end(&mut said));
@@ -63,7 +63,8 @@ fn started(root: &Path, words: &[&str]) -> io::Result<Child> {
     about(root).args(words).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()
 }
 
-/// A question about this worktree, whichever repository the environment names: nobody answers for another one.
+/// A git command about this worktree. Removes variables from the environment that could name another
+/// repository.
 pub(crate) fn about(root: &Path) -> Command {
     let mut git = Command::new("git");
     for name in [
@@ -81,7 +82,7 @@ pub(crate) fn about(root: &Path) -> Command {
     }
     git.args(["-c", "core.fsmonitor=false", "-c", "core.quotePath=false"])
         .current_dir(root)
-        // A query must not take git's index lock from somebody at work.
+        // A query must not hold git's index lock while somebody else needs it.
         .env("GIT_OPTIONAL_LOCKS", "0")
         .env("LC_ALL", "C")
         .stdin(Stdio::null());

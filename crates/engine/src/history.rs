@@ -19,8 +19,7 @@ use model::undo::point;
 use model::words;
 use serde::Serialize;
 
-/// A session's events, oldest first. What follows from them is computed here; `history`, `diff` and `undone` need all of
-/// them.
+/// A session's events, oldest first, and queries about them; `history`, `diff` and `undone` need all events.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Log {
     pub session: SessionId,
@@ -43,7 +42,7 @@ pub struct History {
     pub errors: Vec<ErrorLine>,
     pub revisions: Vec<RevisionLine>,
     pub checkpoints: Vec<CheckpointLine>,
-    /// Undone events. The rest of the history contains only what counts now.
+    /// Undone events. The other fields contain only events that are not undone.
     pub undone: Vec<UndoLine>,
     pub who: Vec<WhoLine>,
     pub now: Timestamp,
@@ -86,7 +85,7 @@ pub struct AttemptLine {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PauseLine {
     pub from: Timestamp,
-    /// `None` while it lasts.
+    /// When the pause ended; `None` while it lasts.
     pub to: Option<Timestamp>,
     pub seconds: u64,
     pub reason: String,
@@ -134,7 +133,7 @@ pub struct WhoLine {
     pub events: usize,
 }
 
-/// The effect of an undo: the events that no longer count, and those that count again.
+/// The effect of an undo: the events that it undid, and the undone events that it restored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Undone {
     pub to_version: u64,
@@ -152,7 +151,7 @@ pub struct DiffReport {
 }
 
 impl Log {
-    /// How long the session was paused in all.
+    /// How long the session was paused in total.
     pub(crate) fn paused_seconds(&self, now: Timestamp) -> Result<u64> {
         let version = self.at_version(u64::MAX)?.version;
         Ok(pauses(&lineage(&self.events, version), now).iter().map(|pause| pause.seconds).sum())
@@ -190,7 +189,7 @@ impl Log {
         Ok(DiffReport { session: self.session.clone(), from, to, differences })
     }
 
-    /// The effect of the undo that made this version; `None` if it was something else.
+    /// The effect of the undo that made this version; `None` if another command made it.
     pub fn undone(&self, version: u64) -> Option<Undone> {
         let made = self.events.iter().find(|recorded| recorded.version == version)?;
         let Event::Restored { to_version } = made.event else { return None };
@@ -284,7 +283,7 @@ fn pauses(line: &[&Recorded], now: Timestamp) -> Vec<PauseLine> {
                 actor: recorded.actor.clone(),
             }),
             (Some(Lifecycle::Paused { reason, context, .. }), true) => {
-                // More was said about it meanwhile.
+                // The session was already paused: the reason was updated.
                 if let Some(pause) = pauses.last_mut() {
                     pause.reason.clone_from(reason);
                     pause.context.clone_from(context);
@@ -319,7 +318,7 @@ fn revisions(session: &Session) -> Vec<RevisionLine> {
     lines.collect()
 }
 
-/// Includes undone ones: one can still return there.
+/// A checkpoint. Undone checkpoints are included, because a session can still return to them.
 fn checkpoint(recorded: &Recorded) -> Option<CheckpointLine> {
     let Event::CheckpointMade { name } = &recorded.event else { return None };
     Some(CheckpointLine {

@@ -25,8 +25,8 @@ use model::id::SessionId;
 use std::time::{Duration, Instant};
 use store::Trace;
 
-/// A hook runs on every tool call: all its waits together take no longer. `time_limit.rs` of the command line ends SQLite's own
-/// waits within this time.
+/// The maximum time that a hook may wait in total: hooks run on every tool call. `time_limit.rs` of the command
+/// line ends SQLite's own waits within this time.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// The result of an event.
@@ -35,20 +35,20 @@ pub struct Reply {
     /// Messages for the agent, in this order.
     pub messages: Vec<AgentMessage>,
     pub verdict: Verdict,
-    /// A failure. The agent continues anyway.
+    /// The description of a failure. The agent continues anyway.
     pub problem: Option<String>,
 }
 
 /// A message for an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AgentMessage {
-    /// The brief. After a compaction the agent has forgotten what it did.
+    /// The brief; `compacted` after a compaction, when the agent has forgotten what it did.
     Brief { brief: Box<Brief>, compacted: bool },
     /// A session that the agent does not know yet.
     Session { id: String, title: String, next: String },
     /// Changes by others to the agent's session, oldest first.
     Changes { session: String, events: Vec<Recorded>, more: bool, now: jiff::Timestamp },
-    /// The project's requirements, and who else is here.
+    /// Text such as the project's requirements, and which other agents are here.
     Words(String),
 }
 
@@ -57,25 +57,26 @@ pub enum AgentMessage {
 pub enum Verdict {
     #[default]
     GoOn,
-    /// Not this tool, not now.
+    /// The agent must not use this tool now, for this reason.
     Deny(String),
-    /// Not finished yet.
+    /// The agent must not end its turn yet, for this reason.
     Hold(String),
 }
 
 impl Reply {
-    /// Only a problem, if there is one.
+    /// A reply that reports problems and nothing else.
     fn unless(problems: &[String]) -> Self {
         Self { problem: one_problem(problems), ..Self::default() }
     }
 }
 
-/// Joins several on one line.
+/// Joins several problems on one line.
 fn one_problem(problems: &[String]) -> Option<String> {
     (!problems.is_empty()).then(|| problems.join("; "))
 }
 
-/// Answers one event of an agent. An error means that leftoff is broken here, and must not stop anybody.
+/// Answers one event of an agent. An error means that leftoff does not work here; it must not block the
+/// agent.
 pub fn respond(event: &HookEvent) -> Result<Reply> {
     let needs = match &event.happened {
         Happened::Other => return Ok(Reply::default()),
@@ -92,14 +93,14 @@ pub fn respond(event: &HookEvent) -> Result<Reply> {
         Ok(engine) => (engine, None),
         // Not a leftoff project, so there is nothing to say.
         Err(Error::NoProject { .. }) => return Ok(Reply::default()),
-        // The project's requirements do not depend on our store.
+        // The project's requirements do not depend on the store.
         Err(error) => (Engine::open(options, Intent::WithoutStore)?, Some(error.to_string())),
     };
     engine.caller.agent = Some(event.agent.clone());
     engine.patience = Patience::Until(Instant::now() + PATIENCE);
     failpoint::reached("hook");
     let reply = engine.answer(event);
-    // Never dropped: the process ends next, and the kernel closes what is open.
+    // The engine is not dropped, which saves time: the process ends next, and the kernel closes its files.
     std::mem::forget(engine);
     let mut reply = reply?;
     reply.problem = problem.or(reply.problem);
@@ -125,7 +126,7 @@ impl Engine {
         }
     }
 
-    /// The agent's session: its binding, or else the worktree's own.
+    /// The session that the agent works on: the one bound to the agent, or else the worktree's.
     fn at_work(&self) -> Result<Option<SessionId>> {
         match self.select(Want::Unfinished) {
             Ok(id) => Ok(Some(id)),
@@ -143,7 +144,7 @@ impl Engine {
         }))
     }
 
-    /// The default trace of an event.
+    /// The trace of an event, without activity.
     fn trace_of(&self, event: &HookEvent) -> Trace {
         Trace {
             at: self.clock.now(),
@@ -156,7 +157,7 @@ impl Engine {
         }
     }
 
-    /// Failing to record something is reported, and stops nobody.
+    /// Records a trace. A failure is returned as a message, and does not block the agent.
     fn leave(&mut self, trace: &Trace) -> Option<String> {
         self.store.trace(trace, self.patience.left()).err().map(|error| Error::from(error).to_string())
     }

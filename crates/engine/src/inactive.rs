@@ -28,7 +28,7 @@ impl Engine {
         }
         let (limit, now) = (self.config.expiry.pause_after.seconds(), self.clock.now());
         session.expired_since(None, limit, now)?;
-        // Ask further only if it seems inactive: most cases cost nothing.
+        // Other activity is looked up only if the log shows none, so that usually nothing is read.
         session.expired_since(self.last_activity(&session.id), limit, now)
     }
 
@@ -45,7 +45,7 @@ impl Engine {
         }
     }
 
-    /// A list line with expiry applied.
+    /// Applies expiry to a list line.
     pub(crate) fn laid_over_line(&self, line: &mut ShortView) {
         let limit = self.config.expiry.pause_after.seconds();
         if line.lifecycle != "active" || !expires(&line.layout) {
@@ -101,7 +101,7 @@ impl Engine {
         })
     }
 
-    /// The last activity of a session, if it was longer ago than this.
+    /// The last activity of a session, if it was longer ago than the limit.
     fn quiet_since(&self, id: &str, updated_at: Timestamp, limit: Option<u64>) -> Option<Timestamp> {
         let now = self.clock.now();
         expired_at(updated_at, limit, now)?;

@@ -23,10 +23,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use store::{Batch, ItemFilter, ItemRow, ReadyQuery};
 
-/// How many open items a view has; `leftoff item list` shows more.
+/// The maximum number of open items in a view; `leftoff item list` shows more.
 const SHOWN: usize = 50;
 
-/// How many free items are searched for a started one: their number is unlimited.
+/// How many free items are searched for a started one, because there may be any number of them.
 const LOOKED_THROUGH: usize = 20;
 
 /// An item, as the caller sees it.
@@ -34,20 +34,21 @@ const LOOKED_THROUGH: usize = 20;
 pub struct ItemView {
     #[serde(flatten)]
     pub item: Item,
-    /// 1 for a top-level item.
+    /// The depth of the item; 1 for a top-level item.
     pub level: usize,
     pub order: u32,
     pub container: bool,
-    /// The caller can take it now.
+    /// True if the caller can claim the item now.
     pub ready: bool,
-    /// Somebody's lease is still valid.
+    /// True if somebody's lease on the item is still valid.
     pub held: bool,
-    /// The caller holds it.
+    /// True if the caller holds the item.
     pub mine: bool,
-    /// When its holder was last seen, if known to be gone: the item can be claimed.
+    /// When the item's holder was last seen, if the holder is known to be gone, so that the item can be
+    /// claimed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder_gone_since: Option<Timestamp>,
-    /// The holder is on another machine: whether it still works on the item cannot be seen here.
+    /// True if the holder is on another machine, so that nobody here can see whether the work continues.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unconfirmed: bool,
 }
@@ -78,14 +79,14 @@ impl ItemView {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct ItemsSeen {
     pub(crate) counts: ItemCounts,
-    /// The first open ones.
+    /// The first open items.
     pub(crate) open: Vec<ItemView>,
     /// The caller's item, or else the first free one.
     pub(crate) next: Option<ItemView>,
-    /// Open items of another phase that come first: a file calls the phase done against them, or they block
-    /// the end of the run.
+    /// Open items of another phase that come first, because a file calls their phase done or because they
+    /// block the end of the run.
     pub(crate) behind: Option<Behind>,
-    /// Open items block the end of the run.
+    /// True if open items block the end of the run.
     pub(crate) block_the_end: bool,
 }
 
@@ -99,10 +100,10 @@ pub(crate) struct Behind {
 /// A filter for a list of items.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ItemListRequest {
-    /// By id or number; by default the current one.
+    /// The phase by id or number; by default the current one.
     pub phase: Option<String>,
     pub status: Option<String>,
-    /// Of all phases, done or not.
+    /// True to list items of all phases, whether finished or not.
     pub all: bool,
     pub limit: usize,
 }
@@ -114,7 +115,7 @@ pub struct ItemListing {
     /// Phases in the list with items, and their counts.
     pub phases: Vec<PhaseItems>,
     pub items: Vec<ItemView>,
-    /// There are more than the limit allowed.
+    /// True if there are more items than the limit.
     pub more: bool,
     #[serde(skip)]
     pub now: Timestamp,
@@ -127,7 +128,7 @@ pub struct PhaseItems {
     pub counts: ItemCounts,
 }
 
-/// A phase of a run, as spelled in rows.
+/// The run and phase of items, as stored in rows.
 struct Spot {
     run: String,
     phase: String,
@@ -160,7 +161,8 @@ impl Spot {
 impl Engine {
     /// An item as the caller sees it now.
     pub(crate) fn item_view(&self, mut item: Item, actor: &Actor, now: Timestamp) -> ItemView {
-        // A holder that hooks see at work keeps its lease, even if it ran no command for longer than that.
+        // The lease of a holder that hooks see at work stays valid, even if the holder ran no command until
+        // it ended.
         if let Some(lease) = item.lease.as_mut().filter(|lease| !lease.is_live(now))
             && let Some(seen) = self.seen_at_work(&lease.actor)
         {
@@ -169,7 +171,7 @@ impl Engine {
         let lease = item.live_lease(now).filter(|lease| lease.actor != *actor);
         let gone = lease.and_then(|lease| self.gone_since(&lease.actor));
         let is_elsewhere = |lease: &Lease| lease.actor.host() != self.caller.host;
-        // A server is asked by all machines: its leases are certain.
+        // With a server, all machines use the same leases, so these are certain.
         let unconfirmed = self.team.is_none() && lease.is_some_and(is_elsewhere);
         ItemView { unconfirmed, ..ItemView::of(item, actor, now, gone) }
     }
@@ -213,7 +215,7 @@ impl Engine {
             .iter()
             .map(|row| Ok(self.item_view(read_item(row)?, &actor, now)))
             .collect::<Result<Vec<_>>>()?;
-        // Nobody can take an item of a session that is over.
+        // Nobody can claim an item of a session that is over.
         let is_open = is_unfinished(session.lifecycle.name());
         for item in &mut open {
             item.ready &= is_open;
@@ -221,7 +223,7 @@ impl Engine {
         Ok(ItemsSeen { counts: phase.items, open, next, ..ItemsSeen::default() })
     }
 
-    /// The first item that this actor can take, its own first.
+    /// The first item that this actor can claim; the actor's own items come first.
     pub(crate) fn first_ready(&self, session: &Session, actor: &Actor) -> Result<Option<ItemId>> {
         let Some(run) = session.run() else { return Ok(None) };
         let row = self.next_row(&session.id, &Spot::of(run), &Batch::default(), actor, self.clock.now())?;
@@ -304,7 +306,8 @@ impl Engine {
     /// True if the rows match the log, which is authoritative.
     pub(crate) fn items_agree(&self, id: &SessionId, from_log: ItemBook) -> Result<bool> {
         let mut count = 0;
-        // One at a time: all rows would take as much memory again as the items from the log.
+        // The rows are compared one at a time, because all rows would take as much memory again as the items
+        // from the log.
         for item in from_log.iter() {
             count += 1;
             if self.store.item(id, &item.id)? != Some(item_row(id, item)?) {
@@ -321,7 +324,7 @@ impl Engine {
         Ok(self.actor(agent.as_ref()))
     }
 
-    /// The first open items of a phase, and some of the next.
+    /// The first open items of a phase, as many as a view shows, both ready and waiting.
     fn open_rows(&self, session: &SessionId, spot: &Spot, batch: &Batch) -> Result<Vec<ItemRow>> {
         let limit = SHOWN.saturating_add(batch.items.len());
         let stored = || {
@@ -357,7 +360,8 @@ impl Engine {
         let query = ReadyQuery { run: &spot.run, phase: &spot.phase, holder: &holder, now, limit };
         let mut free = overlaid(session, batch, || Ok(self.store.ready_items(session, &query)?))?;
         free.retain(|row| is_here(row) && (is_mine(row) || !is_live(row)));
-        // The caller's own comes first, although its lease has ended; then a started one that nobody holds.
+        // The caller's own item comes first, even if the lease has ended; then a started item that nobody
+        // holds.
         free.sort_by_cached_key(|row| (!is_mine(row), row.status != "active", row.place, row.id.key()));
         for row in free {
             if self.item_view(read_item(&row)?, actor, now).ready {

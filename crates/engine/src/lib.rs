@@ -1,5 +1,5 @@
-//! The only interface for front ends: finds the project, loads, decides, stores, shows. Never prints, and
-//! never asks.
+//! The only interface for front ends: finds the project, loads sessions, decides and stores changes, and
+//! returns views. Never prints or prompts.
 
 mod activity;
 mod artifacts;

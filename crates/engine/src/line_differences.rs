@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 /// Context lines around a change.
 const AROUND: usize = 3;
-/// Beyond this many lines, only their number is shown.
+/// The maximum number of lines of a diff; of further lines, only the number is shown.
 const LONGEST: usize = 200;
-/// After this time the difference gets coarser.
+/// The maximum time to search for the smallest diff; after that, the diff is less exact.
 const LONGEST_SEARCH: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

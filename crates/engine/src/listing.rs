@@ -1,5 +1,5 @@
-//! Session lists: stored sessions as their files show them, sessions only in files, and those outside
-//! projects.
+//! Session lists: stored sessions as their files show them, sessions that are only in files, and sessions
+//! outside projects.
 
 mod in_files;
 
@@ -24,9 +24,9 @@ use std::ffi::OsStr;
 use std::path::Path;
 use store::{Filter, Listed};
 
-/// How many files with the same problem a list names.
+/// How many files with the same problem a warning names.
 const MOST_FILES_NAMED: usize = 2;
-/// For how many sessions a list says how their phases ended.
+/// For how many sessions a list includes the outcomes of phases.
 const MOST_OUTCOMES: usize = 100;
 
 /// The output of `list`.
@@ -45,20 +45,20 @@ pub struct ListRequest {
     pub lifecycles: Vec<String>,
     pub layout: Option<String>,
     pub search: Option<String>,
-    /// This many of the newest; `None` for all.
+    /// The number of newest sessions to list; `None` for all.
     pub limit: Option<usize>,
-    /// A closer condition for active sessions.
+    /// A more specific status of active sessions, if one is requested.
     pub standing: Option<Status>,
     /// Only sessions of this worktree that were started from this task list.
     pub started_from: Option<String>,
 }
 
-/// Conditions of active sessions that have a word of their own.
+/// More specific statuses of active sessions.
 const STANDINGS: [Status; 2] = [Status::CheckpointFailed, Status::PossiblyStalled];
 
 impl ListRequest {
-    /// Only sessions with this status: a lifecycle, the state of an active session, or another tool's word
-    /// for either.
+    /// Limits the list to sessions with this status: a lifecycle, the state of an active session, or another
+    /// tool's word for either.
     #[must_use]
     pub fn with_status(self, word: &str) -> Option<Self> {
         let word = word.trim().to_lowercase().replace(['-', ' '], "_");
@@ -85,7 +85,7 @@ impl ListRequest {
 }
 
 impl ListRequest {
-    /// The store's filter, for sessions that are not stored.
+    /// Applies the store's filter to a session that is not stored.
     fn wants(&self, session: &ShortView) -> bool {
         let told = format!("{} {}", session.session_id, session.title).to_lowercase();
         let found = |words: &String| words.split_whitespace().all(|word| told.contains(&word.to_lowercase()));
@@ -111,7 +111,7 @@ impl Sessions<'_> {
             listing.sessions.retain(|line| engine.is_started_from(line, list));
         }
         self.engine.add_outcomes(&mut listing.sessions);
-        // If nothing is unfinished there is none, and a thousand files need not be read.
+        // If no session is unfinished, none is current, and a thousand files need not be read.
         let may_be = listing.sessions.iter().any(|line| is_unfinished(&line.lifecycle));
         let current = if may_be { engine.select(Want::Unfinished).ok() } else { None };
         let here = engine.project.worktree();
@@ -132,7 +132,7 @@ impl Engine {
         session.is_some_and(|(_, session)| session.fields.get(FROM).and_then(Value::as_str) == Some(list))
     }
 
-    /// How the phases of the first sessions ended: the index does not say.
+    /// Adds the outcomes of the first sessions' phases, which the store's rows do not contain.
     fn add_outcomes(&self, lines: &mut [ShortView]) {
         let unknown = lines.iter_mut().take(MOST_OUTCOMES).filter(|line| line.outcomes.is_none());
         for line in unknown {
@@ -140,7 +140,7 @@ impl Engine {
             let loaded = id.and_then(|id| self.store.load(&id).ok().flatten());
             let session = loaded.and_then(|loaded| self.folded(&loaded).ok());
             line.outcomes = session.as_ref().and_then(Session::run).map(Outcomes::of);
-            // Earlier versions stored a number of phases even if the number was open.
+            // Earlier versions stored a number of phases even if it was not fixed.
             if session.is_some_and(|session| session.total_phases().is_none()) {
                 line.total_phases = None;
             }
@@ -164,7 +164,7 @@ impl Engine {
         warnings.extend(self.registry_warnings());
         warnings.extend(self.unknown_warnings());
         let in_files = self.lines_of_files(request, &mut odd);
-        let left_lying = in_files.iter().filter(|line| is_taken_up_again(&line.layout));
+        let left_lying = in_files.iter().filter(|line| is_resumed_again(&line.layout));
         warnings.extend(left_lying.filter_map(|line| self.idle_line_warning(line)).take(MOST_IDLE_TOLD));
         add_by_time(&mut sessions, in_files);
         warnings.extend(said_once(odd));
@@ -182,9 +182,10 @@ impl Engine {
         Ok(Listing { sessions, warnings, heading })
     }
 
-    /// Stored sessions as their files show them; with oddities by layout.
+    /// Stored sessions as their files show them. Adds warnings to `odd`, by layout.
     fn kept_lines(&self, request: &ListRequest, odd: &mut Vec<(String, Warning)>) -> Result<Vec<ShortView>> {
-        // A session that the index calls active may have expired, so both are requested.
+        // A session with an active row may have expired, so active rows are requested together with paused
+        // ones.
         let mut lifecycles = request.lifecycles.clone();
         if lifecycles.iter().any(|wanted| wanted == "paused")
             && !lifecycles.iter().any(|wanted| wanted == "active")
@@ -200,7 +201,7 @@ impl Engine {
         for mut line in kept.chain(self.opened_by_files(request)?).chain(moved) {
             line.machine = line.machine.map(|machine| self.name_of_replica(&machine));
             let known = line.updated_at;
-            // A problem with one session is reported, and hides no other.
+            // A problem with one session is reported, and does not hide other sessions.
             let said = self
                 .shown_by_files(&mut line)
                 .unwrap_or_else(|error| vec![Warning::from_error("session", &error)]);
@@ -213,7 +214,7 @@ impl Engine {
         Ok(sessions)
     }
 
-    /// Sessions only in this project's files.
+    /// Sessions that exist only in this project's files.
     fn lines_of_files(&self, request: &ListRequest, odd: &mut Vec<(String, Warning)>) -> Vec<ShortView> {
         let mut lines = Vec::new();
         for (mut line, said) in self.foreign_lines() {
@@ -227,7 +228,7 @@ impl Engine {
         lines
     }
 
-    /// Sessions outside projects that are not known here.
+    /// Sessions outside projects that are not in this project's store.
     fn lines_outside(
         &self,
         request: &ListRequest,
@@ -248,7 +249,7 @@ impl Engine {
         lines
     }
 
-    /// Sessions of another store are numbered after this one's.
+    /// Numbers sessions of another store, after the sessions of this store.
     fn number_those_outside(&self, sessions: &mut [ShortView]) -> Result<()> {
         if sessions.iter().all(|line| line.number != 0) {
             return Ok(());
@@ -265,8 +266,8 @@ impl Engine {
     }
 }
 
-/// True if its tool offers abandoned work to a returning user.
-fn is_taken_up_again(layout: &str) -> bool {
+/// True if the layout's tool offers abandoned work to a returning user.
+fn is_resumed_again(layout: &str) -> bool {
     layouts::layout::by_name(layout).is_some_and(|layout| layout.facts().taken_up_again)
 }
 
@@ -331,7 +332,8 @@ impl From<Listed> for ShortView {
     }
 }
 
-/// Ours keep the store's order, which no clock can disturb; sessions only in files are sorted by time.
+/// Stored sessions keep the store's order, which does not depend on a clock; sessions that are only in files
+/// are inserted by time.
 fn add_by_time(sessions: &mut Vec<ShortView>, mut others: Vec<ShortView>) {
     others.sort_by_key(|line| std::cmp::Reverse(line.updated_at));
     let mut others = others.into_iter().peekable();
@@ -351,8 +353,8 @@ fn needing_repair(said: &[Warning]) -> Vec<Warning> {
     said.iter().filter(|warning| warning.needs_repair()).cloned().collect()
 }
 
-/// Information about many sessions of a layout is reported once, with their number and files. Problems to fix
-/// are reported for each.
+/// Combines equal warnings about many sessions of a layout into one, with the number of sessions and their
+/// files. Problems to fix are reported for each session.
 fn said_once(odd: Vec<(String, Warning)>) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = Vec::new();
     let mut counted: BTreeMap<(String, String), (usize, Vec<String>)> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Progress of long work, reported while it happens. Whoever shows it decides whether and how often.
+//! Progress of long work, reported while it happens. The receiver decides whether and how often to show it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::time::Duration;
 pub enum Progress<'a> {
     /// A check's command has been running for this long.
     Check { check: &'a str, command: &'a str, elapsed: Duration },
-    /// This many of all parts are finished.
+    /// `done` of `total` parts are finished.
     Part { work: Work, done: usize, total: usize },
     /// The database gets a newer schema.
     Upgrade,
@@ -27,7 +27,7 @@ pub enum Work {
     CopySessions,
 }
 
-/// Receives progress; by default nobody does.
+/// Receives progress; by default, progress is dropped.
 #[derive(Clone, Default)]
 pub struct Watcher(Option<Arc<Watch>>);
 
@@ -44,7 +44,7 @@ impl Watcher {
         }
     }
 
-    /// Reports each part as it is begun.
+    /// Iterates over the parts, and reports each part before it starts.
     pub(crate) fn each<'a, T>(&'a self, work: Work, parts: &'a [T]) -> impl Iterator<Item = &'a T> {
         let total = parts.len();
         parts.iter().enumerate().map(move |(done, part)| {
@@ -68,7 +68,7 @@ mod tests {
     use std::path::Path;
     use std::sync::Mutex;
 
-    /// The works reported, each with the number of its parts and the last one begun.
+    /// The reported kinds of work, each with the number of its parts and the last part that was started.
     type Reported = Arc<Mutex<Vec<(Work, usize, usize)>>>;
 
     fn watched(project: &Path) -> (Options, Reported) {

@@ -1,4 +1,4 @@
-//! The next step: one sentence and its command, which runs as printed. Callers' text is quoted.
+//! The next step: one sentence and a command, which runs as printed. Text from callers is quoted.
 
 mod ending;
 
@@ -30,7 +30,7 @@ pub struct Next {
     pub command: Option<CommandLine>,
     #[serde(skip)]
     pub(crate) waits: Waits,
-    /// The summary includes the purpose of the phase.
+    /// True if the summary includes the purpose of the phase.
     #[serde(skip)]
     pub says_purpose: bool,
 }
@@ -41,12 +41,12 @@ pub(crate) enum Waits {
     #[default]
     Nobody,
     Person,
-    /// The holders of the remaining work.
+    /// Those who hold the remaining items.
     Others,
 }
 
 impl Next {
-    /// Everything else is done: only a person's approval is missing.
+    /// True if only a person can take the next step, for example because only an approval is missing.
     pub fn needs_person(&self) -> bool {
         self.waits == Waits::Person
     }
@@ -86,7 +86,7 @@ impl Next {
                 Some(about(material, words!["close"])),
             ),
             Lifecycle::Paused { .. } => {
-                // A file that calls a phase done does not move the work on.
+                // A phase that only a file calls done is still the phase to continue with.
                 let at =
                     contested(material).or_else(|| run.position(run.current().id().as_str())).unwrap_or(0);
                 Self::new(format!("Continue with {}.", titled_at(run, at)), Some(resume))
@@ -97,7 +97,7 @@ impl Next {
                 Some(resume),
             )
             .after_blockers(session),
-            // A finished session suggests nothing: another run is not its next step.
+            // A finished session has no next step: starting another run is not suggested.
             Lifecycle::Completed { .. } if let Some(phase) = &material.closed_over => {
                 Self::new(closed_by_file(material, phase), None)
             }
@@ -107,7 +107,7 @@ impl Next {
         }
     }
 
-    /// An open blocker precedes the step itself.
+    /// Mentions open blockers before the step itself.
     fn after_blockers(mut self, session: &Session) -> Self {
         let blockers = open_blockers(session);
         let (notes, them) = match blockers.as_slice() {
@@ -150,12 +150,12 @@ fn advance(material: &Material<'_>) -> Next {
         let checks = failed.iter().flat_map(|attempt| &attempt.report.checks);
         checks.filter(|check| check.failed()).any(is_meant)
     };
-    // While items are open, a gate that checks them cannot pass: they come first, if one is ready.
+    // While items are open, a gate that checks them cannot pass, so a ready item comes first.
     let looks_at_items = failed.is_none() || fails_on(&|check| is_about_items(check, defined));
     let is_of_another_kind =
         |check: &CheckResult| !is_about_items(check, defined) && check.kind != "approval";
     let has_another_way = material.items.next.is_none() && fails_on(&is_of_another_kind);
-    // A run does not end with open items: in its last phase they come first.
+    // A run cannot end with open items, so in its last phase they come first.
     if let Some(behind) = &material.items.behind {
         return item(material, &behind.items, Some(&behind.phase));
     }
@@ -165,7 +165,7 @@ fn advance(material: &Material<'_>) -> Next {
     let Some(attempt) = failed else {
         return Next { says_purpose: true, ..Next::new(begin(material, defined), Some(command)) };
     };
-    // Checks approved or finished since the attempt are no longer missing.
+    // Checks that were approved or settled since the attempt are no longer missing.
     let is_missing = |check: &&CheckResult| check.failed() && !material.is_settled(&check.id, &check.kind);
     let missing: Vec<&CheckResult> = attempt.report.checks.iter().filter(is_missing).collect();
     if attempt.report.checks.is_empty() {
@@ -177,7 +177,7 @@ fn advance(material: &Material<'_>) -> Next {
     Next::new(fix(run, &missing), Some(command)).by_a_person(material, &missing)
 }
 
-/// A file calls a phase done, against our records: that comes first.
+/// The next step if a file calls a phase done that is not done in the log: the phase's gate comes first.
 fn prove(material: &Material<'_>, position: usize) -> Next {
     let (session, run) = (material.session, material.run);
     let phase = &run.phases[position];
@@ -224,7 +224,7 @@ pub(crate) fn submitting(
     known: &dyn Fn(&str) -> Option<String>,
 ) -> CommandLine {
     let mut words = words!["advance", "--phase", phase.id()];
-    // An optional field that the last attempt was judged by is requested again.
+    // An optional field that was used in the last attempt is requested again.
     let tried = phase.last_attempt().filter(|_| phase.last_attempt_failed());
     let was_given = |name: &str| tried.is_some_and(|attempt| attempt.report.evidence.contains_key(name));
     let is_asked = |field: &&EvidenceDefinition| field.required || was_given(&field.name);
@@ -241,7 +241,7 @@ fn said(attempt: &Attempt, name: &str) -> Option<String> {
     (value.is_boolean() || value.is_number()).then(|| value.to_string())
 }
 
-/// Items precede the phase's gate: the caller's own, or else the first free one.
+/// The next step if items come before the phase's gate: the caller's own item, or else the first free one.
 fn item(material: &Material<'_>, items: &ItemsSeen, left_by: Option<&Name>) -> Next {
     let counts = items.counts;
     let of = left_by.map(|phase| {
@@ -265,7 +265,7 @@ fn item(material: &Material<'_>, items: &ItemsSeen, left_by: Option<&Name>) -> N
     )
 }
 
-/// Every open item waits for something: names each, and offers nothing.
+/// The next step if every open item waits for something: says what each waits for, without a command.
 fn nothing_ready(material: &Material<'_>, items: &ItemsSeen, done: &str) -> Next {
     const NAMED: usize = 4;
     let open = &items.open;
@@ -297,7 +297,7 @@ pub(crate) fn file_of_item(session: &Session, definition: Option<&Workflow>, ite
     let stands_for = format!("<{kind}>");
     let path = produced(session, run, Some(defined)).into_iter().find(|path| path.contains(&stands_for))?;
     let (before, after) = path.split_once(&stands_for)?;
-    // `section-2` in `stage-3-section-<section>.md` is `2`, as in the phase's check.
+    // For `section-2`, the placeholder in `stage-3-section-<section>.md` is `2`, as in the phase's check.
     let id = item.id.as_str();
     let number = &id[id.trim_end_matches(|digit: char| digit.is_ascii_digit()).len()..];
     let stem = &id[..id.len() - number.len()];
@@ -305,7 +305,7 @@ pub(crate) fn file_of_item(session: &Session, definition: Option<&Workflow>, ite
     Some(format!("{before}{}{after}", if is_short { number } else { id }))
 }
 
-/// Another tool reports a failure without its cause.
+/// The next step after a failure that another tool reported without its cause.
 fn untold(material: &Material<'_>) -> Hint {
     let run = material.run;
     let called = phase_called(run.current_number(), run.current().id());
@@ -336,13 +336,13 @@ fn remedies(missing: &[&CheckResult]) -> Vec<String> {
             },
         })
         .collect();
-    // A field that several checks need is missing once.
+    // A missing field that several checks need is mentioned once.
     let mut said = BTreeSet::new();
     remedies.retain(|remedy| said.insert(remedy.clone()));
     remedies
 }
 
-/// The help text with the whole path of a missing file.
+/// A check's help text, with the name of a missing file replaced by its whole path.
 fn in_full(check: &CheckResult, help: &str) -> String {
     let path = check.needed.as_deref().filter(|path| check.kind == "artifact" && !help.contains(*path));
     let Some(path) = path else { return help.to_owned() };
@@ -384,7 +384,7 @@ fn revised(session: &Session, phase: &Phase) -> String {
     let concerns = |made: &&RevisionMade| {
         made.revision.phase == *phase.id() || made.revision.flagged.contains(phase.id())
     };
-    // Only until the phase is completed again.
+    // Shown only until the phase is completed again.
     let last = session.revisions.iter().rev().find(concerns);
     match last.filter(|made| phase.started_at().is_some_and(|started| started >= made.at)) {
         Some(made) if made.revision.phase == *phase.id() => {
@@ -399,7 +399,7 @@ fn revised(session: &Session, phase: &Phase) -> String {
     }
 }
 
-/// A command about this session, named if a bare command would mean another.
+/// A command about this session. The session is named if the command alone would mean another one.
 fn about(material: &Material<'_>, mut words: Vec<String>) -> CommandLine {
     if material.name_session {
         words.extend(words!["--session", material.session.id]);

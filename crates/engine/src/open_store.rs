@@ -1,5 +1,5 @@
-//! Opens a project's store for an intent. Never falls back to another one: if it is unreadable, queries are
-//! answered from files alone.
+//! Opens a project's store for an intent. Never falls back to another store: if this one is unreadable,
+//! queries are answered from files alone.
 
 use crate::engine::{HookNeeds, Intent};
 use crate::error::{Error, Result};
@@ -38,7 +38,8 @@ pub(crate) fn open_store(
     }
 }
 
-/// Opens the store on a server. A project that has no place there yet has no sessions; it gets one with the first.
+/// Opens the store on a server. A project that the server does not know has no sessions; it is added with its
+/// first session.
 pub(crate) fn open_on_server(project: &Project, team: &Team, intent: Intent) -> Result<LaidOver> {
     let opened = match intent {
         Intent::Query => team.open(Access::Read, None),
@@ -64,11 +65,13 @@ pub(crate) fn open_on_server(project: &Project, team: &Team, intent: Intent) -> 
     }
 }
 
-/// All that a hook waits for a server, connecting included. A conversation begins once, and its brief is worth more.
+/// How long a hook waits for a server in total, connecting included.
 const HOOK_SERVER_WAIT: Duration = Duration::from_millis(50);
+/// How long the hook at the start of a conversation waits for a server: longer, because the brief is worth it.
 const ARRIVAL_SERVER_WAIT: Duration = Duration::from_millis(300);
 
-/// Debug builds take it from a variable, for tests on a busy machine.
+/// The time that a hook may wait for a server. Debug builds read it from a variable, for tests on a busy
+/// machine.
 fn hook_budget(usual: Duration) -> Duration {
     #[cfg(debug_assertions)]
     if let Some(given) = std::env::var("LEFTOFF_TEST_HOOK_MS").ok().and_then(|text| text.parse().ok()) {
@@ -83,7 +86,7 @@ const HOOK_BUSY_WAIT: Duration = Duration::from_millis(20);
 fn open_for_hook(database: &Path, writes: bool) -> Result<LaidOver> {
     let open = |access| SqliteStore::open_in_a_hurry(database, access, HOOK_BUSY_WAIT);
     let opened = match (writes, open(if writes { Access::Write } else { Access::Read })) {
-        // Without locks reading fails too, and would only wait again.
+        // A store that is locked or missing cannot be read either, and trying would only wait again.
         (true, Err(error)) if !is_missing_or_locked(&error) => open(Access::Read).map_err(|_| error),
         (_, opened) => opened,
     };
@@ -95,7 +98,7 @@ fn is_missing_or_locked(error: &store::Error) -> bool {
     matches!(error, E::Missing { .. } | E::Busy { .. } | E::LocksFail { .. })
 }
 
-/// If the log is unreadable, other tools' files are still shown.
+/// Opens a store for a query. If the log is unreadable, other tools' files are still shown.
 fn open_to_ask(project: &Project, database: &Path, warnings: &mut Vec<Warning>) -> Result<LaidOver> {
     match SqliteStore::open(database, Access::Read) {
         Err(error @ store::Error::NotADatabase { .. }) if foreign::has_foreign(project) => {
@@ -116,7 +119,7 @@ fn open_to_ask(project: &Project, database: &Path, warnings: &mut Vec<Warning>) 
     }
 }
 
-/// Nothing was ever stored here: an empty store answers every query.
+/// Opens a store for reading; if nothing was ever stored here, an empty store answers every query.
 fn open_or_empty(database: &Path, watcher: &Watcher) -> Result<LaidOver> {
     or_empty(SqliteStore::open_announcing(database, Access::Write, &|| watcher.see(Progress::Upgrade)))
 }
@@ -129,8 +132,8 @@ fn or_empty(opened: store::Result<SqliteStore>) -> Result<LaidOver> {
     }
 }
 
-/// Only a store that never existed may be created elsewhere; an existing one that cannot be written is an
-/// error.
+/// Creates a store, in the state folder if the project's is not writable. An existing store that cannot be
+/// written is an error.
 fn create_store(
     project: &Project,
     database: &Path,
@@ -153,7 +156,7 @@ fn create_store(
                     database.display(),
                     elsewhere.display()
                 ),
-                hint: Some(Hint::new("it stays there: ").run(words!["store", "info"])),
+                hint: Some(Hint::new("see where the store is: ").run(words!["store", "info"])),
                 path: Some(elsewhere.display().to_string()),
                 problem: None,
             });

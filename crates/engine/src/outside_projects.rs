@@ -1,5 +1,5 @@
-//! Sessions outside projects: found in temporary folders, from anywhere. Each is a small project of its own,
-//! with its log in the user's store. Writes nothing.
+//! Finds sessions outside projects, in temporary folders. Each session is a small project of its own, with
+//! its log in the user's store. Writes nothing.
 
 use crate::config::Config;
 use crate::engine::{Engine, Intent, Options};
@@ -20,7 +20,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use store::{Filter, Listed, SessionRow};
 
-/// The maximum number in a list.
+/// The maximum number of session folders outside the project that are listed.
 const MOST: usize = 200;
 
 /// An entry in a temporary folder with a session's name.
@@ -58,7 +58,7 @@ pub(crate) fn meant(options: &Options, project: Option<&Project>) -> Result<Opti
     Ok(named(asked, &places(project))?.or_else(|| kept(asked, options)))
 }
 
-/// The folder of a session whose id differs from its folder's name, because that name was used elsewhere
+/// The folder of a session whose id differs from the folder's name, because another session had that id
 /// before.
 fn kept(asked: &str, options: &Options) -> Option<PathBuf> {
     let options = Options { session: None, key: None, ..options.clone() };
@@ -68,7 +68,8 @@ fn kept(asked: &str, options: &Options) -> Option<PathBuf> {
     (is_session(&folder) && refused(&folder, rustix::process::geteuid().as_raw()).is_none()).then_some(folder)
 }
 
-/// Options for the selected folder: a number refers to the list in which it was read.
+/// Options for the selected folder. A list number is replaced by the folder's name, because the number refers
+/// to the list of the caller's project.
 pub(crate) fn options_for(folder: &Path, mut options: Options) -> Options {
     if options.session.as_deref().is_some_and(is_number) {
         options.session = name_of(folder).map(ToOwned::to_owned);
@@ -112,7 +113,7 @@ fn named(asked: &str, places: &[PathBuf]) -> Result<Option<PathBuf>> {
         [one] => match one.refused {
             None => Ok(Some(one.path.clone())),
             Some(why) => Err(Error::NotSupported {
-                what: format!("{} cannot be a session's folder: {why}", one.path.display()),
+                what: format!("a session in {} ({why})", one.path.display()),
                 hint: "use a folder of your own".into(),
             }),
         },
@@ -182,7 +183,8 @@ fn candidates(places: &[PathBuf]) -> Vec<Candidate> {
     found
 }
 
-/// A folder writable by others, or a link, cannot be trusted for writing.
+/// The reason why a folder cannot be trusted for writing, such as another owner or a symbolic link; `None` if
+/// it can.
 fn refused(path: &Path, user: u32) -> Option<&'static str> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => Some("it is a symbolic link"),
@@ -207,7 +209,7 @@ fn temporary_folders() -> Vec<PathBuf> {
     folders
 }
 
-/// Tests have their own, so that none sees the machine's files.
+/// Tests set their own folder, so that no test sees the machine's files.
 fn usual_folder() -> PathBuf {
     let own = std::env::var_os("LEFTOFF_TEST_TMP").filter(|_| cfg!(debug_assertions));
     own.map_or_else(|| PathBuf::from("/tmp"), PathBuf::from)
@@ -262,7 +264,7 @@ impl Engine {
         resumed.max_by_key(|(_, at)| *at)
     }
 
-    /// True if this folder's session started after that.
+    /// True if this folder's session started after this moment.
     fn began_after(&self, at: Timestamp) -> bool {
         let lines = self.own_lines().unwrap_or_default();
         lines.iter().any(|(line, _)| line.created_at > at)
@@ -279,7 +281,8 @@ impl Engine {
             for (mut line, warnings) in engine.own_lines().unwrap_or_default() {
                 engine.laid_over_line(&mut line);
                 line.own_words = in_their_words.then(|| engine.own_line(&line.session_id)).flatten();
-                // A number belongs to this project's store; here it has another.
+                // The number belongs to the store for sessions outside projects; in this list, the session
+                // gets another.
                 if !self.project.is_outside {
                     line.number = 0;
                 }
@@ -296,7 +299,8 @@ impl Engine {
         let is_elsewhere = |folder: &PathBuf| is_outside || !folder.starts_with(&self.project.root);
         let listed = self.store.list(&Filter::default())?;
         let in_files: BTreeSet<SessionId> = self.in_files_alone().into_iter().map(|found| found.id).collect();
-        // Uncommitted sessions are not stored yet. A stored one of that name may be in another folder.
+        // Sessions known only from files are not stored yet. A stored session of the same name may be in
+        // another folder.
         let kept = listed.iter().map(|kept| &kept.row).filter(|row| !in_files.contains(&row.id));
         let known = |row: &SessionRow| if is_outside { row.worktree.clone() } else { row.id.to_string() };
         let kept: BTreeSet<String> = kept.map(known).collect();
@@ -318,7 +322,7 @@ impl Engine {
             })
             .collect();
         let first = if is_outside { 1 } else { given.last().copied().unwrap_or(0) + 1 };
-        // The tool's list begins with the newest.
+        // The tool's own list begins with the newest session.
         Ok(ids.into_iter().rev().zip((first..).filter(|number| !given.contains(number))).collect())
     }
 }

@@ -1,4 +1,4 @@
-//! Messages of a session's own tool, in its words. Only reads.
+//! Messages in the words of a session's own tool. Only reads.
 
 use crate::NATIVE;
 use crate::discrepancies::Discrepancy;
@@ -26,7 +26,7 @@ impl Sessions<'_> {
         let located = engine.located(&session)?;
         let own = located.layout.capabilities().own_screen?;
         let mut tree = walk::read(located.layout, &located.spot, &engine.root_of(&session), Depth::Whole);
-        // A missing or damaged state file is replaced here as in the session.
+        // A missing or damaged state file is replaced in the same way as when the session is loaded.
         if let Some(observation) = engine.observed(id) {
             for path in observation.verdicts.keys() {
                 if let Some(content) = observation.documents.content(path) {
@@ -45,7 +45,7 @@ impl Engine {
         self.read_whole(&session).map(|(_, session)| session.checks).unwrap_or_default()
     }
 
-    /// The tool's words at such a moment; `None` if it has none.
+    /// The tool's words for a moment in a session; `None` if the tool has none.
     pub(crate) fn own_words(&self, id: &SessionId, moment: Moment) -> Option<String> {
         let (_, session) = self.load(id).ok()?;
         let session = self.laid_over(session);
@@ -117,7 +117,7 @@ impl Engine {
     }
 }
 
-/// A refusal in the words of the session's own tool; unchanged if it has none.
+/// A refusal in the words of the session's own tool; unchanged if the tool has none.
 pub(crate) fn in_own_words(session: &Session, refusal: Refusal) -> Error {
     let voice = layout::by_name(&session.layout).and_then(|layout| layout.capabilities().tool_voice);
     let words = Refused::of(&refusal).zip(voice).and_then(|(why, voice)| voice.say(&Saying::Refused(&why)));
@@ -137,7 +137,7 @@ pub fn has_own_screen(layout: &str) -> bool {
     layout::by_name(layout).is_some_and(|layout| layout.capabilities().own_screen.is_some())
 }
 
-/// The workflows that such screens show.
+/// The workflows that the screens of other tools show.
 pub fn workflows_with_a_screen() -> Vec<&'static str> {
     let with_one = layout::all().iter().filter(|layout| layout.capabilities().own_screen.is_some());
     with_one.flat_map(|layout| layout.facts().workflows).copied().collect()

@@ -1,6 +1,6 @@
-//! Who may do what needs a person. The project's `[policy]` can relax each rule, but a weaker policy counts
-//! on this machine only after a person accepted it here: being able to edit a file must not mean being able
-//! to approve.
+//! Who may take actions that need a person. The project's `[policy]` can relax each rule, but a weaker policy
+//! counts on this machine only after a person accepted it here: being able to edit a file must not mean being
+//! able to approve.
 
 mod authority;
 mod restoring;
@@ -18,7 +18,7 @@ use model::hint::Hint;
 use model::words;
 use serde::{Deserialize, Serialize};
 
-/// From weakest to strongest.
+/// Who may take an action, from the weakest rule to the strongest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Who {
@@ -29,12 +29,12 @@ pub enum Who {
     Signed,
 }
 
-/// True if a policy could allow the refused command to anyone.
+/// How a policy could allow the refused command to anyone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PolicyHelps {
     Never,
     IfRelaxed,
-    /// The project has a weaker policy that nobody accepted here yet.
+    /// The project has a weaker policy, which applies once a person accepts it here.
     OnceAccepted,
 }
 
@@ -54,9 +54,9 @@ pub enum Restricted {
     Take,
     /// Moving a running session to the workflow's current definition.
     Update,
-    /// Letting commands run, or a policy count. No policy relaxes it.
+    /// Trusting commands or a policy. No policy can relax this rule.
     Trust,
-    /// Replacing a store that holds sessions by a backup. No policy relaxes it.
+    /// Replacing a store that contains sessions by a backup. No policy can relax this rule.
     Restore,
 }
 
@@ -72,7 +72,7 @@ impl Restricted {
         Self::Update,
     ];
 
-    /// As the end of a sentence: "anyone may …".
+    /// The action as the end of a sentence: "anyone may …".
     fn verb(self) -> &'static str {
         match self {
             Self::Approve => "approve a check",
@@ -88,7 +88,7 @@ impl Restricted {
         }
     }
 
-    /// As the subject of a sentence: "… needs a person".
+    /// The action as the subject of a sentence: "… needs a person".
     pub(crate) fn doing(self) -> &'static str {
         match self {
             Self::Approve => "approving a check",
@@ -104,7 +104,7 @@ impl Restricted {
         }
     }
 
-    /// Its key in `[policy]`.
+    /// The key of the rule in `[policy]`.
     pub(crate) fn key(self) -> &'static str {
         match self {
             Self::Approve => "approve",
@@ -181,7 +181,7 @@ impl PolicyLine {
 /// The project's policy and its signers, accepted or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PolicyReport {
-    /// Rule by rule.
+    /// One line for each rule.
     pub lines: Vec<PolicyLine>,
     /// The project's own file of allowed signers.
     pub signers: Option<String>,
@@ -192,9 +192,9 @@ pub struct PolicyReport {
 /// Something for a person to trust on this machine.
 #[derive(Debug, Clone, Copy)]
 pub enum TrustRequest<'a> {
-    /// Exactly these commands may run for this user.
+    /// Lets exactly these commands run for this user.
     Commands(&'a [TrustedCommand]),
-    /// The project's current policy and signers count.
+    /// Accepts the project's current policy and signers.
     Policy,
 }
 

@@ -1,4 +1,5 @@
-//! Which agent sessions are alive here, and which one is asking. Never guesses from a pid alone.
+//! Determines which agent sessions are alive here, and which one runs this command. Never guesses from a pid
+//! alone.
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -33,14 +34,15 @@ impl AgentIdentity {
             .then(|| Self { agent: agent.to_owned(), id: id.to_owned() })
     }
 
-    /// A named program that runs this process: the same agent session while it lives.
+    /// An agent of this name that is identified by its process, a parent of this one. The agent session lasts
+    /// as long as the process.
     pub fn of_parent(name: &str) -> Option<Self> {
         let ancestors = SystemProcesses::default().ancestors();
         let process = agent_process(&ancestors)?;
         Self::named(name, &format!("{}-{}", process.pid, process.start))
     }
 
-    /// An agent with an external name, sanitised.
+    /// An agent with a name from outside, of which only harmless characters are kept.
     pub fn named(name: &str, id: &str) -> Option<Self> {
         const LONGEST_NAME: usize = 60;
         let plain: String = name
@@ -101,7 +103,7 @@ impl Engine {
         }
         let boot_id = self.processes.boot_id();
         let ancestors = self.processes.ancestors();
-        // A process that began another conversation speaks for that one.
+        // If a process began another conversation, its ended conversation is not the asking one.
         let has_ended = |row: &AgentRow| row.memory.as_deref().is_some_and(hooks::has_ended);
         Ok(ancestors.iter().find_map(|process| {
             let its = rows.iter().filter(|row| is_process_of(row, process, &boot_id));
@@ -169,9 +171,10 @@ impl Engine {
         self.is_running(row) && !row.memory.as_deref().is_some_and(hooks::has_ended)
     }
 
-    /// True if its process runs, even after its conversation ended.
+    /// True if the agent session's process runs, even after the conversation ended.
     fn is_running(&self, row: &AgentRow) -> bool {
-        // Nothing can be found out about another machine: recent activity counts.
+        // The processes of another machine are unknown here, so an agent there is taken for running if it was
+        // seen within this time.
         const SEEN_LATELY_SECONDS: u64 = 15 * 60;
         if row.host != self.caller.host {
             return model::time::seconds_between(row.last_seen, self.clock.now()) < SEEN_LATELY_SECONDS;
@@ -183,12 +186,13 @@ impl Engine {
         })
     }
 
-    /// When a lease holder was last seen, if known to be gone. `None` for one without a trace, and for one on another
-    /// machine, which may be at work or cut off: its lease lasts until it expires.
+    /// When a lease holder was last seen, if known to be gone. `None` for a holder without a record, and for
+    /// a holder on another machine, which may be working without a connection: its lease lasts until it
+    /// expires.
     pub(crate) fn gone_since(&self, holder: &Actor) -> Option<Timestamp> {
         let Actor::Agent { agent, id, .. } = holder else { return None };
         let row = self.store.agent(agent, id).ok().flatten()?;
-        // Without hooks the recorded process may be one of many that the agent runs its commands in.
+        // Without hooks, the recorded process may be one of many in which the agent runs its commands.
         row.memory.as_ref()?;
         let has_ended = row.memory.as_deref().is_some_and(hooks::has_ended);
         if !row.host.is_empty() && row.host != self.caller.host && !has_ended {
@@ -213,8 +217,9 @@ impl Engine {
         held.is_some_and(|held| held.is_ok_and(|rows| !rows.is_empty()))
     }
 
-    /// The process that an agent session is recorded with: the one that its hooks named before, where this process
-    /// runs below it, else the nearest that is no shell. An agent's child cannot take its place.
+    /// The process that is recorded for an agent session: the process that its hooks recorded before, if that
+    /// is an ancestor of this one, or else the nearest ancestor that is not a shell. A child process of the
+    /// agent is never recorded instead of the agent.
     fn process_of<'a>(
         &self,
         identity: &AgentIdentity,
@@ -226,7 +231,7 @@ impl Engine {
         Ok(known.or_else(|| agent_process(ancestors)))
     }
 
-    /// Records an agent session's presence and its session. Removes dead ones.
+    /// Records an agent session's presence and its session. Removes records of agent sessions that are gone.
     pub(crate) fn greet(
         &mut self,
         identity: &AgentIdentity,

@@ -1,5 +1,5 @@
-//! Which processes are alive: by pid, start time and boot id together, because pids are reused. Reads
-//! `/proc`; on macOS asks `ps`.
+//! Determines which processes are alive, by pid, start time and boot id together, because pids are reused.
+//! Reads `/proc`; on macOS runs `ps`.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -49,7 +49,7 @@ impl Processes for SystemProcesses {
     }
 }
 
-/// A test simulates a reboot. Absent from release builds.
+/// The boot id from a variable, with which a test simulates a reboot. Absent from release builds.
 fn given_boot_id() -> Option<String> {
     if cfg!(debug_assertions) { std::env::var("LEFTOFF_TEST_BOOT").ok() } else { None }
 }
@@ -75,7 +75,7 @@ pub fn variables_above() -> BTreeSet<String> {
     above.iter().flat_map(|process| system::variables(process.pid)).collect()
 }
 
-/// The process of the agent that runs us: the nearest parent that is not a shell.
+/// The process of the agent that runs this command: the nearest ancestor that is not a shell.
 pub fn agent_process(ancestors: &[Ancestor]) -> Option<&Ancestor> {
     const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "env", "timeout"];
     ancestors.iter().find(|process| !SHELLS.contains(&process.name.as_str())).or(ancestors.first())
@@ -92,13 +92,13 @@ struct ProcessInfo {
 mod system {
     use super::ProcessInfo;
 
-    /// World-readable, so that another user's process is also seen.
+    /// Reads `/proc/PID/stat`, which is readable by everybody, so that another user's process is also found.
     pub(super) fn look(pid: u32) -> Option<ProcessInfo> {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         parse(&stat)
     }
 
-    /// Those with a value. Empty for another user's process.
+    /// The environment variables of a process that have a value. Empty for another user's process.
     pub(super) fn variables(pid: u32) -> Vec<String> {
         let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         let entries =
@@ -162,7 +162,7 @@ mod system {
         })
     }
 
-    /// Other systems show them to nobody.
+    /// Empty: other systems do not show a process's variables to other processes.
     pub(super) fn variables(_: u32) -> Vec<String> {
         Vec::new()
     }

@@ -8,7 +8,7 @@ use model::session::Session;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Our folder, which is committed with the code.
+/// The name of leftoff's folder, which is committed with the code.
 pub const FOLDER: &str = ".leftoff";
 const DATABASE: &str = "leftoff.db";
 
@@ -18,7 +18,7 @@ pub struct Project {
     /// The canonical root of this worktree.
     pub root: PathBuf,
     pub git: Option<Git>,
-    /// The folder of one session outside projects: its log is in the user's store.
+    /// True for the folder of a session outside projects, whose log is in the user's store.
     pub is_outside: bool,
 }
 
@@ -69,7 +69,7 @@ impl Project {
         self.root.join(FOLDER)
     }
 
-    /// The database's location unless the registry says otherwise.
+    /// The database's location, unless another one is recorded.
     pub fn default_database(&self) -> PathBuf {
         match &self.git {
             Some(git) => git.common.join("leftoff").join(DATABASE),
@@ -99,7 +99,7 @@ impl Project {
         project_registry::choose_database(self.registry_key(), DATABASE)
     }
 
-    /// That other location.
+    /// The database's location outside git.
     pub(crate) fn database_outside_git(&self) -> Result<PathBuf> {
         project_registry::place_for(self.registry_key(), DATABASE)
     }
@@ -195,7 +195,7 @@ fn is_project(folder: &Path) -> bool {
             .any(|name| folder.join(name).is_dir())
 }
 
-/// `folder` is canonical.
+/// The git folders of a worktree at `folder`, which must be canonical.
 fn git_at(folder: &Path) -> Option<Git> {
     let dot_git = folder.join(".git");
     let found = fs::symlink_metadata(&dot_git).ok()?;

@@ -1,5 +1,5 @@
 //! The user's registry of projects whose database is not in its default place: one small file per project, so
-//! that a lookup costs one open.
+//! that a lookup opens only one file.
 
 use crate::error::{Error, Result};
 use sha2::{Digest, Sha256};
@@ -37,8 +37,8 @@ pub(crate) fn forget(key: &Path) -> Result<()> {
     }
 }
 
-/// The keys of existing projects with their store in the state folder, without this one. An entry that cannot
-/// be read names no project.
+/// The keys of other existing projects with their store in the state folder. An entry that cannot be read is
+/// ignored.
 pub(crate) fn others_in_state_folder(key: Option<&Path>) -> Vec<PathBuf> {
     let folder = state_folder().map(|state| state.join("projects"));
     let entries = folder.and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();
@@ -55,7 +55,7 @@ pub(crate) fn others_in_state_folder(key: Option<&Path>) -> Vec<PathBuf> {
 pub(crate) fn place_for(key: &Path, file_name: &str) -> Result<PathBuf> {
     let Some(state) = state_folder() else {
         return Err(Error::NotSupported {
-            what: "a store outside the project without HOME or XDG_STATE_HOME".to_owned(),
+            what: "a store outside the project (neither HOME nor XDG_STATE_HOME is set)".to_owned(),
             hint: "set HOME, or make the project's folder writable".into(),
         });
     };
@@ -74,7 +74,7 @@ pub(crate) fn users_database(file_name: &str) -> Result<PathBuf> {
     match state_folder() {
         Some(state) => Ok(state.join("user").join(file_name)),
         None => Err(Error::NotSupported {
-            what: "a session outside of projects without HOME or XDG_STATE_HOME".to_owned(),
+            what: "a session outside projects (neither HOME nor XDG_STATE_HOME is set)".to_owned(),
             hint: "set HOME".into(),
         }),
     }

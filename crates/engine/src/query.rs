@@ -28,7 +28,7 @@ use std::path::Path;
 use store::chain::{Broken, changed_events};
 use store::{Access, AgentRow, Filter, Info, SessionRow, SqliteStore, Store};
 
-/// How many inactive sessions a list mentions.
+/// The maximum number of inactive sessions that a list mentions.
 pub(crate) const MOST_IDLE_TOLD: usize = 5;
 /// A session, or a note that there is none.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -63,12 +63,12 @@ pub struct AgentView {
     pub alive: bool,
 }
 
-/// How much of its history a session's view has.
+/// How much of the session's history a view contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
     /// The last attempts and notes, as `status` shows them.
     Recent,
-    /// Every attempt, every note.
+    /// Every attempt and every note.
     Whole,
 }
 
@@ -107,8 +107,8 @@ impl Sessions<'_> {
         Ok(Log { session, events })
     }
 
-    /// Hands over all that happened in a session, oldest first, some events at a time. Gives a warning about events that
-    /// are not what was written.
+    /// Passes all events of a session to `show`, oldest first, in pages. Returns a warning if events were
+    /// changed after they were written.
     pub fn log_in_pages(
         &self,
         asked: Option<&str>,
@@ -121,12 +121,12 @@ impl Sessions<'_> {
 }
 
 impl Workflows<'_> {
-    /// Every definition and its state.
+    /// Every definition with its mistakes.
     pub fn list(&self) -> Vec<WorkflowLine> {
         definitions::lines(&self.engine.project)
     }
 
-    /// A definition's text, origin and state; by default the one that `start` uses.
+    /// A definition's text, origin and mistakes; by default of the definition that `start` uses.
     pub fn source(&self, name: Option<&str>) -> Result<(Source, Checked)> {
         let engine = self.engine;
         definitions::find_any(&engine.project, name.unwrap_or_else(|| engine.config.workflow()))
@@ -165,7 +165,8 @@ impl Engine {
         }
     }
 
-    /// Paused sessions of this worktree. If this one was not adopted, others may not have been either.
+    /// Other paused sessions of this worktree. If `except` is not adopted, others may not be adopted either,
+    /// so files are searched too.
     pub(crate) fn candidates(&self, except: &SessionId) -> Vec<String> {
         let paused = || vec!["paused".to_owned()];
         let ids: Vec<String> = if self.store.base_has(except) {
@@ -203,7 +204,8 @@ impl Engine {
         }
     }
 
-    /// Sessions at work in other worktrees, and open ones on other machines, for somebody who looks for one here.
+    /// Sessions that are active in other worktrees, and open sessions on other machines, for a caller who
+    /// finds none here.
     pub(crate) fn sessions_elsewhere(&self) -> Result<Vec<Warning>> {
         const MOST_TOLD: usize = 3;
         const LOOKED_AT: usize = 50;
@@ -252,7 +254,7 @@ impl Engine {
         Ok(view)
     }
 
-    /// The session whose log is asked for, with edits found in its files.
+    /// The id of the session whose log is requested. Looks for edits in its files first.
     fn log_subject(&self, asked: Option<&str>) -> Result<SessionId> {
         let id = self.named_or_current(asked)?;
         self.observe(&id)?;
@@ -283,7 +285,7 @@ impl Engine {
         let rows = self.store.agents(None)?;
         let mut agents: Vec<AgentView> =
             rows.into_iter().map(|row| AgentView { alive: self.lives(&row), ..row.into() }).collect();
-        // Those that only another tool lists, which has only live ones.
+        // Adds agent sessions that only another tool's registry lists; those are all alive.
         for live in self.listed_elsewhere(None) {
             if !agents.iter().any(|known| is_same_agent(&known.agent_session, &live.agent_session)) {
                 agents.push(AgentView {
@@ -303,7 +305,7 @@ impl Engine {
         Ok(agents)
     }
 
-    /// The actual store, not a substitute for a missing or unreadable one.
+    /// Opens the actual store, never a substitute for a missing or unreadable one.
     fn store_itself(&self) -> Result<Box<dyn Store>> {
         match &self.team {
             Some(team) => Ok(team.open(Access::Read, None)?),

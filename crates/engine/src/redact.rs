@@ -86,7 +86,8 @@ pub(crate) fn text(text: &str) -> Option<(String, Vec<SecretKind>)> {
     Some((clean, kinds))
 }
 
-/// Positions of secrets. Of nested ones, the one that begins first and reaches furthest stands for both.
+/// Positions of secrets, in order of their start. Secrets may overlap; of secrets with the same start, the
+/// longest comes first.
 fn places(text: &str) -> Vec<Found> {
     let mut found: Vec<Found> = by_prefix::find(text);
     found.extend(by_context::find(text));
@@ -110,15 +111,15 @@ pub(crate) fn in_text(given: &mut String) -> Vec<SecretKind> {
     }
 }
 
-/// A printable value under this name.
+/// A copy of the value under this name, without secrets.
 pub(crate) fn seen(name: &str, value: &Value) -> Value {
     let mut clean = value.clone();
     in_value(name, &mut clean);
     clean
 }
 
-/// Removes secrets from a value under this name: all its texts and numbers if the name says that they are
-/// secret. Booleans reveal nothing.
+/// Removes secrets from a value under this name: all strings and numbers in the value if the name says that
+/// they are secret. Booleans are kept, because they reveal nothing.
 pub(crate) fn in_value(name: &str, value: &mut Value) -> Vec<SecretKind> {
     match value {
         Value::String(given) => match by_context::named(name) {
@@ -132,7 +133,8 @@ pub(crate) fn in_value(name: &str, value: &mut Value) -> Vec<SecretKind> {
         Value::Object(fields) => fields
             .iter_mut()
             .flat_map(|(inner, value)| {
-                // Everything inside a secret is secret, with its own kind if its name says so.
+                // Everything inside a secret value is secret. The inner name decides the kind, if it names
+                // one.
                 let is_told_outside = by_context::named(inner).is_none() && by_context::named(name).is_some();
                 in_value(if is_told_outside { name } else { inner }, value)
             })

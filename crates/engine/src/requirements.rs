@@ -71,7 +71,7 @@ pub struct ToolCall<'a> {
     pub files: &'a [&'a str],
     /// The skill that the call runs.
     pub skill: Option<&'a str>,
-    /// The id of the call, so that it counts once.
+    /// The id of the call, so that the call is counted only once.
     pub tool_use_id: Option<&'a str>,
 }
 
@@ -134,7 +134,7 @@ impl Engine {
         })
     }
 
-    /// Makes this agent the caller.
+    /// Makes this agent the caller of later requests.
     fn asked_by(&mut self, identity: &AgentIdentity) {
         self.caller.agent = Some(identity.clone());
     }

@@ -12,7 +12,7 @@ use model::time::seconds_between;
 const LONGEST_RESULT: usize = 80;
 
 impl Engine {
-    /// Adds the rounds and the current one's duration, if the session's tool has a screen with rounds.
+    /// Adds the rounds and the current round's duration, if the session's tool has a screen with rounds.
     pub(crate) fn add_rounds(&self, view: &mut View) {
         let Some(id) = SessionId::parse(&view.session_id).ok() else { return };
         if !crate::own_tool_messages::has_own_screen(&view.layout) {
@@ -74,7 +74,7 @@ fn finished_parts(view: &View) -> Option<String> {
 }
 
 impl RoundView {
-    /// In one line: `review round 1: final; security-1 (2 findings)`.
+    /// The round on one line: `review round 1: final; security-1 (2 findings)`.
     pub fn told(&self) -> String {
         let standing = if self.is_final { "final" } else { "not final" };
         let result = self.result.as_ref().map(|result| format!(", {}", quoted(result, LONGEST_RESULT)));

@@ -1,5 +1,5 @@
-//! A team's store on a server: its URL, the project's id there, and this machine's id. Opens a store only when asked
-//! to.
+//! A team's store on a server: its URL, the project's id there, and this machine's id. Opens a store only on
+//! request.
 
 use crate::checks::trust;
 use crate::config::Config;
@@ -30,7 +30,7 @@ pub(crate) struct Team {
 }
 
 impl Team {
-    /// Returns `None` if the project's store is a file.
+    /// The project's store on a server; `None` if the store is a file.
     pub(crate) fn of(project: &Project, config: &Config) -> Result<Option<Self>> {
         if project.is_outside {
             return Ok(None);
@@ -55,7 +55,7 @@ impl Team {
     ) -> store::Result<Box<dyn Store + Send>> {
         let Some(project) = &self.project else {
             return Err(store::Error::Missing {
-                path: "the server: this project has no id there yet".into(),
+                path: "the server (this project has no id there yet)".into(),
             });
         };
         open(&self.url, project, &self.local, access, budget)
@@ -91,7 +91,7 @@ fn setting(project: &Project, config: &Config) -> Result<Option<String>> {
         };
         return Err(Error::BadConfig { mistake });
     }
-    // A cloned repository must not send anybody's work to a server of its choice.
+    // A cloned repository must not send anybody's work to a server that its configuration chooses.
     if is_of_file && trust::accepted_store(&project.root).as_ref() != Some(&value) {
         return Err(Error::NeedsAnswer {
             question: format!(
@@ -124,7 +124,7 @@ fn check(value: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::NotSupported {
-        what: "this kind of store".to_owned(),
+        what: "a store other than SQLite and PostgreSQL".to_owned(),
         hint: "write store = \"postgres://host/database\" in .leftoff/config.toml, or remove that line and LEFTOFF_STORE for a store in a file".into(),
     })
 }
@@ -176,8 +176,8 @@ pub(crate) fn open(
     })
 }
 
-/// Identifies this machine and user by the system's id and by a random id in the user's state folder. Containers of one
-/// image share the former; machines with a common home folder share the latter.
+/// Identifies this machine and user by the system's id and by a random id in the user's state folder.
+/// Containers of one image share the system's id; machines with a common home folder share the random id.
 #[cfg(feature = "postgres")]
 fn machine(makes: bool) -> String {
     let system = fs::read_to_string("/etc/machine-id").unwrap_or_default();
@@ -196,7 +196,7 @@ fn own_id(path: &Path, makes: bool) -> Option<String> {
     }
     if makes {
         fs::create_dir_all(path.parent()?).ok()?;
-        // Keeps an existing file: if two processes do this at once, both use the id of the first.
+        // Keeps an existing file: if two processes write an id at the same time, both use the first one.
         crate::setup::write_new(path, &format!("{}\n", random_id())).ok()?;
     }
     fs::read_to_string(path).ok().map(|text| text.trim().to_owned())

@@ -1,5 +1,5 @@
-//! Setting up a project: its folder, its store, its own workflow. Reports what it touched; repeating it
-//! changes nothing.
+//! Sets up a project: its folder, its store, its own workflow. Reports what was created; repeating it changes
+//! nothing.
 
 use crate::config::{Config, TEMPLATE};
 use crate::definitions;
@@ -25,20 +25,20 @@ pub struct Setup {
     pub unchanged: Vec<PathBuf>,
     pub dry_run: bool,
     pub warnings: Vec<String>,
-    /// The remains at the store's old place.
+    /// What remains at the store's old place after a move.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moved: Option<PathBuf>,
 }
 
 /// Files kept out of version control: sessions' workspaces, the store itself if there is no git folder for
-/// it, and this very file. It appears when work starts, so that a clean worktree stays clean; a project can
-/// still add it with `git add -f`.
+/// it, and `.gitignore` itself. The file appears when work starts and must not make a clean worktree dirty; a
+/// project can still add it with `git add -f`.
 pub(crate) const IGNORED: &str = "# Kept by leftoff on this machine only.\n.gitignore\nsessions/\narchive/\naside/\nviews.lock\nleftoff.db*\n";
 
 /// The place for a project's store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StorePlace {
-    /// Its current or default place.
+    /// The store's current or default place.
     AsItIs,
     /// Outside the git folder, which agents' sandboxes protect; an existing store moves.
     OutsideGit,
@@ -66,7 +66,7 @@ pub fn set_up(options: Options, place: StorePlace, dry_run: bool) -> Result<Setu
     };
     if !dry_run {
         fs::create_dir_all(project.folder())
-            .map_err(|source| Error::io(format!("making {}", project.folder().display()), source))?;
+            .map_err(|source| Error::io(format!("creating {}", project.folder().display()), source))?;
     }
     for (path, text) in files(&project) {
         let is_new = if dry_run { !path.exists() } else { write_new(&path, text)? };
@@ -95,7 +95,7 @@ pub fn set_up(options: Options, place: StorePlace, dry_run: bool) -> Result<Setu
     Ok(setup)
 }
 
-/// Removes our files: a project in which nothing was ever stored is as it was before the setup.
+/// Removes leftoff's files. A project in which nothing was ever stored is then as it was before the setup.
 pub fn take_down(options: &Options, dry_run: bool) -> Result<Vec<PathBuf>> {
     let from = match &options.project {
         Some(folder) => folder.clone(),
@@ -144,7 +144,7 @@ fn planned_store(project: &Project, place: StorePlace) -> Result<PathBuf> {
     }
 }
 
-/// Returns what remains of a moved store.
+/// Moves the store if another place is requested. Returns what remains at its old place.
 fn place_store(project: &Project, place: StorePlace) -> Result<Option<PathBuf>> {
     let now = project.database()?;
     let planned = planned_store(project, place)?;
@@ -188,7 +188,7 @@ impl Workflows<'_> {
         let folder = definitions::folder(&self.engine.project);
         let path = folder.join(format!("{name}.toml"));
         fs::create_dir_all(&folder)
-            .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
+            .map_err(|source| Error::io(format!("creating {}", folder.display()), source))?;
         if write_new(&path, &layouts::definition::template(&name))? {
             Ok(path)
         } else {

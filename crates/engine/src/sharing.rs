@@ -46,7 +46,7 @@ const SECONDS_BETWEEN: u64 = 60;
 /// How long a background sync waits for each answer of the remote.
 const LONGEST_UNATTENDED: Duration = Duration::from_mins(5);
 
-/// The most refusals that are listed, however many somebody provokes.
+/// The maximum number of refusals that are listed, however many somebody provokes.
 const MOST_REFUSED: usize = 50;
 
 /// A request to sync, or to change the sharing settings.
@@ -70,7 +70,7 @@ pub enum SyncRequest {
 /// The result of a sync.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
 pub struct Synced {
-    /// The number of sessions that are new here or have more events now.
+    /// The number of sessions that are new here or got more events.
     pub taken: usize,
     /// The number of sessions sent.
     pub sent: usize,

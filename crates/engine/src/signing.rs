@@ -8,9 +8,9 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// Keeps signatures made for other purposes from counting here.
+/// The namespace of signatures, so that signatures made for other purposes do not count.
 const NAMESPACE: &str = "leftoff";
-/// This user's signing key; takes precedence over git's.
+/// The variable with this user's signing key; takes precedence over git's setting.
 const KEY_VARIABLE: &str = "LEFTOFF_SIGNING_KEY";
 
 /// Signs a payload with this user's key. May ask for a passphrase at the terminal.
@@ -41,7 +41,7 @@ pub(crate) fn check(payload: &str, signature: &str, allowed_signers: &str) -> Re
 /// A private key, or a public one whose private part is in an SSH agent.
 struct Key {
     path: PathBuf,
-    /// Holds a public key that git's settings contain literally.
+    /// The folder of the key's file, if git's settings contain the public key literally.
     _folder: Option<Folder>,
 }
 
@@ -86,7 +86,7 @@ fn ssh_keygen(arguments: &[&str], paths: &[&Path], input: &str) -> Result<Output
         .spawn()
         .map_err(failed)?;
     if let Some(mut stdin) = child.stdin.take() {
-        // It may end without reading: it then says why.
+        // The program may end without reading its input, in which case its error output says why.
         let _ = stdin.write_all(input.as_bytes());
     }
     child.wait_with_output().map_err(failed)
@@ -97,19 +97,20 @@ fn said(output: &Output) -> String {
     crate::words::one_line(text.trim(), 200)
 }
 
-/// A private folder, removed on drop.
+/// A private temporary folder, removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
     fn new() -> Result<Self> {
         let mut random = [0u8; 12];
-        getrandom::fill(&mut random)
-            .map_err(|error| Error::io("drawing a name", std::io::Error::other(error)))?;
+        getrandom::fill(&mut random).map_err(|error| {
+            Error::io("generating a random name for a temporary folder", std::io::Error::other(error))
+        })?;
         let path = std::env::temp_dir().join(format!("leftoff-{}", hex(&random)));
         DirBuilder::new()
             .mode(0o700)
             .create(&path)
-            .map_err(|source| Error::io(format!("making {}", path.display()), source))?;
+            .map_err(|source| Error::io(format!("creating {}", path.display()), source))?;
         Ok(Self(path))
     }
 

@@ -41,7 +41,7 @@ pub struct VerifyRequest {
     pub allow: Vec<Allowed>,
 }
 
-/// Outcomes that are accepted only on request.
+/// Outcomes that `verify` accepts only on request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allowed {
     Overridden,

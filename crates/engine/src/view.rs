@@ -36,7 +36,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct View {
     pub session_id: String,
-    /// Its number in `leftoff list`.
+    /// The session's number in `leftoff list`.
     pub number: u64,
     pub title: String,
     pub goal: Option<String>,
@@ -52,11 +52,11 @@ pub struct View {
     pub current_phase: CurrentPhase,
     pub completed_phases: Vec<u32>,
     pub progress: Progress,
-    /// The first open ones of the current phase; `leftoff item list` has more.
+    /// The first open items of the current phase; `leftoff item list` shows all items.
     pub items: Vec<ItemView>,
-    /// Of the current phase.
+    /// The counts of the current phase's items.
     pub item_counts: ItemCounts,
-    /// The command's item.
+    /// The item that the command was about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<ItemView>,
     pub artifacts: Vec<Artifact>,
@@ -71,20 +71,20 @@ pub struct View {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupted: Option<Interruption>,
     pub next: Next,
-    /// Where it came from and how fresh that is, if sessions are shared through git.
+    /// Where the session came from and when, if sessions are shared through git.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared: Option<SharedView>,
     pub warnings: Vec<Warning>,
-    /// Checks of a layout's files, if it has such checks and `status` asked.
+    /// Checks of the session's files. Only for `status`, and only in layouts with such checks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub health: Vec<HealthView>,
-    /// Rounds from the tool's own files, if it has rounds and `status` or `brief` asked.
+    /// Rounds from the tool's own files. Only for `status` and `brief`, and only for tools with rounds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rounds: Vec<RoundView>,
-    /// Duration of the current round; with `rounds`.
+    /// The duration of the current round; present only with `rounds`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elapsed_seconds: Option<u64>,
-    /// The command had already been done, and changed nothing.
+    /// True if the command had already been done, and changed nothing.
     pub already: bool,
     pub view_stale: bool,
     pub created_at: Timestamp,
@@ -94,13 +94,13 @@ pub struct View {
     /// The full state in the tool's own words; only with complete output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_words: Option<String>,
-    /// Commands must name this session: otherwise they would mean another.
+    /// True if commands must name this session, because otherwise they would mean another.
     #[serde(skip)]
     pub name_session: bool,
-    /// The phase that is not finished here, although a file closed the session.
+    /// The phase that is not done in the log, although a file closed the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed_over: Option<Name>,
-    /// The hash of the files that an approval would be about, for a page that offers one.
+    /// The hash of the files that an approval would cover, for a page that offers the approval.
     #[serde(skip)]
     pub files_shown: Option<String>,
 }
@@ -117,26 +117,26 @@ pub struct SharedView {
     /// When this clone last synced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_sync: Option<Timestamp>,
-    /// The above as a sentence.
+    /// The other fields as a sentence.
     #[serde(skip)]
     pub told: String,
 }
 
-/// One round or run, from its files.
+/// A round or run, as the tool's files show it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoundView {
-    /// In its tool's words: `review round 1`, `map run 2`.
+    /// The round in its tool's words: `review round 1`, `map run 2`.
     #[serde(default)]
     pub title: String,
     pub workflow: String,
     pub number: u32,
-    /// Its result exists.
+    /// True if the round's result exists.
     #[serde(rename = "final")]
     pub is_final: bool,
-    /// Its result, in its own words.
+    /// The round's result, in the words of its file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// Finished parts, which have a file.
+    /// Finished parts of the round, each of which has a file.
     pub parts: Vec<PartView>,
 }
 
@@ -145,7 +145,7 @@ pub struct RoundView {
 pub struct PartView {
     pub kind: String,
     pub name: String,
-    /// `None` if its file is unreadable.
+    /// The number of findings; `None` if the part's file is unreadable.
     pub findings: Option<usize>,
 }
 
@@ -165,7 +165,7 @@ pub struct WorkflowView {
     pub indexing: Indexing,
     pub starting_phase: u32,
     pub total_phases: usize,
-    /// The number of phases is open: `total_phases` counts the known ones.
+    /// True if the number of phases is not fixed: `total_phases` then counts the known phases.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub total_unknown: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -196,14 +196,14 @@ pub struct PhaseView {
     pub paused_seconds: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped_reason: Option<String>,
-    /// Its outcome; `None` while it is open.
+    /// The phase's outcome; `None` while the phase is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
     pub gate: GateView,
-    /// A file calls it done, although its gate failed here or it has open items here.
+    /// True if a file calls the phase done, although its gate failed here or it still has open items.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub contested: bool,
-    /// The command that tries the gate of a phase which a file calls done.
+    /// The command that tries the gate of a phase that a file calls done.
     #[serde(skip)]
     pub proving: Option<CommandLine>,
     /// The last few; `leftoff show` has all of them.
@@ -242,12 +242,12 @@ pub struct CheckView {
     pub found: Option<String>,
     pub needed: Option<String>,
     pub help: Option<String>,
-    /// It failed in the last attempt and passes by now: the gate can be tried again.
+    /// True if the check failed in the last attempt but passes now, so that the gate can be tried again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub settled: bool,
 }
 
-/// A message for people although nothing failed.
+/// A message for people about something other than a failure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
     pub kind: String,
@@ -255,7 +255,7 @@ pub struct Warning {
     pub hint: Option<Hint>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// The problem in a session's files, for code that must decide.
+    /// The problem in a session's files, for code that decides by it.
     #[serde(skip)]
     pub(crate) problem: Option<Box<Problem>>,
 }
@@ -282,7 +282,7 @@ impl Warning {
         Self { problem: Some(Box::new(problem)), ..self }
     }
 
-    /// About a problem of a session's files.
+    /// The warning about a problem of a session's files.
     pub(crate) fn of_file(located: &Located, problem: &Problem) -> Self {
         let path = problem.place(&located.spot);
         let message = one_line(&problem.sentence(path.as_deref().unwrap_or_default()), LONGEST_WARNING);
@@ -293,7 +293,7 @@ impl Warning {
         problems.iter().map(|problem| Self::of_file(located, problem)).collect()
     }
 
-    /// About a session as a whole.
+    /// The warning about a problem of a session as a whole.
     pub(crate) fn of_session(id: &SessionId, problem: &Problem) -> Self {
         let hint = problem.hint(id);
         Self { hint, ..Self::new(problem.kind(), problem.to_string()).of(problem.clone()) }
@@ -316,36 +316,37 @@ pub struct ShortView {
     pub workflow: String,
     pub worktree: String,
     pub lifecycle: String,
-    /// More exact than the lifecycle, such as `checkpoint_failed`. Only in lists of active sessions.
+    /// The session's status, which is more specific than the lifecycle, such as `checkpoint_failed`. Only in
+    /// lists of active sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
     pub parallel: bool,
     pub phase: String,
     pub phases_done: u32,
-    /// `None` if the number of phases is open.
+    /// The number of phases; `None` if it is not fixed.
     pub total_phases: Option<u32>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub version: u64,
-    /// How its phases ended; in a long list only for the first sessions.
+    /// The outcomes of the session's phases; in a long list only for the first sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcomes: Option<Outcomes>,
-    /// The default session of commands here.
+    /// True for the default session of commands here.
     #[serde(default)]
     pub current: bool,
-    /// Its line in its own tool's list; only in a list of that tool's sessions.
+    /// The session's line in its own tool's list; only in a list of that tool's sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_words: Option<String>,
-    /// Its machine, if another one: that machine's own name.
+    /// The name of the session's machine, if it is another than this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
-    /// Problems with its files.
+    /// Problems with the session's files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
 }
 
 impl ShortView {
-    /// The number of done phases, of all if that is known.
+    /// The number of finished phases, and of all phases if that is known.
     pub fn how_far(&self) -> String {
         match self.total_phases {
             Some(total) => format!("{}/{total}", self.phases_done),
@@ -354,7 +355,7 @@ impl ShortView {
     }
 }
 
-/// Shown if there is no session.
+/// The answer if there is no session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Nothing {
     pub session_id: Option<String>,

@@ -1,5 +1,5 @@
-//! Reads a session's files into a tree: limited, never through a link, never more than its layout needs.
-//! Writes nothing.
+//! Reads a session's files into a tree: a limited number, never through a link, and never more than the
+//! layout needs. Writes nothing.
 
 use crate::disk::below;
 use crate::error::{Error, Result};
@@ -16,7 +16,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 const DEEPEST: usize = 6;
-/// A file may name others, and those again; more levels mean a trap.
+/// How often requested files are read, because a file may name further files. More rounds would mean a loop.
 const MOST_ROUNDS: usize = 4;
 const MOST_WANTED: usize = 1_000;
 
@@ -37,7 +37,7 @@ pub(crate) fn read(layout: &dyn Layout, spot: &Spot, root: &Path, depth: Depth) 
     read_with(layout, spot, root, depth, None)
 }
 
-/// As `read`, with registries already read for all sessions.
+/// As `read`, with registries that were already read for all sessions.
 pub(crate) fn read_with(
     layout: &dyn Layout,
     spot: &Spot,
@@ -62,9 +62,9 @@ pub(crate) fn read_with(
         walk.tree.set_zone(TimeZone::system());
     }
     match fs::symlink_metadata(&home) {
-        // A link may lead anywhere.
+        // The home itself must not be a link, which could lead anywhere.
         Ok(found) if found.is_dir() => rules.roots.iter().for_each(|path| walk.root(path)),
-        // It may exist: a folder on the way is unreadable.
+        // The home may exist, because a folder above it is unreadable.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             walk.tree.insert(String::new(), Entry::Unusable(error.to_string()));
         }
@@ -105,7 +105,8 @@ fn add_content(home: &Path, tree: &mut Tree, path: String) {
     }
 }
 
-/// Cheap: a list does this a thousand times.
+/// Adds a file's name, size and time without its content. Must be fast, because a list calls this a thousand
+/// times.
 fn add_name(home: &Path, tree: &mut Tree, path: String) {
     match home.join(&path).symlink_metadata() {
         Ok(found) if found.is_dir() => tree.insert(path, Entry::Folder),
@@ -122,7 +123,7 @@ fn add_name(home: &Path, tree: &mut Tree, path: String) {
     }
 }
 
-/// Reads only these files.
+/// Reads only the files at these paths.
 pub(crate) fn read_files(layout: &dyn Layout, spot: &Spot, root: &Path, paths: &[&str]) -> Tree {
     let home = root.join(&spot.home);
     let mut tree = Tree::default();
@@ -163,7 +164,8 @@ impl Walk<'_> {
             }
             let path = if relative.is_empty() { name } else { format!("{relative}/{name}") };
             match entry.file_type() {
-                // State files always count: without them nothing is known.
+                // State files have a limit of their own, because nothing is known about a session without
+                // them.
                 Ok(kind) if self.left_of_state > 0 && self.is_state(kind, &path) => {
                     self.left_of_state -= 1;
                     self.entry(kind, path, level);
@@ -173,7 +175,7 @@ impl Walk<'_> {
             }
         }
         self.left -= others.len();
-        // Files first: a folder may be full.
+        // Files are read before folders, because a folder may use up the limit.
         others.sort_by_key(|(_, found)| found.as_ref().is_ok_and(FileType::is_dir));
         for (path, found) in others {
             match found {
@@ -187,7 +189,7 @@ impl Walk<'_> {
         !kind.is_dir() && self.rules.is_state(path)
     }
 
-    /// The whole home, or one entry by name; no link on the way.
+    /// Reads the whole home, or one entry in it by name, without following links.
     fn root(&mut self, path: &str) {
         if path.is_empty() {
             return self.folder("", 0);
@@ -257,7 +259,7 @@ pub(crate) fn modified(place: &Path) -> Option<Timestamp> {
     modified.ok().and_then(|at| Timestamp::try_from(at).ok())
 }
 
-/// Every regular file below a folder, by relative path. No links, and none of our files.
+/// Every regular file below a folder, by relative path, without links and leftoff's own files.
 pub(crate) fn files_below(folder: &Path) -> Vec<String> {
     fn walk(folder: &Path, above: &str, level: usize, found: &mut Vec<String>) {
         let Ok(entries) = fs::read_dir(folder.join(above)) else { return };
@@ -288,7 +290,7 @@ pub(crate) fn documents(layout: &dyn Layout, spot: &Spot, folder: &Path) -> Vec<
     files_below(folder).into_iter().filter(|path| !is_state(path)).collect()
 }
 
-/// A folder's documents at their future place in a session's workspace.
+/// Adds a folder's documents at their future place in a session's workspace.
 pub(crate) fn add_documents(tree: &mut Tree, layout: &dyn Layout, spot: &Spot, folder: &Path) {
     let rules = layout.files(spot);
     for path in documents(layout, spot, folder) {
@@ -328,7 +330,7 @@ pub(crate) fn registry_content(registry: &dyn Registry, root: &Path) -> Option<V
     }
 }
 
-/// Our waiting files and backups.
+/// True for leftoff's own temporary files and backups.
 fn is_ours(name: &str) -> bool {
     let is_backup = name.rsplit_once('.').is_some_and(|(_, extension)| extension == "bak");
     is_backup || (name.starts_with('.') && name.contains(".leftoff"))
@@ -343,7 +345,7 @@ pub(crate) fn content(path: &Path, most: u64) -> Entry {
     }
 }
 
-/// Refuses a file that could not be read back.
+/// Refuses to write a file that would be too large to be read again.
 pub(crate) fn check_length(layout: &dyn Layout, spot: &Spot, path: &str, body: &[u8]) -> Result<()> {
     let (length, longest) = (body.len() as u64, layout.files(spot).most_bytes(path));
     if length > longest {
@@ -352,7 +354,7 @@ pub(crate) fn check_length(layout: &dyn Layout, spot: &Spot, path: &str, body: &
     Ok(())
 }
 
-/// Opening must neither wait on a pipe nor follow a link.
+/// Opens a file without waiting for the writer of a pipe and without following a link.
 fn open(path: &Path) -> io::Result<File> {
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).unwrap_or(0);
@@ -365,7 +367,7 @@ fn read_bounded(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
     if length > most {
         return Ok(None);
     }
-    // One read for the content and one for the end.
+    // Room for the content and one more byte, so that the end is found without growing the buffer.
     let mut content = Vec::with_capacity(usize::try_from(length).unwrap_or(0) + 1);
     file.take(most.saturating_add(1)).read_to_end(&mut content)?;
     Ok((content.len() as u64 <= most).then_some(content))

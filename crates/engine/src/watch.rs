@@ -41,7 +41,7 @@ pub struct Watch {
 /// An open connection: its change counter covers only other connections.
 struct OpenStore {
     store: Box<dyn Store + Send>,
-    /// The opened file; another one may replace it.
+    /// The database's file when it was opened, to notice if another file replaces it.
     file: Option<Sign>,
 }
 
@@ -58,7 +58,7 @@ struct Signs {
     files: Vec<Option<Sign>>,
 }
 
-/// A file's outside appearance.
+/// The properties by which a change of a file is noticed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Sign {
     inode: u64,
@@ -73,7 +73,7 @@ impl From<Metadata> for Sign {
 }
 
 impl Watch {
-    /// Starts watching: read the session after this, not before.
+    /// Starts watching. Call it before the session is read, so that no change is missed.
     pub fn begin(options: &Options) -> Self {
         let mut watch = Self {
             options: options.clone(),
@@ -94,8 +94,8 @@ impl Watch {
         is_changed
     }
 
-    /// Sets the displayed session, whose files are watched from now on. Another one than before counts as a
-    /// change, because its files may have been edited since they were read.
+    /// Sets the displayed session, whose files are watched from now on. A session other than the previous one
+    /// counts as a change, because its files may have been edited since they were read.
     pub fn show(&mut self, engine: &Engine, view: Option<&View>) {
         self.shown = view.map(|view| engine.files_to_watch(view)).unwrap_or_default();
     }
@@ -127,7 +127,7 @@ impl Watch {
 }
 
 impl Engine {
-    /// For another tool's session, its folder; for one of ours, its known files.
+    /// For another tool's session, its folder; for a native session, its known files.
     fn files_to_watch(&self, view: &View) -> Shown {
         let Ok(id) = SessionId::parse(&view.session_id) else { return Shown::default() };
         let Ok((_, session)) = self.load(&id) else { return Shown::default() };
@@ -170,14 +170,14 @@ fn count_on_server(open: &mut Option<OpenStore>, team: &Team) -> Option<u64> {
     counter
 }
 
-/// The file beside a database with the newest changes.
+/// The write-ahead log, the file beside a database that contains the newest changes.
 pub(crate) fn log_of(database: &Path) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
     name.push("-wal");
     name.into()
 }
 
-/// Other tools' sessions in this project: detects a new or newly active one.
+/// Adds other tools' sessions in this project, to detect a new or newly active session.
 fn look_beside(project: &Project, files: &mut Vec<Option<Sign>>) {
     for layout in layout::all() {
         for place in layout.facts().places {
@@ -199,7 +199,7 @@ fn look_into(folder: &Path, files: &mut Vec<Option<Sign>>) -> Vec<(PathBuf, Sign
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let look = |entry: std::fs::DirEntry| Some((entry.path(), Sign::from(entry.metadata().ok()?)));
     let mut found: Vec<(PathBuf, Sign)> = entries.flatten().take(MOST_SHOWN).filter_map(look).collect();
-    // A folder lists its entries in any order.
+    // Sorted, because a folder lists its entries in any order.
     found.sort_by(|one, other| one.0.cmp(&other.0));
     files.extend(found.iter().map(|(_, sign)| Some(*sign)));
     found

@@ -1,4 +1,4 @@
-//! Times and texts for people. Knows no session.
+//! Words for times and phases, and text from outside made safe to print. Knows no session.
 
 use jiff::Timestamp;
 pub use model::hint::shell_word;
@@ -58,7 +58,7 @@ fn repeats(number: u32, title: &str) -> bool {
     title.strip_prefix("Phase ").is_some_and(|rest| rest == number.to_string())
 }
 
-/// The reason of a pause as people read it: formats of other tools prescribe words of their own.
+/// The reason of a pause in plain words, because some formats of other tools prescribe words of their own.
 pub fn pause_reason(reason: &str) -> &str {
     match reason {
         "user_request" => "on request",
@@ -162,7 +162,7 @@ pub fn is_steering(letter: char) -> bool {
     turns || (letter.is_control() && !matches!(letter, '\n' | '\t'))
 }
 
-/// With a capital letter: a definition's help may begin with a small one.
+/// The text with a capital letter at its beginning, which a definition's help may lack.
 pub fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
@@ -179,8 +179,8 @@ pub fn defused(text: &str, longest: usize) -> String {
     harmless(text, longest, '\u{201d}')
 }
 
-/// Like `defused`, for our own text with `quoted` parts: their quotation marks stay, and are closed if the
-/// text was cut.
+/// Like `defused`, for leftoff's own text with `quoted` parts: the quotation marks stay, and are closed if
+/// the text was cut.
 pub fn defused_around_quotes(text: &str, longest: usize) -> String {
     let mut harmless = harmless(text, longest, '"');
     if harmless.matches('"').count() % 2 == 1 {
@@ -199,7 +199,7 @@ fn harmless(text: &str, longest: usize, quotation_mark: char) -> String {
         harmless.push(match letter {
             '`' => '\'',
             '"' => quotation_mark,
-            // A comparison stays as it is: a gate's expression may be quoted here.
+            // A comparison stays unchanged, because the text may quote a gate's expression.
             '<' if !matches!(after, ' ' | '=') => '\u{2039}',
             '>' if before != ' ' && after != '=' => '\u{203a}',
             other => other,

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 const SESSIONS: &str = "sessions";
 const ARCHIVE: &str = "archive";
-/// A session id never begins with a dot, so no workspace can have this name.
+/// The folder of journals. A session id never begins with a dot, so no workspace can have this name.
 const JOURNALS: &str = ".journal";
 
 /// The journal of a session's file work, below the project's folder.
@@ -45,7 +45,7 @@ impl Engine {
         }
         let path = below(&root, &workspace)?;
         fs::create_dir_all(&path)
-            .map_err(|source| Error::io(format!("making {}", path.display()), source))?;
+            .map_err(|source| Error::io(format!("creating {}", path.display()), source))?;
         Ok(path)
     }
 
@@ -60,8 +60,8 @@ impl Engine {
         }
     }
 
-    /// The journal of a session's file operations, relative to its root. Next to the workspace, because that
-    /// may be moved.
+    /// The journal of a session's file operations, relative to its root. It is next to the workspace, because
+    /// the workspace may be moved.
     pub(crate) fn journal_of(&self, session: &Session) -> String {
         journal_for(&session.id)
     }
@@ -121,7 +121,7 @@ pub(crate) fn make(root: &Path, id: &SessionId) -> Result<PathBuf> {
             fs::create_dir_all(root.join(FOLDER).join(SESSIONS)).and_then(|()| fs::rename(&archived, &path));
         back.map_err(|source| Error::io(format!("bringing back {}", archived.display()), source))?;
     }
-    fs::create_dir_all(&path).map_err(|source| Error::io(format!("making {}", path.display()), source))?;
+    fs::create_dir_all(&path).map_err(|source| Error::io(format!("creating {}", path.display()), source))?;
     Ok(path)
 }
 
@@ -139,16 +139,17 @@ pub(crate) fn archive_name(id: &SessionId) -> String {
     format!("{FOLDER}/{ARCHIVE}/{id}")
 }
 
-/// Creates our folder with the file that keeps sessions out of version control, unless somebody wrote one.
+/// Creates leftoff's folder, and in it `.gitignore`, which keeps sessions out of version control, unless that
+/// exists.
 pub(crate) fn ensure_ignored(root: &Path) -> Result<()> {
-    // A repository may contain a link of that name, which may lead anywhere.
+    // A repository may contain a symbolic link with the folder's name, which may lead anywhere.
     let folder = below(root, FOLDER)?;
     fs::create_dir_all(&folder)
-        .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
+        .map_err(|source| Error::io(format!("creating {}", folder.display()), source))?;
     setup::write_new(&folder.join(".gitignore"), setup::IGNORED).map(drop)
 }
 
-/// The files that a declared path matches: itself, or one per item.
+/// The files that a declared path matches: a single file, or one per item.
 fn matching(workspace: &Path, declared: &str) -> Vec<String> {
     let Some((before, after)) = declared.split_once("{item}") else {
         let exists = fs::symlink_metadata(workspace.join(declared)).is_ok();
@@ -170,7 +171,7 @@ fn matching(workspace: &Path, declared: &str) -> Vec<String> {
         .collect()
 }
 
-/// `name.v3.md`: kept for reference, never a current file.
+/// True for the name of an archived version, such as `name.v3.md`, which is never a current file.
 pub(crate) fn is_archived_version(name: &str) -> bool {
     let mut parts = name.rsplit('.');
     let is_version = |part: &str| {

@@ -1,4 +1,5 @@
-//! Differences between versions of recorded files, and since the last one. Reads stored text; writes nothing.
+//! Differences between versions of recorded files, and between the last version and the current file. Reads
+//! stored text; writes nothing.
 
 use super::{LARGEST_KEPT, VersionMade};
 use crate::engine::{Engine, Want};

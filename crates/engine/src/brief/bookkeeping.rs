@@ -6,7 +6,7 @@ use layouts::layout::{self, FileRules, Layout};
 use model::session::Session;
 use std::path::Path;
 
-/// Recognises our files, and the state files of sessions in other tools' layouts.
+/// Recognises leftoff's own files, and the state files of sessions in other tools' layouts.
 pub(super) struct Bookkeeping {
     foreign: Option<(FileRules, String)>,
 }

@@ -1,4 +1,5 @@
-//! Facts that only a brief needs: earlier runs, finished items, open items of earlier phases, who skipped.
+//! Facts that only a brief needs: earlier runs, finished items, open items of earlier phases, who skipped a
+//! phase.
 
 use crate::brief::bookkeeping::Bookkeeping;
 use crate::brief::{Brief, EarlierRun, ItemsAhead, OpenItem};
@@ -28,7 +29,7 @@ impl Engine {
     /// Ids and titles of finished items in the current phase.
     pub(super) fn done_items(&self, session: &Session) -> Result<Vec<(String, String)>> {
         let Some(run) = session.run() else { return Ok(Vec::new()) };
-        // If a file calls a phase done against our records, the work is in that phase.
+        // If a file calls a phase done that is not done in the log, the work is in that phase.
         let contested = run.phases.iter().find(|phase| session.is_contested(phase));
         let phase = contested.unwrap_or(run.current());
         if phase.items.done == 0 {
@@ -116,7 +117,7 @@ fn earlier(run: &Run) -> EarlierRun {
     }
 }
 
-/// The phase that a run was left in, if another run followed before all its phases were over.
+/// The phase in which a run was left, if another run followed before all phases of the first were over.
 fn left_open_in(run: &Run) -> Option<&Phase> {
     let open = run.phases.iter().find(|phase| Outcome::of(phase).is_none());
     match run.workflow.on_complete {
@@ -143,7 +144,7 @@ pub(super) fn skipped_by(
 /// Short declared fields with a value that are not shown elsewhere.
 pub(super) fn set_fields(session: &Session, workflow: Option<&Workflow>) -> Map<String, Value> {
     let Some(workflow) = workflow else { return Map::new() };
-    let is_told = |name: &&String, value: &Value| {
+    let is_shown = |name: &&String, value: &Value| {
         let default = workflow.fields.get(*name).and_then(|field| field.default.as_ref());
         let is_plain = match value {
             Value::String(text) => !text.is_empty() && text.len() <= LONGEST_FIELD,
@@ -153,7 +154,7 @@ pub(super) fn set_fields(session: &Session, workflow: Option<&Workflow>) -> Map<
         is_plain && default != Some(value)
     };
     let declared = workflow.fields.keys().filter_map(|name| Some((name, session.fields.get(name)?)));
-    let told = declared.filter(|(name, value)| is_told(name, value)).take(MOST_FIELDS);
+    let told = declared.filter(|(name, value)| is_shown(name, value)).take(MOST_FIELDS);
     told.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
@@ -168,7 +169,7 @@ pub(super) fn touched(brief: &Brief, root: &Path, bookkeeping: &Bookkeeping) -> 
             touched.push(path.to_owned());
         }
     }
-    // The session's own files are named where they prove something, so the project's come first.
+    // Finished phases name the session's own files as their proof, so the project's files come first here.
     touched.sort_by_key(|path| Path::new(path).starts_with(&brief.folder));
     touched
 }

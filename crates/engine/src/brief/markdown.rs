@@ -25,7 +25,7 @@ pub const USUAL_BUDGET: usize = 600;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Detail {
     Full,
-    /// Without durations; long texts and lists shortened.
+    /// No durations; long texts and lists are shortened.
     Short,
     /// Finished work on one line; texts and lists shorter still.
     Line,
@@ -45,7 +45,7 @@ impl Detail {
         }
     }
 
-    /// Of what a check found: cut further, it no longer says what is missing.
+    /// The maximum length of a check's finding. Shortened further, it would no longer say what is missing.
     fn longest_found(self) -> usize {
         match self {
             Self::Full | Self::Short | Self::Line => self.longest_text(),
@@ -71,7 +71,7 @@ impl Detail {
         }
     }
 
-    /// Without details that answer none of a newcomer's questions.
+    /// True if details are omitted that a reader does not need to continue the work.
     fn is_brief(self) -> bool {
         match self {
             Self::Full | Self::Short => false,
@@ -80,23 +80,23 @@ impl Detail {
     }
 }
 
-/// Tokens that a text counts as, rounded up: 3.2 bytes each.
+/// The number of tokens in a text, estimated at 3.2 bytes each and rounded up.
 pub fn tokens(text: &str) -> usize {
     (text.len() * 5).div_ceil(16)
 }
 
-/// When a section goes, if there is too little room.
+/// When a section is omitted if there is too little room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Goes {
     Never,
-    /// After everything was cut short.
+    /// Omitted only after every section was shortened.
     Late,
-    /// Before anything else is cut short: it answers none of a newcomer's questions.
+    /// Omitted before any other section is shortened: a reader can continue the work without it.
     First,
 }
 
 struct Section {
-    /// Its name, also in the list of omitted sections.
+    /// The section's name, also used in the list of omitted sections.
     name: &'static str,
     text: String,
     goes: Goes,
@@ -116,7 +116,8 @@ pub fn fitting(brief: &Brief, budget: usize, size: impl Fn(&str) -> usize) -> St
             return text;
         }
     }
-    // From here on sections only go, never come back: a larger budget never has less than a smaller one.
+    // From here on sections are only removed, never added back, so that a larger budget never shows less than
+    // a smaller one.
     let mut left_out: Vec<&'static str> = Vec::new();
     let mut kept = Vec::new();
     for detail in [Detail::Line, Detail::Tight] {
@@ -133,7 +134,7 @@ pub fn fitting(brief: &Brief, budget: usize, size: impl Fn(&str) -> usize) -> St
             return text;
         }
     }
-    // Then one section after the other is cut to its least, from the end.
+    // Then the sections are shortened to the minimum one by one, the last first.
     for least in sections(brief, Detail::Least).into_iter().rev() {
         if let Some(section) = kept.iter_mut().find(|section| section.name == least.name) {
             *section = least;
@@ -166,7 +167,7 @@ fn joined(brief: &Brief, sections: &[Section], left_out: &[&str]) -> String {
     if shortened == text {
         return text;
     }
-    // After the head, which is the first part.
+    // The list of omitted sections comes after the head, which is the first part.
     match shortened.split_once("\n\n") {
         Some((head, rest)) => format!("{head}\n{introduced}\n{rest}"),
         None => text,
@@ -207,13 +208,14 @@ fn sections(brief: &Brief, detail: Detail) -> Vec<Section> {
     .collect()
 }
 
-/// If the session is over, it suggests nothing; what only its files call over is in doubt.
+/// The section about the next step. Suggests no command for a session that is over, unless only its files say
+/// that it is.
 fn next(brief: &Brief, detail: Detail) -> String {
     let next = &brief.session.next;
     if is_over(brief) {
         return String::new();
     }
-    // The session's folder is abbreviated afterwards.
+    // The session's folder does not count towards the length, because it is abbreviated later.
     let folder = if brief.folder.is_empty() { 0 } else { brief.folder.chars().count() };
     let named = next.summary.to_string().matches(&brief.folder).count();
     let longest = detail.longest_text() * 2 + folder * named;
@@ -224,7 +226,7 @@ fn next(brief: &Brief, detail: Detail) -> String {
     text
 }
 
-/// Finished or given up, with nothing in doubt: no command is suggested.
+/// True if the session is finished or abandoned beyond doubt, so that no command is suggested.
 fn is_over(brief: &Brief) -> bool {
     let view = &brief.session;
     view.lifecycle.is_over() && !view.is_closed_in_doubt()
@@ -245,7 +247,7 @@ fn advice(hint: &Hint, longest: usize) -> String {
                     return text + &plain;
                 }
                 room -= words.chars().count();
-                // Defusing trims what separates the text from a command.
+                // `defused` trims the spaces that separate the text from a command.
                 let space = |is_there| if is_there { " " } else { "" };
                 let (before, after) = (words.starts_with(' '), words.ends_with(' '));
                 let _ = write!(text, "{}{plain}{}", space(before), space(after));
@@ -255,13 +257,14 @@ fn advice(hint: &Hint, longest: usize) -> String {
     text
 }
 
-/// A definition's text, which may name commands and paths: it is cut before one rather than within it.
+/// Shortens a definition's text, which may contain commands and paths: cuts before a command or path rather
+/// than inside it.
 fn uncut_commands(text: &str, longest: usize) -> String {
     let short = defused_around_quotes(text, longest);
     if text.chars().count() <= longest {
         return short;
     }
-    // The slash of a path may come after the cut.
+    // The last word may be the start of a path whose slash comes after the cut.
     let word = short.rfind(' ').filter(|at| {
         let before = short[..=*at].chars().count();
         text.chars().skip(before).take_while(|letter| *letter != ' ').any(|letter| letter == '/')

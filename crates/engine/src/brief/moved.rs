@@ -1,5 +1,5 @@
-//! Moves made by editing a session's files: from, to, when, and how far the log vouches for it. Reads events and
-//! decides nothing.
+//! Moves made by editing a session's files: from, to, when, and the last phase that is verified. Reads events
+//! and decides nothing.
 
 use crate::words::one_line;
 use jiff::Timestamp;
@@ -24,11 +24,11 @@ pub struct PhaseName {
 pub struct Moved {
     pub at: Timestamp,
     pub from: PhaseName,
-    /// The run that it left, where the edit began or chose another.
+    /// The run that the edit left, if the edit started or chose another run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_run: Option<u32>,
     pub to: PhaseName,
-    /// The last phase before it that a gate or its own file proves.
+    /// The last phase before the edit that is proven by its gate or by its own file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<PhaseName>,
     /// Phases with proof that the edit opened again.
@@ -44,7 +44,7 @@ impl Moved {
         format!("moved it {back}from {}{run} to {}", self.from, self.to)
     }
 
-    /// How far the log vouches for the session.
+    /// The last phase that is proven, in words.
     pub fn on_record(&self) -> String {
         if self.opened_again.is_empty() {
             let verified = self.verified.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
@@ -65,7 +65,7 @@ impl std::fmt::Display for PhaseName {
     }
 }
 
-/// The last such move. A move back is told until somebody moves the session here.
+/// The last move by an edit. The brief mentions a move back until a command moves the session.
 pub(crate) fn last_move(events: &[Recorded]) -> Option<Moved> {
     let edit = events.iter().rposition(|recorded| match &recorded.event {
         Event::PhaseClaimed { .. } => true,

@@ -24,7 +24,7 @@ fn spelled(folder: &str, ending: &str, stems: &[&str]) -> Vec<String> {
     let after = if ending.is_empty() { String::new() } else { format!(".{ending}") };
     match stems {
         [] => Vec::new(),
-        // Without a shared folder nothing is saved.
+        // Combining paths without a shared folder would save no room.
         _ if folder.is_empty() => stems.iter().map(|stem| format!("{stem}{after}")).collect(),
         [stem] => vec![format!("{before}{stem}{after}")],
         _ => {
@@ -54,7 +54,7 @@ fn shared(stems: &[&str]) -> (usize, usize) {
 /// The abbreviation for the session's folder, once the head has introduced it.
 pub(super) const SHORT: &str = "…/";
 
-/// A text in which the folder appears in full only once, in `introduced`; commands stay as they are.
+/// Abbreviates the folder in a text wherever it appears outside `introduced` and outside commands.
 pub(super) fn shortened(text: &str, folder: &str, introduced: &str) -> String {
     let long = format!("{folder}/");
     let outside = |part: &str| part.matches(&long).count();

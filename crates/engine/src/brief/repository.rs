@@ -10,38 +10,38 @@ use model::id::SessionId;
 use serde::Serialize;
 use std::time::Duration;
 
-/// The longest wait for both commands.
+/// The maximum time to wait for both commands together.
 const LONGEST: Duration = Duration::from_millis(150);
-/// In a long history only the newest commits are counted.
+/// Limits the number of counted commits in a long history.
 const MOST_COMMITS: &str = "--max-count=500";
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Repository {
-    /// Commits since the session started; short name of the newest.
+    /// The number of commits since the session started.
     pub commits: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newest: Option<String>,
     /// Paths below the worktree's folder.
     pub uncommitted: Vec<String>,
-    /// Files of those commits.
+    /// Files that the commits since the session's start changed.
     pub committed: Vec<String>,
 }
 
-/// Where counting starts.
+/// The commit and the time from which commits are counted.
 struct Since {
     head: Option<String>,
     at: Timestamp,
 }
 
 impl Engine {
-    /// Starts `git status`, whose answer takes longer than anything else in a brief.
+    /// Starts `git status` in the background, because its answer takes longer than anything else in a brief.
     pub(crate) fn ask_status(&self) -> Option<Asked> {
         self.project.git.as_ref()?;
         let words = ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames"];
         Asked::start(&self.project.root, &words, patience()).ok()
     }
 
-    /// `None` without git, or without an answer in time.
+    /// The facts from git; `None` without git, or if git does not answer in time.
     pub(super) fn repository(
         &self,
         session: &SessionId,

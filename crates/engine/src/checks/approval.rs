@@ -1,4 +1,4 @@
-//! Approvals: given, expired, given to other files, or pending.
+//! Checks an approval: it may be valid, expired, given for earlier versions of the files, or missing.
 
 use super::{Surroundings, Verdict, artifact};
 use crate::engine::Engine;
@@ -29,7 +29,7 @@ pub(super) fn run(around: &Surroundings<'_>, check: &Name) -> Verdict {
     if approval.evidence.as_ref().is_some_and(|approved| *approved != around.evidence()) {
         return failed(format!("files of this phase changed since {who} approved them, {when}"));
     }
-    // An approval that cannot be looked up does not count.
+    // An approval whose signature cannot be looked up does not count.
     let is_claim = around.engine.is_unsigned_from_elsewhere(&around.session.id, &around.phase.id, check);
     if is_claim.unwrap_or(true) {
         return failed(format!(
@@ -84,7 +84,7 @@ impl Surroundings<'_> {
     }
 }
 
-/// The hash that an approval keeps of the files it is about, given as path and hash.
+/// The hash that an approval stores for the approved files, which are given by path and hash.
 pub(crate) fn evidence_hash(files: &BTreeMap<String, String>) -> String {
     let mut hasher = Sha256::new();
     for (path, hash) in files {

@@ -1,4 +1,5 @@
-//! Files that prove a phase: existing, not empty, written since the phase started, with the required content.
+//! Checks the files that prove a phase: they exist, are not empty, were written since the phase started, and
+//! have the required content.
 
 use super::{Surroundings, Verdict, items};
 use crate::files::{self, FileDigest, PathEntry};
@@ -7,9 +8,9 @@ use model::item::Item;
 use model::time::seconds_between;
 use std::path::Path;
 
-/// How much of a file is searched for a pattern.
+/// How many bytes of a file are searched for a pattern.
 const LONGEST_LOOK: usize = 1024 * 1024;
-/// File systems store coarser times than our clock.
+/// How much older than the phase a file may appear, because file systems store coarser times than the clock.
 const SLACK_SECONDS: u64 = 2;
 /// How many items of a phase are checked for a file of their own.
 const MOST_ITEMS: usize = 1_000;
@@ -36,7 +37,7 @@ pub(super) fn run(
 }
 
 impl Surroundings<'_> {
-    /// All matching files, or the problem of the first that does not pass.
+    /// All matching files, or the verdict on the first one that does not pass.
     fn prove(
         &self,
         wanted: &str,
@@ -153,13 +154,13 @@ impl Surroundings<'_> {
     }
 }
 
-/// How deep and how wide a file of the same name is searched.
+/// Limits of the search for a file of the same name in other folders.
 const DEEPEST: usize = 3;
 const MOST_ENTRIES: usize = 3_000;
-/// Folders without a person's work.
+/// Folders that are not searched, because people do not write their files there.
 const PASSED_OVER: [&str; 3] = ["node_modules", "target", "vendor"];
 
-/// A file of this name elsewhere in the project, the nearest to its root.
+/// A file of the same name elsewhere in the project, the nearest to the project's root.
 fn of_that_name(root: &Path, path: &str) -> Option<String> {
     let name = Path::new(path).file_name()?;
     let mut left = MOST_ENTRIES;
@@ -193,7 +194,7 @@ fn number_of(item: &ItemId) -> &str {
     &text[text.trim_end_matches(|digit: char| digit.is_ascii_digit()).len()..]
 }
 
-/// A pattern that does not compile was refused with the definition.
+/// Matches nothing if the pattern does not compile; a definition with such a pattern is refused anyway.
 fn holds(pattern: &str, content: &[u8]) -> bool {
     regex_lite::Regex::new(pattern).is_ok_and(|regex| regex.is_match(&String::from_utf8_lossy(content)))
 }

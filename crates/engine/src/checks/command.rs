@@ -1,5 +1,5 @@
 //! Runs a check's command: in the project's folder, only if trusted, with a time limit. Keeps the last lines
-//! of its output, and ends everything it started, even if leftoff itself is terminated or killed.
+//! of the output, and ends all processes of the command, even if leftoff itself is terminated or killed.
 
 use super::interrupted::{Guard, Mark};
 use super::signals::Watch;
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 const KEPT_BYTES: usize = 16 * 1024;
 const KEPT_LINES: usize = 20;
-/// A successful command needs less output.
+/// How many bytes of output are kept of a successful command, which need no explanation.
 const KEPT_BYTES_OF_SUCCESS: usize = 2 * 1024;
 /// How long to wait for output after the command ended: a child may keep the pipe open.
 const LAST_WORDS: Duration = Duration::from_millis(300);
@@ -88,7 +88,7 @@ struct Running {
 }
 
 struct Ended {
-    /// `None` if it was ended at the time limit.
+    /// `None` if the command was ended at the time limit.
     status: Option<ExitStatus>,
     elapsed: Duration,
     tail: VecDeque<u8>,
@@ -108,7 +108,7 @@ impl Running {
             .stdin(Stdio::null())
             .stdout(writer.try_clone().map_err(failed)?)
             .stderr(writer)
-            // Its own process group, so that all of it can be ended.
+            // The command gets its own process group, so that all its processes can be ended.
             .process_group(0)
             .spawn()
             .map_err(failed)?;
@@ -131,11 +131,11 @@ impl Running {
             tell(self.started.elapsed());
         };
         let elapsed = self.started.elapsed();
-        // Processes left in its group do not outlive the check.
+        // Processes left in the command's group must not outlive the check.
         end_group(&self.child);
         let _ = self.child.wait();
         drop(self.guard);
-        // This process ends here if it was told to: an interrupted check leaves no record.
+        // If this process received a signal to end, it ends here, and the interrupted check is not recorded.
         drop(self.watch);
         drain_until_closed(&self.output, &mut tail, LAST_WORDS);
         Ok(Ended { status, elapsed, tail })
@@ -146,7 +146,7 @@ impl Ended {
     fn last_lines(&self, most_bytes: usize) -> String {
         let bytes: Vec<u8> = self.tail.iter().copied().collect();
         let mut text = String::from_utf8_lossy(&bytes).into_owned();
-        // A key is recognised by its first line, which may be among the omitted ones.
+        // A private key is recognised by its first line, which may be among the omitted lines.
         if text.contains("PRIVATE KEY-----") {
             redact::in_text(&mut text);
         }
@@ -161,7 +161,8 @@ impl Ended {
     }
 }
 
-/// Reads continuously, so that the command never waits for us; ends when the pipe closes.
+/// Reads the command's output continuously, so that the command never waits for leftoff. Ends when the pipe
+/// closes.
 fn read_in_background(mut reader: PipeReader) -> Receiver<Vec<u8>> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
@@ -176,12 +177,12 @@ fn read_in_background(mut reader: PipeReader) -> Receiver<Vec<u8>> {
     receiver
 }
 
-/// Takes available output, waiting briefly for the first of it.
+/// Takes the available output, waiting briefly for its first bytes.
 fn drain(output: &Receiver<Vec<u8>>, tail: &mut VecDeque<u8>, patience: Duration) {
     match output.recv_timeout(patience) {
         Ok(bytes) => append(tail, &bytes),
         Err(RecvTimeoutError::Timeout) => return,
-        // Its output is closed but it still runs.
+        // The command closed its output but still runs.
         Err(RecvTimeoutError::Disconnected) => std::thread::sleep(patience),
     }
     while let Ok(bytes) = output.try_recv() {
@@ -208,7 +209,7 @@ fn append(tail: &mut VecDeque<u8>, bytes: &[u8]) {
 fn end_group(child: &Child) {
     let group = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
     if let Some(group) = group {
-        // Usually nothing is left of it.
+        // The error is ignored: usually the group has ended by now.
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
     }
 }

@@ -1,5 +1,5 @@
-//! Mistakes in a definition's expressions and patterns, and the definition that a gate uses. Reading the rest is a layout's
-//! work.
+//! Mistakes in a definition's expressions and patterns, and the definition that a gate uses. Layouts read the
+//! rest of a definition.
 
 use super::expression;
 use crate::definitions;
@@ -10,7 +10,7 @@ use model::session::Session;
 use model::workflow::{CheckKind, Workflow};
 use std::rc::Rc;
 
-/// Everything that does not compile, with its line.
+/// All expressions and patterns that do not compile, with their lines.
 pub(crate) fn mistakes(workflow: &Workflow, lines: &Lines, origin: &str) -> Vec<FileMistake> {
     let mut mistakes = Vec::new();
     let mut add = |line: usize, message: String| {
@@ -43,8 +43,9 @@ pub(crate) fn mistakes(workflow: &Workflow, lines: &Lines, origin: &str) -> Vec<
 }
 
 impl Engine {
-    /// The definition of the current run, for a gate, with the hash by which the run names it. Refuses a stored text that
-    /// was changed since, unless the project's own definition equals it: older versions wrote the same text differently.
+    /// The definition of the current run, for a gate, with the hash by which the run names it. Refuses a
+    /// stored text that was changed since the run started, unless the project's own definition equals it:
+    /// older versions wrote the same text differently.
     pub(super) fn definition_as_named(&self, session: &Session) -> Result<(Rc<Workflow>, String)> {
         let workflow = self.definition_of(session)?;
         let run = session.run();
@@ -62,7 +63,7 @@ impl Engine {
         Err(Error::BrokenLog {
             session: session.id.to_string(),
             why: format!(
-                "the stored definition of workflow {} was changed after the run began",
+                "the stored definition of workflow {} was changed after the run started",
                 workflow.name
             ),
         })

@@ -19,9 +19,9 @@ use std::time::Duration;
 
 /// The longest accepted expression.
 const LONGEST: usize = 4096;
-/// Far more than any sensible expression needs; nested loops exceed it.
+/// The maximum time for evaluating an expression. Only nested loops take that long.
 const LONGEST_RUN: Duration = Duration::from_secs(1);
-/// How many missing things are named.
+/// How many missing things a finding lists; more are only counted.
 const NAMED: usize = 10;
 
 /// The variables of an expression.
@@ -29,7 +29,7 @@ pub(crate) struct Scope {
     variables: Vec<(&'static str, Value)>,
     /// Evidence of the wrong type.
     mistyped: Vec<String>,
-    /// Reports already made about missing or mistyped evidence.
+    /// What other checks already report about missing or mistyped evidence, by field.
     reports: BTreeMap<String, String>,
     /// The folder in which `exists` looks.
     workspace: PathBuf,
@@ -80,7 +80,7 @@ impl Scope {
         Self { variables, mistyped, reports, workspace: workspace.to_owned() }
     }
 
-    /// The result of an expression, and what was found. An expression that cannot be evaluated fails.
+    /// Evaluates an expression and says what was found. An expression that cannot be evaluated fails.
     pub(super) fn evaluate(&self, expr: &str) -> Evaluated {
         let evaluated = |outcome, found, names_what_is_missing| Evaluated {
             outcome,
@@ -122,7 +122,7 @@ impl Scope {
         if named.is_empty() { "its input has the wrong type".to_owned() } else { named.join(", ") }
     }
 
-    /// Why an expression does not hold, in its own words if it has any; `None` if it holds.
+    /// Why an expression does not hold: the reasons that it returns, if any; `None` if it holds.
     pub(super) fn why_not(&self, expr: &str) -> Result<Option<String>, String> {
         let answer = self.answer(expr).map_err(|why| self.in_words(expr, why))?;
         Ok(match answer {
@@ -174,15 +174,15 @@ impl Scope {
 pub(super) struct Evaluated {
     pub(super) outcome: CheckOutcome,
     pub(super) found: Option<String>,
-    /// It lists what is missing itself.
+    /// True if the expression itself lists what is missing.
     pub(super) names_what_is_missing: bool,
-    /// The missing evidence without which it could not be evaluated.
+    /// The missing evidence without which the expression could not be evaluated.
     pub(super) absent: Option<String>,
 }
 
 enum Answer {
     Holds(bool),
-    /// Missing things, in words; empty means nothing.
+    /// Descriptions of missing things; empty if nothing is missing.
     Missing(Vec<String>),
 }
 
@@ -190,7 +190,7 @@ enum Answer {
 enum Failed {
     Said(String),
     Missing(String),
-    /// Operands of the wrong type, with the types it needs.
+    /// Operands of the wrong type; contains the types that the operator needs.
     Types(&'static str),
 }
 
@@ -210,7 +210,7 @@ fn execute(expr: &str, variables: &[(&'static str, Value)], workspace: PathBuf) 
         context.add_variable_from_value(*name, to_cel(value));
     }
     functions::add(&mut context, workspace).map_err(|error| Failed::Said(error.to_string()))?;
-    let neither = || Failed::Said("the expression is neither true nor false".to_owned());
+    let neither = || Failed::Said("the result is not true, false or a list of strings".to_owned());
     match program.execute(&context) {
         Ok(CelValue::Bool(holds)) => Ok(Answer::Holds(holds)),
         Ok(CelValue::List(words)) => texts(&words).map(Answer::Missing).ok_or_else(neither),
@@ -257,7 +257,8 @@ pub(crate) fn compile(expr: &str) -> Result<Program, String> {
     })
 }
 
-/// In our words: the evaluator's mention its functions, but its reader submitted evidence.
+/// Words an evaluation error in terms of evidence: the evaluator's own messages mention its functions, which
+/// mean nothing to whoever submitted evidence.
 fn worded(error: &ExecutionError) -> Failed {
     match error {
         ExecutionError::NoSuchKey(name) => Failed::Missing(name.to_string()),
@@ -275,7 +276,7 @@ fn worded(error: &ExecutionError) -> Failed {
         ExecutionError::DivisionByZero(_) | ExecutionError::RemainderByZero(_) => {
             Failed::Said("it divides by zero".to_owned())
         }
-        // The evaluator's own errors, some of which are deprecated.
+        // The evaluator's other errors; some variants are deprecated and cannot be named here.
         other => Failed::Said(other.to_string()),
     }
 }
@@ -313,7 +314,7 @@ fn mentions(expr: &str, name: &str) -> bool {
     })
 }
 
-/// True if it reads a field of the submitted evidence, not of an earlier phase.
+/// True if the expression reads this field of the submitted evidence, not of an earlier phase's.
 fn names(expr: &str, field: &str) -> bool {
     let continues = |c: char| c.is_alphanumeric() || c == '_';
     let plain = format!("evidence.{field}");
@@ -448,7 +449,7 @@ mod tests {
             assert!(found.as_ref().is_some_and(|found| found.contains(said)), "{found:?}");
         }
         let (outcome, found) = check("evidence.n", json!({ "n": [1, 2] }));
-        let neither = Some("the expression is neither true nor false".to_owned());
+        let neither = Some("the result is not true, false or a list of strings".to_owned());
         assert_eq!((outcome, found), (CheckOutcome::Failed, neither));
     }
 

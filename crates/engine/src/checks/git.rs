@@ -1,4 +1,4 @@
-//! The state of the git worktree. Starts git: a gate has time for that, a hook does not.
+//! Checks the state of the git worktree. Starts git, for which a gate has time, but a hook does not.
 
 use super::{Surroundings, Verdict};
 use crate::error::Result;

@@ -1,5 +1,5 @@
-//! Attempts whose process was killed: their mark remains, unlocked. Also ends a check's command after its
-//! leftoff process is gone.
+//! Detects attempts whose process was killed by their mark, a file that remains without a lock. Also ends a
+//! check's command if its leftoff process was killed.
 
 use super::Surroundings;
 use crate::disk::below;
@@ -31,14 +31,14 @@ struct Noted {
     by: String,
 }
 
-/// The mark of a running command, locked as long as its process lives.
+/// The mark of a running command: a file that is locked as long as the leftoff process lives.
 pub(super) struct Mark {
     path: PathBuf,
     _locked: File,
 }
 
 impl Mark {
-    /// `None` if nothing may or can be written.
+    /// Writes the mark; `None` if nothing may or can be written.
     pub(super) fn set(around: &Surroundings<'_>, check: &str, command: &str) -> Option<Self> {
         let engine = around.engine;
         if !engine.may_write() {
@@ -72,7 +72,7 @@ impl Drop for Mark {
 }
 
 impl Engine {
-    /// An interrupted attempt at the current phase that nobody has repeated since.
+    /// A warning about an interrupted attempt at the current phase that nobody has repeated since.
     pub(crate) fn interrupted_attempt(&self, session: &Session, run: &Run) -> Option<Warning> {
         let root = self.root_of(session);
         if !root.join(name(session)).exists() {
@@ -120,7 +120,7 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    /// `None` if it cannot be started: the command runs anyway.
+    /// Starts the guard; `None` if it cannot be started, in which case the command runs without one.
     pub(super) fn over(group: u32) -> Option<Self> {
         const WATCH: &str = "read -r word; [ \"$word\" = done ] || kill -9 \"-$1\"";
         let (reader, line) = std::io::pipe().ok()?;

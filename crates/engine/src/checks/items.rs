@@ -16,9 +16,9 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// How many unfinished ones are named.
+/// How many unfinished items are named; more are only counted.
 const NAMED: usize = 5;
-/// How many items an expression sees.
+/// The maximum number of items that an expression can read.
 const MOST: usize = 1_000;
 
 pub(super) fn run(around: &Surroundings<'_>) -> Result<Verdict> {
@@ -43,7 +43,8 @@ pub(super) fn run(around: &Surroundings<'_>) -> Result<Verdict> {
         .with_help("Finish them, starting with the first ready one: leftoff item claim"))
 }
 
-/// The phase's items for expressions: their number, and each one if an expression needs it.
+/// The phase's items for expressions: the number of items, and the items themselves if an expression reads
+/// them.
 pub(super) fn seen(around: &Surroundings<'_>) -> Value {
     let phase = &around.phase.id;
     let record = around.session.run().and_then(|run| run.phases.iter().find(|record| record.id() == phase));
@@ -62,7 +63,7 @@ pub(super) fn seen(around: &Surroundings<'_>) -> Value {
 }
 
 impl Surroundings<'_> {
-    /// True if a passed check asks for finished items, and only a file says that one of them is finished.
+    /// True if a passed check requires finished items, and only a file says that one of these is finished.
     pub(super) fn rests_on_claimed_items(&self, results: &[CheckResult]) -> Result<bool> {
         if !asks_for_finished_items(self.phase, results) {
             return Ok(false);
@@ -72,7 +73,7 @@ impl Surroundings<'_> {
         if done.iter().any(is_ticked_in_list) {
             return Ok(true);
         }
-        // Only another tool's files complete items by themselves.
+        // Only files of another tool's layout can complete items without a command.
         if done.is_empty() || self.session.layout == NATIVE {
             return Ok(false);
         }
@@ -80,7 +81,7 @@ impl Surroundings<'_> {
         Ok(done.iter().any(|item| is_completed_by_file(&history, &item.id)))
     }
 
-    /// The hash of the phase's items, if a check looks at each of them.
+    /// The hash of the phase's items, if a check reads each of them.
     pub(super) fn items_judged(&self) -> Result<Option<String>> {
         let looks_at_each = |check: &CheckDefinition| match &check.kind {
             CheckKind::Artifact { path, .. } => path.contains("{item}"),
@@ -106,12 +107,12 @@ pub(crate) fn asks_for_finished_items(phase: &PhaseDefinition, results: &[CheckR
     phase.checks.iter().filter(|check| check.kind.asks_for_items()).any(|check| has_passed(&check))
 }
 
-/// True if the item is called done only by a ticked box of an imported list.
+/// True if only a ticked box of an imported list calls the item done.
 pub(crate) fn is_ticked_in_list(item: &Item) -> bool {
     item.fields.get(CLAIMED).is_some_and(Value::is_string)
 }
 
-/// True if another tool's file completed it last, in this part of a history.
+/// True if the last completion of the item in this part of a history came from another tool's file.
 pub(crate) fn is_completed_by_file(history: &[Recorded], item: &ItemId) -> bool {
     let mut completions = history.iter().rev().filter(|recorded| match &recorded.event {
         Event::Item(ItemEvent::ItemCompleted { id, .. }) => id.is(item),
@@ -136,12 +137,13 @@ pub(super) fn are_asked_for(phase: &PhaseDefinition) -> bool {
     phase.checks.iter().any(|check| check.kind.asks_for_items())
 }
 
-/// The fields that have a value: null means unset, so `has` is false of it.
+/// The fields that have a value. A null value means that the field is unset, so `has` is false for it.
 pub(super) fn set_ones(fields: &BTreeMap<String, Value>) -> BTreeMap<&String, &Value> {
     fields.iter().filter(|(_, value)| !value.is_null()).collect()
 }
 
-/// An item has the number of its outermost container.
+/// An item as expressions see it. Unset fields are omitted; an item has the number of its outermost
+/// container.
 fn one(item: &Item) -> Value {
     let outermost = item.id.as_str().split('.').next().unwrap_or_default();
     let digits = &outermost[outermost.trim_end_matches(|digit: char| digit.is_ascii_digit()).len()..];

@@ -6,18 +6,19 @@ use signal_hook::flag;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// While this exists, terminating signals are kept for the caller.
+/// While a value of this type exists, terminating signals are held back.
 pub(super) struct Watch(&'static Signals);
 
 struct Signals {
-    /// No command runs: a signal has its default effect immediately.
+    /// True while no command runs: a signal then has its default effect immediately.
     idle: Arc<AtomicBool>,
     /// The received signal, 0 for none.
     came: Arc<AtomicUsize>,
 }
 
 impl Watch {
-    /// Created before the command starts: no signal can end us and leave the command running.
+    /// Must be called before the command starts, so that no signal can end this process and leave the command
+    /// running.
     pub(super) fn begin() -> Self {
         static SIGNALS: OnceLock<Signals> = OnceLock::new();
         let signals = SIGNALS.get_or_init(Signals::register);
@@ -31,7 +32,7 @@ impl Watch {
 }
 
 impl Drop for Watch {
-    /// Ends this process as the signal would have, if one came. The command's processes have ended by now.
+    /// Ends this process as a received signal would have. The command's processes have ended by now.
     fn drop(&mut self) {
         self.0.idle.store(true, Ordering::SeqCst);
         if let Ok(signal @ 1..) = i32::try_from(self.0.came.load(Ordering::SeqCst)) {
@@ -41,17 +42,18 @@ impl Drop for Watch {
 }
 
 impl Signals {
-    /// Once per process: removing a handler would leave the signal without effect.
+    /// Registers the handlers, once per process: removing a handler would leave its signal without any
+    /// effect.
     fn register() -> Self {
         let signals = Self { idle: Arc::new(AtomicBool::new(true)), came: Arc::new(AtomicUsize::new(0)) };
         let ignored = ignored();
         for signal in [SIGINT, SIGQUIT, SIGTERM, SIGHUP] {
-            // With `nohup`, the command should survive as well.
+            // If this process ignores the signal, as under `nohup`, the command should survive it as well.
             let is_ignored = ignored & (1 << (signal - 1)) != 0;
             if let Ok(number) = usize::try_from(signal)
                 && !is_ignored
             {
-                // A signal that cannot be watched keeps its effect.
+                // A signal for which no handler can be registered keeps its normal effect.
                 let _ = flag::register_conditional_default(signal, Arc::clone(&signals.idle));
                 let _ = flag::register_usize(signal, Arc::clone(&signals.came), number);
             }

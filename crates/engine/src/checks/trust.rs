@@ -20,8 +20,8 @@ use std::path::{Path, PathBuf};
 const TRUSTED_BY_HASH: &str = "LEFTOFF_TRUST";
 
 impl Engine {
-    /// Command checks of the phase at work that failed and whose text nobody trusts here: only a person can
-    /// settle them.
+    /// Failed command checks of the current phase whose command is not trusted here: only a person can make
+    /// them run.
     pub(crate) fn untrusted(&self, session: &Session, run: &Run) -> BTreeSet<String> {
         let phase = at_work(session, run);
         let failed: BTreeSet<&str> = phase
@@ -44,17 +44,20 @@ impl Engine {
         named.filter(|id| failed.contains(id.as_str())).collect()
     }
 
-    /// True if a person trusted this exact text here, or automation was told its hash.
+    /// True if a person trusted this exact text here, or LEFTOFF_TRUST lists its hash and no agent runs this
+    /// command.
     fn may_run(&self, session: &Session, command: &str) -> bool {
         is_trusted(&self.root_of(session), command) || self.is_trusted_by_hash(command)
     }
 
-    /// An agent could name any hash: only automation is trusted.
+    /// True if LEFTOFF_TRUST lists the command's hash and no agent runs this command: an agent could list any
+    /// hash.
     pub(super) fn is_trusted_by_hash(&self, command: &str) -> bool {
         is_trusted_by_hash(command) && self.known_agent().is_ok_and(|agent| agent.is_none())
     }
 
-    /// Commands that failed in an attempt and were trusted afterwards: they must be tried again.
+    /// Checks that failed in an attempt because of a command that was trusted afterwards, and must be tried
+    /// again.
     pub(super) fn trusted_since(&self, session: &Session, attempt: &Attempt) -> BTreeSet<String> {
         let failed =
             |kind: &str| attempt.report.checks.iter().any(|check| check.failed() && check.kind == kind);
@@ -78,7 +81,7 @@ pub(crate) fn is_trusted(root: &Path, command: &str) -> bool {
     entry(root, command).is_some_and(|path| path.is_file())
 }
 
-/// When a person trusted it.
+/// When a person trusted this exact text for this project on this machine.
 pub(crate) fn trusted_at(root: &Path, command: &str) -> Option<Timestamp> {
     let modified = fs::metadata(entry(root, command)?).ok()?.modified().ok()?;
     Timestamp::try_from(modified).ok()
@@ -108,7 +111,7 @@ pub(crate) fn accept_policy(root: &Path, policy: &str) -> Result<()> {
     record(project_entry(root, "policy"), policy)
 }
 
-/// The list of allowed signers that a person accepted for this project, as it was then.
+/// The list of allowed signers that a person accepted for this project, with its content at that time.
 pub(crate) fn accepted_signers(root: &Path) -> Option<String> {
     fs::read_to_string(project_entry(root, "signers")?).ok()
 }
@@ -117,7 +120,7 @@ pub(crate) fn accept_signers(root: &Path, signers: &str) -> Result<()> {
     record(project_entry(root, "signers"), signers)
 }
 
-/// The server that a person accepted for this project's sessions, as its URL was then.
+/// The URL of the server that a person accepted for this project's sessions.
 pub(crate) fn accepted_store(root: &Path) -> Option<String> {
     fs::read_to_string(project_entry(root, "store")?).ok()
 }
@@ -129,7 +132,7 @@ pub(crate) fn accept_store(root: &Path, url: &str) -> Result<()> {
 fn record(path: Option<PathBuf>, text: &str) -> Result<()> {
     let Some(path) = path else {
         return Err(Error::NotSupported {
-            what: "trust without HOME or XDG_STATE_HOME".to_owned(),
+            what: "recording trust (neither HOME nor XDG_STATE_HOME is set)".to_owned(),
             hint: "set HOME".into(),
         });
     };

@@ -16,8 +16,8 @@ use model::words;
 use model::workflow::Workflow;
 use std::collections::BTreeSet;
 
-/// The workflow of a layout's session: as defined by its own files, or else as its tool knows it by this
-/// name, whatever the project calls its own.
+/// The workflow of a layout's session: as its own files define it, or else the built-in one of this name for
+/// its tool, even if the project has another definition of the same name.
 pub(crate) fn of_layout(
     project: &Project,
     layout: &dyn Layout,
@@ -43,7 +43,7 @@ pub(crate) fn of_layout(
     }
 }
 
-/// An error if a layout uses the project's workflows and none was named.
+/// The error to return if a layout uses the project's workflows and no workflow was named.
 pub(crate) fn unnamed(project: &Project, layout: &dyn Layout) -> Option<Error> {
     let known = known(project, places(layout)?);
     let good = |name: &&String| of_layout(project, layout, name, None).is_ok();
@@ -61,7 +61,7 @@ pub(crate) fn unnamed(project: &Project, layout: &dyn Layout) -> Option<Error> {
     })
 }
 
-/// The workflow that sessions of a layout follow where the project defines just one.
+/// The workflow that sessions of a layout follow, if the project defines exactly one.
 pub(crate) fn only_one(project: &Project, layout: &dyn Layout) -> Option<String> {
     let [only] = <[String; 1]>::try_from(known(project, places(layout)?)).ok()?;
     Some(only)
@@ -72,13 +72,13 @@ pub(crate) fn are_any(project: &Project, layout: &dyn Layout) -> bool {
     places(layout).is_some_and(|places| !known(project, places).is_empty())
 }
 
-/// True if such a workflow is defined here for this layout, as far as its name shows.
+/// True if a workflow of this name is defined here for this layout. Does not read the definition.
 pub(crate) fn is_there(project: &Project, layout: &str, name: &str) -> bool {
     let Some(places) = layout::by_name(layout).and_then(places) else { return true };
     places.folders.iter().any(|folder| project.root.join(folder).join(name).join(places.file).is_file())
 }
 
-/// True if sessions of a layout follow its own definitions.
+/// True if sessions of a layout follow definitions in the layout's own files.
 pub(crate) fn are_elsewhere(layout: &str) -> bool {
     layout::by_name(layout).and_then(places).is_some()
 }
@@ -133,7 +133,7 @@ fn found(project: &Project, layout: &'static dyn Layout, name: &str) -> Option<(
     ))
 }
 
-/// All files of a folder in sequence, each below its path.
+/// The texts of all files of a folder, one after the other, each with its path as heading.
 fn written(folder: &str, tree: &Tree) -> String {
     let part = |path: &str| {
         let text = String::from_utf8_lossy(tree.content(path)?);
@@ -143,7 +143,8 @@ fn written(folder: &str, tree: &Tree) -> String {
     tree.files().filter(is_its).filter_map(part).collect::<Vec<_>>().join("\n")
 }
 
-/// A layout's definition of a workflow, and its files; `None` if its workflows are in our format.
+/// A layout's definition of a workflow, and the files that define it; `None` if the layout's workflows are in
+/// leftoff's format.
 fn defined(
     project: &Project,
     layout: &dyn Layout,
@@ -161,7 +162,7 @@ fn defined(
     Some((tree, defined))
 }
 
-/// Compiles translated expressions; otherwise the definition is not used.
+/// Compiles the translated expressions; a definition with an expression that does not compile is not used.
 fn compiled(workflow: Workflow) -> std::result::Result<Workflow, Vec<FileMistake>> {
     let mistakes = checks::mistakes(&workflow, &Lines::default(), workflow.name.as_str());
     if mistakes.is_empty() { Ok(workflow) } else { Err(mistakes) }
@@ -171,7 +172,7 @@ fn mistake(problem: Problem) -> FileMistake {
     FileMistake { message: problem.to_string(), path: problem.path, line: 1, hint: None }
 }
 
-/// No phases are invented for it: it does not exist.
+/// The error for a workflow that does not exist; no phases are assumed for it.
 fn not_there(project: &Project, layout: &dyn Layout, name: &str) -> Error {
     let places = places(layout);
     let known = places.map(|places| known(project, places)).unwrap_or_default();

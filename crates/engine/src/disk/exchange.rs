@@ -10,7 +10,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// Far larger than any file that a layout reads.
+/// The maximum size of a file to exchange; layouts read far smaller ones.
 const LONGEST: u64 = 4 * 1024 * 1024;
 
 /// The result of putting a file in place.
@@ -18,13 +18,13 @@ const LONGEST: u64 = 4 * 1024 * 1024;
 pub(crate) enum Put {
     /// There was no file.
     New,
-    /// The previous content, now next to it under the waiting name.
+    /// The file replaced another, whose content this is. The old file now has the waiting name.
     Over(Vec<u8>),
     /// The file had unexpected content, so nothing was written. Happens only where files cannot be exchanged in one step.
     Changed,
 }
 
-/// The name for new bytes before, and old ones after, the exchange.
+/// The name of the file that has the new content before the exchange, and the old content after it.
 pub(crate) fn waiting(target: &Path) -> PathBuf {
     beside(target, |name| format!(".{name}.leftoff"))
 }
@@ -46,7 +46,8 @@ pub(crate) fn put(target: &Path, body: &[u8], expected: &[u8]) -> io::Result<Put
     write(&waiting, body, there.map(|found| found.permissions()))?;
     failpoint::reached("view-written-beside");
     let put = place(target, &waiting, expected);
-    // Removes what could not be put in place, but only if it is ours: it may be somebody else's by now.
+    // Removes the new content if it could not be put in place; after an exchange the waiting file may have
+    // somebody else's.
     if put.is_err() && read(&waiting).is_ok_and(|bytes| bytes == body) {
         let _ = fs::remove_file(&waiting);
     }
@@ -56,7 +57,7 @@ pub(crate) fn put(target: &Path, body: &[u8], expected: &[u8]) -> io::Result<Put
     Ok(put)
 }
 
-/// Writes `body` to a new file. False if something exists; it stays.
+/// Writes `body` to a new file. Returns false, and changes nothing, if the path already exists.
 pub(crate) fn put_new(target: &Path, body: &[u8]) -> io::Result<bool> {
     if target.symlink_metadata().is_ok() {
         return Ok(false);
@@ -68,7 +69,7 @@ pub(crate) fn put_new(target: &Path, body: &[u8]) -> io::Result<bool> {
     let put = match linked {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        // Without hard links.
+        // For file systems without hard links.
         Err(_) => renameat_with(CWD, &waiting, CWD, target, RenameFlags::NOREPLACE)
             .map(|()| true)
             .or_else(|error| if error == Errno::EXIST { Ok(false) } else { Err(error.into()) }),
@@ -83,7 +84,8 @@ pub(crate) fn put_new(target: &Path, body: &[u8]) -> io::Result<bool> {
 }
 
 fn place(target: &Path, waiting: &Path, expected: &[u8]) -> io::Result<Put> {
-    // Somebody may create or remove the file between two steps: the next one notices.
+    // Somebody may create or remove the file between two steps, in which case the next step fails and both
+    // are repeated.
     for _ in 0..100 {
         if is_exchange_on() {
             failpoint::slow("view-place");
@@ -92,7 +94,7 @@ fn place(target: &Path, waiting: &Path, expected: &[u8]) -> io::Result<Put> {
                     failpoint::reached("view-exchanged");
                     return match read(waiting) {
                         Ok(out) => Ok(Put::Over(out)),
-                        // Unreadable content goes back to its place.
+                        // The old content cannot be read, so the exchange is undone.
                         Err(error) => {
                             renameat_with(CWD, waiting, CWD, target, RenameFlags::EXCHANGE)?;
                             Err(error)
@@ -126,8 +128,8 @@ fn place(target: &Path, waiting: &Path, expected: &[u8]) -> io::Result<Put> {
     Err(io::Error::new(io::ErrorKind::WouldBlock, "it appears and disappears"))
 }
 
-/// Looks, keeps the old content, then renames: an edit between the last two steps is lost, so this is the
-/// fallback only.
+/// Reads the file, saves the old content, then renames. An edit between the last two steps is lost, so this
+/// is only the fallback.
 fn without_exchange(target: &Path, waiting: &Path, expected: &[u8]) -> io::Result<Put> {
     let there = read(target)?;
     if there != expected {
@@ -144,7 +146,7 @@ fn without_exchange(target: &Path, waiting: &Path, expected: &[u8]) -> io::Resul
 }
 
 fn write(path: &Path, body: &[u8], like: Option<fs::Permissions>) -> io::Result<()> {
-    // The writer must be able to read it, to recognise an edit later.
+    // The owner must be able to read the file, to recognise an edit later.
     let mode = like.map_or(0o644, |permissions| permissions.mode() & 0o7777 | 0o400);
     let mut file = OpenOptions::new()
         .write(true)
@@ -175,12 +177,12 @@ pub(crate) fn let_read(waiting: &Path) -> io::Result<bool> {
     fs::set_permissions(waiting, fs::Permissions::from_mode(found.mode() & 0o7777 | 0o400)).map(|()| true)
 }
 
-/// A file's content. A link, folder or pipe has none that could be adopted.
+/// A file's content. Fails for a symbolic link, a folder or a pipe.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     if !fs::symlink_metadata(path)?.is_file() {
         return Ok(Vec::new());
     }
-    // Whatever it has become, opening must neither wait for a writer nor follow a link.
+    // The path may have become a pipe or a link: opening it must neither wait for a writer nor follow a link.
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).unwrap_or(0);
     let mut content = Vec::new();
@@ -188,7 +190,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(content)
 }
 
-/// A test switches it off to show that it is what preserves edits.
+/// False in a test that shows that edits would be lost without the exchange.
 fn is_exchange_on() -> bool {
     !(cfg!(debug_assertions) && std::env::var_os("LEFTOFF_TEST_NO_EXCHANGE").is_some())
 }

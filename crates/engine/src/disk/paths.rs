@@ -33,7 +33,7 @@ pub(crate) fn below(root: &Path, relative: &str) -> Result<PathBuf> {
                 return refuse("a part of it is not a folder");
             }
             Ok(_) => {}
-            // Then nothing below it exists either.
+            // If a folder does not exist, nothing below it exists either.
             Err(_) => exists = false,
         }
     }
@@ -44,7 +44,7 @@ pub(crate) fn below(root: &Path, relative: &str) -> Result<PathBuf> {
 pub(crate) fn make_below(root: &Path, relative: &str) -> Result<PathBuf> {
     let folder = below(root, relative)?;
     std::fs::create_dir_all(&folder)
-        .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
+        .map_err(|source| Error::io(format!("creating {}", folder.display()), source))?;
     Ok(folder)
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn next_version<'a>(name: &str, names: impl IntoIterator<Item = &'a O
     let (stem, extension) = split(name);
     let number = |other: &OsStr| -> Option<u32> {
         let digits = other.to_str()?.strip_prefix(stem)?.strip_prefix(".v")?.strip_suffix(extension)?;
-        // "01" and "+1" are not our numbers.
+        // leftoff does not write numbers such as "01" and "+1".
         if digits.starts_with('0') || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;
         }

@@ -40,7 +40,7 @@ pub(super) fn note(root: &Path, step: &Step) -> Result<Noted> {
     }
 }
 
-/// Writes the bytes of every step to their waiting place. Everything that needs disk space happens here.
+/// Writes the new content of every step to its staged file. Everything that needs disk space happens here.
 pub(super) fn stage(root: &Path, record: &Record, steps: &[Step]) -> Result<()> {
     for (place, (step, noted)) in steps.iter().zip(&record.steps).enumerate() {
         let target = below(root, target(noted))?;
@@ -69,7 +69,7 @@ pub(super) fn stage(root: &Path, record: &Record, steps: &[Step]) -> Result<()> 
     Ok(())
 }
 
-/// Executes a step unless already done. Returns a message for people.
+/// Executes a step unless it is already done. Returns a message for people, if there is anything to report.
 pub(super) fn carry_out(root: &Path, id: &str, place: usize, step: &Noted) -> Result<Option<String>> {
     match step {
         Noted::Publish { to } => {
@@ -95,7 +95,7 @@ pub(super) fn carry_out(root: &Path, id: &str, place: usize, step: &Noted) -> Re
             let is_it = |path: &Path| {
                 fs::symlink_metadata(path).is_ok_and(|at| (at.dev(), at.ino()) == (*device, *inode))
             };
-            // Already done: the old name now belongs to something new.
+            // The rename is already done: the old name now belongs to a new file.
             if is_it(&target) {
                 return Ok(None);
             }
@@ -112,7 +112,7 @@ pub(super) fn carry_out(root: &Path, id: &str, place: usize, step: &Noted) -> Re
 
 /// Removes a step's staged file.
 pub(super) fn unstage(root: &Path, id: &str, place: usize, step: &Noted) -> Result<()> {
-    // We stage nothing where we would not write.
+    // A target that cannot be written has no staged file.
     let Ok(target) = below(root, target(step)) else { return Ok(()) };
     let waiting = staged(&target, id, place);
     match fs::remove_file(&waiting) {

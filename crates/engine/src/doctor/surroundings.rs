@@ -12,13 +12,14 @@ use model::words;
 use std::path::Path;
 use store::{SqliteStore, Store};
 
-/// A store whose last copy is this much older than its last change is not being copied.
+/// How much older than the last change the newest copy may be before that is reported, in seconds.
 const LONGEST_WITHOUT_BACKUP: i64 = 2 * 24 * 3600;
-/// The space that a store needs: its log, and a copy.
+/// The minimum of free space that a store needs for its log and a copy.
 const LEAST_ROOM: u64 = 64 * 1024 * 1024;
 
 impl Engine {
-    /// The database is gone or empty, but there was one. Cheap: asked only if no session is known.
+    /// A warning if the project had a database that is now gone or empty. Cheap, because it is called only if
+    /// no session is known.
     pub(crate) fn lost_store(&self) -> Option<Warning> {
         if self.team.is_some() {
             return None;
@@ -75,7 +76,7 @@ impl Engine {
         Ok(findings)
     }
 
-    /// The database differs from the one that was copied last.
+    /// A finding if the database is not the one that was copied last.
     fn replaced_store(&self, database: &Path) -> Result<Option<Finding>> {
         if self.team.is_some() {
             return Ok(None);
@@ -182,12 +183,12 @@ fn little_room(database: &Path) -> Option<Finding> {
     let available = found.f_bavail.saturating_mul(found.f_frsize);
     is_little_room(available, size(database)).then(|| {
         let message =
-            format!("{} MB are free where the store is: {}", available / 1024 / 1024, folder.display());
+            format!("{} MiB are free where the store is: {}", available / 1024 / 1024, folder.display());
         Finding::new("disk_nearly_full", message, "free some space: nothing can be recorded on a full disk")
     })
 }
 
-/// Room for a copy of the store, and some more.
+/// True if the free space is less than a copy of the store needs, plus a reserve.
 fn is_little_room(available: u64, store: u64) -> bool {
     available < LEAST_ROOM.saturating_add(store)
 }

@@ -10,14 +10,15 @@ pub struct Caller {
     pub user: String,
     pub host: String,
     pub home: Option<PathBuf>,
-    /// From the environment that the agent was given.
+    /// The agent, as its environment says.
     pub agent: Option<AgentIdentity>,
-    /// Requirements were switched off when the agent was started.
+    /// True if requirements were switched off when the agent was started.
     pub skips_requirements: bool,
 }
 
 impl Caller {
-    /// Refuses an invalid agent session id: it must not count as a person.
+    /// The caller of a command. Refuses an invalid agent session id, because an agent must not count as a
+    /// person.
     pub fn of_this_process() -> Result<Self> {
         let named = variable("LEFTOFF_AGENT_SESSION");
         let agent = named.as_deref().map(|text| AgentIdentity::parse(text).ok_or_else(|| bad_agent(text)));
@@ -44,11 +45,11 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Agents that set their session in the environment of every command.
+/// The agent, if it is one that sets its session in the environment of every command.
 fn named_by_its_agent() -> Option<AgentIdentity> {
     [("CODEX_SESSION_ID", "codex"), ("CLAUDE_SESSION_ID", "claude")].into_iter().find_map(|(name, agent)| {
         let id = variable(name)?;
-        // An id that nobody can have is still an agent's: it must not make a person of it.
+        // An invalid id still comes from an agent, and must not make the caller count as a person.
         AgentIdentity::parse(&format!("{agent}:{id}")).or_else(|| AgentIdentity::of_parent(agent))
     })
 }
@@ -57,7 +58,7 @@ fn bad_agent(text: &str) -> Error {
     Error::WrongUsage {
         message: format!("LEFTOFF_AGENT_SESSION is not an agent session: {text:?}"),
         hint:
-            "it is the agent's name and its session's id, such as claude:a4326893; without an agent, unset it"
+            "set it to the agent's name and its session's id, such as claude:a4326893; if you are not an agent, unset it"
                 .into(),
     }
 }

@@ -28,19 +28,20 @@ impl Defined {
     }
 }
 
-/// The session that this process changed last. The next command need not parse it, unless somebody else changed it since.
+/// The session that this process changed last, so that the next command need not parse it again. Outdated if
+/// somebody else changed the session since.
 pub(crate) struct LastKept {
     row: SessionRow,
-    /// As stored; it may be a few events behind.
+    /// The stored snapshot, which may be a few events behind the session.
     snapshot: Snapshot,
-    /// `None` once it was taken out for a change.
+    /// The session; `None` while a command changes it.
     session: Option<Session>,
 }
 
-/// How many events a stored snapshot may be behind its session: whoever loads it applies them.
+/// How many events a stored snapshot may be behind its session. Readers apply these events after loading it.
 const SNAPSHOT_EVERY: u64 = 8;
 
-/// A reader's answer to each part of a history.
+/// Says after each part of a history whether to read on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
     Continue,
@@ -57,7 +58,7 @@ impl Engine {
         self.load_kept(id)
     }
 
-    /// A native session's row. Any other session is observed.
+    /// A native session's row; `None` for any other session, which must be observed.
     fn native(&self, id: &SessionId) -> Result<Option<Loaded>> {
         if self.observed(id).is_some() {
             return Ok(None);
@@ -78,7 +79,7 @@ impl Engine {
         Ok((loaded, session))
     }
 
-    /// From its snapshot if valid, otherwise from its log.
+    /// The session from its snapshot, if that is valid, otherwise folded from its log.
     pub(crate) fn folded(&self, loaded: &Loaded) -> Result<Session> {
         if let Some(session) = self.kept_in_memory(loaded) {
             return Ok(placed(session, &loaded.row));
@@ -89,7 +90,7 @@ impl Engine {
         }
     }
 
-    /// The session as this process kept it last, if nobody has changed it since.
+    /// The session as this process stored it last, if nobody has changed it since.
     fn kept_in_memory(&self, loaded: &Loaded) -> Option<Session> {
         let mut last = self.last_kept.borrow_mut();
         let last = last.as_mut().filter(|last| last.row.id == loaded.row.id)?;
@@ -99,7 +100,8 @@ impl Engine {
         last.session.take().filter(|_| is_current)
     }
 
-    /// The session from its snapshot and the events since, if they lead to it.
+    /// The session from its snapshot and the events after it; `None` if these do not lead to the stored
+    /// version.
     pub(crate) fn advanced_snapshot(&self, loaded: &Loaded) -> Result<Option<Session>> {
         let row = &loaded.row;
         let is_valid = |found: &&Snapshot| found.fold_version == FOLD_VERSION && found.version <= row.version;
@@ -119,7 +121,8 @@ impl Engine {
         self.last_kept.replace(kept);
     }
 
-    /// True if this process kept the session last, so that the stored snapshot may stay a few new events behind it.
+    /// True if this process stored the session last, so that the stored snapshot may stay a few events
+    /// behind.
     pub(crate) fn may_spare_snapshot(&self, plan: &Plan) -> bool {
         let Some(before) = plan.subject.before.as_ref().filter(|session| session.layout == NATIVE) else {
             return false;
@@ -175,7 +178,8 @@ impl Engine {
         Ok(history)
     }
 
-    /// Hands over a session's rows after this version, so many at a time that a long history never is in memory whole.
+    /// Passes a session's rows after this version to `read` in pages, so that a long history is never in
+    /// memory as a whole.
     pub(crate) fn each_page(
         &self,
         id: &SessionId,
@@ -210,7 +214,8 @@ impl Engine {
         Ok(found)
     }
 
-    /// A definition read here and about to be stored: the stored one with that hash may differ.
+    /// Caches a definition that was read here and is about to be stored, because a stored one with the same
+    /// hash may differ.
     pub(crate) fn know_definition(&self, workflow: &Workflow) {
         let body = serde_json::to_string(workflow).unwrap_or_default();
         if let Some(defined) = Defined::read(&body) {
@@ -219,7 +224,8 @@ impl Engine {
     }
 }
 
-/// A snapshot's session after the events since. `None` if it cannot be read, or if one of them goes back to before it.
+/// The session of a snapshot with the later events applied. `None` if the snapshot cannot be read, or if an
+/// event goes back to a version before it.
 pub(crate) fn advanced(snapshot: &Snapshot, since: &[EventRow], id: &SessionId) -> Result<Option<Session>> {
     let Ok(mut session) = serde_json::from_str::<Session>(&snapshot.body) else { return Ok(None) };
     for row in since {

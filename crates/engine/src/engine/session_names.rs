@@ -1,4 +1,4 @@
-//! Resolves a session's name: a number, an id, or a part of one.
+//! Resolves a session's name: a number, an id, or a part of an id.
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -7,7 +7,7 @@ use model::nearest_name::nearest;
 use store::{Filter, Store};
 
 impl Engine {
-    /// Resolves a list number, an id, a prefix of one, or else a part of one.
+    /// Resolves a list number, an id, a prefix of an id, or else another part of an id.
     pub(crate) fn resolve(&self, asked: &str) -> Result<SessionId> {
         let is_number = asked.bytes().all(|byte| byte.is_ascii_digit()) && !asked.is_empty();
         // No list shows numbers with leading zeros; an id may begin with them.
@@ -17,7 +17,8 @@ impl Engine {
         {
             return Ok(numbered);
         }
-        // Outside projects, the folder's name means the session in it, even if another session has that name.
+        // Outside projects, the current folder's name means the session in that folder, even if another
+        // session has the same name.
         if self.project.is_outside
             && let Some(named) = self.in_a_place_called(asked)?
         {
@@ -26,7 +27,7 @@ impl Engine {
         if let Ok(id) = SessionId::parse(asked)
             && let Some(loaded) = self.store.load(&id)?
         {
-            // A session of that name in another worktree is not this one.
+            // A session of the same name in another worktree is not meant.
             let is_elsewhere = self.is_of_another_worktree(&loaded)?;
             let here = if is_elsewhere { self.in_a_place_called(asked)? } else { None };
             return Ok(here.unwrap_or(id));

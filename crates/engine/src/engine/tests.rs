@@ -5,7 +5,7 @@ use crate::{Engine, Intent, ItemAdd, ItemRequest, Options, Request, StartRequest
 use model::id::SessionId;
 use store::Store;
 
-/// The request of each step: mostly notes, and now and then a command that needs the whole log.
+/// The request of a step: usually a note, sometimes a command that needs the whole log.
 fn request(step: u32) -> Request {
     match step % 20 {
         6 => Request::Item(ItemRequest::Add(ItemAdd { title: "A task".to_owned(), ..ItemAdd::default() })),
@@ -28,7 +28,7 @@ fn a_snapshot_that_is_behind_leads_to_the_session_of_the_log() {
     let id = SessionId::parse(&started.view.session_id).expect("its id");
     let mut furthest = 0;
     for step in 1..=80 {
-        // A refused one changes nothing, and the next command starts from what is stored.
+        // A refused request changes nothing, and the next command starts from the stored session.
         let _ = writer.execute(request(step));
         let reader = Engine::open(options.clone(), Intent::Query).expect("the same project");
         let loaded = reader.store.load(&id).expect("a store").expect("the session");

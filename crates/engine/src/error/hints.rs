@@ -17,7 +17,7 @@ impl Error {
                 Some(Hint::new("continue it here: ").run(words!["resume", session]))
             }
             Self::ActiveOnAnotherMachine { session, .. } => Some(
-                Hint::new("pause it there and sync; or take it over, which only a person can: ")
+                Hint::new("pause the session there and sync; or take it over, which only a person can: ")
                     .run(words!["resume", session, "--take"]),
             ),
             _ => None,
@@ -29,16 +29,16 @@ impl Error {
         let hint = match self {
             Self::Refused(refusal) => refusal.hint(),
             Self::RefusedInOwnWords { refusal, .. } => refusal.hint(),
-            Self::NoProject { .. } => {
-                Hint::new("start one here: ").run(words!["start"]).then(", or name a project: --project DIR")
-            }
-            Self::NoStore { .. } => Hint::new("start one: ").run(words!["start"]),
+            Self::NoProject { .. } => Hint::new("start a session here: ")
+                .run(words!["start"])
+                .then(", or name a project: --project DIR"),
+            Self::NoStore { .. } => Hint::new("start a session: ").run(words!["start"]),
             Self::NoSession { .. } => Hint::new("start one: ")
                 .run(words!["start"])
                 .then("; resume a paused one: ")
                 .run(words!["resume"])
                 .then("; or name one: --session ID"),
-            Self::NothingPaused { .. } | Self::NoSessionOfBranch { .. } => Hint::new("see what there is: ")
+            Self::NothingPaused { .. } | Self::NoSessionOfBranch { .. } => Hint::new("see all sessions: ")
                 .run(words!["list", "--all"])
                 .then("; start one: ")
                 .run(words!["start"]),
@@ -53,7 +53,7 @@ impl Error {
                 .run(words!["run", "start", run, "--session", existing])
                 .then(", or choose another --id"),
             Self::IdTaken { existing, way_on, run: None } => id_taken_hint(existing, *way_on),
-            Self::StillInFiles { .. } => "remove it there by hand, then purge again".into(),
+            Self::StillInFiles { .. } => "remove the text from these files by hand, then purge again".into(),
             Self::UnknownWorkflow { asked, nearest, known, place } => {
                 unknown_workflow_hint(asked, nearest.as_deref(), known, *place)
             }
@@ -100,10 +100,10 @@ impl Error {
             Self::NeedsAPerson { policy, .. } => person_hint(*policy),
             Self::FilesChanged { .. } => "look at them again, then approve".into(),
             Self::MovedMeanwhile { .. } => {
-                Hint::new("nothing was changed; see its state: ").run(words!["status"])
+                Hint::new("nothing was changed; see the session's state: ").run(words!["status"])
             }
             Self::NothingFailed { phase } | Self::ProvedByPhase { phase, .. } => {
-                Hint::new("complete it: ").run_here(words!["advance", "--phase", phase])
+                Hint::new("complete the phase: ").run_here(words!["advance", "--phase", phase])
             }
             Self::UnknownCheck { known, .. } => unknown_check_hint(known),
             Self::CopyRefused { .. } => "nothing was changed; name a store that is empty".into(),
@@ -114,13 +114,15 @@ impl Error {
             Self::BrokenFile { .. } => BROKEN_FILE_HINT.into(),
             Self::Unsigned(why) => why.hint(),
             Self::NotRestored(why) => why.hint(),
-            Self::NoOverride { .. } => Hint::new("meet what it asks for: ").run_here(words!["gate"]),
+            Self::NoOverride { .. } => Hint::new("see what the gate needs: ").run_here(words!["gate"]),
             Self::NothingKnown { path, .. } => nothing_known_hint(path),
             Self::UnknownRequirement { nearest, known, .. } => {
                 unknown_requirement_hint(nearest.as_deref(), known)
             }
-            Self::NoAgentSession => Hint::new("name one: --agent-session ID; see the known ones: ")
-                .run(words!["list", "--agents"]),
+            Self::NoAgentSession => {
+                Hint::new("name an agent session: --agent-session ID; see the known ones: ")
+                    .run(words!["list", "--agents"])
+            }
             Self::NoRequirementsHere { .. } => NO_REQUIREMENTS_HINT.into(),
         };
         Some(hint)
@@ -129,7 +131,7 @@ impl Error {
 
 fn invalid_workflow_hint(asked: &str) -> Hint {
     if asked.contains(' ') {
-        Hint::new("this looks like a goal: ").run(words!["start", "--goal", asked])
+        Hint::new("this looks like a goal; start a session with it: ").run(words!["start", "--goal", asked])
     } else {
         "use letters, digits, '-' and '_'".into()
     }
@@ -167,7 +169,7 @@ fn nothing_active_hint(paused: &[String]) -> Hint {
             .run(words!["resume", first])
             .then("; or update its reason: ")
             .run(words!["pause", "--session", first, "--reason", "TEXT"]),
-        None => Hint::new("see what there is: ").run(words!["list", "--all"]),
+        None => Hint::new("see all sessions: ").run(words!["list", "--all"]),
     }
 }
 
@@ -182,9 +184,9 @@ fn nothing_known_hint(path: &str) -> Hint {
 fn unknown_session_hint(nearest: Option<&str>) -> Hint {
     match nearest {
         Some(name) => {
-            Hint::new(format!("did you mean '{name}'? See what there is: ")).run(words!["list", "--all"])
+            Hint::new(format!("did you mean '{name}'? See all sessions: ")).run(words!["list", "--all"])
         }
-        None => Hint::new("see what there is: ").run(words!["list", "--all"]),
+        None => Hint::new("see all sessions: ").run(words!["list", "--all"]),
     }
 }
 
@@ -221,7 +223,7 @@ fn io_hint(error: &std::io::Error) -> Hint {
             "free some space, then run the command again".into()
         }
         std::io::ErrorKind::NotFound => "make sure that it exists, then run the command again".into(),
-        // There are too many kinds to name.
+        // All other kinds, which are too many to list.
         _ => Hint::new("see what is wrong: ").run(words!["doctor"]).then("; then run the command again"),
     }
 }
@@ -245,7 +247,7 @@ fn store_hint(error: &store::Error) -> Hint {
         store::Error::LocksFail { .. } => {
             "nothing was changed; the file system must support fcntl locks: move the store to a local disk, or mount it with locks".into()
         }
-        store::Error::Missing { .. } => Hint::new("start one: ").run(words!["start"]),
+        store::Error::Missing { .. } => Hint::new("start a session: ").run(words!["start"]),
         store::Error::NotADatabase { .. } => {
             Hint::new("nothing was changed; restore a backup, which keeps this file under another name: ").run(words!["store", "restore"])
         }
@@ -267,7 +269,7 @@ fn store_hint(error: &store::Error) -> Hint {
                 .run(words!["store", "schema"])
         }
         store::Error::Unknown { .. } => {
-            Hint::new("check before you repeat it: ").run_here(words!["log"]).then("; with --key the same command can be run again safely")
+            Hint::new("check the log before you repeat the command: ").run_here(words!["log"]).then("; with --key the same command can be run again safely")
         }
         store::Error::Io { .. } | store::Error::Engine { .. } => Hint::new("see what is wrong: ").run(words!["doctor"]),
     }
@@ -292,7 +294,7 @@ fn came_along_hint(session: &str, worktree: &str, is_here: bool) -> Hint {
 fn unknown_requirement_hint(nearest: Option<&str>, known: &[String]) -> Hint {
     match (nearest, known) {
         (Some(name), _) => {
-            Hint::new(format!("did you mean '{name}'? See what there is: ")).run(words!["req", "list"])
+            Hint::new(format!("did you mean '{name}'? See the requirements: ")).run(words!["req", "list"])
         }
         (None, []) => {
             "no requirements here; they are set in .claude/requirements.yaml and `[requirement.*]` of workflows"

@@ -64,7 +64,7 @@ impl NotRestored {
                 Hint::new("see its versions: ").run_here(words!["artifact", "history", path])
             }
             Self::ContentNotKept { .. } => {
-                "only files of at most 256 KB are kept, and purged ones are not; look in git".into()
+                "the content of files over 256 KiB is not kept, nor is purged content; look in git".into()
             }
             Self::Forbidden { path, .. } => Hint::new("see which files are recorded, and by whom: ")
                 .run_here(words!["artifact", "history", path]),

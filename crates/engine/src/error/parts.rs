@@ -8,7 +8,7 @@ pub struct Choice {
     /// The key to type.
     pub key: String,
     pub words: String,
-    /// The command that does it.
+    /// The command that carries out this choice.
     pub command: CommandLine,
     pub session: String,
     /// The phase at which the session would continue.

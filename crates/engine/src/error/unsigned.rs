@@ -6,7 +6,7 @@ use model::words;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Unsigned {
-    /// Not signed yet. Never leaves the engine: it is signed and retried.
+    /// Not signed yet. Never leaves the engine, which signs the change and tries again.
     #[error("this needs a signature")]
     Missing(Box<SignedAct>),
     #[error("nothing was signed: there is no signing key")]

@@ -8,7 +8,7 @@ use model::item::ItemChange;
 
 const LONGEST: usize = 300;
 
-/// The item event, for a person.
+/// The item event in words, for a person.
 pub(super) fn words(event: &ItemEvent) -> String {
     match event {
         ItemEvent::ItemAdded { item } => {

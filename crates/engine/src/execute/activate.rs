@@ -31,7 +31,7 @@ pub enum Taking {
     Asked,
 }
 
-/// The way back for a session that changed while it waited.
+/// How a session that changed while it waited goes back.
 enum Back {
     /// Revises a finished phase.
     Earlier(RevisitRequest),
@@ -64,7 +64,7 @@ impl Engine {
             engine.in_turn(&fingerprint, |engine| {
                 let subject = engine.resumable(asked, on)?;
                 let mut plan = engine.activate(&subject, on, taking)?;
-                engine.take_up_again(&mut plan, on)?;
+                engine.resume_again(&mut plan, on)?;
                 if let Some(session) = &plan.subject.before {
                     plan.said.extend(engine.not_found(session));
                     plan.said.extend(engine.idle_warning(session).map(|warning| {
@@ -182,9 +182,10 @@ impl Engine {
         Ok(plan)
     }
 
-    /// Resumes an active session where its tool does so: runs the checks, and records the resumption.
-    fn take_up_again(&self, plan: &mut Plan, on: OnDiscrepancy) -> Result<()> {
-        let Some(session) = plan.subject.before.clone().filter(is_taken_up_again) else { return Ok(()) };
+    /// Resumes a session that is already active, which some tools do: runs the checks, and records the
+    /// resumption.
+    fn resume_again(&self, plan: &mut Plan, on: OnDiscrepancy) -> Result<()> {
+        let Some(session) = plan.subject.before.clone().filter(is_resumed_again) else { return Ok(()) };
         if session.worktree != self.project.worktree() {
             // The session was checked when it was taken from the other worktree.
             return Ok(());
@@ -381,8 +382,8 @@ impl Engine {
     }
 }
 
-/// True if an active session can be resumed again, because its tool does so.
-fn is_taken_up_again(session: &Session) -> bool {
+/// True if the session is active and belongs to a tool that resumes active sessions again.
+fn is_resumed_again(session: &Session) -> bool {
     let layout = layout::by_name(&session.layout);
     matches!(session.lifecycle, Lifecycle::Active)
         && layout.is_some_and(|layout| layout.facts().taken_up_again)

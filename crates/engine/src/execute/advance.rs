@@ -1,5 +1,5 @@
-//! Completes a phase. The gate runs outside the turn, and the decision is made inside it, so that a note
-//! added meanwhile does not repeat a command that took ten minutes.
+//! Completes a phase. The gate runs outside the turn to write, and the decision is made inside it, so that a
+//! note added meanwhile does not repeat a command that took ten minutes.
 
 mod evidence;
 mod files;
@@ -249,7 +249,7 @@ impl Engine {
         let answer = self.with_signature(|engine, signature| {
             engine.in_turn(order, |engine| engine.completion(subject, request, tried, &recording, signature))
         })?;
-        self.tell_touched(subject, &recording);
+        self.record_touched(subject, &recording);
         Ok(answer)
     }
 

@@ -86,7 +86,7 @@ fn keeps_outputs(session: &Session) -> bool {
     layout::by_name(&session.layout).is_some_and(|layout: &dyn Layout| layout.facts().records_outputs)
 }
 
-/// True for events that take phases back, so that their files are not recorded.
+/// True for events that reopen phases: files are not recorded for such a change.
 fn goes_back(event: &Event) -> bool {
     matches!(
         event,

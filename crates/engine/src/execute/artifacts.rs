@@ -48,7 +48,7 @@ impl Engine {
             plan.contents.clone_from(&recording.contents);
             Ok(plan)
         })?;
-        self.tell_touched(&id, &recording);
+        self.record_touched(&id, &recording);
         Ok(answer)
     }
 
@@ -115,7 +115,7 @@ impl Engine {
     }
 
     /// Records activity on the named files. A failure is ignored, because the command is already done.
-    pub(super) fn tell_touched(&mut self, id: &SessionId, recording: &Recording) {
+    pub(super) fn record_touched(&mut self, id: &SessionId, recording: &Recording) {
         let paths: Vec<&str> = recording.artifacts.iter().map(|artifact| artifact.path.as_str()).collect();
         if !paths.is_empty() {
             let _ = self.record_activity_of(id, ActivityKind::File, &paths, None);

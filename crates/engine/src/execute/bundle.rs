@@ -1,5 +1,5 @@
 //! Bundles: one session with its history, definitions and files in one file, for another machine. A bundle is
-//! taken completely or not at all.
+//! imported completely or not at all.
 
 mod arrival;
 mod create;

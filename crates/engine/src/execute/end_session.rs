@@ -46,7 +46,7 @@ impl Engine {
         }
     }
 
-    /// Open items in order; a container is left out in favour of its parts.
+    /// Open items in order; of a container, only the parts are listed.
     fn open_items(&self, id: &SessionId) -> Result<Vec<String>> {
         let items = self.all_items(id)?;
         let mut open: Vec<&Item> =

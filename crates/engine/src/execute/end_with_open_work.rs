@@ -10,8 +10,8 @@ use model::refusal::{ItemRefusal, Refusal};
 use model::session::Session;
 
 impl Engine {
-    /// Only a person may complete a phase if a file calls an earlier phase done against our records; that
-    /// phase's gate comes first.
+    /// Refuses to complete a phase, unless a person does, if a file calls an earlier phase done that is not
+    /// done in the log: the earlier phase's gate comes first.
     pub(super) fn refuse_to_pass_over(&self, session: &Session, phase: &Phase) -> Result<()> {
         match contested_before(session, phase) {
             Some(refusal) if self.require_person(Restricted::Close).is_err() => Err(refusal.into()),
@@ -19,8 +19,8 @@ impl Engine {
         }
     }
 
-    /// Only a person may end a run with open items, or with a phase that a file calls done against our
-    /// records.
+    /// Refuses to end a run, unless a person does, with open items, or with a phase that a file calls done
+    /// but that is not done in the log.
     pub(super) fn refuse_to_end_over_items(&self, session: &Session, events: &[Event]) -> Result<()> {
         let ends = events.iter().any(|event| matches!(event, Event::RunCompleted));
         let Some(run) = session.run().filter(|_| ends) else { return Ok(()) };

@@ -159,7 +159,8 @@ impl Engine {
         })
     }
 
-    /// The requested phase, or else the current one, or else the first later one with items of that kind.
+    /// The phase of a new item: the requested one, or else the current one, or else the first later phase
+    /// with items of that kind.
     fn home_of(&self, session: &Session, asked: Option<&str>, kind: Option<&Name>) -> Result<Home> {
         let definition = self.definition_of(session)?;
         let items_of =
@@ -187,7 +188,8 @@ impl Engine {
         Ok(Home { phase: phase.clone(), items: items_of(phase) })
     }
 
-    /// Renews an actor's leases, once more than half of their time has passed, with any of its commands here.
+    /// Renews an actor's leases, once more than half of their time has passed. Called by every command of the
+    /// actor here.
     pub(super) fn renew_leases(&self, plan: &mut Plan, actor: &Actor) -> Result<()> {
         let Some(session) = plan.subject.before.as_ref().filter(|session| session.has_items()) else {
             return Ok(());

@@ -63,7 +63,7 @@ impl Engine {
         let command = Command::ResolveNote { id };
         let fingerprint = self.fingerprint("note resolve", &format!("{command:?}"));
         self.in_turn(&fingerprint, |engine| {
-            // The snapshot may lack an old note; the log has every note.
+            // The snapshot may lack an old note, so the log is read, which has every note.
             let subject = engine.select(Want::Unfinished)?;
             let whole = engine.replay(&subject)?;
             let events = decide(&whole, command.clone())?;

@@ -53,8 +53,8 @@ impl Engine {
         Ok(answer)
     }
 
-    /// Refuses to pause when no session is active, in layouts whose tool knows only the active one: no other
-    /// can be meant without a name. Elsewhere pausing a paused session is harmless.
+    /// Refuses to pause when no session is active, in layouts whose tool knows only the active session,
+    /// because without a name no other can be meant. In other layouts, pausing a paused session is harmless.
     fn refuse_nothing_active(&self, session: &Session) -> Result<()> {
         let is_meant = layout::by_name(&session.layout)
             .is_some_and(|layout| layout.facts().pauses_active_only)

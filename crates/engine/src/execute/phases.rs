@@ -1,4 +1,4 @@
-//! Leaving the usual order of phases: skipping, rolling back, failing. Also approvals.
+//! Commands that leave the usual order of phases: skip, roll back, fail. Also approvals.
 
 use crate::checks::trust;
 use crate::definitions;
@@ -27,7 +27,7 @@ pub struct ApproveRequest {
     /// The phase by id or number; by default the current one, or else a claimed one.
     pub phase: Option<String>,
     pub ttl_seconds: Option<u64>,
-    /// A remark: on whose behalf or whose word. The recorded actor is the caller.
+    /// A remark that says on whose behalf the caller approves. The recorded actor is the caller.
     pub by: Option<String>,
     /// True to sign even if the policy does not require it.
     pub sign: bool,
@@ -266,7 +266,7 @@ impl Engine {
 }
 
 /// The phases that can be approved: the named one, or else the current one and then claimed ones. Proven
-/// phases need no approval, and future ones not yet.
+/// phases need no approval, and future phases do not need one yet.
 fn waiting<'a>(session: &'a Session, asked: Option<&str>) -> Result<Vec<&'a Phase>> {
     let Some(run) = session.run() else { return Ok(Vec::new()) };
     let is_current = |phase: &&Phase| phase.id() == run.current().id();

@@ -23,10 +23,10 @@ use store::{
 /// The command name under which external edits are stored.
 const EXTERNAL_EDIT: &str = "external edit";
 
-/// The format's version of stored answers. Raise it if programs of today can no longer read new answers.
+/// The format's version of stored answers. Raise it if current programs can no longer read new answers.
 const ANSWER_VERSION: u32 = 1;
 
-/// The command being executed: its name, and its identity under a key.
+/// The command being executed: its name, and the hash that identifies its input under a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Order {
     pub(crate) name: &'static str,
@@ -184,7 +184,7 @@ fn keep_items(plan: &Plan, now: Timestamp, actor: &Actor, batch: &mut Batch) -> 
     Ok(plan.item.as_ref().and_then(|id| book.get(id)).cloned())
 }
 
-/// The session after a change, whose rows, but no snapshot, are added to the batch if anything changed.
+/// Folds a session after a change, and adds its rows, but no snapshot, to the batch if anything changed.
 fn fold_one(
     change: Change,
     command: &str,

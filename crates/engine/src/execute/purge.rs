@@ -1,4 +1,4 @@
-//! Removes text from a session's whole history for good. The mark left behind does not reveal the text.
+//! Removes text from a session's whole history for good. The mark that replaces the text does not reveal it.
 
 mod replacing;
 
@@ -62,7 +62,7 @@ impl Engine {
         match self.store.erase(self.patience.left()) {
             Ok(true) => {}
             Ok(false) => answer.said.push(
-                "another process is reading the store, so its files may still contain the text; run this again later".to_owned(),
+                "another process is reading the store, so the store's files may still contain the text; run this again later".to_owned(),
             ),
             Err(error) => answer.said.push(format!(
                 "the store's files may still contain the text: {error}; run this again"

@@ -1,4 +1,4 @@
-//! The only entry for changes of a session: a request in, one answer out. Decides nothing.
+//! The only entry for changes of a session: takes a request and returns one answer. Decides nothing.
 
 use crate::discrepancies::OnDiscrepancy;
 use crate::engine::Engine;

@@ -230,7 +230,7 @@ impl Engine {
             .into_iter()
             .flat_map(|definition| phases.iter().flat_map(|phase| self.produced(session, definition, phase)))
             .filter(|path| {
-                // A file recorded for another phase is not archived with these.
+                // Files recorded for phases that are not archived stay where they are.
                 session.artifacts.get(path).is_none_or(|known| is_theirs(&known.newest.phase))
             });
         let own: BTreeSet<&str> = own.iter().map(|file| file.change.path.as_str()).collect();

@@ -49,7 +49,7 @@ impl Engine {
     }
 
     /// Adds the consequences of a new run in a layout's session to its events; returns all items as they were
-    /// before.
+    /// before the run.
     fn all_begun_again(&self, session: &Session, events: &mut Vec<Event>) -> Result<Option<ItemBook>> {
         let Some(layout) = layout::by_name(&session.layout) else { return Ok(None) };
         if !events.iter().any(|event| matches!(event, Event::RunStarted { .. })) {

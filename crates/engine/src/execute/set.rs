@@ -48,8 +48,8 @@ impl Engine {
     }
 }
 
-/// Refuses a field whose name another tool's file uses for something else: setting it would have no effect
-/// there, or break the file.
+/// Refuses a field whose name another tool's file uses for something else: setting the field would have no
+/// effect in the file, or break it.
 pub(super) fn refuse_no_fields(
     session: &Session,
     of: FieldOf,

@@ -16,7 +16,7 @@ pub(crate) struct Subject {
     number: u64,
     /// The session as it is in the log.
     before: Session,
-    /// The session with found events, on which commands are decided.
+    /// The session with found events applied, on which commands are decided.
     pub(crate) session: Session,
     /// Events found while loading, such as adoption and expiry, which are not stored yet.
     found: Vec<Event>,

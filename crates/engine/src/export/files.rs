@@ -1,5 +1,5 @@
-//! A session as a layout's files: its own files with later changes, together with its documents. A layout
-//! that cannot represent its phases is refused before anything is written.
+//! Exports a session as a layout's files: the session's own files with later changes, together with its
+//! documents. A layout that cannot represent the session's phases is refused before anything is written.
 
 use super::{Content, Piece, Share, put_all};
 use crate::engine::{Engine, Want};
@@ -25,18 +25,19 @@ use std::path::{Path, PathBuf};
 /// The starting point of an export to files.
 struct Ground {
     spot: Spot,
-    /// Existing files: its own, or those it was imported with; empty for another layout.
+    /// The session's existing files, or the files with which it was imported; empty for another layout.
     tree: Tree,
-    /// The state files among them.
+    /// The state files in `tree`.
     state: BTreeMap<String, Vec<u8>>,
     /// The version that the files show.
     shown_version: u64,
-    /// Folders with its documents; later ones take precedence.
+    /// Folders with the session's documents; a later folder takes precedence over an earlier one.
     documents: Vec<PathBuf>,
 }
 
 impl Sessions<'_> {
-    /// Writes the selected session as a layout's files below a folder, where a project of that tool has them.
+    /// Writes the selected session as a layout's files below a folder, at the paths that a project of that
+    /// tool uses.
     pub fn export_as(&self, layout: &str, folder: &Path) -> Result<Vec<PathBuf>> {
         let names: Vec<&str> = layout_names();
         let layout = layout::by_name(layout).ok_or_else(|| Error::WrongUsage {
@@ -56,7 +57,7 @@ impl Sessions<'_> {
 }
 
 impl Engine {
-    /// The session's state files now, or at its import; empty otherwise.
+    /// The session's current state files, or the ones with which it was imported; empty if it has neither.
     pub(super) fn state_of(&self, id: &SessionId) -> Result<BTreeMap<String, Vec<u8>>> {
         let (_, session) = self.load(id)?;
         if session.layout != NATIVE {
@@ -113,7 +114,7 @@ impl Engine {
             let state = self.files_kept(&origin)?;
             let tree = with_state(layout, &origin.spot, &root, &state);
             let documents = vec![root.join(&origin.spot.workspace), workspace];
-            // Without them a session is written like a new one.
+            // Without state files, a session is written like a new one.
             let shown_version = if state.is_empty() { 0 } else { origin.version };
             return Ok(Ground { spot: origin.spot, tree, state, shown_version, documents });
         }
@@ -124,7 +125,7 @@ impl Engine {
         Ok(Ground { spot, tree, state, shown_version: 0, documents })
     }
 
-    /// The location of a new session with that name, or with one that the layout chooses.
+    /// The location of a new session with the same name, or with a name that the layout chooses.
     fn spot_for(&self, layout: &dyn Layout, session: &Session, folder: &Path) -> Result<Spot> {
         let occasion = Occasion {
             title: &session.title,
@@ -142,8 +143,8 @@ impl Engine {
         })
     }
 
-    /// An import pauses a session, or it has expired. Neither comes from its files: if nothing else happened,
-    /// it is exported as active.
+    /// Reverts the pause that an import adds, or the expiry after it: neither comes from the session's files,
+    /// so that a session without other changes is exported as active.
     fn without_the_pause_of_its_import(
         &self,
         layout: &dyn Layout,
@@ -203,7 +204,7 @@ impl Engine {
         let since: Vec<Recorded> =
             history.iter().filter(|recorded| recorded.version > ground.shown_version).cloned().collect();
         let publication = SessionToPublish::new(session, &items, &since);
-        // References to documents apply to those exported with it.
+        // References to documents refer to the documents that are exported with the session.
         let mut tree = ground.tree.clone();
         for folder in &ground.documents {
             walk::add_documents(&mut tree, layout, &ground.spot, folder);
@@ -217,7 +218,7 @@ impl Engine {
             now: self.clock.now(),
             read_as: ReadAs::Found,
         };
-        // Its own files keep their format; anything else is written like a new session.
+        // The session's own files keep their format; for another layout, they are written like a new session.
         let purpose = if session.layout == layout.facts().name {
             Purpose::Export
         } else if ground.state.is_empty() {
@@ -259,7 +260,7 @@ fn inside(layout: &dyn Layout, spot: Spot) -> Spot {
     name.filter(|_| is_absolute).and_then(|name| foreign::spot_at(layout, &name)).unwrap_or(spot)
 }
 
-/// All files at its place, with these as its state.
+/// All files at the session's place, with the given state files instead of the current ones.
 fn with_state(layout: &dyn Layout, spot: &Spot, root: &Path, state: &BTreeMap<String, Vec<u8>>) -> Tree {
     let mut tree = walk::read(layout, spot, root, Depth::Whole);
     let rules = layout.files(spot);
@@ -273,7 +274,7 @@ fn with_state(layout: &dyn Layout, spot: &Spot, root: &Path, state: &BTreeMap<St
     tree
 }
 
-/// Other files of its workspace, by destination.
+/// Other files of the session's workspace, by destination.
 fn documents(layout: &dyn Layout, ground: &Ground) -> BTreeMap<String, Content> {
     let spot = &ground.spot;
     let mut found = BTreeMap::new();

@@ -10,20 +10,20 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// How often another writer may interfere.
+/// How often writing is tried again after another writer interfered.
 const MOST_TRIES: u32 = 20;
 
 /// A session's part of a shared file.
 pub(super) struct Share {
     pub(super) layout: &'static dyn Layout,
     pub(super) spot: Spot,
-    /// Below the layout's home.
+    /// The file's path below the layout's home.
     pub(super) path: String,
     pub(super) own: Vec<u8>,
 }
 
 impl Share {
-    /// Refused if the file has a session of that name, or cannot be extended.
+    /// Refuses a file that already has a session of the same name, or cannot be extended.
     pub(super) fn check(&self, target: &Path) -> Result<()> {
         match fs::symlink_metadata(target) {
             Err(_) => return Ok(()),
@@ -38,7 +38,8 @@ impl Share {
         walk::check_length(self.layout, &self.spot, &self.path, &self.beside(&there))
     }
 
-    /// Adds it atomically: a reader sees the file without or with it, and concurrent writes survive.
+    /// Adds the part atomically: a reader sees the file either without or with the part, and concurrent
+    /// writes survive.
     pub(super) fn put(&self, target: &Path) -> Result<()> {
         let failed = |source| failed(target, source);
         let mut there = match exchange::read(target) {
@@ -58,7 +59,7 @@ impl Share {
                     if out == there {
                         return Ok(());
                     }
-                    // Somebody wrote in between: extend that version.
+                    // Somebody else wrote the file meanwhile: extend the new version.
                     there = std::mem::replace(&mut body, self.beside(&out));
                 }
                 Put::Changed => {

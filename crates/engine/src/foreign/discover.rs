@@ -1,4 +1,4 @@
-//! Finds sessions of other tools in a project, and tells which of them are not adopted yet. Writes nothing.
+//! Finds sessions of other tools in a project, and which of them are not adopted yet. Writes nothing.
 
 pub(crate) mod elsewhere;
 pub(crate) mod markers;
@@ -179,7 +179,7 @@ impl Engine {
         found
     }
 
-    /// The session of another project's files, under an id that is free here.
+    /// The session in another project's files, under an id that is free here.
     pub(crate) fn foreign_elsewhere(&self, pointed: &Pointed) -> Result<Foreign> {
         let id = self.free_id(pointed)?;
         let located = Located { layout: pointed.layout, spot: pointed.spot.clone(), id };

@@ -1,5 +1,5 @@
-//! The observations of sessions' files for one aim, kept until something changes. Holds values; finds nothing
-//! itself.
+//! The observations of sessions' files for one aim, kept until something changes. Only stores them; observes
+//! nothing itself.
 
 use crate::engine::Engine;
 use crate::foreign::discover::markers::Markers;
@@ -88,7 +88,7 @@ impl Engine {
         self.scope.observed.borrow().get(id).map(|(observation, _)| Rc::clone(observation))
     }
 
-    /// Begins a turn to write. Earlier observations are kept if their files have not changed since.
+    /// Starts a turn to write. Earlier observations are kept if their files have not changed since.
     pub(crate) fn begin_turn(&mut self) {
         let mut observed = self.scope.observed.take();
         let base = self.store.base();
@@ -104,7 +104,7 @@ impl Engine {
         self.scope.listing.forget();
     }
 
-    /// Forgets all observations, after files were written here or by another process.
+    /// Forgets all observations. Called after this or another process wrote files.
     pub(crate) fn forget_observations(&mut self) {
         self.store.forget();
         self.scope = Scope { put: self.scope.put.take().into(), ..Scope::of(self.scope.aim) };

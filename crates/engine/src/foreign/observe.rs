@@ -36,7 +36,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use store::{Batch, ItemsReplaced, Loaded};
 
-/// The most times to observe again while other processes keep changing the session.
+/// How often a session is observed again while other processes keep changing it.
 const MOST_LOOKS: usize = 50;
 
 impl Engine {

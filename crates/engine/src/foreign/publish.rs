@@ -38,7 +38,7 @@ use std::path::Path;
 use std::rc::Rc;
 use store::{Batch, StreamAppend, ViewRow};
 
-/// The most times to write again because of concurrent edits.
+/// How often files are written again because of concurrent edits.
 const TRIES: usize = 50;
 /// Kinds of warnings about problems that a command resolves.
 const DEALT_WITH: [&str; 6] =
@@ -269,7 +269,7 @@ fn read_snapshot(stream: &StreamAppend) -> Result<Session> {
 
 fn stale(id: &SessionId, error: &Error) -> Warning {
     let message = format!("the change is in the log, but the session's files could not be written: {error}");
-    let hint = Hint::new("when that is fixed, write them: ").run(words!["repair", "--session", id]);
+    let hint = Hint::new("when that is fixed, write the files: ").run(words!["repair", "--session", id]);
     Warning::new("view_stale", message).hint(hint)
 }
 

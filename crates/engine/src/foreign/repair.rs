@@ -59,7 +59,7 @@ pub struct Repaired {
     /// The possible loss, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approximate: Option<&'static str>,
-    /// The session's position after the repair.
+    /// The session's position after the repair, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stands: Option<String>,
     /// Problems and fixes, one line each.
@@ -192,7 +192,7 @@ impl Engine {
         Ok(findings)
     }
 
-    /// Files that we wrote for sessions of this worktree.
+    /// Files that leftoff wrote for sessions of this worktree.
     fn known_files(&self) -> Vec<PathBuf> {
         let files = |observation: Rc<Observation>| {
             observation.rows().map(|row| observation.home.join(&row.path)).collect::<Vec<_>>()
@@ -282,8 +282,8 @@ impl Engine {
             return Ok(None);
         }
         if self.is_gone(id) && !is_named {
-            let is_told = !self.file_warnings(id).is_empty();
-            return if is_told { Err(self.gone(id)) } else { Ok(None) };
+            let has_warning = !self.file_warnings(id).is_empty();
+            return if has_warning { Err(self.gone(id)) } else { Ok(None) };
         }
         let is_badly_listed = listed.is_some();
         let observation = self.observed(id).filter(|observation| !observation.holds_nothing());
@@ -365,10 +365,9 @@ impl Engine {
             Ok(Plan::of(subject.change_and_found(events)))
         })?;
         if answer.view.view_stale {
-            return Err(Error::io(
-                format!("writing the files of {id}"),
-                std::io::Error::other("they could not be written"),
-            ));
+            let stale = answer.view.warnings.iter().find(|warning| warning.kind == "view_stale");
+            let why = stale.map_or("its files could not be written", |warning| &warning.message);
+            return Err(Error::io(format!("repairing {id}"), std::io::Error::other(why)));
         }
         Ok(answer.view.warnings)
     }

@@ -85,9 +85,9 @@ impl Engine {
         })
     }
 
-    /// The session to use if the worktree's last one is over or missing: another tool's unfinished session.
-    /// In layouts ordered by name, sessions in our log count too, because the tool does not know which log
-    /// has them.
+    /// The session to use if the worktree's last session is over or missing: another tool's unfinished
+    /// session. In layouts ordered by name, sessions in leftoff's log count too, because the tool does not
+    /// know which sessions are in a log.
     pub(crate) fn other_that_goes_on(
         &self,
         latest: Option<&SessionRow>,
@@ -97,7 +97,7 @@ impl Engine {
         let kept = latest.and_then(|row| self.kept_that_goes_on(&row.layout, &Lifecycle::UNFINISHED));
         let (Some(one), Some(other)) = (&foreign, &kept) else { return foreign.or(kept) };
         let (Ok((_, one)), Ok((_, other))) = (self.load(one), self.load(other)) else {
-            // If one session is unreadable, use the other.
+            // If one of the two sessions is unreadable, the other is used.
             return if self.load(one).is_ok() { foreign } else { kept };
         };
         let is_foreign_later = if one.layout == other.layout {
@@ -108,8 +108,8 @@ impl Engine {
         if is_foreign_later { foreign } else { kept }
     }
 
-    /// The most recently changed session that the log calls active but that its file, or its expiry, has
-    /// paused or failed.
+    /// The most recently changed session that the log calls active, but that was paused or marked as failed
+    /// by its file, or has expired.
     pub(crate) fn waiting_by_files(&self) -> Option<SessionId> {
         let filter = Filter {
             lifecycles: vec!["active".to_owned()],
@@ -123,7 +123,7 @@ impl Engine {
         })
     }
 
-    /// The last by name of a layout's unfinished sessions in the log with one of these lifecycles.
+    /// Of a layout's sessions in the log with one of these lifecycles, the one with the last name.
     fn kept_that_goes_on(&self, layout: &str, lifecycles: &[&str]) -> Option<SessionId> {
         let layout = layout::by_name(layout).filter(|layout| tells_by_name(*layout))?;
         let filter = Filter {
@@ -140,8 +140,9 @@ impl Engine {
         paths.max().map(|(_, id)| id)
     }
 
-    /// The default foreign session: the most recently changed of each layout's last unfinished ones by name,
-    /// readable ones first. If all are closed and `or_closed` is true, the last by name.
+    /// The default foreign session. Of each layout, the unfinished session with the last name is considered;
+    /// of these, readable sessions come first, then the most recently changed. If all are closed and
+    /// `or_closed` is true, the session with the last name.
     pub(crate) fn current_foreign(&self, or_closed: bool) -> Option<SessionId> {
         let mut best: Option<SessionSummary> = None;
         let mut last_closed: Option<SessionId> = None;
@@ -172,9 +173,9 @@ impl Engine {
         best.map(|found| found.id).or(last_closed.filter(|_| or_closed))
     }
 
-    /// The unfinished session to which the tool moved on after this one was last used: its name and its last
-    /// change are later. For a paused session the name alone decides, and sessions that leftoff started count
-    /// too.
+    /// The unfinished session to which the tool moved on after this session was last used: one with a later
+    /// name and a later change. If this session is paused, the name alone decides, and sessions that leftoff
+    /// started count too.
     pub(crate) fn gone_on_to(&self, row: &SessionRow) -> Option<SessionId> {
         let layout = layout::by_name(&row.layout).filter(|layout| tells_by_name(*layout))?;
         let (_, session) = self.load(&row.id).ok()?;
@@ -192,12 +193,12 @@ impl Engine {
         kept.max(foreign).map(|(_, id)| id)
     }
 
-    /// The last by name of the unfinished sessions that only files know and whose names come after this
-    /// one's.
+    /// Of the unfinished sessions that exist only in files and whose names come after this session's, the one
+    /// with the last name.
     fn later_foreign(&self, layout: &dyn Layout, session: &Session) -> Option<SessionSummary> {
         let mut later = self.spots(layout);
         later.retain(|spot| session.path.as_ref().is_some_and(|own| spot.path > *own));
-        // Usually no later session exists, and nothing needs to be read.
+        // Usually no later session exists, so that nothing needs to be read.
         if later.is_empty() {
             return None;
         }
@@ -208,7 +209,7 @@ impl Engine {
     }
 
     /// The session whose folder or file has exactly this name. The name may contain characters that ids do
-    /// not allow, or differ from another only in case.
+    /// not allow, or differ from another name only in case.
     pub(crate) fn in_a_place_called(&self, name: &str) -> Result<Option<SessionId>> {
         if name.is_empty() || name.contains('/') {
             return Ok(None);
@@ -273,8 +274,8 @@ fn open(id: SessionId) -> Candidate {
     Candidate { id, is_open: true }
 }
 
-/// True if names decide which of a layout's sessions is later. In a layout with one active session, being
-/// active decides.
+/// True if names decide which of a layout's sessions is later. In a layout with one active session, the
+/// active session counts instead.
 fn tells_by_name(layout: &dyn Layout) -> bool {
     layout.facts().ordered_by_name && !layout.facts().exclusive
 }

@@ -34,7 +34,7 @@ impl Place {
         Self { folder, session }
     }
 
-    /// Starts a second session in the same registry, which makes it the active one.
+    /// Starts a second session in the same registry, which thereby becomes the active session.
     pub(crate) fn another(&self) -> SessionId {
         start(self.folder.path(), &registered("Other"))
     }

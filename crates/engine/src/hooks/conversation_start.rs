@@ -1,4 +1,5 @@
-//! An agent session starts or returns. Tells it the state of the work, or nothing if there is none.
+//! The start or return of an agent session. Reports the state of the work to the agent, if there is a
+//! session.
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -20,7 +21,7 @@ impl Engine {
             None => None,
         };
         let memory = memory.unwrap_or_default();
-        // Failing to record its presence is no reason to withhold the brief.
+        // The brief is shown even if the agent's presence cannot be recorded.
         let greeted = self.greet(&event.agent, session.clone(), Some(memory.text()), self.patience.left());
         problems.extend(greeted.err().map(|error| error.to_string()));
         let opening = self.at_start(&event.agent, source.name());
@@ -46,8 +47,8 @@ impl Engine {
         Ok(Reply { messages, problem: one_problem(&problems), ..Reply::default() })
     }
 
-    /// The session at work. After a compaction the agent still means the one that it finished; a newcomer is
-    /// told of one that waits.
+    /// The session to tell the agent about: the active one; after a compaction, else the one that the agent
+    /// worked on, even if it is finished; otherwise an unfinished one.
     fn to_tell_of(&self, source: Source) -> Result<Option<SessionId>> {
         let goes_on = source == Source::Compact;
         match (self.at_work()?, self.bound_session()?) {

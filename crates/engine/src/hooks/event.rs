@@ -1,4 +1,4 @@
-//! An agent's event, translated to a common form. Knows no agent's own terms.
+//! An agent's event in a form common to all agents. Knows no agent's own terms.
 
 use crate::hooks::ToolCall;
 use crate::presence::AgentIdentity;
@@ -11,15 +11,15 @@ pub struct HookEvent {
     /// The agent's current folder.
     pub folder: PathBuf,
     pub happened: Happened,
-    /// Set inside a subagent.
+    /// The subagent in which the event happened, if any.
     pub subagent: Option<Subagent>,
-    /// For an event without a name of its own: identifies repeated deliveries.
+    /// A hash that identifies repeated deliveries of an event that has no id.
     pub delivery: Option<String>,
 }
 
 impl HookEvent {
-    /// Names an event that counts but has no name, after its content. An agent that is wired twice sends the
-    /// same event twice.
+    /// Sets `delivery` for a counted event without an id, from a hash of its input: an agent whose hooks are
+    /// installed twice sends the same event twice.
     #[must_use]
     pub fn delivered_as(mut self, input: &[u8]) -> Self {
         self.delivery = match &self.happened {
@@ -60,7 +60,7 @@ pub enum Happened {
         call: ToolCall,
         error: String,
     },
-    /// The agent wants to end its turn; `again` if it was stopped before.
+    /// The agent wants to end its turn; `again` if a hook already made it continue.
     Stopping {
         again: bool,
         last_words: Option<String>,
@@ -72,7 +72,7 @@ pub enum Happened {
     Compacted,
     /// The conversation is over.
     Ended,
-    /// An irrelevant event.
+    /// An event that leftoff ignores.
     Other,
 }
 
@@ -82,7 +82,7 @@ pub enum Source {
     Startup,
     Resume,
     Clear,
-    /// The agent's context was reduced to a summary: it has forgotten the rest.
+    /// The agent's context was reduced to a summary, so the agent has forgotten the rest.
     Compact,
     Fork,
     Other,
@@ -114,6 +114,6 @@ impl Source {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subagent {
-    /// The agent's own helper, which nobody asked for: never blocked.
+    /// True for a helper that the agent starts by itself, which is never blocked.
     pub is_internal: bool,
 }

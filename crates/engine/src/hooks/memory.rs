@@ -1,4 +1,4 @@
-//! State of an agent session between events. Losing it costs a repetition, nothing else.
+//! State of an agent session between events. If it is lost, a message is repeated, nothing else.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -11,19 +11,19 @@ pub(super) struct Memory {
     /// The last change that the agent knows.
     #[serde(default)]
     pub(super) told: u64,
-    /// Consecutive times it was sent on, since a person's last prompt.
+    /// How many times in a row the agent was told to continue, since a person's last prompt.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) sent_on: u32,
-    /// Consecutive times without any change of the session.
+    /// How many times in a row the agent was told to continue without any change of the session.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) in_vain: u32,
-    /// The session's version when it was last sent on.
+    /// The session's version when the agent was last told to continue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) sent_on_at: Option<u64>,
     /// The last stop event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) heard: Option<Heard>,
-    /// The agent said that its conversation is over. Its process may still run.
+    /// True if the agent reported the end of its conversation. Its process may still run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) ended: bool,
 }
@@ -43,7 +43,7 @@ pub(crate) fn ended(memory: &str) -> String {
 pub(super) struct Heard {
     pub(super) delivery: String,
     pub(super) at: Timestamp,
-    /// The agent was sent on, and that was counted.
+    /// True if the agent was told to continue, and this was counted.
     #[serde(default)]
     pub(super) sent_on: bool,
 }
@@ -51,15 +51,15 @@ pub(super) struct Heard {
 /// The state of an agent session for a decision.
 pub(super) struct Known {
     pub(super) memory: Memory,
-    /// As stored.
+    /// The state as stored.
     pub(super) text: String,
     pub(super) last_seen: Timestamp,
 }
 
 impl Known {
-    /// The last stop event, if this is a repeated delivery: it is equal, follows immediately, and nothing
-    /// else came from the agent session in between. An idle agent repeats itself too, a little later: the
-    /// time counts from the first delivery, so that this cannot continue for ever.
+    /// The last stop event, if `delivery` repeats it: both are equal, follow immediately, and no other event
+    /// of the agent session came in between. An idle agent also sends equal events, a little later: the time
+    /// is measured from the first delivery, so that repetitions cannot continue for ever.
     pub(super) fn heard_before(&self, delivery: &str, now: Timestamp) -> Option<&Heard> {
         const APART: SignedDuration = SignedDuration::from_secs(2);
         let heard = self.memory.heard.as_ref()?;
@@ -69,7 +69,7 @@ impl Known {
 }
 
 impl Memory {
-    /// Unreadable state is forgotten.
+    /// Parses stored state; unreadable state counts as empty.
     pub(super) fn read(text: &str) -> Self {
         serde_json::from_str(text).unwrap_or_default()
     }

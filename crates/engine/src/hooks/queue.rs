@@ -12,10 +12,11 @@ use store::{ActivityKind, ActivityRow, Store, Trace};
 
 const FILE: &str = "queue.jsonl";
 
-/// The queue takes no more records beyond this size: no command has reached the server for a long time.
+/// The maximum size of the queue in bytes. A larger one means that no command has reached the server for a
+/// long time.
 const LONGEST: u64 = 4 * 1024 * 1024;
 
-/// One event of an agent. Its session is looked up when it is sent.
+/// One event of an agent. The agent's session is looked up when the event is sent.
 #[derive(Debug, Serialize, Deserialize)]
 struct Queued {
     at: Timestamp,
@@ -114,11 +115,12 @@ fn add(local: &Path, queued: &Queued) -> std::io::Result<()> {
     }
     let mut line = serde_json::to_string(queued)?;
     line.push('\n');
-    // A single write, so that lines of concurrent hooks do not mix.
+    // Every line is written in a single call, so that lines of concurrent hooks do not mix.
     fs::OpenOptions::new().create(true).append(true).open(path)?.write_all(line.as_bytes())
 }
 
-/// Files that this process sends: the queue, renamed so that no other process sends it, and files of senders that died.
+/// The files that this process sends: the queue, renamed so that no other process sends it, and files left by
+/// processes that died while sending.
 fn taken(local: &Path) -> Vec<PathBuf> {
     let own = local.join(format!("sending-{}.jsonl", std::process::id()));
     let mut files = Vec::new();

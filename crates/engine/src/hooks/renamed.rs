@@ -1,5 +1,5 @@
-//! An agent that worked before a hook could name its conversation: commands knew its process by a marker
-//! alone. It is one agent, and keeps its session and its items.
+//! An agent that ran commands before a hook reported its conversation's id: commands identified its process
+//! by a marker alone. The agent keeps its session and its items under the new id.
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -8,13 +8,14 @@ use crate::presence::AgentIdentity;
 use model::id::SessionId;
 
 impl Engine {
-    /// Gives the conversation what its process got before. Returns a problem, which stops nobody.
+    /// Moves the session and items of the agent's process to its conversation. Returns a message about a
+    /// failure, which does not block the agent.
     pub(super) fn recognise(&mut self, agent: &AgentIdentity) -> Option<String> {
         self.take_over_from_marker(agent).err().map(|error| error.to_string())
     }
 
     fn take_over_from_marker(&mut self, agent: &AgentIdentity) -> Result<()> {
-        // A server is written to later, from the queue.
+        // With a server, the record is written later, from the queue.
         if self.queues() {
             return Ok(());
         }

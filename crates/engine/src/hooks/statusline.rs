@@ -23,7 +23,7 @@ pub struct StatusLine {
     pub items: u32,
 }
 
-/// For this agent's session, or this folder's; `None` if there is none.
+/// The status line for this agent's session, or else this folder's; `None` if there is no session.
 pub fn status_line(folder: &Path, agent: Option<AgentIdentity>) -> Result<Option<StatusLine>> {
     let options = Options { project: Some(folder.to_owned()), ..Options::default() };
     let mut engine = match Engine::open(options, Intent::Hook(HookNeeds::Reads)) {

@@ -1,5 +1,5 @@
-//! An agent wants to end its turn: checks for unproven claims and remaining steps. Stops it once; never in a
-//! loop.
+//! Decides whether an agent may end its turn, or is told to continue because of unproven claims or remaining
+//! steps. Limits how often, so that no agent loops.
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -17,9 +17,10 @@ use store::ActivityKind;
 
 /// The maximum length of an agent's last words.
 const LONGEST_WORDS: usize = 1_000;
-/// Limit in a row, since a person's last prompt.
+/// How many times in a row an agent is told to continue, since a person's last prompt.
 const MOST_SENT_ON: u32 = 50;
-/// Limit in a row without any change of the session: whoever does nothing twice does nothing the third time.
+/// How many times in a row an agent is told to continue without any change of the session: an agent that did
+/// nothing twice will do nothing the third time.
 const MOST_IN_VAIN: u32 = 3;
 
 /// How often to decide again because another event of the same agent session was recorded meanwhile.
@@ -28,7 +29,8 @@ const TRIES: usize = 4;
 /// The decision about a stop, and the state to store.
 struct Decided {
     verdict: Verdict,
-    /// It is sent on once more, and that counts.
+    /// The new state if the agent is told to continue once more, which counts towards the limit; otherwise
+    /// `None`.
     counted: Option<Memory>,
 }
 
@@ -72,11 +74,12 @@ impl Engine {
                 // Another event of this agent session was recorded meanwhile.
                 Ok(false) => continue,
                 Ok(true) => {}
-                // While this process waited, another one may have counted the same stop.
+                // While this process waited, another process may have counted the same stop.
                 Err(_) if sent_on && self.was_sent_on(event, trace.at)? => {}
                 Err(error) => {
                     problems.push(Error::from(error).to_string());
-                    // If it cannot be counted, it could continue for ever.
+                    // If the number cannot be stored, the agent may stop, because otherwise it could be told
+                    // to continue for ever.
                     decided.verdict = if sent_on { Verdict::GoOn } else { decided.verdict };
                 }
             }
@@ -117,7 +120,7 @@ impl Engine {
             return Ok(Decided::of(Verdict::Hold(reason)));
         }
         let Some(reason) = next_step(&view).filter(|_| workflow.keep_going) else { return let_go() };
-        // Nothing can be counted for an unknown agent.
+        // An unknown agent may stop, because its stops cannot be counted.
         let Some(memory) = known.map(|known| known.memory.clone()) else { return let_go() };
         let verdict = Verdict::Hold(reason);
         if let Some(heard) = heard.filter(|_| memory.sent_on_at == Some(view.version)) {
@@ -129,7 +132,7 @@ impl Engine {
         }
     }
 
-    /// True if this very stop was already counted, and the agent sent on.
+    /// True if this very stop was already counted, and the agent told to continue.
     fn was_sent_on(&self, event: &HookEvent, now: Timestamp) -> Result<bool> {
         let known = self.known(event)?;
         let delivery = event.delivery.as_deref();
@@ -154,7 +157,7 @@ impl Decided {
     }
 }
 
-/// Claimed but unproven work, if the workflow checks that.
+/// The reason to continue because of claimed but unproven work, if the workflow checks that.
 fn claimed(workflow: &Workflow, view: &View) -> Option<String> {
     if !workflow.hold_at_stop || waits_for_a_person(view) || view.run.completed_at.is_some() {
         return None;
@@ -185,7 +188,7 @@ fn line(check: &CheckView) -> String {
     }
 }
 
-/// The step to which an agent is sent on, unless somebody else must act first.
+/// The reason to continue with the next step, unless somebody else must act first.
 fn next_step(view: &View) -> Option<String> {
     let is_open = view.run.completed_at.is_none() && matches!(view.lifecycle, Lifecycle::Active);
     if !is_open || waits_for_a_person(view) {
@@ -214,7 +217,7 @@ fn waits_for_a_person(view: &View) -> bool {
     view.next.waits == Waits::Person || view.notes.iter().any(|note| note.is_open() && asks(note.kind))
 }
 
-/// The state to store when the agent is sent on once more; `None` if it was often enough.
+/// The state to store when the agent is told to continue once more; `None` if the limit is reached.
 fn sent_on(mut memory: Memory, view: &View) -> Option<Memory> {
     memory.in_vain = if memory.sent_on_at == Some(view.version) { memory.in_vain + 1 } else { 0 };
     memory.sent_on += 1;

@@ -1,19 +1,19 @@
-//! A tool that an agent uses, and its traces. Decides nothing.
+//! An agent's use of a tool, and the files and commands to record. Decides nothing.
 
 use serde_json::Value;
 
-/// One use of a tool, under Claude Code's name if it has one.
+/// One use of a tool. The tool has Claude Code's name, if Claude Code has such a tool.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ToolCall {
     pub name: String,
-    /// The agent's own name for this use, to recognise a repetition.
+    /// The agent's own id for this use, to recognise a repetition.
     pub id: Option<String>,
-    /// Files that it writes.
+    /// Files that the tool writes.
     pub files: Vec<String>,
     pub command: Option<String>,
     /// A skill's name.
     pub skill: Option<String>,
-    /// As given by the agent.
+    /// The tool's input, as the agent reported it.
     pub input: Value,
 }
 
@@ -45,12 +45,12 @@ impl ToolCall {
         call
     }
 
-    /// True if there is nothing to record afterwards.
+    /// True if there is nothing to record after the tool was used.
     pub(super) fn leaves_nothing(&self) -> bool {
         self.files.is_empty() && self.command.is_none() && self.skill.is_none()
     }
 
-    /// True for our own commands, which are in the log.
+    /// True for leftoff's own commands, which are in the log.
     pub(super) fn is_ours(&self) -> bool {
         let first = self.command.as_deref().and_then(|line| line.split_whitespace().next());
         first.is_some_and(|word| word == "leftoff" || word.ends_with("/leftoff"))

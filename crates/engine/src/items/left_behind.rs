@@ -25,13 +25,14 @@ impl Engine {
         contested.or_else(left).filter(|phase| phase.id() != run.current().id())
     }
 
-    /// The phase whose open items block the run's end. A gate that checks items has judged its own.
+    /// The phase whose open items block the run's end. Phases whose gate checks items are not considered,
+    /// because the gate has judged the items.
     pub(crate) fn left_open_before_the_end<'a>(&self, session: &Session, run: &'a Run) -> Option<&'a Phase> {
         run.left_open_before_the_end(|phase| phase.claimed || !self.judges_items(session, phase))
     }
 
-    /// The unfinished phase of a session that only a file closed: one that nothing here shows to be done, or whose
-    /// open items block the end. `None` if the session is open, or rightly closed.
+    /// The first unfinished phase of a session that only a file closed: a phase that is not done in the log,
+    /// or whose open items block the end. `None` if the session is open, or was closed with all phases done.
     pub(crate) fn closed_over<'a>(&self, session: &'a Session) -> Option<&'a Phase> {
         let run = session.run()?;
         let phase = session.closed_over().and_then(|position| run.phases.get(position));

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use model::item::{ItemState, ItemStatus};
 use serde_json::Value;
 
-/// How many awaited items are named.
+/// How many of the items that an item waits for are named.
 const NAMED: usize = 5;
 const LONGEST_REASON: usize = 200;
 
@@ -43,7 +43,7 @@ impl ItemView {
         }
     }
 
-    /// True if somebody has started it, so that work continues there.
+    /// True if somebody has started the item, so that work continues there.
     pub fn is_begun(&self) -> bool {
         self.mine || self.item.status == ItemStatus::Active
     }
@@ -84,7 +84,7 @@ impl ItemView {
         }
     }
 
-    /// ` (held by claude a4326893 until 15:40 UTC)`, if a lease ended without a word from its holder.
+    /// ` (held by claude a4326893 until 15:40 UTC)`, if a lease expired without being released.
     fn last_held(&self, now: Timestamp) -> String {
         let Some(lease) = &self.item.lease else { return String::new() };
         let holder = one_line(&lease.actor.to_string(), 60);

@@ -61,7 +61,7 @@ fn bench(in_memory: bool) -> Bench {
     Bench { engine, time, _folder: folder }
 }
 
-/// One random command by a random actor; returns whether it was done.
+/// Executes a random command by a random actor; returns true if it succeeded.
 fn step(bench: &mut Bench, dice: &mut Dice) -> bool {
     bench.time.set(bench.time.get() + i64::try_from(dice.roll(900)).expect("small"));
     let agents = ["one", "two"];
@@ -152,7 +152,7 @@ fn the_same_in_a_database() {
     check(&bench);
 }
 
-/// The view in a command's answer is built before its change is committed, and equals the one shown
+/// The view in a command's answer is built before the change is committed, and equals the view that is shown
 /// afterwards.
 #[test]
 fn an_answer_shows_items_as_they_are_afterwards() {

@@ -13,11 +13,11 @@ use model::lifecycle::Lifecycle;
 use std::path::Path;
 use store::Filter;
 
-/// A file written this many seconds after the last event counts as written with it.
+/// How many seconds after the last event a file may be written and still count as written with that event.
 const WRITTEN_WITH_THE_LOG: i64 = 2;
 
 impl Engine {
-    /// Every foreign session on one line. A broken one does not hide others.
+    /// Every foreign session on one line. A broken session does not hide others.
     pub(crate) fn foreign_lines(&self) -> Vec<(ShortView, Vec<Warning>)> {
         let all = self.unadopted();
         if all.is_empty() {
@@ -53,8 +53,9 @@ impl Engine {
         Ok(kept.chain(self.foreign_lines()).collect())
     }
 
-    /// Finished sessions of this worktree that their files have reopened, for a list of unfinished ones. Only
-    /// where one small file shows it: a thousand old ones are not read completely.
+    /// Finished sessions of this worktree that were reopened in their files, for a list of unfinished
+    /// sessions. Only layouts in which one small file shows this are considered, so that a thousand old
+    /// sessions are not read completely.
     pub(crate) fn opened_by_files(&self, request: &ListRequest) -> Result<Vec<ShortView>> {
         let is_over = |lifecycle: &&str| !request.lifecycles.iter().any(|wanted| wanted == lifecycle);
         let lifecycles: Vec<String> =
@@ -96,8 +97,8 @@ impl Engine {
         Ok(found)
     }
 
-    /// Sessions of this worktree whose stored state was not asked for, while their files show one that was: their
-    /// tool has closed them, for example.
+    /// Sessions of this worktree whose stored lifecycle was not requested, while their files show a requested
+    /// one, for example because their tool has closed them.
     pub(crate) fn moved_by_files(&self, request: &ListRequest, asked: &[String]) -> Result<Vec<ShortView>> {
         let is_left = |name: &&str| !asked.iter().any(|asked| asked == name);
         let lifecycles: Vec<String> =
@@ -120,8 +121,8 @@ impl Engine {
         Ok(kept.filter(|line| line.layout != crate::NATIVE && is_wanted(line)).collect())
     }
 
-    /// True if a finished session's files may differ from the log: not if the deciding file was written with
-    /// the log.
+    /// True if a finished session's files may differ from the log, because the deciding file was written
+    /// later than the last event.
     fn may_say_more(&self, spot: &Spot, listed: &store::Listed) -> bool {
         let file = layout::by_name(&listed.row.layout).and_then(|layout| layout.facts().reopened_in);
         let Some(file) = file else { return true };
@@ -142,7 +143,7 @@ impl Engine {
         Ok(self.file_warnings(&id))
     }
 
-    /// Entries among the sessions that cannot be one.
+    /// Warnings about entries among the sessions that cannot be a session.
     pub(crate) fn place_warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
         for layout in layout::all() {
@@ -156,7 +157,7 @@ impl Engine {
     }
 }
 
-/// Links, which are not followed; invalid names; an unreadable folder.
+/// Warnings about links, which are not followed, about invalid names, and about an unreadable folder.
 fn odd_entries(root: &Path, folder: &str, layout: &dyn Layout) -> Vec<Warning> {
     let odd = |path: String, why: &str| Warning {
         kind: "foreign_file".to_owned(),

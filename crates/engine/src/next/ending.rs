@@ -1,4 +1,4 @@
-//! Sessions and runs that are over, or only said to be: what is left, and how to continue.
+//! The next step of sessions and runs that are over, or that only a file calls over.
 
 use super::{Next, Waits, about};
 use crate::view::Material;
@@ -15,8 +15,8 @@ use model::words;
 use model::workflow::PhaseDefinition;
 
 impl Next {
-    /// If only a person can supply what is missing, the command is theirs: trusting commands, or approving a
-    /// check. Trying the gate once more would only fail once more.
+    /// If only a person can settle the missing checks, the next step is the person's command: trusting
+    /// commands, or approving a check. Trying the gate again would only fail again.
     pub(super) fn by_a_person(self, material: &Material<'_>, missing: &[&CheckResult]) -> Self {
         let is_untrusted = |check: &&&CheckResult| material.untrusted.contains(&check.id);
         let needs_a_person = |check: &&CheckResult| check.kind == "approval" || is_untrusted(&check);
@@ -30,7 +30,7 @@ impl Next {
         Self { command: Some(about(material, words)), waits: Waits::Person, ..self }
     }
 
-    /// Another session waits beside one that is over. Continuing it is an offer, not the next step of this one.
+    /// The next step if this session is over and another one is paused: offers to continue the other session.
     pub(crate) fn beside(session: &Session, paused: &str) -> Self {
         let said = format!("{}. Session {paused} is paused; to continue it: ", over(session, ""));
         Self::new(Hint::new(said).command(CommandLine::new(words!["resume", paused])), None)
@@ -43,7 +43,7 @@ pub(super) fn open_blockers(session: &Session) -> Vec<String> {
     blockers.map(|note| note.id.to_string()).collect()
 }
 
-/// How a session that is over ended, and what it left: a blocker, or nothing.
+/// How a session ended, and which blockers are still open; `nothing` is added if there are none.
 pub(super) fn over(session: &Session, nothing: &str) -> String {
     if matches!(session.lifecycle, Lifecycle::Abandoned { .. }) {
         return format!("Abandoned{nothing}");
@@ -63,7 +63,8 @@ pub(super) fn is_not_done(material: &Material<'_>) -> bool {
     material.session.has_contested() || material.items.block_the_end
 }
 
-/// A file ended the session, but nothing here shows that this phase is done. Nobody is sent back to work for that.
+/// The advice if a file ended the session, but this phase is not done in the log. Says how to continue,
+/// without calling for it.
 pub(super) fn closed_by_file(material: &Material<'_>, phase: &Name) -> Hint {
     let number = material.run.position(phase.as_str()).map_or(0, |at| material.run.number_at(at));
     let called = phase_called(number, phase);
@@ -71,7 +72,7 @@ pub(super) fn closed_by_file(material: &Material<'_>, phase: &Name) -> Hint {
         .command(CommandLine::new(words!["reopen", &material.session.id]))
 }
 
-/// The first phase that a file calls done, although its gate failed here or it has open items here.
+/// The first phase that a file calls done, although its gate failed here or it still has open items.
 pub(super) fn contested(material: &Material<'_>) -> Option<usize> {
     material.run.phases.iter().position(|phase| material.session.is_contested(phase))
 }

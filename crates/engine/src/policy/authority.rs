@@ -23,7 +23,7 @@ pub(crate) struct Act<'a> {
     pub(crate) check: Option<&'a Name>,
     /// Hash of the files that an approval covers.
     pub(crate) evidence: Option<&'a str>,
-    /// Sign although the policy does not require it.
+    /// True to sign even if the policy does not require it.
     pub(crate) sign: bool,
 }
 
@@ -77,7 +77,7 @@ impl Engine {
         }
     }
 
-    /// Does not create a signature that would not count.
+    /// Signs an act. Fails instead of creating a signature that would not count.
     fn sign(&self, act: SignedAct) -> Result<Signature> {
         let Some(allowed) = self.allowed_signers()? else {
             return Err(Unsigned::NoSigners.into());

@@ -1,5 +1,5 @@
 //! Restricts going back to an earlier state: an agent must not restore an approval, an override or a skip
-//! that somebody withdrew, nor a phase that a person opened again. Only a person can.
+//! that somebody withdrew, nor the completion of a phase that a person reopened. Only a person can do that.
 
 use super::Restricted;
 use crate::engine::Engine;
@@ -12,7 +12,8 @@ use model::session::Session;
 use std::collections::BTreeSet;
 
 impl Engine {
-    /// Refuses to restore a version that has restricted acts which do not count now, unless whoever asks may do them.
+    /// Refuses to restore a version with restricted acts that do not count now, unless the caller may carry
+    /// them out.
     pub(crate) fn authorise_restoring(
         &self,
         now: &Session,
@@ -36,7 +37,8 @@ impl Engine {
     }
 }
 
-/// True if a person went back since, and a phase that this opened would be finished again.
+/// True if a person went back since that version, and the restored version would finish a phase again that
+/// this reopened.
 fn finishes_what_person_reopened(now: &Session, restored: &Session, since: &[Recorded]) -> bool {
     let goes_back = |recorded: &Recorded| {
         recorded.actor.is_person()
@@ -67,7 +69,7 @@ fn brought_back(now: &Session, restored: &Session) -> Vec<Restricted> {
     .collect()
 }
 
-/// The phases of a session that ended in this way, by run.
+/// The phases with this outcome, by run.
 fn ended(session: &Session, outcome: Outcome) -> BTreeSet<(String, u32, String)> {
     let phases = session.runs.iter().flat_map(|run| run.phases.iter().map(move |phase| (run, phase)));
     phases

@@ -1,4 +1,4 @@
-//! Decides if a printed command must name its session, and with which words.
+//! Decides whether a printed command must name its session, and with which words.
 
 use super::{Follows, takes_the_worktree};
 use crate::engine::Engine;

@@ -2,7 +2,7 @@
 
 use super::{Found, SecretKind};
 
-/// Suffixes of names with secret values.
+/// Suffixes of names whose values are secret.
 const NAMES: &[(&str, SecretKind)] = &[
     ("password", SecretKind::Password),
     ("passwd", SecretKind::Password),
@@ -18,7 +18,7 @@ const NAMES: &[(&str, SecretKind)] = &[
     ("private_key", SecretKind::PrivateKey),
 ];
 
-/// Values after such a name that are not secret.
+/// Values after a name from `NAMES` that are not secret.
 const HARMLESS: &[&str] = &[
     "true",
     "false",
@@ -51,7 +51,7 @@ const HARMLESS: &[&str] = &[
 /// Prefixes of expressions that fetch a value.
 const FETCHED: &[&str] = &["os.", "process.env", "env.", "env!", "std::env", "secrets.", "vault:", "file:"];
 
-/// How a value is connected to its name.
+/// How a value is written after its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tie {
     Equals,
@@ -122,7 +122,8 @@ fn assignments<'a>(text: &'a str, lower: &'a str) -> impl Iterator<Item = Found>
     })
 }
 
-/// Where the value of the name at this position begins, if it is one.
+/// Where the value after the name at this position begins; `None` if the text there is not a name with a
+/// value.
 fn tied(text: &str, start: usize, end: usize) -> Option<(Tie, usize)> {
     let rest = &text[end..];
     let unquoted = rest.trim_start_matches(['\\', '"', '\'']);
@@ -156,7 +157,7 @@ fn value_at(text: &str, from: usize) -> (usize, &str, bool) {
     (start, text[start..].split(ends).next().unwrap_or_default(), false)
 }
 
-/// True if this can be a secret rather than a word about one, a variable or a count.
+/// True if the value can be a secret, rather than a word about secrets, a variable or a count.
 fn is_a_value(value: &str, kind: SecretKind, tie: Tie) -> bool {
     let lower = value.to_ascii_lowercase();
     let first = value.chars().next();
@@ -170,13 +171,13 @@ fn is_a_value(value: &str, kind: SecretKind, tie: Tie) -> bool {
     if value.len() < 3 || is_placeholder || is_fetched || HARMLESS.contains(&lower.as_str()) {
         return false;
     }
-    // Tokens are counted, passwords are not.
+    // A number after `token` is usually a count, but a number after `password` is not.
     if is_number && kind != SecretKind::Password {
         return false;
     }
     match tie {
         Tie::Equals | Tie::Option => true,
-        // "password: it must be longer" is about one.
+        // Text such as "password: it must be longer" is about a password and does not contain one.
         Tie::Colon => value.len() >= 6 && (has_digit_and_letter(value) || is_number),
     }
 }

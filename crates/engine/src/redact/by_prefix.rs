@@ -1,4 +1,4 @@
-//! Secrets recognised by their prefix. Hashes, UUIDs and git ids have none of them.
+//! Secrets recognised by their prefix. Hashes, UUIDs and git ids have none of these prefixes.
 
 use super::{Found, SecretKind};
 
@@ -6,7 +6,7 @@ use super::{Found, SecretKind};
 struct Shape {
     kind: SecretKind,
     begins: &'static str,
-    /// The characters that may follow.
+    /// True for characters that may follow the prefix.
     goes_on: fn(char) -> bool,
     shortest: usize,
     longest: usize,
@@ -50,7 +50,7 @@ const SHAPES: &[Shape] = &[
     shape(SecretKind::OpenAi, "sk-proj-", is_url_safe, 20),
     shape(SecretKind::OpenAi, "sk-svcacct-", is_url_safe, 20),
     shape(SecretKind::OpenAi, "sk-admin-", is_url_safe, 20),
-    // Without a second word only letters and digits may follow: `sk-learn-…` is not a key.
+    // After `sk-` alone only letters and digits may follow: `sk-learn-…` is not a key.
     shape(SecretKind::OpenAi, "sk-", is_plain, 32),
     exactly(SecretKind::Google, "AIza", is_url_safe, 35),
     exactly(SecretKind::Npm, "npm_", is_plain, 36),
@@ -78,7 +78,7 @@ fn of_shape<'a>(text: &'a str, shape: &'a Shape) -> impl Iterator<Item = Found> 
     })
 }
 
-/// Three parts separated by dots, the first two of which are JSON in base64.
+/// JSON web tokens: three parts separated by dots, of which the first two are JSON in base64.
 fn web_tokens(text: &str) -> impl Iterator<Item = Found> {
     text.match_indices("eyJ").filter_map(|(start, _)| {
         let length = run(&text[start..], is_of_jwt);
@@ -90,7 +90,7 @@ fn web_tokens(text: &str) -> impl Iterator<Item = Found> {
     })
 }
 
-/// The whole block; for a truncated one the rest: from the text's beginning, or to its end.
+/// Private keys: the whole block, or if it is truncated, the part from the text's beginning or to its end.
 fn private_keys(text: &str) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     let mut from = end_without_begin(text).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Which parts of an event are callers' text. Matches every event: a new one must state its content here.
+//! Removes secrets from the parts of events that contain text from callers. Matches every kind of event, so
+//! that a new kind must be added here.
 
 use super::{SecretKind, in_text, in_value, places};
 use model::event::{Event, ItemEvent};
@@ -150,7 +151,7 @@ impl Said {
                 self.note(&format!("{word} '{name}'"), &kinds);
             }
         }
-        // A shorter one may be part of a longer one.
+        // Longer secrets are replaced first, because a shorter one may be part of a longer one.
         repeated.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         for check in &mut attempt.checks {
             for text in [&mut check.found, &mut check.needed, &mut check.help].into_iter().flatten() {
@@ -165,7 +166,8 @@ impl Said {
     }
 }
 
-/// Everything removed from a value at any level: whole, in part, and as messages spell it.
+/// Collects everything that was removed from a value at any level, in the forms in which messages may repeat
+/// it.
 fn collect(before: &Value, after: &Value, secrets: &mut Vec<String>) {
     const SHORTEST: usize = 4;
     match (before, after) {

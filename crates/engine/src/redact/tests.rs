@@ -1,5 +1,5 @@
-//! Removed and kept text. Secrets are assembled from pieces, so that no scanner takes them for real
-//! ones.
+//! Tests which text is removed and which is kept. Secrets are assembled from pieces, so that no scanner takes
+//! them for real secrets.
 
 use super::*;
 use model::event::Event;

@@ -36,7 +36,7 @@ impl Engine {
             Err(error) => problems.push(error.to_string()),
         }
         let satisfied = self.satisfied_by_skill(&ground, &rules, &agent, call, &mut problems);
-        // A call that cannot be blocked uses nothing up.
+        // A call that cannot be blocked does not use up a permission for a single action.
         if !self.is_never_held(call) {
             let single: Vec<&Requirement> = asked_by_tool(&rules, call, &mut problems)
                 .into_iter()
@@ -47,7 +47,7 @@ impl Engine {
         Gated { answer: satisfied, problems }
     }
 
-    /// Counts the failure of a tool, which uses nothing up.
+    /// Counts the failure of a tool, which does not use up a permission for a single action.
     pub(crate) fn tool_failed(&mut self, call: &ToolCall<'_>, error: &str) -> Gated<()> {
         self.asked_by(call.agent);
         let (Some(ground), Some(agent)) = (self.hook_ground(), AgentKey::new(&call.agent.id)) else {

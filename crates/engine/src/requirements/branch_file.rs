@@ -78,8 +78,8 @@ impl BranchFile<'_> {
         done.ok_or_else(|| Error::FileBusy { path: own.path().to_owned() })
     }
 
-    /// As `update`, for a hook, which waits for nobody: a change that cannot be written now is left beside
-    /// the file, and counts. Returns the names of changed requirements.
+    /// As `update`, for a hook, which waits for nobody: a change that cannot be written now is left as a note
+    /// beside the file, and counts like a written one. Returns the names of changed requirements.
     pub(super) fn apply(
         &self,
         patience: Duration,
@@ -144,7 +144,7 @@ fn set_aside(path: &Path, why: &str) -> String {
     format!("{} was quarantined: {why}", path.display())
 }
 
-/// Applies changes left beside the file, oldest first.
+/// Applies notes with changes that were left beside the file, oldest first.
 fn with_notes(mut document: Document, notes: &[String]) -> Document {
     let mut changes: Vec<Change> = notes.iter().filter_map(|text| serde_json::from_str(text).ok()).collect();
     changes.sort_by_key(|change| change.at);

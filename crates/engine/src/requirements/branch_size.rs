@@ -81,7 +81,7 @@ fn remember(cache: &Path, size: &Size, now: i64) {
     }
 }
 
-/// The base branch: the remote's main branch, or else one with a usual name.
+/// The base branch: the remote's main branch, or else a branch with a usual name.
 fn base_branch(git: &Git, branch: &str) -> Option<String> {
     let remote_head = fs::read_to_string(git.common.join("refs/remotes/origin/HEAD")).ok();
     let named = remote_head

@@ -31,8 +31,8 @@ impl TrackedBranch {
         Ok(tracked)
     }
 
-    /// Removes the files of branches that git no longer has, and returns them. A file that names no branch
-    /// stays.
+    /// Removes the files of branches that git no longer has, and returns these branches. A file that names no
+    /// branch stays.
     pub fn prune(project: &Project) -> Result<Vec<Self>> {
         let existing = branches_of_git(&project.root)?;
         let mut gone = Self::all(project)?;

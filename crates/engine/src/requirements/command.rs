@@ -21,7 +21,7 @@ impl Engine {
     pub(super) fn satisfy_requirements(&mut self, request: &SatisfyRequest) -> Result<RequirementAnswer> {
         let metadata = without_secrets(request.metadata.clone());
         self.satisfy_named(request, |requirement| {
-            // A requirement that is measured is satisfied by a person's approval, for a limited time.
+            // The size of a branch cannot be satisfied by work, so a person approves it for a limited time.
             let usual_ttl = requirement.usual_ttl();
             let by = match (request.bypass, usual_ttl) {
                 (true, _) => SatisfiedBy::CliBypass,
@@ -38,7 +38,7 @@ impl Engine {
     }
 
     /// Approves requirements; an agent cannot. Without `ttl_seconds`, the approval of a measured requirement
-    /// lasts as long as the requirement says, and any other one for good.
+    /// lasts as long as the requirement says; any other approval does not expire.
     pub(super) fn approve_requirements(
         &mut self,
         names: &[String],
@@ -157,8 +157,8 @@ impl Engine {
         self.answered(&ground, identity, false, said)
     }
 
-    /// Records that all these requirements are satisfied, or none; counts and logs it. Returns problems with
-    /// counting and logging.
+    /// Records that all these requirements are satisfied, or on failure none of them; then counts and logs
+    /// this. Returns problems with counting and logging.
     pub(super) fn satisfy_all(
         &mut self,
         ground: &Ground,
@@ -228,9 +228,11 @@ impl Engine {
         if events.is_empty() {
             return Vec::new();
         }
-        match self.tell_of_requirements(events) {
+        match self.record_requirements(events) {
             Ok(()) => Vec::new(),
-            Err(error) => vec![format!("it is satisfied, but not recorded in the session's log: {error}")],
+            Err(error) => {
+                vec![format!("the requirement is satisfied, but not recorded in the session's log: {error}")]
+            }
         }
     }
 
@@ -287,7 +289,7 @@ impl Engine {
         }
     }
 
-    /// The named agent session, or else the caller, or else the only live one on this branch.
+    /// The named agent session, or else the caller, or else the only live agent session on this branch.
     pub(super) fn agent_meant(&self, ground: &Ground, asked: Option<&str>) -> Result<AgentIdentity> {
         if let Some(asked) = asked {
             return self.agent_named(asked);

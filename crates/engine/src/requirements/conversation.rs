@@ -99,8 +99,8 @@ impl Engine {
         Gated { answer: (), problems }
     }
 
-    /// Handles the end of an agent session: it leaves the lists of live ones and is no longer paused. Its
-    /// satisfactions stay, unless the configuration says otherwise.
+    /// Handles the end of an agent session: removes it from the lists of live agent sessions, and ends its
+    /// pause. Its satisfactions stay, unless the configuration says otherwise.
     pub(crate) fn at_end(&mut self, identity: &AgentIdentity) -> Gated<()> {
         self.asked_by(identity);
         let mut problems = Vec::new();
@@ -164,7 +164,8 @@ impl Engine {
         }
     }
 
-    /// Records that an agent session is gone; its process may continue under another one. Its binding stays.
+    /// Records that an agent session has ended. Its process may continue with another agent session, and its
+    /// binding stays.
     fn say_farewell(&mut self, identity: &AgentIdentity) -> crate::Result<()> {
         let Some(row) = self.store.agent(&identity.agent, &identity.id)? else { return Ok(()) };
         let last_seen = self.clock.now();

@@ -1,5 +1,5 @@
-//! Exempts the files of a phase that satisfies a requirement: if it blocked them, it could never be
-//! satisfied.
+//! Exempts the files of a phase that satisfies a requirement: if the requirement blocked these files, it
+//! could never be satisfied.
 
 use super::ToolCall;
 use super::blocking::normalised;
@@ -70,7 +70,7 @@ fn resolved(path: &Path) -> PathBuf {
     folder.zip(path.file_name()).map_or_else(|| path.to_owned(), |(folder, name)| folder.join(name))
 }
 
-/// True if a path matches a pattern. The item's name in it cannot contain a slash.
+/// True if a path matches a pattern, in which the item's name cannot contain a slash.
 fn is_named_by(pattern: &Path, path: &Path) -> bool {
     let (pattern, path) = (pattern.to_string_lossy(), path.to_string_lossy());
     let Some((before, after)) = pattern.split_once(ITEM) else { return pattern == path };

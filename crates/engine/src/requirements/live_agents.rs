@@ -76,7 +76,7 @@ impl Engine {
         text.and_then(|text| Registry::read(&text)).map(|registry| registry.entries()).unwrap_or_default()
     }
 
-    /// Adds this agent session to the list, and removes dead ones.
+    /// Adds this agent session to the list, and removes agent sessions whose process is gone.
     pub(super) fn register(&self, ground: &Ground, identity: &AgentIdentity, agent: &AgentKey) -> Result<()> {
         let ancestors = self.processes.ancestors();
         let now = self.clock.now().as_second();
@@ -110,8 +110,8 @@ impl Engine {
 
     fn change_registry(&self, change: impl Fn(&mut Registry)) -> Result<()> {
         let Some(file) = self.registry_file() else { return Ok(()) };
-        // The original tool takes no lock while it changes the list, so its changes are read again instead of
-        // being overwritten.
+        // The original tool takes no lock while it changes the list: if the list changes meanwhile, it is
+        // read again instead of being overwritten.
         file.update_watchfully(self.patience.left(), |text| {
             Known::read(text, Registry::read).changed(Registry::default, Registry::text, &change).0
         })

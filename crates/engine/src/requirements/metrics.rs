@@ -17,8 +17,8 @@ impl Ground {
         of(agent.short()).filter(|metrics| metrics.is_of(agent)).or_else(|| of(&agent.spare()))
     }
 
-    /// Counts something; returns false if it was counted before. If the file is busy, the count is left
-    /// beside it.
+    /// Counts something; returns false if it was counted before. If the file is busy, the count is left as a
+    /// note beside the file.
     pub(super) fn count(&self, agent: &AgentKey, patience: Duration, count: &Count) -> Result<bool> {
         match self.change_metrics(agent, patience, count.at, |metrics| metrics.count(count)) {
             Err(Error::FileBusy { .. }) => {

@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-/// The most branches that are compared, because git's answer must fit into a pipe.
+/// The maximum number of branches that are compared, because git's answer must fit into a pipe.
 const MOST_BRANCHES: usize = 500;
 /// How many bytes of git's logs are read.
 const MOST_LOG: u64 = 1024 * 1024;
@@ -41,9 +41,9 @@ struct Lies<'a> {
     behind: u64,
 }
 
-/// Chooses the parent branch. A branch without commits of its own is an ancestor. One with later commits is a
-/// parent only if git's log says so: it could also be a child, and then most of this branch would not be
-/// counted.
+/// Chooses the parent branch. A candidate without commits of its own is an ancestor. A candidate with further
+/// commits is a parent only if git's log says so: it could also be a child, and then most of this branch
+/// would not be counted.
 fn choose(said: &str, branch: &str, trunk: &str, made_from: Option<&str>) -> Option<String> {
     let all: Vec<Lies<'_>> = said.lines().filter_map(lies).collect();
     let to_trunk = all.iter().find(|one| one.name == trunk).map(|one| one.behind)?;

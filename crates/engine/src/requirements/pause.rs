@@ -1,4 +1,4 @@
-//! The marker file that pauses requirements for one agent session. Its existence counts, whatever its
+//! The marker file that pauses requirements for one agent session. Only its existence counts, not its
 //! content.
 
 use super::Ground;

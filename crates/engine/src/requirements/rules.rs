@@ -65,8 +65,8 @@ impl Engine {
             || session.run().is_some_and(|run| declares(&run.workflow.hash))
     }
 
-    /// The session whose workflow counts: the asking agent's, or else the active one of this worktree. No
-    /// other is searched for, and it is loaded once.
+    /// The session whose workflow counts: the asking agent's session, or else the active session of this
+    /// worktree. No other session is searched for. Loaded only once.
     fn session_of_rules(&self) -> crate::Result<Option<Session>> {
         let bound = match self.asking_agent()? {
             Some(identity) => self.store.agent(&identity.agent, &identity.id)?.and_then(|row| row.session),

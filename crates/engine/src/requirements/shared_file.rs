@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// The largest file that is read, far larger than any of these files.
+/// The maximum size of a file that is read; files of requirements are far smaller.
 const LARGEST: u64 = 8 * 1024 * 1024;
 
 pub(super) struct SharedFile {
@@ -80,7 +80,7 @@ impl SharedFile {
         Self { lock: path.with_extension("lock"), path, durable: true }
     }
 
-    /// A file whose last changes may be lost in a power cut.
+    /// A file that is not synced to disk, so that its last changes may be lost in a power cut.
     pub(super) fn passing(path: PathBuf) -> Self {
         Self { durable: false, ..Self::new(path) }
     }
@@ -169,7 +169,7 @@ impl SharedFile {
         access(folder, Access::WRITE_OK).map_err(|error| doing(error.into()))
     }
 
-    /// Leaves a note beside a file that somebody else is writing; the next writer applies it.
+    /// Leaves a note beside a file that somebody else is writing; the next writer applies the note.
     pub(super) fn leave(&self, note: &impl Serialize) -> Result<()> {
         const TRIES: usize = 100;
         let folder = self.late_folder();
@@ -244,7 +244,7 @@ impl SharedFile {
 
     fn make_folder(&self) -> Result<()> {
         let Some(folder) = self.path.parent() else { return Ok(()) };
-        fs::create_dir_all(folder).map_err(|error| Error::io(format!("making {}", folder.display()), error))
+        fs::create_dir_all(folder).map_err(|error| Error::io(format!("creating {}", folder.display()), error))
     }
 
     fn write_whole(&self, path: &Path, text: &str) -> io::Result<()> {

@@ -125,8 +125,8 @@ fn command(word: &str, names: &[&str], agent: Option<&AgentKey>) -> String {
     format!("leftoff req {word} {}{agent}", names.join(" "))
 }
 
-/// The verb for satisfying a requirement. A measured one is approved by a person, because no deed satisfies
-/// it.
+/// The verb for satisfying a requirement. The size of a branch is approved by a person, because no work
+/// satisfies it.
 fn verb(requirement: &Requirement) -> &'static str {
     match requirement.kind {
         RequirementKind::Blocking => "satisfy",

@@ -1,5 +1,5 @@
 //! Records where histories came from: a second record beside the store's own, in `arrived.json`. The file
-//! stays when sharing is switched off, and is read only where that origin matters.
+//! stays when sharing is switched off, and is read only where the origin of a history matters.
 
 use super::settings::{Settings, read_json, write_json};
 use crate::engine::Engine;
@@ -13,13 +13,13 @@ use store::{Arrival, Arrived, Store};
 
 const NAME: &str = "arrived.json";
 
-/// The arrival of a history. It still shows where the history came from if somebody deletes the store's own
-/// record.
+/// The arrival of a history, which still shows where the history came from if somebody deletes the store's
+/// own record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Witness {
     pub(super) replica: String,
     pub(super) version: u64,
-    /// The link of that version in the hash chain, in hexadecimal.
+    /// The link of event `version` in the hash chain, in hexadecimal.
     pub(super) head: String,
     pub(super) at: Timestamp,
 }
@@ -72,7 +72,7 @@ impl Witnesses {
 }
 
 impl Engine {
-    /// The arrivals of stored sessions, from the store, or from witnesses where the store lacks them.
+    /// The arrivals of stored sessions: from the store, or from witnesses if the store lacks an arrival.
     pub(super) fn arrivals_known(&self, witnesses: &Witnesses) -> Result<BTreeMap<SessionId, Arrival>> {
         let arrivals = self.store.arrivals()?.into_iter();
         let mut known: BTreeMap<SessionId, Arrival> =

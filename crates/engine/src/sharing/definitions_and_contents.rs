@@ -1,5 +1,5 @@
-//! Takes the definitions and stored files that other replicas' histories name. Data whose hash does not match
-//! is refused.
+//! Stores the definitions and files that other replicas' histories name. Data whose hash does not match is
+//! refused.
 
 use super::Shared;
 use crate::engine::Engine;
@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use store::{Arrived, ContentRow, DefinitionRow, Store};
 
-/// The largest content accepted.
+/// The maximum size of accepted content.
 const LARGEST_CONTENT: u64 = 1 << 20;
 
 impl Engine {

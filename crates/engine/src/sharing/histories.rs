@@ -71,8 +71,8 @@ struct Purge {
 }
 
 impl Tree {
-    /// Adds a node. If the event is known already, a certain author replaces an uncertain one, and content
-    /// replaces purged content.
+    /// Adds a node. If the event is known already, an author known for certain replaces an uncertain one, and
+    /// content replaces purged content.
     pub(super) fn add(&mut self, node: Node) {
         let Some(known) = self.nodes.get_mut(&node.link) else {
             self.nodes.insert(node.link, node);
@@ -92,8 +92,8 @@ impl Tree {
         }
     }
 
-    /// Adds an event of this store. Content purged here stays purged, and the store's own events have a
-    /// certain author.
+    /// Adds an event of this store. Content purged here stays purged, and the author of the store's own
+    /// events is known for certain.
     pub(super) fn add_own(&mut self, node: Node) {
         let purged = matches!(node.given, Given::Hash(_)).then(|| (node.row.clone(), node.given));
         let (link, author) = (node.link, node.author.clone());
@@ -159,7 +159,7 @@ impl Tree {
         purged
     }
 
-    /// The purges that come directly after their signature, with that signature.
+    /// The purges that come directly after their signature, with the signature.
     pub(super) fn signed_purges(&self) -> Vec<(Hash, SignedAct, String)> {
         let signature = |node: &Node| {
             let Event::Purged { rewritten, .. } = Event::read(&node.row.kind, &node.row.body) else {
@@ -219,8 +219,8 @@ impl Tree {
         check(&chain_of(&way), &events, &rewritten)
     }
 
-    /// The last event of the winning history, the same on every replica: an unresolved one, then the one with
-    /// more events, then the one with the smaller link.
+    /// The last event of the winning history, the same on every replica: preferably an unresolved one, then
+    /// the one with the most events, then the one with the smallest link.
     pub(super) fn winner(&self) -> Option<Hash> {
         let leaves = self.leaves();
         let ways: Vec<Vec<&Node>> = leaves.iter().map(|leaf| self.way(leaf)).collect();

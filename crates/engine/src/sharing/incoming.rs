@@ -11,14 +11,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use store::EventRow;
 use store::chain::{Given, Hash};
 
-/// The largest segment accepted: one event may exceed the usual size, but not without limit.
+/// The maximum size of an accepted segment: a single event may exceed the usual size, but not without limit.
 const LARGEST_SEGMENT: u64 = 8 << 20;
 
-/// The most sessions that are read together: enough to be fast, few enough for memory.
+/// The maximum number of sessions that are read together: enough to be fast, few enough for memory.
 const STREAMS_AT_ONCE: usize = 500;
-/// The most bytes that are read together, unless a single session has more.
+/// The maximum number of bytes that are read together, unless a single session has more.
 const BYTES_AT_ONCE: u64 = 64 << 20;
-/// The most bytes of a session that a replica may have; reading needs several times as much memory.
+/// The maximum size of a session in a replica; reading it needs several times as much memory.
 const LARGEST_SESSION: u64 = 512 << 20;
 
 /// The file trees of all replicas, including this one's.
@@ -107,8 +107,8 @@ impl Replicas {
                 Err(why) => refused.push(complaint(replica, name, &why)),
             }
         }
-        // First segments come first, and unpurged ones before purged ones, because they prove which session a
-        // stream is.
+        // Segments at the start of a session come first, and unpurged ones before purged ones, because they
+        // prove which session a stream is.
         read.sort_by_key(|(_, name, segment)| (name.first != 1, segment.is_first_purged()));
         let mut streams: BTreeMap<String, Stream> = BTreeMap::new();
         for (replica, name, segment) in read {

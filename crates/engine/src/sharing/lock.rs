@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const BETWEEN: Duration = Duration::from_millis(20);
 
 /// Locks the store in this folder until the result is dropped. Waits at most `patience` for another sync,
-/// because one that hangs at a remote must not make the next one hang.
+/// because a sync that waits for a remote must not block the next one for ever.
 pub(super) fn locked(folder: &Path, patience: Duration) -> Result<File> {
     let path = folder.join("sync.lock");
     let file = OpenOptions::new()

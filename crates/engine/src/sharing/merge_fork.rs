@@ -179,7 +179,8 @@ impl<'a> Over<'a> {
         self.notes += 1;
     }
 
-    /// Copies an item under its own id if that is free, or else under one with `-fork` and a number.
+    /// Copies an item under its own id if that is free, or else under that id with `-fork` and a number
+    /// added.
     fn item(&mut self, item: &NewItem) {
         let is_taken = |id: &ItemId| self.items_there.get(id).is_some();
         let mut id = item.id.clone();

@@ -202,7 +202,7 @@ impl Engine {
         Ok(())
     }
 
-    /// A segment without content that was purged here; `None` if it is unchanged.
+    /// A copy of a segment without content that was purged here; `None` if nothing was purged in the segment.
     fn purged_copy(
         &self,
         shared: &Shared,

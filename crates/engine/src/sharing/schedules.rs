@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use testkit::proof::{self, Random};
 
 const STEPS: usize = 30;
-/// More steps than any sync has.
+/// The maximum number of steps of a sync, for tests that end a sync at a random step.
 const MOST_STEPS_OF_A_SYNC: usize = 20;
 /// After this many rounds in which every replica syncs, no replica may have anything new.
 const MOST_ROUNDS: usize = 6;

@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 use store::EventRow;
 use store::chain::{Given, Hash};
 
-/// The format's version. Raise it if programs of today can no longer read new segments.
+/// The format's version. Raise it if current programs can no longer read new segments.
 const VERSION: u32 = 1;
 /// The maximum size of a segment, unless one event alone is larger.
 pub(super) const LARGEST: usize = 1 << 20;
-/// More events than any session has. A higher number is invalid, and would overflow.
+/// The highest valid version of an event. No session has as many events, and calculations with a higher
+/// number could overflow.
 const HIGHEST: u64 = 1 << 40;
 
 /// The name of a segment, which gives its place in a replica's tree.

@@ -47,8 +47,8 @@ pub(super) struct Settings {
     /// Sessions in use here that another replica has continued.
     #[serde(default)]
     pub(super) waiting: BTreeSet<String>,
-    /// Where histories came from, in files of older programs. They are in a file of their own now, because
-    /// this one is read often.
+    /// Where histories came from, in settings written by older programs. They are in a file of their own now,
+    /// because the settings are read often.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) arrived: BTreeMap<String, Witness>,
     /// When a sync was last tried; limits background syncs.

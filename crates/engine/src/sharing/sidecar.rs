@@ -16,9 +16,10 @@ use std::process::{ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 const FOLDER: &str = "sync.git";
-/// The most files accepted from a replica: a few small folders that contain each other can list billions.
+/// The maximum number of files accepted from a replica: a few small folders that contain each other can list
+/// billions.
 const MOST_FILES: usize = 1 << 21;
-/// The longest path accepted; paths written by leftoff are shorter.
+/// The maximum length of an accepted path; paths written by leftoff are shorter.
 const LONGEST_PATH: usize = 160;
 /// The prefix of fetched refs.
 const FETCHED: &str = "refs/remotes/";
@@ -55,7 +56,7 @@ pub(super) struct Refs {
     /// The commit of every replica at the remote, with its time.
     pub(super) fetched: BTreeMap<String, (String, i64)>,
     pub(super) own: Option<String>,
-    /// Refs at the remote that no replica can have written, and why they are left out.
+    /// Refs at the remote that no replica can have written, and why they are ignored.
     pub(super) refused: Vec<String>,
 }
 
@@ -269,7 +270,7 @@ impl Sidecar {
         self.text("removing old objects", self.git().args(["gc", "--quiet", "--prune=now"])).map(drop)
     }
 
-    /// Makes data that this store sent under its old id count as another replica's.
+    /// Makes data that this store sent under its old id count as data of another replica.
     pub(super) fn give_away_own(&self, replica: &str) -> Result<()> {
         let Some(own) = self.refs()?.own else { return Ok(()) };
         let name = format!("{FETCHED}{replica}");

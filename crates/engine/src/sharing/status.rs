@@ -204,7 +204,7 @@ impl Engine {
             warnings.push(warning(
                 "on_another_machine",
                 format!(
-                    "it is on another machine: {place}, in {}; last change by {}, {}",
+                    "the session is on another machine: {place}, in {}; last change by {}, {}",
                     session.worktree,
                     session.last_actor,
                     ago(session.updated_at, self.clock.now())
@@ -220,12 +220,9 @@ impl Engine {
         warnings.extend(more.iter().map(|fork| {
             let events = fork.events;
             let message = if other {
-                format!(
-                    "this is a fork; {} is the session's history, and lacks {events} of its events",
-                    fork.session
-                )
+                format!("this session is a fork of {}, which lacks {events} of its events", fork.session)
             } else {
-                format!("its fork {} has {events} events that are not here", fork.id)
+                format!("the session's fork {} has {events} events that are not here", fork.id)
             };
             warning("fork", message, Hint::new("merge them: ").run(words!["sync", "resolve", fork.id]))
         }));

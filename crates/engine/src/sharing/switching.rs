@@ -32,7 +32,7 @@ impl Engine {
             None => usual_remote(&self.project.root, self.project.branch().as_deref())?,
         };
         std::fs::create_dir_all(&folder)
-            .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
+            .map_err(|source| Error::io(format!("creating {}", folder.display()), source))?;
         let place = self.project.database()?;
         let known = match Settings::read(&folder)? {
             Some(known) => Some(known),
@@ -132,7 +132,7 @@ impl Engine {
     }
 }
 
-/// A finding about the refs that the host accepts; `None` if it accepts those in use.
+/// A finding if the host does not accept the refs in use; `None` if it does.
 fn probed(sidecar: &Sidecar, settings: &Settings) -> Result<Option<Finding>> {
     const REFS: &str = "refs/leftoff/probe/";
     const BRANCHES: &str = "refs/heads/leftoff-probe/";
@@ -151,7 +151,7 @@ fn probed(sidecar: &Sidecar, settings: &Settings) -> Result<Option<Finding>> {
         (true, true) => Finding::new(
             "sharing",
             format!("{address} refuses branches and accepts refs/leftoff/*"),
-            Hint::new("share through those: ").run(words!["init", "--sync"]),
+            Hint::new("share through refs/leftoff/*: ").run(words!["init", "--sync"]),
         ),
         (false, _) => Finding::new(
             "sharing",

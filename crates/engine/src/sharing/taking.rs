@@ -240,8 +240,8 @@ impl Engine {
             || self.store.agents(None).is_ok_and(is_bound)
     }
 
-    /// True if a worktree belongs to this store. One of the clone from which this store was copied does not:
-    /// nobody works there on the copy.
+    /// True if a worktree belongs to this store. A worktree of the clone from which this store was copied
+    /// does not belong to it, because nobody works there on the copy.
     fn is_worktree_of_this(&self, worktree: &str) -> bool {
         let database = |project: Project| project.database();
         let there = Project::find(Path::new(worktree)).and_then(database);

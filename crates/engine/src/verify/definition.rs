@@ -64,8 +64,8 @@ pub(super) fn problems(
 /// A problem if the project lacks this definition, or has a different one.
 fn not_here(engine: &Engine, session: &Session, run: &WorkflowRef, stored: &Workflow) -> Option<Problem> {
     let known = definitions::known_here(&engine.project, session, run.name.as_str());
-    // A session in another tool's file may name an older version than the project's; its phases and gates are
-    // compared.
+    // A session in another tool's file may name an older version of the workflow than the project's, so only
+    // phases and gates are compared.
     let is_stored = |own: &Workflow| Workflow { version: stored.version.clone(), ..own.clone() } == *stored;
     match known {
         Some(workflow) if is_stored(&workflow) => None,
@@ -159,8 +159,8 @@ fn names<'a>(
     })
 }
 
-/// A problem if a run's phases are not those of its definition, in order. A growing run, and one in another
-/// tool's files, may have more.
+/// A problem if a run's phases are not those of its definition, in order. A growing run, and a run in another
+/// tool's files, may have more phases.
 pub(super) fn other_phases(session: &Session, run: &Run, stored: &Workflow) -> Option<Problem> {
     let defined: Vec<&Name> = stored.phases.iter().map(|phase| &phase.id).collect();
     let may_have_more = may_have_more(session, stored);

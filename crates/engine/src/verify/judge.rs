@@ -38,7 +38,8 @@ struct Ground {
     definitions: BTreeMap<String, Workflow>,
     /// Versions of purged events.
     purged: BTreeSet<u64>,
-    /// The history up to this version is authentic, whoever brought it here; 0 if nothing shows that.
+    /// The version up to which the history is known to be authentic, whichever way it came here; 0 if nothing
+    /// shows that.
     anchored: u64,
     signatures: Signatures,
     /// True if nobody has accepted a list of signers here.
@@ -68,7 +69,8 @@ impl Judge<'_> {
             head: self.head(),
             events: self.material.kept_rows().len(),
             holds,
-            // A named bundle is verified for itself, not as one of several sessions of a branch.
+            // The session of a named bundle is the only one to verify, so it is part of the verdict even if
+            // it is abandoned.
             aside: self.request.branch.is_some()
                 && self.request.bundle.is_none()
                 && matches!(session.lifecycle, Lifecycle::Abandoned { .. }),
@@ -410,8 +412,8 @@ fn rests_on(end: &End, approved: &Approved) -> bool {
     checks.filter(|check| !check.failed()).any(|check| check.id == approved.check.as_str())
 }
 
-/// True if every passed check is an approval of these files with a valid signature, so that nothing else must
-/// be trusted.
+/// True if every passed check is an approval of these files with a valid signature, so that nothing else
+/// needs to be trusted.
 fn is_shown_by_signatures(end: &End, files: &str, ground: &Ground) -> bool {
     let Some(report) = end.report.as_ref().filter(|report| report.overridden.is_none()) else { return false };
     let is_signed = |check: &CheckResult| {

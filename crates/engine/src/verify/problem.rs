@@ -166,7 +166,7 @@ impl std::fmt::Display for Problem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::NoChain => {
-                f.write_str("its history has no hash chain, so nothing shows that it was not changed")
+                f.write_str("the session's history has no hash chain, so nothing shows that it was not changed")
             }
             Self::ChainedLate { since } => {
                 write!(
@@ -180,9 +180,9 @@ impl std::fmt::Display for Problem {
                 write!(f, "the head {asked} is that of event {version}, but more events follow it")
             }
             Self::OtherBranch { asked } => write!(f, "the session did not work on branch {asked}"),
-            Self::OtherSession { own } => write!(f, "its history is that of session {own}"),
+            Self::OtherSession { own } => write!(f, "the session's history is that of session {own}"),
             Self::NewerEvent { kind } => {
-                write!(f, "it contains '{kind}', which is unknown to this version of leftoff")
+                write!(f, "the history contains '{kind}', which is unknown to this version of leftoff")
             }
             Self::ClockSetBack { version } => {
                 write!(f, "event {version} is dated before the event that it follows: a clock was set back")
@@ -192,7 +192,7 @@ impl std::fmt::Display for Problem {
                 write!(f, "the definition of workflow {workflow} is missing")
             }
             Self::DefinitionChanged { workflow } => {
-                write!(f, "the stored definition of workflow {workflow} was changed after the run began")
+                write!(f, "the stored definition of workflow {workflow} was changed after the run started")
             }
             Self::DefinitionNotHere { workflow, differences } if differences.is_empty() => {
                 write!(f, "the run followed a definition of workflow {workflow} that is not in this project")
@@ -219,7 +219,7 @@ impl std::fmt::Display for Problem {
                 write!(f, "the files approved for check {check} are not those recorded with the phase")
             }
             Self::ApprovedBefore { check } => {
-                write!(f, "the approval of check {check} had run out")
+                write!(f, "the approval of check {check} had expired")
             }
             Self::Unchecked { check } => {
                 write!(f, "nothing proves check {check}, which its definition requires")
@@ -236,7 +236,7 @@ impl std::fmt::Display for Problem {
                 write!(f, "the signature of event {version} is not by an allowed key, or signs something else")
             }
             Self::SignersNotAccepted => f.write_str(
-                "it has signatures, but the allowed signers were not accepted here: leftoff trust --policy, or LEFTOFF_TRUST",
+                "the history has signatures, but the allowed signers were not accepted here: leftoff trust --policy, or LEFTOFF_TRUST",
             ),
             Self::Purged { version } => write!(f, "its proof, event {version}, was purged"),
             Self::Unconditional => {
@@ -272,7 +272,7 @@ impl std::fmt::Display for Remark {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::NotCommitted { workflow } => {
-                write!(f, "the definition of workflow {workflow} is not as committed")
+                write!(f, "the definition of workflow {workflow} differs from the committed one")
             }
             Self::HidesBuiltIn { workflow } => {
                 write!(f, "the project's workflow {workflow} replaces the built-in one")

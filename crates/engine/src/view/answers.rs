@@ -17,7 +17,7 @@ const LONGEST_TITLE: usize = 80;
 const MOST_INTERRUPTED: usize = 3;
 
 impl PhaseView {
-    /// A file calls it done, although its last attempt failed, here or by its own tool.
+    /// True if a file calls the phase done, although its last attempt failed, here or in its own tool.
     pub fn is_claimed_over_failure(&self) -> bool {
         let last = self.attempts.last();
         self.contested && last.is_some_and(|attempt| attempt.outcome == AttemptOutcome::Failed)
@@ -40,13 +40,13 @@ impl View {
             .collect()
     }
 
-    /// The first phase that a file calls done, against our records, or over which a file closed the session.
+    /// The first phase that is not done in the log although a file calls it done or has closed the session.
     pub fn contested(&self) -> Option<&PhaseView> {
         let closed_over = || self.phases.iter().find(|phase| Some(&phase.id) == self.closed_over.as_ref());
         self.phases.iter().find(|phase| phase.contested).or_else(closed_over)
     }
 
-    /// The work that a pause interrupted: in the words of whoever paused, and the items that were started.
+    /// The work that a pause interrupted: as described by whoever paused, and the items that were started.
     /// `say` quotes or shortens a caller's text.
     pub fn in_the_middle_of(&self, say: impl Fn(&str) -> String) -> Option<String> {
         let earlier = self.interrupted.as_ref().and_then(|before| before.context.as_ref());
@@ -58,7 +58,7 @@ impl View {
             | Lifecycle::Failed { .. }
             | Lifecycle::Abandoned { .. } => return None,
         };
-        // Nobody works while a session is paused, so every lease is one that the pause interrupted.
+        // Nobody works while a session is paused, so every item with a lease was interrupted by the pause.
         let is_interrupted = |item: &&ItemView| {
             let is_somebodys = item.item.lease.is_some() && !item.mine;
             if is_somebodys { is_paused } else { item.is_begun() }
@@ -83,7 +83,7 @@ impl View {
         }
     }
 
-    /// True if its files call the session finished over a phase that is not done here.
+    /// True if the session's files call it finished, but a phase is not done in the log.
     pub fn is_closed_in_doubt(&self) -> bool {
         self.closed_over.is_some()
     }
@@ -109,12 +109,12 @@ impl View {
         open
     }
 
-    /// The ending that makes a printed command mean this session.
+    /// The end of a printed command that names this session; empty if the command means this session anyway.
     pub fn naming(&self) -> String {
         if self.name_session { format!(" --session {}", self.session_id) } else { String::new() }
     }
 
-    /// A command about this session, named if a bare command would mean another.
+    /// A command about this session. The session is named if the command alone would mean another one.
     pub fn command(&self, words: Vec<String>) -> CommandLine {
         CommandLine::new([words, self.naming_words()].concat())
     }
@@ -125,7 +125,7 @@ impl View {
     }
 
     /// The last failed attempt at the current phase, if nothing has passed since; otherwise at another open
-    /// one.
+    /// phase.
     pub fn failed_attempt(&self) -> Option<(&PhaseView, &Attempt)> {
         let current = self.current().filter(|_| self.run.completed_at.is_none())?;
         let is_open = |phase: &&PhaseView| phase.status == "in_progress";
@@ -136,8 +136,8 @@ impl View {
         })
     }
 
-    /// The last failed attempt of a phase that is no longer in progress, because the session went back behind it
-    /// or went on without passing its gate: what was missing is still missing.
+    /// The last failed attempt at a phase that is no longer in progress, because the session went back to an
+    /// earlier phase or moved on without passing the gate. What was missing is still missing.
     pub fn failed_and_left(&self) -> Option<(&PhaseView, &Attempt)> {
         self.current().filter(|_| self.run.completed_at.is_none())?;
         let left = self.phases.iter().filter(|phase| phase.status == "not_started");
@@ -166,7 +166,8 @@ impl View {
         if is_its_change { agent.last_seen.max(self.updated_at) } else { agent.last_seen }
     }
 
-    /// `2 of 4 phases done (50 %)`; without an unknown total, and with other outcomes if there are any.
+    /// `2 of 4 phases done (50 %)`. Mentions the total only if it is known, and outcomes other than done if
+    /// there are any.
     pub fn how_far(&self) -> String {
         let outcomes = &self.progress.outcomes;
         let done = self.completed_phases.len();
@@ -180,7 +181,8 @@ impl View {
         if outcomes.is_plain() { counted } else { format!("{counted}: {outcomes}") }
     }
 
-    /// A phase's duration. Facts that another tool's file does not date all get one timestamp.
+    /// A phase's duration; `None` for zero seconds in another tool's session, whose files do not date every
+    /// phase.
     pub fn timed(&self, phase: &PhaseView) -> Option<u64> {
         phase.duration_seconds.filter(|seconds| *seconds > 0 || self.layout == crate::NATIVE)
     }

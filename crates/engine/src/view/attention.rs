@@ -1,4 +1,5 @@
-//! A session's status in words, and what needs attention: the same sentences on every screen. Knows no colours.
+//! A session's status in words, and messages about everything that needs attention, in the same words on
+//! every screen. Knows no colours.
 
 use super::{CheckView, GateOutcome, PhaseView, View};
 use crate::words::{ago, duration, one_line, quoted};
@@ -8,7 +9,7 @@ use model::outcome::Outcome;
 use model::progress::Status;
 
 const LONGEST: usize = 300;
-/// Further open questions and blockers are only among the notes.
+/// The maximum number of open questions and blockers that are mentioned; others are only among the notes.
 pub const MOST_NOTES: usize = 5;
 
 /// How bad something is.
@@ -37,13 +38,13 @@ impl View {
         }
     }
 
-    /// The time left, where it can be estimated: not while a person or a failed gate holds the work up.
+    /// The estimated time left; `None` while the work waits for a person or because of a failed gate.
     pub fn seconds_left(&self) -> Option<u64> {
         let is_held_up = self.failed_attempt().is_some() || self.next.needs_person();
         self.progress.estimated_remaining_seconds.filter(|_| self.progress.remaining > 0 && !is_held_up)
     }
 
-    /// Everything that needs attention, a sentence each.
+    /// One sentence for each thing that needs attention.
     pub fn attention(&self, now: Timestamp) -> Vec<(Severity, String)> {
         let mut said = Vec::new();
         match &self.lifecycle {
@@ -91,13 +92,13 @@ impl View {
 }
 
 impl CheckView {
-    /// It failed, and nothing has changed that would let it pass.
+    /// True if the check failed, and nothing has changed since that would let it pass.
     pub fn is_missing(&self) -> bool {
         self.outcome == GateOutcome::Failed && !self.settled
     }
 }
 
-/// A phase that was passed in another way than by its gate: how, by whom and why.
+/// A message about a phase that was not passed by its gate: how, by whom and why.
 fn shortcut(phase: &PhaseView) -> Option<String> {
     let title = title(phase);
     match phase.outcome? {

@@ -25,29 +25,29 @@ pub(crate) struct Material<'a> {
     pub(crate) session: &'a Session,
     pub(crate) run: &'a Run,
     pub(crate) number: u64,
-    /// Missing only in a store that lost rows: the session is still shown.
+    /// The definition; `None` only in a store that lost rows, where the session is still shown.
     pub(crate) definition: Option<&'a Workflow>,
     pub(crate) now: Timestamp,
-    /// Signs of work in its files.
+    /// Signs of work in the session's files.
     pub(crate) signs: SignsOfWork,
-    /// Commands must name this session, because it is not the default.
+    /// True if commands must name this session, because it is not the default.
     pub(crate) name_session: bool,
     pub(crate) shared: Option<SharedView>,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) already: bool,
     pub(crate) items: ItemsSeen,
-    /// Checks of the phase at work that failed in its last attempt and pass by now.
+    /// Checks of the current phase that failed in its last attempt but pass now.
     pub(crate) settled: BTreeSet<String>,
-    /// Commands of the phase at work that nobody trusts here yet, by check.
+    /// Checks of the current phase whose command is not trusted here yet.
     pub(crate) untrusted: BTreeSet<String>,
-    /// The phase that is not finished here, although a file closed the session.
+    /// The phase that is not done in the log, although a file closed the session.
     pub(crate) closed_over: Option<Name>,
     pub(crate) requirements: Vec<RequirementView>,
 }
 
 impl Material<'_> {
-    /// True if a check of the phase at work was approved or finished since the last attempt, or passes by
-    /// now.
+    /// True if a check of the current phase passes now, for example because it was approved since the last
+    /// attempt.
     pub(crate) fn is_settled(&self, check: &str, kind: &str) -> bool {
         let items = &at_work(self.session, self.run).items;
         match kind {
@@ -57,7 +57,8 @@ impl Material<'_> {
     }
 }
 
-/// The phase whose gate is tried next: one that a file calls done against our records, or else the current one.
+/// The phase whose gate is tried next: a phase that a file calls done but that is not done in the log, or
+/// else the current phase.
 pub(crate) fn at_work<'a>(session: &Session, run: &'a Run) -> &'a Phase {
     run.phases.iter().find(|phase| session.is_contested(phase)).unwrap_or(run.current())
 }
@@ -160,7 +161,7 @@ fn phases(material: &Material<'_>) -> Vec<PhaseView> {
         .collect()
 }
 
-/// A phase's files, below the project's folder.
+/// Paths of a phase's files, below the project's folder.
 pub(crate) fn produced(session: &Session, run: &Run, defined: Option<&PhaseDefinition>) -> Vec<String> {
     let paths = defined.map(|defined| defined.produces.as_slice()).unwrap_or_default();
     // Files of items are shown with a placeholder.
@@ -168,7 +169,8 @@ pub(crate) fn produced(session: &Session, run: &Run, defined: Option<&PhaseDefin
     let filled = |path: &String| {
         path.replace("{run}", &run.ordinal.to_string()).replace("{item}", &format!("<{item}>"))
     };
-    // The user of a session outside projects may be anywhere: its files are shown with full paths.
+    // The user of a session outside projects may be in any folder, so the session's files are shown with full
+    // paths.
     let above =
         if session.path.as_deref() == Some(&session.worktree) { session.worktree.as_str() } else { "" };
     let told = |path: &String| std::path::Path::new(above).join(in_workspace(session, &filled(path)));

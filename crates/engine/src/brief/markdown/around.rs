@@ -9,7 +9,8 @@ use std::fmt::Write;
 use std::path::Path;
 use store::{ActivityKind, ActivityRow};
 
-/// Why work had stopped, and during what, until the phase changes. A paused session says so in its head.
+/// Why work had stopped, and during what. Shown after a resume until the phase changes; the head reports that
+/// a session is paused now.
 pub(super) fn paused(brief: &Brief, detail: Detail) -> String {
     let view = &brief.session;
     let Some(pause) = view.interrupted.as_ref().filter(|_| matches!(view.lifecycle, Lifecycle::Active))
@@ -29,8 +30,8 @@ pub(super) fn paused(brief: &Brief, detail: Detail) -> String {
 
 pub(super) fn warnings(brief: &Brief, detail: Detail) -> String {
     // An edit that moved the session is reported with its claims.
-    let is_told = |warning: &&Warning| brief.moved.is_some() && warning.kind == "edited_outside";
-    let mut warnings = brief.session.warnings.iter().filter(|warning| !is_told(warning)).peekable();
+    let is_shown = |warning: &&Warning| brief.moved.is_some() && warning.kind == "edited_outside";
+    let mut warnings = brief.session.warnings.iter().filter(|warning| !is_shown(warning)).peekable();
     if warnings.peek().is_none() {
         return String::new();
     }
@@ -44,7 +45,7 @@ pub(super) fn warnings(brief: &Brief, detail: Detail) -> String {
     format!("## Warnings\n{lines}")
 }
 
-/// The last agents' words when they stopped, newest first.
+/// The last messages of agents when they stopped, newest first.
 pub(super) fn last_words(brief: &Brief, detail: Detail) -> String {
     let most = if detail == Detail::Full { 2 } else { 1 };
     let mut text = String::new();
@@ -67,7 +68,8 @@ pub(super) fn touched(brief: &Brief, detail: Detail) -> String {
         Detail::Line | Detail::Tight => 6,
         Detail::Least => 4,
     };
-    // The session's own files come last. At least detail they give way, because finished phases name them.
+    // The session's own files come last. At the least detail they are omitted, because finished phases name
+    // them.
     let is_own = |path: &&String| Path::new(path.as_str()).starts_with(&brief.folder);
     let others = brief.touched.iter().filter(|path| !is_own(path)).count();
     let most = if detail == Detail::Least { most.min(others.max(2)) } else { most };

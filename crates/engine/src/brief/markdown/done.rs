@@ -30,7 +30,8 @@ fn joined(phases: Vec<(&PhaseView, String)>) -> String {
     phases.into_iter().map(|(_, line)| line).collect::<Vec<_>>().join("; ")
 }
 
-/// Of a long workflow the last phases with their proof, and the others by name, or only counted if there are many.
+/// The last phases with their proof. Earlier phases of a long workflow only by name, or as a range if there
+/// are many.
 fn newest_with_proof(mut phases: Vec<(&PhaseView, String)>, most: usize) -> String {
     const MOST_NAMES: usize = 8;
     let newest = phases.split_off(phases.len().saturating_sub(most));
@@ -71,7 +72,7 @@ pub(super) fn numbered(phase: &PhaseView) -> String {
     }
 }
 
-/// Completed by more than a file's claim.
+/// True if the phase was completed by more than a file's claim.
 pub(super) fn is_done(view: &View, phase: &PhaseView) -> bool {
     view.completed_phases.contains(&phase.number) && phase.gate.outcome != GateOutcome::Claimed
 }
@@ -160,7 +161,7 @@ fn passed_over(brief: &Brief, phase: &PhaseView, detail: Detail) -> Option<Strin
 /// Rounds found in files, and recorded earlier runs, so that nobody repeats an existing review.
 fn rounds_and_runs(brief: &Brief, detail: Detail) -> Vec<String> {
     let run = &brief.session.run;
-    // The current round counts once something of it is there.
+    // The current round is listed once it has files or results.
     let has_begun = |round: &&RoundView| {
         let is_current = round.workflow == run.workflow.as_str() && round.number == run.ordinal;
         !is_current || round.is_final || !round.parts.is_empty()

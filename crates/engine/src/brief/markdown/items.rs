@@ -1,4 +1,4 @@
-//! Items: the reader's own first, then open ones, finished ones by name, and those of other phases.
+//! Items: the reader's own first, then open items, finished items by name, and items of other phases.
 
 use super::done::numbered;
 use super::{Detail, is_over};
@@ -59,7 +59,7 @@ fn of_later_phase(ahead: &ItemsAhead, brief: &Brief, detail: Detail) -> String {
 
 fn line(item: &ItemView, brief: &Brief, detail: Detail) -> String {
     let title = defused(&item.item.title, if detail == Detail::Least { 40 } else { detail.longest_text() });
-    // Nobody takes an item of a session that is over.
+    // In a session that is over, a ready item is only called open, because nobody can claim it.
     let standing = if item.ready && is_over(brief) { "open".to_owned() } else { item.standing(brief.now) };
     let standing = defused_around_quotes(&standing, detail.longest_text());
     format!("{} {} {title}: {standing}", item.mark(), item.id())

@@ -8,7 +8,7 @@ use model::note::{Note, NoteKind};
 use model::session::RevisionMade;
 use std::fmt::Write;
 
-/// Blockers and questions, and the command for an answered one.
+/// Open blockers and questions, and the command to resolve one.
 pub(super) fn open(brief: &Brief, detail: Detail) -> String {
     let notes = brief.session.open_notes();
     let most = detail.longest_list().max(2);
@@ -30,13 +30,13 @@ pub(super) fn of_kind(title: &str, kind: NoteKind, brief: &Brief, detail: Detail
     listed(title, &notes, detail.longest_list(), brief, detail)
 }
 
-/// Notes about overrides that the finished phases do not name.
+/// Notes about overrides that the list of finished phases does not show.
 pub(super) fn overridden(brief: &Brief, detail: Detail) -> String {
     let overrides_at = |phase: &PhaseView, note: &Note| {
         phase.attempts.iter().any(|attempt| attempt.report.overridden.is_some() && attempt.at == note.at)
     };
-    let is_told = |note: &&Note| brief.session.phases.iter().any(|phase| overrides_at(phase, note));
-    let mut notes: Vec<&Note> = brief.notes(NoteKind::Override).filter(|note| !is_told(note)).collect();
+    let is_shown = |note: &&Note| brief.session.phases.iter().any(|phase| overrides_at(phase, note));
+    let mut notes: Vec<&Note> = brief.notes(NoteKind::Override).filter(|note| !is_shown(note)).collect();
     notes.reverse();
     listed("Overridden", &notes, detail.longest_list(), brief, detail)
 }
@@ -64,7 +64,7 @@ fn line(note: &Note, brief: &Brief, detail: Detail) -> String {
     }
     let kind = if note.is_open() { format!("{} {}, ", note.kind.name(), note.id) } else { String::new() };
     let at = when(note.at, brief.now);
-    // Most notes are the work of one agent, which the head names.
+    // An author is omitted if the head already names it: most notes come from one agent.
     let actor = if detail.is_brief() || note.actor == brief.session.last_actor {
         String::new()
     } else {
@@ -74,12 +74,12 @@ fn line(note: &Note, brief: &Brief, detail: Detail) -> String {
     line
 }
 
-/// Decisions from before a revision may no longer hold, so the reader must know of it.
+/// Revisions of earlier phases: decisions from before a revision may no longer hold.
 pub(super) fn revised(brief: &Brief, detail: Detail) -> String {
-    // A phase that needs review names its revision.
+    // A revision is omitted here if a phase that waits for review already names it.
     let waiting = brief.session.waiting_for_review();
-    let is_told = |made: &&RevisionMade| waiting.iter().any(|(_, why)| *why == Some(*made));
-    let made = brief.session.revisions.iter().rev().filter(|made| !is_told(made));
+    let is_shown = |made: &&RevisionMade| waiting.iter().any(|(_, why)| *why == Some(*made));
+    let made = brief.session.revisions.iter().rev().filter(|made| !is_shown(made));
     let made: Vec<&RevisionMade> = made.take(detail.longest_list()).collect();
     if made.is_empty() {
         return String::new();

@@ -50,7 +50,8 @@ pub(super) fn failed(brief: &Brief, detail: Detail) -> String {
     text
 }
 
-/// The checks that failed. The gate of a phase that was opened again shows none of its earlier attempts.
+/// The checks that failed in an attempt. The gate of a reopened phase no longer shows its earlier attempts,
+/// so the attempt itself is read.
 fn failed_checks(phase: &PhaseView, attempt: &Attempt) -> Vec<CheckView> {
     let is_failed = |check: &CheckView| check.outcome == GateOutcome::Failed;
     let of_gate: Vec<CheckView> =
@@ -71,24 +72,25 @@ fn not_said(evidence: &Map<String, Value>, failed: &[CheckView]) -> Map<String, 
     rest.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// The finding and the need. How to fix it, unless the next step says so or there is no room. Open items have a
-/// section of their own.
+/// A failed check on one line: what was found, what is needed, and how to fix it, unless the next step says
+/// so or there is no room. Open items have a section of their own.
 fn failed_line(check: &CheckView, has_items: bool, next: Option<&str>, detail: Detail) -> String {
     let longest = detail.longest_text();
     let mut line = format!("- {}", defused(&check.id, 80));
     let is_about_items = has_items && check.kind == "items";
     if let Some(found) = &check.found {
-        // The names of the unfinished ones follow the count.
+        // The names of unfinished items follow the count and are cut off, because they have a section of
+        // their own.
         let found = if is_about_items { found.split("; ").next().unwrap_or(found) } else { found };
         let found = match check.kind.as_str() {
-            // Values in it are already quoted.
+            // Values in the finding are already quoted.
             "evidence" | "expr" => defused_around_quotes(found, detail.longest_found()),
             // File names and command output are foreign text.
             _ => quoted(found, detail.longest_found()),
         };
         let _ = write!(line, ": {found}");
     }
-    // A missing file is found under the path that is needed.
+    // For a missing file, the finding already names the needed path.
     let is_said =
         |needed: &&String| check.found.as_ref().is_some_and(|found| found.contains(needed.as_str()));
     if let Some(needed) = check.needed.as_ref().filter(|needed| !is_about_items && !is_said(needed)) {
@@ -117,7 +119,7 @@ pub(super) fn to_review(brief: &Brief, detail: Detail) -> String {
         let _ = write!(text, "- {}", numbered(phase));
         if let Some(made) = why {
             let revision = &made.revision;
-            // Without its reason nobody knows what to review for.
+            // Without the revision's reason, a reader does not know what to look for.
             let longest = detail.longest_text().max(Detail::Short.longest_text());
             let reason = format!(": {}", quoted(&revision.reason, longest));
             let _ = write!(
@@ -136,7 +138,7 @@ pub(super) fn to_review(brief: &Brief, detail: Detail) -> String {
     text
 }
 
-/// Phases that a file calls done and no gate has shown.
+/// Phases that a file calls done, but that did not pass their gate.
 pub(super) fn unverified(brief: &Brief, detail: Detail) -> String {
     let view = &brief.session;
     let claimed: Vec<&PhaseView> = view.claimed().collect();
@@ -149,7 +151,7 @@ pub(super) fn unverified(brief: &Brief, detail: Detail) -> String {
         Detail::Full | Detail::Short => {
             let line = |phase: &&PhaseView| {
                 let (called, why) = (numbered(phase), contested(phase, brief.now, detail));
-                // Later ones have to wait for the first, and the next step is not printed twice.
+                // Later phases have to wait for the first one, and the next step is not printed twice.
                 let is_first = claimed.first().is_some_and(|first| first.number == phase.number);
                 let proving = phase.proving.as_ref().filter(|proving| {
                     is_first && !is_over(brief) && view.next.command.as_ref() != Some(proving)

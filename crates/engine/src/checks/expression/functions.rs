@@ -1,10 +1,11 @@
-//! Functions beyond CEL's own: existence of a file, numbers up to one, the sum of a list.
+//! Functions that leftoff adds to CEL: the existence of a file, the numbers from 1 to a maximum, the sum of a
+//! list.
 
 use cel::{Context, DeclarationError, ExecutionError, Value};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-/// More than anything counted by hand.
+/// The maximum length of a list of numbers; nobody counts further by hand.
 const MOST_NUMBERS: i64 = 1_000;
 
 pub(super) fn add(context: &mut Context<'_, '_>, workspace: PathBuf) -> Result<(), DeclarationError> {
@@ -13,7 +14,7 @@ pub(super) fn add(context: &mut Context<'_, '_>, workspace: PathBuf) -> Result<(
     context.add_function("sum", sum)
 }
 
-/// True if a file exists; false for a path outside the workspace.
+/// True if the path exists inside the workspace.
 fn is_below(workspace: &Path, path: &str) -> bool {
     let leads_out =
         Path::new(path).components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir));

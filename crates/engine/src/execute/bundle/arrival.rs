@@ -1,5 +1,5 @@
-//! Stores a session from a bundle. The worktree that it was put into is a local record, not an event of its
-//! log.
+//! Stores a session from a bundle. The worktree into which the session was imported is a local record, not an
+//! event of its log.
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -14,11 +14,11 @@ use std::collections::btree_map::Entry;
 use store::chain::{Given, SALT_BYTES, Salt, seal};
 use store::{Arrival, Arrived, CommandMark, EventRow, Store, TakenHistory};
 
-/// The prefix of an arrival's replica if the session came in a bundle. The rest is the worktree that it was
-/// put into.
+/// The prefix of an arrival's replica if the session came in a bundle. The rest is the worktree into which it
+/// was imported.
 const BUNDLE: &str = "bundle:";
 
-/// The replica text of an arrival whose bundle was put into this worktree.
+/// The replica of an arrival whose bundle was imported into this worktree.
 fn put_into(worktree: &str) -> String {
     format!("{BUNDLE}{worktree}")
 }
@@ -109,7 +109,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The worktree that a session was put into, if it came in a bundle.
+    /// The worktree into which a session was imported, if it came in a bundle.
     pub(crate) fn taken_here(&self, id: &SessionId) -> Result<Option<Taken>> {
         Ok(self.store.base().arrival(id)?.as_ref().and_then(taken))
     }

@@ -79,7 +79,7 @@ impl Engine {
         })
     }
 
-    /// The seals of the hash chain, so that the chain stays the same where the bundle is taken.
+    /// The seals of the hash chain, so that the chain stays the same where the bundle is imported.
     fn seals_of(&self, id: &SessionId) -> Result<BTreeMap<u64, Given>> {
         let seals = self.store.chain(id)?.seals.into_iter();
         Ok(seals

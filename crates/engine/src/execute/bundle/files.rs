@@ -33,7 +33,7 @@ impl Drop for Drafts {
     }
 }
 
-/// The reason why a path from another machine is not allowed; `None` if it is.
+/// The reason why a path from another machine is not allowed; `None` if it is allowed.
 pub(crate) fn refused(path: &str) -> Option<&'static str> {
     if path.is_empty() || path.chars().any(char::is_control) {
         return Some("it is empty or contains a control character");

@@ -14,13 +14,13 @@ use std::io::{self, BufRead, Write};
 use store::chain::Given;
 use store::{CommandMark, ContentRow, EventRow};
 
-/// The largest file in a bundle; larger files are left out.
+/// The maximum size of a file in a bundle; larger files are omitted.
 pub(super) const LARGEST_FILE: u64 = 16 * 1024 * 1024;
 /// The maximum size of a stored file's content.
 const LARGEST_CONTENT: usize = 1024 * 1024;
-/// The longest line, which has one file in base64, or one event.
+/// The maximum length of a line, which contains one file in base64, or one event.
 const LONGEST_LINE: u64 = LARGEST_FILE * 2;
-/// The format's version. Raise it if programs of today can no longer read new bundles.
+/// The format's version. Raise it if current programs can no longer read new bundles.
 pub(super) const VERSION: u32 = 1;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

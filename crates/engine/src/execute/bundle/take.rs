@@ -1,4 +1,4 @@
-//! Takes a bundle: checks everything before storing anything.
+//! Imports a bundle: checks everything before storing anything.
 
 use super::arrival::Addition;
 use super::files;
@@ -25,7 +25,7 @@ use std::path::Path;
 use store::{Arrived, Batch, CommandMark, DefinitionRow, EventRow, ItemsReplaced, Store, TakenHistory};
 
 impl Engine {
-    /// Takes a bundle's session as a new one, or as a continuation of the copy in this project.
+    /// Imports a bundle's session as a new one, or as a continuation of the copy in this project.
     pub(crate) fn bundle_take(&mut self, from: &Path) -> Result<Answer> {
         let (bundle, hash) = read(from)?;
         let fingerprint = self.fingerprint("bundle take", &hash);
@@ -83,7 +83,7 @@ impl Engine {
         if key.is_some() {
             self.append(&Batch { key, ..Batch::default() })?;
         }
-        // A file that cannot get its name now is only reported; taking the bundle again restores it.
+        // A file that cannot get its name now is only reported; importing the bundle again restores it.
         answer.said = drafts.put(&self.project.root);
         Ok(self.with_its_number(answer))
     }
@@ -135,8 +135,8 @@ impl Engine {
         Ok(rows)
     }
 
-    /// The events that a bundle adds. Older programs recorded taking a session as an event; such events are
-    /// ignored when two logs are compared.
+    /// The events that a bundle adds. Older programs recorded the import as an event; such events are ignored
+    /// when two logs are compared.
     fn addition(
         &self,
         from: &Path,
@@ -181,7 +181,7 @@ impl Engine {
                     }
                 }
             }
-            // The version of an ignored event stands for the one before it.
+            // References to an ignored event are taken as references to the event before it.
             places.insert(row.version, place);
         }
         Ok(Addition { known, new, commands, seals })
@@ -196,7 +196,7 @@ impl Engine {
     }
 }
 
-/// A bundle's session as rows, after the checks that taking it makes.
+/// A bundle's session as rows, after the checks that an import makes.
 pub(crate) fn opened(from: &Path) -> Result<OpenedBundle> {
     let (bundle, _) = read(from)?;
     check(from, &bundle, &Watcher::default())?;

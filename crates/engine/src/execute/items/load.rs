@@ -1,4 +1,5 @@
-//! Loads the few items that a decision needs; everything they wait for only to detect a cycle.
+//! Loads only the items that a decision needs. All items that these wait for are loaded only to detect a
+//! cycle.
 
 use super::spelling::Spellings;
 use crate::engine::Engine;
@@ -10,7 +11,7 @@ use model::item::{Item, ItemBook};
 use model::session::Session;
 use store::ItemFilter;
 
-/// How many numbers are tried for a new id. Nobody uses up more except on purpose.
+/// How many numbers are tried for a new id; only a deliberate flood uses up more.
 const TRIED_NUMBERS: u32 = 1_000_000;
 
 pub(super) struct Loading<'a> {

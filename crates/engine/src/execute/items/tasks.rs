@@ -24,7 +24,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The largest list in bytes, far more than people write.
+/// The maximum size of a list in bytes, far more than people write.
 const LARGEST_LIST: u64 = 4 * 1024 * 1024;
 /// The item field with the list's path if only the list says that the item is done.
 pub(crate) const CLAIMED: &str = "claimed_in";
@@ -52,13 +52,13 @@ impl FoundList {
         let Some(path) = list_at(&here.join(asked)) else { return Ok(None) };
         let failed = |why: String| Error::BrokenFile { path: path.clone(), why };
         if std::fs::metadata(&path).is_ok_and(|found| found.len() > LARGEST_LIST) {
-            return Err(failed("it is larger than 4 MB".to_owned()));
+            return Err(failed("it is larger than 4 MiB".to_owned()));
         }
         let text = std::fs::read_to_string(&path).map_err(|error| failed(error.to_string()))?;
         let is_json = path.extension().is_some_and(|end| end == "json");
         let list = match task_list::read(&text, is_json) {
             Ok(list) => list,
-            // Any other Markdown file without tasks is an ordinary text, not a broken list.
+            // A Markdown file with another name and without tasks is an ordinary text, not a broken list.
             Err(_) if !is_json && path.file_name().is_some_and(|name| name != "tasks.md") => return Ok(None),
             Err(why) => return Err(failed(why)),
         };
@@ -216,7 +216,7 @@ fn place(
 }
 
 /// Adds a task's dependencies on later tasks, then completes its item if ticked. A task with parts is done
-/// when they are.
+/// when its parts are.
 fn tick(task: &Task, found: &FoundList, known: &Known, deciding: &mut Deciding) -> Result<()> {
     let id = known.id(&task.id)?;
     let Some(item) = deciding.book.get(&id).cloned() else { return Ok(()) };

@@ -46,7 +46,7 @@ pub(super) fn in_value(value: &mut Value, text: &str) -> u64 {
             }
             count
         }
-        // A search finds a number as text, so it is replaced by a text with the mark.
+        // A search for text also finds numbers, so a number is replaced by a string with the mark.
         Value::Number(number) if number.to_string() == text => {
             *value = Value::String(PURGED.to_owned());
             1

@@ -9,7 +9,7 @@ use model::phase::Phase;
 use model::revision::Impact;
 use model::run::Run;
 
-/// The scope of a revision: later phases, and single items in them. Everything later, if nothing is named.
+/// The scope of a revision: later phases, and single items in them. If nothing is named, all later phases.
 #[derive(Default)]
 pub(super) struct Affected {
     whole: Vec<Name>,
@@ -27,8 +27,8 @@ impl Affected {
         phases
     }
 
-    /// True if a file of an affected phase is archived. If only items were named, only files that contain an
-    /// item's name are.
+    /// True if a file of an affected phase is archived. If only items were named, only files whose names
+    /// contain an item's id are archived.
     pub(super) fn concerns(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
         let is_named = |id: &ItemId| {

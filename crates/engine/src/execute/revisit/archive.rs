@@ -17,12 +17,12 @@ pub(super) struct Archive {
     pub(super) operation: Operation,
     pub(super) archived: Vec<Archived>,
     pub(super) warnings: Vec<String>,
-    /// The folder whose files are archived elsewhere, and that other folder; `None` to archive files next to
-    /// themselves.
+    /// The folder whose files are archived in another folder, and that other folder; `None` to archive every
+    /// file in its own folder.
     elsewhere: Option<(String, String)>,
-    /// Tells whether a path is a state file, which the session's own tool still reads.
+    /// Returns true for the path of a state file, which the session's own tool still reads.
     is_state: Box<dyn Fn(&str) -> bool>,
-    /// Names given by earlier revisions. A number is not used again, even if somebody removed the file.
+    /// Names that earlier revisions assigned. A number is not used again, even if somebody removed the file.
     given: Vec<String>,
 }
 
@@ -41,8 +41,8 @@ impl Archive {
         }
     }
 
-    /// Keeps an old version of each of the phase's own files beside it: the recorded one, or the current one
-    /// if none is recorded. The files themselves stay.
+    /// Keeps an old version of each of the phase's own files in the same folder: the recorded version, or the
+    /// current one if none is recorded. The files themselves stay.
     pub(super) fn keep_own(&mut self, own: &[OwnFile]) {
         for file in own {
             let path = &file.change.path;

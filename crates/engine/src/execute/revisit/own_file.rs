@@ -25,8 +25,8 @@ pub(super) struct OwnFile {
 }
 
 impl OwnFile {
-    /// A file without a record, as after a phase that its own tool completed. If it was written after that,
-    /// `before` supplies the earlier text, or `None` if nobody knows it.
+    /// A file without a record, as after a phase that the session's own tool completed. If the file was
+    /// written after that, `before` returns the earlier text, or `None` if the text is unknown.
     pub(super) fn unrecorded(
         path: &str,
         seen: PathEntry,
@@ -62,7 +62,7 @@ impl OwnFile {
         Some(own)
     }
 
-    /// True if the file changed. One without a record that was not written since the phase ended counts as
+    /// True if the file changed. A file without a record that was not written since the phase ended counts as
     /// unchanged.
     pub(super) fn is_changed(&self) -> bool {
         !matches!(self.change.difference, None | Some(Difference::New))

@@ -20,7 +20,8 @@ use model::words;
 use std::collections::{BTreeMap, BTreeSet};
 use store::SessionRow;
 
-/// The most folders recreated without naming a session; more than this were hardly lost one by one.
+/// The maximum number of folders that are recreated if no session is named; if more are missing, they were
+/// probably removed together, on purpose.
 pub(crate) const MOST_MADE: usize = 20;
 
 /// A tool's current registry, with the marker files beside it.
@@ -32,7 +33,7 @@ struct FoundRegistry {
 }
 
 impl Engine {
-    /// The active session according to files, if that differs from the log's active session, `latest`.
+    /// The active session according to files, if it is not `latest`, the active session in the log.
     pub(crate) fn active_by_files(&self, latest: Option<&SessionRow>) -> Option<SessionId> {
         let called = self.called_active();
         if is_as_known(&called, latest) {

@@ -1,5 +1,5 @@
-//! Sessions whose folder was removed or renamed: reported, not recreated without a request, and no reason to
-//! hide other sessions.
+//! Sessions whose folder was removed or renamed. They are reported, not recreated without a request, and
+//! never hide other sessions.
 
 use crate::disk::exchange;
 use crate::engine::Engine;
@@ -10,8 +10,8 @@ use model::id::SessionId;
 use std::io;
 use std::path::Path;
 
-/// True if files that we wrote were in a folder that no longer exists. A folder that was never written does
-/// not count, nor one that moved with its project.
+/// True if files that leftoff wrote were in a folder that no longer exists. A folder that was never written
+/// does not count, nor a folder that moved with its project.
 pub(crate) fn has_lost_its_folder(observation: &Observation, root: &Path) -> bool {
     observation.located.layout.facts().goes_with_folder
         && is_nowhere(&observation.home)
@@ -41,7 +41,8 @@ impl Engine {
         Error::FolderGone { session: id.to_string(), path, hint: gone_hint(id, renamed.as_ref()) }
     }
 
-    /// The session in a renamed folder: its files are exactly those that we wrote here.
+    /// The session in a renamed folder, recognised because its files are exactly those that leftoff wrote in
+    /// this session's folder.
     fn renamed_to(&self, observation: &Observation) -> Option<SessionId> {
         let all = self.unadopted();
         let mut others =

@@ -1,4 +1,4 @@
-//! Reads a foreign session's files, with nothing tied to one thread.
+//! Reads a foreign session's files with data that any thread may use.
 
 use crate::foreign::discover::markers::Markers;
 use crate::foreign::discover::summary::{Parts, SessionSummary};
@@ -11,7 +11,7 @@ use layouts::reader::{self, Foreign, Located};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The greatest length of a warning, which may include file content.
+/// The maximum length of a warning, which may include file content.
 pub(crate) const LONGEST_WARNING: usize = 1_000;
 
 /// The data for reading a session's files, usable from any thread.

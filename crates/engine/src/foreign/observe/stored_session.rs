@@ -1,4 +1,4 @@
-//! Observes the files of a stored session, comparing each with our last write.
+//! Observes the files of a stored session, comparing each with what leftoff last wrote.
 
 use crate::disk::exchange;
 use crate::engine::Engine;
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use store::ViewRow;
 
-/// The most times to observe again while another process writes files.
+/// How often files are observed again while another process writes them.
 const MOST_LOOKS: usize = 5;
 
 impl Engine {
@@ -45,7 +45,7 @@ impl Engine {
         (observation, stamp, events)
     }
 
-    /// Reads and judges every file that we wrote, and new ones.
+    /// Reads and judges every file that leftoff wrote, and new files.
     fn judge_files(&self, located: &Located, root: &Path, rows: &[ViewRow]) -> Observation {
         count_observation();
         let mut rows: BTreeMap<String, ViewRow> =
@@ -86,7 +86,8 @@ impl Engine {
         let journal_of = |row: &ViewRow| {
             let now = now.iter().find(|now| now.path == row.path).unwrap_or(row);
             let mut found = self.journal_row(located, &worktree, now).unwrap_or_else(|_| now.clone());
-            // Another command may have replaced this row by now; then its journal does not confirm our write.
+            // Another command may have replaced this row by now, in which case the journal does not confirm
+            // this write.
             found.journal.put_this &= found.hash == row.hash && found.version == row.version;
             found
         };
@@ -114,7 +115,7 @@ fn has_moved_on(observation: &Observation) -> bool {
 
 #[cfg(test)]
 thread_local! {
-    /// The number of observations.
+    /// The number of observations so far, for tests.
     pub(crate) static OBSERVATIONS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 

@@ -20,7 +20,8 @@ const LOOKS: usize = 5;
 const BETWEEN: Duration = Duration::from_millis(10);
 
 impl Engine {
-    /// Reads a session's files once those that we wrote are readable; other files are read as they are.
+    /// Reads a session's files once the files that leftoff wrote are readable; other files are read as they
+    /// are.
     pub(crate) fn tree_when_written(
         &self,
         located: &Located,

@@ -1,4 +1,4 @@
-//! Finds work in files that nobody has called done. The finding is reported with the next step; it never
+//! Finds files of phases that nobody has called done. The finding is reported with the next step; it never
 //! completes a phase or closes a session.
 
 use crate::engine::Engine;

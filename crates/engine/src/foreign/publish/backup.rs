@@ -67,8 +67,8 @@ impl OnDisk<'_> {
         Ok(Some(set_aside(message, &aside)))
     }
 
-    /// Keeps a copy of our backup before it is replaced, if somebody wrote to it or may still be writing to
-    /// it.
+    /// Keeps a copy of leftoff's backup before a new one replaces it, if somebody wrote to it or may still be
+    /// writing to it.
     fn keep_backup_in_use(
         &self,
         noted: Option<&Backup<'_>>,
@@ -100,13 +100,13 @@ impl OnDisk<'_> {
         Ok(is_lost.then(|| written_on(&backup.display().to_string(), &aside)))
     }
 
-    /// The write journal after the replaced content was put in its place.
+    /// The write journal after the replaced content became the backup or went to quarantine.
     pub(crate) fn dealt_with(&self, row: &ViewRow, last: &ViewRow, out: &[u8]) -> WriteJournal {
         let is_whole = self.located.is_whole(self.path, out);
         backup_record::dealt_with(row, last, out, is_whole, file_at(&exchange::backup(self.target)))
     }
 
-    /// Quarantines a backup that somebody else made before ours replaces it.
+    /// Quarantines a backup that somebody else made, before leftoff's own replaces it.
     pub(crate) fn keep_others_backup(&self, bytes: &[u8]) -> Result<Warning> {
         let backup = exchange::backup(self.target);
         let aside = quarantine_copy(self.root, self.id, &format!("{}.bak", self.path), bytes)?;
@@ -141,8 +141,8 @@ impl OnDisk<'_> {
     }
 }
 
-/// Settles replaced backups whose writers may have been active: a changed one goes to quarantine and is
-/// reported, an unchanged one is removed.
+/// Checks replaced backups to which programs may still have been writing: a changed one goes to quarantine
+/// and is reported, an unchanged one is removed.
 pub(crate) fn settle_open(root: &Path) -> Result<Vec<Warning>> {
     let mut said = Vec::new();
     for OpenFile { file, id, name, is_as_it_was } in open_files(root) {

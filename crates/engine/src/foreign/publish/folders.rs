@@ -1,5 +1,5 @@
-//! Layouts whose folders express a session's state: a session's folder is moved in one step after the log
-//! says so. The move is stored with the command's events like any file, and confirmed when done.
+//! Layouts whose folders express a session's state: the session's folder is moved in one step after the
+//! change is in the log. The move is stored with the command's events like any file, and confirmed when done.
 
 use crate::disk::{self, below};
 use crate::doctor::Finding;
@@ -41,8 +41,7 @@ impl Engine {
         plan.said.extend(said);
     }
 
-    /// The place where a session's state says it should be, if it is elsewhere, and whether that place is
-    /// free.
+    /// The place that fits a session's state, if the session is elsewhere; with true if that place is free.
     pub(crate) fn to_be_at(&self, session: &Session) -> Option<(String, bool)> {
         let located = self.located(session)?;
         let path = belongs(located.layout, &located.spot, session)?;

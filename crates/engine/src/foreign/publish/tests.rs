@@ -1,4 +1,4 @@
-//! Tests publishing: confirmed writes, and writes that arrive late.
+//! Tests of publishing: confirmed writes, and writes that are executed late.
 
 use super::*;
 use crate::disk::exchange;
@@ -126,8 +126,8 @@ fn the_journal_of_a_shared_file_is_with_its_last_writer_alone() {
     assert_eq!(last.journal.put_hash, Some(hash(&file)));
 }
 
-/// A session adopts an added line that is no longer in any file. Before the session's write arrives, another
-/// session writes the registry, and the content that both were to replace becomes the backup.
+/// A session adopts an added line that is no longer in any file. Before the session's own write is executed,
+/// another session writes the registry, and the content that both were to replace becomes the backup.
 #[test]
 fn f1_a_line_on_its_way_survives_another_sessions_write() {
     let place = Place::with_registry();

@@ -39,7 +39,7 @@ pub(crate) struct Placed {
     pub(crate) said: Vec<Warning>,
 }
 
-/// The result of writing one file.
+/// What happened when one file was written.
 enum Outcome {
     AsKnown,
     There(Box<(ViewRow, Option<Warning>)>),
@@ -293,13 +293,14 @@ impl Engine {
         };
         if let Some(folder) = target.parent() {
             fs::create_dir_all(folder)
-                .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
+                .map_err(|source| Error::io(format!("creating {}", folder.display()), source))?;
         }
         Ok(target)
     }
 
-    /// Settles replaced content that an interrupted write left behind. Our own bytes are removed and the
-    /// previous version becomes the backup; an edit stays, and the session that must adopt it is returned.
+    /// Settles replaced content that an interrupted write left behind. Content that leftoff wrote is removed
+    /// and the previous version becomes the backup; an edit stays, and the session that must adopt it is
+    /// returned.
     fn settle_waiting(
         &mut self,
         file: &OnDisk<'_>,
@@ -393,7 +394,7 @@ fn not_written(target: &Path, source: io::Error) -> Error {
 pub(crate) fn make_private(folder: &Path) -> Result<()> {
     match DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            Err(Error::io(format!("making {}", folder.display()), error))
+            Err(Error::io(format!("creating {}", folder.display()), error))
         }
         Ok(()) | Err(_) => Ok(()),
     }

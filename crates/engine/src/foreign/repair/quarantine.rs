@@ -91,7 +91,7 @@ pub(crate) fn quarantine_file(root: &Path, id: &SessionId, path: &str, bytes: &[
     Ok(free_name(&quarantine_folder(root, id)?, &quarantine_name(path, bytes), bytes, KEPT_ALIKE))
 }
 
-/// The first free name. After `alike` numbered names, that of a file with the same content is used again.
+/// The first free name. After `alike` numbered names, the name of a file with the same content is used again.
 fn free_name(folder: &Path, name: &str, bytes: &[u8], alike: usize) -> PathBuf {
     let numbered = (1_usize..).map(|number| folder.join(format!("{name}.{number}")));
     let mut names = std::iter::once(folder.join(name)).chain(numbered).enumerate();

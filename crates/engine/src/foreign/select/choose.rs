@@ -62,11 +62,11 @@ pub(crate) enum Choice {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum When {
     Always,
-    /// If the source's session is unfinished.
+    /// Used if the source's session is unfinished.
     Open,
-    /// If the worktree's session is unfinished.
+    /// Used if the worktree's session is unfinished.
     WorktreeOpen,
-    /// If the worktree has no session, or a finished one.
+    /// Used if the worktree has no session, or a finished one.
     WorktreeOver,
 }
 
@@ -80,8 +80,8 @@ const LATEST: &[(Source, When)] = &[
     (Source::Binding, When::Always),
 ];
 
-/// The rules for commands that need an unfinished session. A finished last session does not lead to older
-/// waiting ones.
+/// The rules for commands that need an unfinished session. If the last session is finished, older waiting
+/// sessions are not used.
 const UNFINISHED: &[(Source, When)] = &[
     (Source::Flag, When::Always),
     (Source::Binding, When::Open),

@@ -37,7 +37,7 @@ impl Engine {
             .collect()
     }
 
-    /// As `foreign_active`, without sessions that nobody has begun: those do not need to be paused.
+    /// As `foreign_active`, without sessions that were created but not started, which need not be paused.
     fn foreign_begun(&self, except: &BTreeSet<SessionId>) -> Vec<Claim> {
         let mut active = self.foreign_active(except);
         active.retain(|claim| !self.is_unbegun(claim.id.as_str()));
@@ -48,7 +48,7 @@ impl Engine {
         self.summaries().iter().any(|summary| summary.is_unbegun && summary.id.as_str() == id)
     }
 
-    /// A foreign session as read, but paused if another session called active has changed later.
+    /// A foreign session as read, but paused if another session that files call active has changed later.
     pub(crate) fn beside_others(&self, mut found: Foreign) -> Foreign {
         if !found.located.layout.facts().exclusive || !is_active(&found.session) {
             return found;
@@ -71,7 +71,7 @@ impl Engine {
         found
     }
 
-    /// Corrects list lines of stored sessions to paused where files have activated another session since.
+    /// Changes list lines of stored sessions to paused if files have activated another session since.
     pub(crate) fn kept_lines_beside_others(&self, lines: &mut [ShortView]) -> Vec<Warning> {
         let here = self.project.worktree();
         let contends = |line: &ShortView| {
@@ -91,7 +91,7 @@ impl Engine {
             .unwrap_or_default()
     }
 
-    /// Corrects list lines of all sessions known only from files to paused, except the active one.
+    /// Changes list lines of sessions known only from files to paused, except the active one.
     pub(crate) fn lines_beside_others(&self, lines: &mut [(ShortView, Vec<Warning>)]) {
         let contends = |line: &ShortView| line.lifecycle == "active" && is_exclusive(&line.layout);
         let known: Vec<Claim> =
@@ -105,7 +105,7 @@ impl Engine {
 
     fn active_here(&self) -> Option<Claim> {
         let id = self.store.active(&self.project.worktree()).ok().flatten()?;
-        // The session's files may say by now that it is not active.
+        // The session's files may say by now that the session is not active.
         let (_, session) = self.load(&id).ok()?;
         is_active(&session).then_some(Claim { updated_at: session.updated_at, id })
     }
@@ -165,8 +165,8 @@ impl Engine {
         }
     }
 
-    /// Pauses sessions that only count as paused while this one is active, before this one stops or is
-    /// adopted, so that none of them replaces it without a command.
+    /// Pauses sessions that count as paused only while this session is active. Called before this session
+    /// stops or is adopted, so that none of them becomes the active session without a command.
     pub(crate) fn pause_those_that_count_as_paused(&self, plan: &mut Plan) -> Result<()> {
         let Some(before) = &plan.subject.before else { return Ok(()) };
         let is_of_here = before.worktree == self.project.worktree() && !before.parallel;
@@ -257,7 +257,7 @@ impl Engine {
         }
         let title = one_line(&other.session.title, LONGEST_TITLE);
         let change = other.change_and_found(events);
-        // A session that its files have ended is not paused; one that only counts as paused is.
+        // A session that its files have ended is not paused; a session that only counts as paused is.
         if change.before.as_ref().is_some_and(is_active) || self.counts_as_paused(id) {
             plan.said.push(format!("paused {id} ({title})"));
         }

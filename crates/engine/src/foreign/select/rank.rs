@@ -16,8 +16,8 @@ pub(crate) struct Ranked<'a> {
 }
 
 impl Ranked<'_> {
-    /// True if this candidate precedes the best one so far. Candidates come with later names first; in
-    /// layouts ordered by name, an earlier name wins only by unfinished work.
+    /// True if this candidate precedes the best one so far. Candidates with later names are compared first;
+    /// in layouts ordered by name, a candidate with an earlier name wins only by unfinished work.
     pub(crate) fn is_better_than(&self, best: &Ranked<'_>) -> bool {
         let worth = |ranked: &Ranked<'_>| (ranked.says_where_it_stands, ranked.has_work);
         if self.names_tell_order && self.layout == best.layout {
@@ -31,8 +31,9 @@ impl Ranked<'_> {
 mod tests {
     use super::*;
 
-    /// A session from text such as `o+wa3`: layout o is ordered by name (`t` is not), `+` means that its
-    /// position is known, `w` that it has work, `a` that it is active; it changed at second 3.
+    /// A session from text such as `o+wa3`: layout o is ordered by name (`t` is not), `+` means that the
+    /// session's position is known, `w` that the session has work, `a` that it is active; the number is the
+    /// second of its last change.
     fn ranked(text: &str) -> Ranked<'_> {
         let second = text.trim_start_matches(|letter: char| !letter.is_ascii_digit());
         Ranked {
@@ -55,8 +56,8 @@ mod tests {
             ("o+1", "ow9", true),
             ("ow9", "o+1", false),
             ("o+wa9", "o+w1", false),
-            // Across layouts, or without an order by name, these decide: readable, with work, active, changed
-            // last.
+            // Across layouts, or without an order by name, sessions win that are readable, have work, are
+            // active, or changed last, in this order.
             ("p+w9", "o+w1", true),
             ("p+w1", "o+w9", false),
             ("p+wa1", "o+w9", true),

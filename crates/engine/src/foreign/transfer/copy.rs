@@ -25,12 +25,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// A limit on sessions with the same name, higher than anybody reaches.
+/// The maximum number of sessions with the same name; nobody has that many.
 const MOST_OF_ONE_NAME: u32 = 10_000;
 
 impl Engine {
-    /// Applies a session of another project in memory, with its files still to be written. Returns its id
-    /// here.
+    /// Applies a session of another project in memory; the command that adopts it writes its files. Returns
+    /// the session's id here.
     pub(crate) fn observe_copied(&self, pointed: &Pointed) -> Result<SessionId> {
         let (found, lost) = self.brought(pointed)?;
         let broken = found.told.unreadable_parts.clone();
@@ -48,7 +48,8 @@ impl Engine {
         walk::files_below(folder).into_iter().filter(|path| !is_written(path)).collect()
     }
 
-    /// A session of another project as it will be here, and its paths that were reported as unreadable.
+    /// A session of another project as it will be here, and the paths of its files that were reported as
+    /// unreadable.
     fn brought(&self, pointed: &Pointed) -> Result<(Foreign, BTreeSet<String>)> {
         let there = self.foreign_elsewhere(pointed)?;
         let session = there.session.clone();

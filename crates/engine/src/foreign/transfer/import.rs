@@ -177,7 +177,7 @@ impl Engine {
     }
 }
 
-/// Explains that a file without content is not a session.
+/// The error for a file without content, which is not a session; other errors are returned unchanged.
 fn no_session_in(error: Error) -> Error {
     match error {
         Error::NothingKnown { path, why, .. } => {
@@ -200,7 +200,8 @@ fn no_session(asked: &str, place: &Path) -> Error {
 
 fn instead(asked: &str, whole: &Path) -> Hint {
     if let Some(session) = foreign::around(whole) {
-        return Hint::new("it is inside one: ").run(words!["import", session.place().display()]);
+        return Hint::new("it is inside a session; import that: ")
+            .run(words!["import", session.place().display()]);
     }
     if whole.is_dir() {
         let inside = foreign::sessions_in(whole);
@@ -211,7 +212,7 @@ fn instead(asked: &str, whole: &Path) -> Hint {
                 "DIR"
             ]),
             [first, others @ ..] => {
-                let hint = Hint::new("a session in it: ")
+                let hint = Hint::new("import a session in it: ")
                     .run(words!["import", Path::new(asked).join(first).display()]);
                 match others.len() {
                     0 => hint,
@@ -226,7 +227,7 @@ fn instead(asked: &str, whole: &Path) -> Hint {
     }
     let beginning = beginning(whole);
     if beginning.contains("\"leftoff_bundle\"") {
-        return Hint::new("it is a bundle: ").run(words!["bundle", "take", asked]);
+        return Hint::new("it is a bundle; import it: ").run(words!["bundle", "take", asked]);
     }
     if beginning.contains("\"leftoff_export\"") {
         return Hint::new("it is an export for other programs; to move a session: ")

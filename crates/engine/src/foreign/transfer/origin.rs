@@ -1,4 +1,4 @@
-//! The origin of an imported session: recognises it, and finds its stored files and changes to the originals.
+//! The origin of an imported session: finds it, the stored copies of its files, and changes to the originals.
 //! Writes nothing.
 
 use crate::engine::Engine;
@@ -30,7 +30,7 @@ pub(crate) struct Origin {
 }
 
 impl Engine {
-    /// The import that gave a session its layout; `None` if there was none, or it no longer applies.
+    /// The import that gave a session its layout; `None` if there was no import, or it no longer applies.
     pub(crate) fn origin(&self, id: &SessionId) -> Result<Option<Origin>> {
         let (_, session) = self.load(id)?;
         let found = self.history(id)?.into_iter().rev().find_map(|recorded| match recorded.event {
@@ -92,7 +92,7 @@ impl Engine {
         Ok(last)
     }
 
-    /// A session's state files as observed; of a shared file, only the session's own part.
+    /// A session's observed state files; of a shared file, only the session's own part.
     pub(crate) fn files_seen(&self, id: &SessionId) -> BTreeMap<String, Vec<u8>> {
         let Some(observation) = self.observed(id) else { return BTreeMap::new() };
         let located = &observation.located;
@@ -108,7 +108,7 @@ impl Engine {
         self.observed(&session.id)?.why_it_tells_nothing(session)
     }
 
-    /// The paths reported as unreadable, and the files that replaced them.
+    /// The paths of files reported as unreadable, and of the files that replaced them.
     pub(crate) fn lost_of(&self, id: &SessionId) -> BTreeSet<String> {
         self.observed(id).map(|observation| observation.lost()).unwrap_or_default()
     }
@@ -155,7 +155,7 @@ impl Engine {
     }
 }
 
-/// Possible ids for a session of another project, beginning with its own.
+/// Possible ids for a session of another project; the session's own id comes first.
 fn ids_for(pointed: &Pointed) -> Result<Vec<SessionId>> {
     const MOST: u32 = 4;
     let place = format!("{}\n{}", pointed.root.display(), pointed.spot.path);

@@ -112,7 +112,9 @@ impl Replica {
     }
 
     pub(super) fn share(&self) {
-        self.engine().sync(SyncRequest::On { remote: None, branches: false }).expect("it can be shared");
+        self.engine()
+            .sync(SyncRequest::On { remote: None, branches: false })
+            .expect("sharing can be switched on");
     }
 
     pub(super) fn sync(&self) -> Result<Synced> {
@@ -137,7 +139,7 @@ impl Replica {
 
     pub(super) fn pause(&self, id: &str) {
         let request = PauseRequest { reason: Some("away".to_owned()), ..PauseRequest::default() };
-        self.engine_for(Some(id)).execute(Request::Pause(request)).expect("it is paused");
+        self.engine_for(Some(id)).execute(Request::Pause(request)).expect("the session is paused");
     }
 
     /// Resumes a session, adds a note and pauses the session. Returns true if the note was acknowledged.
@@ -167,7 +169,7 @@ impl Replica {
         for suffix in ["-wal", "-shm", ".lock"] {
             let _ = fs::remove_file(format!("{}{suffix}", database.display()));
         }
-        fs::copy(from, database).expect("it is restored");
+        fs::copy(from, database).expect("the store is restored");
     }
 
     pub(super) fn log(&self, id: &str) -> Vec<store::EventRow> {
@@ -177,13 +179,13 @@ impl Replica {
 
     pub(super) fn notes(&self, id: &str) -> Vec<String> {
         let id = SessionId::parse(id).expect("an id");
-        let session = self.engine().replay(&id).expect("it is there");
+        let session = self.engine().replay(&id).expect("the session exists");
         session.notes.iter().map(|note| note.text.clone()).collect()
     }
 
     pub(super) fn has(&self, id: &str) -> bool {
         let id = SessionId::parse(id).expect("an id");
-        self.engine().store.load(&id).expect("it can be looked for").is_some()
+        self.engine().store.load(&id).expect("the session can be queried").is_some()
     }
 
     pub(super) fn forks(&self) -> Vec<String> {
@@ -193,8 +195,8 @@ impl Replica {
     /// Broken hash chains, and snapshots and items that do not match their log.
     pub(super) fn findings(&self) -> Vec<String> {
         let engine = self.engine();
-        let findings = crate::doctor::session_findings(&engine).expect("it can be checked");
-        let of_store = engine.store.check().expect("it can be checked");
+        let findings = crate::doctor::session_findings(&engine).expect("sessions can be checked");
+        let of_store = engine.store.check().expect("the store can be checked");
         findings.iter().map(|finding| format!("{finding:?}")).chain(of_store).collect()
     }
 }

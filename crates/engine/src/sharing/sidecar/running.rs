@@ -116,7 +116,7 @@ mod tests {
             while runs() && std::time::Instant::now() < until {
                 std::thread::yield_now();
             }
-            assert!(!runs(), "what it started is ended as well: {}", stat());
+            assert!(!runs(), "the child processes are ended as well: {}", stat());
         }
     }
 

@@ -1,5 +1,5 @@
 //! Writes the next commit of this replica's own history. Git packs finished files while others are still
-//! prepared; nothing refers to them before the commit.
+//! prepared; nothing refers to the files before the commit.
 
 use super::{Entries, OWN, Sidecar};
 use crate::error::{Error, Result};

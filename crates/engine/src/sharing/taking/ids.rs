@@ -25,7 +25,7 @@ pub(crate) fn fork_of(id: &SessionId) -> Option<SessionId> {
 }
 
 impl Engine {
-    /// The id for a session here: its own, unless another session here has that one.
+    /// The id for a session here: the session's own id, unless another session here has it.
     pub(super) fn id_for(&self, stream: &Stream) -> Result<SessionId> {
         let asked = stream.session.as_str();
         let taken = self.store.with_prefix(asked, 1_000)?;

@@ -31,7 +31,8 @@ impl Known {
         let mut candidates: Vec<Candidate<'_>> =
             items.iter().filter_map(|item| candidate(item, &found.path, session)).collect();
         let mut known = BTreeMap::new();
-        // The surest sign is tried first, for all tasks, so that a renumbered task is found by its title.
+        // The most reliable sign is tried first, for all tasks, so that a renumbered task is found by its
+        // title.
         let signs: [fn(&Task, &Candidate<'_>) -> bool; 4] = [
             |task, candidate| has_title(task, candidate) && has_number(task, candidate),
             has_title,
@@ -83,8 +84,8 @@ impl Known {
     }
 }
 
-/// The item as a candidate; `None` if it came from another list. Without a list it was added by hand, or its
-/// layout cannot say.
+/// The item as a candidate; `None` if it came from another list. An item without a list was added by hand, or
+/// belongs to a layout that cannot record the list.
 fn candidate<'a>(item: &'a Item, path: &str, session: &Session) -> Option<Candidate<'a>> {
     let listed = match item.fields.get(LISTED_AS).and_then(Value::as_str) {
         Some(listed) => Some(listed.strip_prefix(path)?.strip_prefix('#')?),

@@ -1,4 +1,4 @@
-//! Tests the choice of a session as a table: the existing sessions, and the chosen one.
+//! Tests the choice of a session with a table of existing sessions and the chosen one.
 
 use super::*;
 
@@ -44,7 +44,7 @@ fn chosen(want: Want, there: &str) -> (String, String) {
 
 #[test]
 fn the_session_that_is_meant() {
-    // Each case: the existing sessions, and the choice as latest, as unfinished, and for resuming.
+    // Each case: the existing sessions, then the choice for `Latest`, `Unfinished` and `Resumable`.
     let cases = [
         ("", "-", "-", "-"),
         // A named session comes first, finished or not.
@@ -57,7 +57,8 @@ fn the_session_that_is_meant() {
         // Files that call another session active precede the log.
         ("WAC", "a", "a", "-"),
         ("wAU", "a", "a", "u"),
-        // If the tool moved on to a later session, so do we; also from a finished one.
+        // If the tool moved on to a later session, leftoff uses that one, even if the earlier session is
+        // finished.
         ("WC", "c", "c", "-"),
         ("WU", "w", "w", "u"),
         ("wU", "u", "u", "u"),

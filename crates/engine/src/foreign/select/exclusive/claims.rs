@@ -1,5 +1,5 @@
-//! If several sessions are called active where only one can be, the most recently changed one is. Pure: takes
-//! claims, returns the sessions to pause.
+//! Decides which session is active if several are called active where only one can be: the most recently
+//! changed one. Pure: takes claims, returns the sessions to pause.
 
 use jiff::Timestamp;
 use model::id::SessionId;
@@ -53,7 +53,7 @@ pub(crate) fn before_adopting(own: &Contender, rival: &Contender) -> First {
 }
 
 /// The sessions to pause in the log before `own` stops. They count as paused only while `own` is active, and
-/// would otherwise replace it without a command.
+/// one of them would otherwise become active without a command.
 pub(crate) fn paused_with(own: &Claim, others: impl IntoIterator<Item = Contender>) -> Vec<SessionId> {
     let is_it = |other: &Contender| {
         let is_earlier = other.is_active && other.claim < *own;

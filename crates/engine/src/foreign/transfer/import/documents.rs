@@ -1,4 +1,5 @@
-//! Copies an imported session's documents to its workspace, where its gates then look. The originals stay.
+//! Copies an imported session's documents to its workspace, where its gates look for them. The originals
+//! stay.
 
 use super::Elsewhere;
 use crate::disk::{Operation, Step};
@@ -13,8 +14,8 @@ use model::session::Session;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The largest document copied from another project, because each is read into memory; larger files are not
-/// documents.
+/// The maximum size of a document copied from another project, because each is read into memory; larger files
+/// are not documents.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
 /// The steps that copy a session's documents, and messages for the user.
@@ -25,8 +26,8 @@ pub(super) struct Brought {
 }
 
 impl Engine {
-    /// Plans to copy the files in the session's folder other than its state; `from` is its place, if in
-    /// another project.
+    /// Plans to copy the files in the session's folder, except state files; `from` is the session's place, if
+    /// in another project.
     pub(super) fn bring_documents(
         &self,
         session: &Session,
@@ -77,15 +78,15 @@ impl Engine {
     }
 }
 
-/// The step that copies a file. A file of this project keeps its permissions; one of another project must be
-/// read.
+/// The step that copies a file. A file of this project keeps its permissions; a file of another project is
+/// read into memory.
 fn step(root: &Path, from: &Path, to: String) -> std::result::Result<Step, String> {
     if let Some(from) = from.strip_prefix(root).ok().and_then(Path::to_str) {
         return Ok(Step::Copy { from: from.to_owned(), to });
     }
     let size = fs::symlink_metadata(from).map_err(|error| error.to_string())?.len();
     if size > LARGEST {
-        return Err(format!("it is larger than {} MB", LARGEST / 1024 / 1024));
+        return Err(format!("it is larger than {} MiB", LARGEST / 1024 / 1024));
     }
     let bytes = fs::read(from).map_err(|error| error.to_string())?;
     Ok(Step::Create { path: to, bytes, like: None })
