@@ -108,7 +108,7 @@ fn answer(arguments: &[OsString]) -> Result<(String, Option<String>), String> {
 fn inert(verdict: Verdict) -> Verdict {
     let without = |why: String| without_steering(&why).into_owned();
     match verdict {
-        Verdict::GoOn => Verdict::GoOn,
+        Verdict::Allow => Verdict::Allow,
         Verdict::Deny(why) => Verdict::Deny(without(why)),
         Verdict::Hold(why) => Verdict::Hold(without(why)),
     }

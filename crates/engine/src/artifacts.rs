@@ -353,7 +353,7 @@ pub(crate) fn finding(known: &Artifact, difference: Difference) -> ArtifactFindi
     let whose = known.newest.phase.as_ref().map(|phase| format!(" of phase {phase}")).unwrap_or_default();
     let (what, hint) = match difference {
         Difference::Missing => {
-            ("is missing", Hint::new("restore it: ").run_here(words!["artifact", "restore", path]))
+            ("is missing", Hint::new("restore the file: ").run_here(words!["artifact", "restore", path]))
         }
         Difference::Changed => ("changed since it was recorded", accept(known)),
         Difference::Unusable => ("is no longer a regular file of the project", "bring the file back".into()),

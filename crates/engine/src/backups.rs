@@ -298,7 +298,7 @@ pub(crate) fn restore_hint(database: &Path) -> Option<Hint> {
     let newest = newest(database).ok().flatten()?;
     let bytes = newest.bytes;
     Some(
-        Hint::new(format!("there is a backup of {} ({bytes} bytes); restore it: ", newest.at))
+        Hint::new(format!("there is a backup of {} ({bytes} bytes); restore the backup: ", newest.at))
             .run(words!["store", "restore"]),
     )
 }

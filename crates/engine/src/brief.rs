@@ -159,7 +159,7 @@ impl Brief {
         items.sort_by_key(|item| {
             let is_blocked = matches!(item.item.status, ItemStatus::Blocked { .. });
             let waits = item.container || !item.item.waits_for.is_empty();
-            (!item.mine, !item.held && !item.is_begun(), !is_blocked, waits)
+            (!item.mine, !item.held && !item.is_started(), !is_blocked, waits)
         });
         items.truncate(most);
         items

@@ -69,7 +69,8 @@ pub fn new_session_id() -> SessionId {
     const LETTERS: &[u8] = b"abcdefghjkmnpqrstvwxyz";
     const ALL: &[u8] = b"abcdefghjkmnpqrstvwxyz23456789";
     let mut random = [0u8; 8];
-    // If no random numbers are available, ids repeat; the store refuses a second session with the same id.
+    // If no random numbers are available, ids repeat, but the store refuses a second session with the same
+    // id.
     let _ = getrandom::fill(&mut random);
     let text: String = random
         .iter()

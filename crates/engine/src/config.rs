@@ -18,7 +18,7 @@ pub struct Config {
     pub workflow: Option<String>,
     /// The default layout of `start`.
     pub layout: Option<String>,
-    /// Where the store is, if it is not a file on this machine: `postgres://host/database`.
+    /// The server with the store, if the store is not a file on this machine: `postgres://host/database`.
     pub store: Option<String>,
     /// This project's id in a store that several projects share. Assigned once, and the same in every clone.
     pub project: Option<String>,
@@ -146,7 +146,7 @@ impl Config {
         }
         let line = line_that_sets(text, "layout");
         let message = format!("there is no layout '{layout}'");
-        let hint = Some(format!("one of: {NATIVE}, {}", layout_names().join(", ")));
+        let hint = Some(format!("the layouts are {NATIVE}, {}", layout_names().join(", ")));
         let path = path.display().to_string();
         Err(Error::BadConfig { mistake: FileMistake { path, line, message, hint } })
     }

@@ -36,7 +36,7 @@ pub enum OnDiscrepancy {
     /// Stop, and let a person decide.
     #[default]
     Ask,
-    GoOn,
+    Continue,
     /// Go back to the first affected phase.
     GoBack,
 }
@@ -100,7 +100,7 @@ impl Engine {
                 phase: phase.cloned(),
                 path: Some(path.to_owned()),
                 message: format!("{path}, which the field '{field}' names, is missing"),
-                remedy: Hint::new("restore it, or name another file: ")
+                remedy: Hint::new("restore the file, or name another one: ")
                     .run_here([words!["set"], of(phase), words![format!("{field}=PATH")]].concat()),
             })
             .collect()
@@ -211,7 +211,7 @@ pub(crate) fn ask_about(session: &Session, discrepancies: &[Discrepancy]) -> Err
         .collect();
     Error::NeedsAnswer {
         question: format!("session {} changed since it was left:{lines}", session.id),
-        hint: Hint::new("fix it, or continue as it is: ").run(words!["resume", session.id, "--yes"]),
+        hint: Hint::new("fix this, or continue anyway: ").run(words!["resume", session.id, "--yes"]),
     }
 }
 

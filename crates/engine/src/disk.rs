@@ -101,7 +101,8 @@ impl Operation {
     /// An empty operation on files below this folder.
     pub(crate) fn new(root: &Path) -> Self {
         let mut random = [0u8; 8];
-        // Without randomness an id could repeat; the journal's file allows one operation at a time.
+        // If no random numbers are available, an id could repeat, but the journal's file allows only one
+        // operation at a time.
         let _ = getrandom::fill(&mut random);
         Self { id: crate::hex(&random), root: root.to_owned(), steps: Vec::new() }
     }

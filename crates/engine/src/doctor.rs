@@ -101,7 +101,7 @@ fn examine(engine: &Engine, findings: &mut Vec<Finding>) -> Result<()> {
         findings.push(Finding::new(
             &warning.kind,
             warning.message,
-            "move it out of the folder, or make it readable",
+            "move the entry out of the folder, or make it readable",
         ));
     }
     add_unknown(findings, unadopted_findings(engine, &unadopted)?);
@@ -139,7 +139,7 @@ fn definition_findings(engine: &Engine) -> Vec<Finding> {
             Finding::new(
                 "definition",
                 mistake.to_string(),
-                Hint::new("fix it; ").run(words!["workflow", "check"]).then(" checks it"),
+                Hint::new("fix the definition; ").run(words!["workflow", "check"]).then(" checks it"),
             )
         })
         .collect()

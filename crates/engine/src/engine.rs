@@ -321,7 +321,7 @@ impl Engine {
         let is_open = self
             .store
             .load(&bound)?
-            .is_some_and(|found| found.row.machine.is_none() && self.goes_on(&found.row));
+            .is_some_and(|found| found.row.machine.is_none() && self.is_still_open(&found.row));
         Ok(is_open.then_some(bound))
     }
 

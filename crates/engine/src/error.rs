@@ -47,7 +47,7 @@ pub enum WorkflowPlace {
 pub enum Error {
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// In the words of the session's own tool.
+    /// A refusal in the words of the session's own tool.
     #[error("{words}")]
     RefusedInOwnWords { words: String, refusal: Box<Refusal> },
     #[error("{folder} is not inside a leftoff project or a git repository")]

@@ -120,7 +120,7 @@ impl Context {
 
     /// Runs the command with this process's own input and output, then records it.
     pub fn run(&self, options: &Options, command: &[OsString]) -> Ran {
-        let begun = Instant::now();
+        let started = Instant::now();
         // Registered before the child starts, so that no signal can end this process and leave the child
         // running.
         let signals = Signals::new([SIGINT, SIGQUIT, SIGTERM, SIGHUP]).ok();
@@ -129,7 +129,7 @@ impl Context {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => (127, Some(error.to_string())),
             Err(error) => (126, Some(error.to_string())),
         };
-        let took = begun.elapsed();
+        let took = started.elapsed();
         if not_started.is_none() {
             // The command ran, whether or not that can be recorded.
             let _ = self.tell(options, command, code, took);
@@ -192,13 +192,13 @@ impl Engine {
         let held = read(self.store.held_items(&session.id, &holder)?)?.into_iter().find(is_held);
         let found = match held {
             Some(held) => Some(held),
-            None => read(self.begun_items(session)?)?.into_iter().find(|item| !is_held(item)),
+            None => read(self.started_items(session)?)?.into_iter().find(|item| !is_held(item)),
         };
         Ok(found.as_ref().map(Task::of))
     }
 
     /// Started items of the current phase without started parts.
-    fn begun_items(&self, session: &Session) -> Result<Vec<ItemRow>> {
+    fn started_items(&self, session: &Session) -> Result<Vec<ItemRow>> {
         let Some(run) = session.run() else { return Ok(Vec::new()) };
         let filter = ItemFilter {
             run: Some(RunRef::from(run).to_string()),
@@ -206,9 +206,9 @@ impl Engine {
             status: Some("active".to_owned()),
             ..ItemFilter::default()
         };
-        let begun = self.store.items(&session.id, &filter)?;
-        let is_whole = |row: &ItemRow| begun.iter().any(|part| part.parent.as_ref() == Some(&row.id));
-        Ok(begun.iter().filter(|row| !is_whole(row)).cloned().collect())
+        let started = self.store.items(&session.id, &filter)?;
+        let is_whole = |row: &ItemRow| started.iter().any(|part| part.parent.as_ref() == Some(&row.id));
+        Ok(started.iter().filter(|row| !is_whole(row)).cloned().collect())
     }
 
     /// Declared outputs and proofs of the current run's finished phases.

@@ -89,7 +89,7 @@ impl Engine {
         let key = self.options.key.take();
         let order = self.fingerprint("req", "");
         let told = self.in_turn(&order, |engine| {
-            let subject = engine.take_up(&id)?;
+            let subject = engine.load_subject(&id)?;
             if let Some(kind) = &subject.session.unknown_event {
                 return Err(Refusal::NewerEvent { session: id.clone(), kind: kind.clone() }.into());
             }
@@ -104,7 +104,7 @@ impl Engine {
         let fingerprint = self.fingerprint(name, &format!("{command:?}"));
         self.in_turn(&fingerprint, |engine| {
             let id = engine.select(want)?;
-            let subject = engine.take_up(&id)?;
+            let subject = engine.load_subject(&id)?;
             let events = decide(&subject.session, command.clone())?;
             Ok(Plan::of(subject.change(events)))
         })
@@ -271,8 +271,8 @@ impl Engine {
         batch: &Batch,
         follows: Follows,
     ) -> Result<View> {
-        let laid_over = self.expired_since(session).map(|_| self.laid_over(session.clone()));
-        let session = laid_over.as_ref().unwrap_or(session);
+        let expired = self.expired_since(session).map(|_| self.with_expiry(session.clone()));
+        let session = expired.as_ref().unwrap_or(session);
         let run = session.run().ok_or_else(|| Error::BrokenLog {
             session: session.id.to_string(),
             why: "it has no run".to_owned(),

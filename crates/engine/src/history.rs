@@ -208,7 +208,7 @@ impl Log {
         let kept = usize::try_from(version).unwrap_or(usize::MAX).min(self.events.len());
         Session::fold(&self.events[..kept]).ok_or_else(|| Error::BrokenLog {
             session: self.session.to_string(),
-            why: "it does not start with the start of the session".to_owned(),
+            why: "its first event does not start the session".to_owned(),
         })
     }
 }

@@ -56,7 +56,7 @@ pub enum AgentMessage {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Verdict {
     #[default]
-    GoOn,
+    Allow,
     /// The agent must not use this tool now, for this reason.
     Deny(String),
     /// The agent must not end its turn yet, for this reason.
@@ -91,7 +91,7 @@ pub fn respond(event: &HookEvent) -> Result<Reply> {
     let options = Options { project: Some(event.folder.clone()), ..Options::default() };
     let (mut engine, problem) = match Engine::open(options.clone(), Intent::Hook(needs)) {
         Ok(engine) => (engine, None),
-        // Not a leftoff project, so there is nothing to say.
+        // The folder is not in a leftoff project, so there is nothing to report.
         Err(Error::NoProject { .. }) => return Ok(Reply::default()),
         // The project's requirements do not depend on the store.
         Err(error) => (Engine::open(options, Intent::WithoutStore)?, Some(error.to_string())),

@@ -38,7 +38,7 @@ impl Engine {
     }
 
     /// A session with expiry applied.
-    pub(crate) fn laid_over(&self, session: Session) -> Session {
+    pub(crate) fn with_expiry(&self, session: Session) -> Session {
         match self.expired_since(&session) {
             Some(since) => session.laid_over_with_expiry(since),
             None => session,
@@ -46,7 +46,7 @@ impl Engine {
     }
 
     /// Applies expiry to a list line.
-    pub(crate) fn laid_over_line(&self, line: &mut ShortView) {
+    pub(crate) fn apply_expiry(&self, line: &mut ShortView) {
         let limit = self.config.expiry.pause_after.seconds();
         if line.lifecycle != "active" || !expires(&line.layout) {
             return;

@@ -265,7 +265,7 @@ impl Engine {
         let Some(run) = session.run() else {
             return Err(crate::Error::NoSession { worktree: self.project.worktree() });
         };
-        // If the current phase has no items, those of other phases are listed.
+        // If the current phase has no items, the items of other phases are listed.
         let is_elsewhere = request.phase.is_none() && phase.items.is_empty();
         let only = ((!request.all && !is_elsewhere) || request.phase.is_some()).then(|| phase.id().clone());
         let filter = ItemFilter {

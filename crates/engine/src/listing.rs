@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::execute::FROM;
 use crate::facades::Sessions;
 use crate::foreign::LONGEST_WARNING;
-use crate::query::MOST_IDLE_TOLD;
+use crate::query::MOST_IDLE_NAMED;
 use crate::view::{ShortView, Warning};
 use crate::words::one_line;
 use layouts::layout;
@@ -26,7 +26,7 @@ use store::{Filter, Listed};
 
 /// How many files with the same problem a warning names.
 const MOST_FILES_NAMED: usize = 2;
-/// For how many sessions a list includes the outcomes of phases.
+/// The number of sessions for which a list includes the outcomes of phases.
 const MOST_OUTCOMES: usize = 100;
 
 /// The output of `list`.
@@ -159,13 +159,14 @@ impl Engine {
         let mut warnings = self.warnings.clone();
         warnings.extend(self.kept_lines_beside_others(&mut sessions));
         sessions.retain(|line| request.lifecycles.is_empty() || request.lifecycles.contains(&line.lifecycle));
-        warnings.extend(sessions.iter().filter_map(|line| self.idle_line_warning(line)).take(MOST_IDLE_TOLD));
+        warnings
+            .extend(sessions.iter().filter_map(|line| self.idle_line_warning(line)).take(MOST_IDLE_NAMED));
         warnings.extend(self.place_warnings());
         warnings.extend(self.registry_warnings());
         warnings.extend(self.unknown_warnings());
         let in_files = self.lines_of_files(request, &mut odd);
         let left_lying = in_files.iter().filter(|line| is_resumed_again(&line.layout));
-        warnings.extend(left_lying.filter_map(|line| self.idle_line_warning(line)).take(MOST_IDLE_TOLD));
+        warnings.extend(left_lying.filter_map(|line| self.idle_line_warning(line)).take(MOST_IDLE_NAMED));
         add_by_time(&mut sessions, in_files);
         warnings.extend(said_once(odd));
         let heading = crate::own_tool_messages::heading(request.layout.as_deref());
@@ -175,7 +176,7 @@ impl Engine {
             }
         }
         let outside = self.lines_outside(request, heading.is_some(), &sessions, &mut warnings);
-        warnings.extend(outside.iter().filter_map(|line| self.idle_line_warning(line)).take(MOST_IDLE_TOLD));
+        warnings.extend(outside.iter().filter_map(|line| self.idle_line_warning(line)).take(MOST_IDLE_NAMED));
         add_by_time(&mut sessions, outside);
         sessions.truncate(request.limit.unwrap_or(usize::MAX));
         self.number_those_outside(&mut sessions)?;
@@ -207,7 +208,7 @@ impl Engine {
                 .unwrap_or_else(|error| vec![Warning::from_error("session", &error)]);
             line.warnings = needing_repair(&said);
             odd.extend(said.into_iter().map(|warning| (line.layout.clone(), warning)));
-            self.laid_over_line(&mut line);
+            self.apply_expiry(&mut line);
             if line.updated_at > known { edited.push(line) } else { sessions.push(line) }
         }
         add_by_time(&mut sessions, edited);
@@ -218,7 +219,7 @@ impl Engine {
     fn lines_of_files(&self, request: &ListRequest, odd: &mut Vec<(String, Warning)>) -> Vec<ShortView> {
         let mut lines = Vec::new();
         for (mut line, said) in self.foreign_lines() {
-            self.laid_over_line(&mut line);
+            self.apply_expiry(&mut line);
             if request.wants(&line) {
                 line.warnings = needing_repair(&said);
                 odd.extend(said.into_iter().map(|warning| (line.layout.clone(), warning)));

@@ -136,7 +136,7 @@ fn latest(options: &Options) -> Option<PathBuf> {
     let Ok(engine) = Engine::open_at(Project::outside(&newest), options, Intent::Query) else {
         return Some(newest);
     };
-    match engine.taken_up_last() {
+    match engine.last_resumed() {
         Some((folder, at)) if !engine.began_after(at) => Some(folder),
         Some(_) | None => Some(newest),
     }
@@ -251,7 +251,7 @@ impl StartRequest {
 
 impl Engine {
     /// The unfinished session outside projects that was resumed last, and when.
-    fn taken_up_last(&self) -> Option<(PathBuf, Timestamp)> {
+    fn last_resumed(&self) -> Option<(PathBuf, Timestamp)> {
         let folders = folders(&[]);
         let lifecycles = Lifecycle::UNFINISHED.iter().map(|&name| name.to_owned()).collect();
         let kept = self.store.list(&Filter { lifecycles, ..Filter::default() }).ok()?;
@@ -279,7 +279,7 @@ impl Engine {
             let engine = Self::open_at(Project::outside(&folder), options.clone(), Intent::Query);
             let Ok(engine) = engine else { continue };
             for (mut line, warnings) in engine.own_lines().unwrap_or_default() {
-                engine.laid_over_line(&mut line);
+                engine.apply_expiry(&mut line);
                 line.own_words = in_their_words.then(|| engine.own_line(&line.session_id)).flatten();
                 // The number belongs to the store for sessions outside projects; in this list, the session
                 // gets another.

@@ -48,7 +48,7 @@ impl Engine {
     /// The tool's words for a moment in a session; `None` if the tool has none.
     pub(crate) fn own_words(&self, id: &SessionId, moment: Moment) -> Option<String> {
         let (_, session) = self.load(id).ok()?;
-        let session = self.laid_over(session);
+        let session = self.with_expiry(session);
         let (located, tree) = self.whole_tree(&session)?;
         let items = self.all_items(id).ok()?;
         let publication = SessionToPublish::new(&session, &items, &[]);

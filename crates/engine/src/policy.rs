@@ -284,7 +284,7 @@ impl Engine {
         let relaxed = lines.iter().filter(|line| line.counts && line.who == Who::Anyone);
         let relaxed = joined(relaxed.map(|line| line.allows.to_owned())).map(|what| {
             let message = format!("anyone may {what} in this project, including agents");
-            let hint = "to require a person, remove it from [policy] in .leftoff/config.toml";
+            let hint = "to require a person, remove this rule from [policy] in .leftoff/config.toml";
             warning("policy", message, hint.into())
         });
         let ignored = joined(lines.iter().filter(|line| !line.counts).map(PolicyLine::would_let));

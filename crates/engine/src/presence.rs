@@ -201,7 +201,8 @@ impl Engine {
         (!self.lives(&row)).then_some(row.last_seen)
     }
 
-    /// When hooks last saw a lease holder at work; `None` without hooks, or if its process is gone.
+    /// When hooks last saw a lease holder's activity; `None` without hooks, or if the holder's process is
+    /// gone.
     pub(crate) fn seen_at_work(&self, holder: &Actor) -> Option<Timestamp> {
         let Actor::Agent { agent, id, .. } = holder else { return None };
         let row = self.store.agent(agent, id).ok().flatten()?;
@@ -209,7 +210,7 @@ impl Engine {
         is_at_work.then(|| self.last_queued(agent, id).unwrap_or(row.last_seen).max(row.last_seen))
     }
 
-    /// True if the agent session holds items: its row then stays, because it shows that the holder is gone.
+    /// True if the agent session holds items. Its row then stays, because it shows that the holder is gone.
     fn holds_items(&self, row: &AgentRow) -> bool {
         let (agent, id, host) = (row.agent.clone(), row.agent_session.clone(), row.host.clone());
         let holder = Actor::Agent { agent, id, host, known_by: None }.key();

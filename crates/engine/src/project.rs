@@ -26,7 +26,7 @@ pub struct Project {
 pub struct Git {
     /// This worktree's own git folder.
     pub folder: PathBuf,
-    /// The folder shared by all worktrees.
+    /// The git folder shared by all worktrees.
     pub common: PathBuf,
 }
 

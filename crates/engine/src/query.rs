@@ -29,7 +29,7 @@ use store::chain::{Broken, changed_events};
 use store::{Access, AgentRow, Filter, Info, SessionRow, SqliteStore, Store};
 
 /// The maximum number of inactive sessions that a list mentions.
-pub(crate) const MOST_IDLE_TOLD: usize = 5;
+pub(crate) const MOST_IDLE_NAMED: usize = 5;
 /// A session, or a note that there is none.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
@@ -171,7 +171,7 @@ impl Engine {
         let paused = || vec!["paused".to_owned()];
         let ids: Vec<String> = if self.store.base_has(except) {
             let worktree = Some(self.project.worktree());
-            let limit = Some(MOST_IDLE_TOLD + 1);
+            let limit = Some(MOST_IDLE_NAMED + 1);
             let filter = Filter { lifecycles: paused(), worktree, limit, ..Filter::default() };
             let listed = self.store.list(&filter).unwrap_or_default();
             listed.into_iter().map(|listed| listed.row.id.to_string()).collect()
@@ -180,7 +180,7 @@ impl Engine {
             let sessions = listing.map(|found| found.sessions).unwrap_or_default();
             sessions.into_iter().map(|line| line.session_id).collect()
         };
-        ids.into_iter().filter(|other| other != except.as_str()).take(MOST_IDLE_TOLD).collect()
+        ids.into_iter().filter(|other| other != except.as_str()).take(MOST_IDLE_NAMED).collect()
     }
 
     fn current(&self) -> Result<Current> {
@@ -207,7 +207,7 @@ impl Engine {
     /// Sessions that are active in other worktrees, and open sessions on other machines, for a caller who
     /// finds none here.
     pub(crate) fn sessions_elsewhere(&self) -> Result<Vec<Warning>> {
-        const MOST_TOLD: usize = 3;
+        const MOST_NAMED: usize = 3;
         const LOOKED_AT: usize = 50;
         let lifecycles = vec!["active".to_owned(), "paused".to_owned()];
         let open = self.store.list(&Filter { lifecycles, limit: Some(LOOKED_AT), ..Filter::default() })?;
@@ -215,7 +215,7 @@ impl Engine {
             let is_here = row.machine.is_none() && row.lifecycle != "active";
             !is_here && crate::sharing::fork_of(&row.id).is_none()
         };
-        let told = open.into_iter().map(|listed| listed.row).filter(is_told).take(MOST_TOLD);
+        let told = open.into_iter().map(|listed| listed.row).filter(is_told).take(MOST_NAMED);
         Ok(told.map(|row| self.told_of(&row)).collect())
     }
 
@@ -234,7 +234,7 @@ impl Engine {
             ),
             None => (
                 format!("session {} is active in another worktree: {}", row.id, row.worktree),
-                Hint::new("see it: ").run(words!["show", row.id]),
+                Hint::new("see the session: ").run(words!["show", row.id]),
             ),
         };
         Warning { kind: "active_elsewhere".to_owned(), message, hint: Some(hint), path: None, problem: None }

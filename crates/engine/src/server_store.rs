@@ -87,7 +87,9 @@ fn setting(project: &Project, config: &Config) -> Result<Option<String>> {
             path: Config::path(project).display().to_string(),
             line: Config::line_of(project, "store"),
             message: "a password does not belong in a committed file".to_owned(),
-            hint: Some("remove it from the URL; use PGPASSWORD, PGPASSFILE or a service file".to_owned()),
+            hint: Some(
+                "remove the password from the URL; use PGPASSWORD, PGPASSFILE or a service file".to_owned(),
+            ),
         };
         return Err(Error::BadConfig { mistake });
     }

@@ -25,14 +25,14 @@ pub struct Setup {
     pub unchanged: Vec<PathBuf>,
     pub dry_run: bool,
     pub warnings: Vec<String>,
-    /// What remains at the store's old place after a move.
+    /// The remains at the store's old place after a move.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moved: Option<PathBuf>,
 }
 
-/// Files kept out of version control: sessions' workspaces, the store itself if there is no git folder for
-/// it, and `.gitignore` itself. The file appears when work starts and must not make a clean worktree dirty; a
-/// project can still add it with `git add -f`.
+/// The content of `.gitignore`, which keeps files out of version control: sessions' workspaces, the store if
+/// there is no git folder for it, and `.gitignore` itself. The file appears when work starts and must not
+/// make a clean worktree dirty; a project can still add it with `git add -f`.
 pub(crate) const IGNORED: &str = "# Kept by leftoff on this machine only.\n.gitignore\nsessions/\narchive/\naside/\nviews.lock\nleftoff.db*\n";
 
 /// The place for a project's store.

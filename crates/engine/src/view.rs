@@ -71,7 +71,7 @@ pub struct View {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupted: Option<Interruption>,
     pub next: Next,
-    /// Where the session came from and when, if sessions are shared through git.
+    /// The origin of the session and when it was received, if sessions are shared through git.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared: Option<SharedView>,
     pub warnings: Vec<Warning>,

@@ -66,7 +66,7 @@ type Choosing = (String, Vec<Choice>);
 /// Resumes a session, or returns a question that must be answered first.
 fn go_on(globals: &Globals, taking: Taking) -> Result<Result<Answer, Choosing>, Failure> {
     let mut engine = globals.command()?;
-    let on = if globals.yes { OnDiscrepancy::GoOn } else { OnDiscrepancy::Ask };
+    let on = if globals.yes { OnDiscrepancy::Continue } else { OnDiscrepancy::Ask };
     match engine.execute(Request::Resume { session: None, on, taking }) {
         Err(Error::NeedsChoice { question, choices }) => Ok(Err((question, choices))),
         Err(Error::NeedsAnswer { question, hint }) => {
@@ -81,7 +81,7 @@ fn go_on(globals: &Globals, taking: Taking) -> Result<Result<Answer, Choosing>, 
 fn ask(question: &str) -> Option<OnDiscrepancy> {
     let prompt = format!("{question}\n[g]o on, [b]ack to the first affected phase, [c]ancel? ");
     match ui::ask::words(&prompt)?.as_str() {
-        "g" | "go on" => Some(OnDiscrepancy::GoOn),
+        "g" | "go on" => Some(OnDiscrepancy::Continue),
         "b" | "back" => Some(OnDiscrepancy::GoBack),
         _ => None,
     }

@@ -74,7 +74,7 @@ impl Start {
         let known = started_from(&engine, &list.path)?;
         let (done, session) = if let Some(id) = known {
             let named = globals.naming(Some(id));
-            let (on, taking) = (OnDiscrepancy::GoOn, Taking::Refused);
+            let (on, taking) = (OnDiscrepancy::Continue, Taking::Refused);
             let answer = named.command()?.execute(Request::Resume { session: None, on, taking })?;
             (format!("continues from {}", list.path), answer.view.session_id)
         } else {

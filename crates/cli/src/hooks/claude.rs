@@ -124,7 +124,7 @@ pub fn write(heard: &Heard, reply: &Reply) -> String {
             "permissionDecisionReason": reason,
         } }),
         Verdict::Hold(reason) => json!({ "decision": "block", "reason": reason }),
-        Verdict::GoOn => match wording::context(reply) {
+        Verdict::Allow => match wording::context(reply) {
             Some(text) => json!({ "hookSpecificOutput": {
                 "hookEventName": heard.name,
                 "additionalContext": text,

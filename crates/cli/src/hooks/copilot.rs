@@ -77,7 +77,7 @@ fn write(_: &Heard, reply: &Reply) -> String {
             json!({ "permissionDecision": "deny", "permissionDecisionReason": reason })
         }
         Verdict::Hold(reason) => json!({ "decision": "block", "reason": reason }),
-        Verdict::GoOn => match wording::context(reply) {
+        Verdict::Allow => match wording::context(reply) {
             Some(text) => json!({ "additionalContext": text }),
             None => return String::new(),
         },

@@ -72,7 +72,7 @@ fn write(_: &Heard, reply: &Reply) -> String {
             json!({ "permission": "deny", "user_message": reason, "agent_message": reason })
         }
         Verdict::Hold(reason) => json!({ "followup_message": reason }),
-        Verdict::GoOn => match wording::context(reply) {
+        Verdict::Allow => match wording::context(reply) {
             Some(text) => json!({ "additional_context": text }),
             None => return String::new(),
         },

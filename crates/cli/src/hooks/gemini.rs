@@ -69,7 +69,7 @@ fn call(event: &mut Event, id: Option<&str>) -> ToolCall {
 fn write(heard: &Heard, reply: &Reply) -> String {
     let said = match &reply.verdict {
         Verdict::Deny(reason) | Verdict::Hold(reason) => json!({ "decision": "deny", "reason": reason }),
-        Verdict::GoOn => match wording::context(reply) {
+        Verdict::Allow => match wording::context(reply) {
             Some(text) => json!({ "hookSpecificOutput": {
                 "hookEventName": heard.name,
                 "additionalContext": text,

@@ -180,7 +180,7 @@ fn without_a_session_a_program_is_told_so() {
             "{words:?}"
         );
         let hint = refused.error()["hint"].as_str().unwrap_or_default().to_owned();
-        assert!(hint.starts_with("start one: leftoff start"), "{hint}");
+        assert!(hint.starts_with("start a session: leftoff start"), "{hint}");
     }
     assert_eq!(sandbox.run(["resume", "--json"]).code(3).error()["kind"], "nothing_paused");
     assert!(!sandbox.path(".git/leftoff").exists(), "none of it made a store");

@@ -219,7 +219,11 @@ fn what_is_no_session_is_not_imported_and_it_is_said_what_would_be() {
         (root.as_str(), "looked for", "a session in it: leftoff import"),
         ("backup/ours.json", "looked for", "it is an export for other programs"),
         ("ours.bundle", "looked for", "leftoff bundle take ours.bundle"),
-        (&format!("{REVIEW}/context.md"), "looked for", "it is inside one: leftoff import"),
+        (
+            &format!("{REVIEW}/context.md"),
+            "looked for",
+            "it is inside a session; import that: leftoff import",
+        ),
         (".praxis-os/.cache/state/package.json", "it has none of the keys session_id", "fix it"),
         (".praxis-os/.cache/state/torn.json", "it is not JSON", "fix it"),
         (".ocr/sessions/2026-11-15-empty", "state.json: it is missing", "fix it"),

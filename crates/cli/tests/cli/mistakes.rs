@@ -27,7 +27,7 @@ hint: complete 'plan' first: leftoff advance --phase plan --session login
 [4]
 $ leftoff resume logni
 error: there is no session 'logni'
-hint: did you mean 'login'? See what there is: leftoff list --all
+hint: did you mean 'login'? See all sessions: leftoff list --all
 [3]
 $ leftoff start reviw
 error: there is no workflow 'reviw'

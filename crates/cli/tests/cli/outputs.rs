@@ -333,7 +333,7 @@ Next: Phase 1, Plan: Understand the task and the code it touches, then write
 paused search (Search)
 $ leftoff resume nothing
 error: there is no session 'nothing'
-hint: see what there is: leftoff list --all
+hint: see all sessions: leftoff list --all
 [3]
 $ leftoff undo
 login is back at version 4
@@ -397,7 +397,7 @@ $ leftoff list --all
 2  search  paused     0/3 plan  just now  Search
 $ leftoff show 9
 error: there is no session '9'
-hint: see what there is: leftoff list --all
+hint: see all sessions: leftoff list --all
 [3]
 ",
     );

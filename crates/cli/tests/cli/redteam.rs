@@ -332,14 +332,18 @@ fn in_files() -> Vec<Cheat> {
 
 fn in_the_database() -> Vec<Cheat> {
     vec![
-        row("weakens the workflow in the database", Met::Visible("was changed after the run began"), || {
-            after(|sandbox| {
-                tamper(
-                    sandbox,
-                    r#"UPDATE definitions SET body=replace(body,'"strict":true','"strict":false')"#,
-                );
-            })
-        }),
+        row(
+            "weakens the workflow in the database",
+            Met::Visible("was changed after the run started"),
+            || {
+                after(|sandbox| {
+                    tamper(
+                        sandbox,
+                        r#"UPDATE definitions SET body=replace(body,'"strict":true','"strict":false')"#,
+                    );
+                })
+            },
+        ),
         row("swaps a file after its gate", Met::Visible("changed since it was recorded"), || {
             after(|sandbox| sandbox.write(PLAN, "another plan\n"))
         }),
@@ -538,7 +542,7 @@ fn past_leftoff() -> Vec<Cheat> {
             agent(&sandbox, &["start", "w", "--id", "t"]).ok();
             agent(&sandbox, &["advance", "--phase", "all"]).ok();
             let said = sandbox.run(["verify"]).ok().stdout;
-            assert!(said.contains("the definition of workflow w is not as committed"), "{said}");
+            assert!(said.contains("the definition of workflow w differs from the committed one"), "{said}");
             (sandbox, Vec::new())
         }),
         row("leaves its process and its environment behind", Met::GetsThrough, || {

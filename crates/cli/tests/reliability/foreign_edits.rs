@@ -139,7 +139,7 @@ fn ccw(file: &str, edit_of: fn(&str) -> u64, edited: fn(&str, u64) -> String) ->
                 engine.execute(Request::Pause(PauseRequest::default()))
             } else {
                 let session = Some("WFS-race".to_owned());
-                let (on, taking) = (OnDiscrepancy::GoOn, Taking::Refused);
+                let (on, taking) = (OnDiscrepancy::Continue, Taking::Refused);
                 engine.execute(Request::Resume { session, on, taking })
             }
         },

@@ -21,7 +21,7 @@ fn a_session_is_continued_in_another_clone() {
     assert!(refused.contains("on another machine") && refused.contains("leftoff resume login"), "{refused}");
 
     let resumed = ben.ok(&["resume", "login"]);
-    assert!(resumed.contains("it came from anna@"), "{resumed}");
+    assert!(resumed.contains("the session came from anna@"), "{resumed}");
     let plan = fs::read_to_string(ben.project.join(".leftoff/sessions/login/PLAN.md"));
     assert_eq!(plan.unwrap(), "## Steps\n1. rotate\n", "its files are put back");
     assert!(ben.ok(&["brief", "--format", "markdown"]).contains("rotate on every use"));

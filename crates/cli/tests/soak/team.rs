@@ -238,7 +238,7 @@ impl Team {
             Request::Pause(PauseRequest { reason: Some("lunch".to_owned()), ..PauseRequest::default() }),
         );
         let session = Some(session.to_owned());
-        self.ask(agent, Request::Resume { session, on: OnDiscrepancy::GoOn, taking: Taking::Refused });
+        self.ask(agent, Request::Resume { session, on: OnDiscrepancy::Continue, taking: Taking::Refused });
     }
 
     fn look(&mut self, agent: usize) {

@@ -174,7 +174,7 @@ fn joined(brief: &Brief, sections: &[Section], left_out: &[&str]) -> String {
     }
 }
 
-/// In reading order: what to do, what not to redo, what is wrong, the rest.
+/// The sections in reading order: what to do, what not to redo, what is wrong, the rest.
 fn sections(brief: &Brief, detail: Detail) -> Vec<Section> {
     let made = |name, goes, text: String| (!text.is_empty()).then_some(Section { name, text, goes });
     let essential = |name, text: String| made(name, Goes::Never, text);

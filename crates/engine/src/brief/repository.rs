@@ -1,5 +1,5 @@
-//! Facts from git about a session: commits since its start, uncommitted files. `git status` runs beside everything else,
-//! `git log` only if there are commits; both are left out if they take too long.
+//! Facts from git about a session: commits since its start, uncommitted files. `git status` runs in parallel
+//! to everything else, `git log` only if there are commits; an answer that takes too long is omitted.
 
 use crate::brief::bookkeeping::Bookkeeping;
 use crate::engine::Engine;

@@ -20,7 +20,8 @@ use std::time::{Duration, Instant};
 
 const KEPT_BYTES: usize = 16 * 1024;
 const KEPT_LINES: usize = 20;
-/// How many bytes of output are kept of a successful command, which need no explanation.
+/// How many bytes of a successful command's output are kept: it needs less than a failure, which must be
+/// explained.
 const KEPT_BYTES_OF_SUCCESS: usize = 2 * 1024;
 /// How long to wait for output after the command ended: a child may keep the pipe open.
 const LAST_WORDS: Duration = Duration::from_millis(300);

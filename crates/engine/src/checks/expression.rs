@@ -29,7 +29,7 @@ pub(crate) struct Scope {
     variables: Vec<(&'static str, Value)>,
     /// Evidence of the wrong type.
     mistyped: Vec<String>,
-    /// What other checks already report about missing or mistyped evidence, by field.
+    /// Messages of other checks about missing or mistyped evidence, by field.
     reports: BTreeMap<String, String>,
     /// The folder in which `exists` looks.
     workspace: PathBuf,
@@ -131,7 +131,8 @@ impl Scope {
         })
     }
 
-    /// CEL has no budget of its own: it runs in a thread, and is abandoned if it takes too long.
+    /// Evaluates an expression in a thread, and abandons it if it takes too long, because CEL has no time
+    /// limit of its own.
     fn answer(&self, expr: &str) -> Result<Answer, Failed> {
         let (sender, receiver) = channel();
         let (expr, variables, workspace) = (expr.to_owned(), self.variables.clone(), self.workspace.clone());

@@ -46,8 +46,8 @@ pub(crate) fn put(target: &Path, body: &[u8], expected: &[u8]) -> io::Result<Put
     write(&waiting, body, there.map(|found| found.permissions()))?;
     failpoint::reached("view-written-beside");
     let put = place(target, &waiting, expected);
-    // Removes the new content if it could not be put in place; after an exchange the waiting file may have
-    // somebody else's.
+    // Removes the new content if it could not be put in place; after an exchange, the waiting file may have
+    // somebody else's content, which stays.
     if put.is_err() && read(&waiting).is_ok_and(|bytes| bytes == body) {
         let _ = fs::remove_file(&waiting);
     }

@@ -149,7 +149,7 @@ impl Engine {
         let taken = self.taken_here(id)?;
         let session = Session::fold_taken(events, taken.as_ref()).ok_or_else(|| Error::BrokenLog {
             session: id.to_string(),
-            why: "it does not start with the start of the session".to_owned(),
+            why: "its first event does not start the session".to_owned(),
         })?;
         self.in_its_place(session, id)
     }

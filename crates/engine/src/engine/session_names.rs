@@ -10,7 +10,7 @@ impl Engine {
     /// Resolves a list number, an id, a prefix of an id, or else another part of an id.
     pub(crate) fn resolve(&self, asked: &str) -> Result<SessionId> {
         let is_number = asked.bytes().all(|byte| byte.is_ascii_digit()) && !asked.is_empty();
-        // No list shows numbers with leading zeros; an id may begin with them.
+        // A number with leading zeros is in no list, but an id may begin with it.
         if is_number
             && !asked.starts_with('0')
             && let Some(numbered) = self.with_number(asked.parse().unwrap_or(u64::MAX))?

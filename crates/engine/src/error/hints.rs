@@ -33,11 +33,11 @@ impl Error {
                 .run(words!["start"])
                 .then(", or name a project: --project DIR"),
             Self::NoStore { .. } => Hint::new("start a session: ").run(words!["start"]),
-            Self::NoSession { .. } => Hint::new("start one: ")
+            Self::NoSession { .. } => Hint::new("start a session: ")
                 .run(words!["start"])
                 .then("; resume a paused one: ")
                 .run(words!["resume"])
-                .then("; or name one: --session ID"),
+                .then("; or name a session: --session ID"),
             Self::NothingPaused { .. } | Self::NoSessionOfBranch { .. } => Hint::new("see all sessions: ")
                 .run(words!["list", "--all"])
                 .then("; start one: ")
@@ -200,8 +200,10 @@ fn ambiguous_session_hint(candidates: &[String]) -> Hint {
 fn unknown_workflow_hint(asked: &str, nearest: Option<&str>, known: &[String], place: WorkflowPlace) -> Hint {
     let known = known.join(", ");
     match (place, nearest) {
-        (WorkflowPlace::OursAndDefinedFor(layout), _) => Hint::new("it belongs to another tool's sessions: ")
-            .run(words!["start", asked, "--layout", layout]),
+        (WorkflowPlace::OursAndDefinedFor(layout), _) => {
+            Hint::new("this workflow is for another tool's sessions: ")
+                .run(words!["start", asked, "--layout", layout])
+        }
         (WorkflowPlace::Ours | WorkflowPlace::Theirs(_), Some(name)) => {
             format!("did you mean '{name}'? The workflows are {known}").into()
         }
@@ -269,14 +271,14 @@ fn store_hint(error: &store::Error) -> Hint {
                 .run(words!["store", "schema"])
         }
         store::Error::Unknown { .. } => {
-            Hint::new("check the log before you repeat the command: ").run_here(words!["log"]).then("; with --key the same command can be run again safely")
+            Hint::new("check the log before you repeat the command: ").run_here(words!["log"]).then("; with --key, a command can be repeated safely")
         }
         store::Error::Io { .. } | store::Error::Engine { .. } => Hint::new("see what is wrong: ").run(words!["doctor"]),
     }
 }
 
 fn files_elsewhere_hint(session: &str, worktree: &str) -> Hint {
-    Hint::new("continue it there: ")
+    Hint::new("continue the session there: ")
         .run(words!["resume", session, "--project", worktree])
         .then("; or start one here: ")
         .run(words!["start"])
@@ -311,7 +313,7 @@ fn nothing_finished_hint(elsewhere: &[String]) -> Hint {
             .then("; start one: ")
             .run(words!["start"]);
     }
-    Hint::new(format!("finished in other worktrees: {}; name one: ", elsewhere.join(", ")))
+    Hint::new(format!("finished in other worktrees: {}; reopen one by name: ", elsewhere.join(", ")))
         .run(words!["reopen", "ID"])
 }
 

@@ -51,11 +51,8 @@ impl NotRestored {
             Self::NoBackup { .. } => {
                 Hint::new("name a backup that you have: ").run(words!["store", "restore", "<file>"])
             }
-            Self::StoreInUse { .. } => Hint::new("to replace it, which keeps a copy of it: ").run(words![
-                "store",
-                "restore",
-                "--replace"
-            ]),
+            Self::StoreInUse { .. } => Hint::new("to replace the store, which keeps a copy of it: ")
+                .run(words!["store", "restore", "--replace"]),
             Self::UnknownFile { nearest: Some(name), .. } => format!("did you mean '{name}'?").into(),
             Self::UnknownFile { nearest: None, .. } => {
                 Hint::new("see which files are recorded: ").run_here(words!["artifact", "list"])
@@ -68,7 +65,7 @@ impl NotRestored {
             }
             Self::Forbidden { path, .. } => Hint::new("see which files are recorded, and by whom: ")
                 .run_here(words!["artifact", "history", path]),
-            Self::WouldBeLost { .. } => "move it away, then restore the recorded version".into(),
+            Self::WouldBeLost { .. } => "move the file away, then restore the recorded version".into(),
         }
     }
 }

@@ -26,7 +26,8 @@ impl Unsigned {
                 "check the key: ssh-keygen -Y sign must be able to use it".into()
             }
             Self::NoKey => {
-                "set one: git config user.signingkey ~/.ssh/id_ed25519, or LEFTOFF_SIGNING_KEY".into()
+                "set a signing key: git config user.signingkey ~/.ssh/id_ed25519, or LEFTOFF_SIGNING_KEY"
+                    .into()
             }
             Self::NoSigners | Self::KeyNotAllowed => {
                 Hint::new("put names and public keys into .leftoff/allowed_signers, then: ")

@@ -116,7 +116,7 @@ impl Engine {
         let fingerprint = self.fingerprint("switch", asked);
         let answer = self.in_turn(&fingerprint, |engine| {
             let subject = engine.resolve(asked)?;
-            engine.activate(&subject, OnDiscrepancy::GoOn, Taking::Refused)
+            engine.activate(&subject, OnDiscrepancy::Continue, Taking::Refused)
         })?;
         self.introduce(&answer);
         Ok(answer)
@@ -126,8 +126,8 @@ impl Engine {
         self.activate_by(id, on, taking, |worktree, parallel| Command::Resume { worktree, parallel })
     }
 
-    /// Makes a session active. `command` makes the command from a worktree and whether the session runs in
-    /// parallel.
+    /// Makes a session active. `command` returns the command, given a worktree and true if the session runs
+    /// in parallel.
     pub(super) fn activate_by(
         &mut self,
         id: &SessionId,
@@ -135,21 +135,21 @@ impl Engine {
         taking: Taking,
         command: impl Fn(String, bool) -> Command,
     ) -> Result<Plan> {
-        let subject = self.take_up_here(id)?;
+        let subject = self.load_subject_here(id)?;
         let session = &subject.session;
         self.refuse_work_elsewhere(session, taking)?;
         let worktree = self.project.worktree();
         let mut plan = Plan::of(Change { number: 0, before: None, events: Vec::new() });
         let mut left_behind = BTreeSet::new();
         if let Some(machine) = &session.machine {
-            plan.said.push(format!("it came from {}", self.name_of_replica(machine)));
+            plan.said.push(format!("the session came from {}", self.name_of_replica(machine)));
             left_behind = self.put_files_back(session, &mut plan.said)?;
         } else if session.worktree != worktree && self.refuse_what_came_along(session).is_ok() {
             if on == OnDiscrepancy::Ask && taking == Taking::Refused {
                 ask_before_moving(session)?;
             }
             plan.said.push(format!(
-                "it came from another worktree; its files stay there: {}",
+                "the session came from another worktree; its files stay there: {}",
                 self.workspace(session).display()
             ));
         }
@@ -187,7 +187,7 @@ impl Engine {
     fn resume_again(&self, plan: &mut Plan, on: OnDiscrepancy) -> Result<()> {
         let Some(session) = plan.subject.before.clone().filter(is_resumed_again) else { return Ok(()) };
         if session.worktree != self.project.worktree() {
-            // The session was checked when it was taken from the other worktree.
+            // The session was checked when it was moved here from the other worktree.
             return Ok(());
         }
         let back = self.checked(&session, on, &BTreeSet::new())?;
@@ -241,7 +241,7 @@ impl Engine {
         on: OnDiscrepancy,
         left_behind: &BTreeSet<String>,
     ) -> Result<Option<Back>> {
-        if on == OnDiscrepancy::GoOn {
+        if on == OnDiscrepancy::Continue {
             return Ok(None);
         }
         let mut found = self.discrepancies(session)?;
@@ -250,9 +250,9 @@ impl Engine {
             return Err(ask_about(session, &found));
         }
         let current = session.run().map(|run| run.current().id());
-        let has_begun = |phase: &Name| is_finished(session, phase) || current == Some(phase);
+        let has_started = |phase: &Name| is_finished(session, phase) || current == Some(phase);
         let concerned =
-            found.into_iter().find_map(|found| Some((found.phase.filter(has_begun)?, found.message)));
+            found.into_iter().find_map(|found| Some((found.phase.filter(has_started)?, found.message)));
         Ok(concerned.map(|(phase, message)| Back::to(session, &phase, message)))
     }
 
@@ -301,8 +301,8 @@ impl Engine {
         Ok(true)
     }
 
-    /// Records the process of an agent whose binding has none because it arrived before the store existed, so
-    /// that other agents see it at work.
+    /// Records the process of an agent whose conversation started before the store existed, so that other
+    /// agents see that it is active.
     pub(super) fn introduce(&mut self, answer: &Answer) {
         // A remote caller has no process on this machine.
         let asking = self.asking_agent().ok().flatten().filter(|_| !self.options.from_afar);
@@ -399,7 +399,7 @@ fn ask_before_moving(session: &Session) -> Result<()> {
             "session {} belongs to another worktree, {}; if resumed here, it leaves that one, and its files stay there",
             session.id, session.worktree
         ),
-        hint: Hint::new("resume it there: ")
+        hint: Hint::new("resume the session there: ")
             .run(words!["resume", session.id, "--project", session.worktree])
             .then("; or here anyway: ")
             .run(words!["resume", session.id, "--yes"]),

@@ -151,7 +151,7 @@ impl Engine {
             self.require_person(Restricted::Override)?;
         }
         let subject = self.select(Want::Latest)?;
-        let session = self.laid_over(self.load(&subject)?.1);
+        let session = self.with_expiry(self.load(&subject)?.1);
         // A wrong path is reported before the gate runs, which may take long.
         self.record_named(&session, &request.artifacts, None)?;
         let mut tried = self.try_gate(&session, request.phase.as_deref(), &submission)?;
@@ -191,7 +191,7 @@ impl Engine {
             return Ok(answer);
         }
         let subject = self.select(Want::Unfinished)?;
-        let session = self.laid_over(self.load(&subject)?.1);
+        let session = self.with_expiry(self.load(&subject)?.1);
         if matches!(session.lifecycle, Lifecycle::Failed { .. }) {
             return self.retry_failed_session(&fingerprint, &subject, &evidence);
         }
@@ -225,13 +225,13 @@ impl Engine {
                 message: format!(
                     "session {subject} is marked as failed; its gates run again after it is resumed"
                 ),
-                hint: Hint::new("resume it first: ")
+                hint: Hint::new("resume the session first: ")
                     .run_here(words!["retry"])
                     .then("; then submit the evidence: ")
                     .run_here(words!["advance"]),
             });
         }
-        self.in_turn(order, |engine| engine.activate(subject, OnDiscrepancy::GoOn, Taking::Refused))
+        self.in_turn(order, |engine| engine.activate(subject, OnDiscrepancy::Continue, Taking::Refused))
     }
 
     fn complete(
@@ -262,7 +262,7 @@ impl Engine {
         recording: &Recording,
         signature: Option<&Signature>,
     ) -> Result<Plan> {
-        let subject = self.take_up(subject)?;
+        let subject = self.load_subject(subject)?;
         let session = &subject.session;
         let attempt = match tried {
             Some(tried) => self.brought_up_to_date(session, tried)?,

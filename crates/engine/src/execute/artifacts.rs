@@ -41,7 +41,7 @@ impl Engine {
             ensure_ignored(&self.root_of(&session))?;
         }
         let answer = self.in_turn(&fingerprint, |engine| {
-            let subject = engine.take_up(&id)?;
+            let subject = engine.load_subject(&id)?;
             let command = Command::RecordArtifacts { artifacts: recording.artifacts.clone() };
             let events = decide(&subject.session, command)?;
             let mut plan = Plan::of(subject.change(events));

@@ -19,7 +19,7 @@ impl Engine {
         self.with_signature(|engine, signature| {
             engine.in_turn(&fingerprint, |engine| {
                 let id = engine.select(Want::Latest)?;
-                let subject = engine.take_up(&id)?;
+                let subject = engine.load_subject(&id)?;
                 let mut events = decide(&subject.session, command.clone())?;
                 engine.force_over_open_items(&subject.session, &mut events);
                 if events.iter().any(|event| matches!(event, Event::SessionCompleted { forced: true })) {
@@ -65,7 +65,7 @@ impl Engine {
                     Some(asked) => engine.resolve(asked)?,
                     None => engine.select(Want::Latest)?,
                 };
-                let subject = engine.take_up_to_end(&id)?;
+                let subject = engine.load_subject_to_end(&id)?;
                 let signed = if engine.somebody_else_is_in(&subject.session)? {
                     engine.authorise(&Act::new(Restricted::Abandon, &id), signature)?
                 } else {

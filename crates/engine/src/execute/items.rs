@@ -58,7 +58,7 @@ impl Engine {
         let fingerprint = self.fingerprint(name, arguments);
         self.in_turn(&fingerprint, |engine| {
             let id = engine.select(Want::Unfinished)?;
-            let subject = engine.take_up_from_afar(&id)?;
+            let subject = engine.load_subject_from_afar(&id)?;
             let session = &subject.session;
             if let Asked::Set { setting, .. } = asked {
                 refuse_no_fields(session, FieldOf::Item, &setting.fields)?;

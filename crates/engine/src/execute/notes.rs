@@ -33,7 +33,7 @@ impl Engine {
         let fingerprint = self.fingerprint("note", &format!("{command:?}"));
         self.in_turn(&fingerprint, |engine| {
             let id = engine.select(Want::Unfinished)?;
-            let subject = engine.take_up_from_afar(&id)?;
+            let subject = engine.load_subject_from_afar(&id)?;
             let events = decide(&subject.session, command.clone())?;
             Ok(Plan::of(subject.change(events)))
         })
@@ -67,7 +67,7 @@ impl Engine {
             let subject = engine.select(Want::Unfinished)?;
             let whole = engine.replay(&subject)?;
             let events = decide(&whole, command.clone())?;
-            Ok(Plan::of(engine.take_up_from_afar(&subject)?.change(events)))
+            Ok(Plan::of(engine.load_subject_from_afar(&subject)?.change(events)))
         })
     }
 }

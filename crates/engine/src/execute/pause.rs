@@ -33,7 +33,7 @@ impl Engine {
         let recording = self.drafts(&id, drafts)?;
         let saved: Vec<String> = recording.artifacts.iter().map(|draft| draft.path.clone()).collect();
         let mut answer = self.in_turn(&fingerprint, |engine| {
-            let subject = engine.take_up(&id)?;
+            let subject = engine.load_subject(&id)?;
             let session = &subject.session;
             engine.refuse_nothing_active(session)?;
             let (reason, context, saved) = (reason.clone(), context.clone(), saved.clone());

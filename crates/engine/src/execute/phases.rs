@@ -88,7 +88,7 @@ impl Engine {
         self.with_signature(|engine, signature| {
             engine.in_turn(&fingerprint, |engine| {
                 let id = engine.select(Want::Unfinished)?;
-                let subject = engine.take_up(&id)?;
+                let subject = engine.load_subject(&id)?;
                 let session = &subject.session;
                 let signed = engine.authorise_skip(session, signature)?;
                 let skips = engine.skips_ahead(session)?;
@@ -117,7 +117,7 @@ impl Engine {
         self.with_signature(|engine, signature| {
             engine.in_turn(&fingerprint, |engine| {
                 let id = engine.select(Want::Unfinished)?;
-                let subject = engine.take_up(&id)?;
+                let subject = engine.load_subject(&id)?;
                 let session = &subject.session;
                 let name = engine.definition_of(session)?.name.clone();
                 let workflow = definitions::load(&engine.project, name.as_str())?;
@@ -160,7 +160,7 @@ impl Engine {
         self.with_signature(|engine, signature| {
             engine.in_turn(&fingerprint, |engine| {
                 let id = engine.select(want)?;
-                let subject = engine.take_up(&id)?;
+                let subject = engine.load_subject(&id)?;
                 let session = &subject.session;
                 let approval = Approval { remark: remark.clone(), ..engine.approval(session, request, &by)? };
                 if request.files.is_some() && request.files != approval.evidence {

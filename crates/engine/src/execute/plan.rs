@@ -228,7 +228,7 @@ fn keep_snapshot(session: &Session, batch: &mut Batch) -> Result<()> {
 pub(crate) fn fold_whole(events: &[Recorded], taken: Option<&Taken>) -> Result<Session> {
     Session::fold_taken(events, taken).ok_or_else(|| Error::BrokenLog {
         session: "(being written)".to_owned(),
-        why: "it does not start with the start of the session".to_owned(),
+        why: "its first event does not start the session".to_owned(),
     })
 }
 

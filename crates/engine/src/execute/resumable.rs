@@ -118,11 +118,11 @@ impl Engine {
 
     /// Recent sessions of this worktree with their states.
     fn some_here(&self) -> Result<Vec<String>> {
-        const MOST_TOLD: usize = 5;
+        const MOST_NAMED: usize = 5;
         let mut lines: Vec<ShortView> = self.own_lines()?.into_iter().map(|(line, _)| line).collect();
         lines.sort_by_key(|line| std::cmp::Reverse(line.updated_at));
         let told = lines.iter().map(|line| format!("{} ({})", line.session_id, line.lifecycle));
-        Ok(told.take(MOST_TOLD).collect())
+        Ok(told.take(MOST_NAMED).collect())
     }
 }
 

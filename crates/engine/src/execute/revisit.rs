@@ -95,7 +95,7 @@ impl Sessions<'_> {
     pub fn preview_revisit(&self, request: &RevisitRequest) -> Result<RevisitPreview> {
         let engine = self.engine;
         let (_, session) = engine.load(&engine.select(Want::Latest)?)?;
-        Ok(engine.work_out(&engine.laid_over(session), request)?.preview)
+        Ok(engine.work_out(&engine.with_expiry(session), request)?.preview)
     }
 }
 
@@ -105,7 +105,7 @@ impl Engine {
         let fingerprint = self.fingerprint("revisit", &format!("{request:?}"));
         let id: SessionId = self.resolve(&seen.session_id)?;
         self.in_turn(&fingerprint, |engine| {
-            let subject = engine.take_up(&id)?;
+            let subject = engine.load_subject(&id)?;
             let worked_out = engine.work_out(&subject.session, request)?;
             if worked_out.preview != *seen {
                 return Err(Error::Contended);
@@ -207,8 +207,8 @@ impl Engine {
         let writes = |phase: &&Phase| {
             self.produced(session, definition, phase.id()).into_iter().any(|produced| produced == path)
         };
-        let begun = |phase: &&Phase| phase.state != PhaseState::NotStarted;
-        let ends = session.run()?.phases.iter().filter(begun).filter(writes).map(Phase::completed_at);
+        let has_started = |phase: &&Phase| phase.state != PhaseState::NotStarted;
+        let ends = session.run()?.phases.iter().filter(has_started).filter(writes).map(Phase::completed_at);
         ends.collect::<Option<Vec<Timestamp>>>()?.into_iter().max()
     }
 

@@ -18,7 +18,7 @@ impl Engine {
         let fingerprint = self.fingerprint("run start", &format!("{workflow:?}"));
         let mut answer = self.in_turn(&fingerprint, |engine| {
             let id = engine.select(Want::Latest)?;
-            let subject = engine.take_up(&id)?;
+            let subject = engine.load_subject(&id)?;
             let session = &subject.session;
             let current = session.run().map(|run| run.workflow.name.to_string());
             let name = workflow.map(ToOwned::to_owned).or(current).unwrap_or_default();
@@ -33,7 +33,7 @@ impl Engine {
             let is_next = engine.has_result(session, &workflow.name);
             let mut events = decide(session, Command::StartRun { run, is_next })?;
             engine.refuse_to_end_over_items(session, &events)?;
-            let items = engine.all_begun_again(session, &mut events)?;
+            let items = engine.all_restarted(session, &mut events)?;
             let was_active = session.lifecycle.name() == "active";
             let mut plan = Plan::of(subject.change(events));
             plan.items = items;
@@ -50,7 +50,7 @@ impl Engine {
 
     /// Adds the consequences of a new run in a layout's session to its events; returns all items as they were
     /// before the run.
-    fn all_begun_again(&self, session: &Session, events: &mut Vec<Event>) -> Result<Option<ItemBook>> {
+    fn all_restarted(&self, session: &Session, events: &mut Vec<Event>) -> Result<Option<ItemBook>> {
         let Some(layout) = layout::by_name(&session.layout) else { return Ok(None) };
         if !events.iter().any(|event| matches!(event, Event::RunStarted { .. })) {
             return Ok(None);

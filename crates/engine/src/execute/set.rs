@@ -36,7 +36,7 @@ impl Engine {
         let fingerprint = self.fingerprint("set", &format!("{phase:?} {given:?}"));
         self.in_turn(&fingerprint, |engine| {
             let id = engine.select(Want::Unfinished)?;
-            let subject = engine.take_up(&id)?;
+            let subject = engine.load_subject(&id)?;
             let session = &subject.session;
             let of = if phase.is_some() { FieldOf::Phase } else { FieldOf::Session };
             refuse_no_fields(session, of, given)?;

@@ -77,7 +77,7 @@ impl Engine {
             });
         }
         let target = request.target.as_deref().map(|text| bounded("the target", text)).transpose()?;
-        let begun = self.in_turn(&fingerprint, |engine| {
+        let started = self.in_turn(&fingerprint, |engine| {
             let spot = layout.map(|layout| engine.new_spot(layout, request, &title)).transpose()?;
             let id = match (&spot, layout, &given_id) {
                 (Some(spot), Some(layout), _) => engine.id_at(layout, spot)?,
@@ -123,7 +123,7 @@ impl Engine {
             }
             Ok(plan)
         });
-        let mut answer = begun.map_err(|error| self.offering_run(error, layout, &workflow))?;
+        let mut answer = started.map_err(|error| self.offering_run(error, layout, &workflow))?;
         self.introduce(&answer);
         self.prepare_workspace(&workflow, &mut answer);
         Ok(answer)
@@ -193,7 +193,7 @@ impl Engine {
         match layout {
             Some(layout) if !known.is_empty() && !known.contains(&name) => Err(Error::WrongUsage {
                 message: format!("a session of {} cannot follow '{name}'", layout.facts().title),
-                hint: format!("one of: {}", known.join(", ")).into(),
+                hint: format!("it can follow {}", known.join(", ")).into(),
             }),
             Some(_) | None => Ok(name.to_owned()),
         }
@@ -221,7 +221,7 @@ impl Engine {
         }
         let now = self.clock.now();
         let mut random = [0; 16];
-        // Without randomness the name may be taken, and is then refused below.
+        // If no random numbers are available, the name may be taken, and is then refused below.
         let _ = getrandom::fill(&mut random);
         let root = &self.project.root;
         let listed = self.listed_by_registry(layout);

@@ -37,15 +37,15 @@ impl Subject {
 
 impl Engine {
     /// Loads the session of a command. Call it inside the turn.
-    pub(crate) fn take_up(&mut self, id: &SessionId) -> Result<Subject> {
+    pub(crate) fn load_subject(&mut self, id: &SessionId) -> Result<Subject> {
         let subject = self.look_up(id)?;
         self.recover(&subject.before)?;
         Ok(subject)
     }
 
-    /// As `take_up`, for a command that needs none of the session's files: with a server, whose log serves
+    /// As `load_subject`, for a command that needs none of the session's files: with a server, whose log serves
     /// all machines, the session may be on another machine, and stays there.
-    pub(crate) fn take_up_from_afar(&mut self, id: &SessionId) -> Result<Subject> {
+    pub(crate) fn load_subject_from_afar(&mut self, id: &SessionId) -> Result<Subject> {
         let subject = self.look_up_anywhere(id)?;
         let Session { machine, layout, .. } = &subject.before;
         if self.team.is_none() || machine.is_none() || layout != NATIVE {
@@ -55,8 +55,8 @@ impl Engine {
         Ok(subject)
     }
 
-    /// As `take_up`, for a command that abandons a session: its folder may be gone.
-    pub(crate) fn take_up_to_end(&mut self, id: &SessionId) -> Result<Subject> {
+    /// As `load_subject`, for a command that abandons a session: its folder may be gone.
+    pub(crate) fn load_subject_to_end(&mut self, id: &SessionId) -> Result<Subject> {
         let subject = self.look_up_anywhere(id)?;
         self.refuse_on_another_machine(&subject.before)?;
         self.refuse_what_came_along(&subject.before)?;
@@ -64,9 +64,9 @@ impl Engine {
         Ok(subject)
     }
 
-    /// As `take_up`, for a command that brings a session into this worktree; its files may have come with the
+    /// As `load_subject`, for a command that brings a session into this worktree; its files may have come with the
     /// project.
-    pub(crate) fn take_up_here(&mut self, id: &SessionId) -> Result<Subject> {
+    pub(crate) fn load_subject_here(&mut self, id: &SessionId) -> Result<Subject> {
         let subject = self.look_up_anywhere(id)?;
         self.refuse_what_is_gone(id)?;
         self.recover(&subject.before)?;

@@ -24,7 +24,7 @@ use store::{EventRow, Filter, SessionRow};
 const LONGEST_NAME: usize = 120;
 
 /// How many other sessions that could be reopened a message names.
-const MOST_TOLD: usize = 3;
+const MOST_NAMED: usize = 3;
 const FINISHED: [&str; 2] = ["completed", "abandoned"];
 
 /// A finished session that could be reopened.
@@ -41,7 +41,7 @@ impl Engine {
         let fingerprint = self.fingerprint("checkpoint", &format!("{name:?}"));
         self.in_turn(&fingerprint, |engine| {
             let id = engine.select(Want::Latest)?;
-            let subject = engine.take_up(&id)?;
+            let subject = engine.load_subject(&id)?;
             let name = name.clone().unwrap_or_else(|| usual_name(&subject.session, engine.clock.now()));
             let events = decide(&subject.session, Command::MakeCheckpoint { name })?;
             Ok(Plan::of(subject.change(events)))
@@ -85,7 +85,7 @@ impl Engine {
         let answer = self.in_turn(order, |engine| {
             let subject = engine.select(Want::Latest)?;
             // Undo decides on the state in the log, without expiry.
-            engine.take_up(&subject)?;
+            engine.load_subject(&subject)?;
             let (loaded, session) = engine.load(&subject)?;
             let history = engine.history(&subject)?;
             let actor = engine.actor(engine.asking_agent()?.as_ref());
@@ -116,7 +116,7 @@ impl Engine {
         let mut answer = self.in_turn(&fingerprint, |engine| {
             let (id, others) = engine.finished(asked)?;
             let command = |worktree, parallel| Command::Reopen { worktree, parallel };
-            let mut plan = engine.activate_by(&id, OnDiscrepancy::GoOn, Taking::Refused, command)?;
+            let mut plan = engine.activate_by(&id, OnDiscrepancy::Continue, Taking::Refused, command)?;
             plan.said.extend(others);
             Ok(plan)
         })?;
@@ -135,12 +135,12 @@ impl Engine {
         let worktree = self.project.worktree();
         let here = self.finished_here(&worktree)?;
         let Some((last, others)) = here.split_first() else {
-            let anywhere = self.rows(&FINISHED, None, Some(MOST_TOLD))?;
+            let anywhere = self.rows(&FINISHED, None, Some(MOST_NAMED))?;
             let elsewhere: Vec<Finished> = anywhere.iter().map(Finished::of_row).collect();
             return Err(Error::NothingFinished { worktree, elsewhere: finished_texts(&elsewhere) });
         };
         let said = others.first().map(|first| {
-            let more = if others.len() > MOST_TOLD { ", and more: leftoff list --all" } else { "" };
+            let more = if others.len() > MOST_NAMED { ", and more: leftoff list --all" } else { "" };
             let all = finished_texts(others).join(", ");
             format!("also finished: {all}{more}; to reopen another: leftoff reopen {}", first.id)
         });
@@ -149,9 +149,10 @@ impl Engine {
 
     /// Finished sessions of this worktree, according to the log or to files, newest first.
     fn finished_here(&self, worktree: &str) -> Result<Vec<Finished>> {
-        // Enough rows, in case some sessions have been continued in their files since.
+        // The number of rows to read, which is enough even if some sessions have been continued in their
+        // files since.
         const ENOUGH: usize = 50;
-        let is_over = |row: &SessionRow| !self.goes_on(row);
+        let is_over = |row: &SessionRow| !self.is_still_open(row);
         let by_log = self.rows(&FINISHED, Some(worktree), Some(ENOUGH))?;
         let mut open = self.rows(&Lifecycle::UNFINISHED, Some(worktree), None)?;
         open.retain(|row| row.layout != NATIVE);
@@ -207,7 +208,7 @@ impl Finished {
 
 fn finished_texts(finished: &[Finished]) -> Vec<String> {
     let line = |one: &Finished| format!("{} ({})", one.id, one_line(&one.title, LONGEST_NAME));
-    finished.iter().take(MOST_TOLD).map(line).collect()
+    finished.iter().take(MOST_NAMED).map(line).collect()
 }
 
 /// A checkpoint's name. It may not look like a bare number, which means a version.

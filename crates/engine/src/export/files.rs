@@ -42,7 +42,7 @@ impl Sessions<'_> {
         let names: Vec<&str> = layout_names();
         let layout = layout::by_name(layout).ok_or_else(|| Error::WrongUsage {
             message: format!("there is no layout '{layout}' that has files"),
-            hint: format!("one of: {}", names.join(", ")).into(),
+            hint: format!("the layouts are {}", names.join(", ")).into(),
         })?;
         let engine = self.engine;
         let id = engine.select(Want::Latest)?;

@@ -62,7 +62,7 @@ impl Engine {
             Some(loaded) if loaded.row.layout == NATIVE || loaded.row.machine.is_some() => Ok(None),
             Some(loaded) => self.observe_kept(&loaded),
             None => {
-                let found = self.foreign_when_written(id).map(|found| self.lay_over_found(found, None));
+                let found = self.foreign_when_written(id).map(|found| self.apply_found(found, None));
                 Ok(found.transpose()?.map(|found| (found, None)))
             }
         }
@@ -77,7 +77,7 @@ impl Engine {
         let is_repair = self.scope.aim.is_repair();
         let found = if is_repair { self.foreign_found(located) } else { self.foreign_among_many(located) };
         let Some(found) = found else { return Ok(()) };
-        match self.lay_over_found(found, None) {
+        match self.apply_found(found, None) {
             // Another process has adopted the session since it was looked up.
             Err(error) if error.is_contended() => self.observe(&located.id).map(drop),
             found => found.map(|found| drop(self.scope.keep(found, None))),
@@ -87,7 +87,7 @@ impl Engine {
     /// Observes a session in another project's files as if it were here. Returns the session's id here.
     pub(crate) fn observe_elsewhere(&self, pointed: &Pointed) -> Result<SessionId> {
         let found = self.foreign_elsewhere(pointed)?;
-        let observation = self.lay_over_found(found, Some(pointed.place()))?;
+        let observation = self.apply_found(found, Some(pointed.place()))?;
         Ok(self.scope.keep(observation, None).located.id.clone())
     }
 
@@ -98,13 +98,13 @@ impl Engine {
         let rows = self.store.views(&session.id)?;
         let (observation, stamp, events) = self.observe_files(&located, &session, &rows, items.clone());
         if !events.is_empty() {
-            self.lay_over_edits(&observation, &session, items, events)?;
+            self.apply_edits(&observation, &session, items, events)?;
         }
         Ok(Some((observation, stamp)))
     }
 
     /// Applies external edits in memory.
-    fn lay_over_edits(
+    fn apply_edits(
         &self,
         observation: &Observation,
         session: &Session,
@@ -145,7 +145,7 @@ impl Engine {
     }
 
     /// Applies a whole foreign session in memory. `from` is its place in another project.
-    pub(crate) fn lay_over_found(&self, mut found: Foreign, from: Option<PathBuf>) -> Result<Observation> {
+    pub(crate) fn apply_found(&self, mut found: Foreign, from: Option<PathBuf>) -> Result<Observation> {
         for recorded in &mut found.recorded {
             drop(redact::event(&mut recorded.event));
         }

@@ -216,7 +216,7 @@ impl Engine {
         }
         Err(Error::io(
             format!("writing the files of {id}"),
-            io::Error::new(io::ErrorKind::WouldBlock, "another program keeps changing them"),
+            io::Error::new(io::ErrorKind::WouldBlock, "another program keeps changing these files"),
         ))
     }
 

@@ -176,13 +176,13 @@ impl Engine {
                 let is_lost = warning.problem.as_ref().is_some_and(|problem| problem.needs_a_person());
                 let hint = match warning.hint {
                     Some(hint) => hint,
-                    None if is_lost => Hint::new("a person chooses where it continues: ")
+                    None if is_lost => Hint::new("a person chooses where the session continues: ")
                         .run(words!["repair"])
                         .then(" asks; --at PHASE answers"),
                     None if is_damaged || is_mended => {
-                        Hint::new("repair it: ").run(words!["repair", "--session", id])
+                        Hint::new("repair the session: ").run(words!["repair", "--session", id])
                     }
-                    None => "fix it there; leftoff does not change such a file".into(),
+                    None => "fix the file by hand; leftoff does not change such a file".into(),
                 };
                 let message = format!("session {id}: {}", warning.message);
                 findings.push(Finding { kind: warning.kind, message, hint: Some(hint) });
@@ -302,7 +302,7 @@ impl Engine {
         let from = is_damaged.then(|| rung(&observation, is_lost));
         let mut wrong = self.file_warnings(id);
         let mut warnings = if observation.is_foreign() {
-            self.take_over(id, at)?
+            self.adopt_and_write(id, at)?
         } else {
             self.adopt_edits(id)?;
             self.publish_session(id)?
@@ -335,7 +335,7 @@ impl Engine {
         let fingerprint = self.fingerprint("repair", id.as_str());
         let answer = self.in_turn(&fingerprint, |engine| {
             let moved = Event::SessionMoved { path: path.clone() };
-            Ok(Plan::of(engine.take_up(id)?.change(vec![moved])))
+            Ok(Plan::of(engine.load_subject(id)?.change(vec![moved])))
         })?;
         let mut repaired = repaired.unwrap_or_else(|| Repaired::of(id));
         repaired.done.push(wrong.message);
@@ -354,10 +354,10 @@ impl Engine {
 
     /// Adopts a session that its own tool can no longer read, as far as its files are readable, and rewrites
     /// them.
-    fn take_over(&mut self, id: &SessionId, at: Option<&str>) -> Result<Vec<Warning>> {
+    fn adopt_and_write(&mut self, id: &SessionId, at: Option<&str>) -> Result<Vec<Warning>> {
         let fingerprint = self.fingerprint("repair", &format!("{id} {at:?}"));
         let answer = self.in_turn(&fingerprint, |engine| {
-            let subject = engine.take_up(id)?;
+            let subject = engine.load_subject(id)?;
             let events = match at {
                 Some(phase) => decide(&subject.session, Command::ContinueAt { phase: phase.to_owned() })?,
                 None => Vec::new(),

@@ -61,12 +61,12 @@ impl Engine {
             }
             Ok(latest.get().and_then(Option::as_ref))
         };
-        let of_row = |row: &SessionRow| Candidate { id: row.id.clone(), is_open: self.goes_on(row) };
+        let of_row = |row: &SessionRow| Candidate { id: row.id.clone(), is_open: self.is_still_open(row) };
         Ok(match source {
             Source::Flag => None,
             Source::Binding => {
                 let Some(id) = self.bound_session()? else { return Ok(None) };
-                let is_open = self.store.load(&id)?.is_some_and(|found| self.goes_on(&found.row));
+                let is_open = self.store.load(&id)?.is_some_and(|found| self.is_still_open(&found.row));
                 Some(Candidate { id, is_open })
             }
             Source::Worktree => latest()?.map(of_row),
@@ -77,9 +77,9 @@ impl Engine {
                 self.active_by_files(latest).filter(is_another).map(open)
             }
             Source::ForeignActive => self.active_foreign().map(open),
-            Source::ContinuedInFiles => latest()?.and_then(|row| self.gone_on_to(row)).map(open),
+            Source::ContinuedInFiles => latest()?.and_then(|row| self.moved_on_to(row)).map(open),
             Source::UnfinishedInFiles if want == Want::Resumable => self.current_foreign(false).map(open),
-            Source::UnfinishedInFiles => self.other_that_goes_on(latest()?, want == Want::Latest).map(open),
+            Source::UnfinishedInFiles => self.other_unfinished(latest()?, want == Want::Latest).map(open),
             Source::Waiting => self.waiting()?.map(open),
             Source::WaitingInFiles => self.waiting_by_files().map(open),
         })
@@ -88,13 +88,9 @@ impl Engine {
     /// The session to use if the worktree's last session is over or missing: another tool's unfinished
     /// session. In layouts ordered by name, sessions in leftoff's log count too, because the tool does not
     /// know which sessions are in a log.
-    pub(crate) fn other_that_goes_on(
-        &self,
-        latest: Option<&SessionRow>,
-        or_closed: bool,
-    ) -> Option<SessionId> {
+    pub(crate) fn other_unfinished(&self, latest: Option<&SessionRow>, or_closed: bool) -> Option<SessionId> {
         let foreign = self.current_foreign(latest.is_none() && or_closed);
-        let kept = latest.and_then(|row| self.kept_that_goes_on(&row.layout, &Lifecycle::UNFINISHED));
+        let kept = latest.and_then(|row| self.kept_unfinished(&row.layout, &Lifecycle::UNFINISHED));
         let (Some(one), Some(other)) = (&foreign, &kept) else { return foreign.or(kept) };
         let (Ok((_, one)), Ok((_, other))) = (self.load(one), self.load(other)) else {
             // If one of the two sessions is unreadable, the other is used.
@@ -118,13 +114,13 @@ impl Engine {
         };
         let listed = self.store.list(&filter).ok()?;
         listed.into_iter().filter(|listed| listed.row.layout != NATIVE).find_map(|listed| {
-            let session = self.laid_over(self.load(&listed.row.id).ok()?.1);
+            let session = self.with_expiry(self.load(&listed.row.id).ok()?.1);
             matches!(session.lifecycle.name(), "paused" | "failed").then_some(session.id)
         })
     }
 
     /// Of a layout's sessions in the log with one of these lifecycles, the one with the last name.
-    fn kept_that_goes_on(&self, layout: &str, lifecycles: &[&str]) -> Option<SessionId> {
+    fn kept_unfinished(&self, layout: &str, lifecycles: &[&str]) -> Option<SessionId> {
         let layout = layout::by_name(layout).filter(|layout| tells_by_name(*layout))?;
         let filter = Filter {
             lifecycles: lifecycles.iter().map(|name| (*name).to_owned()).collect(),
@@ -133,10 +129,12 @@ impl Engine {
             ..Filter::default()
         };
         let listed = self.store.list(&filter).ok()?;
-        let paths = listed.into_iter().filter(|listed| self.goes_on(&listed.row)).filter_map(|listed| {
-            let (_, session) = self.load(&listed.row.id).ok().filter(|_| !self.is_gone(&listed.row.id))?;
-            Some((session.path, session.id))
-        });
+        let paths =
+            listed.into_iter().filter(|listed| self.is_still_open(&listed.row)).filter_map(|listed| {
+                let (_, session) =
+                    self.load(&listed.row.id).ok().filter(|_| !self.is_gone(&listed.row.id))?;
+                Some((session.path, session.id))
+            });
         paths.max().map(|(_, id)| id)
     }
 
@@ -176,17 +174,17 @@ impl Engine {
     /// The unfinished session to which the tool moved on after this session was last used: one with a later
     /// name and a later change. If this session is paused, the name alone decides, and sessions that leftoff
     /// started count too.
-    pub(crate) fn gone_on_to(&self, row: &SessionRow) -> Option<SessionId> {
+    pub(crate) fn moved_on_to(&self, row: &SessionRow) -> Option<SessionId> {
         let layout = layout::by_name(&row.layout).filter(|layout| tells_by_name(*layout))?;
         let (_, session) = self.load(&row.id).ok()?;
         if self.is_gone(&row.id) {
-            return self.other_that_goes_on(Some(row), false);
+            return self.other_unfinished(Some(row), false);
         }
-        let session = self.laid_over(session);
+        let session = self.with_expiry(session);
         let waits = session.lifecycle != Lifecycle::Active;
         let foreign = self.later_foreign(layout, &session);
         let foreign = foreign.filter(|found| waits || found.line.updated_at > session.updated_at);
-        let kept = if waits { self.kept_that_goes_on(&row.layout, &["active"]) } else { None };
+        let kept = if waits { self.kept_unfinished(&row.layout, &["active"]) } else { None };
         let kept = kept.and_then(|id| Some((self.load(&id).ok()?.1.path?, id)));
         let kept = kept.filter(|(path, _)| session.path.as_ref().is_some_and(|own| path > own));
         let foreign = foreign.map(|found| (found.path, found.id));
@@ -248,7 +246,7 @@ impl Engine {
     }
 
     /// True if a session is unfinished, according to its files if it has any, or else to the store.
-    pub(crate) fn goes_on(&self, row: &SessionRow) -> bool {
+    pub(crate) fn is_still_open(&self, row: &SessionRow) -> bool {
         if row.layout == NATIVE {
             return is_unfinished(&row.lifecycle);
         }

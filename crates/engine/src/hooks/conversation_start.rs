@@ -14,7 +14,7 @@ const LONGEST: usize = 300;
 impl Engine {
     pub(super) fn arrived(&mut self, event: &HookEvent, source: Source) -> Result<Reply> {
         let mut problems: Vec<String> = self.recognise(&event.agent).into_iter().collect();
-        let session = self.to_tell_of(source)?;
+        let session = self.session_to_report(source)?;
         let git_status = session.as_ref().and_then(|_| self.ask_status());
         let memory = match &session {
             Some(id) => self.store.load(id)?.map(|found| Memory::of(id.as_str(), found.row.version)),
@@ -47,13 +47,13 @@ impl Engine {
         Ok(Reply { messages, problem: one_problem(&problems), ..Reply::default() })
     }
 
-    /// The session to tell the agent about: the active one; after a compaction, else the one that the agent
-    /// worked on, even if it is finished; otherwise an unfinished one.
-    fn to_tell_of(&self, source: Source) -> Result<Option<SessionId>> {
-        let goes_on = source == Source::Compact;
+    /// The session to report to the agent: the active one; after a compaction, if none is active, the one
+    /// that the agent worked on, even if it is finished; otherwise an unfinished one.
+    fn session_to_report(&self, source: Source) -> Result<Option<SessionId>> {
+        let was_compacted = source == Source::Compact;
         match (self.at_work()?, self.bound_session()?) {
             (Some(session), _) => Ok(Some(session)),
-            (None, Some(bound)) if goes_on => Ok(self.store.load(&bound)?.map(|found| found.row.id)),
+            (None, Some(bound)) if was_compacted => Ok(self.store.load(&bound)?.map(|found| found.row.id)),
             (None, _) => self.unfinished(),
         }
     }

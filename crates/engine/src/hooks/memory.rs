@@ -5,21 +5,21 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Memory {
-    /// The session that the agent was told about.
+    /// The session that was last reported to the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) session: Option<String>,
     /// The last change that the agent knows.
     #[serde(default)]
     pub(super) told: u64,
     /// How many times in a row the agent was told to continue, since a person's last prompt.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub(super) sent_on: u32,
+    #[serde(rename = "sent_on", default, skip_serializing_if = "is_zero")]
+    pub(super) continued: u32,
     /// How many times in a row the agent was told to continue without any change of the session.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) in_vain: u32,
     /// The session's version when the agent was last told to continue.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) sent_on_at: Option<u64>,
+    #[serde(rename = "sent_on_at", default, skip_serializing_if = "Option::is_none")]
+    pub(super) continued_at: Option<u64>,
     /// The last stop event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) heard: Option<Heard>,
@@ -44,8 +44,8 @@ pub(super) struct Heard {
     pub(super) delivery: String,
     pub(super) at: Timestamp,
     /// True if the agent was told to continue, and this was counted.
-    #[serde(default)]
-    pub(super) sent_on: bool,
+    #[serde(rename = "sent_on", default)]
+    pub(super) continued: bool,
 }
 
 /// The state of an agent session for a decision.

@@ -1,4 +1,4 @@
-//! An agent at work: prompts and tool uses. Records touched files and executed commands.
+//! Handles an agent's prompts and tool uses. Records touched files and executed commands.
 
 use crate::engine::{Engine, read_event};
 use crate::error::Result;
@@ -80,8 +80,8 @@ impl Engine {
         let files: Vec<&str> = call.files.iter().map(String::as_str).collect();
         let gated = self.before_tool(&asked(event, call, &files));
         let (messages, verdict) = match gated.answer {
-            requirements::Verdict::Allow => (Vec::new(), Verdict::GoOn),
-            requirements::Verdict::Warn(text) => (vec![AgentMessage::Words(text)], Verdict::GoOn),
+            requirements::Verdict::Allow => (Vec::new(), Verdict::Allow),
+            requirements::Verdict::Warn(text) => (vec![AgentMessage::Words(text)], Verdict::Allow),
             requirements::Verdict::Deny(reason) => (Vec::new(), Verdict::Deny(reason)),
         };
         Reply { messages, verdict, problem: one_problem(&gated.problems) }

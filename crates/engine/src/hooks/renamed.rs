@@ -11,10 +11,10 @@ impl Engine {
     /// Moves the session and items of the agent's process to its conversation. Returns a message about a
     /// failure, which does not block the agent.
     pub(super) fn recognise(&mut self, agent: &AgentIdentity) -> Option<String> {
-        self.take_over_from_marker(agent).err().map(|error| error.to_string())
+        self.move_from_marker(agent).err().map(|error| error.to_string())
     }
 
-    fn take_over_from_marker(&mut self, agent: &AgentIdentity) -> Result<()> {
+    fn move_from_marker(&mut self, agent: &AgentIdentity) -> Result<()> {
         // With a server, the record is written later, from the queue.
         if self.queues() {
             return Ok(());

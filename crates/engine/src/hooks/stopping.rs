@@ -1,5 +1,5 @@
-//! Decides whether an agent may end its turn, or is told to continue because of unproven claims or remaining
-//! steps. Limits how often, so that no agent loops.
+//! Decides whether an agent may end its turn, or must continue because of unproven claims or remaining steps.
+//! Limits how often, so that no agent loops.
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -17,9 +17,9 @@ use store::ActivityKind;
 
 /// The maximum length of an agent's last words.
 const LONGEST_WORDS: usize = 1_000;
-/// How many times in a row an agent is told to continue, since a person's last prompt.
-const MOST_SENT_ON: u32 = 50;
-/// How many times in a row an agent is told to continue without any change of the session: an agent that did
+/// How many times in a row an agent must continue, since a person's last prompt.
+const MOST_CONTINUED: u32 = 50;
+/// How many times in a row an agent must continue without any change of the session: an agent that did
 /// nothing twice will do nothing the third time.
 const MOST_IN_VAIN: u32 = 3;
 
@@ -29,8 +29,7 @@ const TRIES: usize = 4;
 /// The decision about a stop, and the state to store.
 struct Decided {
     verdict: Verdict,
-    /// The new state if the agent is told to continue once more, which counts towards the limit; otherwise
-    /// `None`.
+    /// The new state if the agent must continue once more, which counts towards the limit; otherwise `None`.
     counted: Option<Memory>,
 }
 
@@ -43,7 +42,7 @@ impl Engine {
     ) -> Result<Reply> {
         let gated = self.at_stop(&event.agent, again);
         let mut problems = gated.problems;
-        let required = gated.answer.map_or(Verdict::GoOn, Verdict::Hold);
+        let required = gated.answer.map_or(Verdict::Allow, Verdict::Hold);
         let Some(session) = self.at_work()? else {
             return Ok(Reply { verdict: required, ..Reply::unless(&problems) });
         };
@@ -57,17 +56,17 @@ impl Engine {
             let delivery = event.delivery.as_deref();
             let heard = known.as_ref().and_then(|known| known.heard_before(delivery?, trace.at));
             let mut decided = match &required {
-                Verdict::GoOn => self.held_by_workflow(&session, again, known.as_ref(), heard)?,
+                Verdict::Allow => self.held_by_workflow(&session, again, known.as_ref(), heard)?,
                 Verdict::Hold(_) | Verdict::Deny(_) => Decided::of(required.clone()),
             };
             if heard.is_some() && decided.counted.is_none() {
                 return Ok(Reply { verdict: decided.verdict, ..Reply::unless(&problems) });
             }
-            let sent_on = decided.counted.is_some();
+            let continued = decided.counted.is_some();
             if let Some(known) = known {
                 let mut memory = decided.counted.take().unwrap_or(known.memory);
                 memory.heard =
-                    event.delivery.clone().map(|delivery| Heard { delivery, at: trace.at, sent_on });
+                    event.delivery.clone().map(|delivery| Heard { delivery, at: trace.at, continued });
                 (trace.memory, trace.expects) = (Some(memory.text()), Some(known.text));
             }
             match self.store.trace(&trace, self.patience.left()) {
@@ -75,12 +74,12 @@ impl Engine {
                 Ok(false) => continue,
                 Ok(true) => {}
                 // While this process waited, another process may have counted the same stop.
-                Err(_) if sent_on && self.was_sent_on(event, trace.at)? => {}
+                Err(_) if continued && self.was_continued(event, trace.at)? => {}
                 Err(error) => {
                     problems.push(Error::from(error).to_string());
                     // If the number cannot be stored, the agent may stop, because otherwise it could be told
                     // to continue for ever.
-                    decided.verdict = if sent_on { Verdict::GoOn } else { decided.verdict };
+                    decided.verdict = if continued { Verdict::Allow } else { decided.verdict };
                 }
             }
             return Ok(Reply { verdict: decided.verdict, ..Reply::unless(&problems) });
@@ -93,8 +92,8 @@ impl Engine {
             return Ok(Reply::default());
         }
         let gated = self.at_stop(&event.agent, again);
-        let mut verdict = gated.answer.map_or(Verdict::GoOn, Verdict::Hold);
-        if verdict == Verdict::GoOn
+        let mut verdict = gated.answer.map_or(Verdict::Allow, Verdict::Hold);
+        if verdict == Verdict::Allow
             && let Some(session) = self.at_work()?
             && let Some(workflow) = self.workflow_that_holds(&session)?
             && let Some(reason) = claimed(&workflow, &self.view_by_id(&session)?)
@@ -113,7 +112,7 @@ impl Engine {
         known: Option<&Known>,
         heard: Option<&Heard>,
     ) -> Result<Decided> {
-        let let_go = || Ok(Decided::of(Verdict::GoOn));
+        let let_go = || Ok(Decided::of(Verdict::Allow));
         let Some(workflow) = self.workflow_that_holds(session)? else { return let_go() };
         let view = self.view_by_id(session)?;
         if let Some(reason) = claimed(&workflow, &view).filter(|_| !again) {
@@ -123,21 +122,21 @@ impl Engine {
         // An unknown agent may stop, because its stops cannot be counted.
         let Some(memory) = known.map(|known| known.memory.clone()) else { return let_go() };
         let verdict = Verdict::Hold(reason);
-        if let Some(heard) = heard.filter(|_| memory.sent_on_at == Some(view.version)) {
-            return if heard.sent_on { Ok(Decided::of(verdict)) } else { let_go() };
+        if let Some(heard) = heard.filter(|_| memory.continued_at == Some(view.version)) {
+            return if heard.continued { Ok(Decided::of(verdict)) } else { let_go() };
         }
-        match sent_on(memory, &view) {
+        match continued(memory, &view) {
             Some(memory) => Ok(Decided { verdict, counted: Some(memory) }),
             None => let_go(),
         }
     }
 
     /// True if this very stop was already counted, and the agent told to continue.
-    fn was_sent_on(&self, event: &HookEvent, now: Timestamp) -> Result<bool> {
+    fn was_continued(&self, event: &HookEvent, now: Timestamp) -> Result<bool> {
         let known = self.known(event)?;
         let delivery = event.delivery.as_deref();
         let heard = known.as_ref().and_then(|known| known.heard_before(delivery?, now));
-        Ok(heard.is_some_and(|heard| heard.sent_on))
+        Ok(heard.is_some_and(|heard| heard.continued))
     }
 
     /// The definition of the session's run, if it affects when an agent stops.
@@ -217,10 +216,10 @@ fn waits_for_a_person(view: &View) -> bool {
     view.next.waits == Waits::Person || view.notes.iter().any(|note| note.is_open() && asks(note.kind))
 }
 
-/// The state to store when the agent is told to continue once more; `None` if the limit is reached.
-fn sent_on(mut memory: Memory, view: &View) -> Option<Memory> {
-    memory.in_vain = if memory.sent_on_at == Some(view.version) { memory.in_vain + 1 } else { 0 };
-    memory.sent_on += 1;
-    memory.sent_on_at = Some(view.version);
-    (memory.sent_on <= MOST_SENT_ON && memory.in_vain < MOST_IN_VAIN).then_some(memory)
+/// The state to store when the agent must continue once more; `None` if the limit is reached.
+fn continued(mut memory: Memory, view: &View) -> Option<Memory> {
+    memory.in_vain = if memory.continued_at == Some(view.version) { memory.in_vain + 1 } else { 0 };
+    memory.continued += 1;
+    memory.continued_at = Some(view.version);
+    (memory.continued <= MOST_CONTINUED && memory.in_vain < MOST_IN_VAIN).then_some(memory)
 }

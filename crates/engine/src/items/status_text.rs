@@ -44,7 +44,7 @@ impl ItemView {
     }
 
     /// True if somebody has started the item, so that work continues there.
-    pub fn is_begun(&self) -> bool {
+    pub fn is_started(&self) -> bool {
         self.mine || self.item.status == ItemStatus::Active
     }
 
@@ -78,8 +78,8 @@ impl ItemView {
             }
             Some(_) | None if !self.ready => "left open".to_owned(),
             Some(_) | None => {
-                let is_begun = self.item.status == ItemStatus::Active;
-                format!("{}{}", if is_begun { "started, free" } else { "ready" }, self.last_held(now))
+                let is_started = self.item.status == ItemStatus::Active;
+                format!("{}{}", if is_started { "started, free" } else { "ready" }, self.last_held(now))
             }
         }
     }

@@ -33,12 +33,12 @@ impl Engine {
             Follows::Change if !latest.as_ref().is_some_and(is_active) => return Ok(false),
             Follows::Change | Follows::Question => {}
         }
-        let going_on = latest.as_ref().filter(|row| self.goes_on(row));
+        let going_on = latest.as_ref().filter(|row| self.is_still_open(row));
         let is_another = |id: &SessionId| latest.as_ref().is_none_or(|row| row.id != *id);
         let elsewhere = if self.looks_around {
             self.active_by_registry(latest.as_ref())
                 .filter(is_another)
-                .or_else(|| going_on.and_then(|row| self.gone_on_to(row)))
+                .or_else(|| going_on.and_then(|row| self.moved_on_to(row)))
         } else {
             None
         };

@@ -7,17 +7,27 @@ struct Shape {
     kind: SecretKind,
     begins: &'static str,
     /// True for characters that may follow the prefix.
-    goes_on: fn(char) -> bool,
+    may_follow: fn(char) -> bool,
     shortest: usize,
     longest: usize,
 }
 
-const fn shape(kind: SecretKind, begins: &'static str, goes_on: fn(char) -> bool, shortest: usize) -> Shape {
-    Shape { kind, begins, goes_on, shortest, longest: usize::MAX }
+const fn shape(
+    kind: SecretKind,
+    begins: &'static str,
+    may_follow: fn(char) -> bool,
+    shortest: usize,
+) -> Shape {
+    Shape { kind, begins, may_follow, shortest, longest: usize::MAX }
 }
 
-const fn exactly(kind: SecretKind, begins: &'static str, goes_on: fn(char) -> bool, length: usize) -> Shape {
-    Shape { kind, begins, goes_on, shortest: length, longest: length }
+const fn exactly(
+    kind: SecretKind,
+    begins: &'static str,
+    may_follow: fn(char) -> bool,
+    length: usize,
+) -> Shape {
+    Shape { kind, begins, may_follow, shortest: length, longest: length }
 }
 
 const SHAPES: &[Shape] = &[
@@ -72,7 +82,7 @@ pub(super) fn find(text: &str) -> Vec<Found> {
 fn of_shape<'a>(text: &'a str, shape: &'a Shape) -> impl Iterator<Item = Found> + 'a {
     text.match_indices(shape.begins).filter_map(|(start, begins)| {
         let after = start + begins.len();
-        let length = run(&text[after..], shape.goes_on);
+        let length = run(&text[after..], shape.may_follow);
         let fits = (shape.shortest..=shape.longest).contains(&length) && !is_inside_a_word(text, start);
         fits.then_some((start..after + length, shape.kind))
     })

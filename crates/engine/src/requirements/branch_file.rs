@@ -58,7 +58,7 @@ impl BranchFile<'_> {
             let done = usual.update(patience, |text, notes| match self.found(text, now) {
                 Found::Ours(document) => written(&document, notes, None, now, &mut change),
                 Found::Broken(why) => {
-                    let said = set_aside(usual.path(), &why);
+                    let said = quarantined(usual.path(), &why);
                     written(&self.fresh(now), notes, Some(said), now, &mut change)
                 }
                 Found::Anothers => (New::Anothers, None),
@@ -71,7 +71,7 @@ impl BranchFile<'_> {
             None => written(&self.fresh(now), notes, None, now, &mut change),
             Some(Ok(document)) => written(&document, notes, None, now, &mut change),
             Some(Err(why)) => {
-                let said = set_aside(own.path(), &why);
+                let said = quarantined(own.path(), &why);
                 written(&self.fresh(now), notes, Some(said), now, &mut change)
             }
         })?;
@@ -140,7 +140,7 @@ fn parsed(text: &str) -> std::result::Result<Document, String> {
     Document::read(text).map_err(|error| error.to_string())
 }
 
-fn set_aside(path: &Path, why: &str) -> String {
+fn quarantined(path: &Path, why: &str) -> String {
     format!("{} was quarantined: {why}", path.display())
 }
 

@@ -1,5 +1,5 @@
-//! An agent session's metrics on disk. Counted under a lock, so that no increment is lost; a power cut may
-//! lose the last ones.
+//! An agent session's metrics on disk. They are counted under a lock, so that no increment is lost; a power
+//! cut may lose the last increments.
 
 use super::Ground;
 use super::shared_file::{Known, New, SharedFile};

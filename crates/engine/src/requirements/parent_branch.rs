@@ -12,7 +12,7 @@ const MOST_BRANCHES: usize = 500;
 /// How many bytes of git's logs are read.
 const MOST_LOG: u64 = 1024 * 1024;
 
-/// The nearest branch on which this one may be stacked, if it is nearer than the trunk. `None` if git is too
+/// The nearest branch on which `branch` may be stacked, if it is nearer than the trunk. `None` if git is too
 /// old or has no answer.
 pub(super) fn nearest(git: &Git, root: &Path, branch: &str, trunk: &str) -> Option<String> {
     let others = other_branches(git, branch, trunk);

@@ -30,7 +30,7 @@ pub(super) enum New {
     Anothers,
     Same,
     Text(String),
-    /// The old content is unusable: it is kept under another name.
+    /// The new content. The old content is unusable, and the file is renamed.
     InsteadOfBroken(String),
 }
 
@@ -110,7 +110,7 @@ impl SharedFile {
             New::Anothers => return Ok(answer),
             New::Same => Ok(()),
             New::Text(text) => self.replace(&text),
-            New::InsteadOfBroken(text) => self.set_aside().and_then(|()| self.replace(&text)),
+            New::InsteadOfBroken(text) => self.rename_broken().and_then(|()| self.replace(&text)),
         };
         written.map_err(|error| Error::io(format!("writing {}", self.path.display()), error))?;
         for (path, _) in &late {
@@ -141,7 +141,7 @@ impl SharedFile {
             };
             let staged = self.stage(&text).map_err(writing)?;
             if self.read()? == before {
-                let aside = if is_broken { self.set_aside() } else { Ok(()) };
+                let aside = if is_broken { self.rename_broken() } else { Ok(()) };
                 return aside.and_then(|()| self.install(&staged)).map_err(writing);
             }
             let _ = fs::remove_file(&staged);
@@ -255,7 +255,7 @@ impl SharedFile {
     }
 
     /// Renames a broken file. The new name comes from its content, so that the same content is kept once.
-    fn set_aside(&self) -> io::Result<()> {
+    fn rename_broken(&self) -> io::Result<()> {
         let Some(text) = read(&self.path)? else { return Ok(()) };
         let name = format!("broken-{}", &hex(&Sha256::digest(text.as_bytes()))[..8]);
         let mut aside = self.path.clone().into_os_string();

@@ -66,7 +66,7 @@ impl Requirements<'_> {
 }
 
 impl RequirementList {
-    /// The list itself. Fails outside git, and without a checked-out or named branch.
+    /// Returns the list. Fails outside git, and if no branch is checked out or named.
     pub fn of_a_branch(self, project: &Project) -> Result<Self> {
         if self.branch.is_some() { Ok(self) } else { Err(nowhere(project)) }
     }

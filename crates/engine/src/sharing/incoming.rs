@@ -75,7 +75,7 @@ impl Replicas {
         self.segments(&wanted).iter().map(|(_, _, entry)| entry.bytes).fold(0, u64::saturating_add)
     }
 
-    /// Reads these streams from all replicas. Invalid segments are left out, and `refused` says why.
+    /// Reads these streams from all replicas. Invalid segments are skipped, and `refused` says why.
     pub(super) fn read(
         &self,
         sidecar: &Sidecar,
@@ -147,7 +147,7 @@ fn in_parts(streams: BTreeSet<String>, bytes_of: impl Fn(&str) -> u64) -> Vec<BT
     parts.into_iter().map(|(_, part)| part).collect()
 }
 
-/// Leaves out sessions of which a replica has too many bytes.
+/// Removes sessions of which a replica has too many bytes.
 fn leave_out_endless(segments: &mut Vec<(&str, SegmentName, &Entry)>, refused: &mut Vec<String>) {
     let mut bytes: BTreeMap<(&str, String), u64> = BTreeMap::new();
     for (replica, name, entry) in segments.iter() {

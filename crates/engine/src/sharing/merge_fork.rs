@@ -39,7 +39,7 @@ impl Engine {
         let mut resolved = Resolved { fork: fork.to_string(), notes: 0, items: 0, claims: 0 };
         let order = self.fingerprint("sync resolve", fork.as_str());
         let answer = self.in_turn(&order, |engine| {
-            let subject = engine.take_up(&main)?;
+            let subject = engine.load_subject(&main)?;
             let own = engine.own_part(&fork, &main)?;
             let items = engine.all_items(&main)?;
             let mut over = Over::new(&subject.session, &items, &fork);
@@ -77,7 +77,7 @@ impl Engine {
                     "session {id} has several forks: {}",
                     several.iter().map(|fork| fork.id.as_str()).collect::<Vec<_>>().join(", ")
                 ),
-                hint: Hint::new("name one: ").run(words!["sync", "resolve", &several[0].id]),
+                hint: Hint::new("name one of them: ").run(words!["sync", "resolve", &several[0].id]),
             }),
         }
     }

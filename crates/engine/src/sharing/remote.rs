@@ -38,7 +38,7 @@ pub(super) fn usual_remote(project: &Path, branch: Option<&str>) -> Result<Strin
         several if several.contains(&"origin") => Ok("origin".to_owned()),
         several => Err(Error::Sharing {
             message: format!("this repository has several remotes: {}", several.join(", ")),
-            hint: "name one with: leftoff init --sync --remote NAME".into(),
+            hint: "name a remote: leftoff init --sync --remote NAME".into(),
         }),
     }
 }
@@ -51,7 +51,7 @@ pub(super) fn remote_url(project: &Path, remote: &str) -> Result<String> {
     if output.status.code() == Some(2) {
         return Err(Error::Sharing {
             message: format!("this repository has no remote '{remote}'"),
-            hint: "name one that it has: leftoff init --sync --remote NAME".into(),
+            hint: "name an existing remote: leftoff init --sync --remote NAME".into(),
         });
     }
     let output = succeeded("finding the remote", Ok(output))?;

@@ -160,7 +160,7 @@ pub(super) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     match fs::read(path) {
         Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| Error::Sharing {
             message: format!("{} cannot be read: {error}", path.display()),
-            hint: "remove it, then switch sharing on again: leftoff init --sync".into(),
+            hint: "remove the file, then switch sharing on again: leftoff init --sync".into(),
         }),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(Error::io(format!("reading {}", path.display()), source)),

@@ -90,7 +90,7 @@ impl Engine {
         };
         if replica == shared.settings.replica {
             return Err(Error::Sharing {
-                message: "that is this replica".to_owned(),
+                message: "this id is that of this replica".to_owned(),
                 hint: Hint::new("to stop sharing and erase it: ").run(words!["sync", "off", "--erase"]),
             });
         }

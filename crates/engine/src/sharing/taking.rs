@@ -293,7 +293,7 @@ impl Engine {
             placed.machine.clone_from(&copy.loaded.row.machine);
         }
         if is_fork(id) {
-            set_aside(&mut placed);
+            pause_fork(&mut placed);
         }
         let placed = placed.trimmed();
         Ok(Some(TakenHistory {
@@ -317,7 +317,7 @@ fn own_links(shared: &Shared, copies: &[Copy]) -> BTreeSet<Hash> {
 }
 
 /// Pauses a fork, because nobody works on it.
-fn set_aside(session: &mut Session) {
+fn pause_fork(session: &mut Session) {
     if matches!(session.lifecycle, Lifecycle::Active) {
         session.lifecycle = Lifecycle::Paused {
             at: session.updated_at,
@@ -328,15 +328,15 @@ fn set_aside(session: &mut Session) {
     }
 }
 
-/// A session with the place in its row, which a fork or a session from another machine does not have in its
-/// log.
+/// The session with the id, worktree and machine from its row, which the log of a fork or of a session from
+/// another machine does not have.
 pub(crate) fn placed(mut session: Session, row: &store::SessionRow) -> Session {
     if row.machine.is_some() || session.machine.is_some() || session.id != row.id {
         session.id = row.id.clone();
         session.worktree.clone_from(&row.worktree);
         session.machine.clone_from(&row.machine);
         if is_fork(&row.id) {
-            set_aside(&mut session);
+            pause_fork(&mut session);
         }
     }
     session

@@ -89,7 +89,7 @@ impl Replay {
         let history: Vec<Recorded> = rows.iter().map(|row| read_event(id, row)).collect::<Result<_>>()?;
         let session = Session::fold(&history).ok_or_else(|| Error::BrokenLog {
             session: id.to_string(),
-            why: "it does not start with the start of the session".to_owned(),
+            why: "its first event does not start the session".to_owned(),
         })?;
         let mut replay = Self {
             session,

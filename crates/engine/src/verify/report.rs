@@ -83,7 +83,7 @@ pub struct ApprovalReport {
 }
 
 impl Report {
-    /// Everything that keeps the session from being proven, one line each.
+    /// One line for each reason why the session is not proven.
     pub fn reasons(&self) -> Vec<String> {
         if self.aside {
             return Vec::new();

@@ -61,7 +61,7 @@ impl View {
         // Nobody works while a session is paused, so every item with a lease was interrupted by the pause.
         let is_interrupted = |item: &&ItemView| {
             let is_somebodys = item.item.lease.is_some() && !item.mine;
-            if is_somebodys { is_paused } else { item.is_begun() }
+            if is_somebodys { is_paused } else { item.is_started() }
         };
         let mut items: Vec<&ItemView> = self.items.iter().filter(is_interrupted).collect();
         let more = items.len().saturating_sub(MOST_INTERRUPTED);

@@ -76,7 +76,7 @@ fn resume(call: &Call) -> Result<Answer, Mishap> {
     let on = match call.arguments.choice("if_changed", WAYS)? {
         None => OnDiscrepancy::Ask,
         Some("go_back") => OnDiscrepancy::GoBack,
-        Some(_) => OnDiscrepancy::GoOn,
+        Some(_) => OnDiscrepancy::Continue,
     };
     let session = call.session().map(ToOwned::to_owned);
     let request = Request::Resume { session, on, taking: Taking::Refused };

@@ -308,8 +308,10 @@ fn a_stage_completed_without_the_one_before_leads_back_to_that_one() {
     assert_ne!(left_out, BY_HAND);
     sandbox.write(&file("session-state.yaml"), &left_out);
     let asked = sandbox.run(["resume"]).code(6).stderr;
-    let remedy =
-        asked.lines().find_map(|line| line.trim().strip_prefix("go back to that: ")).unwrap_or_default();
+    let remedy = asked
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("go back to phase thesis_development: "))
+        .unwrap_or_default();
     assert!(remedy.starts_with("leftoff rollback thesis_development"), "{asked}");
     sandbox.run_printed(remedy).ok();
     let view = run(&sandbox, "status --json").json();

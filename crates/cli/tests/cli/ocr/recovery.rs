@@ -85,7 +85,7 @@ fn without_a_log_the_version_before_is_read() {
     assert_eq!(phase(&view), "analysis");
     assert!(warnings(&view).contains("state.json.bak was read instead, and may be older"), "{view}");
     let found = doctor(&sandbox, 4);
-    assert_eq!(found[0]["hint"], format!("repair it: leftoff repair --session {ID}"));
+    assert_eq!(found[0]["hint"], format!("repair the session: leftoff repair --session {ID}"));
     let said = repaired(&sandbox);
     assert!(said.contains("state.json.bak was read instead, and may be older"), "{said}");
     let written = state(&sandbox);

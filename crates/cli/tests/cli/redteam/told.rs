@@ -148,7 +148,10 @@ fn under_other_names() -> Vec<Cheat> {
         }),
         row(
             "gives a proven history the id of another session",
-            Met::VisibleWith(&["--session", "t", "--allow", "reported"], "its history is that of session s"),
+            Met::VisibleWith(
+                &["--session", "t", "--allow", "reported"],
+                "the session's history is that of session s",
+            ),
             || {
                 let sandbox = proven();
                 agent(&sandbox, &["start", "w", "--id", "t"]).ok();

@@ -162,11 +162,11 @@ fn passed_over(brief: &Brief, phase: &PhaseView, detail: Detail) -> Option<Strin
 fn rounds_and_runs(brief: &Brief, detail: Detail) -> Vec<String> {
     let run = &brief.session.run;
     // The current round is listed once it has files or results.
-    let has_begun = |round: &&RoundView| {
+    let has_started = |round: &&RoundView| {
         let is_current = round.workflow == run.workflow.as_str() && round.number == run.ordinal;
         !is_current || round.is_final || !round.parts.is_empty()
     };
-    let rounds: Vec<&RoundView> = brief.session.rounds.iter().filter(has_begun).collect();
+    let rounds: Vec<&RoundView> = brief.session.rounds.iter().filter(has_started).collect();
     let is_of =
         |run: &EarlierRun, round: &RoundView| run.workflow == round.workflow && run.number == round.number;
     let from_files = rounds.iter().map(|round| {

@@ -17,7 +17,7 @@ pub(super) fn items(brief: &Brief, detail: Detail) -> String {
     let shown = brief.items(if detail == Detail::Least { 2 } else { detail.longest_list() });
     for item in &shown {
         let _ = writeln!(text, "- {}", line(item, brief, detail));
-        for (name, value) in item.details().filter(|_| item.is_begun() && detail != Detail::Least) {
+        for (name, value) in item.details().filter(|_| item.is_started() && detail != Detail::Least) {
             let value = quoted(&value, detail.longest_text());
             let _ = writeln!(text, "  - {}: {value}", defused(name, 60));
         }

@@ -198,7 +198,7 @@ fn moved(brief: &Brief) -> String {
     format!("- An edit of its files {from_to}, {at}; {on_record}.\n")
 }
 
-/// Why a claim is doubted: the last failed check here, open items here.
+/// Why a claim is doubted: the last check that failed, or open items.
 fn contested(phase: &PhaseView, now: Timestamp, detail: Detail) -> String {
     let is_failed =
         |attempt: &&Attempt| attempt.outcome == AttemptOutcome::Failed || !attempt.report.passes();

@@ -15,7 +15,7 @@ impl Engine {
         holders.filter(|holder| self.gone_since(holder).is_some()).cloned().collect()
     }
 
-    /// Holders of leases on these items that are at work, and when each was last active.
+    /// Holders of leases on these items whose work hooks see, and when each was last active.
     pub(super) fn holders_at_work(&self, book: &ItemBook) -> Vec<(Actor, Timestamp)> {
         let holders = book.iter().filter_map(|item| Some(&item.lease.as_ref()?.actor));
         holders.filter_map(|holder| Some((holder.clone(), self.seen_at_work(holder)?))).collect()

@@ -26,7 +26,7 @@ impl Engine {
     pub(crate) fn claim_as_renamed(&mut self, session: &SessionId, earlier: &AgentIdentity) -> Result<()> {
         let order = self.fingerprint("item claim", &format!("{earlier} is {:?}", self.caller.agent));
         self.in_turn(&order, |engine| {
-            let subject = engine.take_up(session)?;
+            let subject = engine.load_subject(session)?;
             let mut book = ItemBook::default();
             let mut events = Vec::new();
             for row in engine.leases_of(session, earlier)? {

@@ -139,7 +139,7 @@ impl Engine {
         let order = self.fingerprint("import", &found.path);
         self.in_turn(&order, |engine| {
             let id = engine.select(Want::Unfinished).map_err(|error| no_session(error, &found.path))?;
-            let subject = engine.take_up(&id)?;
+            let subject = engine.load_subject(&id)?;
             let before = engine.all_items(&id)?;
             let home = engine.home_of(&subject.session, None, None)?;
             let kind = home.items.as_deref().unwrap_or(super::USUAL_KIND);

@@ -28,7 +28,7 @@ impl Engine {
         };
         let fitting = wanted.filter(|(layout, _)| self.can_begin(*layout, request));
         let said = match (fitting, wanted) {
-            (Some((layout, why)), _) => Some(begun(layout, why)),
+            (Some((layout, why)), _) => Some(described(layout, why)),
             (None, Some((layout, _))) => Some(self.why_native(layout, request)),
             (None, None) => None,
         };
@@ -96,7 +96,7 @@ impl Engine {
     }
 }
 
-fn begun(layout: &dyn Layout, why: &str) -> String {
+fn described(layout: &dyn Layout, why: &str) -> String {
     let facts = layout.facts();
     let native = Hint::new("").run(words!["start", "--layout", NATIVE]);
     format!("a session of {} ({}), {why}; for a native one: {native}", facts.title, facts.name)
@@ -123,7 +123,7 @@ pub(crate) fn foreign_layout(asked: Option<&str>) -> Result<Option<&'static dyn 
         Some(found) => Ok(Some(found)),
         None => Err(Error::WrongUsage {
             message: format!("there is no layout '{asked}'"),
-            hint: format!("one of: native, {}", layout_names().join(", ")).into(),
+            hint: format!("the layouts are native, {}", layout_names().join(", ")).into(),
         }),
     }
 }

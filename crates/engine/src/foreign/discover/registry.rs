@@ -124,9 +124,9 @@ impl Engine {
             warnings.extend(lost_warning(&file.path(), &survey.lost));
             for problem in survey.problems {
                 let hint = if problem.path == file.file {
-                    "fix it there; until then it is ignored"
+                    "fix the file; until then it is ignored"
                 } else {
-                    "remove it, or create what it lists"
+                    "remove the entry, or create what it lists"
                 };
                 warnings.push(warning(&file, problem, hint));
             }
@@ -250,9 +250,9 @@ fn unlisted_warning(path: &str, unlisted: &[Spot]) -> Option<Warning> {
     let ids: Vec<String> = unlisted.iter().map(|spot| spot.id.to_string()).collect();
     let first = ids.first()?;
     let hint = if ids.len() <= MOST_MADE {
-        Hint::new("add what is missing: ").run(words!["repair"])
+        Hint::new("add the missing sessions: ").run(words!["repair"])
     } else {
-        Hint::new("add one: ").run(words!["repair", "--session", first])
+        Hint::new("add one session: ").run(words!["repair", "--session", first])
     };
     let message = format!("{path} does not list {}", some_of(&ids));
     Some(Warning::new("unlisted", message).hint(hint).at(path))

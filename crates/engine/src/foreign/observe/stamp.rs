@@ -1,5 +1,6 @@
 //! Detects that nothing has changed since an observation, without reading files again. A change that keeps a
-//! file's size and falls into one clock tick is missed here; the exchange finds it when the file is written.
+//! file's size and happens within one clock tick is missed here, but found by the exchange when the file is
+//! written.
 
 use crate::disk::exchange;
 use crate::foreign::observe::Observation;

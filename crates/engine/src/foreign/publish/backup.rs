@@ -7,7 +7,7 @@ use crate::foreign::observe::disk::{Home, file_at};
 use crate::foreign::observe::read::LONGEST_WARNING;
 use crate::foreign::observe::wait_for_writer::is_torn;
 use crate::foreign::repair::quarantine::{
-    OpenFile, open_file, open_files, quarantine_copy, quarantine_file, set_aside,
+    OpenFile, open_file, open_files, quarantine_copy, quarantine_file, quarantined,
 };
 use crate::view::Warning;
 use crate::words::one_line;
@@ -64,7 +64,7 @@ impl OnDisk<'_> {
             .or_else(|_| fs::copy(&waiting, &aside).and_then(|_| fs::remove_file(&waiting)))
             .map_err(failed)?;
         let message = format!("{} could not be read; it was quarantined and rewritten", target.display());
-        Ok(Some(set_aside(message, &aside)))
+        Ok(Some(quarantined(message, &aside)))
     }
 
     /// Keeps a copy of leftoff's backup before a new one replaces it, if somebody wrote to it or may still be
@@ -116,7 +116,7 @@ impl OnDisk<'_> {
             "{} was not written by leftoff; it was kept under another name and replaced by the backup",
             backup.display()
         );
-        Ok(set_aside(message, &aside))
+        Ok(quarantined(message, &aside))
     }
 
     /// Quarantines a copy of a file whose content is not fully understood, before it is overwritten.
@@ -130,7 +130,7 @@ impl OnDisk<'_> {
             "{} had unreadable contents ({lost}); it was overwritten, and a copy kept",
             self.target.display()
         );
-        Ok(Some(set_aside(message, &aside)))
+        Ok(Some(quarantined(message, &aside)))
     }
 
     /// The evidence about a file: its content, its row, and the files beside it.
@@ -160,7 +160,7 @@ pub(crate) fn settle_open(root: &Path) -> Result<Vec<Warning>> {
 }
 
 fn written_on(backup: &str, aside: &Path) -> Warning {
-    set_aside(format!("somebody else changed {backup}, the backup; a copy was kept"), aside)
+    quarantined(format!("somebody else changed {backup}, the backup; a copy was kept"), aside)
 }
 
 /// True if a file was modified a moment ago; a time in the future also counts.

@@ -54,7 +54,7 @@ impl Engine {
         let (path, is_free) = self.to_be_at(session)?;
         let own = session.path.as_deref().unwrap_or_default();
         let hint = if is_free {
-            Hint::new("move it: ").run(words!["repair", "--session", session.id])
+            Hint::new("move the files: ").run(words!["repair", "--session", session.id])
         } else {
             format!("{path} already exists: move one of the two by hand").into()
         };

@@ -13,8 +13,8 @@ use std::path::Path;
 use store::{Filter, ViewRow};
 
 impl Engine {
-    /// Records in a tree whether its project uses marker files: it does if any exist, or if this session or
-    /// the most recently changed other one has such rows.
+    /// Records in a tree whether its project uses marker files: true if any exist, or if this session or the
+    /// most recently changed other session has rows of marker files.
     pub(crate) fn add_customs(&self, observation: &Observation, tree: &mut Tree) {
         let layout = observation.located.layout;
         let Some(beginning) = layout.facts().marker_prefix else { return };

@@ -39,7 +39,7 @@ pub(crate) struct Placed {
     pub(crate) said: Vec<Warning>,
 }
 
-/// What happened when one file was written.
+/// The result of writing a single file.
 enum Outcome {
     AsKnown,
     There(Box<(ViewRow, Option<Warning>)>),
@@ -299,8 +299,7 @@ impl Engine {
     }
 
     /// Settles replaced content that an interrupted write left behind. Content that leftoff wrote is removed
-    /// and the previous version becomes the backup; an edit stays, and the session that must adopt it is
-    /// returned.
+    /// and the previous version becomes the backup; an edit stays. Returns the session that must adopt it.
     fn settle_waiting(
         &mut self,
         file: &OnDisk<'_>,

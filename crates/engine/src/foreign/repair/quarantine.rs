@@ -32,7 +32,7 @@ pub(crate) fn in_the_way(root: &Path, files: &[PathBuf]) -> Vec<Finding> {
     let folders = backups.filter(|backup| backup.symlink_metadata().is_ok_and(|found| found.is_dir()));
     let folders = folders.map(|backup| {
         let message = format!("{} is a folder, but the backup belongs there", backup.display());
-        Finding::new("backup_is_a_folder", message, "move it away, or the next write quarantines it")
+        Finding::new("backup_is_a_folder", message, "move the folder away, or the next write quarantines it")
     });
     link.into_iter().chain(folders).collect()
 }
@@ -51,11 +51,11 @@ pub(crate) fn clear_the_backup(
     let aside = quarantine_entry(root, id, &backup, &format!("{}.bak", path.replace('/', "_")))?;
     let message =
         format!("{} was a folder; it was quarantined to make room for the backup", backup.display());
-    Ok(Some(set_aside(message, &aside)))
+    Ok(Some(quarantined(message, &aside)))
 }
 
 /// A warning about a quarantined file, which says where it is.
-pub(crate) fn set_aside(message: String, aside: &Path) -> Warning {
+pub(crate) fn quarantined(message: String, aside: &Path) -> Warning {
     let aside = aside.display().to_string();
     Warning::new("set_aside", message).hint(format!("its contents: {aside}")).at(aside)
 }

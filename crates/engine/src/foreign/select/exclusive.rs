@@ -38,7 +38,7 @@ impl Engine {
     }
 
     /// As `foreign_active`, without sessions that were created but not started, which need not be paused.
-    fn foreign_begun(&self, except: &BTreeSet<SessionId>) -> Vec<Claim> {
+    fn foreign_started(&self, except: &BTreeSet<SessionId>) -> Vec<Claim> {
         let mut active = self.foreign_active(except);
         active.retain(|claim| !self.is_unbegun(claim.id.as_str()));
         active
@@ -121,7 +121,7 @@ impl Engine {
 
     /// Pauses sessions that only files call active, to make room for a new session.
     pub(crate) fn pause_foreign(&self, plan: &mut Plan, newcomer: &SessionId) -> Result<()> {
-        let foreign = self.foreign_begun(&BTreeSet::new()).into_iter().map(|claim| claim.id);
+        let foreign = self.foreign_started(&BTreeSet::new()).into_iter().map(|claim| claim.id);
         for id in foreign.chain(self.activated_by_files()) {
             if !id.as_str().eq_ignore_ascii_case(newcomer.as_str()) {
                 self.pause_too(plan, &id)?;
@@ -182,7 +182,8 @@ impl Engine {
             return Ok(());
         }
         let own = Claim { updated_at: before.updated_at, id: before.id.clone() };
-        let foreign = self.foreign_begun(&BTreeSet::from([own.id.clone()])).into_iter().map(|claim| claim.id);
+        let foreign =
+            self.foreign_started(&BTreeSet::from([own.id.clone()])).into_iter().map(|claim| claim.id);
         let kept = self.store.active(&self.project.worktree())?;
         let others = foreign.chain(self.activated_by_files()).chain(kept);
         let others = others.filter(|id| !plan.changes(id)).map(|id| self.contender(&id));

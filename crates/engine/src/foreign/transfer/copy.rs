@@ -34,7 +34,7 @@ impl Engine {
     pub(crate) fn observe_copied(&self, pointed: &Pointed) -> Result<SessionId> {
         let (found, lost) = self.brought(pointed)?;
         let broken = found.told.unreadable_parts.clone();
-        let observation = copied(self.lay_over_found(found, Some(pointed.place()))?, &broken, lost);
+        let observation = copied(self.apply_found(found, Some(pointed.place()))?, &broken, lost);
         Ok(self.scope.keep(observation, None).located.id.clone())
     }
 

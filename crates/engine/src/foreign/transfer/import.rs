@@ -44,7 +44,7 @@ struct Elsewhere {
     path: String,
 }
 
-const MEND_FIRST: &str = "fix it, or replace it with its backup (.bak); then import it again";
+const FIX_FIRST: &str = "fix the file, or replace it with its backup (.bak); then import the session again";
 
 impl Engine {
     /// Imports the session at a path or with an id, or else the selected one. Safe to repeat.
@@ -54,7 +54,7 @@ impl Engine {
         let mut lost = BTreeSet::new();
         let mut answer = self.in_turn(&fingerprint, |engine| {
             let meant = engine.to_import(asked, &into)?;
-            let subject = engine.take_up(&meant.id).map_err(no_session_in)?;
+            let subject = engine.load_subject(&meant.id).map_err(no_session_in)?;
             lost = engine.lost_of(&meant.id);
             engine.importing(subject, meant, &into)
         })?;
@@ -181,7 +181,7 @@ impl Engine {
 fn no_session_in(error: Error) -> Error {
     match error {
         Error::NothingKnown { path, why, .. } => {
-            Error::NotASession { asked: path, why, instead: MEND_FIRST.into() }
+            Error::NotASession { asked: path, why, instead: FIX_FIRST.into() }
         }
         other => other,
     }

@@ -64,9 +64,9 @@ fn behaviour_23_a_lock_that_is_held_is_not_waited_for_and_nothing_is_lost() {
     place.satisfy(BEN, &["commit_plan"]);
     let lock = fs::File::open(state_file(&place, "feature-auth.lock")).expect("a lock");
     flock(&lock, FlockOperation::LockExclusive).expect("it is taken");
-    let begun = std::time::Instant::now();
+    let started = std::time::Instant::now();
     assert_eq!(place.skill(ANNA, "arch-review"), ["commit_plan"]);
-    assert!(begun.elapsed() < Duration::from_secs(5), "it did not wait for the lock");
+    assert!(started.elapsed() < Duration::from_secs(5), "it did not wait for the lock");
     let before = place.state("feature-auth");
     assert_eq!(
         before["requirements"]["commit_plan"]["sessions"].as_object().map(serde_json::Map::len),

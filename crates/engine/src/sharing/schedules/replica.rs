@@ -131,7 +131,7 @@ impl Replica {
     pub(super) fn resume(&self, id: &str) -> Result<()> {
         let request = Request::Resume {
             session: Some(id.to_owned()),
-            on: OnDiscrepancy::GoOn,
+            on: OnDiscrepancy::Continue,
             taking: Taking::Refused,
         };
         self.engine().execute(request).map(drop)

@@ -47,8 +47,8 @@ impl Draft<'_> {
         Ok(FileRef::New(self.files))
     }
 
-    /// Commits these files to this replica's own history. `anew` are the files kept when the old commits are
-    /// dropped.
+    /// Commits these files to this replica's own history. `anew` are the files that stay when the old commits
+    /// are dropped.
     pub(in crate::sharing) fn commit<'f>(
         mut self,
         files: impl Iterator<Item = (&'f String, &'f FileRef)>,
