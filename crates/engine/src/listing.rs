@@ -229,7 +229,7 @@ impl Engine {
         lines
     }
 
-    /// Sessions outside projects that are not in this project's store.
+    /// Sessions outside projects that are not among the given ones.
     fn lines_outside(
         &self,
         request: &ListRequest,

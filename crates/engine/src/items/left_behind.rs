@@ -25,8 +25,8 @@ impl Engine {
         contested.or_else(left).filter(|phase| phase.id() != run.current().id())
     }
 
-    /// The phase whose open items block the run's end. Phases whose gate checks items are not considered,
-    /// because the gate has judged the items.
+    /// The phase whose open items block the run's end. A phase whose gate checks items is considered only if
+    /// a file calls it done, because otherwise its gate has judged the items.
     pub(crate) fn left_open_before_the_end<'a>(&self, session: &Session, run: &'a Run) -> Option<&'a Phase> {
         run.left_open_before_the_end(|phase| phase.claimed || !self.judges_items(session, phase))
     }
