@@ -1,4 +1,4 @@
-//! Finds workflow definitions: the project's own first, then the built-in ones; the module `theirs` finds
+//! Finds workflow definitions: the project's own first, then the built-in ones; the module `of_other_tools` finds
 //! those of other tools. Compiles their expressions, runs nothing.
 
 mod of_other_tools;

@@ -32,7 +32,10 @@ fn repair_folds_the_lines_of_sessions_and_keeps_the_registry_as_it_was() {
     let twice = format!("{once}{once}");
     sandbox.write(REGISTRY, &twice);
     let told = sandbox.run(["doctor"]).code(4).stdout;
-    assert!(told.contains("WFS-a has 2 lines") && told.contains("repair the session: leftoff repair"), "{told}");
+    assert!(
+        told.contains("WFS-a has 2 lines") && told.contains("repair the session: leftoff repair"),
+        "{told}"
+    );
     let mended = sandbox.run(["repair"]).ok().stdout;
     assert!(mended.contains("WFS-a: repaired") && mended.contains("WFS-b: repaired"), "{mended}");
     assert_eq!(sandbox.read(REGISTRY), once);
