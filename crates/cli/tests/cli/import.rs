@@ -224,9 +224,9 @@ fn what_is_no_session_is_not_imported_and_it_is_said_what_would_be() {
             "looked for",
             "it is inside a session; import that: leftoff import",
         ),
-        (".praxis-os/.cache/state/package.json", "it has none of the keys session_id", "fix it"),
-        (".praxis-os/.cache/state/torn.json", "it is not JSON", "fix it"),
-        (".ocr/sessions/2026-11-15-empty", "state.json: it is missing", "fix it"),
+        (".praxis-os/.cache/state/package.json", "it has none of the keys session_id", "fix the file"),
+        (".praxis-os/.cache/state/torn.json", "it is not JSON", "fix the file"),
+        (".ocr/sessions/2026-11-15-empty", "state.json: it is missing", "fix the file"),
     ] {
         let refused = sandbox.run(["import", asked, "--json"]).code(3).error();
         assert!(refused["message"].as_str().unwrap().contains(why), "{asked}: {refused}");

@@ -77,7 +77,7 @@ fn two_histories_of_one_session_are_kept_and_brought_together() {
     let forks = anna.forks();
     assert_eq!(forks.len(), 1);
     let status = anna.ok(&["status"]);
-    assert!(status.contains("its fork") && status.contains("sync resolve"), "{status}");
+    assert!(status.contains("the session's fork") && status.contains("sync resolve"), "{status}");
     anna.ok(&["pause", "--reason", "another history counts"]);
     anna.ok(&["note", "--session", "login", "after the pause"]);
     hub.at("2026-11-16T10:00:00Z");

@@ -131,7 +131,7 @@ impl Error {
 
 fn invalid_workflow_hint(asked: &str) -> Hint {
     if asked.contains(' ') {
-        Hint::new("this looks like a goal; start a session with it: ").run(words!["start", "--goal", asked])
+        Hint::new("this looks like a goal: ").run(words!["start", "--goal", asked])
     } else {
         "use letters, digits, '-' and '_'".into()
     }

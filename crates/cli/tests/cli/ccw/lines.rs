@@ -75,7 +75,7 @@ fn a_marker_of_no_session_is_told_by_list_and_doctor() {
     let said = "it marks 'WFS-ghost' as active, but there is no such session";
     assert!(sandbox.run(["list"]).ok().stderr.contains(said));
     let told = sandbox.run(["doctor"]).code(4).stdout;
-    assert!(told.contains(said) && told.contains("remove it"), "{told}");
+    assert!(told.contains(said) && told.contains("remove the entry"), "{told}");
 }
 
 #[test]

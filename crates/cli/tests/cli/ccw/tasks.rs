@@ -118,7 +118,7 @@ fn a_task_that_nobody_ever_read_is_left_alone() {
     }
     assert!(sandbox.run(["repair"]).ok().stderr.contains("nothing to repair"));
     let told = sandbox.run(["doctor"]).code(4).stdout;
-    assert!(told.contains("impl-2.json: it is not JSON") && told.contains("fix it there"), "{told}");
+    assert!(told.contains("impl-2.json: it is not JSON") && told.contains("fix the file by hand"), "{told}");
     assert_eq!(asides(&sandbox), [""; 0]);
     // The author repairs the file.
     sandbox.write(&path("impl-2"), r#"{"id":"impl-2","title":"Whole","status":"pending"}"#);
