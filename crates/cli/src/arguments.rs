@@ -85,6 +85,13 @@ pub fn given(option: &str, pairs: Vec<(String, String)>) -> Result<BTreeMap<Stri
 /// The phase given as an argument or as an option. Refuses two different ones.
 pub fn one_phase(behind: Option<String>, option: Option<String>) -> Result<Option<String>, Failure> {
     match (behind, option) {
+        (Some(behind), _) if behind.contains('=') => {
+            let message = format!("'{behind}' is not a phase");
+            Err(Failure::wrong_usage(
+                message,
+                format!("repeat the option for each value: --evidence {behind}"),
+            ))
+        }
         (Some(behind), Some(option)) if behind != option => {
             let message = format!("two phases were given: '{behind}' and '{option}'");
             Err(Failure::wrong_usage(message, "give the phase only once"))

@@ -57,6 +57,7 @@ use crate::workspace::ensure_ignored;
 use model::Refusal;
 use model::command::{Command, decide};
 use model::event::Event;
+use model::hint::Hint;
 use model::id::SessionId;
 use model::progress::SignsOfWork;
 use model::session::Session;
@@ -388,6 +389,18 @@ impl Engine {
         let text = format!("{name}\n{session}\n{}\n{arguments}", self.project.worktree());
         Order { name, fingerprint: crate::hex(&Sha256::digest(text.as_bytes())) }
     }
+}
+
+/// A reason from a caller; refused if it is empty.
+fn checked_reason(text: &str) -> Result<String> {
+    let reason = bounded("the reason", text.trim())?;
+    if reason.is_empty() {
+        return Err(Error::WrongUsage {
+            message: "the reason is empty".to_owned(),
+            hint: Hint::new("write it in a few words, for whoever reads the history"),
+        });
+    }
+    Ok(reason)
 }
 
 /// A text from a caller; refused if it is too long or only a placeholder.

@@ -44,6 +44,17 @@ impl Run for NoteCommand {
             let (already, done) = (format!("note {id} already resolved"), format!("note {id} resolved"));
             return answered_unless(&already, &done, &answer, globals);
         }
+        if let [word, id, _, ..] = self.text.as_slice()
+            && word == "resolve"
+            && id.parse::<u64>().is_ok()
+        {
+            return Err(Failure::wrong_usage(
+                format!("'resolve' takes only the number of a note; note {id} is still open"),
+                format!(
+                    "record the answer: leftoff note '<answer>' --kind decision; then: leftoff note resolve {id}"
+                ),
+            ));
+        }
         if self.text == ["resolve"] {
             return Err(Failure::wrong_usage(
                 "no note number was given",

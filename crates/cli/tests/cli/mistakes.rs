@@ -337,3 +337,30 @@ fn each_is_answered(mistakes: &str, who: &str) {
         answer
     });
 }
+
+/// Slips that used to be recorded, or answered with another mistake than the one that was made.
+#[test]
+fn what_was_meant_is_named_and_nothing_is_recorded() {
+    let sandbox = fresh();
+    sandbox.run(["start", "--id", "login"]).ok();
+    sandbox.run(["note", "How long does a cookie live?", "--kind", "question"]).ok();
+    let before = sandbox.run(["show", "--json"]).ok().json();
+    for (words, message, hint) in [
+        (
+            ["note", "resolve", "1", "30 minutes"].as_slice(),
+            "'resolve' takes only the number of a note; note 1 is still open",
+            "leftoff note '<answer>' --kind decision; then: leftoff note resolve 1",
+        ),
+        (
+            &["advance", "--phase", "plan", "--evidence", "coverage=90", "tests_passed=12"],
+            "'tests_passed=12' is not a phase",
+            "--evidence tests_passed=12",
+        ),
+        (&["pause", "--reason", ""], "the reason is empty", "in a few words"),
+        (&["abandon", "--reason", " "], "the reason is empty", "in a few words"),
+    ] {
+        let refused = sandbox.run(words.iter().copied()).code(2).stderr;
+        assert!(refused.contains(message) && refused.contains(hint), "{words:?}: {refused}");
+    }
+    assert_eq!(sandbox.run(["show", "--json"]).ok().json()["version"], before["version"]);
+}

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::execute::Taking;
 use crate::execute::placeholder::refuse_placeholders;
 use crate::execute::plan::{Order, Plan};
-use crate::execute::{Answer, bounded};
+use crate::execute::{Answer, checked_reason};
 use crate::facades::Sessions;
 use crate::own_tool_messages::in_own_words;
 use crate::policy::{Act, Restricted, Signature};
@@ -161,7 +161,7 @@ impl Engine {
         let held = tried.as_mut().filter(|tried| !tried.run.report.passes());
         if let (Some(tried), Some(reason)) = (held, &request.override_reason) {
             self.refuse_override(&session, &tried.phase)?;
-            tried.run.report.overridden = Some(bounded("the reason", reason)?);
+            tried.run.report.overridden = Some(checked_reason(reason)?);
         }
         self.complete(&fingerprint, &subject, request, tried)
     }

@@ -3,7 +3,7 @@
 use crate::engine::{Engine, Want};
 use crate::error::Result;
 use crate::execute::plan::Plan;
-use crate::execute::{Answer, bounded};
+use crate::execute::{Answer, checked_reason};
 use crate::policy::{Act, Restricted};
 use layouts::layout::some_of;
 use model::command::{Command, decide};
@@ -57,7 +57,7 @@ impl Engine {
 
     /// Abandons the named session, or else the selected one, and archives its workspace.
     pub(crate) fn abandon(&mut self, asked: Option<&str>, reason: Option<&str>) -> Result<Answer> {
-        let reason = reason.map(|text| bounded("the reason", text)).transpose()?;
+        let reason = reason.map(checked_reason).transpose()?;
         let fingerprint = self.fingerprint("abandon", &format!("{asked:?} {reason:?}"));
         self.with_signature(|engine, signature| {
             engine.in_turn(&fingerprint, |engine| {

@@ -4,7 +4,7 @@ use crate::artifacts::{LARGEST_KEPT, Recording};
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::execute::plan::Plan;
-use crate::execute::{Answer, bounded};
+use crate::execute::{Answer, bounded, checked_reason};
 use layouts::layout;
 use model::command::{Command, REASON_USER_REQUEST, decide};
 use model::lifecycle::Lifecycle;
@@ -25,7 +25,7 @@ impl Engine {
     /// Pauses the session, and records the requested files as they are now.
     pub(super) fn pause(&mut self, request: &PauseRequest) -> Result<Answer> {
         let drafts = &request.drafts;
-        let reason = bounded("the reason", request.reason.as_deref().unwrap_or(REASON_USER_REQUEST))?;
+        let reason = checked_reason(request.reason.as_deref().unwrap_or(REASON_USER_REQUEST))?;
         let context = request.context.as_deref().map(|text| bounded("the context", text)).transpose()?;
         let fingerprint = self.fingerprint("pause", &format!("{reason:?} {context:?} {drafts:?}"));
         let id = self.select(Want::Unfinished)?;

@@ -5,7 +5,7 @@ use crate::definitions;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::execute::plan::{self, Plan};
-use crate::execute::{Answer, bounded};
+use crate::execute::{Answer, bounded, checked_reason};
 use crate::facades::Workflows;
 use crate::policy::{Act, Restricted, Signature};
 use crate::view::View;
@@ -83,7 +83,7 @@ impl Workflows<'_> {
 
 impl Engine {
     pub(super) fn skip(&mut self, reason: &str) -> Result<Answer> {
-        let reason = bounded("the reason", reason)?;
+        let reason = checked_reason(reason)?;
         let fingerprint = self.fingerprint("skip", &reason);
         self.with_signature(|engine, signature| {
             engine.in_turn(&fingerprint, |engine| {
@@ -134,7 +134,7 @@ impl Engine {
     }
 
     pub(crate) fn roll_back(&mut self, phase: &str, reason: Option<&str>) -> Result<Answer> {
-        let reason = reason.map(|text| bounded("the reason", text)).transpose()?;
+        let reason = reason.map(checked_reason).transpose()?;
         self.change("rollback", Want::Unfinished, &Command::RollBack { phase: phase.to_owned(), reason })
     }
 

@@ -10,7 +10,7 @@ use crate::disk::Operation;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::execute::plan::Plan;
-use crate::execute::{Answer, bounded};
+use crate::execute::{Answer, checked_reason};
 use crate::facades::Sessions;
 use affected::affected;
 use archive::Archive;
@@ -119,10 +119,7 @@ impl Engine {
     }
 
     pub(super) fn work_out(&self, session: &Session, request: &RevisitRequest) -> Result<WorkedOut> {
-        let reason = bounded("the reason", request.reason.trim())?;
-        if reason.is_empty() {
-            return Err(wrong("the reason is empty", "say why: --reason \"…\""));
-        }
+        let reason = checked_reason(&request.reason)?;
         let run = session.run().ok_or_else(|| Error::BrokenLog {
             session: session.id.to_string(),
             why: "it has no run".to_owned(),

@@ -3,7 +3,7 @@
 use super::{Asked, bounded_fields, parse, titled};
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::execute::{Answer, bounded};
+use crate::execute::{Answer, checked_reason};
 use model::command::items::{Count, ItemCommand};
 use model::gate::Given;
 use model::item::LEASE_SECONDS;
@@ -96,7 +96,7 @@ impl Engine {
                 self.item_command("item done", ItemCommand::Complete { id: parse(&id)? })
             }
             ItemRequest::Block { id, reason } => {
-                let reason = bounded("the reason", reason.trim())?;
+                let reason = checked_reason(&reason)?;
                 self.item_command("item block", ItemCommand::Block { id: parse(&id)?, reason })
             }
             ItemRequest::Unblock { id } => {
