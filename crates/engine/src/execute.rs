@@ -22,6 +22,7 @@ mod runs;
 mod set;
 pub(crate) mod start;
 pub(crate) mod subject;
+mod text;
 mod undo;
 
 pub use activate::Taking;
@@ -43,6 +44,7 @@ pub use start::StartRequest;
 
 pub(crate) use bundle::{EventLine, PackedFile, is_bundle, may_be_put, put_back, refused, taken};
 pub(crate) use plan::{Plan, session_row, snapshot_of};
+use text::{bounded, checked_reason};
 
 use crate::NATIVE;
 use crate::disk::Operation;
@@ -57,7 +59,6 @@ use crate::workspace::ensure_ignored;
 use model::Refusal;
 use model::command::{Command, decide};
 use model::event::Event;
-use model::hint::Hint;
 use model::id::SessionId;
 use model::progress::SignsOfWork;
 use model::session::Session;
@@ -67,8 +68,6 @@ use sha2::{Digest, Sha256};
 use std::path::Path;
 use store::{Batch, KeyRow, StreamAppend};
 
-/// The maximum length of a note, goal or reason, in bytes.
-const LONGEST_TEXT: usize = 64 * 1024;
 /// How often a command is decided again while other processes keep changing the session.
 const TRIES: usize = 16;
 
@@ -389,25 +388,4 @@ impl Engine {
         let text = format!("{name}\n{session}\n{}\n{arguments}", self.project.worktree());
         Order { name, fingerprint: crate::hex(&Sha256::digest(text.as_bytes())) }
     }
-}
-
-/// A reason from a caller; refused if it is empty.
-fn checked_reason(text: &str) -> Result<String> {
-    let reason = bounded("the reason", text.trim())?;
-    if reason.is_empty() {
-        return Err(Error::WrongUsage {
-            message: "the reason is empty".to_owned(),
-            hint: Hint::new("write it in a few words, for whoever reads the history"),
-        });
-    }
-    Ok(reason)
-}
-
-/// A text from a caller; refused if it is too long or only a placeholder.
-fn bounded(what: &'static str, text: &str) -> Result<String> {
-    if text.len() > LONGEST_TEXT {
-        return Err(Error::TooLong { what, length: text.len(), longest: LONGEST_TEXT });
-    }
-    placeholder::refuse_placeholder(what, text)?;
-    Ok(text.to_owned())
 }
