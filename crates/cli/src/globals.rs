@@ -1,5 +1,6 @@
 //! Options that every command takes.
 
+use crate::origin::Origin;
 use crate::ui::{Colour, Out};
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint};
 use engine::{Detail, Engine, Intent, Options, Result};
@@ -48,12 +49,13 @@ impl Globals {
     /// The defaults, if no options are typed: taken from the environment, and from whether a person is present.
     pub fn of_nothing_typed() -> Self {
         let session = std::env::var("LEFTOFF_SESSION").ok().filter(|value| !value.is_empty());
-        let person_present = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+        let has_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+        let origin = Origin::look(has_terminal);
         Self {
             options: Options {
                 session,
-                person_present,
-                marked_agent: crate::hooks::marked_agent(person_present),
+                person_present: has_terminal && !origin.is_check(),
+                marked_agent: crate::hooks::marked_agent(&origin),
                 anywhere: true,
                 watcher: crate::ui::progress_line::watcher(),
                 ..Options::default()

@@ -13,10 +13,10 @@ pub mod statusline;
 mod time_limit;
 mod wording;
 
+use crate::origin::Origin;
 use engine::AgentIdentity;
 use engine::hooks::{Happened, HookEvent, Reply, Verdict};
 use engine::words::without_steering;
-use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::panic::AssertUnwindSafe;
@@ -30,6 +30,8 @@ struct Protocol {
     name: &'static str,
     /// Environment variables that the agent sets for every command. The terminal in an editor has none of them.
     markers: &'static [&'static str],
+    /// Names of the agent's own process; a script's interpreter, such as `node`, says nothing.
+    programs: &'static [&'static str],
     /// Parses an event. The second argument is the event's name, for agents whose events do not contain it.
     read: fn(&[u8], &str) -> Result<Heard, String>,
     /// Formats the answer. Empty if there is nothing to say.
@@ -51,13 +53,18 @@ const PROTOCOLS: [Protocol; 6] = [
     opencode::PROTOCOL,
 ];
 
-/// The agent under which this process runs, as shown by environment variables. If everything else looks like a person,
-/// the variables of parent processes are checked as well.
-pub fn marked_agent(looks_like_person: bool) -> Option<&'static str> {
-    let above = if looks_like_person { engine::variables_above() } else { BTreeSet::new() };
-    let is_set =
-        |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty()) || above.contains(*name);
-    PROTOCOLS.iter().find(|protocol| protocol.markers.iter().any(is_set)).map(|protocol| protocol.name)
+/// An agent that only says of itself that it is one: its own variable is in the environment of a parent.
+const UNNAMED: (&str, &str) = ("LEFTOFF_AGENT_SESSION", "agent");
+
+/// The agent under which this process runs, by the variables that agents set for their commands, and by its parents.
+pub fn marked_agent(origin: &Origin) -> Option<&'static str> {
+    let is_its = |protocol: &&Protocol| {
+        protocol.markers.iter().any(|name| origin.has(name))
+            || protocol.programs.iter().any(|name| origin.is_below(name))
+    };
+    let known = PROTOCOLS.iter().find(is_its).map(|protocol| protocol.name);
+    let (variable, unnamed) = UNNAMED;
+    known.or_else(|| origin.has(variable).then_some(unnamed))
 }
 
 /// Answers one event. Always exits with code 0; a problem is one line on stderr.

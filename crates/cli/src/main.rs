@@ -9,6 +9,7 @@ mod globals;
 mod help;
 mod hooks;
 mod install;
+mod origin;
 mod original_req;
 mod ui;
 mod wait_for_changes;

@@ -91,7 +91,7 @@ pub use next::Next;
 pub use own_tool_messages::{has_own_screen, workflows_with_a_screen};
 pub use policy::{Policy, PolicyLine, PolicyReport, TrustRequest, Who};
 pub use presence::AgentIdentity;
-pub use processes::variables_above;
+pub use processes::Above;
 pub use project::Project;
 pub use project_registry::state_folder;
 pub use query::{AgentView, Current, Detail};

@@ -54,12 +54,12 @@ fn given_boot_id() -> Option<String> {
     if cfg!(debug_assertions) { std::env::var("LEFTOFF_TEST_BOOT").ok() } else { None }
 }
 
+/// All of them, however many: otherwise a long enough row of shells would hide the first one.
 fn walk_up() -> Vec<Ancestor> {
-    const DEEPEST: usize = 32;
     let mut found = Vec::new();
     let mut seen = BTreeSet::new();
     let mut pid = std::os::unix::process::parent_id();
-    while pid > 1 && found.len() < DEEPEST && seen.insert(pid) {
+    while pid > 1 && seen.insert(pid) {
         let Some(process) = system::look(pid) else { break };
         found.push(Ancestor { pid, start: process.start, name: process.name });
         pid = process.parent;
@@ -67,12 +67,23 @@ fn walk_up() -> Vec<Ancestor> {
     found
 }
 
-/// Names of the variables with which the parents of this process were started, where the system shows them: removing a
-/// variable for one command does not hide where the command comes from.
-pub fn variables_above() -> BTreeSet<String> {
-    let is_alone = cfg!(debug_assertions) && std::env::var_os("LEFTOFF_TEST_ALONE").is_some();
-    let above = if is_alone { Vec::new() } else { walk_up() };
-    above.iter().flat_map(|process| system::variables(process.pid)).collect()
+/// The parents of this process: which programs they are, and the names of the variables with which they were started,
+/// where the system shows them. Removing a variable for one command does not hide where the command comes from.
+#[derive(Debug, Default)]
+pub struct Above {
+    pub programs: BTreeSet<String>,
+    pub variables: BTreeSet<String>,
+}
+
+impl Above {
+    pub fn look() -> Self {
+        let is_alone = cfg!(debug_assertions) && std::env::var_os("LEFTOFF_TEST_ALONE").is_some();
+        let above = if is_alone { Vec::new() } else { walk_up() };
+        Self {
+            variables: above.iter().flat_map(|process| system::variables(process.pid)).collect(),
+            programs: above.into_iter().map(|process| process.name).collect(),
+        }
+    }
 }
 
 /// The process of the agent that runs this command: the nearest ancestor that is not a shell.

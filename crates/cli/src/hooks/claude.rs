@@ -7,8 +7,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-pub const PROTOCOL: Protocol =
-    Protocol { name: "claude", markers: &["CLAUDECODE"], read: |input, _| read("claude", input), write };
+pub const PROTOCOL: Protocol = Protocol {
+    name: "claude",
+    markers: &["CLAUDECODE", "CLAUDE_SESSION_ID"],
+    programs: &["claude"],
+    read: |input, _| read("claude", input),
+    write,
+};
 
 /// The fields that leftoff reads; other fields are skipped without being copied. A wrong type is an error only in
 /// fields that all events have.

@@ -6,6 +6,7 @@ use engine::hooks::{Happened, ToolCall};
 pub const PROTOCOL: Protocol = Protocol {
     name: "codex",
     markers: &["CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SANDBOX"],
+    programs: &["codex"],
     read,
     write: claude::write,
 };

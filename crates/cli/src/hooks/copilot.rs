@@ -7,7 +7,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-pub const PROTOCOL: Protocol = Protocol { name: "copilot", markers: &[], read, write };
+pub const PROTOCOL: Protocol =
+    Protocol { name: "copilot", markers: &[], programs: &["copilot"], read, write };
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

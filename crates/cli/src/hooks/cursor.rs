@@ -6,7 +6,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-pub const PROTOCOL: Protocol = Protocol { name: "cursor", markers: &["CURSOR_AGENT"], read, write };
+pub const PROTOCOL: Protocol =
+    Protocol { name: "cursor", markers: &["CURSOR_AGENT"], programs: &["cursor-agent"], read, write };
 
 #[derive(Deserialize)]
 struct Event {

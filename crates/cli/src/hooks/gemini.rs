@@ -6,7 +6,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-pub const PROTOCOL: Protocol = Protocol { name: "gemini", markers: &["GEMINI_CLI"], read, write };
+pub const PROTOCOL: Protocol =
+    Protocol { name: "gemini", markers: &["GEMINI_CLI"], programs: &["gemini"], read, write };
 
 #[derive(Deserialize)]
 struct Event {

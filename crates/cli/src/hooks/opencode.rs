@@ -5,6 +5,7 @@ use crate::hooks::{Protocol, claude};
 pub const PROTOCOL: Protocol = Protocol {
     name: "opencode",
     markers: &["OPENCODE"],
+    programs: &["opencode"],
     read: |input, _| claude::read("opencode", input),
     write: claude::write,
 };

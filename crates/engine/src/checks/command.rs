@@ -50,7 +50,7 @@ pub(super) fn run(
     }
     let limit = Duration::from_secs(timeout_seconds);
     let _mark = Mark::set(around, check.id.as_str(), text);
-    let ended = Running::start(around, text)?.wait(limit, |elapsed| {
+    let ended = Running::start(around, check.id.as_str(), text)?.wait(limit, |elapsed| {
         let check = check.id.as_str();
         around.engine.options.watcher.see(Progress::Check { check, command: text, elapsed });
     })?;
@@ -96,7 +96,7 @@ struct Ended {
 }
 
 impl Running {
-    fn start(around: &Surroundings<'_>, text: &str) -> Result<Self> {
+    fn start(around: &Surroundings<'_>, check: &str, text: &str) -> Result<Self> {
         let failed = |source| Error::io(format!("running `{}`", one_line(text, 200)), source);
         let (reader, writer) = std::io::pipe().map_err(failed)?;
         let watch = Watch::begin();
@@ -106,6 +106,7 @@ impl Running {
             .env("LEFTOFF_SESSION", around.session.id.as_str())
             .env("LEFTOFF_PHASE", around.phase.id.as_str())
             .env("LEFTOFF_WORKSPACE", &around.workspace)
+            .env("LEFTOFF_CHECK", check)
             .stdin(Stdio::null())
             .stdout(writer.try_clone().map_err(failed)?)
             .stderr(writer)
