@@ -1,8 +1,10 @@
 //! Finds workflow definitions: the project's own first, then the built-in ones; the module `of_other_tools` finds
 //! those of other tools. Compiles their expressions, runs nothing.
 
+mod differences;
 mod of_other_tools;
 
+pub(crate) use differences::differences;
 pub(crate) use of_other_tools::{are_any, are_elsewhere, is_there, of_layout, only_one, unnamed};
 
 use crate::checks;
@@ -14,7 +16,7 @@ use layouts::definition::{self, Reading};
 use model::id::Name;
 use model::nearest_name::nearest;
 use model::session::Session;
-use model::workflow::{PhaseDefinition, Workflow};
+use model::workflow::Workflow;
 use sha2::{Digest, Sha256};
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -124,40 +126,6 @@ fn unknown(name: &str, known: Vec<String>, place: WorkflowPlace) -> Error {
 /// True if the definition of this name no longer has this hash. An unreadable definition counts as changed.
 pub(crate) fn changed_since(project: &Project, name: &str, hash: &str) -> bool {
     find(project, name).map_or(true, |source| source.hash() != hash)
-}
-
-/// The differences between two definitions, a line per changed phase.
-pub(crate) fn differences(before: &Workflow, now: &Workflow) -> Vec<String> {
-    let is_in = |workflow: &Workflow, phase: &PhaseDefinition| workflow.phase(phase.id.as_str()).is_some();
-    let gone = before.phases.iter().filter(|phase| !is_in(now, phase));
-    let gone = gone.map(|phase| format!("- phase {}", phase.id));
-    let there = now.phases.iter().filter_map(|phase| match before.phase(phase.id.as_str()) {
-        None => Some(format!("+ phase {}", phase.id)),
-        Some(known) if known == phase => None,
-        Some(known) => Some(format!("~ phase {}: {}", phase.id, changes_of(known, phase))),
-    });
-    gone.chain(there).collect()
-}
-
-fn changes_of(before: &PhaseDefinition, now: &PhaseDefinition) -> String {
-    let find = |phase: &'_ PhaseDefinition, id: &Name| phase.checks.iter().position(|check| check.id == *id);
-    let mut changes = Vec::new();
-    for check in &before.checks {
-        match find(now, &check.id) {
-            None => changes.push(format!("- check {}", check.id)),
-            Some(at) if now.checks[at] != *check => changes.push(format!("check {} changed", check.id)),
-            Some(_) => {}
-        }
-    }
-    let added = now.checks.iter().filter(|check| find(before, &check.id).is_none());
-    changes.extend(added.map(|check| format!("+ check {}", check.id)));
-    if before.evidence != now.evidence {
-        changes.push("evidence changed".to_owned());
-    }
-    if before.strict != now.strict {
-        changes.push(if now.strict { "is strict now" } else { "is lenient now" }.to_owned());
-    }
-    if changes.is_empty() { "its description changed".to_owned() } else { changes.join(", ") }
 }
 
 /// Every definition with its mistakes, those of other tools last.

@@ -194,8 +194,8 @@ pub struct PolicyReport {
 pub enum TrustRequest<'a> {
     /// Lets exactly these commands run for this user.
     Commands(&'a [TrustedCommand]),
-    /// Accepts the project's current policy and signers.
-    Policy,
+    /// Accepts the project's policy as it was read, and these signers as they were shown.
+    Policy { signers: Option<&'a str> },
 }
 
 impl Workflows<'_> {
@@ -216,10 +216,10 @@ impl Workflows<'_> {
                 let entries = commands.iter().flat_map(|entry| roots.iter().map(move |root| (root, entry)));
                 entries.into_iter().try_for_each(|(root, entry)| trust::trust(root, &entry.command))
             }
-            TrustRequest::Policy => {
+            TrustRequest::Policy { signers } => {
                 let text = serde_json::to_string(&engine.config.policy).unwrap_or_default();
                 trust::accept_policy(root, &text)?;
-                engine.own_signers().map_or(Ok(()), |signers| trust::accept_signers(root, &signers))
+                signers.map_or(Ok(()), |signers| trust::accept_signers(root, signers))
             }
         }
     }

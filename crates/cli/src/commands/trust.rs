@@ -97,8 +97,8 @@ fn accept_policy(engine: &Engine, globals: &Globals) -> Outcome {
     let out = globals.out();
     let is_new = lines.iter().any(|line| !line.counts) || signers.is_some();
     let asks = is_new && globals.options.person_present && !globals.yes;
-    let signers = signers.iter().flat_map(|text| exact_lines(text)).map(|line| format!("may sign: {line}"));
-    for line in lines.iter().map(rule).chain(signers) {
+    let named = signers.iter().flat_map(|text| exact_lines(text)).map(|line| format!("may sign: {line}"));
+    for line in lines.iter().map(rule).chain(named) {
         if asks { out.raw_error(&line) } else { out.say(&line) }
     }
     if asks && !ui::ask::yes("Accept this policy on this machine?", globals) {
@@ -107,7 +107,7 @@ fn accept_policy(engine: &Engine, globals: &Globals) -> Outcome {
             "the policy is [policy] in .leftoff/config.toml",
         ));
     }
-    engine.workflows().trust(TrustRequest::Policy)?;
+    engine.workflows().trust(TrustRequest::Policy { signers: signers.as_deref() })?;
     if globals.json {
         out.json(&serde_json::json!({ "policy": engine.workflows().policy().lines }))?;
     } else {

@@ -170,7 +170,7 @@ fn update(globals: &Globals) -> Outcome {
     if asks && !ui::ask::yes("Move the session to this definition?", globals) {
         return Err(Failure::findings("nothing was changed".to_owned(), None));
     }
-    let answer = engine.execute(Request::UpdateDefinition)?;
+    let answer = engine.execute(Request::UpdateDefinition { seen: changes })?;
     answered("now follows the current definition of its workflow", &answer, globals)
 }
 

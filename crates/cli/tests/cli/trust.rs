@@ -2,6 +2,8 @@
 
 use crate::gates::started;
 use crate::git;
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
 use testkit::{Ran, Sandbox};
 
 const CLAUDE: &str = "claude:a4326893";
@@ -144,6 +146,32 @@ fn t5_automation_runs_commands_that_are_trusted_by_their_hash() {
     let view = with_hash(&[]).ok().json();
     let found = &view["phases"][0]["gate"]["checks"][0]["found"];
     assert!(found.as_str().unwrap().contains("trusted by LEFTOFF_TRUST"), "{found}");
+}
+
+#[test]
+fn t3_only_the_signers_that_were_shown_are_accepted() {
+    let sandbox = git();
+    sandbox.write(".leftoff/allowed_signers", "anna@example.org ssh-ed25519 AAAA\n");
+    let inner = sandbox.command(["trust", "--policy"]);
+    let line = format!("{} trust --policy", inner.get_program().to_string_lossy());
+    let mut asking = testkit::at_terminal(&line);
+    asking.current_dir(sandbox.project()).env_clear().env("TERM", "dumb");
+    asking.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let mut asking = asking.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(asking.stdout.take().unwrap()).lines();
+    let shown = said.find_map(|line| line.ok().filter(|line| line.contains("may sign: anna"))).unwrap();
+    assert!(!shown.contains("eve"), "{shown}");
+    // Another program changes the file while the person reads.
+    sandbox.write(".leftoff/allowed_signers", "eve@example.org ssh-ed25519 AAAA\n");
+    asking.stdin.take().unwrap().write_all(b"y\n").unwrap();
+    said.for_each(drop);
+    assert!(asking.wait().unwrap().success());
+    let trusted = std::fs::read_dir(sandbox.folder().join("state/leftoff/trust")).unwrap();
+    let mut signers = trusted
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.file_name().unwrap().to_string_lossy().starts_with("signers-"));
+    let accepted = std::fs::read_to_string(signers.next().unwrap()).unwrap();
+    assert_eq!(accepted, "anna@example.org ssh-ed25519 AAAA\n");
 }
 
 #[test]

@@ -104,13 +104,12 @@ fn command_run(row: &ActivityRow) -> serde_json::Value {
 }
 
 /// Messages about failed checks that a lenient gate let pass, one line each.
-fn let_pass(tried: &Tried) -> Vec<String> {
-    let report = &tried.run.report;
+fn let_pass(phase: &Name, report: &AttemptReport) -> Vec<String> {
     let failed = report.checks.iter().filter(|check| check.failed() && report.overridden.is_none());
     let line = |check: &CheckResult| {
         let why = check.help.as_ref().or(check.found.as_ref()).map_or("", String::as_str);
         let why = if why.is_empty() { "it failed" } else { why };
-        format!("the gate of phase {} is lenient; it passed without {}: {why}", tried.phase, check.id)
+        format!("the gate of phase {phase} is lenient; it passed without {}: {why}", check.id)
     };
     failed.map(line).collect()
 }
@@ -268,6 +267,7 @@ impl Engine {
             Some(tried) => self.brought_up_to_date(session, tried)?,
             None => AttemptReport::default(),
         };
+        let passed_without = tried.map(|tried| let_pass(&tried.phase, &attempt)).unwrap_or_default();
         let command = Command::CompletePhase {
             // The phase whose gate was tried, even if another phase has become current since.
             phase: tried.map(|tried| tried.phase.to_string()).or(request.phase.clone()),
@@ -288,7 +288,7 @@ impl Engine {
             said.push(open);
         }
         if completes {
-            said.extend(tried.iter().flat_map(|tried| let_pass(tried)));
+            said.extend(passed_without);
         }
         if !events.is_empty() {
             said.extend(tried.iter().flat_map(|tried| tried.run.said.clone()));

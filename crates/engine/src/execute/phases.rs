@@ -50,8 +50,7 @@ pub struct TrustedCommand {
 }
 
 impl Workflows<'_> {
-    /// The changes that moving the current run to its workflow's current definition would make, one line
-    /// each.
+    /// The changes that moving the current run to its workflow's current definition would make.
     pub fn definition_changes(&self) -> Result<Vec<String>> {
         let engine = self.engine;
         let (_, session) = engine.load(&engine.select(Want::Unfinished)?)?;
@@ -111,7 +110,7 @@ impl Engine {
     }
 
     /// Moves the current run to its workflow's current definition.
-    pub(super) fn update_definition(&mut self) -> Result<Answer> {
+    pub(super) fn update_definition(&mut self, seen: &[String]) -> Result<Answer> {
         self.require_person(Restricted::Update)?;
         let fingerprint = self.fingerprint("workflow update", "");
         self.with_signature(|engine, signature| {
@@ -119,8 +118,12 @@ impl Engine {
                 let id = engine.select(Want::Unfinished)?;
                 let subject = engine.load_subject(&id)?;
                 let session = &subject.session;
-                let name = engine.definition_of(session)?.name.clone();
-                let workflow = definitions::load(&engine.project, name.as_str())?;
+                let before = engine.definition_of(session)?;
+                let workflow = definitions::load(&engine.project, before.name.as_str())?;
+                // Nobody agrees to what was written while they read.
+                if definitions::differences(&before, &workflow) != seen {
+                    return Err(Error::Contended);
+                }
                 let run = RunPlan::new(&workflow, Vec::new());
                 let events = decide(session, Command::UpdateDefinition { run })?;
                 let act = Act { evidence: Some(&workflow.hash), ..Act::new(Restricted::Update, &id) };

@@ -66,8 +66,11 @@ pub enum Request {
     StartRun {
         workflow: Option<String>,
     },
-    /// Moves the current run to its workflow's current definition.
-    UpdateDefinition,
+    /// Moves the current run to its workflow's current definition. Refused if that makes other changes than the caller
+    /// has seen.
+    UpdateDefinition {
+        seen: Vec<String>,
+    },
     Note {
         kind: NoteKind,
         text: String,
@@ -140,7 +143,7 @@ impl Engine {
             Request::Abandon { session, reason } => self.abandon(session.as_deref(), reason.as_deref()),
             Request::Reopen { session } => self.reopen(session.as_deref()),
             Request::StartRun { workflow } => self.start_run(workflow.as_deref()),
-            Request::UpdateDefinition => self.update_definition(),
+            Request::UpdateDefinition { seen } => self.update_definition(&seen),
             Request::Note { kind, text, fields } => self.note(kind, &text, fields),
             Request::ResolveNote { id } => self.resolve_note(id),
             Request::SetFields { phase, fields } => self.set_fields(phase.as_deref(), &fields),
