@@ -15,7 +15,9 @@ pub(crate) mod trust;
 
 pub(crate) use approval::evidence_hash;
 pub(crate) use definition::mistakes;
-pub(crate) use items::{asks_for_finished_items, is_completed_by_file, is_ticked_in_list, items_hash};
+pub(crate) use items::{
+    asks_for_finished_items, is_completed_by_file, is_ticked_in_list, items_hash, was_ticked_in_list,
+};
 
 use crate::NATIVE;
 use crate::engine::Engine;

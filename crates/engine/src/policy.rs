@@ -6,6 +6,7 @@ mod authority;
 mod restoring;
 
 pub(crate) use authority::{Act, Signature};
+pub(crate) use restoring::restored_acts;
 
 use crate::checks::trust;
 use crate::config::Config;

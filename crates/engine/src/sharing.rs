@@ -14,6 +14,7 @@ mod remote;
 #[cfg(test)]
 mod schedules;
 mod segment;
+mod sent;
 mod settings;
 mod sidecar;
 mod status;

@@ -1,7 +1,9 @@
 //! Replays a session's history and decides whether its work is proven: hash chain, definition, every phase,
 //! every recorded file. Changes nothing, and does not rely on snapshots.
 
+mod acts;
 mod claimed_items;
+mod conditions;
 mod definition;
 mod files;
 mod judge;
@@ -84,7 +86,13 @@ impl Sessions<'_> {
             Some(branch) => engine.sessions_of_branch(branch)?,
             None => vec![engine.select(Want::Latest)?],
         };
-        sessions.iter().map(|id| engine.verified(&Material::of_store(engine, id)?, request)).collect()
+        let of_store = |id| {
+            let mut material = Material::of_store(engine, id)?;
+            let by_others = engine.written_by_others(&material.chain)?;
+            material.from_elsewhere = material.from_elsewhere.max(by_others);
+            engine.verified(&material, request)
+        };
+        sessions.iter().map(of_store).collect()
     }
 }
 

@@ -214,6 +214,13 @@ impl Session {
         self.runs.get(self.current_run)
     }
 
+    /// The session with this run as the current one; `None` if it has no such run.
+    pub fn about_run(&self, run: &Run) -> Option<Self> {
+        let is_it = |own: &Run| own.workflow.name == run.workflow.name && own.ordinal == run.ordinal;
+        let current_run = self.runs.iter().position(is_it)?;
+        Some(Self { current_run, ..self.clone() })
+    }
+
     /// The number of phases of the current run; `None` while more can be added.
     pub fn total_phases(&self) -> Option<usize> {
         let is_completed = matches!(self.lifecycle, Lifecycle::Completed { .. });

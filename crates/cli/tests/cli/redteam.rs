@@ -2,6 +2,7 @@
 //! are listed as well, so that the table in docs/guides/trust.md claims no more than is true.
 
 mod elsewhere;
+mod parents;
 mod running;
 mod told;
 
@@ -12,6 +13,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::Command;
 use testkit::{Ran, Sandbox};
 
@@ -102,8 +104,9 @@ fn row(name: &'static str, met: Met, play: fn() -> (Sandbox, Vec<Ran>)) -> Cheat
 /// The cheats, in the order of the guide's table.
 fn cheats() -> Vec<Cheat> {
     let own = [as_a_person(), at_the_gate(), in_files(), in_the_database()];
-    let others = [running::cheats(), elsewhere::cheats(), told::cheats(), past_leftoff(), told::through()];
-    own.into_iter().chain(others).flatten().collect()
+    let others = [parents::cheats(), running::cheats(), elsewhere::cheats(), told::cheats()];
+    let through = [past_leftoff(), past_conditions(), told::through(), parents::through()];
+    own.into_iter().chain(others).chain(through).flatten().collect()
 }
 
 fn as_a_person() -> Vec<Cheat> {
@@ -358,11 +361,7 @@ fn in_the_database() -> Vec<Cheat> {
             let (sandbox, _) = refused(|_| Vec::new());
             sandbox.write(".leftoff/config.toml", "[policy]\napprove = \"anyone\"\n");
             let own = sandbox.folder().join("own-state");
-            let root = sandbox.project().as_os_str().as_encoded_bytes();
-            let hash: String = Sha256::digest(root).iter().map(|byte| format!("{byte:02x}")).collect();
-            std::fs::create_dir_all(own.join("leftoff/trust")).unwrap();
-            std::fs::write(own.join(format!("leftoff/trust/policy-{hash}")), r#"{"approve":"anyone"}"#)
-                .unwrap();
+            accept_in(&own, &sandbox, r#"{"approve":"anyone"}"#);
             let mut command = sandbox.command(["approve", "agreed"]);
             command.env("LEFTOFF_AGENT_SESSION", CLAUDE).env("XDG_STATE_HOME", own);
             Ran::from(command.output().unwrap()).ok();
@@ -417,6 +416,14 @@ fn in_the_database() -> Vec<Cheat> {
             with_another_text,
         ),
     ]
+}
+
+/// Accepts a policy for this project, where somebody keeps what is trusted.
+fn accept_in(state: &Path, sandbox: &Sandbox, policy: &str) {
+    let root = sandbox.project().as_os_str().as_encoded_bytes();
+    let hash: String = Sha256::digest(root).iter().map(|byte| format!("{byte:02x}")).collect();
+    std::fs::create_dir_all(state.join("leftoff/trust")).unwrap();
+    std::fs::write(state.join(format!("leftoff/trust/policy-{hash}")), policy).unwrap();
 }
 
 /// Anna signed her approval of one text; the bundle contains another text, recorded after her signature.
@@ -516,6 +523,12 @@ fn past_leftoff() -> Vec<Cheat> {
                     .unwrap();
             })
         }),
+    ]
+}
+
+/// Cheats that change what applies, or who asks.
+fn past_conditions() -> Vec<Cheat> {
+    vec![
         row("says in a field that a phase does not apply", Met::GetsThrough, || {
             let sandbox = started(
                 "[[phase]]\nid = \"a\"\n[[phase]]\nid = \"audit\"\nwhen = \"session.fields.risky == true\"\n\
@@ -523,6 +536,8 @@ fn past_leftoff() -> Vec<Cheat> {
             );
             agent(&sandbox, &["set", "risky=false"]).ok();
             agent(&sandbox, &["advance", "--phase", "a"]).ok();
+            let said = sandbox.run(["verify"]).ok().stdout;
+            assert!(said.contains("because of the field risky, last set by claude a4326893"), "{said}");
             (sandbox, Vec::new())
         }),
         row("removes the file that makes a phase apply", Met::GetsThrough, || {
@@ -533,6 +548,8 @@ fn past_leftoff() -> Vec<Cheat> {
             sandbox.write(".leftoff/sessions/s/RISKY.md", "very\n");
             std::fs::remove_file(sandbox.path(".leftoff/sessions/s/RISKY.md")).unwrap();
             agent(&sandbox, &["advance", "--phase", "a"]).ok();
+            let said = sandbox.run(["verify"]).ok().stdout;
+            assert!(said.contains("because .leftoff/sessions/s/RISKY.md is missing; git has no"), "{said}");
             (sandbox, Vec::new())
         }),
         row("leaves the workflow weakened", Met::GetsThrough, || {
@@ -541,6 +558,7 @@ fn past_leftoff() -> Vec<Cheat> {
             sandbox.write(".leftoff/workflows/w.toml", "name = \"w\"\n[[phase]]\nid = \"all\"\n");
             agent(&sandbox, &["start", "w", "--id", "t"]).ok();
             agent(&sandbox, &["advance", "--phase", "all"]).ok();
+            run_git(&sandbox, &["update-index", "--assume-unchanged", ".leftoff/workflows/w.toml"]);
             let said = sandbox.run(["verify"]).ok().stdout;
             assert!(said.contains("the definition of workflow w differs from the committed one"), "{said}");
             (sandbox, Vec::new())

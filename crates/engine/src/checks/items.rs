@@ -112,6 +112,19 @@ pub(crate) fn is_ticked_in_list(item: &Item) -> bool {
     item.fields.get(CLAIMED).is_some_and(Value::is_string)
 }
 
+/// True if an imported list ticked it and nobody opened it again since, in this part of a history: the item's own field
+/// may have been cleared.
+pub(crate) fn was_ticked_in_list(history: &[Recorded], item: &ItemId) -> bool {
+    let ticked = history.iter().rev().find_map(|recorded| match &recorded.event {
+        Event::Item(ItemEvent::ItemReopened { id, .. }) if id.is(item) => Some(false),
+        Event::Item(ItemEvent::ItemSet { id, change }) if id.is(item) => {
+            change.fields.get(CLAIMED).is_some_and(Value::is_string).then_some(true)
+        }
+        _ => None,
+    });
+    ticked.unwrap_or(false)
+}
+
 /// True if the last completion of the item in this part of a history came from another tool's file.
 pub(crate) fn is_completed_by_file(history: &[Recorded], item: &ItemId) -> bool {
     let mut completions = history.iter().rev().filter(|recorded| match &recorded.event {
@@ -158,4 +171,42 @@ fn one(item: &Item) -> Value {
         "fields": set_ones(&item.fields),
         "counters": item.counters,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::id::Name;
+    use model::item::ItemChange;
+    use model::item::RunRef;
+
+    #[test]
+    fn a_box_that_a_list_ticked_stays_ticked_until_its_item_is_opened_again() {
+        let id = ItemId::parse("one").expect("an id");
+        let set = |value: Value| {
+            let fields = [(CLAIMED.to_owned(), value)].into();
+            Event::Item(ItemEvent::ItemSet {
+                id: id.clone(),
+                change: ItemChange { fields, ..ItemChange::default() },
+            })
+        };
+        let run = RunRef { workflow: Name::parse("w").expect("a name"), ordinal: 1 };
+        let phase = Name::parse("p").expect("a name");
+        let reopened = Event::Item(ItemEvent::ItemReopened { id: id.clone(), run, phase });
+        let history = |events: Vec<Event>| -> Vec<Recorded> {
+            let actor = Actor::Automation { name: "a".to_owned(), host: "h".to_owned() };
+            let recorded = |(event, version)| Recorded {
+                version,
+                at: jiff::Timestamp::UNIX_EPOCH,
+                actor: actor.clone(),
+                event,
+            };
+            events.into_iter().zip(1..).map(recorded).collect()
+        };
+        let ticked = |events| was_ticked_in_list(&history(events), &id);
+        assert!(!ticked(Vec::new()));
+        assert!(ticked(vec![set(json!("TASKS.md"))]));
+        assert!(ticked(vec![set(json!("TASKS.md")), set(Value::Null)]), "clearing the field hides nothing");
+        assert!(!ticked(vec![set(json!("TASKS.md")), reopened]));
+    }
 }

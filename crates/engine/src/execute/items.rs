@@ -33,6 +33,7 @@ use model::refusal::{ItemRefusal, Refusal};
 use model::session::Session;
 use model::words;
 use model::workflow::PhaseDefinition;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The maximum length of a title, which must fit on one line of a list.
@@ -105,7 +106,7 @@ impl Engine {
                 let edit = ItemEdit {
                     title: setting.title.as_deref().map(titled).transpose()?,
                     order: setting.order,
-                    fields: check_fields(&*self.definition_of(session)?, &setting.fields)?,
+                    fields: self.fields_of_item(session, &setting.fields)?,
                     counters: setting.counters.clone(),
                     needs: parse_all(&setting.needs)?,
                     no_longer: parse_all(&setting.no_longer)?,
@@ -155,8 +156,22 @@ impl Engine {
             phase: request.phase.clone().or_else(|| parent.is_none().then(|| home.phase.to_string())),
             parent: request.parent.as_deref().map(parse).transpose()?,
             needs: parse_all(&request.needs)?,
-            fields: check_fields(&*self.definition_of(session)?, &request.fields)?,
+            fields: self.fields_of_item(session, &request.fields)?,
         })
+    }
+
+    fn fields_of_item(
+        &self,
+        session: &Session,
+        given: &BTreeMap<String, Given>,
+    ) -> Result<BTreeMap<String, Value>> {
+        if let Some(name) = [CLAIMED, LISTED_AS].into_iter().find(|name| given.contains_key(*name)) {
+            return Err(Error::WrongUsage {
+                message: format!("'{name}' cannot be set: it says what an imported list says about the item"),
+                hint: "import the list again, or use another name".into(),
+            });
+        }
+        check_fields(&*self.definition_of(session)?, given)
     }
 
     /// The phase of a new item: the requested one, or else the current one, or else the first later phase

@@ -20,21 +20,24 @@ impl Engine {
         history: &[Recorded],
         to_version: u64,
     ) -> Result<()> {
-        let kept = usize::try_from(to_version).unwrap_or(usize::MAX).min(history.len());
-        let Some(restored) = Session::fold(&history[..kept]) else { return Ok(()) };
-        // Anybody may skip a phase without a gate.
-        let by_person = |recorded: &&Recorded| {
-            matches!(recorded.event, Event::PhaseSkipped { .. }) && recorded.actor.is_person()
-        };
-        let is_skip_restricted = lineage(history, to_version).iter().any(by_person);
-        if finishes_what_person_reopened(now, &restored, &history[kept..]) {
-            self.require_person(Restricted::Override)?;
-        }
-        brought_back(now, &restored)
-            .into_iter()
-            .filter(|rule| *rule != Restricted::Skip || is_skip_restricted)
-            .try_for_each(|rule| self.require_person(rule))
+        restored_acts(now, history, to_version).into_iter().try_for_each(|rule| self.require_person(rule))
     }
+}
+
+/// The restricted acts that do not count now and would count again in a restored version.
+pub(crate) fn restored_acts(now: &Session, history: &[Recorded], to_version: u64) -> Vec<Restricted> {
+    let kept = usize::try_from(to_version).unwrap_or(usize::MAX).min(history.len());
+    let Some(restored) = Session::fold(&history[..kept]) else { return Vec::new() };
+    // Anybody may skip a phase without a gate.
+    let by_person = |recorded: &&Recorded| {
+        matches!(recorded.event, Event::PhaseSkipped { .. }) && recorded.actor.is_person()
+    };
+    let is_skip_restricted = lineage(history, to_version).iter().any(by_person);
+    let reopened = finishes_what_person_reopened(now, &restored, &history[kept..]);
+    let brought_back = brought_back(now, &restored)
+        .into_iter()
+        .filter(|rule| *rule != Restricted::Skip || is_skip_restricted);
+    reopened.then_some(Restricted::Override).into_iter().chain(brought_back).collect()
 }
 
 /// True if a person went back since that version, and the restored version would finish a phase again that

@@ -65,6 +65,20 @@ struct Header {
     before: Option<String>,
 }
 
+/// The session that a segment's header names.
+pub(super) fn session_of(bytes: &[u8]) -> Option<SessionId> {
+    header_of(bytes).map(|header| header.session)
+}
+
+/// The replica that a segment's header names as the author.
+pub(super) fn author_of(bytes: &[u8]) -> Option<String> {
+    header_of(bytes).map(|header| header.author)
+}
+
+fn header_of(bytes: &[u8]) -> Option<Header> {
+    serde_json::from_slice(bytes.split(|byte| *byte == b'\n').next()?).ok()
+}
+
 /// A segment's content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Segment {

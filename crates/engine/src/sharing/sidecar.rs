@@ -69,6 +69,10 @@ pub(super) enum Pushed {
 }
 
 impl Sidecar {
+    pub(super) fn exists(folder: &Path) -> bool {
+        folder.join(FOLDER).join("HEAD").exists()
+    }
+
     pub(super) fn open(
         folder: &Path,
         project: &Path,
@@ -84,7 +88,7 @@ impl Sidecar {
             settings: settings_of(project)?,
             longest,
         };
-        if !sidecar.folder.join("HEAD").exists() {
+        if !Self::exists(folder) {
             let made = plain_git()
                 .arg("init")
                 .args(["--bare", "--quiet", "--template="])

@@ -1,7 +1,7 @@
 //! Items that only a file calls done: ticked in an imported list, or in another tool's files.
 
 use super::replay::{End, Replay};
-use crate::checks::{asks_for_finished_items, is_completed_by_file, is_ticked_in_list};
+use crate::checks::{asks_for_finished_items, is_completed_by_file, is_ticked_in_list, was_ticked_in_list};
 use model::id::Name;
 use model::item::ItemBook;
 use model::run::Run;
@@ -23,5 +23,9 @@ pub(super) fn rests_on_claimed_items(
     let history = &replay.history[..kept];
     let book = ItemBook::fold(history);
     let mut done = book.iter().filter(|item| item.run.is(run) && item.phase == *phase && item.is_done());
-    done.any(|item| is_ticked_in_list(item) || is_completed_by_file(history, &item.id))
+    done.any(|item| {
+        is_ticked_in_list(item)
+            || was_ticked_in_list(history, &item.id)
+            || is_completed_by_file(history, &item.id)
+    })
 }

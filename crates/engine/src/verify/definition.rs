@@ -4,7 +4,7 @@ use super::material::Material;
 use super::problem::{Problem, Remark};
 use super::replay::{End, Replay};
 use crate::NATIVE;
-use crate::definitions;
+use crate::definitions::{self, Source};
 use crate::engine::Engine;
 use crate::git::about;
 use crate::hex;
@@ -85,20 +85,30 @@ pub(super) fn remarks(engine: &Engine, session: &Session) -> Vec<Remark> {
     let runs = super::judge::newest_runs(session).filter(|_| session.layout == NATIVE);
     for workflow in runs.map(|run| run.workflow.name.clone()) {
         let source = definitions::find(&engine.project, workflow.as_str()).ok();
-        if source.is_none_or(|source| source.is_builtin) {
-            continue;
-        }
+        let Some(source) = source.filter(|source| !source.is_builtin) else { continue };
         if definitions::load_builtin(workflow.as_str()).is_some() {
             remarks.push(Remark::HidesBuiltIn { workflow: workflow.clone() });
         }
-        let path = definitions::folder(&engine.project).join(format!("{workflow}.toml"));
-        let mut git = about(&engine.project.root);
-        let status = git.args(["status", "--porcelain", "--ignored", "--"]).arg(path).output();
-        if status.is_ok_and(|output| output.status.success() && !output.stdout.is_empty()) {
+        if is_not_committed(engine, &source) {
             remarks.push(Remark::NotCommitted { workflow });
         }
     }
     remarks
+}
+
+/// True if the last commit has another text. Asks for the text itself, because git can be told to call a file clean.
+fn is_not_committed(engine: &Engine, source: &Source) -> bool {
+    let root = &engine.project.root;
+    let is_repository = about(root).args(["rev-parse", "--git-dir"]).output();
+    if !is_repository.is_ok_and(|output| output.status.success()) {
+        return false;
+    }
+    let Ok(path) = Path::new(&source.origin).strip_prefix(root) else { return true };
+    let mut git = about(root);
+    git.args(["--no-replace-objects", "cat-file", "blob"]).arg(format!("HEAD:./{}", path.display()));
+    let committed = git.output().ok().filter(|output| output.status.success());
+    let plain = |text: &str| text.replace("\r\n", "\n");
+    committed.is_none_or(|output| plain(&String::from_utf8_lossy(&output.stdout)) != plain(&source.text))
 }
 
 /// The recorded files that an approval of this phase covers, with their hashes when the phase ended.

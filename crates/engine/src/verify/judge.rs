@@ -1,9 +1,9 @@
 //! Judges a replayed history: which phases are proven, and why the others are not.
 
 use super::claimed_items::rests_on_claimed_items;
-use super::material::Material;
-use super::problem::Problem;
-use super::replay::{Approved, End, Replay};
+use super::material::{Material, STORE};
+use super::problem::{Problem, Remark};
+use super::replay::{Aim, Approved, End, Replay};
 use super::report::{ApprovalReport, CheckReport, PhaseReport, Report, RunReport};
 use super::results::{has_same_gate, open_items, result_problems};
 use super::signatures::Signatures;
@@ -54,12 +54,12 @@ impl Judge<'_> {
         let ground = self.ground()?;
         let runs: Vec<RunReport> = newest_runs(session).map(|run| self.run(run, &ground)).collect();
         let files = files::compare(self.material, session);
-        let problems = self.problems(&ground);
+        let problems = self.problems(&ground)?;
         let holds = problems.is_empty()
             && runs.iter().flat_map(|run| &run.phases).all(|phase| phase.counts)
             && files.iter().all(|file| file.state.is_good());
         Ok(Report {
-            session_id: session.id.to_string(),
+            session_id: self.material.session.to_string(),
             title: session.title.clone(),
             goal: session.goal.clone(),
             source: self.material.source,
@@ -75,9 +75,35 @@ impl Judge<'_> {
                 && self.request.bundle.is_none()
                 && matches!(session.lifecycle, Lifecycle::Abandoned { .. }),
             problems,
-            remarks: definition::remarks(self.engine, session),
+            remarks: self.remarks(&ground)?,
             runs,
             files,
+        })
+    }
+
+    fn remarks(&self, ground: &Ground) -> Result<Vec<Remark>> {
+        let mut remarks = definition::remarks(self.engine, &self.replay.session);
+        remarks.extend(self.condition_remarks(&ground.definitions));
+        remarks.extend(self.other_aim());
+        if self.material.source == STORE {
+            let forks = self.engine.other_histories(&self.material.session)?.into_iter();
+            remarks.extend(forks.map(|other| Remark::OtherHistory { other }));
+        }
+        Ok(remarks)
+    }
+
+    /// A remark if a phase was finished for another purpose than the session has by now.
+    fn other_aim(&self) -> Option<Remark> {
+        let session = &self.replay.session;
+        let now = Aim::of(session);
+        let ends = newest_runs(session).flat_map(|run| {
+            run.phases.iter().filter_map(|phase| Some((phase.id(), self.replay.end(run, phase.id())?)))
+        });
+        let mut others = ends.filter(|(_, end)| end.aim != now);
+        others.next().map(|(phase, end)| Remark::OtherAim {
+            phase: phase.clone(),
+            title: end.aim.title.clone(),
+            goal: end.aim.goal.clone().filter(|goal| *goal != end.aim.title),
         })
     }
 
@@ -112,7 +138,7 @@ impl Judge<'_> {
         seals.find(|(_, seal)| hex(&seal.link) == asked).map(|(version, _)| *version)
     }
 
-    fn problems(&self, ground: &Ground) -> Vec<Problem> {
+    fn problems(&self, ground: &Ground) -> Result<Vec<Problem>> {
         let session = &self.replay.session;
         let mut problems = self.chain_problems();
         problems.extend(self.head_problem());
@@ -120,6 +146,8 @@ impl Judge<'_> {
         problems.extend(self.signature_problems(ground));
         problems.extend(self.replay.clock_problems());
         problems.extend(self.id_problem());
+        problems.extend(self.act_problems());
+        problems.extend(self.sent_problem()?);
         let newer = session.unknown_event.clone().map(|kind| Problem::NewerEvent { kind });
         problems.extend(newer);
         match session.lifecycle {
@@ -130,7 +158,17 @@ impl Judge<'_> {
         }
         let definitions = definition::problems(self.engine, self.material, self.replay, &ground.definitions);
         problems.extend(definitions);
-        problems
+        Ok(problems)
+    }
+
+    /// A problem if sync has sent another history of this session than the one that is stored now.
+    fn sent_problem(&self) -> Result<Option<Problem>> {
+        if self.material.source != STORE {
+            return Ok(None);
+        }
+        let (id, own) = (&self.material.session, &self.replay.session.id);
+        let sent = self.engine.sent_otherwise(id, own, &self.material.chain)?;
+        Ok(sent.map(|version| Problem::OtherThanSent { version }))
     }
 
     fn chain_problems(&self) -> Vec<Problem> {
@@ -210,7 +248,9 @@ impl Judge<'_> {
             problems = self.end_problems(run, phase, end, defined, ground);
             problems.extend((defined.is_none() && !may_be_unknown).then_some(Problem::UnknownPhase));
             problems.extend(self.replaced(run, phase.id(), end, ground));
-            problems.extend(workflow.and_then(|workflow| self.applies(run, phase, workflow)));
+            problems.extend(
+                workflow.into_iter().flat_map(|workflow| self.condition_problems(run, phase, workflow)),
+            );
             let is_claim = self.is_mere_claim(run, end, defined, ground) || self.lacks_signature(end, ground);
             // A phase without a gate needs no proof.
             let has_no_gate =
@@ -368,20 +408,6 @@ impl Judge<'_> {
             report.checks.iter().any(|known| known.id == check.id.as_str() && known.failed())
         };
         asked.filter(|check| !has_failed(check)).filter_map(|check| problem(check.id.as_str())).collect()
-    }
-
-    /// A problem if a phase was called not applicable although its condition is true now. Not checked for a
-    /// session from another machine, whose files are not here.
-    fn applies(&self, run: &Run, phase: &Phase, workflow: &Workflow) -> Option<Problem> {
-        let session = &self.replay.session;
-        let is_current = session.run().is_some_and(|current| std::ptr::eq(current, run));
-        let is_here = session.machine.is_none() && self.material.from_elsewhere == 0;
-        if !phase.is_not_applicable() || !is_current || !is_here {
-            return None;
-        }
-        let when = workflow.phase(phase.id().as_str())?.when.clone()?;
-        let skips = self.engine.skips(session, workflow);
-        (!skips.iter().any(|skip| skip.phase == *phase.id())).then_some(Problem::Applies { when })
     }
 
     /// Files that the gate judged but that were recorded again later, without passing another gate.

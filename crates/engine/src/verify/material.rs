@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 use store::EventRow;
 use store::chain::{Chain, Given, seal};
 
+/// The source of a history that this machine keeps.
+pub(super) const STORE: &str = "store";
+
 type Contents<'a> = dyn Fn(&str) -> Option<Vec<u8>> + 'a;
 
 /// A session's history and related data.
@@ -53,7 +56,7 @@ impl<'a> Material<'a> {
                 // The session's worktree is on another machine, so its files are compared with this tree.
                 |_| engine.project.root.clone(),
             ),
-            source: "store",
+            source: STORE,
         })
     }
 

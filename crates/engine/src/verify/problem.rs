@@ -1,6 +1,6 @@
 //! Problems with a session's proof, as data; only this module words them.
 
-use model::id::Name;
+use model::id::{Name, SessionId};
 use serde::{Serialize, Serializer};
 use serde_json::json;
 use store::chain::Broken;
@@ -26,6 +26,16 @@ pub enum Problem {
     /// The history began under the id of another session.
     OtherSession {
         own: String,
+    },
+    /// Something that only a person can do here was done by somebody else.
+    NotAllowed {
+        version: u64,
+        doing: &'static str,
+        who: String,
+    },
+    /// Sync has sent another history up to this event.
+    OtherThanSent {
+        version: u64,
     },
     NewerEvent {
         kind: String,
@@ -115,6 +125,12 @@ pub enum Problem {
     Applies {
         when: String,
     },
+    /// A phase was called not applicable because of a file that exists but is neither committed nor recorded, or that
+    /// is missing although it is committed.
+    FileOfCondition {
+        path: String,
+        exists: bool,
+    },
     /// A file that the gate judged was recorded again later, without a check.
     Replaced {
         path: String,
@@ -130,6 +146,8 @@ impl Problem {
             Self::OtherHead { .. } => "other_head",
             Self::OtherBranch { .. } => "other_branch",
             Self::OtherSession { .. } => "other_session",
+            Self::NotAllowed { .. } => "not_allowed",
+            Self::OtherThanSent { .. } => "other_than_sent",
             Self::NewerEvent { .. } => "newer_event",
             Self::ClockSetBack { .. } => "clock_set_back",
             Self::Ended { .. } => "ended",
@@ -157,6 +175,7 @@ impl Problem {
             Self::Purged { .. } => "purged",
             Self::Unconditional => "unconditional",
             Self::Applies { .. } => "applies",
+            Self::FileOfCondition { .. } => "file_of_condition",
             Self::Replaced { .. } => "replaced",
         }
     }
@@ -181,6 +200,13 @@ impl std::fmt::Display for Problem {
             }
             Self::OtherBranch { asked } => write!(f, "the session did not work on branch {asked}"),
             Self::OtherSession { own } => write!(f, "the session's history is that of session {own}"),
+            Self::NotAllowed { version, doing, who } => {
+                write!(f, "event {version}, {doing}, is by {who}, and only a person can do that here")
+            }
+            Self::OtherThanSent { version } => write!(
+                f,
+                "up to event {version}, sync has sent another history of this session than the one that is stored here"
+            ),
             Self::NewerEvent { kind } => {
                 write!(f, "the history contains '{kind}', which is unknown to this version of leftoff")
             }
@@ -245,6 +271,14 @@ impl std::fmt::Display for Problem {
             Self::Applies { when } => {
                 write!(f, "it was skipped as not applicable, but its condition is not false now: {when}")
             }
+            Self::FileOfCondition { path, exists: true } => write!(
+                f,
+                "it was skipped as not applicable because {path} exists, which is neither committed nor recorded"
+            ),
+            Self::FileOfCondition { path, exists: false } => write!(
+                f,
+                "it was skipped as not applicable because {path} is missing, although it is committed"
+            ),
             Self::Replaced { path } => write!(f, "{path} was recorded again after its gate had passed"),
         }
     }
@@ -257,6 +291,14 @@ pub enum Remark {
     NotCommitted { workflow: Name },
     /// The project's definition replaces the built-in one with the same name.
     HidesBuiltIn { workflow: Name },
+    /// The session had another title or goal when this phase ended.
+    OtherAim { phase: Name, title: String, goal: Option<String> },
+    /// Another history of this session is stored here as well.
+    OtherHistory { other: SessionId },
+    /// A phase does not apply because of a file that is missing, and that git does not know either.
+    RestsOnAbsence { phase: Name, path: String },
+    /// A phase does not apply because of a field, set last by somebody.
+    RestsOnField { phase: Name, field: String, by: Option<String> },
 }
 
 impl Remark {
@@ -264,6 +306,10 @@ impl Remark {
         match self {
             Self::NotCommitted { .. } => "not_committed",
             Self::HidesBuiltIn { .. } => "hides_built_in",
+            Self::OtherAim { .. } => "other_aim",
+            Self::OtherHistory { .. } => "other_history",
+            Self::RestsOnAbsence { .. } => "rests_on_absence",
+            Self::RestsOnField { .. } => "rests_on_field",
         }
     }
 }
@@ -276,6 +322,22 @@ impl std::fmt::Display for Remark {
             }
             Self::HidesBuiltIn { workflow } => {
                 write!(f, "the project's workflow {workflow} replaces the built-in one")
+            }
+            Self::OtherAim { phase, title, goal } => {
+                write!(f, "when phase {phase} ended, the session was called {title:?}")?;
+                goal.as_ref().map_or(Ok(()), |goal| write!(f, ", with the goal {goal:?}"))
+            }
+            Self::OtherHistory { other } => {
+                write!(f, "this session has another history, {other}: leftoff sync status")
+            }
+            Self::RestsOnAbsence { phase, path } => {
+                write!(f, "phase {phase} does not apply because {path} is missing; git has no such file")
+            }
+            Self::RestsOnField { phase, field, by: Some(by) } => {
+                write!(f, "phase {phase} does not apply because of the field {field}, last set by {by}")
+            }
+            Self::RestsOnField { phase, field, by: None } => {
+                write!(f, "phase {phase} does not apply because of the field {field}, as the session started")
             }
         }
     }

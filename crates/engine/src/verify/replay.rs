@@ -46,6 +46,8 @@ pub(crate) struct End {
     pub(crate) version: u64,
     pub(crate) at: Timestamp,
     pub(crate) actor: Actor,
+    /// The session's title and goal when the phase ended.
+    pub(crate) aim: Aim,
     /// The hash of the run's definition when the phase ended.
     pub(crate) definition: String,
     /// The SHA-256 of that definition as stored, if the history names it.
@@ -63,6 +65,19 @@ pub(crate) struct End {
     /// The hashes of all files that the session had recorded when the phase ended, by path.
     pub(crate) all_files: BTreeMap<String, String>,
     pub(crate) approvals: Vec<Approved>,
+}
+
+/// The purpose of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Aim {
+    pub(crate) title: String,
+    pub(crate) goal: Option<String>,
+}
+
+impl Aim {
+    pub(crate) fn of(session: &Session) -> Self {
+        Self { title: session.title.clone(), goal: session.goal.clone() }
+    }
 }
 
 /// An approval of a check.
@@ -219,6 +234,7 @@ impl Replay {
             version: recorded.version,
             at: recorded.at,
             actor: recorded.actor.clone(),
+            aim: Aim::of(session),
             definition: run.workflow.hash.clone(),
             named: run.definition.clone(),
             state,

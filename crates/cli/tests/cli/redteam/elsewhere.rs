@@ -3,7 +3,7 @@
 
 use super::{Cheat, Met, PLAN, WORK, agent, refused, row, run_git};
 use crate::git;
-use crate::verify::{proven, signed_work, tamper};
+use crate::verify::{database, proven, signed_work, tamper, verified};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -155,7 +155,87 @@ fn in_shared_histories() -> Vec<Cheat> {
                 (anna, Vec::new())
             },
         ),
+        row(
+            "deletes both records that a shared history came from elsewhere",
+            Met::VisibleWith(&["--session", "s"], "is claimed"),
+            || {
+                let anna = received();
+                tamper(&anna, "DELETE FROM arrivals");
+                std::fs::remove_file(anna.path(".git/leftoff/arrived.json")).unwrap();
+                agent(&anna, &["reopen", "s"]).ok();
+                (anna, Vec::new())
+            },
+        ),
+        row(
+            "computes a new chain after the old one was shared",
+            Met::VisibleWith(&["--session", "s"], "sync has sent another history"),
+            || {
+                let (_, anna) = shared();
+                start_work(&anna);
+                finish_work(&anna);
+                anna.run(["sync"]).ok();
+                chain_again(&anna, "UPDATE events SET at=at+1");
+                (anna, Vec::new())
+            },
+        ),
     ]
+}
+
+fn hash_of(parts: &[Vec<u8>]) -> Vec<u8> {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update((part.len() as u64).to_be_bytes());
+        hasher.update(part);
+    }
+    hasher.finalize().to_vec()
+}
+
+/// Changes rows, and computes the whole chain of the only session again.
+fn chain_again(sandbox: &Sandbox, sql: &str) {
+    tamper(sandbox, sql);
+    let rows = database(sandbox);
+    let mut select =
+        rows.prepare("SELECT version,at,actor,kind,body,salt FROM events ORDER BY version").unwrap();
+    let events = select.query_map([], |row| {
+        let parts = [
+            row.get::<_, Vec<u8>>(5)?,
+            row.get::<_, i64>(0)?.to_be_bytes().to_vec(),
+            row.get::<_, i64>(1)?.to_be_bytes().to_vec(),
+            row.get::<_, String>(2)?.into_bytes(),
+            row.get::<_, String>(3)?.into_bytes(),
+            row.get::<_, String>(4)?.into_bytes(),
+        ];
+        Ok((row.get::<_, i64>(0)?, hash_of(&parts)))
+    });
+    let events: Vec<(i64, Vec<u8>)> = events.unwrap().map(Result::unwrap).collect();
+    let mut link = vec![0; 32];
+    for (version, hash) in events {
+        link = Sha256::new().chain_update(&link).chain_update(&hash).finalize().to_vec();
+        rows.execute("UPDATE events SET hash=?,link=? WHERE version=?", (&hash, &link, version)).unwrap();
+    }
+    rows.execute("UPDATE sessions SET head=?", [&link]).unwrap();
+}
+
+/// A project that took a signed bundle, made before the approval was taken back.
+pub(super) fn took_older_bundle() -> Sandbox {
+    let sandbox = signed_work();
+    let there = with_bundle(&sandbox, |_| {});
+    sandbox.run_as_person(["reopen"]).ok();
+    sandbox.run_as_person(["rollback", "plan", "--reason", "it is too thin"]).ok();
+    there.write(".leftoff/allowed_signers", &sandbox.read(".leftoff/allowed_signers"));
+    there.run_as_person(["trust", "--policy", "--yes"]).ok();
+    agent(&there, &["bundle", "take", BUNDLE]).ok();
+    there
+}
+
+/// A project that took the bundle of another one's work.
+pub(super) fn taken() -> Sandbox {
+    let sandbox = proven();
+    let there = with_bundle(&sandbox, |_| {});
+    there.write(PLAN, "the plan\n");
+    agent(&there, &["bundle", "take", BUNDLE]).ok();
+    verified(&there, &[]).code(5);
+    there
 }
 
 fn body_of(event: &Value) -> Value {
@@ -235,7 +315,7 @@ fn worked_on_by_another(hub: &Path) -> Sandbox {
 }
 
 /// A clone that received the work of another one.
-pub(super) fn received() -> Sandbox {
+fn received() -> Sandbox {
     let (hub, anna) = shared();
     worked_on_by_another(&hub);
     anna.run(["sync"]).ok();

@@ -54,6 +54,17 @@ fn in_lists() -> Vec<Cheat> {
             agent(&sandbox, &["advance", "--phase", "build"]).ok();
             (sandbox, Vec::new())
         }),
+        row("clears the mark of a ticked box", Met::Refused(2), || {
+            let sandbox = started(ITEMS);
+            sandbox.write("TASKS.md", "- [x] one\n");
+            agent(&sandbox, &["import", "TASKS.md"]).ok();
+            let ran = vec![
+                agent(&sandbox, &["item", "set", "one", "claimed_in=null"]),
+                agent(&sandbox, &["set", "--item", "one", "--unset", "claimed_in"]),
+                agent(&sandbox, &["item", "add", "two", "--field", "claimed_in=2"]),
+            ];
+            (sandbox, ran)
+        }),
         row("ticks tasks in another tool's files", Met::Visible("phase implement is claimed"), || {
             let sandbox = git();
             agent(&sandbox, &["start", "ccw", "--layout", "ccw", "--title", "t"]).ok();
@@ -77,6 +88,42 @@ fn by_conditions() -> Vec<Cheat> {
                 let sandbox = started(BY_FILE);
                 agent(&sandbox, &["advance", "--phase", "a"]).ok();
                 sandbox.write(RISKY, "very\n");
+                (sandbox, Vec::new())
+            },
+        ),
+        row(
+            "moves the file away for a run, and back in the next",
+            Met::Visible("its condition is not false now"),
+            || {
+                let sandbox = started(BY_FILE);
+                sandbox.write(".leftoff/workflows/easy.toml", "name = \"easy\"\n[[phase]]\nid = \"only\"\n");
+                agent(&sandbox, &["advance", "--phase", "a"]).ok();
+                agent(&sandbox, &["run", "start", "easy"]).ok();
+                sandbox.write(RISKY, "very\n");
+                agent(&sandbox, &["advance", "--phase", "only"]).ok();
+                (sandbox, Vec::new())
+            },
+        ),
+        row(
+            "deletes the committed file that makes a phase apply",
+            Met::Visible("RISKY.md is missing, although it is committed"),
+            || {
+                let sandbox = in_repository(BY_FILE);
+                sandbox.write(RISKY, "very\n");
+                run_git(&sandbox, &["add", "--force", RISKY]);
+                run_git(&sandbox, &["commit", "-q", "-m", "It is risky"]);
+                std::fs::remove_file(sandbox.path(RISKY)).unwrap();
+                agent(&sandbox, &["advance", "--phase", "a"]).ok();
+                (sandbox, Vec::new())
+            },
+        ),
+        row(
+            "writes a file so that a phase does not apply",
+            Met::Visible("RISKY.md exists, which is neither committed nor recorded"),
+            || {
+                let sandbox = in_repository(&BY_FILE.replace("exists(", "!exists("));
+                sandbox.write(RISKY, "not at all\n");
+                agent(&sandbox, &["advance", "--phase", "a"]).ok();
                 (sandbox, Vec::new())
             },
         ),
@@ -190,12 +237,21 @@ pub(super) fn through() -> Vec<Cheat> {
             agent(&sandbox, &["advance", "--phase", "ship"]).ok();
             (sandbox, Vec::new())
         }),
-        row("deletes both records that a history came from elsewhere", Met::GetsThrough, || {
-            let anna = super::elsewhere::received();
-            tamper(&anna, "DELETE FROM arrivals");
-            std::fs::remove_file(anna.path(".git/leftoff/arrived.json")).unwrap();
-            agent(&anna, &["reopen", "s"]).ok();
-            (anna, Vec::new())
+        row("gives proven work another title in another tool's file", Met::GetsThrough, || {
+            let sandbox = git();
+            agent(&sandbox, &["start", "ccw", "--layout", "ccw", "--title", "t"]).ok();
+            sandbox.write(".workflow/WFS-t/IMPL_PLAN.md", "build it\n");
+            agent(&sandbox, &["advance", "--phase", "plan"]).ok();
+            agent(&sandbox, &["item", "add", "build it"]).ok();
+            agent(&sandbox, &["item", "done", "impl-1"]).ok();
+            agent(&sandbox, &["advance", "--phase", "implement"]).ok();
+            agent(&sandbox, &["advance", "--phase", "review"]).ok();
+            let path = ".workflow/WFS-t/workflow-session.json";
+            edit(&sandbox, path, |state| state["project"] = json!("something else"));
+            agent(&sandbox, &["note", "something else"]);
+            let said = sandbox.run(["verify"]).ok().stdout;
+            assert!(said.contains("when phase plan ended, the session was called \"t\""), "{said}");
+            (sandbox, Vec::new())
         }),
         row("deletes the record of its process", Met::GetsThrough, || {
             let (sandbox, _) = refused(|_| Vec::new());
@@ -215,6 +271,17 @@ fn edit(sandbox: &Sandbox, path: &str, change: impl FnOnce(&mut Value)) {
     let mut value: Value = serde_json::from_str(&sandbox.read(path)).unwrap();
     change(&mut value);
     sandbox.write(path, &value.to_string());
+}
+
+/// A session in a real repository, in which the workflow is committed.
+fn in_repository(phases: &str) -> Sandbox {
+    let sandbox = Sandbox::plain(env!("CARGO_BIN_EXE_leftoff"));
+    run_git(&sandbox, &["init", "-q", "-b", "main"]);
+    sandbox.write(".leftoff/workflows/w.toml", &format!("name = \"w\"\n{phases}"));
+    run_git(&sandbox, &["add", "-A"]);
+    run_git(&sandbox, &["commit", "-q", "-m", "First"]);
+    agent(&sandbox, &["start", "w", "--id", "s"]).ok();
+    sandbox
 }
 
 /// A session in which the tests do not pass, with a note that a person wants to be purged.

@@ -1,0 +1,44 @@
+//! Restricted acts of a history, judged again: who did them may have shown leftoff another policy than the one that
+//! counts here.
+
+use super::judge::Judge;
+use super::problem::Problem;
+use crate::policy::{Restricted, Who, restored_acts};
+use model::event::{Event, Recorded};
+use model::lineage::lineage;
+use model::session::Session;
+
+const BRINGING_BACK: &str = "bringing back what a person took back";
+
+impl Judge<'_> {
+    /// Acts that only a person can do here, by somebody else. Approvals and overrides are judged with their phases.
+    pub(super) fn act_problems(&self) -> Vec<Problem> {
+        let history = &self.replay.history;
+        let newest = history.last().map_or(0, |recorded| recorded.version);
+        let purges = history.iter().filter(|recorded| matches!(recorded.event, Event::Purged { .. }));
+        // An act that was undone since has no effect any more.
+        let in_effect = lineage(history, newest).into_iter();
+        let others = in_effect.filter(|recorded| !matches!(recorded.event, Event::Purged { .. }));
+        let by_others = purges.chain(others).filter(|recorded| !recorded.actor.is_person());
+        by_others.filter_map(|recorded| self.act_problem(recorded)).collect()
+    }
+
+    fn act_problem(&self, recorded: &Recorded) -> Option<Problem> {
+        let needs_person = |act: Restricted| self.engine.who_may(act) > Who::Anyone;
+        let doing = match &recorded.event {
+            Event::Purged { .. } => needs_person(Restricted::Purge).then(|| Restricted::Purge.doing()),
+            Event::DefinitionUpdated { .. } => {
+                needs_person(Restricted::Update).then(|| Restricted::Update.doing())
+            }
+            Event::Restored { to_version } => {
+                let history = &self.replay.history;
+                let before = &history[..history.partition_point(|known| known.version < recorded.version)];
+                let now = Session::fold(before)?;
+                let mut acts = restored_acts(&now, before, *to_version).into_iter();
+                acts.any(needs_person).then_some(BRINGING_BACK)
+            }
+            _ => None,
+        }?;
+        Some(Problem::NotAllowed { version: recorded.version, doing, who: recorded.actor.to_string() })
+    }
+}
