@@ -137,6 +137,10 @@ impl Engine {
 
     /// The layout's checks before a session continues.
     fn unwell(&self, session: &Session) -> Vec<Discrepancy> {
+        // That its folder is gone says it all.
+        if self.is_gone(&session.id) {
+            return Vec::new();
+        }
         let current = session.run().map(|run| run.current().id().clone());
         let checks = self.health(&session.id).into_iter().filter(|health| !health.is_well);
         checks

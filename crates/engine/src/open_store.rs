@@ -27,8 +27,8 @@ pub(crate) fn open_store(
         Intent::Query => open_to_ask(project, &database()?, warnings),
         Intent::Command => {
             let database = database()?;
-            // A command may adopt another tool's session here, which must be stored.
-            if !database.exists() && foreign::has_foreign(project) {
+            // A command may adopt another tool's session, wherever it was found: the store is made with it.
+            if !database.exists() && (can_be_made(&database) || foreign::has_foreign(project)) {
                 return create_store(project, &database, watcher, warnings);
             }
             open_or_empty(&database, watcher)

@@ -99,7 +99,7 @@ static FACTS: Facts = Facts {
     pauses_active_only: true,
     counts_parts: false,
     edits_only_claim: false,
-    goes_with_folder: false,
+    goes_with_folder: true,
     stalls_in_silence: false,
     taken_up_again: false,
     private: false,

@@ -110,7 +110,7 @@ pub struct Facts {
     /// exists. False for tools that write this only once it is true.
     pub edits_only_claim: bool,
     /// Somebody who deletes or renames a session's folder wants the session gone or renamed: the folder is
-    /// not recreated unasked.
+    /// not recreated unasked, unless the tool's registry still lists it.
     pub goes_with_folder: bool,
     /// A session counts as stalled only if nothing was written for a while, however long its current phase
     /// takes.

@@ -40,7 +40,7 @@ pub struct Taken {
 
 /// The version of the folding rules. Increase it whenever the same events fold into a different state: snapshots of
 /// other versions are ignored.
-pub const FOLD_VERSION: u32 = 12;
+pub const FOLD_VERSION: u32 = 13;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Session {
@@ -288,7 +288,9 @@ impl Session {
         match self.lifecycle {
             Lifecycle::Completed { .. } if self.ended_by_file => {
                 let overruled = run.phases.iter().position(|phase| self.is_overruled(phase));
-                overruled.or_else(|| run.first_claim_after_proof())
+                // A session that was closed in the middle claims no end: it continues where it was left.
+                let claims_its_end = !matches!(run.current().state, PhaseState::InProgress { .. });
+                overruled.or_else(|| run.first_claim_after_proof().filter(|_| claims_its_end))
             }
             Lifecycle::Completed { forced: false, .. } => {
                 run.phases.iter().position(|phase| self.is_contested(phase))

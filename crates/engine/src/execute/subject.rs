@@ -80,6 +80,16 @@ impl Engine {
         Ok(subject)
     }
 
+    /// As `look_up`, for a session that makes room for another one: its folder may be gone.
+    pub(crate) fn look_up_to_pause(&self, id: &SessionId) -> Result<Subject> {
+        let subject = self.look_up_anywhere(id)?;
+        self.refuse_on_another_machine(&subject.before)?;
+        if subject.before.layout != NATIVE {
+            self.refuse_what_came_along(&subject.before)?;
+        }
+        Ok(subject)
+    }
+
     /// Refuses a session that is on another machine, or whose files are not here.
     fn refuse_elsewhere(&self, session: &Session) -> Result<()> {
         self.refuse_on_another_machine(session)?;

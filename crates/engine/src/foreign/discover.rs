@@ -251,7 +251,10 @@ pub fn layout_names() -> Vec<&'static str> {
 
 /// True if another tool keeps sessions in a project.
 pub(crate) fn has_foreign(project: &Project) -> bool {
-    layout::all().iter().any(|layout| !spots_of(project, *layout).is_empty())
+    let is_registered = |layout: &dyn Layout| {
+        !project.is_outside && !walk::registered_elsewhere(layout, &project.root).is_empty()
+    };
+    layout::all().iter().any(|layout| !spots_of(project, *layout).is_empty() || is_registered(*layout))
 }
 
 /// All places of a layout's sessions in a project. If the project is only a session folder, that is its only

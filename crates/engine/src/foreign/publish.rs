@@ -188,6 +188,9 @@ impl Engine {
                 Ok(said) => warnings.extend(said),
                 Err(error) => warnings.push(stale(&id, &error)),
             }
+            if let Err(error) = self.keep_run_folder(&id) {
+                warnings.push(stale(&id, &error));
+            }
         }
         warnings
     }

@@ -182,7 +182,7 @@ impl Engine {
                     None if is_damaged || is_mended => {
                         Hint::new("repair the session: ").run(words!["repair", "--session", id])
                     }
-                    None => "fix the file by hand; leftoff does not change such a file".into(),
+                    None => "fix the file by hand; until then leftoff works around it".into(),
                 };
                 let message = format!("session {id}: {}", warning.message);
                 findings.push(Finding { kind: warning.kind, message, hint: Some(hint) });

@@ -35,8 +35,23 @@ impl Engine {
     /// or whose open items block the end. `None` if the session is open, or was closed with all phases done.
     pub(crate) fn closed_over<'a>(&self, session: &'a Session) -> Option<&'a Phase> {
         let run = session.run()?;
-        let phase = session.closed_over().and_then(|position| run.phases.get(position));
+        let position = session.closed_over().filter(|from| self.lacks_proof(session, run, *from));
+        let phase = position.and_then(|position| run.phases.get(position));
         phase.or_else(|| self.left_open_before_the_end(session, run).filter(|_| session.ended_by_file))
+    }
+
+    /// True if a phase from here on failed here, has open items, or has checks and is only claimed. About a phase
+    /// without checks, such as presenting the result, its tool's word is all there can be.
+    fn lacks_proof(&self, session: &Session, run: &Run, from: usize) -> bool {
+        let definition = self.definition_of(session).ok();
+        let has_checks = |phase: &Phase| {
+            let defined = definition.as_ref().and_then(|definition| definition.phase(phase.id().as_str()));
+            defined.is_none_or(|defined| !defined.checks.is_empty())
+        };
+        run.phases.iter().skip(from).any(|phase| {
+            let is_left = phase.items.open() > 0 || session.is_contested(phase) || session.failed_here(phase);
+            is_left || (phase.claimed && has_checks(phase))
+        })
     }
 
     fn judges_items(&self, session: &Session, phase: &Phase) -> bool {

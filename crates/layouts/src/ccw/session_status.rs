@@ -33,8 +33,9 @@ impl Word {
     pub fn parse(text: &str) -> Option<Self> {
         match text.trim().to_ascii_lowercase().as_str() {
             word if Self::ACTIVE.contains(&word) => Some(Self::Active),
-            "paused" | "interrupted" => Some(Self::Paused),
-            "completed" => Some(Self::Completed),
+            // Inactive is what a session is between its creation and its activation.
+            "paused" | "interrupted" | "inactive" => Some(Self::Paused),
+            "completed" | "archived" => Some(Self::Completed),
             _ => None,
         }
     }

@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use model::actor::Actor;
 use model::event::Event;
 use model::item::ItemBook;
+use model::lifecycle::Lifecycle;
 use model::session::Session;
 use model::written_file::ViewRow;
 use std::collections::BTreeMap;
@@ -20,6 +21,8 @@ use std::path::PathBuf;
 
 /// File times come from a clock that lags by a few milliseconds.
 const FILE_CLOCK_LAG: i64 = 10;
+/// Why a session without its folder is paused.
+const FOLDER_GONE: &str = "its folder is gone";
 
 /// The session according to the log.
 pub struct Log<'a> {
@@ -71,6 +74,7 @@ impl Observation {
         }
         let Adoption { mut draft, .. } = adoption;
         self.adopt_move(&mut draft);
+        self.adopt_loss(&mut draft);
         let is_new_enough = |proof: &Proof| self.is_new_enough(proof, began);
         reconcile::prove(&mut draft, &reading.value, &is_new_enough);
         self.workflows = reading.value.workflows;
@@ -128,6 +132,15 @@ impl Observation {
             disk.add_named(&mut tree);
         }
         tree
+    }
+
+    /// Where only one session can be active, one without its folder leaves that place to others.
+    fn adopt_loss(&self, draft: &mut Draft) {
+        let is_active = matches!(draft.session().lifecycle, Lifecycle::Active);
+        if self.is_gone && self.located.layout.facts().exclusive && is_active {
+            let reason = FOLDER_GONE.to_owned();
+            draft.push(Event::SessionPaused { reason, context: None, saved: Vec::new() });
+        }
     }
 
     /// When the files were edited, according to their modification times: not before the log's last event,

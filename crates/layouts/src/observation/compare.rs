@@ -15,7 +15,7 @@ impl Observation {
         self.problems = match (self.is_gone, session.lifecycle.is_over()) {
             // The files of a finished session may have been deleted to tidy up.
             (true, true) => Vec::new(),
-            (true, false) => vec![log("", AgainstTheLog::Gone)],
+            (true, false) => vec![log(&self.located.spot.folder(), AgainstTheLog::Gone)],
             (false, _) => {
                 let damaged = !self.in_state(FileState::Damaged).is_empty();
                 let said = damaged.then(|| reader.read(&self.located, &self.tree).warnings);

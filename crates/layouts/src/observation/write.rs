@@ -193,6 +193,8 @@ impl Observation {
             // No other content is known.
             (Some(Entry::Unusable(_) | Entry::Folder), Some(row)) => row.body.clone(),
             (Some(Entry::Unusable(_)), None) => writer.disk.unusable(path),
+            // It went with the folder, and comes back with it.
+            (None, Some(row)) if self.is_gone => row.body.clone(),
             (Some(Entry::Folder | Entry::Unread { .. }) | None, _) => Vec::new(),
         }
     }

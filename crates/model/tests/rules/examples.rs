@@ -411,6 +411,20 @@ fn b1_a_session_that_a_file_closed_over_mere_claims_goes_on_where_our_proof_ends
 }
 
 #[test]
+fn o11_a_session_that_a_file_closed_in_the_middle_goes_on_there() {
+    let claimed = Event::PhaseClaimed { phase: name("implement"), attempt: None };
+    let begun = Event::PhaseStarted { phase: name("review") };
+    let ended = [claimed, begun, Event::SessionCompleted { forced: false }];
+    let closed = said_by_its_file(three_phases().after([advance(None)]), ended);
+    assert_eq!(closed.session.closed_over(), None);
+    let events = decide(&closed.session, reopened()).unwrap();
+    let version = closed.session.version + 1;
+    let open = closed.session.clone().apply(&recorded(version, at(900), events[0].clone()));
+    let run = open.run().unwrap();
+    assert_eq!((run.current().id().as_str(), run.phases[1].claimed), ("review", true));
+}
+
+#[test]
 fn b1_a_claimed_phase_is_not_proven_before_an_earlier_one_that_failed_here() {
     let closed = closed_in_its_file(three_phases().after([advance(None)]));
     let message =

@@ -181,6 +181,9 @@ fn c6_a_directory_elsewhere_that_the_registry_names_is_used() {
             line.replace("active", "paused"),
             "its line still names the folder"
         );
+        sandbox.run(["note", "kept", "--session", "WFS-far"]).ok();
+        let log = sandbox.run(["log", "--session", "WFS-far"]).ok().stdout;
+        assert!(log.contains("kept") && log.contains("impl-1 done"), "{directory}: {log}");
         assert!(!sandbox.path(".workflow/WFS-far").exists(), "nothing is made where it is not");
         assert_eq!(
             sandbox.names(directory),

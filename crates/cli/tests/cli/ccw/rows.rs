@@ -193,3 +193,69 @@ fn a_link_in_the_place_of_a_task_or_of_the_registry_is_named_and_not_written_thr
     );
     assert!(sandbox.path(REGISTRY).is_symlink(), "it is left to whoever put it there");
 }
+
+/// A folder that somebody renamed or deleted, with its line, is not made again beside the new one, and no
+/// second line says active.
+#[test]
+fn a_session_that_somebody_renamed_or_deleted_comes_back_only_on_request() {
+    for is_renamed in [true, false] {
+        let sandbox = project();
+        write_session(&sandbox, "WFS-old", "IMPLEMENT", "active", "2026-11-14T09:00:00Z");
+        write_session(&sandbox, "WFS-other", "PLAN", "paused", "2026-11-13T09:00:00Z");
+        sandbox.run(["note", "begun", "--session", "WFS-old"]).ok();
+        let (old, new) = (sandbox.path(".workflow/WFS-old"), sandbox.path(".workflow/WFS-new"));
+        let lines = sandbox.read(REGISTRY);
+        if is_renamed {
+            let file = sandbox.read(&state_of("WFS-old")).replace("WFS-old", "WFS-new");
+            std::fs::rename(&old, &new).unwrap();
+            sandbox.write(&state_of("WFS-new"), &file);
+            sandbox.write(REGISTRY, &lines.replace("WFS-old", "WFS-new"));
+        } else {
+            std::fs::remove_dir_all(&old).unwrap();
+            let kept: Vec<&str> = lines.lines().filter(|line| !line.contains("WFS-old")).collect();
+            sandbox.write(REGISTRY, &format!("{}\n", kept.join("\n")));
+        }
+        let findings = sandbox.run(["doctor"]).code(4).stdout;
+        assert!(findings.contains("folder_gone: session WFS-old"), "{findings}");
+        let current = sandbox.run(["status", "--json"]).ok().json()["session_id"].clone();
+        let words: &[&str] = if is_renamed { &["note", "on"] } else { &["resume", "WFS-other", "--yes"] };
+        sandbox.run(words).ok();
+        assert!(!old.exists(), "renamed: {is_renamed}");
+        let active: Vec<String> = registered(&sandbox)
+            .into_iter()
+            .filter(|(_, status)| status == "active")
+            .map(|(id, _)| id)
+            .collect();
+        let expected = if is_renamed { "WFS-new" } else { "WFS-other" };
+        assert_eq!(active, [expected], "renamed: {is_renamed}");
+        if is_renamed {
+            assert_eq!(current, "WFS-new");
+        }
+        let refused = sandbox.run(["note", "x", "--session", "WFS-old"]).code(4).stderr;
+        assert!(refused.contains("leftoff repair --session WFS-old"), "{refused}");
+        sandbox.run(["repair", "--session", "WFS-old"]).ok();
+        assert!(old.is_dir(), "on request");
+        let active = registered(&sandbox).into_iter().filter(|(_, status)| status == "active").count();
+        assert_eq!(active, 1, "renamed: {is_renamed}");
+    }
+}
+
+/// REVIEW completes by status alone: nothing sends anybody back to it.
+#[test]
+fn a_session_that_its_tool_completed_after_every_task_is_finished() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-a", "IMPLEMENT", "active", "2026-11-14T09:00:00Z");
+    sandbox.write(".workflow/WFS-a/IMPL_PLAN.md", "# Plan\n\nDo it.\n");
+    sandbox.run(["item", "add", "Do it"]).ok();
+    sandbox.run(["item", "done", "impl-1"]).ok();
+    sandbox.run(["advance", "--phase", "implement"]).ok();
+    sandbox.at("2026-11-14T10:30:00Z");
+    let mut file = state(&sandbox, "WFS-a");
+    file["status"] = "completed".into();
+    file["progress"]["completed_phases"] = json!(["PLAN", "IMPLEMENT", "REVIEW"]);
+    sandbox.write(&state_of("WFS-a"), &file.to_string());
+    sandbox.write(REGISTRY, &sandbox.read(REGISTRY).replace("\"active\"", "\"completed\""));
+    let view = sandbox.run(["status", "--session", "WFS-a", "--json"]).ok().json();
+    assert_eq!((&view["status"], &view["closed_over"]), (&"completed".into(), &Value::Null));
+    assert_eq!((&view["phases"][2]["outcome"], &view["next"]["command"]), (&"claimed".into(), &Value::Null));
+}

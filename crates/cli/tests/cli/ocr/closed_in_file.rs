@@ -208,3 +208,44 @@ fn o11_a_review_closed_in_the_middle_stays_at_its_phase_and_is_reopened_there() 
         assert_eq!(begun, 1, "known: {is_known}");
     }
 }
+
+/// Phases between the proof and the phase in which the tool closed the session stay claims, as in one that
+/// was never closed.
+#[test]
+fn o11_a_review_closed_in_the_middle_over_claims_is_reopened_by_a_command_where_it_was() {
+    let sandbox = project();
+    let closed = json!({ "session_id": ID, "workflow_type": "review", "status": "closed", "current_round": 2,
+        "current_phase": "discourse", "phase_number": 6, "started_at": NOW, "round_started_at": NOW,
+        "updated_at": NOW });
+    foreign(&sandbox, ID, &closed);
+    for path in
+        ["discovered-standards.md", "context.md", "rounds/round-1/final.md", "rounds/round-2/notes.md"]
+    {
+        artifact(&sandbox, path, "there\n");
+    }
+    sandbox.run(["reopen", ID]).ok();
+    let view = sandbox.run(["status", "--json"]).ok().json();
+    assert_eq!((&view["status"], phase(&view)), (&"active".into(), "discourse"));
+    let written = state(&sandbox);
+    assert_eq!((&written["status"], &written["phase_number"]), (&"active".into(), &6.into()));
+    assert_eq!(crate::statuses(&view).iter().filter(|status| **status == "in_progress").count(), 1);
+}
+
+/// The last phase presents the result and leaves no file: closing the session is how its tool says that.
+#[test]
+fn a_review_whose_files_are_all_there_and_that_its_tool_closed_is_finished() {
+    let sandbox = at_reviews();
+    for file in ["reviews/security-1", "discourse", "final"] {
+        artifact(&sandbox, &format!("rounds/round-1/{file}.md"), "there\n");
+    }
+    close_in_file(&sandbox);
+    for is_adopted in [false, true] {
+        if is_adopted {
+            as_agent(&sandbox, &format!("note presented --session {ID}")).ok();
+        }
+        let view = as_agent(&sandbox, "status --json").ok().json();
+        assert_eq!((&view["status"], &view["closed_over"]), (&"completed".into(), &Value::Null));
+        assert_eq!(view["next"]["command"], Value::Null, "adopted: {is_adopted}");
+        assert_eq!(view["phases"][7]["outcome"], "claimed", "nothing but its word");
+    }
+}

@@ -72,6 +72,35 @@ fn o5_a_round_and_a_run_of_a_map_have_their_folder_at_once() {
     sandbox.run(["doctor"]).ok();
 }
 
+/// The tool shows the highest folder's round at most: without its folder a later round would show the ticks
+/// of the one before it.
+#[test]
+fn o5_a_later_round_that_is_restored_announced_or_lost_gets_its_folder_from_the_next_command() {
+    let sandbox = begun();
+    artifact(&sandbox, "rounds/round-1/final.md", "F\n");
+    let second = sandbox.path(&format!("{FOLDER}/rounds/round-2"));
+    sandbox.run(["round"]).ok();
+    sandbox.run(["undo"]).ok();
+    assert!(!second.exists());
+    sandbox.run(["redo"]).ok();
+    assert!(second.is_dir(), "restored");
+    // git keeps no empty folder.
+    std::fs::remove_dir(&second).unwrap();
+    sandbox.run(["status"]).ok();
+    assert!(!second.exists(), "a question writes nothing");
+    sandbox.run(["note", "back on this branch"]).ok();
+    assert!(second.is_dir(), "lost");
+
+    let sandbox = project();
+    let mut fields = review("context", 1);
+    fields["current_round"] = 2.into();
+    foreign(&sandbox, ID, &fields);
+    artifact(&sandbox, "rounds/round-1/final.md", "F\n");
+    artifact(&sandbox, "discovered-standards.md", "S\n");
+    sandbox.run(["advance", "--phase", "context"]).ok();
+    assert!(sandbox.path(&format!("{FOLDER}/rounds/round-2")).is_dir(), "announced");
+}
+
 #[test]
 fn o6_whoever_resumes_is_told_which_reviewers_are_ready_and_how_long_it_takes() {
     let sandbox = project();

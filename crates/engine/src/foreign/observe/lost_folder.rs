@@ -6,6 +6,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::foreign::observe::{Observation, hash};
 use layouts::problem::gone_hint;
+use layouts::reader::Located;
 use model::id::SessionId;
 use std::io;
 use std::path::Path;
@@ -13,10 +14,20 @@ use std::path::Path;
 /// True if files that leftoff wrote were in a folder that no longer exists. A folder that was never written
 /// does not count, nor a folder that moved with its project.
 pub(crate) fn has_lost_its_folder(observation: &Observation, root: &Path) -> bool {
-    observation.located.layout.facts().goes_with_folder
-        && is_nowhere(&observation.home)
-        && root.is_dir()
-        && observation.lacks_a_file()
+    is_gone_with_folder(&observation.located, root) && root.is_dir() && observation.lacks_a_file()
+}
+
+/// True if a session goes with its folder, and has neither that nor an entry in its tool's registry.
+pub(crate) fn is_gone_with_folder(located: &Located, root: &Path) -> bool {
+    let Located { layout, spot, .. } = located;
+    layout.facts().goes_with_folder && is_nowhere(&root.join(&spot.path)) && !is_listed(located, root)
+}
+
+fn is_listed(located: &Located, root: &Path) -> bool {
+    located.layout.capabilities().registry.is_some_and(|registry| {
+        let content = exchange::read(&root.join(registry.file().path()));
+        content.is_ok_and(|content| !registry.part(&located.spot, &content).is_empty())
+    })
 }
 
 impl Engine {

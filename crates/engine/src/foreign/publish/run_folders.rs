@@ -20,6 +20,18 @@ impl Engine {
         }
     }
 
+    /// Creates the folder of a later run that is missing: its tool would show the run before it. The start of
+    /// such a run was restored, only a state file announced it, or nobody kept the empty folder.
+    pub(crate) fn keep_run_folder(&self, id: &SessionId) -> Result<()> {
+        let (_, session) = self.load_kept(id)?;
+        let is_later = session.run().is_some_and(|run| run.ordinal > 1);
+        let path = session.path.as_deref().filter(|_| is_later && !session.lifecycle.is_over());
+        match path.map(|path| self.root_of(&session).join(path)) {
+            Some(folder) if folder.is_dir() => self.made_run_folder(&session),
+            Some(_) | None => Ok(()),
+        }
+    }
+
     fn made_run_folder(&self, session: &Session) -> Result<()> {
         let Some(path) = session.run().and_then(|run| folder_of(session, run)) else { return Ok(()) };
         disk::make_below(&self.root_of(session), &path).map(drop)

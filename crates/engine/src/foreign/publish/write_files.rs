@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::foreign::observe::disk::Home;
 use crate::foreign::observe::hash;
-use crate::foreign::observe::lost_folder::is_nowhere;
+use crate::foreign::observe::lost_folder::is_gone_with_folder;
 use crate::foreign::observe::wait_for_writer::{out_when_written, read_when_written};
 use crate::foreign::publish::backup::{OnDisk, settle_open};
 use crate::foreign::publish::markers;
@@ -63,10 +63,7 @@ impl Ground {
 
     /// True if the session's folder existed but was removed since; it is not recreated without a request.
     fn is_gone(&self, row: &ViewRow) -> bool {
-        let Self { located, root, .. } = self;
-        located.layout.facts().goes_with_folder
-            && row.was_there()
-            && is_nowhere(&root.join(&located.spot.home))
+        row.was_there() && is_gone_with_folder(&self.located, &self.root)
     }
 
     /// True if the tool itself moved the file away, so that it must not be written again.

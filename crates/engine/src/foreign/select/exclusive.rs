@@ -249,7 +249,7 @@ impl Engine {
 
     /// Pauses a session because another one is active, and adopts edits in its files.
     pub(crate) fn paused(&self, plan: &mut Plan, id: &SessionId) -> Result<Change> {
-        let other = self.look_up(id)?;
+        let other = self.look_up_to_pause(id)?;
         let mut events = Vec::new();
         if is_active(&other.session) {
             let pause =

@@ -16,7 +16,9 @@ fn every_word_for_a_status_is_known() {
         ("reviewing", "active"),
         ("paused", "paused"),
         ("interrupted", "paused"),
+        ("INACTIVE", "paused"),
         ("completed", "completed"),
+        ("archived", "completed"),
     ] {
         let json = format!("{{\"current_phase\":\"PLAN\",\"status\":\"{word}\"}}");
         assert_eq!(lifecycle(&json).name(), expected, "{word}");
