@@ -48,9 +48,14 @@ pub fn words(event: &Event) -> String {
         Event::RunSelected { workflow, ordinal } => format!("back to run {ordinal} of {workflow}"),
         Event::PhaseStarted { phase } => format!("phase {phase} started"),
         Event::GateFailed { phase, attempt } => {
+            let how = if attempt.lacks_only_approval() {
+                format!("{phase} waits for approval")
+            } else {
+                format!("gate of {phase} did not pass")
+            };
             let failed: Vec<&str> =
                 attempt.checks.iter().filter(|check| check.failed()).map(|check| check.id.as_str()).collect();
-            format!("gate of {phase} did not pass: {}{}", failed.join(", "), evidence(attempt))
+            format!("{how}: {}{}", failed.join(", "), evidence(attempt))
         }
         Event::PhaseCompleted { phase, attempt, .. } => {
             format!("phase {phase} completed{}", evidence(attempt))

@@ -10,7 +10,7 @@ use model::hint::Hint;
 use model::id::{Name, SessionId};
 use model::lifecycle::Lifecycle;
 use model::lineage::{lineage, step};
-use model::phase::Phase;
+use model::phase::{Phase, PhaseState};
 use model::revision::Impact;
 use model::run::Run;
 use model::session::Session;
@@ -68,6 +68,8 @@ pub struct PhaseLine {
     pub duration_seconds: Option<u64>,
     pub paused_seconds: u64,
     pub skipped_reason: Option<String>,
+    #[serde(skip)]
+    pub skipped_at: Option<Timestamp>,
     pub attempts: Vec<AttemptLine>,
 }
 
@@ -241,6 +243,7 @@ fn phase_line(number: u32, phase: &Phase) -> PhaseLine {
         duration_seconds: phase.duration_seconds(),
         paused_seconds: phase.paused_seconds,
         skipped_reason: phase.skipped_reason().map(ToOwned::to_owned),
+        skipped_at: if let PhaseState::Skipped { at, .. } = phase.state { Some(at) } else { None },
         attempts: phase
             .attempts
             .iter()

@@ -33,6 +33,9 @@ pub struct Next {
     /// True if the summary includes the purpose of the phase.
     #[serde(skip)]
     pub says_purpose: bool,
+    /// An item that is free while somebody else works on another one.
+    #[serde(skip)]
+    pub(crate) beside_others: bool,
 }
 
 /// Who must act before the next step.
@@ -51,8 +54,19 @@ impl Next {
         self.waits == Waits::Person
     }
 
+    /// The word before the summary on a screen for people.
+    pub fn label(&self) -> &'static str {
+        if self.beside_others { "Free" } else { "Next" }
+    }
+
     pub(crate) fn new(summary: impl Into<Hint>, command: Option<CommandLine>) -> Self {
-        Self { summary: summary.into(), command, waits: Waits::Nobody, says_purpose: false }
+        Self {
+            summary: summary.into(),
+            command,
+            waits: Waits::Nobody,
+            says_purpose: false,
+            beside_others: false,
+        }
     }
 }
 
@@ -259,10 +273,12 @@ fn item(material: &Material<'_>, items: &ItemsSeen, left_by: Option<&Name>) -> N
     let file = file_of_item(material.session, material.definition, &next.item)
         .map(|path| format!(" Produces {path}."))
         .unwrap_or_default();
-    Next::new(
+    let offered = Next::new(
         format!("Item {}: {title} ({held}{done}){}{file}", next.id(), if file.is_empty() { "" } else { "." }),
         Some(about(material, words!["item", verb, next.id()])),
-    )
+    );
+    let beside_others = !next.mine && items.open.iter().any(ItemView::is_at_work);
+    Next { beside_others, ..offered }
 }
 
 /// The next step if every open item waits for something: says what each waits for, without a command.

@@ -6,7 +6,7 @@ mod build;
 
 pub(crate) use build::{Material, at_work, build, produced};
 
-pub use attention::{MOST_NOTES, Severity};
+pub use attention::{MOST_NOTES, Severity, attempt_words};
 
 use crate::error::Error;
 use crate::foreign::LONGEST_WARNING;

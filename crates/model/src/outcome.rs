@@ -117,7 +117,12 @@ impl Outcomes {
 
     /// True if no phase was claimed, overridden, skipped or completed with failed checks.
     pub fn is_plain(&self) -> bool {
-        self.claimed == 0 && self.overridden == 0 && self.skipped == 0 && self.warned == 0
+        self.unverified() == 0
+    }
+
+    /// The number of phases that were claimed, overridden, skipped or completed with failed checks.
+    pub fn unverified(&self) -> u32 {
+        self.claimed + self.overridden + self.skipped + self.warned
     }
 
     fn count_mut(&mut self, outcome: Outcome) -> &mut u32 {

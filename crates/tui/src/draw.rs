@@ -11,7 +11,7 @@ use ratatui_core::layout::Rect;
 use ratatui_core::style::Modifier;
 
 const NARROWEST_LIST: u16 = 24;
-const WIDEST_LIST: u16 = 36;
+const WIDEST_LIST: u16 = 48;
 /// The number of rows for a session in the list.
 const ROWS_OF_A_SESSION: usize = 2;
 
@@ -25,7 +25,7 @@ pub fn frame(state: &mut State, look: Look, area: Rect, buffer: &mut Buffer) {
     if let Mode::Help { filter } = &state.mode {
         put(&help::rows(filter, look), body, look, buffer);
     } else if state.is_wide() {
-        let list = (area.width / 4).clamp(NARROWEST_LIST, WIDEST_LIST);
+        let list = (area.width / 3).clamp(NARROWEST_LIST, WIDEST_LIST);
         let left = Rect { width: list, ..body };
         let line = Rect { x: area.x + list, width: 1, ..body };
         let right = Rect { x: area.x + list + 2, width: area.width - list - 2, ..body };
@@ -64,9 +64,8 @@ fn sessions(state: &State, look: Look, area: Rect, buffer: &mut Buffer) {
             buffer.set_style(Rect { height, ..top }, Modifier::REVERSED);
         }
     }
-    if known.is_empty() {
-        let said = if state.filter.is_empty() { "No sessions yet." } else { "No session matches." };
-        put(&[Row::new(Tone::Faint, said)], room, look, buffer);
+    if known.is_empty() && !state.filter.is_empty() {
+        put(&[Row::new(Tone::Faint, "No session matches.")], room, look, buffer);
     }
 }
 
@@ -75,14 +74,22 @@ fn session_rows(line: &ShortView, is_shown: bool, state: &State, width: usize, l
     let tone = if line.current || is_shown { Tone::Heading } else { Tone::Plain };
     let done = format!("{} {}", line.how_far(), outside(&line.phase));
     let ago = engine::words::ago(line.updated_at, state.snapshot.now);
-    let shown = state.view().filter(|_| is_shown).map(|view| view.status_words().0.to_owned());
+    let shown = state.view().filter(|_| is_shown).map(|view| view.short_status().to_owned());
     let place = line.machine.as_ref().map(|machine| format!(" on {}", outside(machine)));
     let standing = shown.unwrap_or_else(|| line.lifecycle.clone()) + &place.unwrap_or_default();
-    let about = [standing, done, ago].join(look.between());
+    let room = width.saturating_sub(1);
+    let mut about = format!("  {standing}");
+    for part in [done, ago] {
+        let longer = format!("{about}{}{part}", look.between());
+        if Row::plain(longer.as_str()).width() > room {
+            break;
+        }
+        about = longer;
+    }
     let trouble = if line.warnings.is_empty() { Tone::Faint } else { Tone::Warning };
     vec![
-        Row::new(tone, cut(&format!("{mark} {}", outside(&line.title)), width.saturating_sub(1))),
-        Row::new(trouble, cut(&format!("  {about}"), width.saturating_sub(1))),
+        Row::new(tone, cut(&format!("{mark} {}", outside(&line.title)), room)),
+        Row::new(trouble, cut(&about, room)),
     ]
 }
 
@@ -162,7 +169,10 @@ fn keys(state: &State) -> String {
         Some(_) | None => {}
     }
     if state.view().is_some() {
-        keys.extend(["n note", "y copy command"]);
+        keys.push("n note");
+    }
+    if state.command().is_some() {
+        keys.push("y copy command");
     }
     keys.push("/ filter");
     if state.chosen.is_some() {

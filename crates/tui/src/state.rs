@@ -193,6 +193,14 @@ impl State {
         gate.iter().flat_map(|phase| &phase.gate.checks).filter(waits).collect()
     }
 
+    /// The command of the next step: of the displayed session, or of the project if it has none.
+    pub fn command(&self) -> Option<&CommandLine> {
+        match &self.snapshot.shown {
+            Some(shown) => shown.command.as_ref(),
+            None => self.snapshot.next.as_ref()?.command.as_ref(),
+        }
+    }
+
     /// True if there is room for the list of sessions beside the tab.
     pub fn is_wide(&self) -> bool {
         self.size.0 >= 80

@@ -43,6 +43,10 @@ impl Look {
         if self.unicode { "▸" } else { ">" }
     }
 
+    pub fn waits(self) -> &'static str {
+        if self.unicode { "…" } else { "~" }
+    }
+
     pub fn dot(self) -> &'static str {
         if self.unicode { "·" } else { "." }
     }

@@ -168,9 +168,7 @@ fn tabbed(state: &mut State, position: usize) -> Option<Effect> {
 }
 
 fn copied(state: &mut State) -> Option<Effect> {
-    let shown = state.snapshot.shown.as_ref().and_then(|shown| shown.command.clone());
-    let command = shown.or_else(|| state.snapshot.next.as_ref()?.command.clone());
-    match command {
+    match state.command() {
         Some(command) => Some(Effect::Copy(Copied::Command(command.to_string()))),
         None => refused(state, "there is no next command to copy; Y copies the brief"),
     }

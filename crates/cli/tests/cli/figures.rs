@@ -138,6 +138,18 @@ fn possibly_stalled_is_over_twice_the_average_and_never_under_15_minutes() {
     assert_eq!(at(&sandbox, "23:00:00")["status"], "active");
 }
 
+/// The holder of an item may work on it for longer without recording anything.
+#[test]
+fn a_session_with_a_held_item_is_not_stalled() {
+    let sandbox = git();
+    do_at(&sandbox, "10:00:00", &["start"]);
+    do_at(&sandbox, "10:01:00", &["advance", "--phase", "plan"]);
+    do_at(&sandbox, "11:00:00", &["item", "add", "Cookie flags"]);
+    do_at(&sandbox, "11:00:00", &["item", "claim", "task-1"]);
+    assert_eq!(at(&sandbox, "11:20:00")["status"], "active");
+    assert_eq!(at(&sandbox, "11:31:00")["status"], "possibly_stalled", "the lease has ended");
+}
+
 /// The session is stalled, its gate has failed, and it is paused: each status hides the next one.
 #[test]
 fn the_status_is_the_first_that_holds() {

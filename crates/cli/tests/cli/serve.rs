@@ -147,6 +147,36 @@ fn only_a_server_that_a_person_started_approves() {
     );
 }
 
+/// The page shows the command once, and does not call a missing approval a failure.
+#[test]
+fn a_waiting_session_says_how_to_approve_and_who_acted_last() {
+    let sandbox = waiting();
+    let page = Page::serve(&sandbox, &[]);
+    let session = page.get("/session/login").body;
+    assert_eq!(session.matches("<code>leftoff approve agreed</code>").count(), 1, "{session}");
+    assert!(session.contains("plan waits for approval: agreed"), "{session}");
+    assert!(session.contains("attempts at a gate: … waits for approval."), "{session}");
+    assert!(page.get("/").body.contains("last change by anna, "), "{}", page.get("/").body);
+}
+
+#[test]
+fn a_finished_session_shows_what_was_overridden_and_skipped() {
+    let sandbox = waiting();
+    sandbox.allow_anyone(&["override"]);
+    sandbox.run(["advance", "--override", "agreed by phone"]).ok();
+    sandbox.run(["skip", "--reason", "nothing to build"]).ok();
+    let page = Page::serve(&sandbox, &[]);
+    for path in ["/", "/session/login"] {
+        let html = page.get(path).body;
+        for part in
+            ["Plan: anna overrode &quot;agreed&quot;", "agreed by phone", "2 of 2 phases not verified"]
+        {
+            assert!(html.contains(part), "{part} in {html}");
+        }
+    }
+    assert!(page.get("/session/login").body.contains("\">skipped</text>"));
+}
+
 #[test]
 fn hostile_texts_are_shown_and_never_run() {
     let sandbox = git();

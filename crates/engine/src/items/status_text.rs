@@ -10,6 +10,8 @@ use serde_json::Value;
 /// How many of the items that an item waits for are named.
 const NAMED: usize = 5;
 const LONGEST_REASON: usize = 200;
+const LONGEST_TITLE: usize = 80;
+const LONGEST_HOLDER: usize = 60;
 
 impl ItemView {
     /// `[x]` done, `[~]` in progress, `[!]` blocked or waiting, `[ ]` otherwise.
@@ -43,6 +45,24 @@ impl ItemView {
         }
     }
 
+    /// True if somebody holds the item, and the holder is not known to be gone.
+    pub(crate) fn is_at_work(&self) -> bool {
+        self.held && self.holder_gone_since.is_none()
+    }
+
+    /// `claude a4 works on expire "Expire on the server" until 11:20 UTC`
+    pub(crate) fn worked_on(&self, now: Timestamp) -> Option<String> {
+        let lease = self.item.lease.as_ref()?;
+        let who = if self.mine {
+            "you work".to_owned()
+        } else {
+            let elsewhere = if self.unconfirmed { " on another machine (unconfirmed)" } else { "" };
+            format!("{}{elsewhere} works", one_line(&lease.actor.to_string(), LONGEST_HOLDER))
+        };
+        let title = quoted(&self.item.title, LONGEST_TITLE);
+        Some(format!("{who} on {} {title} until {}", self.id(), moment(lease.until, now)))
+    }
+
     /// True if somebody has started the item, so that work continues there.
     pub fn is_started(&self) -> bool {
         self.mine || self.item.status == ItemStatus::Active
@@ -68,11 +88,11 @@ impl ItemView {
         match &self.item.lease {
             Some(lease) if self.mine => format!("yours until {}", moment(lease.until, now)),
             Some(lease) if let Some(since) = self.holder_gone_since => {
-                let holder = one_line(&lease.actor.to_string(), 60);
+                let holder = one_line(&lease.actor.to_string(), LONGEST_HOLDER);
                 format!("held by {holder}, inactive since {} (claim it)", moment(since, now))
             }
             Some(lease) if self.held => {
-                let holder = one_line(&lease.actor.to_string(), 60);
+                let holder = one_line(&lease.actor.to_string(), LONGEST_HOLDER);
                 let where_from = if self.unconfirmed { " on another machine (unconfirmed)" } else { "" };
                 format!("held by {holder}{where_from} until {}", moment(lease.until, now))
             }
@@ -87,7 +107,7 @@ impl ItemView {
     /// ` (held by claude a4326893 until 15:40 UTC)`, if a lease expired without being released.
     fn last_held(&self, now: Timestamp) -> String {
         let Some(lease) = &self.item.lease else { return String::new() };
-        let holder = one_line(&lease.actor.to_string(), 60);
+        let holder = one_line(&lease.actor.to_string(), LONGEST_HOLDER);
         format!(" (held by {holder} until {})", moment(lease.until, now))
     }
 }

@@ -8,6 +8,7 @@ use model::hint::{CommandLine, Hint};
 use model::id::Name;
 use model::lifecycle::Lifecycle;
 use model::note::NoteKind;
+use model::outcome::Outcomes;
 use model::phase::Phase;
 use model::run::Run;
 use model::session::Session;
@@ -43,7 +44,7 @@ pub(super) fn open_blockers(session: &Session) -> Vec<String> {
     blockers.map(|note| note.id.to_string()).collect()
 }
 
-/// How a session ended, and which blockers are still open; `nothing` is added if there are none.
+/// How a session ended, and what is left: open blockers, or unverified phases; `nothing` is added if neither.
 pub(super) fn over(session: &Session, nothing: &str) -> String {
     if matches!(session.lifecycle, Lifecycle::Abandoned { .. }) {
         return format!("Abandoned{nothing}");
@@ -52,7 +53,10 @@ pub(super) fn over(session: &Session, nothing: &str) -> String {
         return "Closed unfinished".to_owned();
     }
     match open_blockers(session).as_slice() {
-        [] => format!("Finished{nothing}"),
+        [] => match session.run().map(|run| (Outcomes::of(run).unverified(), run.applicable())) {
+            Some((unverified @ 1.., all)) => format!("Finished; {unverified} of {all} phases not verified"),
+            Some((0, _)) | None => format!("Finished{nothing}"),
+        },
         [one] => format!("Finished; note {one} is still an open blocker"),
         several => format!("Finished; notes {} are still open blockers", several.join(", ")),
     }

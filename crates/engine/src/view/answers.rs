@@ -12,7 +12,6 @@ use model::note::{Note, NoteKind};
 use model::session::RevisionMade;
 use model::words;
 
-const LONGEST_TITLE: usize = 80;
 /// How many interrupted items are named.
 const MOST_INTERRUPTED: usize = 3;
 
@@ -147,14 +146,16 @@ impl View {
         })
     }
 
-    /// Items that somebody works on now: `expire "Expire on the server", held by claude a4 until 11:20 UTC`.
+    /// Who works on what now: `claude a4 works on expire "Expire on the server" until 11:20 UTC`.
     pub fn at_work(&self, now: Timestamp) -> Vec<String> {
-        let held = self.items.iter().filter(|item| item.held && item.holder_gone_since.is_none());
-        held.map(|item| {
-            let title = crate::words::quoted(&item.item.title, LONGEST_TITLE);
-            format!("{} {title}, {}", item.id(), item.standing(now))
-        })
-        .collect()
+        self.items.iter().filter(|item| item.is_at_work()).filter_map(|item| item.worked_on(now)).collect()
+    }
+
+    /// `1 of 3 items done`, of the current phase.
+    pub fn items_done(&self) -> Option<String> {
+        let counts = self.item_counts;
+        let is_open = self.run.completed_at.is_none() && counts.total > 0;
+        is_open.then(|| format!("{} of {} items done", counts.done, counts.total))
     }
 
     /// When an agent was last seen: by its hooks, or by its last change of this session.

@@ -4,6 +4,7 @@
 use super::{CheckView, GateOutcome, PhaseView, View};
 use crate::words::{ago, duration, one_line, quoted};
 use jiff::Timestamp;
+use model::gate::{Attempt, AttemptOutcome};
 use model::lifecycle::Lifecycle;
 use model::outcome::Outcome;
 use model::progress::Status;
@@ -23,19 +24,36 @@ pub enum Severity {
 impl View {
     /// The status, as people say it.
     pub fn status_words(&self) -> (&'static str, Severity) {
+        let (words, _, severity) = self.standing();
+        (words, severity)
+    }
+
+    /// The status in a word or two, for a narrow column.
+    pub fn short_status(&self) -> &'static str {
+        self.standing().1
+    }
+
+    fn standing(&self) -> (&'static str, &'static str, Severity) {
         match self.status {
             Status::Active | Status::CheckpointFailed if self.next.needs_person() => {
-                ("waiting for a person", Severity::Warning)
+                ("waiting for a person", "waiting", Severity::Warning)
             }
-            Status::Active => ("active", Severity::Good),
-            Status::Completed if self.progress.outcomes.is_plain() => ("completed", Severity::Good),
-            Status::Completed => ("completed, not fully verified", Severity::Warning),
-            Status::Failed => ("failed", Severity::Bad),
-            Status::CheckpointFailed => ("gate failed", Severity::Bad),
-            Status::Abandoned => ("abandoned", Severity::Warning),
-            Status::Paused => ("paused", Severity::Warning),
-            Status::PossiblyStalled => ("possibly stalled", Severity::Warning),
+            Status::Active => ("active", "active", Severity::Good),
+            Status::Completed if self.progress.outcomes.is_plain() => {
+                ("completed", "completed", Severity::Good)
+            }
+            Status::Completed => ("completed, not fully verified", "not verified", Severity::Warning),
+            Status::Failed => ("failed", "failed", Severity::Bad),
+            Status::CheckpointFailed => ("gate failed", "gate failed", Severity::Bad),
+            Status::Abandoned => ("abandoned", "abandoned", Severity::Warning),
+            Status::Paused => ("paused", "paused", Severity::Warning),
+            Status::PossiblyStalled => ("possibly stalled", "stalled?", Severity::Warning),
         }
+    }
+
+    /// `last change by anna, 10 minutes ago`
+    pub fn last_change(&self, now: Timestamp) -> String {
+        format!("last change by {}, {}", line(&self.last_actor.to_string()), ago(self.updated_at, now))
     }
 
     /// The estimated time left; `None` while the work waits for a person or because of a failed gate.
@@ -98,17 +116,33 @@ impl CheckView {
     }
 }
 
+/// How an attempt at a gate ended. One that lacks only an approval did not fail.
+pub fn attempt_words(attempt: &Attempt) -> (&'static str, Severity) {
+    match attempt.outcome {
+        _ if attempt.report.overridden.is_some() => ("overridden", Severity::Warning),
+        AttemptOutcome::Passed => ("passed", Severity::Good),
+        AttemptOutcome::Failed if attempt.report.lacks_only_approval() => {
+            ("waits for approval", Severity::Warning)
+        }
+        AttemptOutcome::Failed => ("failed", Severity::Bad),
+    }
+}
+
 /// A message about a phase that was not passed by its gate: how, by whom and why.
 fn shortcut(phase: &PhaseView) -> Option<String> {
     let title = title(phase);
     match phase.outcome? {
         Outcome::Overridden => {
             let attempt = phase.attempts.iter().rev().find(|attempt| attempt.report.overridden.is_some());
-            let why = attempt.and_then(|attempt| {
+            let said = attempt.and_then(|attempt| {
                 let reason = attempt.report.overridden.as_deref()?;
-                Some(format!(" by {}: {}", line(&attempt.actor.to_string()), quoted(reason, LONGEST)))
+                let failed = attempt.report.checks.iter().filter(|check| check.failed());
+                let failed: Vec<String> = failed.map(|check| failed_check(&CheckView::from(check))).collect();
+                let what = if failed.is_empty() { "the gate".to_owned() } else { failed.join("; ") };
+                let who = line(&attempt.actor.to_string());
+                Some(format!("{title}: {who} overrode {what}: {}", quoted(reason, LONGEST)))
             });
-            Some(format!("{title} passed by override{}", why.unwrap_or_default()))
+            Some(said.unwrap_or_else(|| format!("{title} passed by override")))
         }
         Outcome::Skipped => {
             let why = phase.skipped_reason.as_deref().map(|reason| format!(": {}", quoted(reason, LONGEST)));
@@ -127,7 +161,7 @@ fn failed_check(check: &CheckView) -> String {
     let needed = check.needed.as_ref().map(|needed| format!("needs {}", line(needed)));
     let said: Vec<String> = found.into_iter().chain(needed).collect();
     let name = quoted(&check.id, LONGEST);
-    if said.is_empty() { name } else { format!("{name} {}", said.join(", ")) }
+    if said.is_empty() { name } else { format!("{name} ({})", said.join(", ")) }
 }
 
 fn title(phase: &PhaseView) -> String {

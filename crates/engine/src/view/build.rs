@@ -4,7 +4,7 @@ use super::{
     CheckView, CurrentPhase, GateOutcome, GateView, PhaseView, RunView, SharedView, View, Warning,
     WorkflowView,
 };
-use crate::items::ItemsSeen;
+use crate::items::{ItemView, ItemsSeen};
 use crate::next::{Next, submitting};
 use crate::project::in_workspace;
 use crate::requirements::RequirementView;
@@ -66,6 +66,7 @@ pub(crate) fn at_work<'a>(session: &Session, run: &'a Run) -> &'a Phase {
 pub(crate) fn build(material: Material<'_>) -> View {
     let Material { session, run, now, .. } = material;
     let next = Next::of(&material);
+    let signs = signs(&material);
     View {
         session_id: session.id.to_string(),
         number: material.number,
@@ -75,7 +76,7 @@ pub(crate) fn build(material: Material<'_>) -> View {
         layout: session.layout.clone(),
         worktree: session.worktree.clone(),
         parallel: session.parallel,
-        status: Status::with_signs(session, now, material.signs),
+        status: Status::with_signs(session, now, signs),
         lifecycle: session.lifecycle.clone(),
         workflow: WorkflowView {
             name: run.workflow.name.clone(),
@@ -100,7 +101,7 @@ pub(crate) fn build(material: Material<'_>) -> View {
             title: run.current().stub.title.clone(),
         },
         completed_phases: completed(session, run),
-        progress: Progress::with_signs(session, run, now, material.signs),
+        progress: Progress::with_signs(session, run, now, signs),
         item_counts: material.items.counts,
         items: material.items.open,
         item: None,
@@ -128,6 +129,13 @@ pub(crate) fn build(material: Material<'_>) -> View {
         closed_over: material.closed_over,
         files_shown: None,
     }
+}
+
+/// The signs of work, including a held item: its holder is at work, also without recording anything.
+fn signs(material: &Material<'_>) -> SignsOfWork {
+    let is_held = material.items.open.iter().any(ItemView::is_at_work);
+    let written = if is_held { Some(material.now) } else { material.signs.written };
+    SignsOfWork { written, ..material.signs }
 }
 
 fn completed(session: &Session, run: &Run) -> Vec<u32> {

@@ -2,7 +2,7 @@
 
 use super::{own_screen, section};
 use crate::snapshot::Shown;
-use crate::text::{Look, Row, Tone, outside, wrapped};
+use crate::text::{Look, Row, Tone, cut, outside, wrapped};
 use engine::view::{CheckView, GateOutcome, MOST_NOTES, PhaseView, Severity, View};
 use engine::words::{ago, duration, title_beside, version};
 use jiff::Timestamp;
@@ -19,9 +19,9 @@ pub fn rows(shown: &Shown, only: Option<&str>, now: Timestamp, width: usize, loo
         rows.extend(trouble(view, now, width, look));
         rows.extend(next(shown, width));
     } else {
-        rows.extend(head(view, width, look));
+        rows.extend(head(view, now, width, look));
         for work in view.at_work(now) {
-            rows.extend(wrapped(Tone::Plain, &format!("Working: {}", outside(&work)), width, 2));
+            rows.extend(wrapped(Tone::Plain, &format!("Now: {}", outside(&work)), width, 2));
         }
         rows.extend(trouble(view, now, width, look));
         rows.push(Row::default());
@@ -42,7 +42,7 @@ fn no_track(only: Option<&str>) -> Vec<Row> {
     )]
 }
 
-fn head(view: &View, width: usize, look: Look) -> Vec<Row> {
+fn head(view: &View, now: Timestamp, width: usize, look: Look) -> Vec<Row> {
     let mut rows = wrapped(Tone::Heading, &outside(&view.title), width, 2);
     rows.truncate(2);
     let (word, severity) = view.status_words();
@@ -52,6 +52,9 @@ fn head(view: &View, width: usize, look: Look) -> Vec<Row> {
     let run = if view.run.ordinal > 1 { format!(", run {}", view.run.ordinal) } else { String::new() };
     let about = format!("{}{workflow}{run}{}{}", look.between(), look.between(), view.session_id);
     rows.push(Row::new(tone(severity), word).then(Tone::Faint, about));
+    rows.push(Row::new(Tone::Faint, cut(&outside(&view.last_change(now)), width)));
+    let goal = view.goal.as_ref().map(|goal| cut(&format!("Goal: {}", outside(goal)), width));
+    rows.extend(goal.map(Row::plain));
     if let Some(percent) = view.percent() {
         let filled = (percent as usize * CELLS + 50) / 100;
         let bar = Row::new(Tone::Good, look.bar(filled, CELLS));
@@ -73,7 +76,7 @@ fn left(view: &View) -> String {
     view.seconds_left().map(|seconds| format!(", about {} left", duration(seconds))).unwrap_or_default()
 }
 
-fn tone(severity: Severity) -> Tone {
+pub fn tone(severity: Severity) -> Tone {
     match severity {
         Severity::Good => Tone::Good,
         Severity::Warning => Tone::Warning,
@@ -92,7 +95,8 @@ fn trouble(view: &View, now: Timestamp, width: usize, look: Look) -> Vec<Row> {
 
 fn next(shown: &Shown, width: usize) -> Vec<Row> {
     let next = &shown.view.next;
-    let mut rows = wrapped(Tone::Plain, &format!("Next: {}", outside(&next.summary.to_string())), width, 2);
+    let mut rows =
+        wrapped(Tone::Plain, &format!("{}: {}", next.label(), outside(&next.summary.to_string())), width, 2);
     let command = next.command.iter();
     rows.extend(command.flat_map(|command| {
         wrapped(Tone::Command, &format!("  {}", outside(&command.to_string())), width, 4)
@@ -103,29 +107,34 @@ fn next(shown: &Shown, width: usize) -> Vec<Row> {
 pub fn phase_row(phase: &PhaseView, view: &View, look: Look) -> Row {
     let is_current = phase.number == view.current_phase.number && view.run.completed_at.is_none();
     let has_failed = view.failed_attempt().is_some_and(|(failed, _)| failed.number == phase.number);
+    let waits = has_failed && view.next.needs_person();
     let (mark, tone) = match (phase.status.as_str(), phase.outcome) {
         ("needs_review", _) | ("completed", Some(Outcome::Claimed)) => ("?", Tone::Warning),
         ("completed", Some(Outcome::Overridden | Outcome::Warned)) => ("!", Tone::Warning),
         ("completed", _) => (look.tick(), Tone::Good),
         ("skipped", _) => (look.dash(), Tone::Faint),
-        _ if has_failed && view.next.needs_person() => (look.arrow(), Tone::Warning),
+        _ if waits => (look.waits(), Tone::Warning),
         _ if has_failed => (look.cross(), Tone::Bad),
         _ if is_current => (look.arrow(), Tone::Heading),
         _ => (look.dot(), Tone::Faint),
     };
     let title = outside(title_beside(phase.number, &phase.title));
     Row::new(tone, format!("{mark} {} {title}", phase.number))
-        .then(Tone::Faint, about(phase, view, is_current))
+        .then(Tone::Faint, about(phase, view, is_current, waits))
 }
 
-fn about(phase: &PhaseView, view: &View, is_current: bool) -> String {
+fn about(phase: &PhaseView, view: &View, is_current: bool, waits: bool) -> String {
     let mut parts = Vec::new();
+    if waits {
+        parts.push("waits for a person".to_owned());
+    }
     let running = view.progress.time_in_phase_seconds.filter(|_| is_current && phase.completed_at.is_none());
     match (view.timed(phase), running) {
         (Some(seconds), _) => parts.push(duration(seconds)),
         (None, Some(seconds)) => parts.push(format!("for {}", duration(seconds))),
         (None, None) => {}
     }
+    parts.extend(view.items_done().filter(|_| is_current));
     parts.extend(phase.outcome.map(|outcome| outcome.name().replace('_', " ")));
     if phase.attempt_count > 1 {
         parts.push(format!("{} attempts", phase.attempt_count));

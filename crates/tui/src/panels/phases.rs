@@ -1,11 +1,12 @@
 //! The Phases tab: all phases, and all attempts at their gates.
 
-use super::now::phase_row;
+use super::now::{phase_row, tone};
 use crate::snapshot::Shown;
 use crate::text::{Look, Row, Tone, outside, wrapped};
+use engine::view::{Severity, attempt_words};
 use engine::words::moment;
 use jiff::Timestamp;
-use model::gate::{Attempt, AttemptOutcome, shown as value};
+use model::gate::{Attempt, shown as value};
 
 pub fn rows(shown: &Shown, now: Timestamp, width: usize, look: Look) -> Vec<Row> {
     let view = &*shown.view;
@@ -26,11 +27,10 @@ pub fn rows(shown: &Shown, now: Timestamp, width: usize, look: Look) -> Vec<Row>
 }
 
 fn attempt_rows(attempt: &Attempt, ordinal: u32, now: Timestamp, width: usize, look: Look) -> Vec<Row> {
-    let (word, tone) = match (&attempt.report.overridden, attempt.outcome) {
-        (Some(_), _) => ("overridden", Tone::Warning),
-        (None, AttemptOutcome::Passed) => ("passed", Tone::Good),
-        (None, AttemptOutcome::Failed) => ("FAILED", Tone::Bad),
-    };
+    let (word, severity) = attempt_words(attempt);
+    // Upper case makes problems visible without colours.
+    let word = if severity == Severity::Bad { word.to_uppercase() } else { word.to_owned() };
+    let tone = tone(severity);
     let who = outside(&attempt.actor.to_string());
     let head = format!("    attempt {ordinal}: {word}, {} by {who}", moment(attempt.at, now));
     let mut rows = wrapped(tone, &head, width, 6);

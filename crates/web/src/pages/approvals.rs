@@ -3,7 +3,6 @@
 use super::{Offer, Place, page, parts};
 use crate::load::waiting_checks;
 use engine::view::{PhaseView, View};
-use engine::words::ago;
 use jiff::Timestamp;
 use maud::{Markup, html};
 use model::gate::shown;
@@ -23,7 +22,7 @@ fn one(view: &View, now: Timestamp, offer: Offer<'_>) -> Markup {
         article class={ "card " (if checks.is_empty() { "" } else { "warn" }) } {
             h2 { a href={ "/session/" (view.session_id) } { (parts::line(&view.title)) } }
             @if let Some(goal) = &view.goal { p { strong { "Goal: " } (parts::inert(goal)) } }
-            p { (parts::badge(view)) " in " strong { (parts::line(&view.current_phase.title)) } ", " (ago(view.updated_at, now)) }
+            p { (parts::badge(view)) " in " strong { (parts::line(&view.current_phase.title)) } " · " (view.last_change(now)) }
             @if !checks.is_empty() {
                 @if view.next.needs_person() {
                     p { "All other checks pass; only approval is missing." }
@@ -31,7 +30,7 @@ fn one(view: &View, now: Timestamp, offer: Offer<'_>) -> Markup {
                     p { "The phase is not ready yet; it will need these approvals." }
                 }
                 (evidence(view))
-                @for check in checks { (parts::approve(view, check, offer)) }
+                @for check in checks { (parts::approve(view, check, None, offer)) }
             }
             @let open = view.open_notes();
             @if !open.is_empty() {

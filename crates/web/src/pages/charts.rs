@@ -2,7 +2,7 @@
 
 use engine::view::View;
 use engine::words::duration;
-use engine::{AttemptLine, History};
+use engine::{AttemptLine, History, PhaseLine};
 use jiff::Timestamp;
 use maud::{Markup, html};
 use model::gate::{Attempt, AttemptOutcome};
@@ -12,6 +12,8 @@ const ROW: usize = 22;
 const LABEL: usize = 130;
 const WIDTH: usize = 640;
 const BAR: usize = 330;
+/// The radius of a mark.
+const MARK: usize = 8;
 const MOST_ROWS: usize = 12;
 const MOST_PHASES: usize = 40;
 
@@ -64,13 +66,15 @@ pub fn timeline(history: &History, now: Timestamp) -> Markup {
     let at = |when: Timestamp| {
         LABEL + scaled(passed(history.started_at, when).min(span), span, WIDTH - LABEL - 10)
     };
-    let phases: Vec<_> = history
+    let phases: Vec<&PhaseLine> = history
         .runs
         .iter()
         .flat_map(|run| &run.phases)
-        .filter(|phase| phase.started_at.is_some())
+        .filter(|phase| phase.started_at.is_some() || phase.skipped_at.is_some())
         .take(MOST_PHASES)
         .collect();
+    // A mark at an end of the axis is whole, and within it.
+    let mark_at = |when: Timestamp| at(when).clamp(LABEL + MARK, WIDTH - 10 - MARK);
     let height = phases.len() * ROW + 26;
     html! {
         @if !phases.is_empty() {
@@ -81,16 +85,21 @@ pub fn timeline(history: &History, now: Timestamp) -> Markup {
                 }
                 @for (phase, place) in phases.iter().zip(0..) {
                     @let y = place * ROW;
-                    @let from = phase.started_at.map_or(LABEL, at);
-                    @let to = at(phase.completed_at.unwrap_or(end));
                     text x=(LABEL - 8) y=(y + 15) text-anchor="end" { (short(phase.id.as_str())) }
-                    rect.work x=(from) y=(y + 5) width=((to.saturating_sub(from)).max(2)) height="10" {
-                        title { (phase.id) ": " (phase.duration_seconds.map_or("in progress".to_owned(), duration)) }
+                    @if let Some(from) = phase.started_at.map(at) {
+                        @let to = at(phase.completed_at.unwrap_or(end));
+                        rect.work x=(from) y=(y + 5) width=((to.saturating_sub(from)).max(2)) height="10" {
+                            title { (phase.id) ": " (phase.duration_seconds.map_or("in progress".to_owned(), duration)) }
+                        }
+                    }
+                    @if let Some(skipped) = phase.skipped_at.map(mark_at) {
+                        @let anchor = if skipped > WIDTH / 2 { "end" } else { "start" };
+                        text.axis x=(skipped) y=(y + 15) text-anchor=(anchor) { "skipped" }
                     }
                     @for attempt in &phase.attempts {
                         @let (class, mark) = mark(attempt);
-                        circle.mark cx=(at(attempt.at)) cy=(y + 11) r="8" {}
-                        text class=(class) x=(at(attempt.at)) y=(y + 16) text-anchor="middle" {
+                        circle.mark cx=(mark_at(attempt.at)) cy=(y + 11) r=(MARK) {}
+                        text class=(class) x=(mark_at(attempt.at)) y=(y + 16) text-anchor="middle" {
                             (mark)
                         }
                     }
@@ -98,9 +107,26 @@ pub fn timeline(history: &History, now: Timestamp) -> Markup {
                 text.axis x=(LABEL) y=(height - 6) { (history.started_at.strftime("%-d %b %H:%M UTC").to_string()) }
                 text.axis x=(WIDTH - 10) y=(height - 6) text-anchor="end" { (end.strftime("%-d %b %H:%M UTC").to_string()) }
             }
-            p.faint { "Bars are phases; ✓ and ✗ are attempts at a gate that passed or failed, ! one that was overridden, … one that waits for approval; grey stretches are pauses." }
+            p.faint { (legend(history, &phases)) }
         }
     }
+}
+
+/// The meaning of the bars, and of the marks that this timeline has.
+fn legend(history: &History, phases: &[&PhaseLine]) -> String {
+    let is_shown =
+        |sign: &str| phases.iter().flat_map(|phase| &phase.attempts).any(|one| mark(one).1 == sign);
+    let meanings = [("✓", "passed"), ("✗", "failed"), ("!", "overridden"), ("…", "waits for approval")];
+    let marks = meanings.iter().filter(|(sign, _)| is_shown(sign));
+    let marks: Vec<String> = marks.map(|(sign, meaning)| format!("{sign} {meaning}")).collect();
+    let mut said = vec!["Bars are phases".to_owned()];
+    if !marks.is_empty() {
+        said.push(format!("attempts at a gate: {}", marks.join(", ")));
+    }
+    if !history.pauses.is_empty() {
+        said.push("grey stretches are pauses".to_owned());
+    }
+    said.join("; ") + "."
 }
 
 /// True if the attempt failed. An attempt that only lacks an approval did not fail.

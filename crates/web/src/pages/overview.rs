@@ -64,15 +64,17 @@ fn card(view: &View, now: Timestamp) -> Markup {
     html! {
         article class={ "card " (class) } {
             h3 { a href={ "/session/" (view.session_id) } { (parts::line(&view.title)) } }
+            @if let Some(goal) = &view.goal { p { strong { "Goal: " } (parts::line(goal)) } }
             p {
                 (parts::badge(view))
                 @if view.run.completed_at.is_none() { " in " strong { (parts::line(&view.current_phase.title)) } }
-                " · " (ago(view.updated_at, now))
+                @if let Some(items) = view.items_done() { ", " (items) }
+                " · " (view.last_change(now))
             }
             (parts::progress(view))
             (parts::at_work(view, now))
             @for (class, text) in parts::trouble(view, now) { p class=(class) { (text) } }
-            p { strong { "Next: " } (parts::hint(&view.next.summary)) }
+            p { (parts::next_step(&view.next)) }
         }
     }
 }

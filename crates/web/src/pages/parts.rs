@@ -28,7 +28,7 @@ pub fn line(text: &str) -> String {
 }
 
 /// The colour class of a severity.
-fn class(severity: Severity) -> &'static str {
+pub fn class(severity: Severity) -> &'static str {
     match severity {
         Severity::Good => "good",
         Severity::Warning => "warn",
@@ -63,7 +63,7 @@ pub fn progress(view: &View) -> Markup {
 /// The items that somebody is working on.
 pub fn at_work(view: &View, now: Timestamp) -> Markup {
     html! {
-        @for work in view.at_work(now) { p { strong { "Working: " } (line(&work)) } }
+        @for work in view.at_work(now) { p { strong { "Now: " } (line(&work)) } }
     }
 }
 
@@ -75,10 +75,15 @@ pub fn trouble(view: &View, now: Timestamp) -> Vec<(&'static str, String)> {
 pub fn next(next: &Next) -> Markup {
     html! {
         div.notice.next {
-            p { strong { "Next: " } (hint(&next.summary)) }
+            p { (next_step(next)) }
             @if let Some(line) = &next.command { (command(line)) }
         }
     }
+}
+
+/// The next step in a sentence.
+pub fn next_step(next: &Next) -> Markup {
+    html! { strong { (next.label()) ": " } (hint(&next.summary)) }
 }
 
 /// A command with a button to copy it.
@@ -119,6 +124,8 @@ fn phase_standing(phase: &PhaseView, view: &View) -> (&'static str, String) {
     let time = view.timed(phase).map(|seconds| format!(", {}", duration(seconds))).unwrap_or_default();
     let since = view.progress.time_in_phase_seconds.filter(|_| is_current);
     let since = since.map(|seconds| format!(" for {}", duration(seconds))).unwrap_or_default();
+    let items =
+        view.items_done().filter(|_| is_current).map(|items| format!(", {items}")).unwrap_or_default();
     match (phase.status.as_str(), phase.outcome) {
         ("completed", Some(Outcome::Claimed)) => ("warn", format!("? claimed{time}")),
         ("completed", Some(outcome @ (Outcome::Overridden | Outcome::Warned))) => {
@@ -133,7 +140,7 @@ fn phase_standing(phase: &PhaseView, view: &View) -> (&'static str, String) {
         ("needs_review", _) => ("warn", "? needs a review".to_owned()),
         _ if has_failed && view.next.needs_person() => ("warn", "… waits for a person".to_owned()),
         _ if has_failed => ("bad", "✗ gate failed".to_owned()),
-        _ if is_current => ("now", format!("▸ in progress{since}")),
+        _ if is_current => ("now", format!("▸ in progress{since}{items}")),
         _ => ("", "not started".to_owned()),
     }
 }
@@ -157,6 +164,9 @@ fn check_row(check: &CheckView) -> Markup {
         GateOutcome::Open => ("not tried yet", "faint"),
         GateOutcome::Claimed => ("? claimed", "warn"),
     };
+    // How to approve is said by the next step and by the button below.
+    let is_asked_for = check.kind == "approval" && check.outcome == GateOutcome::Failed;
+    let has_help = check.outcome != GateOutcome::Passed && !is_asked_for;
     html! {
         tr {
             td { strong { (line(&check.id)) } " " span.faint { (line(&check.kind)) } }
@@ -164,16 +174,15 @@ fn check_row(check: &CheckView) -> Markup {
             td { (check.found.as_deref().map(inert).unwrap_or_default()) }
             td {
                 (check.needed.as_deref().map(inert).unwrap_or_default())
-                @if let Some(help) = check.help.as_ref().filter(|_| check.outcome != GateOutcome::Passed) {
-                    p.faint { (inert(help)) }
-                }
+                @if let Some(help) = check.help.as_ref().filter(|_| has_help) { p.faint { (inert(help)) } }
             }
         }
     }
 }
 
-/// The command that approves a check and, if the page may change sessions, a button for it.
-pub fn approve(view: &View, check: &CheckView, offer: Offer<'_>) -> Markup {
+/// The command that approves a check, unless the page shows it already, and a button for it if the page may change
+/// sessions.
+pub fn approve(view: &View, check: &CheckView, shown: Option<&CommandLine>, offer: Offer<'_>) -> Markup {
     let line_ = view.command(vec!["approve".to_owned(), check.id.clone()]);
     html! {
         div.run {
@@ -185,8 +194,8 @@ pub fn approve(view: &View, check: &CheckView, offer: Offer<'_>) -> Markup {
                     button.main type="submit" { "Approve " (line(&check.id)) }
                 }
             }
-            (command(&line_))
-            @if offer.csrf.is_none() { span.faint { "or, to approve on this page, start " code { "leftoff serve --allow-actions" } } }
+            @if shown != Some(&line_) { (command(&line_)) }
+            @if offer.csrf.is_none() { span.faint { "To approve on this page, start " code { "leftoff serve --allow-actions" } } }
         }
     }
 }

@@ -3,10 +3,10 @@
 use super::{Offer, Place, charts, file, page, parts};
 use crate::load::{SessionPage, waiting_checks};
 use engine::event_text::words;
-use engine::view::View;
+use engine::view::{View, attempt_words};
 use engine::words::{ago, moment, version};
 use maud::{Markup, html};
-use model::gate::{Attempt, AttemptOutcome, shown};
+use model::gate::{Attempt, shown};
 
 pub fn render(session: &SessionPage, offer: Offer<'_>) -> Markup {
     let view = &session.view;
@@ -42,7 +42,7 @@ fn head(session: &SessionPage, offer: Offer<'_>) -> Markup {
                 " · " (view.workflow.name) " " (version(&parts::line(&view.workflow.version)))
                 @if view.run.ordinal > 1 { ", run " (view.run.ordinal) }
                 " · " code { (view.session_id) }
-                " · changed " (ago(view.updated_at, session.now)) " by " (parts::line(&view.last_actor.to_string()))
+                " · " (view.last_change(session.now))
             }
         }
         @if let Some(goal) = &view.goal { p { strong { "Goal: " } (parts::inert(goal)) } }
@@ -71,7 +71,7 @@ fn gate(view: &View, offer: Offer<'_>) -> Markup {
             section aria-labelledby="gate" {
                 h2 #gate { "Gate of " (parts::line(&phase.title)) }
                 (parts::gate(phase))
-                @for check in waiting_checks(view) { (parts::approve(view, check, offer)) }
+                @for check in waiting_checks(view) { (parts::approve(view, check, view.next.command.as_ref(), offer)) }
             }
         }
     }
@@ -114,11 +114,8 @@ fn attempts(session: &SessionPage) -> Markup {
 }
 
 fn one_attempt(attempt: &Attempt, session: &SessionPage) -> Markup {
-    let (word, class) = match (&attempt.report.overridden, attempt.outcome) {
-        (Some(_), _) => ("overridden", "warn"),
-        (None, AttemptOutcome::Passed) => ("passed", "good"),
-        (None, AttemptOutcome::Failed) => ("failed", "bad"),
-    };
+    let (word, severity) = attempt_words(attempt);
+    let class = parts::class(severity);
     html! {
         li {
             strong class=(class) { (word) } ", " (moment(attempt.at, session.now)) " by " (parts::line(&attempt.actor.to_string()))
@@ -127,7 +124,7 @@ fn one_attempt(attempt: &Attempt, session: &SessionPage) -> Markup {
                 br; code { (parts::line(name)) "=" (parts::inert(&shown(value))) }
             }
             @for check in attempt.report.checks.iter().filter(|check| check.failed()) {
-                br; span.bad { "✗ " (parts::line(&check.id)) } ": found " (parts::inert(check.found.as_deref().unwrap_or("nothing")))
+                br; span class=(class) { "✗ " (parts::line(&check.id)) } ": found " (parts::inert(check.found.as_deref().unwrap_or("nothing")))
                 @if let Some(needed) = &check.needed { ", needs " (parts::inert(needed)) }
             }
         }

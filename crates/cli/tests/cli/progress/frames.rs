@@ -55,6 +55,38 @@ fn waiting_for_a_person() {
     check("waiting", &sandbox, &[]);
 }
 
+/// An agent holds one item, another one is free.
+#[test]
+fn who_works_on_what_and_what_is_free() {
+    let sandbox = with_gate();
+    sandbox.at("2026-11-14T09:00:00Z");
+    sandbox.run(["start", "ship", "--id", "login", "--title", "Stay logged in", "--goal", "no log-out"]).ok();
+    sandbox.at("2026-11-14T09:30:00Z");
+    sandbox.run(["advance", "--phase", "plan"]).ok();
+    for title in ["Rotate refresh tokens", "Cookie flags", "Docs"] {
+        sandbox.run(["item", "add", title]).ok();
+    }
+    sandbox.run(["item", "done", "task-1"]).ok();
+    sandbox.at("2026-11-14T10:50:00Z");
+    sandbox.run_as("claude:a4326893", ["item", "claim", "task-2"]).ok();
+    sandbox.at("2026-11-14T11:10:00Z");
+    check("working", &sandbox, &[]);
+}
+
+/// One phase passed by an override, one was skipped.
+#[test]
+fn finished_without_full_proof() {
+    let sandbox = with_gate();
+    sandbox.at("2026-11-14T09:00:00Z");
+    sandbox.run(["start", "ship", "--id", "login", "--title", "Stay logged in"]).ok();
+    sandbox.run(["advance", "--phase", "plan"]).ok();
+    crate::try_build(&sandbox, 1, 2, 10).code(5);
+    sandbox.allow_anyone(&["override"]);
+    sandbox.run(["advance", "--phase", "build", "--override", "release today"]).ok();
+    sandbox.run(["skip", "--reason", "nobody is here"]).ok();
+    check("finished", &sandbox, &[]);
+}
+
 #[test]
 fn another_tools_session_is_shown_as_its_own_screen_does() {
     let sandbox = fresh();
