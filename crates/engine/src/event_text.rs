@@ -47,16 +47,7 @@ pub fn words(event: &Event) -> String {
         Event::PhaseFlagged { phase } => format!("{phase} needs a review"),
         Event::RunSelected { workflow, ordinal } => format!("back to run {ordinal} of {workflow}"),
         Event::PhaseStarted { phase } => format!("phase {phase} started"),
-        Event::GateFailed { phase, attempt } => {
-            let how = if attempt.lacks_only_approval() {
-                format!("{phase} waits for approval")
-            } else {
-                format!("gate of {phase} did not pass")
-            };
-            let failed: Vec<&str> =
-                attempt.checks.iter().filter(|check| check.failed()).map(|check| check.id.as_str()).collect();
-            format!("{how}: {}{}", failed.join(", "), evidence(attempt))
-        }
+        Event::GateFailed { phase, attempt } => not_passed(phase, attempt),
         Event::PhaseCompleted { phase, attempt, .. } => {
             format!("phase {phase} completed{}", evidence(attempt))
         }
@@ -182,6 +173,17 @@ pub fn revised(revision: &Revision) -> String {
         text.push_str(&format!("; {from} {what} {to}"));
     }
     text
+}
+
+fn not_passed(phase: &Name, attempt: &AttemptReport) -> String {
+    let how = if attempt.lacks_only_approval() {
+        format!("{phase} waits for approval")
+    } else {
+        format!("gate of {phase} did not pass")
+    };
+    let failed: Vec<&str> =
+        attempt.checks.iter().filter(|check| check.failed()).map(|check| check.id.as_str()).collect();
+    format!("{how}: {}{}", failed.join(", "), evidence(attempt))
 }
 
 fn claimed(phase: &Name, handed_in: Option<&AttemptReport>) -> String {
