@@ -110,8 +110,8 @@ pub enum Error {
     ReadOnlyFork { fork: String, session: String },
     #[error("session {session} is on another machine: {place}")]
     OnAnotherMachine { session: String, place: String },
-    #[error("session {session} is in use on another machine: {place}, seen {minutes} min ago")]
-    ActiveOnAnotherMachine { session: String, place: String, minutes: u64 },
+    #[error("session {session} is in use on another machine: {place}, last changed {when}")]
+    ActiveOnAnotherMachine { session: String, place: String, when: String },
     #[error("{message}")]
     WrongUsage { message: String, hint: Hint },
     #[error("the files of session {session} belong to another worktree and stay there: {worktree}")]

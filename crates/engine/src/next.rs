@@ -81,7 +81,14 @@ impl Next {
         let id = &session.id;
         let name = &run.workflow.name;
         let resume = CommandLine::new(words!["resume", id]);
+        if let Some(fork_of) = crate::sharing::fork_of(id) {
+            let merge = CommandLine::new(words!["sync", "resolve", id]);
+            return Self::new(format!("It is a fork of {fork_of}. Merge what it adds:"), Some(merge));
+        }
         match &session.lifecycle {
+            Lifecycle::Active if session.machine.is_some() => {
+                Self::new("It is on another machine. Continue it here:", Some(resume))
+            }
             Lifecycle::Active if run.is_open() || is_not_done(material) => {
                 advance(material).after_blockers(session)
             }

@@ -75,7 +75,7 @@ pub struct Synced {
     pub taken: usize,
     /// The number of sessions sent.
     pub sent: usize,
-    /// The number of forks, which `sync status` lists.
+    /// The number of forks of the sessions that were taken in; `sync status` lists all forks.
     pub forks: usize,
     /// Why sessions were not sent, and which data of other replicas was refused.
     pub said: Vec<String>,
@@ -154,12 +154,11 @@ impl Engine {
     }
 
     fn sync_now(&mut self, shared: &mut Shared, fetch_only: bool) -> Result<Synced> {
-        shared.sidecar.fetch()?;
-        shared.refs = shared.sidecar.refs()?;
+        shared.refs = shared.sidecar.fetched_refs(&self.project.root)?;
         let refused_refs = std::mem::take(&mut shared.refs.refused);
         self.agree_on_name(shared)?;
         if shared.refs.fetched.keys().any(|replica| !shared.settings.names.contains_key(replica)) {
-            shared.settings.names = status::names(&shared.sidecar, &shared.refs);
+            shared.settings.names.extend(status::names(&shared.sidecar, &shared.refs));
         }
         let mut done = TakenIn::default();
         let is_new = self.take_in_all(shared, &mut done)?;
@@ -169,9 +168,14 @@ impl Engine {
         }
         let held = shared.settings.held.iter();
         synced.said.extend(held.map(|(session, why)| {
-            format!("session {session} was not sent: {why}; remove it: leftoff purge --session {session}")
+            format!(
+                "session {session} was not sent: {why}; remove it: leftoff purge '<text>' --session {session}"
+            )
         }));
         synced.said.extend(self.keep_refused(shared, refused_refs, is_new));
+        if done.purged {
+            synced.said.extend(self.erase_purged(shared)?);
+        }
         Ok(synced)
     }
 

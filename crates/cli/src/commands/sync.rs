@@ -138,13 +138,14 @@ pub(super) fn status_text(status: &SyncStatus) -> String {
         return "Sessions of this project are not shared. Enable it: leftoff init --sync".to_owned();
     }
     let text = |value: &Option<String>| value.clone().unwrap_or_default();
-    let mut lines = vec![format!("Shared through {} ({})", text(&status.remote), text(&status.address))];
+    let address = status.address.as_ref().map(|address| format!(" ({address})"));
+    let mut lines = vec![format!("Shared through {}{}", text(&status.remote), text(&address))];
     lines.push(match status.last_sync {
         None => "Not synced yet: leftoff sync".to_owned(),
         Some(at) => format!("Last sync {}", at.strftime("%Y-%m-%d %H:%M UTC")),
     });
     if status.ahead > 0 {
-        lines.push(format!("Ahead: {} changed here since then", counted(status.ahead, "session")));
+        lines.push(format!("Ahead: {} with changes that were not sent", counted(status.ahead, "session")));
     }
     if status.behind > 0 {
         lines.push(format!("Behind: {} sent changes", counted(status.behind, "replica")));
@@ -167,7 +168,7 @@ pub(super) fn status_text(status: &SyncStatus) -> String {
     }
     for held in &status.held {
         lines.push(format!(
-            "Held back: session {}, because {}. Remove it: leftoff purge --session {}",
+            "Held back: session {}, because {}. Remove it: leftoff purge '<text>' --session {}",
             held.session, held.why, held.session
         ));
     }

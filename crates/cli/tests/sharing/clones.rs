@@ -196,6 +196,24 @@ impl Clone<'_> {
         said
     }
 
+    /// Everything that this clone keeps beside its database, and everything that its sidecar can read.
+    pub(crate) fn everything_kept(&self) -> String {
+        let beside = self.project.join(".git/leftoff");
+        let files = fs::read_dir(&beside).unwrap().map(|entry| entry.unwrap().path());
+        let mut text: String = files
+            .filter(|path| path.is_file())
+            .map(|path| String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned())
+            .collect();
+        let sidecar = beside.join("sync.git");
+        let listed = ["cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)"];
+        for line in self.hub.git(&sidecar, &listed).lines() {
+            if let Some(blob) = line.strip_suffix(" blob") {
+                text += &self.hub.git(&sidecar, &["cat-file", "blob", blob]);
+            }
+        }
+        text
+    }
+
     /// The texts of a session's notes, in order.
     pub(crate) fn notes(&self, session: &str) -> Vec<String> {
         let view = self.json(&["show", session]);

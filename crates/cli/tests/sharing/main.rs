@@ -6,3 +6,4 @@ mod hostile;
 mod random;
 mod stories;
 mod told;
+mod ways_on;

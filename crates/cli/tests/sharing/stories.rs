@@ -246,6 +246,7 @@ fn what_is_purged_leaves_every_clone_and_the_remotes_refs() {
         assert!(!text.is_empty());
         assert!(clone.ok(&["doctor"]).contains("no problems found"));
     }
+    assert!(!ben.everything_kept().contains("XYZZY"), "nor does a file of the other clone contain it");
 }
 
 #[test]
@@ -265,6 +266,11 @@ fn a_session_with_a_secret_is_held_back_and_the_others_are_sent() {
     assert_eq!(done["sent"], 1);
     assert!(done["said"].to_string().contains("session login was not sent"), "{done}");
     assert!(anna.ok(&["sync", "status"]).contains("Held back: session login"));
+    let told = anna.ok(&["status", "--session", "login"]);
+    assert!(told.contains("it is not sent to other clones: it contains a"), "{told}");
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("leftoff purge '<text>' --session login"), "{told}");
+    assert!(!anna.ok(&["status", "--session", "second"]).contains("not sent"));
     assert!(!hub.all_content().contains(&key));
 }
 
@@ -286,6 +292,7 @@ fn a_host_that_refuses_the_ref_is_told_once_with_the_way_around() {
     assert!(refused.contains("refuses refs/leftoff/v1/"), "{refused}");
     assert!(refused.contains("leftoff init --sync --branches"), "{refused}");
     assert_eq!(refused.matches("refuses").count(), 1, "{refused}");
+    assert!(refused.contains("hook declined: only branches here"), "the host gives its reason: {refused}");
     // Automatic syncs do not repeat the message; a sync that somebody runs shows it.
     for _ in 0..3 {
         assert!(anna.ok(&["sync", "--unattended"]).is_empty());
@@ -406,8 +413,12 @@ fn a_lost_sidecar_and_a_store_that_moves_send_nothing_less() {
     }
     anna.sync();
     let replica = anna.replica();
-    fs::remove_dir_all(anna.project.join(".git/leftoff/sync.git")).unwrap();
+    let sidecar = anna.project.join(".git/leftoff/sync.git");
+    fs::remove_dir_all(&sidecar).unwrap();
     anna.ok(&["note", "--session", "second", "later"]);
+    anna.sync();
+    // Objects are missing, as after a power cut.
+    fs::remove_dir_all(sidecar.join("objects")).unwrap();
     anna.sync();
     // The store moves out of the git folder, and sharing continues with it.
     anna.ok(&["init", "--agent", "codex"]);

@@ -10,6 +10,7 @@ use crate::execute::{PackedFile, put_back};
 use crate::policy::{Act, Restricted};
 use crate::query::takes_the_worktree;
 use crate::sharing::SEEN_LATELY_SECONDS;
+use crate::words::ago;
 use layouts::layout::{self};
 use model::command::{Command, decide};
 use model::event::Event;
@@ -350,7 +351,7 @@ impl Engine {
         Err(Error::ActiveOnAnotherMachine {
             session: session.id.to_string(),
             place: self.name_of_replica(machine),
-            minutes: seconds / 60,
+            when: ago(session.updated_at, self.clock.now()),
         })
     }
 

@@ -106,6 +106,7 @@ impl Engine {
         let (session, evidence) = (self.select(Want::Latest)?, evidence(&rewritten));
         let act = Act { evidence: Some(&evidence), ..Act::new(Restricted::Purge, &session) };
         let signed = self.authorise(&act, signature)?;
+        let is_signed = signed.is_some();
         let told = Event::Purged { replaced: purged.replaced, rewritten };
         let (at, actor) = (self.clock.now(), self.actor(self.asking_agent()?.as_ref()));
         let marks: Vec<Recorded> = signed
@@ -126,7 +127,9 @@ impl Engine {
         let about = session.id.to_string();
         self.store.rewrite(&rewrite, &|answer| without_in_answer(answer, &about, text))?;
         let view = self.view_of(&session, purged.number, false)?;
-        Ok(Answer { view, said: self.where_it_stays(&session, text)?, gate_failed: false })
+        let mut said = self.where_it_stays(&session, text)?;
+        said.extend(self.where_clones_keep_it(&session, &rewrite.events, is_signed)?);
+        Ok(Answer { view, said, gate_failed: false })
     }
 
     fn without(&self, text: &str) -> Result<Purged> {
@@ -183,6 +186,26 @@ impl Engine {
             }
         }
         Ok(found)
+    }
+
+    /// A message about the remote and other clones, which follow an unsigned purge only in events of this clone.
+    fn where_clones_keep_it(
+        &self,
+        session: &Session,
+        rows: &[EventRow],
+        is_signed: bool,
+    ) -> Result<Option<String>> {
+        if !self.is_shared() {
+            return Ok(None);
+        }
+        let from_elsewhere = self.arrived_up_to(&session.id)?;
+        let is_followed = is_signed || rows.iter().all(|row| row.version > from_elsewhere);
+        Ok(Some(if is_followed {
+            "the remote and other clones keep it until they sync: leftoff sync".to_owned()
+        } else {
+            "other clones keep it in events that they wrote, because the purge is not signed; purge it there too"
+                .to_owned()
+        }))
     }
 
     /// Messages about places where the text stays: definitions, which sessions share by hash, and copies

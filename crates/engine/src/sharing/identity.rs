@@ -2,18 +2,21 @@
 //! reveals that the store is not the original.
 
 use super::Shared;
-use super::settings::Mark;
+use super::settings::{Mark, Settings};
+use super::taking::is_fork;
 use crate::engine::Engine;
 use crate::error::Result;
-use store::Store;
+use store::{Arrived, Change, Store};
+
+/// The number of events that are read together when looking for the newest one.
+const READ_AT_ONCE: u64 = 100;
 
 impl Engine {
     /// Gives this store a new name if it is a copy, or an older version restored from a backup, so that it
     /// does not continue the original's history.
     pub(super) fn agree_on_name(&mut self, shared: &mut Shared) -> Result<()> {
         let place = self.project.database()?;
-        let is_elsewhere = shared.settings.place != place;
-        let is_copy = is_elsewhere && shared.settings.place.exists();
+        let is_copy = self.is_copy(&shared.settings)?;
         let is_restored = !is_copy && !self.has_mark(&shared.settings.mark)?;
         let at_remote = shared.refs.fetched.get(&shared.settings.replica).map(|(commit, _)| commit.clone());
         let is_known = at_remote.as_ref().is_none_or(|commit| {
@@ -40,6 +43,12 @@ impl Engine {
         shared.keep_settings()
     }
 
+    /// True if this store was copied and has not synced since: its name is that of the original, which is still
+    /// there.
+    pub(super) fn is_copy(&self, settings: &Settings) -> Result<bool> {
+        Ok(settings.place != self.project.database()? && settings.place.exists())
+    }
+
     /// True if the store still has the event that was its newest at the last sync.
     fn has_mark(&self, mark: &Mark) -> Result<bool> {
         let (Some(session), Some(link)) = (&mark.session, &mark.link) else { return Ok(true) };
@@ -48,9 +57,42 @@ impl Engine {
         Ok(chain.seals.get(&mark.version).is_some_and(|seal| crate::hex(&seal.link) == *link))
     }
 
+    /// The newest event up to this one that no merge removes, as it removes forks.
+    fn newest_lasting(&self, cursor: u64) -> Result<Option<Change>> {
+        let mut end = cursor;
+        while end > 0 {
+            let start = end.saturating_sub(READ_AT_ONCE);
+            let limit = usize::try_from(end - start).unwrap_or(usize::MAX);
+            let changes = self.store.changes(start, limit)?;
+            let is_lasting = |change: &Change| change.cursor <= cursor && !is_fork(&change.session);
+            if let Some(found) = changes.into_iter().rev().find(is_lasting) {
+                return Ok(Some(found));
+            }
+            end = start;
+        }
+        Ok(None)
+    }
+
+    /// Removes the event from the mark if it is about to be replaced: a sync that ends then must not make the
+    /// store look restored.
+    pub(super) fn unmark_replaced(&self, shared: &mut Shared, arrived: &Arrived) -> Result<()> {
+        let mark = &mut shared.settings.mark;
+        let Some(marked) = mark.session.clone() else { return Ok(()) };
+        let is_replaced = arrived.gone.iter().any(|(id, _)| id.as_str() == marked)
+            || arrived.histories.iter().any(|history| {
+                history.row.id.as_str() == marked && history.expected > 0 && history.shared < mark.version
+            });
+        if is_replaced {
+            *mark = Mark { cursor: mark.cursor, ..Mark::default() };
+            shared.keep_settings()?;
+        }
+        Ok(())
+    }
+
     pub(super) fn mark_at(&self, cursor: u64) -> Result<Mark> {
-        let newest = self.store.changes(cursor.saturating_sub(1), 1)?;
-        let Some(change) = newest.first() else { return Ok(Mark { cursor, ..Mark::default() }) };
+        let Some(change) = self.newest_lasting(cursor)? else {
+            return Ok(Mark { cursor, ..Mark::default() });
+        };
         let seals = self.store.chain(&change.session)?.seals;
         let link = seals.get(&change.event.version).map(|seal| crate::hex(&seal.link));
         Ok(Mark { cursor, session: Some(change.session.to_string()), version: change.event.version, link })

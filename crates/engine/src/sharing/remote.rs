@@ -51,7 +51,9 @@ pub(super) fn remote_url(project: &Path, remote: &str) -> Result<String> {
     if output.status.code() == Some(2) {
         return Err(Error::Sharing {
             message: format!("this repository has no remote '{remote}'"),
-            hint: "name an existing remote: leftoff init --sync --remote NAME".into(),
+            hint:
+                "name an existing remote: leftoff init --sync --remote NAME; or stop sharing: leftoff sync off"
+                    .into(),
         });
     }
     let output = succeeded("finding the remote", Ok(output))?;
@@ -125,7 +127,12 @@ pub(super) fn no_git(doing: &str, source: std::io::Error) -> Error {
 pub(super) fn last_words(output: &Output) -> String {
     let said = String::from_utf8_lossy(&output.stderr);
     let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let fatal = lines.iter().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
+    let is_fatal = |line: &str| line.starts_with("fatal:") || line.starts_with("error:");
+    let fatal = lines.iter().position(|line| is_fatal(line)).map(|place| match lines[place] {
+        // The reason comes from the program that git connects with, such as ssh.
+        "fatal: Could not read from remote repository." if place > 0 => &lines[place - 1],
+        _ => &lines[place],
+    });
     let line = fatal.or_else(|| lines.last()).copied().unwrap_or("git gave no reason");
     line.trim_start_matches("fatal: ").trim_start_matches("error: ").to_owned()
 }
@@ -146,6 +153,17 @@ fn word_without_password(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_reason_is_told_by_the_program_that_connects() {
+        let said = "ssh: connect to host example.com port 22: Connection refused\n\
+            fatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\n";
+        let output =
+            Output { status: std::process::ExitStatus::default(), stdout: Vec::new(), stderr: said.into() };
+        assert_eq!(last_words(&output), "ssh: connect to host example.com port 22: Connection refused");
+        let output = Output { stderr: "warning: x\nfatal: bad config line 1\n".into(), ..output };
+        assert_eq!(last_words(&output), "bad config line 1");
+    }
 
     #[test]
     fn a_password_is_never_shown() {

@@ -105,6 +105,7 @@ struct World {
     cut_off: BTreeSet<String>,
     /// Names of replicas whose store is older than the data they sent, so that only the remote has the rest.
     restored: BTreeSet<String>,
+    restores: usize,
     ended: usize,
 }
 
@@ -128,6 +129,7 @@ impl World {
             backups_made: 0,
             cut_off: BTreeSet::new(),
             restored: BTreeSet::new(),
+            restores: 0,
             ended: 0,
         }
     }
@@ -138,10 +140,12 @@ impl World {
 
     fn step(&mut self, step: usize) {
         let place = self.below(self.replicas.len());
-        match self.below(20) {
+        match self.below(22) {
             0..=6 => self.work(place, step),
             7 => self.start(place, step),
             8..=10 => self.sync(place),
+            20 => drop(self.replicas[place].fetch_only()),
+            21 => self.switch_off_and_on(place),
             11..=13 => self.sync_and_end(place),
             14..=15 => self.resolve(place),
             16 => self.cut_off_or_join(place),
@@ -217,6 +221,15 @@ impl World {
         };
     }
 
+    /// Also removes the replica's ref, unless only the remote has data that the store lost.
+    fn switch_off_and_on(&mut self, place: usize) {
+        let is_erasing = self.below(2) == 0;
+        let replica = &self.replicas[place];
+        let is_possible = !self.restored.contains(&replica.name) && !self.cut_off.contains(&replica.name);
+        replica.switch_off(is_erasing && is_possible).expect("it can be switched off");
+        replica.share();
+    }
+
     fn back_up_or_restore(&mut self, place: usize) {
         let replica = &self.replicas[place];
         match self.backups.remove(&replica.name) {
@@ -224,6 +237,7 @@ impl World {
             Some(old) if replica.sync().is_ok() => {
                 replica.restore(&old);
                 self.restored.insert(replica.name.clone());
+                self.restores += 1;
             }
             // A store is created with its first session.
             Some(_) | None if !replica.has_store() => {}
@@ -243,6 +257,9 @@ impl World {
             return;
         }
         let copy = self.folder.copied(from, "copy");
+        if self.random.below(2) == 0 {
+            copy.know_no_other_place();
+        }
         if self.cut_off.contains(&from.name) {
             self.cut_off.insert(copy.name.clone());
         }
@@ -267,6 +284,10 @@ impl World {
     }
 
     fn check(&self) {
+        let refs = self.folder.hub(&["for-each-ref", "--format=%(refname)"]).lines().count();
+        // Only a copy and a restored store continue under another name.
+        let most = self.replicas.len() + self.restores;
+        assert!(refs <= most, "seed {}: {refs} refs of {most} replicas", self.seed);
         let first = self.replicas[0].log("shared");
         for replica in &self.replicas {
             let about = format!("seed {}, {}", self.seed, replica.name);
@@ -340,4 +361,38 @@ fn a_sync_that_ends_between_any_two_steps_loses_nothing() {
     }
     assert!((12..MOST_STEPS_OF_A_SYNC).contains(&steps), "a sync has {steps} steps");
     assert_eq!(folder.hub(&["for-each-ref"]).lines().count(), 2, "each is the replica that it was");
+}
+
+#[test]
+fn whoever_merges_a_fork_or_loses_to_one_stays_the_replica_that_they_were() {
+    let folder = Folder::new();
+    let (anna, ben) = (folder.replica("anna"), folder.replica("ben"));
+    anna.share();
+    ben.share();
+    anna.start("shared");
+    anna.sync().expect("the remote is there");
+    ben.sync().expect("the remote is there");
+    for round in 0..3 {
+        folder.an_hour_later();
+        assert!(anna.work("shared", &format!("of anna {round}")));
+        assert!(ben.work("shared", &format!("of ben {round}")));
+        assert!(ben.work("shared", &format!("more of ben {round}")));
+        // Ends at every step of the sync in which the other history wins.
+        ben.sync().expect("the remote is there");
+        let mut steps = 0;
+        while ended_after(steps, || drop(anna.sync())) {
+            steps += 1;
+        }
+        ben.sync().expect("the remote is there");
+        let fork = ben.forks().pop().expect("the history of anna");
+        ben.engine().resolve_fork(&fork).expect("a fork is resolved where its session is");
+        for replica in [&ben, &anna, &ben] {
+            replica.sync().expect("the remote is there");
+            assert_eq!(replica.findings(), Vec::<String>::new());
+        }
+        assert_eq!((anna.forks(), ben.forks()), (Vec::new(), Vec::new()));
+        assert_eq!(anna.notes("shared").len(), 3 * (round + 1));
+        assert_eq!(anna.log("shared"), ben.log("shared"));
+        assert_eq!(folder.hub(&["for-each-ref"]).lines().count(), 2, "round {round}");
+    }
 }

@@ -6,7 +6,7 @@ mod writing;
 
 pub(super) use writing::{Draft, FileRef, Signature};
 
-use super::remote::{no_git, object_format, plain_git, remote_url, settings_of, succeeded, without_password};
+use super::remote::{no_git, remote_url, settings_of, succeeded, without_password};
 use super::segment::is_replica;
 use crate::error::{Error, Result};
 use std::collections::BTreeMap;
@@ -89,13 +89,7 @@ impl Sidecar {
             longest,
         };
         if !Self::exists(folder) {
-            let made = plain_git()
-                .arg("init")
-                .args(["--bare", "--quiet", "--template="])
-                .arg(format!("--object-format={}", object_format(project)))
-                .arg(&sidecar.folder)
-                .output();
-            succeeded("creating the repository for sharing", made)?;
+            sidecar.create(project)?;
         }
         Ok(sidecar)
     }
@@ -124,6 +118,20 @@ impl Sidecar {
     /// The URL of the remote without a password.
     pub(super) fn address(&self) -> String {
         without_password(&self.url)
+    }
+
+    /// Fetches, and lists the refs. A damaged sidecar is replaced: all that it has is in the store or at the
+    /// remote.
+    pub(super) fn fetched_refs(&self, project: &Path) -> Result<Refs> {
+        let fetched = || self.fetch().and_then(|()| self.refs());
+        fetched().or_else(|error| {
+            if self.is_sound() {
+                return Err(error);
+            }
+            let _ = std::fs::remove_dir_all(&self.folder);
+            self.create(project)?;
+            fetched()
+        })
     }
 
     pub(super) fn fetch(&self) -> Result<()> {

@@ -16,7 +16,7 @@ use model::id::SessionId;
 use model::session::Session;
 use model::words;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use store::chain::Seal;
 use store::{Filter, Store};
 
@@ -98,7 +98,7 @@ impl ProjectStore<'_> {
             remote: Some(settings.remote.clone()),
             address,
             replica: Some(settings.replica.clone()),
-            ahead: changed.len(),
+            ahead: engine.worked_on_here(changed)?,
             behind: refs.fetched.iter().filter(is_behind).count(),
             replicas: refs
                 .fetched
@@ -113,13 +113,23 @@ impl ProjectStore<'_> {
             forks: engine.forks()?,
             held: settings.held.into_iter().map(|(session, why)| HeldBack { session, why }).collect(),
             last_sync: settings.done,
-            last_error: sidecar.err().map(|error| error.to_string()).or(settings.error),
+            last_error: sidecar.err().map(|error| super::with_hint(&error)).or(settings.error),
             refused: settings.refused,
         })
     }
 }
 
 impl Engine {
+    /// The number of these sessions whose newest event was written here.
+    fn worked_on_here(&self, changed: BTreeSet<SessionId>) -> Result<usize> {
+        let mut count = 0;
+        for id in changed {
+            let arrived = self.store.base().arrival(&id)?.map(|arrival| arrival.head);
+            count += usize::from(arrived.is_none() || arrived != self.store.chain(&id)?.head);
+        }
+        Ok(count)
+    }
+
     /// The forks of all sessions.
     pub(crate) fn forks(&self) -> Result<Vec<Fork>> {
         let mut forks = Vec::new();
@@ -193,6 +203,12 @@ impl Engine {
         Some(SharedView { from: from_name, received_at, last_sync, told })
     }
 
+    /// Why the last sync did not send a session.
+    fn held_back(&self, id: &SessionId) -> Option<String> {
+        let settings = self.sharing_folder().and_then(|folder| Settings::read(&folder)).ok().flatten();
+        settings?.held.remove(id.as_str())
+    }
+
     /// Warnings about a session that other machines may have too.
     pub(crate) fn sharing_warnings(&self, session: &Session) -> Vec<Warning> {
         if !self.is_shared() {
@@ -211,6 +227,10 @@ impl Engine {
                 ),
                 Hint::new("continue it here: ").run(words!["resume", session.id]),
             ));
+        }
+        if let Some(why) = self.held_back(&session.id) {
+            let hint = Hint::new("remove it: ").run(words!["purge", "<text>", "--session", session.id]);
+            warnings.push(warning("held_back", format!("it is not sent to other clones: {why}"), hint));
         }
         let (more, other) = if fork_of(&session.id).is_some() {
             (self.fork(&session.id).ok().flatten().into_iter().collect(), true)

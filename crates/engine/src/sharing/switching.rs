@@ -1,5 +1,7 @@
 //! Switches sharing on and off, and removes replicas.
 
+use super::lock::locked;
+use super::off;
 use super::remote::usual_remote;
 use super::settings::Settings;
 use super::sidecar::Sidecar;
@@ -8,6 +10,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use model::hint::Hint;
 use model::words;
+use std::path::Path;
 use std::time::Duration;
 
 /// How long `doctor` waits for each answer of the remote.
@@ -22,10 +25,7 @@ impl Engine {
     pub(super) fn share(&mut self, remote: Option<&str>, branches: bool) -> Result<()> {
         let folder = self.sharing_folder()?;
         if self.project.git.is_none() {
-            return Err(Error::Sharing {
-                message: format!("{} is not a git repository", self.project.root.display()),
-                hint: Hint::new("sessions can travel as files: ").run(words!["bundle", "create", "FILE"]),
-            });
+            return Err(not_shareable(&self.project.root));
         }
         let remote = match remote {
             Some(remote) => remote.to_owned(),
@@ -45,6 +45,7 @@ impl Engine {
                 let mut fresh = Settings::new(remote.clone(), branches, place)?;
                 fresh.former = known.former;
                 fresh.former.insert(known.replica);
+                fresh.names = known.names;
                 Sidecar::remove(&folder)?;
                 fresh
             }
@@ -58,18 +59,27 @@ impl Engine {
 
     /// Switches sharing off. Returns messages for people.
     pub(super) fn stop_sharing(&mut self, erase: bool) -> Result<Vec<String>> {
-        let shared = self.shared(true)?;
-        let mut said = Vec::new();
-        if erase {
-            shared.sidecar.forget(&shared.settings.replica)?;
-            said.push(
-                "removed from the remote; its host may keep old objects for a while, and other replicas keep copies"
-                    .to_owned(),
-            );
+        if !erase {
+            // Needs no remote, so sharing can also be switched off after the remote was removed.
+            let folder = self.sharing_folder()?;
+            Settings::read(&folder)?.ok_or_else(off)?;
+            let _lock = locked(&folder, self.patience.left())?;
+            return switch_off(&folder).map(|()| Vec::new());
         }
-        Settings::switch_off(&shared.folder)?;
-        Sidecar::remove(&shared.folder)?;
-        Ok(said)
+        let shared = self.shared(true)?;
+        if self.is_copy(&shared.settings)? {
+            switch_off(&shared.folder)?;
+            let original = shared.settings.place.display();
+            return Ok(vec![format!(
+                "nothing was removed: this copy sent nothing yet, and what is there is of {original}"
+            )]);
+        }
+        shared.sidecar.forget(&shared.settings.replica)?;
+        switch_off(&shared.folder)?;
+        Ok(vec![
+            "removed from the remote; its host may keep old objects for a while, and other replicas keep copies"
+                .to_owned(),
+        ])
     }
 
     /// Removes another replica from the remote. Returns a message for people.
@@ -130,6 +140,21 @@ impl Engine {
             }
         }
     }
+}
+
+fn not_shareable(root: &Path) -> Error {
+    let is_bare = ["HEAD", "objects", "refs"].iter().all(|part| root.join(part).exists());
+    let what = if is_bare { "a bare repository, which nobody works in" } else { "not a git repository" };
+    let hint = Hint::new(if is_bare { "share from a clone of it; " } else { "" });
+    Error::Sharing {
+        message: format!("{} is {what}", root.display()),
+        hint: hint.then("sessions can travel as files: ").run(words!["bundle", "create", "FILE"]),
+    }
+}
+
+fn switch_off(folder: &Path) -> Result<()> {
+    Settings::switch_off(folder)?;
+    Sidecar::remove(folder)
 }
 
 /// A finding if the host does not accept the refs in use; `None` if it does.

@@ -2,8 +2,10 @@
 //! happens to the others. Adds no event.
 
 mod ids;
+mod purged;
 
 pub(crate) use ids::{fork_of, is_fork};
+use purged::loses_content;
 
 use super::Shared;
 use super::histories::{Author, Node, nodes};
@@ -43,6 +45,8 @@ pub(super) struct TakenIn {
     pub(super) sessions: usize,
     /// The number of forks.
     pub(super) forks: usize,
+    /// True if content that this store had was purged elsewhere.
+    pub(super) purged: bool,
 }
 
 impl Engine {
@@ -75,6 +79,7 @@ impl Engine {
             return Ok(());
         }
         self.add_texts(shared, &mut arrived)?;
+        self.unmark_replaced(shared, &arrived)?;
         self.store.take_histories(&arrived)?;
         for arrival in arrived.histories.iter().filter_map(|history| history.arrival.as_ref()) {
             shared.witnesses.remember(arrival);
@@ -203,6 +208,7 @@ impl Engine {
             let own = own_links(shared, copies);
             let taken = self.taken_history(shared, &stream, (copy, &own), id, head, events, session)?;
             if let Some(taken) = taken {
+                done.purged |= copy.is_some_and(|copy| loses_content(copy, &taken));
                 done.sessions += usize::from(!is_fork(id));
                 arrived.histories.push(taken);
             }

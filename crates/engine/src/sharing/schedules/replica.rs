@@ -121,6 +121,23 @@ impl Replica {
         self.engine().sync(SyncRequest::Now { fetch_only: false, unattended: false })
     }
 
+    pub(super) fn fetch_only(&self) -> Result<Synced> {
+        self.engine().sync(SyncRequest::Now { fetch_only: true, unattended: false })
+    }
+
+    pub(super) fn switch_off(&self, erase: bool) -> Result<Synced> {
+        self.engine().sync(SyncRequest::Off { erase })
+    }
+
+    /// Makes a copy look like one on another machine, in a folder with the same name.
+    pub(super) fn know_no_other_place(&self) {
+        let settings = self.project.join(".git/leftoff/sync.json");
+        let text = fs::read_to_string(&settings).expect("its settings");
+        let mut known: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        known["place"] = self.database().display().to_string().into();
+        fs::write(settings, known.to_string()).expect("its settings");
+    }
+
     /// Starts a session and pauses it.
     pub(super) fn start(&self, id: &str) {
         let request = StartRequest { id: Some(id.to_owned()), ..StartRequest::default() };

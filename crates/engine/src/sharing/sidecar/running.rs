@@ -2,9 +2,11 @@
 
 use super::Sidecar;
 use crate::error::{Error, Result};
-use crate::sharing::remote::{last_words, no_git, plain_git, succeeded, without_password};
+use crate::sharing::remote::{last_words, no_git, object_format, plain_git, succeeded, without_password};
+use crate::words::one_line;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -62,6 +64,24 @@ impl Sidecar {
         }
     }
 
+    /// True if git finds the bare repository and all of its objects.
+    pub(super) fn is_sound(&self) -> bool {
+        let checked =
+            self.git().args(["fsck", "--connectivity-only", "--no-dangling", "--no-progress"]).output();
+        checked.is_ok_and(|output| output.status.success())
+    }
+
+    /// Creates the bare repository.
+    pub(super) fn create(&self, project: &Path) -> Result<()> {
+        let made = plain_git()
+            .arg("init")
+            .args(["--bare", "--quiet", "--template="])
+            .arg(format!("--object-format={}", object_format(project)))
+            .arg(&self.folder)
+            .output();
+        succeeded("creating the repository for sharing", made).map(drop)
+    }
+
     fn preposition(&self, doing: &str) -> String {
         let word = if doing == "fetching" { "from" } else { "to" };
         format!("{word} {}", self.address())
@@ -71,7 +91,8 @@ impl Sidecar {
         let why = said
             .lines()
             .find_map(|line| line.split_once("[remote rejected]"))
-            .map_or_else(|| last_words(output), |(_, why)| why.trim().to_owned());
+            .map_or_else(|| last_words(output), |(_, why)| why.trim().trim_matches(['(', ')']).to_owned());
+        let why = [Some(why), words_of_host(output)].into_iter().flatten().collect::<Vec<_>>().join(": ");
         let hint = if self.namespace.starts_with("refs/heads/") {
             "ask the host's administrator, or share through another remote: leftoff init --sync --remote NAME"
         } else {
@@ -82,6 +103,14 @@ impl Sidecar {
             hint: hint.into(),
         }
     }
+}
+
+/// The first line that the host itself says about a push.
+fn words_of_host(output: &Output) -> Option<String> {
+    const LONGEST: usize = 200;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let lines = said.lines().filter_map(|line| line.strip_prefix("remote:"));
+    lines.map(|line| one_line(line.trim(), LONGEST)).find(|line| !line.is_empty())
 }
 
 /// Runs a program in a process group of its own and kills the whole group if it takes too long.

@@ -1,0 +1,117 @@
+//! States in which sharing seems stuck: what is said in them is true, and there is a way on.
+
+use crate::clones::Hub;
+use std::fs;
+
+#[test]
+fn sharing_is_switched_off_after_the_remote_was_removed() {
+    let hub = Hub::new();
+    let anna = hub.clone("anna");
+    anna.ok(&["start", "--goal", "no log-out", "--id", "login"]);
+    hub.git(&anna.project, &["remote", "remove", "origin"]);
+    let refused = anna.fails(4, &["sync"]);
+    assert!(refused.contains("no remote 'origin'") && refused.contains("leftoff sync off"), "{refused}");
+    let told = anna.ok(&["sync", "status"]);
+    assert!(told.starts_with("Shared through origin\n") && told.contains("leftoff sync off"), "{told}");
+    anna.ok(&["sync", "off"]);
+    assert!(anna.ok(&["doctor"]).contains("no problems found"));
+    assert!(anna.fails(4, &["sync", "off"]).contains("not shared"));
+}
+
+#[test]
+fn the_next_step_on_another_machine_is_one_that_is_possible() {
+    let hub = Hub::new();
+    let (anna, ben) = (hub.clone("anna"), hub.clone("ben"));
+    anna.ok(&["start", "--goal", "no log-out", "--id", "login"]);
+    anna.sync();
+    ben.sync();
+    assert_eq!(ben.json(&["show", "login"])["next"]["command"], "leftoff resume login");
+    let refused = ben.fails(4, &["resume", "login"]);
+    assert!(refused.contains("last changed just now"), "{refused}");
+    ben.as_person(&["resume", "login", "--take"]);
+    ben.ok(&["note", "of ben"]);
+    ben.sync();
+    anna.ok(&["note", "of anna"]);
+    anna.sync();
+    let fork = anna.forks().pop().unwrap();
+    let merge = format!("leftoff sync resolve {fork}");
+    assert_eq!(anna.json(&["show", &fork])["next"]["command"], merge.as_str());
+    anna.ok(&["sync", "resolve", &fork]);
+}
+
+#[test]
+fn a_clone_that_only_fetches_has_nothing_to_send() {
+    let hub = Hub::new();
+    let (anna, ben) = (hub.clone("anna"), hub.clone("ben"));
+    anna.ok(&["start", "--goal", "no log-out", "--id", "login"]);
+    anna.ok(&["pause", "--reason", "lunch"]);
+    anna.sync();
+    ben.ok(&["sync", "--fetch-only"]);
+    assert_eq!(ben.json(&["sync", "status"])["ahead"], 0);
+    ben.ok(&["resume", "login"]);
+    assert_eq!(ben.json(&["sync", "status"])["ahead"], 1);
+}
+
+#[test]
+fn the_names_of_clones_are_known_after_the_kind_of_ref_changes() {
+    let hub = Hub::new();
+    let (anna, ben) = (hub.clone("anna"), hub.clone("ben"));
+    anna.ok(&["start", "--goal", "no log-out", "--id", "login"]);
+    anna.sync();
+    ben.sync();
+    ben.ok(&["init", "--sync", "--branches"]);
+    ben.sync();
+    let list = ben.json(&["list"]);
+    assert!(list["sessions"][0]["machine"].as_str().unwrap().starts_with("anna@"), "{list}");
+}
+
+#[test]
+fn whoever_purges_what_others_wrote_hears_that_they_keep_it() {
+    let hub = Hub::new();
+    let (anna, ben) = (hub.clone("anna"), hub.clone("ben"));
+    anna.ok(&["start", "--goal", "no log-out", "--id", "login"]);
+    anna.ok(&["note", "the word is XYZZY-1234"]);
+    anna.ok(&["pause", "--reason", "away"]);
+    anna.sync();
+    ben.sync();
+    ben.ok(&["resume", "login"]);
+    let told = ben.as_person(&["purge", "XYZZY-1234", "--session", "login", "--yes"]);
+    assert!(told.contains("other clones keep it in events that they wrote"), "{told}");
+    ben.ok(&["note", "PLUGH-1234"]);
+    let told = ben.as_person(&["purge", "PLUGH-1234", "--session", "login", "--yes"]);
+    assert!(told.contains("the remote and other clones keep it until they sync"), "{told}");
+    ben.ok(&["pause", "--reason", "purged"]);
+    ben.sync();
+    let done = anna.sync();
+    assert!(done["said"].to_string().contains("was ignored"), "{done}");
+    assert!(anna.notes("login").concat().contains("XYZZY"));
+    assert!(!anna.everything_kept().contains("PLUGH"));
+}
+
+#[test]
+fn a_copy_that_stops_sharing_leaves_the_originals_data_at_the_remote() {
+    let hub = Hub::new();
+    let anna = hub.clone("anna");
+    anna.ok(&["start", "--goal", "no log-out", "--id", "login"]);
+    anna.sync();
+    let copied = std::process::Command::new("cp")
+        .args(["-a", "anna", "copy"])
+        .current_dir(hub.folder.path())
+        .status()
+        .unwrap();
+    assert!(copied.success());
+    let told = hub.known("copy").ok(&["sync", "off", "--erase"]);
+    assert!(told.contains("nothing was removed: this copy sent nothing yet"), "{told}");
+    assert_eq!(hub.refs("refs/leftoff/v1").len(), 1);
+}
+
+#[test]
+fn a_bare_repository_is_told_apart_from_a_folder() {
+    let hub = Hub::new();
+    hub.git(hub.folder.path(), &["clone", "--quiet", "--bare", "hub.git", "bare"]);
+    let refused = hub.known("bare").fails(4, &["init", "--sync"]);
+    assert!(refused.contains("is a bare repository") && refused.contains("from a clone of it"), "{refused}");
+    fs::create_dir(hub.folder.path().join("folder")).unwrap();
+    let refused = hub.known("folder").fails(4, &["init", "--sync"]);
+    assert!(refused.contains("is not a git repository"), "{refused}");
+}

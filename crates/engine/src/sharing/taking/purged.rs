@@ -1,0 +1,34 @@
+//! Content that was purged elsewhere leaves this clone, too.
+
+use super::Copy;
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::sharing::Shared;
+use std::collections::BTreeSet;
+use store::chain::Given;
+use store::{Store, TakenHistory};
+
+impl Engine {
+    /// Erases content that was purged elsewhere from the files of the store, its backups and the sidecar. Returns
+    /// messages about places where it stays.
+    pub(in crate::sharing) fn erase_purged(&mut self, shared: &Shared) -> Result<Vec<String>> {
+        shared.sidecar.prune()?;
+        let is_erased = self.store.erase(self.patience.left())?;
+        let stays = (!is_erased).then(|| {
+            "text was purged elsewhere, but another process is reading this store, so its files may still contain it"
+                .to_owned()
+        });
+        Ok(stays.into_iter().chain(self.renew_backups_or_say()).collect())
+    }
+}
+
+/// True if a history takes content from events of the stored one.
+pub(super) fn loses_content(copy: &Copy, taken: &TakenHistory) -> bool {
+    let purged: BTreeSet<u64> = taken
+        .seals
+        .iter()
+        .filter(|(_, given)| matches!(given, Given::Hash(_)))
+        .map(|(version, _)| *version)
+        .collect();
+    copy.nodes.iter().any(|node| matches!(node.given, Given::Salt(_)) && purged.contains(&node.row.version))
+}
