@@ -25,13 +25,14 @@ use model::lifecycle::Lifecycle;
 use model::note::{Note, NoteKind};
 use model::outcome::Outcomes;
 use model::session::Session;
+use model::time::seconds_between;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use store::{ActivityKind, ActivityRow, KEPT_ACTIVITIES};
+use store::{ActivityKind, ActivityRow, AgentRow, KEPT_ACTIVITIES};
 
 pub use markdown::{USUAL_BUDGET, fitting, markdown, tokens};
-pub use moved::{Moved, PhaseName};
+pub use moved::{Moved, PhaseName, WentBack};
 pub use repository::Repository;
 
 /// A session's view with details that only a brief needs.
@@ -46,6 +47,9 @@ pub struct Brief {
     /// An edit of the session's files that moved it, unless a command has confirmed the move.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moved: Option<Moved>,
+    /// A rollback by somebody here, until its phase is completed again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub went_back: Option<WentBack>,
     /// Declared fields with a value.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub set_fields: Map<String, Value>,
@@ -54,6 +58,9 @@ pub struct Brief {
     /// Ids and titles of finished items in the current phase.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub done_items: Vec<(String, String)>,
+    /// Ids of items that are done only according to a task list, by its path.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub claimed_items: BTreeMap<String, Vec<String>>,
     /// Open items of earlier phases.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_open: Vec<OpenItem>,
@@ -108,6 +115,9 @@ pub struct ItemsAhead {
     pub counts: ItemCounts,
     /// Ids of the first finished items.
     pub done: Vec<String>,
+    /// The first that somebody began.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub begun: Vec<ItemView>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -245,7 +255,12 @@ impl Engine {
         let (_, session) = self.load(&id)?;
         let log = || Ok(self.sessions().log(Some(&view.session_id), 0)?.events);
         let may_be_moved = view.claimed().next().is_some() || session.went_back_at.is_some();
-        let moved = if may_be_moved { moved::last_move(&log()?) } else { None };
+        let (moved, went_back) = if may_be_moved {
+            let events = log()?;
+            (moved::last_move(&events), moved::last_rollback(&events))
+        } else {
+            (None, None)
+        };
         let paused_seconds = match session.resume_count {
             0 => 0,
             _ => self.sessions().log(Some(&view.session_id), 0)?.paused_seconds(self.clock.now())?,
@@ -258,9 +273,11 @@ impl Engine {
             branch: told_branch(&view).or_else(|| self.project.branch()),
             repository: None,
             moved,
+            went_back,
             set_fields: gathered::set_fields(&session, definition.as_deref()),
             earlier_runs: gathered::earlier_runs(&session),
             done_items: self.done_items(&session)?,
+            claimed_items: self.claimed_items(&session)?,
             left_open: self.left_open(&session)?,
             items_ahead: self.items_ahead(&session)?,
             approvals: session.approvals.clone(),
@@ -270,7 +287,7 @@ impl Engine {
             touched: Vec::new(),
             // The brief is useful without the recorded activity, so an error in reading it is ignored.
             activity: self.store.activity(&id, KEPT_ACTIVITIES).unwrap_or_default(),
-            here_now: self.neighbours(self.asking_agent()?.as_ref())?,
+            here_now: self.neighbours(&session, self.asking_agent()?.as_ref())?,
             now: self.clock.now(),
             session: view,
         };
@@ -289,12 +306,38 @@ impl Engine {
         }
     }
 
+    /// The agent that changed the session last, if it left no other trace, such as one without hooks: it may still work here.
+    fn last_at_work(
+        &self,
+        session: &Session,
+        rows: &[AgentRow],
+        asking: Option<&AgentIdentity>,
+    ) -> Option<Neighbour> {
+        const LATELY_SECONDS: u64 = 15 * 60;
+        let Actor::Agent { agent, id, .. } = &session.last_actor else { return None };
+        let is_known = rows.iter().any(|row| row.agent == *agent && row.agent_session == *id);
+        let is_asking = asking.is_some_and(|asking| asking.agent == *agent && asking.id == *id);
+        let is_late = seconds_between(session.updated_at, self.clock.now()) >= LATELY_SECONDS;
+        if is_known || is_asking || is_late || session.lifecycle.name() != "active" {
+            return None;
+        }
+        Some(Neighbour {
+            agent: agent.clone(),
+            agent_session: id.clone(),
+            session_id: Some(session.id.to_string()),
+            branch: None,
+            worktree: None,
+            last_seen: session.updated_at,
+        })
+    }
+
     /// Other live agent sessions of this project, in any worktree: those that leftoff saw, and those that
     /// only another tool's registry lists.
-    fn neighbours(&self, asking: Option<&AgentIdentity>) -> Result<Vec<Neighbour>> {
+    fn neighbours(&self, session: &Session, asking: Option<&AgentIdentity>) -> Result<Vec<Neighbour>> {
         let here = self.project.worktree();
-        let mut neighbours: Vec<Neighbour> = Vec::new();
-        for row in self.store.agents(None)? {
+        let rows = self.store.agents(None)?;
+        let mut neighbours: Vec<Neighbour> = self.last_at_work(session, &rows, asking).into_iter().collect();
+        for row in rows {
             if asking.is_some_and(|identity| identity.is(&row)) || !self.lives(&row) {
                 continue;
             }

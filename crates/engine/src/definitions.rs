@@ -123,9 +123,23 @@ fn unknown(name: &str, known: Vec<String>, place: WorkflowPlace) -> Error {
     Error::UnknownWorkflow { asked: name.to_owned(), nearest, known, place }
 }
 
-/// True if the definition of this name no longer has this hash. An unreadable definition counts as changed.
-pub(crate) fn changed_since(project: &Project, name: &str, hash: &str) -> bool {
-    find(project, name).map_or(true, |source| source.hash() != hash)
+/// The state of a definition, compared with that at the start of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Since {
+    Same,
+    /// It has another text, or is unreadable.
+    Changed,
+    /// The project has none of this name: it was deleted, or the run came from another project.
+    Missing,
+}
+
+/// Compares the definition of this name with the hash that a run recorded.
+pub(crate) fn since(project: &Project, name: &str, hash: &str) -> Since {
+    match find(project, name) {
+        Ok(source) if source.hash() == hash => Since::Same,
+        Err(Error::UnknownWorkflow { .. }) => Since::Missing,
+        Ok(_) | Err(_) => Since::Changed,
+    }
 }
 
 /// Every definition with its mistakes, those of other tools last.

@@ -18,6 +18,7 @@ use model::session::{RevisionMade, Session};
 use model::words;
 use model::workflow::{EvidenceDefinition, PhaseDefinition, Workflow};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -238,7 +239,9 @@ pub(crate) fn submitting(
 /// The submitted value of a field, if it can appear in a command line as it is.
 fn said(attempt: &Attempt, name: &str) -> Option<String> {
     let value = attempt.report.evidence.get(name)?;
-    (value.is_boolean() || value.is_number()).then(|| value.to_string())
+    let is_plain = |value: &Value| value.is_boolean() || value.is_number();
+    let is_list = value.as_array().is_some_and(|list| list.iter().all(is_plain));
+    (is_plain(value) || is_list).then(|| value.to_string())
 }
 
 /// The next step if items come before the phase's gate: the caller's own item, or else the first free one.
@@ -251,11 +254,19 @@ fn item(material: &Material<'_>, items: &ItemsSeen, left_by: Option<&Name>) -> N
     let of = of.unwrap_or_default();
     let done = format!("{} of {} done{of}", counts.done, counts.total);
     let Some(next) = &items.next else { return nothing_ready(material, items, &done) };
+    let title = quoted(&next.item.title, LONGEST_QUOTATION);
+    let defined = material.definition.and_then(|workflow| workflow.phase(next.item.phase.as_str()));
+    if let Some(defined) = defined.filter(|defined| defined.splits_first(&next.item)) {
+        let part = defined.items.as_deref().unwrap_or("part");
+        return Next::new(
+            format!("Item {}: {title} ({done}). Split it first, with a title for each {part}:", next.id()),
+            Some(about(material, words!["item", "split", next.id(), "--into", "<title>"])),
+        );
+    }
     let (verb, held) = match next.item.lease.as_ref().filter(|_| next.mine) {
         Some(lease) => ("done", format!("yours until {}; ", moment(lease.until, material.now))),
         None => ("claim", String::new()),
     };
-    let title = quoted(&next.item.title, LONGEST_QUOTATION);
     let file = file_of_item(material.session, material.definition, &next.item)
         .map(|path| format!(" Produces {path}."))
         .unwrap_or_default();

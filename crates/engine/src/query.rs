@@ -3,7 +3,7 @@
 mod must_be_named;
 
 use crate::NATIVE;
-use crate::definitions::{self, Checked, Source, WorkflowLine};
+use crate::definitions::{self, Checked, Since, Source, WorkflowLine};
 use crate::doctor::damaged;
 use crate::engine::{Engine, Reading, Want, read_event};
 use crate::error::{Error, Result};
@@ -146,7 +146,7 @@ impl ProjectStore<'_> {
 
 impl Engine {
     /// The health of a layout's session, and alternatives if it is not active.
-    fn add_health(&self, view: &mut View) {
+    pub(crate) fn add_health(&self, view: &mut View) {
         let Ok(id) = SessionId::parse(&view.session_id) else { return };
         view.health = self.health(&id).into_iter().map(HealthView::from).collect();
         if view.health.is_empty() || view.lifecycle.name() == "active" {
@@ -158,7 +158,7 @@ impl Engine {
             view.warnings.push(Warning {
                 kind: "candidates".to_owned(),
                 message: format!("no active session; {}: {}", waiting, others.join(", ")),
-                hint: Some(Hint::new("resume one: ").run(words!["switch", others[0]])),
+                hint: Some(Hint::new("see all: ").run(words!["list"])),
                 path: None,
                 problem: None,
             });
@@ -326,18 +326,9 @@ impl Engine {
         // An imported session follows its own tool's definition.
         let is_imported = session.layout == NATIVE && session.path.is_some();
         let is_ours = !is_imported && !definitions::are_elsewhere(&session.layout);
-        if is_ours && run.is_open() && definitions::changed_since(&self.project, name, &run.workflow.hash) {
-            warnings.push(Warning {
-                kind: "definition_changed".to_owned(),
-                message: format!(
-                    "workflow '{name}' changed since this run started; the run keeps its original definition"
-                ),
-                hint: Some(
-                    Hint::new("a new run uses the new definition: ").run(words!["workflow", "show", name]),
-                ),
-                path: None,
-                problem: None,
-            });
+        if is_ours && run.is_open() {
+            warnings
+                .extend(about_definition(definitions::since(&self.project, name, &run.workflow.hash), name));
         }
         if session.layout != NATIVE || is_imported {
             warnings.extend(self.file_warnings(&session.id));
@@ -380,4 +371,26 @@ impl From<AgentRow> for AgentView {
 /// True if only one session of this layout is active per worktree; others run beside it.
 pub(crate) fn takes_the_worktree(layout: &str) -> bool {
     layout == NATIVE || layout::by_name(layout).is_some_and(|layout| layout.facts().exclusive)
+}
+
+/// The run keeps the definition that it started with, whatever became of it in the project.
+fn about_definition(since: Since, name: &str) -> Option<Warning> {
+    let (kind, message, hint) = match since {
+        Since::Same => return None,
+        Since::Changed => (
+            "definition_changed",
+            format!(
+                "workflow '{name}' changed since this run started; the run keeps its original definition"
+            ),
+            Some(Hint::new("a new run uses the new definition: ").run(words!["workflow", "show", name])),
+        ),
+        Since::Missing => (
+            "definition_missing",
+            format!(
+                "workflow '{name}' is not defined in this project; the run keeps its original definition"
+            ),
+            None,
+        ),
+    };
+    Some(Warning { kind: kind.to_owned(), message, hint, path: None, problem: None })
 }

@@ -50,7 +50,7 @@ pub fn reconcile(draft: &mut Draft, base: Laid<'_>, theirs: Laid<'_>) {
     fields(draft, base.session, theirs.session);
     notes::notes(draft, base.session, theirs.session);
     items::items(draft, base.items, theirs);
-    items::open_with(draft, &not_begun(base.session, theirs.session), theirs.items);
+    items::open_with(draft, &not_begun(base.session, theirs.session), base.items, theirs.items);
     draft.contest();
     // The lifecycle is last, because a closed session accepts no other changes.
     let is_opened = draft.session().lifecycle != was && !is_older_than_its_run(theirs.session);

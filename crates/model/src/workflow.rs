@@ -1,6 +1,7 @@
 //! A workflow in memory: phases, gates, declared fields. Layouts read definitions from their files.
 
 use crate::id::Name;
+use crate::item::Item;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -86,6 +87,9 @@ pub struct PhaseDefinition {
     /// The kind of items that can be added to this phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<String>,
+    /// Every item is split into parts, which are the work: it cannot be done before it has any.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub split: bool,
     /// True if a failed check blocks the phase, false if the phase then completes with warnings.
     pub strict: bool,
     /// True if the gate cannot be overridden.
@@ -104,6 +108,11 @@ impl PhaseDefinition {
     /// True if something must be checked before the phase is completed.
     pub fn has_gate(&self) -> bool {
         !self.checks.is_empty() || self.evidence.iter().any(|field| field.required)
+    }
+
+    /// True if this item of the phase has to be split before anything else.
+    pub fn splits_first(&self, item: &Item) -> bool {
+        self.split && item.level() == 1 && !item.is_container()
     }
 }
 

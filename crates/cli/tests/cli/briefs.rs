@@ -119,7 +119,7 @@ fn b8_an_agent_returns_to_its_own_item_first_although_its_lease_ended() {
     let next = sandbox.run_as("claude:aaaa0000", ["next"]).ok().stdout;
     assert!(next.contains("leftoff item claim task-2"), "{next}");
     let told = brief(&sandbox);
-    assert!(told.contains("task-1 First: ready (held by codex bbbb0000 until 10:30 UTC)"), "{told}");
+    assert!(told.contains("task-1 First: ready (codex bbbb0000 held it until 10:30 UTC)"), "{told}");
 }
 
 #[test]

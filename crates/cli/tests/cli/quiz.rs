@@ -1,16 +1,19 @@
-//! Twelve questions that a reader must be able to answer from the brief alone, for nine histories: from the
+//! Twelve questions that a reader must be able to answer from the brief alone, for a dozen histories: from the
 //! brief as printed for agents and for people, as the hook gives it after a compaction, and over MCP. Each
 //! has at most 600 tokens.
 
 mod essay;
 mod finished;
 mod hand_edits;
+mod imported;
 mod long;
 mod native;
 mod praxis;
 mod review;
 mod revised;
+mod rolled_back;
 mod tasks;
+mod twenty;
 mod two_agents;
 
 use crate::agent::{Agent, session_start};

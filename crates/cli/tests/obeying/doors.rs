@@ -22,6 +22,8 @@ pub enum Said {
 
 pub trait Door {
     fn brief(&self, sandbox: &Sandbox) -> String;
+    /// The command of the next step.
+    fn next(&self, sandbox: &Sandbox) -> Option<String>;
     /// Runs a command; `None` if this way has no such command.
     fn enter(&self, sandbox: &Sandbox, line: &str) -> Option<Said>;
 }
@@ -32,6 +34,11 @@ pub struct CommandLine;
 impl Door for CommandLine {
     fn brief(&self, sandbox: &Sandbox) -> String {
         sandbox.run_as(AGENT, ["brief", "--format", "markdown"]).ok().stdout
+    }
+
+    fn next(&self, sandbox: &Sandbox) -> Option<String> {
+        let next = sandbox.run_as(AGENT, ["next", "--json"]).ok().json();
+        next["command"].as_str().map(ToOwned::to_owned)
     }
 
     fn enter(&self, sandbox: &Sandbox, line: &str) -> Option<Said> {
@@ -114,6 +121,11 @@ impl Door for Server {
     fn brief(&self, _: &Sandbox) -> String {
         let result = self.call("brief", &json!({}));
         result["structuredContent"]["brief"].as_str().expect("a brief").to_owned()
+    }
+
+    fn next(&self, _: &Sandbox) -> Option<String> {
+        let result = self.call("status", &json!({}));
+        result["structuredContent"]["next"]["command"].as_str().map(ToOwned::to_owned)
     }
 
     fn enter(&self, _: &Sandbox, line: &str) -> Option<Said> {

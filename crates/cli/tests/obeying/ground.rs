@@ -227,6 +227,11 @@ impl Ground {
     pub fn filled(command: &str) -> String {
         let mut words = Vec::new();
         for word in testkit::words_of(command) {
+            // The words of an item or a note.
+            if word.starts_with('<') {
+                words.push("text".to_owned());
+                continue;
+            }
             let Some((name, value)) = word.split_once('=').filter(|(_, value)| value.starts_with('<')) else {
                 words.push(word);
                 continue;

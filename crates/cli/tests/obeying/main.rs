@@ -18,15 +18,17 @@ mod walk;
 use doors::{CommandLine, Door, Server};
 use ground::{Ground, KINDS, Kind};
 
-/// The number of walks of each kind; LEFTOFF_WALKS=20 sets another number.
-fn walks() -> u64 {
-    std::env::var("LEFTOFF_WALKS").ok().and_then(|text| text.parse().ok()).unwrap_or(1)
+/// The walks of each kind; others on request, and more: LEFTOFF_FIRST_WALK=100 LEFTOFF_WALKS=20.
+fn walks() -> std::ops::Range<u64> {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
+    let first = number("LEFTOFF_FIRST_WALK").unwrap_or(0);
+    first..first + number("LEFTOFF_WALKS").unwrap_or(1)
 }
 
 fn walk_all(kinds: impl Fn(&Kind) -> bool, door: impl Fn(&Ground) -> Box<dyn Door>, seed: u64) {
     let mut ended = std::collections::BTreeMap::new();
     for (kind, number) in KINDS.iter().zip(1u64..).filter(|(kind, _)| kinds(kind)) {
-        for walk in 0..walks() {
+        for walk in walks() {
             let ground = Ground::new(kind);
             let end = walk::obey(&ground, &door, seed + number * 1_000 + walk);
             *ended.entry(format!("{end:?}")).or_insert(0) += 1;

@@ -105,6 +105,7 @@ fn ended(standing: &Standing) -> End {
 fn step(ground: &Ground, door: &dyn Door, dice: &mut Dice) -> Option<Said> {
     let before = Standing::of(ground);
     let next = before.view["next"]["command"].as_str()?.to_owned();
+    assert_eq!(door.next(&ground.sandbox).as_ref(), Some(&next), "{:#}", before.view);
     let text = if dice.roll(4) == 0 { ground.after_compaction() } else { door.brief(&ground.sandbox) };
     let commands = printed(&text);
     // A finished session suggests nothing; otherwise the next step is in the brief.

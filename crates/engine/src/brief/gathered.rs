@@ -5,7 +5,8 @@ use crate::brief::bookkeeping::Bookkeeping;
 use crate::brief::{Brief, EarlierRun, ItemsAhead, OpenItem};
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::items::read_item;
+use crate::execute::CLAIMED;
+use crate::items::{ItemView, read_item};
 use model::event::{Event, Recorded};
 use model::item::{ItemState, RunRef};
 use model::outcome::{Outcome, Outcomes};
@@ -63,6 +64,7 @@ impl Engine {
     /// Items of phases after the current one.
     pub(super) fn items_ahead(&self, session: &Session) -> Result<Vec<ItemsAhead>> {
         let Some(run) = session.run() else { return Ok(Vec::new()) };
+        let (actor, now) = (self.asking_actor()?, self.clock.now());
         let current = run.current().id();
         let later = run.phases.iter().skip_while(|phase| phase.id() != current).skip(1);
         let mut ahead = Vec::new();
@@ -70,9 +72,30 @@ impl Engine {
             let rows = self.items_in(session, run, phase.id().as_str(), ItemState::Done, MOST_DONE)?;
             let items = rows.iter().map(read_item).collect::<Result<Vec<_>>>()?;
             let done = items.into_iter().map(|item| item.id.to_string()).collect();
-            ahead.push(ItemsAhead { phase: phase.id().clone(), counts: phase.items, done });
+            let open = self.items_in(session, run, phase.id().as_str(), ItemState::Ready, MOST_OPEN)?;
+            let mut begun = open
+                .iter()
+                .map(|row| Ok(self.item_view(read_item(row)?, &actor, now)))
+                .collect::<Result<Vec<ItemView>>>()?;
+            begun.retain(|item| item.is_started() || item.item.lease.is_some());
+            ahead.push(ItemsAhead { phase: phase.id().clone(), counts: phase.items, done, begun });
         }
         Ok(ahead)
+    }
+
+    /// Items that are done only according to a task list, by the list's path.
+    pub(super) fn claimed_items(&self, session: &Session) -> Result<BTreeMap<String, Vec<String>>> {
+        let mut claimed: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let Some(run) = session.run() else { return Ok(claimed) };
+        for phase in run.phases.iter().filter(|phase| phase.items.done > 0) {
+            for row in self.items_in(session, run, phase.id().as_str(), ItemState::Done, MOST_DONE)? {
+                let item = read_item(&row)?;
+                if let Some(list) = item.fields.get(CLAIMED).and_then(Value::as_str) {
+                    claimed.entry(list.to_owned()).or_default().push(item.id.to_string());
+                }
+            }
+        }
+        Ok(claimed)
     }
 
     fn items_in(

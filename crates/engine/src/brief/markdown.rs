@@ -13,7 +13,7 @@ use crate::words::{ago, date, defused, defused_around_quotes, duration};
 use jiff::Timestamp;
 use model::gate;
 use model::hint::{Hint, Piece};
-use model::note::NoteKind;
+use model::note::{Note, NoteKind};
 use model::time::seconds_between;
 use serde_json::{Map, Value};
 use std::fmt::Write;
@@ -161,8 +161,9 @@ fn joined(brief: &Brief, sections: &[Section], left_out: &[&str]) -> String {
     if !names.is_empty() {
         texts.push(&missing);
     }
+    let text =
+        told_once(&texts.join("\n\n"), &format!(": `leftoff show {}`", brief.session.session_id)) + "\n";
     let introduced = format!("Its files: {}/ (below: {})\n", brief.folder, paths::SHORT);
-    let text = texts.join("\n\n") + "\n";
     let shortened = paths::shortened(&text, &brief.folder, &introduced);
     if shortened == text {
         return text;
@@ -171,6 +172,14 @@ fn joined(brief: &Brief, sections: &[Section], left_out: &[&str]) -> String {
     match shortened.split_once("\n\n") {
         Some((head, rest)) => format!("{head}\n{introduced}\n{rest}"),
         None => text,
+    }
+}
+
+/// The text with the first of several such endings: where one list is complete, so are the others.
+fn told_once(text: &str, ending: &str) -> String {
+    match text.split_once(ending) {
+        Some((before, after)) => format!("{before}{ending}{}", after.replace(ending, "")),
+        None => text.to_owned(),
     }
 }
 
@@ -211,6 +220,7 @@ fn sections(brief: &Brief, detail: Detail) -> Vec<Section> {
 /// The section about the next step. Suggests no command for a session that is over, unless only its files say
 /// that it is.
 fn next(brief: &Brief, detail: Detail) -> String {
+    const ABOUT_BLOCKERS: usize = 80;
     let next = &brief.session.next;
     if is_over(brief) {
         return String::new();
@@ -218,7 +228,10 @@ fn next(brief: &Brief, detail: Detail) -> String {
     // The session's folder does not count towards the length, because it is abbreviated later.
     let folder = if brief.folder.is_empty() { 0 } else { brief.folder.chars().count() };
     let named = next.summary.to_string().matches(&brief.folder).count();
-    let longest = detail.longest_text() * 2 + folder * named;
+    // An open blocker comes before the step, and takes nothing of its room.
+    let blocks = brief.notes(NoteKind::Blocker).any(Note::is_open);
+    let blockers = if blocks { ABOUT_BLOCKERS } else { 0 };
+    let longest = detail.longest_text() * 2 + blockers + folder * named;
     let mut text = format!("## Next\n{}\n", advice(&next.summary, longest));
     if let Some(command) = &next.command {
         let _ = writeln!(text, "`{command}`");

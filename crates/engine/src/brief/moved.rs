@@ -55,6 +55,16 @@ impl Moved {
     }
 }
 
+/// Somebody here went back to an earlier phase, which is not completed again yet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WentBack {
+    pub at: Timestamp,
+    pub by: String,
+    pub from: PhaseName,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
 /// `reviews (4)`
 impl std::fmt::Display for PhaseName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -93,6 +103,36 @@ pub(crate) fn last_move(events: &[Recorded]) -> Option<Moved> {
         to: named(to, to.current()),
         verified: verified(to).map(|phase| named(to, phase)),
         opened_again,
+    })
+}
+
+/// The last rollback, until its phase is completed, or something else decides where the work is.
+pub(crate) fn last_rollback(events: &[Recorded]) -> Option<WentBack> {
+    let is_decided = |recorded: &Recorded| match &recorded.event {
+        Event::PhaseStarted { .. } => false,
+        Event::Restored { .. }
+        | Event::PhaseRevised { .. }
+        | Event::RunStarted { .. }
+        | Event::RunSelected { .. }
+        | Event::DefinitionUpdated { .. } => true,
+        other => is_about_phases(other),
+    };
+    let last = events.iter().rposition(is_decided)?;
+    let Event::RolledBack { phase, reason } = &events[last].event else { return None };
+    if matches!(events[last].actor, Actor::Tool { .. }) {
+        return None;
+    }
+    let before = Session::fold(&events[..last])?;
+    let run = before.run()?;
+    // The current phase may have been begun anew.
+    if run.current().id() == phase {
+        return None;
+    }
+    Some(WentBack {
+        at: events[last].at,
+        by: events[last].actor.to_string(),
+        from: named(run, run.current()),
+        reason: reason.clone(),
     })
 }
 

@@ -75,6 +75,9 @@ impl Engine {
             let (gone, seen) = (engine.gone_holders(&book), engine.holders_at_work(&book));
             let completes = matches!(command, ItemCommand::Complete { .. });
             let context = Context { session, book: &book, actor: &actor, now, gone: &gone, seen: &seen };
+            if completes {
+                engine.refuse_unsplit(session, book.get(&item))?;
+            }
             let events = decide(&context, command)?;
             let without = if completes { engine.without_its_file(session, book.get(&item)) } else { None };
             let mut plan = Plan::of(subject.change(events));

@@ -268,17 +268,19 @@ impl Engine {
     }
 }
 
-/// The phases that can be approved: the named one, or else the current one and then claimed ones. Proven
+/// The phases that can be approved: the named one, or else the current one and then claimed or contested ones. Proven
 /// phases need no approval, and future phases do not need one yet.
 fn waiting<'a>(session: &'a Session, asked: Option<&str>) -> Result<Vec<&'a Phase>> {
     let Some(run) = session.run() else { return Ok(Vec::new()) };
     let is_current = |phase: &&Phase| phase.id() == run.current().id();
+    // A file may have moved the session past a failed gate without calling the phase done.
+    let is_unproven = |phase: &&Phase| phase.claimed || session.is_contested(phase);
     if let Some(asked) = asked {
         let phase = resolve_phase(run, asked)?;
-        return Ok(Some(phase).filter(|phase| phase.claimed || is_current(phase)).into_iter().collect());
+        return Ok(Some(phase).filter(|phase| is_unproven(phase) || is_current(phase)).into_iter().collect());
     }
-    let claimed = run.phases.iter().filter(|phase| phase.claimed && !is_current(phase));
-    Ok(std::iter::once(run.current()).chain(claimed).collect())
+    let unproven = run.phases.iter().filter(|phase| is_unproven(phase) && !is_current(phase));
+    Ok(std::iter::once(run.current()).chain(unproven).collect())
 }
 
 fn approvals(phase: &PhaseDefinition) -> impl Iterator<Item = (&Name, Option<u64>)> {

@@ -30,6 +30,7 @@ impl Engine {
         if let Some(id) = session {
             // The brief includes requirements and other agents.
             let mut view = self.view_by_id(&id)?;
+            self.add_health(&mut view);
             self.add_rounds(&mut view);
             let brief = Box::new(self.brief_of(view, git_status)?);
             messages.push(AgentMessage::Brief { brief, compacted: source == Source::Compact });

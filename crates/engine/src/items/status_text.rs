@@ -84,11 +84,11 @@ impl ItemView {
         }
     }
 
-    /// ` (held by claude a4326893 until 15:40 UTC)`, if a lease expired without being released.
+    /// ` (claude a4326893 held it until 15:40 UTC)`, if a lease expired without being released.
     fn last_held(&self, now: Timestamp) -> String {
         let Some(lease) = &self.item.lease else { return String::new() };
         let holder = one_line(&lease.actor.to_string(), 60);
-        format!(" (held by {holder} until {})", moment(lease.until, now))
+        format!(" ({holder} held it until {})", moment(lease.until, now))
     }
 }
 

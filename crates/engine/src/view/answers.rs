@@ -73,8 +73,13 @@ impl View {
         if more > 0 {
             names.push(format!("{more} more"));
         }
-        // An item that the words of the pause name is not named again.
-        names.retain(|name| context != Some(name));
+        // The context of a pause usually names the item.
+        if let Some(context) = context {
+            let is_part_of_id = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.');
+            let words = context.split(|letter| !is_part_of_id(letter));
+            let named: Vec<&str> = words.map(|word| word.trim_end_matches('.')).collect();
+            names.retain(|name| !named.contains(&name.as_str()));
+        }
         let names = names.join(", ");
         match context {
             Some(context) if names.is_empty() => Some(say(context)),

@@ -12,10 +12,11 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 pub(super) const KEYS: &[&str] = &[
-    "id", "title", "purpose", "produces", "needs", "when", "items", "strict", "terminal", "evidence", "check",
+    "id", "title", "purpose", "produces", "needs", "when", "items", "split", "strict", "terminal",
+    "evidence", "check",
 ];
 /// Keys that have no effect in a terminal phase, which ends as soon as it starts.
-const USELESS_IN_TERMINAL: &[&str] = &["check", "evidence", "when", "items"];
+const USELESS_IN_TERMINAL: &[&str] = &["check", "evidence", "when", "items", "split"];
 
 pub(super) fn read_all(report: &mut Report, root: &Section) -> Found<(Vec<PhaseDefinition>, Lines)> {
     let sections = root.tables(report, "phase", "[[phase]]")?;
@@ -71,6 +72,7 @@ fn phase(
     let needs = needs(report, ids, position, section);
     let when = section.prose(report, "when");
     let items = section.name(report, "items");
+    let split = section.boolean(report, "split");
     let strict = section.boolean(report, "strict");
     let terminal = terminal(report, ids.len(), position, section);
     let evidence = declared::evidence(report, section);
@@ -88,6 +90,7 @@ fn phase(
         needs: needs?,
         when: when.map(|when| when.text.to_owned()),
         items: items?.map(String::from),
+        split: split?.unwrap_or(false),
         strict: strict?.unwrap_or(true),
         no_override: false,
         terminal: terminal?,

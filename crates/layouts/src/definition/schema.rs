@@ -83,6 +83,7 @@ fn phase() -> Value {
             },
             "when": text("A CEL expression. If it is false, or returns a list of reasons that is not empty, the phase is skipped."),
             "items": name("The kind of items in this phase, such as task."),
+            "split": flag(false, "Every item is split into parts, which are the work; it cannot be done before it has any."),
             "strict": flag(true, "A failed check stops the phase; otherwise the phase passes with warnings."),
             "terminal": flag(
                 false,

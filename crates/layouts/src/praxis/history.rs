@@ -247,10 +247,16 @@ impl Teller<'_> {
         if said.paused_seconds > 0 {
             self.pause(at, said.paused_seconds);
         }
-        // Attempts before the rollback are recorded already.
-        for attempt in said.attempts.iter().filter(|_| !was_undone) {
+        // Attempts before the rollback are already recorded. An attempt without a time is no older than the phase, and the
+        // last one is what the file was written for.
+        if was_undone {
+            return;
+        }
+        let Some((last, before)) = said.attempts.split_last() else { return };
+        for attempt in before {
             self.attempt(number, attempt);
         }
+        self.attempt(number, &AttemptSaid { at: last.at.or(Some(ended.max(self.clock))), ..last.clone() });
     }
 
     fn end(&mut self, extent: &Extent, ended: Timestamp) {

@@ -135,11 +135,14 @@ pub fn count_parts(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) {
 }
 
 /// Reopens completed items of phases that the files now call not started, if the files no longer mention
-/// them.
-pub(super) fn open_with(draft: &mut Draft, phases: &[Name], theirs: &ItemBook) {
+/// them. Items that the files never mention, such as reviewers, stay as they are.
+pub(super) fn open_with(draft: &mut Draft, phases: &[Name], base: &ItemBook, theirs: &ItemBook) {
     let run = draft.session().run().map(RunRef::from);
     let is_its = |item: &&Item| {
-        Some(&item.run) == run.as_ref() && phases.contains(&item.phase) && !theirs.contains(&item.id)
+        Some(&item.run) == run.as_ref()
+            && phases.contains(&item.phase)
+            && base.contains(&item.id)
+            && !theirs.contains(&item.id)
     };
     let done: Vec<Event> =
         draft.items().iter().filter(is_its).filter_map(model::revision::reopened).map(Event::Item).collect();

@@ -29,6 +29,8 @@ pub enum ItemRefusal {
     TooDeep { doing: &'static str, id: ItemId },
     #[error("these items would wait for each other forever: {}", arrows(path))]
     Cycle { path: Vec<ItemId> },
+    #[error("cannot complete item '{id}': it has not been split into parts yet")]
+    NotSplit { id: ItemId },
     #[error("item '{id}' cannot wait for others: it has parts")]
     ContainerWaits { id: ItemId },
     #[error("cannot add an item to phase '{phase}': it is done")]
@@ -58,6 +60,7 @@ impl ItemRefusal {
             Self::NotPending { .. } => "item_not_pending",
             Self::TooDeep { .. } => "item_too_deep",
             Self::Cycle { .. } => "item_cycle",
+            Self::NotSplit { .. } => "item_not_split",
             Self::ContainerWaits { .. } => "item_container_waits",
             Self::PhaseDone { .. } => "item_phase_done",
             Self::OtherPhase { .. } => "item_other_phase",
@@ -81,6 +84,7 @@ impl ItemRefusal {
             | Self::NotPending { .. }
             | Self::TooDeep { .. }
             | Self::Cycle { .. }
+            | Self::NotSplit { .. }
             | Self::ContainerWaits { .. }
             | Self::PhaseDone { .. }
             | Self::OtherPhase { .. }
@@ -122,6 +126,8 @@ impl ItemRefusal {
                 Hint::new("add a separate item instead: ").run_here(words!["item", "add", "<title>"])
             }
             Self::Cycle { .. } => "remove one of these dependencies".into(),
+            Self::NotSplit { id } => Hint::new("a part for each piece of its work: ")
+                .run_here(words!["item", "split", id, "--into", "<title>"]),
             Self::ContainerWaits { .. } => "give the dependencies to its parts instead".into(),
             Self::PhaseDone { current, .. } => {
                 format!("add it to the current phase: --phase {current}").into()

@@ -294,6 +294,25 @@ fn status_without_an_active_one_names_candidates() {
         "{}",
         status["warnings"]
     );
+    // Nobody who obeys the brief leaves this session for another one.
+    let brief = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
+    assert!(brief.contains("also paused: WFS-b (see all: `leftoff list`)"), "{brief}");
+    assert!(!brief.contains("leftoff switch"), "{brief}");
+}
+
+#[test]
+fn a_brief_tells_what_the_files_of_the_session_contradict() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-a", "PLAN", "active", "2026-11-13T10:00:00Z");
+    let path = ".workflow/WFS-a/workflow-session.json";
+    let mut file: serde_json::Value = serde_json::from_str(&sandbox.read(path)).unwrap();
+    file["progress"]["completed_phases"] = json!(["PLAN", "IMPLEMENT"]);
+    sandbox.write(path, &file.to_string());
+    let brief = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
+    assert!(
+        brief.contains("- completed phases: they include PLAN, but the current phase is PLAN"),
+        "{brief}"
+    );
 }
 
 #[test]

@@ -93,8 +93,15 @@ fn stage_2_sections_with_word_targets_that_sum_to_the_total_audience_named_and_a
     let said = held(&sandbox, SECOND, &["sections", "outline-approved"]);
     assert!(said.contains("2 word targets, and total_sections is 3"), "{said}");
     run(&sandbox, "set total_sections=2");
+    held(&sandbox, SECOND, &["outline-approved"]);
     approve(&sandbox, "outline-approved");
-    run(&sandbox, SECOND);
+    // Submitted values need not be typed again.
+    let next = run(&sandbox, "next --json").json();
+    assert_eq!(
+        next["command"],
+        format!("leftoff {}", SECOND.replace("word_targets=[800,1200]", "'word_targets=[800,1200]'"))
+    );
+    sandbox.run_printed(next["command"].as_str().unwrap()).ok();
     says(&sandbox, &["current_stage: 3", "total_sections: 2"]);
 }
 
@@ -199,6 +206,53 @@ fn stage_4_every_paragraph_approved_voice_checked_per_section_and_a_final_fact_c
     let done = run(&sandbox, FOURTH);
     assert!(done.stderr.starts_with("Essay completed.\n"), "{}", done.stderr);
     says(&sandbox, &["status: \"completed\"  # in_progress |"]);
+}
+
+/// The file says that stage 2 is current, but not that stage 1 is done: what its gate lacks is still asked for, so it can
+/// be given.
+#[test]
+fn b8_a_stage_that_the_file_left_over_a_missing_approval_can_be_approved() {
+    let sandbox = at_stage_1();
+    sandbox.write(&file("stage-1-thesis.md"), "Harbours make towns.\n");
+    run(&sandbox, "set claim_type=argument");
+    held(&sandbox, FIRST, &["thesis-approved"]);
+    let text = state(&sandbox).replace("current_stage: 1", "current_stage: 2");
+    let text = text
+        .replace("current_stage_name: \"thesis_development\"", "current_stage_name: \"essay_structuring\"");
+    sandbox.write(&file("session-state.yaml"), &text);
+    let next = run(&sandbox, "next --json").json();
+    assert_eq!(next["command"], "leftoff approve thesis-approved", "{next}");
+    approve(&sandbox, "thesis-approved");
+    run(&sandbox, FIRST);
+    let next = run(&sandbox, "next --json").json();
+    assert!(next["command"].as_str().unwrap().contains("--phase essay_structuring"), "{next}");
+}
+
+/// A section without paragraphs that was called done could never be split any more.
+#[test]
+fn b8_a_section_is_split_into_its_paragraphs_before_it_can_be_done() {
+    let sandbox = at_stage_4();
+    let next = run(&sandbox, "next --json").json();
+    let split = "leftoff item split draft-1 --into '<title>'";
+    assert_eq!(next["command"], split, "{next}");
+    assert!(
+        next["summary"].as_str().unwrap().contains("Split it first, with a title for each paragraph"),
+        "{next}"
+    );
+    sandbox.run_printed(split).code(2);
+    let refused = sandbox.run(["item", "done", "draft-1"]).code(4);
+    assert_eq!(
+        refused.stderr,
+        format!(
+            "error: cannot complete item 'draft-1': it has not been split into parts yet\nhint: a part for each piece of its work: {split}\n"
+        )
+    );
+    run(&sandbox, "item split draft-1 --into Opening");
+    let next = run(&sandbox, "next --json").json();
+    assert_eq!(next["command"], "leftoff item claim draft-1.1", "{next}");
+    run(&sandbox, "item done draft-1.1");
+    let next = run(&sandbox, "next --json").json();
+    assert_eq!(next["command"], split.replace("draft-1", "draft-2"), "{next}");
 }
 
 /// The new outline has fewer sections than before, and the earlier ones block nobody.

@@ -117,3 +117,20 @@ fn p1_a_session_of_ours_beside_version_2_is_finished_and_its_tool_goes_on_with_a
     let shown = sandbox.run(["show", TOOLS_ID, "--json"]).ok().json();
     assert_eq!(shown["current_phase"]["number"], 2, "{shown:#}");
 }
+
+/// Version 2 keeps no time of an attempt, only that of the file.
+#[test]
+fn a_failed_checkpoint_without_a_time_happened_when_its_file_was_written() {
+    let sandbox = beside_version_2();
+    let mut failed = tools_file();
+    failed["checkpoints"]["1"] = json!("failed");
+    failed["evidence_submitted"]["1"] = json!({ "tests": 0 });
+    sandbox.write(&format!("{ACTIVE}/{TOOLS_ID}.json"), &pretty(&failed));
+    let shown = sandbox.run(["show", TOOLS_ID, "--json"]).ok().json();
+    let tried = &shown["phases"][1]["attempts"][0];
+    assert_eq!(
+        (&tried["outcome"], &tried["at"]),
+        (&json!("failed"), &json!("2026-11-14T10:30:00Z")),
+        "{tried}"
+    );
+}

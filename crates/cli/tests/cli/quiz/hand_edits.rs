@@ -79,6 +79,8 @@ fn a_review_that_a_file_moves_back_keeps_what_was_proven_in_mind() {
     tells(&history, &["Phase 1 of 8, **Context Discovery**", moved], &[]);
     let text = crate::unbroken(&history.sandbox.run_as(READER, ["brief"]).ok().stdout);
     assert!(text.contains("moved it back from reviews (4) to context (1)"), "{text}");
+    // The reviewers' work is not undone: the files never said who had finished.
+    tells(&history, &["- 4 Parallel Reviews: 1 of 2 done (security-1)"], &[]);
     // Once a command has worked on the session again, the edit is history.
     history.run(&["advance --phase context"]);
     let brief = history.sandbox.run_as(READER, ["brief", "--format", "markdown"]).ok().stdout;

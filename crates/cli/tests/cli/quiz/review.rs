@@ -72,7 +72,7 @@ fn a_review_with_a_hand_edit_answers_all_twelve() {
             who_else: &[],
             unverified: &[
                 "An edit of its files moved it from reviews (4) to synthesis (7), 10:41 UTC; last verified phase: analysis (3).",
-                "5 Aggregate Findings, 6 Reviewer Discourse: claimed in a file",
+                "5 Aggregate Findings, 6 Reviewer Discourse: claimed in a file, not proven",
             ],
         },
     );

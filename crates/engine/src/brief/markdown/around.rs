@@ -30,19 +30,19 @@ pub(super) fn paused(brief: &Brief, detail: Detail) -> String {
 
 pub(super) fn warnings(brief: &Brief, detail: Detail) -> String {
     // An edit that moved the session is reported with its claims.
-    let is_shown = |warning: &&Warning| brief.moved.is_some() && warning.kind == "edited_outside";
-    let mut warnings = brief.session.warnings.iter().filter(|warning| !is_shown(warning)).peekable();
-    if warnings.peek().is_none() {
-        return String::new();
-    }
+    let is_told = |warning: &&Warning| brief.moved.is_some() && warning.kind == "edited_outside";
+    let warnings = brief.session.warnings.iter().filter(|warning| !is_told(warning));
+    let unwell = brief.session.health.iter().filter(|health| !health.ok);
     let longest = detail.longest_text();
     let line = |warning: &Warning| {
         let hint = warning.hint.as_ref().filter(|_| !detail.is_brief() && !is_over(brief));
         let hint = hint.map(|hint| format!(" ({})", advice(hint, longest)));
         format!("- {}{}\n", defused(&warning.message, longest), hint.unwrap_or_default())
     };
-    let lines: String = warnings.take(detail.longest_list()).map(line).collect();
-    format!("## Warnings\n{lines}")
+    let unwell = unwell
+        .map(|health| format!("- {}: {}\n", defused(&health.check, 80), defused(&health.found, longest)));
+    let lines: String = warnings.map(line).chain(unwell).take(detail.longest_list()).collect();
+    if lines.is_empty() { lines } else { format!("## Warnings\n{lines}") }
 }
 
 /// The last messages of agents when they stopped, newest first.

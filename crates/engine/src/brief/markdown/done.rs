@@ -16,7 +16,7 @@ pub(super) fn done(brief: &Brief, detail: Detail) -> String {
         Detail::Full | Detail::Short => phases.into_iter().map(|(_, line)| line).collect(),
         Detail::Line | Detail::Tight | Detail::Least if phases.is_empty() => Vec::new(),
         Detail::Line => vec![joined(phases)],
-        Detail::Tight | Detail::Least => vec![newest_with_proof(phases, detail.longest_list())],
+        Detail::Tight | Detail::Least => vec![newest_with_proof(phases, detail)],
     };
     lines.extend(rounds_and_runs(brief, detail));
     if lines.is_empty() {
@@ -32,8 +32,9 @@ fn joined(phases: Vec<(&PhaseView, String)>) -> String {
 
 /// The last phases with their proof. Earlier phases of a long workflow only by name, or as a range if there
 /// are many.
-fn newest_with_proof(mut phases: Vec<(&PhaseView, String)>, most: usize) -> String {
+fn newest_with_proof(mut phases: Vec<(&PhaseView, String)>, detail: Detail) -> String {
     const MOST_NAMES: usize = 8;
+    let most = detail.longest_list();
     let newest = phases.split_off(phases.len().saturating_sub(most));
     let outcomes = |phases: &[(&PhaseView, String)]| {
         let outcomes = phases.iter().filter_map(|(phase, _)| phase.outcome);
@@ -45,7 +46,17 @@ fn newest_with_proof(mut phases: Vec<(&PhaseView, String)>, most: usize) -> Stri
             let names: Vec<String> = older.iter().map(|(phase, _)| by_name(phase)).collect();
             names.join(", ")
         }
-        [first, .., last] => format!("{} to {}", numbered(first.0), numbered(last.0)),
+        [first, .., last] => {
+            let own: Vec<String> =
+                phases.iter().filter_map(|(phase, _)| exception(phase)).take(most).collect();
+            let own = if own.is_empty() { own.concat() } else { format!(", among them {}", own.join(", ")) };
+            let range = format!("{} to {}{own}", numbered(first.0), numbered(last.0));
+            // The head counts the outcomes of all phases.
+            if detail == Detail::Least {
+                return format!("{range}; {}", joined(newest));
+            }
+            range
+        }
         [only] => numbered(only.0),
     };
     format!("{older} ({}); {}", outcomes(&phases), joined(newest))
@@ -53,14 +64,16 @@ fn newest_with_proof(mut phases: Vec<(&PhaseView, String)>, most: usize) -> Stri
 
 /// `3 Build`, `4 Review (skipped)`
 fn by_name(phase: &PhaseView) -> String {
-    let name = numbered(phase);
-    match phase.outcome {
-        Some(
-            outcome @ (Outcome::Skipped | Outcome::Overridden | Outcome::Warned | Outcome::NotApplicable),
-        ) => {
-            format!("{name} ({})", outcome.name())
+    exception(phase).unwrap_or_else(|| numbered(phase))
+}
+
+/// `4 Review (skipped)`, of a phase that was not completed like others.
+fn exception(phase: &PhaseView) -> Option<String> {
+    match phase.outcome? {
+        outcome @ (Outcome::Skipped | Outcome::Overridden | Outcome::Warned | Outcome::NotApplicable) => {
+            Some(format!("{} ({})", numbered(phase), outcome.name()))
         }
-        Some(Outcome::Verified | Outcome::Reported | Outcome::Done | Outcome::Claimed) | None => name,
+        Outcome::Verified | Outcome::Reported | Outcome::Done | Outcome::Claimed => None,
     }
 }
 
@@ -137,12 +150,16 @@ fn proof(brief: &Brief, phase: &PhaseView, detail: Detail) -> String {
     proof.join(", ")
 }
 
-/// A passed check that leftoff ran itself; files and approvals are shown separately.
+/// A passed check that leftoff ran itself; recorded files and approvals are shown separately.
 fn ran(check: &CheckView, files: &[String]) -> Option<String> {
     let is_file = |kind: &str| kind == "artifact" && !files.is_empty() || kind == "approval";
-    let told = check.outcome == GateOutcome::Passed
-        && CheckKind::RUN_BY_LEFTOFF.contains(&check.kind.as_str())
-        && !is_file(&check.kind);
+    let is_passed = check.outcome == GateOutcome::Passed;
+    // A later phase may have recorded the same file since; a path for several files names none.
+    let path = check.needed.as_ref().filter(|path| check.kind == "artifact" && !path.contains('*'));
+    if let Some(path) = path.filter(|_| is_passed && files.is_empty()) {
+        return Some(defused(path, 200));
+    }
+    let told = is_passed && CheckKind::RUN_BY_LEFTOFF.contains(&check.kind.as_str()) && !is_file(&check.kind);
     let found = match check.kind.as_str() {
         "items" => check.found.as_ref().map(|found| format!(" ({})", defused(found, 60))),
         _ => None,

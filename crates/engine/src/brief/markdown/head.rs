@@ -3,7 +3,7 @@
 use super::{Detail, pairs, took, when};
 use crate::brief::Brief;
 use crate::view::View;
-use crate::words::{defused, duration, pause_reason, phase_called, phase_named, quoted, version};
+use crate::words::{defused, duration, moment, pause_reason, phase_called, phase_named, quoted, version};
 use model::id::Name;
 use model::lifecycle::Lifecycle;
 use std::fmt::Write;
@@ -23,7 +23,8 @@ pub(super) fn head(brief: &Brief, detail: Detail) -> String {
             let _ = writeln!(text, "{label}: {}", quoted(told, longest));
         }
     }
-    let _ = write!(text, "{} Workflow {}", standing(brief, detail), view.workflow.name);
+    let (standing, went_back) = (standing(brief, detail), went_back(brief, detail));
+    let _ = write!(text, "{standing}{went_back} Workflow {}", view.workflow.name);
     if let Some(describe) = view.workflow.describe.as_ref().filter(|_| detail != Detail::Least) {
         let _ = write!(text, " ({})", quoted(describe, longest));
     }
@@ -52,6 +53,16 @@ pub(super) fn head(brief: &Brief, detail: Detail) -> String {
         let _ = writeln!(text, "Set: {}.", pairs(&brief.set_fields, detail));
     }
     text
+}
+
+/// ` Rolled back from build (3), 11:30 UTC, by anna: "the API changed".`
+fn went_back(brief: &Brief, detail: Detail) -> String {
+    let Some(back) = &brief.went_back else { return String::new() };
+    let by = if detail.is_brief() { String::new() } else { format!(", by {}", defused(&back.by, 60)) };
+    let reason = back.reason.as_ref().map(|reason| format!(": {}", quoted(reason, detail.longest_text())));
+    let at = moment(back.at, brief.now);
+    let from = defused(&back.from.to_string(), 120);
+    format!(" Rolled back from {from}, {at}{by}{}.", reason.unwrap_or_default())
 }
 
 /// How often the work was paused, and for how long.

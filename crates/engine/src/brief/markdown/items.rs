@@ -16,6 +16,9 @@ pub(super) fn items(brief: &Brief, detail: Detail) -> String {
     let mut text = "## Items\n".to_owned();
     let shown = brief.items(if detail == Detail::Least { 2 } else { detail.longest_list() });
     for item in &shown {
+        if detail == Detail::Least && is_told(item, brief) {
+            continue;
+        }
         let _ = writeln!(text, "- {}", line(item, brief, detail));
         for (name, value) in item.details().filter(|_| item.is_started() && detail != Detail::Least) {
             let value = quoted(&value, detail.longest_text());
@@ -37,6 +40,9 @@ pub(super) fn items(brief: &Brief, detail: Detail) -> String {
     }
     for ahead in &brief.items_ahead {
         let _ = writeln!(text, "- {}", of_later_phase(ahead, brief, detail));
+        for item in ahead.begun.iter().take(detail.longest_list()) {
+            let _ = writeln!(text, "  - {}", line(item, brief, detail));
+        }
     }
     text
 }
@@ -46,7 +52,9 @@ fn of_later_phase(ahead: &ItemsAhead, brief: &Brief, detail: Detail) -> String {
     let phase = brief.session.phases.iter().find(|phase| phase.id == ahead.phase);
     let title = phase.map_or_else(|| ahead.phase.to_string(), numbered);
     let is_restarted = |made: &RevisionMade| made.revision.restarted.contains(&ahead.phase);
-    let how = if brief.session.revisions.iter().any(is_restarted) { " (interrupted)" } else { "" };
+    let is_interrupted = brief.session.revisions.iter().any(is_restarted)
+        || brief.went_back.as_ref().is_some_and(|back| back.from.id == ahead.phase);
+    let how = if is_interrupted { " (interrupted)" } else { "" };
     let mut done: Vec<&str> = ahead.done.iter().map(String::as_str).collect();
     done.truncate(most_done(detail));
     let named = match (ahead.counts.done as usize).saturating_sub(done.len()) {
@@ -63,6 +71,13 @@ fn line(item: &ItemView, brief: &Brief, detail: Detail) -> String {
     let standing = if item.ready && is_over(brief) { "open".to_owned() } else { item.standing(brief.now) };
     let standing = defused_around_quotes(&standing, detail.longest_text());
     format!("{} {} {title}: {standing}", item.mark(), item.id())
+}
+
+/// The reader's own item, of which the next step says as much.
+fn is_told(item: &ItemView, brief: &Brief) -> bool {
+    let Some(command) = brief.session.next.command.as_ref().filter(|_| item.mine) else { return false };
+    let names = |word: &String| *word == item.id().to_string();
+    command.words().first().is_some_and(|word| word == "item") && command.words().iter().any(names)
 }
 
 /// Finished items by name; with titles if there is room.

@@ -138,15 +138,15 @@ pub(super) fn to_review(brief: &Brief, detail: Detail) -> String {
     text
 }
 
-/// Phases that a file calls done, but that did not pass their gate.
+/// Phases that a file calls done, but that did not pass their gate, items that only a task list calls done, and edits.
 pub(super) fn unverified(brief: &Brief, detail: Detail) -> String {
+    let claims = [claimed_phases(brief, detail), claimed_items(brief, detail), moved(brief)].concat();
+    if claims.is_empty() { claims } else { format!("## Unverified\n{claims}") }
+}
+
+fn claimed_phases(brief: &Brief, detail: Detail) -> String {
     let view = &brief.session;
     let claimed: Vec<&PhaseView> = view.claimed().collect();
-    let title = "## Unverified\n";
-    if claimed.is_empty() {
-        let moved = moved(brief);
-        return if moved.is_empty() { moved } else { format!("{title}{moved}") };
-    }
     match detail {
         Detail::Full | Detail::Short => {
             let line = |phase: &&PhaseView| {
@@ -159,35 +159,43 @@ pub(super) fn unverified(brief: &Brief, detail: Detail) -> String {
                 let how = proving.map(|proving| format!(" Verify it: `{proving}`")).unwrap_or_default();
                 format!("- {called}: claimed in a file, {why}.{how}\n")
             };
-            format!("{title}{}{}", claimed.iter().map(line).collect::<String>(), moved(brief))
+            claimed.iter().map(line).collect()
         }
-        Detail::Line | Detail::Tight | Detail::Least => {
-            let (open, failed): (Vec<&PhaseView>, Vec<&PhaseView>) =
-                claimed.into_iter().partition(|phase| !phase.contested);
-            let most = detail.longest_list().max(Detail::Tight.longest_list());
-            let more = |count: usize| count.checked_sub(most).filter(|more| *more > 0);
-            let more_failed = more(failed.len()).map(|more| format!("- and {more} more like it\n"));
-            let failed: String = failed
-                .iter()
-                .take(most)
-                .map(|phase| {
-                    format!(
-                        "- {}: claimed in a file, {}\n",
-                        numbered(phase),
-                        contested(phase, brief.now, detail)
-                    )
-                })
-                .collect();
-            let mut names: Vec<String> = open.iter().take(most).map(|phase| numbered(phase)).collect();
-            names.extend(more(open.len()).map(|more| format!("and {more} more")));
-            let open = if names.is_empty() {
-                String::new()
-            } else {
-                format!("- {}: claimed in a file, gates still open\n", names.join(", "))
-            };
-            format!("{title}{failed}{}{open}{}", more_failed.unwrap_or_default(), moved(brief))
-        }
+        Detail::Line | Detail::Tight | Detail::Least => shortly_claimed(brief, claimed, detail),
     }
+}
+
+/// A line for each phase that is contested here, and one for all the others.
+fn shortly_claimed(brief: &Brief, claimed: Vec<&PhaseView>, detail: Detail) -> String {
+    let (open, failed): (Vec<&PhaseView>, Vec<&PhaseView>) =
+        claimed.into_iter().partition(|phase| !phase.contested);
+    let most = detail.longest_list().max(Detail::Tight.longest_list());
+    let more = |count: usize| count.checked_sub(most).filter(|more| *more > 0);
+    let more_failed = more(failed.len()).map(|more| format!("- and {more} more like it\n"));
+    let line = |phase: &&PhaseView| {
+        format!("- {}: claimed in a file, {}\n", numbered(phase), contested(phase, brief.now, detail))
+    };
+    let failed: String = failed.iter().take(most).map(line).collect();
+    let mut names: Vec<String> = open.iter().take(most).map(|phase| numbered(phase)).collect();
+    names.extend(more(open.len()).map(|more| format!("and {more} more")));
+    let open = if names.is_empty() {
+        String::new()
+    } else {
+        format!("- {}: claimed in a file, not proven\n", names.join(", "))
+    };
+    format!("{failed}{}{open}", more_failed.unwrap_or_default())
+}
+
+/// `- Done only according to TODO.md: list-the-packages`
+fn claimed_items(brief: &Brief, detail: Detail) -> String {
+    let line = |(list, ids): (&String, &Vec<String>)| {
+        let mut named: Vec<String> = ids.iter().take(detail.longest_list().max(3)).cloned().collect();
+        if ids.len() > named.len() {
+            named.push(format!("{} more", ids.len() - named.len()));
+        }
+        format!("- Done only according to {}: {}\n", defused(list, 120), named.join(", "))
+    };
+    brief.claimed_items.iter().map(line).collect()
 }
 
 /// An edit that moved the session: from, to, and the last verified phase.
@@ -196,6 +204,11 @@ fn moved(brief: &Brief) -> String {
     let at = moment(moved.at, brief.now);
     let (from_to, on_record) = (defused(&moved.from_to(), 300), defused(&moved.on_record(), 500));
     format!("- An edit of its files {from_to}, {at}; {on_record}.\n")
+}
+
+/// Of a claimed phase the gate lists what it would check.
+fn has_gate(phase: &PhaseView) -> bool {
+    !phase.gate.checks.is_empty()
 }
 
 /// Why a claim is doubted: the last check that failed, or open items.
@@ -209,7 +222,12 @@ fn contested(phase: &PhaseView, now: Timestamp, detail: Detail) -> String {
         last
     };
     let Some(attempt) = failed else {
-        return if phase.contested { "its items are open here" } else { "its gate is still open" }.to_owned();
+        return match (phase.contested, has_gate(phase)) {
+            (true, _) => "its items are open here",
+            (false, true) => "its gate is still open",
+            (false, false) => "it has no gate",
+        }
+        .to_owned();
     };
     let checks = attempt.report.checks.iter().filter(|check| check.failed()).map(|check| {
         let found =

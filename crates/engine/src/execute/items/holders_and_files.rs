@@ -1,10 +1,12 @@
 //! Facts that item commands need about other things: which lease holders are gone, and whether files exist.
 
 use crate::engine::Engine;
+use crate::error::Result;
 use crate::next::file_of_item;
 use jiff::Timestamp;
 use model::actor::Actor;
 use model::item::{Item, ItemBook};
+use model::refusal::{ItemRefusal, Refusal};
 use model::session::Session;
 
 impl Engine {
@@ -19,6 +21,19 @@ impl Engine {
     pub(super) fn holders_at_work(&self, book: &ItemBook) -> Vec<(Actor, Timestamp)> {
         let holders = book.iter().filter_map(|item| Some(&item.lease.as_ref()?.actor));
         holders.filter_map(|holder| Some((holder.clone(), self.seen_at_work(holder)?))).collect()
+    }
+
+    /// An item that its phase splits into parts has no work of its own, and could no longer be split once it is done.
+    pub(super) fn refuse_unsplit(&self, session: &Session, item: Option<&Item>) -> Result<()> {
+        let Some(item) = item.filter(|item| !item.is_done()) else { return Ok(()) };
+        // A session whose definition is lost follows no rule of its own.
+        let Ok(definition) = self.definition_of(session) else { return Ok(()) };
+        match definition.phase(item.phase.as_str()) {
+            Some(defined) if defined.splits_first(item) => {
+                Err(Refusal::from(ItemRefusal::NotSplit { id: item.id.clone() }).into())
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// A warning if an item is marked done although its file is missing.

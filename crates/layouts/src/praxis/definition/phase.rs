@@ -26,6 +26,7 @@ pub(super) fn phase(
         items: Some("task".to_owned()),
         strict: false,
         no_override: false,
+        split: false,
         terminal: false,
         evidence: Vec::new(),
         checks: Vec::new(),
