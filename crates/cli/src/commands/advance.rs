@@ -15,7 +15,7 @@ use model::workflow::ValueType;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Complete the current phase: run its gate, and start the next phase
+/// Complete the current phase: run its gate, then start the next
 ///
 /// If the gate passes, the phase is complete and the next one starts; completing the last phase completes the run. If
 /// the gate does not pass, the attempt is recorded, the missing evidence is listed, and the exit code is 5. `--phase`

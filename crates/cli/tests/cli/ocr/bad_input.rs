@@ -409,7 +409,7 @@ fn a_round_of_the_highest_number_is_the_last() {
     );
     artifact(&sandbox, &format!("rounds/round-{}/final.md", u32::MAX), "F\n");
     let said = sandbox.run(["round", "--session", ID]).code(4).stderr;
-    assert!(said.contains("cannot start another run of 'review': the last one has the highest"), "{said}");
+    assert!(said.contains("cannot start another run of 'review': the last run has the highest"), "{said}");
 }
 
 #[test]
