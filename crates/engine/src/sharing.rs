@@ -35,7 +35,7 @@ use model::words;
 use settings::Settings;
 use sidecar::{Entries, Pushed, Refs, Sidecar};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use store::Store;
@@ -96,7 +96,7 @@ struct Shared {
     /// True if this replica's own history was rewritten, so that its old objects must be removed.
     rewritten: bool,
     /// The lock that allows one sync at a time.
-    _lock: File,
+    _lock: lock::Lock,
 }
 
 impl Shared {

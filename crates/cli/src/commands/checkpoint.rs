@@ -4,7 +4,7 @@ use crate::commands::{Outcome, Run, answered_briefly};
 use crate::globals::Globals;
 use engine::Request;
 
-/// Name the current state, to return to it or to compare with it later
+/// Name the current state, to return to it or compare with it
 ///
 /// Nothing is copied: the history contains every state, and the name refers to one of them. Files are not included; use
 /// git for those.

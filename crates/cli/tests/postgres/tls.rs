@@ -96,7 +96,12 @@ fn a_certificate_counts_as_sslmode_and_sslrootcert_say() {
     client.list("127.0.0.1", "require", None).ok();
     client.refused("127.0.0.1", "verify-full", Some(&root), "its certificate is for another host");
     for mode in ["verify-full", "verify-ca", "require"] {
-        client.refused("localhost", mode, Some(&other), "not signed by a root certificate that is trusted here");
+        client.refused(
+            "localhost",
+            mode,
+            Some(&other),
+            "not signed by a root certificate that is trusted here",
+        );
     }
     client.refused("localhost", "verify-full", None, "not signed by a root certificate that is trusted here");
     let missing = format!("cannot be read from {}", none.display());

@@ -9,9 +9,22 @@ use std::time::{Duration, Instant};
 /// How long to wait before trying to lock again.
 const BETWEEN: Duration = Duration::from_millis(20);
 
+/// The lock of a sync, released on drop.
+#[derive(Debug)]
+pub(super) struct Lock {
+    file: File,
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing alone would leave the lock with a child process that has forked but not yet called exec.
+        let _ = flock(&self.file, FlockOperation::Unlock);
+    }
+}
+
 /// Locks the store in this folder until the result is dropped. Waits at most `patience` for another sync,
 /// because a sync that waits for a remote must not block the next one for ever.
-pub(super) fn locked(folder: &Path, patience: Duration) -> Result<File> {
+pub(super) fn locked(folder: &Path, patience: Duration) -> Result<Lock> {
     let path = folder.join("sync.lock");
     let file = OpenOptions::new()
         .create(true)
@@ -22,7 +35,7 @@ pub(super) fn locked(folder: &Path, patience: Duration) -> Result<File> {
     let end = Instant::now() + patience;
     loop {
         match rustix::io::retry_on_intr(|| flock(&file, FlockOperation::NonBlockingLockExclusive)) {
-            Ok(()) => return Ok(file),
+            Ok(()) => return Ok(Lock { file }),
             Err(_) if Instant::now() < end => std::thread::sleep(BETWEEN),
             Err(_) => {
                 return Err(Error::Sharing {

@@ -66,7 +66,7 @@ impl Engine {
             let _lock = locked(&folder, self.patience.left())?;
             return switch_off(&folder).map(|()| Vec::new());
         }
-        let shared = self.shared(true)?;
+        let shared = self.shared(false)?;
         if self.is_copy(&shared.settings)? {
             switch_off(&shared.folder)?;
             let original = shared.settings.place.display();
