@@ -57,7 +57,7 @@ fn current_phase(project: &Project) -> Result<String> {
     }
 }
 
-/// Adds items, of which every third waits for the previous one.
+/// Adds items; every third one waits for the item before it.
 fn add(project: &Project, phase: &str, count: usize) -> Result<()> {
     let mut engine = project.engine()?;
     for number in 1..=count {

@@ -42,7 +42,7 @@ impl AgentIdentity {
         Self::named(name, &format!("{}-{}", process.pid, process.start))
     }
 
-    /// An agent with a name from outside, of which only harmless characters are kept.
+    /// An agent with a name from outside. Only harmless characters of the name are kept.
     pub fn named(name: &str, id: &str) -> Option<Self> {
         const LONGEST_NAME: usize = 60;
         let plain: String = name

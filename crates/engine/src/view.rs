@@ -136,7 +136,7 @@ pub struct RoundView {
     /// The round's result, in the words of its file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// Finished parts of the round, each of which has a file.
+    /// Finished parts of the round. Each has a file.
     pub parts: Vec<PartView>,
 }
 

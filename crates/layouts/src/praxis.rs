@@ -325,7 +325,7 @@ fn workflow(name: &str, state: &State, extent: &state::Extent, found: Option<Def
     definition.cut(name, extent.range.clone(), extent.is_known)
 }
 
-/// The problem of a session in two status folders, of which only one is read.
+/// The problem of a session that is in two status folders: only one of them is read.
 fn left_behind(folder: &Folder<'_>) -> Option<Problem> {
     let mut there = candidates(folder.spot).into_iter().filter(|path| folder.tree.get(path).is_some());
     let (counts, other) = (there.next()?, there.next()?);

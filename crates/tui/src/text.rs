@@ -63,7 +63,7 @@ impl Look {
         if self.unicode { "│" } else { "|" }
     }
 
-    /// A bar of `cells` cells, of which some are filled.
+    /// A bar of `cells` cells, partly filled.
     pub fn bar(self, filled: usize, cells: usize) -> String {
         let (full, empty) = if self.unicode { ('█', '░') } else { ('#', '-') };
         (0..cells).map(|cell| if cell < filled { full } else { empty }).collect()

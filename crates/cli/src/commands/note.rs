@@ -49,7 +49,7 @@ impl Run for NoteCommand {
             && id.parse::<u64>().is_ok()
         {
             return Err(Failure::wrong_usage(
-                format!("'resolve' takes only the number of a note; note {id} is still open"),
+                "'resolve' takes only the number of a note; nothing was changed",
                 format!(
                     "record the answer: leftoff note '<answer>' --kind decision; then: leftoff note resolve {id}"
                 ),

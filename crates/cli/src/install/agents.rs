@@ -22,9 +22,9 @@ pub struct Agent {
     pub title: &'static str,
     /// True for an agent whose entries follow its documentation and were never tried.
     pub experimental: bool,
-    /// Files and folders in a project, each of which shows that the agent is used there.
+    /// Files and folders in a project that show that the agent is used there; one is enough.
     in_project: &'static [&'static str],
-    /// Files and folders in the home folder, each of which shows that the user has the agent.
+    /// Files and folders in the home folder that show that the user has the agent; one is enough.
     in_home: &'static [&'static str],
     project: fn(&Path) -> Vec<Edit>,
     user: fn(&Path) -> Vec<Edit>,

@@ -65,7 +65,7 @@ pub fn has_section(text: &str, marks: Marks) -> bool {
     place(text, marks).is_some()
 }
 
-/// The range from the start of the first mark to the end of the second, each of which is a line of its own.
+/// The range from the start of the first mark to the end of the second. Each mark is a line of its own.
 fn place(text: &str, marks: Marks) -> Option<(usize, usize)> {
     let start = line_start(text, marks.begin(), 0)?;
     let end = line_start(text, marks.end(), start)?;

@@ -348,7 +348,7 @@ fn what_was_meant_is_named_and_nothing_is_recorded() {
     for (words, message, hint) in [
         (
             ["note", "resolve", "1", "30 minutes"].as_slice(),
-            "'resolve' takes only the number of a note; note 1 is still open",
+            "'resolve' takes only the number of a note; nothing was changed",
             "leftoff note '<answer>' --kind decision; then: leftoff note resolve 1",
         ),
         (

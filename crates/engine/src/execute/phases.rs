@@ -98,7 +98,7 @@ impl Engine {
         })
     }
 
-    /// Requires a person to skip a phase with a gate; otherwise the gate would be optional.
+    /// Lets only a person skip a phase that has a gate: otherwise the gate would be optional.
     fn authorise_skip(&self, session: &Session, signature: Option<&Signature>) -> Result<Option<Event>> {
         let Some(run) = session.run().filter(|run| run.is_open()) else { return Ok(None) };
         let phase = run.current().id();

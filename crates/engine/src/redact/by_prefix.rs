@@ -88,7 +88,7 @@ fn of_shape<'a>(text: &'a str, shape: &'a Shape) -> impl Iterator<Item = Found> 
     })
 }
 
-/// JSON web tokens: three parts separated by dots, of which the first two are JSON in base64.
+/// JSON web tokens: three parts separated by dots. The first two are JSON in base64.
 fn web_tokens(text: &str) -> impl Iterator<Item = Found> {
     text.match_indices("eyJ").filter_map(|(start, _)| {
         let length = run(&text[start..], is_of_jwt);

@@ -337,7 +337,7 @@ fn written(session: &SessionId, part: &[Node]) -> Vec<u8> {
     segment.write()
 }
 
-/// The secret because of which a session is not sent: in its events, definitions or recorded files.
+/// The secret that holds a session back: it is in the events, definitions or recorded files.
 fn secret_in_session(way: &[Node], texts: &BTreeMap<String, Vec<u8>>) -> Option<String> {
     if let Some(kind) = way.iter().find_map(|node| secret_in_event(&node.row.body)) {
         return Some(format!("it contains a {kind}"));

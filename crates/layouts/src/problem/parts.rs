@@ -209,7 +209,7 @@ pub enum Range {
     Completed {
         taken: u32,
     },
-    /// The numbers of existing folders, of which this is the last.
+    /// The number of the last existing folder.
     Folders {
         folder: &'static str,
         last: u32,

@@ -56,7 +56,7 @@ impl Default for Settings {
     }
 }
 
-/// Reads the configuration files, of which a later one overrides an earlier one.
+/// Reads the configuration files. A later file overrides an earlier one.
 pub fn read(sources: &[Source<'_>]) -> Reading<Settings> {
     let mut merged = Map::new();
     let mut warnings = Vec::new();

@@ -15,7 +15,7 @@ enum Shape {
     Counts,
     Triggers,
     Table(&'static [(&'static str, Shape)]),
-    /// A table with names that the author chooses, each of which has a table.
+    /// A table of tables whose names the author chooses.
     Named(&'static [(&'static str, Shape)]),
 }
 

@@ -13,7 +13,7 @@ fn salts(events: u64, salt: u8) -> BTreeMap<u64, Given> {
     (1..=events).map(|version| (version, Given::Salt([salt; SALT_BYTES]))).collect()
 }
 
-/// A history of `events` events, of which the first `shared` ones may already be in the store.
+/// A history of `events` events. The first `shared` ones may already be in the store.
 fn history(name: &str, expected: u64, shared: u64, events: u64, salt: u8) -> TakenHistory {
     let row = SessionRow { version: 0, machine: Some("laptop".to_owned()), ..line(name) };
     let StreamAppend { events, row, snapshot, .. } = go_on(row, events);

@@ -73,7 +73,7 @@ fn line(item: &ItemView, brief: &Brief, detail: Detail) -> String {
     format!("{} {} {title}: {standing}", item.mark(), item.id())
 }
 
-/// The reader's own item, of which the next step says as much.
+/// The reader's own item, which the next step describes too.
 fn is_told(item: &ItemView, brief: &Brief) -> bool {
     let Some(command) = brief.session.next.command.as_ref().filter(|_| item.mine) else { return false };
     let names = |word: &String| *word == item.id().to_string();
