@@ -2,7 +2,7 @@
 
 use crate::commands;
 use crate::failure::Failure;
-use model::gate::Given;
+use model::typed_value::Given;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Read;

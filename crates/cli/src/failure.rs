@@ -135,7 +135,7 @@ pub fn usage(error: &clap::Error, parser: &mut clap::Command, arguments: &[OsStr
         out.raw_error(error.render().to_string().trim_end());
         return ExitCode::from(WRONG_USAGE);
     }
-    let (message, hint) = crate::wrong_words::explained(error, parser, arguments);
+    let (message, hint) = crate::usage_errors::explained(error, parser, arguments);
     report(&Failure::wrong_usage(message, hint), &Globals { json, ..Globals::default() })
 }
 

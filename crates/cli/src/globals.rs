@@ -36,7 +36,10 @@ impl Globals {
                 "ID",
                 "Session: its id, a prefix of it, or its number in `list` [env: LEFTOFF_SESSION]",
             ),
-            value("key", "K", "Run a change only once: for 7 days, the same command with the same key repeats its first answer"),
+            value("key", "K", "").help(format!(
+                "Run a change only once: for {} days, the same command with the same key repeats its first answer",
+                engine::KEY_LIFETIME.as_hours() / 24
+            )),
             flag("json", "Print one JSON document on stdout; a failure prints one on stderr"),
             value("color", "WHEN", "Colours: auto, always or never [default: auto]")
                 .value_parser(["auto", "always", "never"]),

@@ -1,12 +1,6 @@
-//! Help beyond the parser's: commands in groups, concept pages, and suggestions for mistyped words. Does not read the
-//! project.
+//! Help beyond the parser's: commands in groups, and concept pages. Does not read the project.
 
 use crate::arguments::subcommand;
-use crate::commands;
-use crate::failure::Failure;
-use model::hint::Hint;
-use model::nearest_name::nearest;
-use model::words;
 use std::ffi::OsString;
 
 /// The command groups of `leftoff help`, everyday commands first.
@@ -39,115 +33,6 @@ const TOPICS: [(&str, &str); 8] = [
     ("people", include_str!("help/people.md")),
     ("undo", include_str!("help/undo.md")),
     ("files", include_str!("help/files.md")),
-];
-
-/// Words that people and language models type by mistake. A meaning is an introduction and a command.
-type Meaning = (&'static str, &'static [&'static str]);
-const MEANT: [(&[&str], &[Meaning]); 37] = [
-    (
-        &["plan", "implement", "review", "build", "design", "spec"],
-        &[
-            ("complete the current phase: ", &["advance"]),
-            ("; start a session: ", &["start", "--goal", "<goal>"]),
-        ],
-    ),
-    (
-        &["done", "finish", "finished", "completed", "end"],
-        &[
-            ("if a phase is done: ", &["advance"]),
-            ("; if an item is done: ", &["item", "done", "<item>"]),
-            ("; if the session is over: ", &["close"]),
-        ],
-    ),
-    (
-        &["task", "tasks", "todo", "todos", "items", "issue", "issues", "ready"],
-        &[("", &["item", "list"]), (" or ", &["item", "add", "<title>"])],
-    ),
-    (
-        &["new", "begin", "create", "add"],
-        &[
-            ("start a session: ", &["start", "--goal", "<goal>"]),
-            ("; add an item: ", &["item", "add", "<title>"]),
-        ],
-    ),
-    (&["continue", "go", "join", "open", "use", "attach"], &[("", &["resume"])]),
-    (&["stop", "suspend", "hold"], &[("", &["pause"])]),
-    (&["save", "commit", "snapshot", "tag"], &[("", &["checkpoint", "-m", "<name>"])]),
-    (&["ls", "session", "sessions", "all"], &[("", &["list"])]),
-    (
-        &["rm", "delete", "remove", "drop", "discard", "erase"],
-        &[("abandon a session: ", &["abandon"]), ("; remove text from its history: ", &["purge", "<text>"])],
-    ),
-    (
-        &["cancel", "abort"],
-        &[("undo your last command: ", &["undo"]), ("; abandon a session: ", &["abandon"])],
-    ),
-    (
-        &["archive", "clean", "cleanup", "clear", "prune", "gc", "reset"],
-        &[
-            ("abandon a session and archive its files: ", &["abandon"]),
-            ("; see all sessions: ", &["list", "--all"]),
-        ],
-    ),
-    (&["st", "state", "info", "where", "phase", "phases", "current"], &[("", &["status"])]),
-    (&["step", "what", "now", "then"], &[("", &["next"])]),
-    (&["mark", "tick", "check-off", "complete-task", "complete_task"], &[("", &["item", "done", "<item>"])]),
-    (&["block", "blocked"], &[("", &["item", "block", "<item>", "--reason", "<reason>"])]),
-    (&["release", "unclaim", "unlock"], &[("", &["item", "release", "<item>"])]),
-    (
-        &["title", "rename", "goal", "describe"],
-        &[(
-            "a session keeps its title and goal; record a change as a decision: ",
-            &["note", "<text>", "--kind", "decision"],
-        )],
-    ),
-    (&["version"], &[("", &["--version"])]),
-    (&["uninstall", "disconnect", "deinit"], &[("", &["init", "--remove"])]),
-    (&["agents", "who", "whoami"], &[("", &["list", "--agents"])]),
-    (
-        &["copy", "move", "migrate", "transfer"],
-        &[
-            ("copy a session to another machine: ", &["bundle", "create", "<file>"]),
-            ("; copy all sessions to another store: ", &["store", "copy", "--help"]),
-        ],
-    ),
-    (&["setup", "install", "configure", "config", "settings"], &[("", &["init"])]),
-    (&["connect", "link", "agent", "hooks"], &[("", &["init", "--agent", "claude"])]),
-    (&["check", "checks", "test", "gates", "try"], &[("see what a phase still needs: ", &["gate"])]),
-    (
-        &["complete-phase", "complete_phase", "submit", "pass", "prove", "evidence", "proceed", "forward"],
-        &[("", &["advance"])],
-    ),
-    (&["fix", "health"], &[("", &["doctor", "--fix"])]),
-    (
-        &["revert", "back", "goto", "previous", "prev"],
-        &[
-            ("undo your last command: ", &["undo"]),
-            ("; go back to an earlier phase: ", &["rollback", "<phase>"]),
-        ],
-    ),
-    (&["search", "find", "grep"], &[("", &["list", "--search", "<text>"])]),
-    (&["watch", "tui", "top", "monitor"], &[("", &["progress"])]),
-    (&["web", "ui", "dashboard", "browser", "server"], &[("", &["serve"])]),
-    (
-        &["comment", "decision", "decide", "remember", "blocker", "question"],
-        &[("", &["note", "<text>", "--kind", "decision"])],
-    ),
-    (
-        &["context", "summary", "prompt", "handoff", "handover", "hand-over", "recap", "catchup"],
-        &[("", &["brief"])],
-    ),
-    (&["claim", "pick", "grab"], &[("", &["item", "claim"])]),
-    (&["backup", "backups", "dump"], &[("", &["store", "backup", "<file>"])]),
-    (
-        &["restore", "recover"],
-        &[
-            ("restore a lost database: ", &["store", "restore"]),
-            ("; restore a recorded file: ", &["artifact", "restore", "<path>"]),
-        ],
-    ),
-    (&["push", "pull", "fetch", "share"], &[("", &["sync"])]),
-    (&["workflows", "template", "templates"], &[("", &["workflow", "list"])]),
 ];
 
 /// The help text to print. In the help of the program itself, commands are grouped.
@@ -198,25 +83,10 @@ pub fn topic(name: &str) -> Option<&'static str> {
     TOPICS.iter().find(|(topic, _)| *topic == name).map(|(_, page)| *page)
 }
 
-/// The error for an unknown command, with a suggestion.
-pub fn no_such_command(typed: &str) -> Failure {
-    let message = format!("unknown command '{typed}'");
-    let word = typed.to_lowercase();
-    let meant = MEANT.iter().find(|(asked, _)| asked.contains(&word.as_str()));
-    let hint = match (meant, nearest(&word, commands::names())) {
-        (Some((_, meanings)), _) => meanings.iter().fold(Hint::default(), |hint, (when, command)| {
-            let command: Vec<String> = command.iter().map(ToString::to_string).collect();
-            hint.then(*when).run(command)
-        }),
-        (None, Some(name)) => Hint::new("did you mean: ").run(words![name]),
-        (None, None) => Hint::new("see all commands: ").run(words!["help"]),
-    };
-    Failure::wrong_usage(message, hint)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commands;
     use std::collections::BTreeSet;
 
     #[test]
@@ -237,20 +107,13 @@ mod tests {
     }
 
     #[test]
-    fn no_command_is_called_a_topic_or_a_mistake_and_meanings_are_commands() {
+    fn no_command_is_called_a_topic() {
         let all: BTreeSet<&str> = commands::names().collect();
         for (name, _) in TOPICS {
             assert!(!all.contains(name) || name == "undo", "{name}");
         }
         for (other, name) in SAME_TOPIC {
             assert!(!all.contains(other) && TOPICS.iter().any(|(topic, _)| *topic == name), "{other}");
-        }
-        for (asked, meanings) in MEANT {
-            assert!(asked.iter().all(|word| !all.contains(word)), "{asked:?}");
-            for (_, command) in meanings {
-                let name = command.first().expect("a command");
-                assert!(all.contains(name) || *name == "--version", "{command:?}");
-            }
         }
     }
 

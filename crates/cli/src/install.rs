@@ -2,6 +2,7 @@
 //! recognises leftoff's entries by their command or their marks, and can be repeated safely.
 
 pub mod agents;
+mod agents_md_section;
 mod edit;
 mod files;
 mod json;

@@ -12,6 +12,7 @@ mod install;
 mod origin;
 mod original_req;
 mod ui;
+mod usage_errors;
 mod wait_for_changes;
 mod wrong_words;
 
@@ -82,7 +83,7 @@ fn answered_by_help(wanted: Option<&str>, arguments: &[std::ffi::OsString]) -> O
     let page = help::topic(name).filter(|_| arguments.last().is_some_and(|word| word == "--help"));
     let shown = match page {
         Some(page) => globals.out().text(page.trim_end()).map(drop),
-        None => Err(help::no_such_command(name)),
+        None => Err(usage_errors::no_such_command(name)),
     };
     Some(shown.map_or_else(|failure| failure::report(&failure, &globals), |()| ExitCode::SUCCESS))
 }

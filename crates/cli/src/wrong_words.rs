@@ -1,21 +1,127 @@
-//! Turns the parser's errors into one line, and a hint that says what to type instead. The parser's own tips ("to pass
-//! '--all' as a value, use '-- --all'") answer questions that nobody asked.
+//! Words that people and models type instead of the right ones, and what they mean: commands, subcommands, options,
+//! values. Tables only; `usage_errors` looks them up.
 
-use clap::Command;
-use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
-use model::hint::Hint;
-use model::nearest_name::nearest;
-use std::ffi::OsString;
+/// A possible meaning of a wrong word: an introduction and a command.
+type Meaning = (&'static str, &'static [&'static str]);
+
+/// Wrong words where a command is expected, and their possible meanings.
+pub const COMMANDS: [(&[&str], &[Meaning]); 37] = [
+    (
+        &["plan", "implement", "review", "build", "design", "spec"],
+        &[
+            ("complete the current phase: ", &["advance"]),
+            ("; start a session: ", &["start", "--goal", "<goal>"]),
+        ],
+    ),
+    (
+        &["done", "finish", "finished", "completed", "end"],
+        &[
+            ("if a phase is done: ", &["advance"]),
+            ("; if an item is done: ", &["item", "done", "<item>"]),
+            ("; if the session is over: ", &["close"]),
+        ],
+    ),
+    (
+        &["task", "tasks", "todo", "todos", "items", "issue", "issues", "ready"],
+        &[("", &["item", "list"]), (" or ", &["item", "add", "<title>"])],
+    ),
+    (
+        &["new", "begin", "create", "add"],
+        &[
+            ("start a session: ", &["start", "--goal", "<goal>"]),
+            ("; add an item: ", &["item", "add", "<title>"]),
+        ],
+    ),
+    (&["continue", "go", "join", "open", "use", "attach"], &[("", &["resume"])]),
+    (&["stop", "suspend", "hold"], &[("", &["pause"])]),
+    (&["save", "commit", "snapshot", "tag"], &[("", &["checkpoint", "-m", "<name>"])]),
+    (&["ls", "session", "sessions", "all"], &[("", &["list"])]),
+    (
+        &["rm", "delete", "remove", "drop", "discard", "erase"],
+        &[("abandon a session: ", &["abandon"]), ("; remove text from its history: ", &["purge", "<text>"])],
+    ),
+    (
+        &["cancel", "abort"],
+        &[("undo your last command: ", &["undo"]), ("; abandon a session: ", &["abandon"])],
+    ),
+    (
+        &["archive", "clean", "cleanup", "clear", "prune", "gc", "reset"],
+        &[
+            ("abandon a session and archive its files: ", &["abandon"]),
+            ("; see all sessions: ", &["list", "--all"]),
+        ],
+    ),
+    (&["st", "state", "info", "where", "phase", "phases", "current"], &[("", &["status"])]),
+    (&["step", "what", "now", "then"], &[("", &["next"])]),
+    (&["mark", "tick", "check-off", "complete-task", "complete_task"], &[("", &["item", "done", "<item>"])]),
+    (&["block", "blocked"], &[("", &["item", "block", "<item>", "--reason", "<reason>"])]),
+    (&["release", "unclaim", "unlock"], &[("", &["item", "release", "<item>"])]),
+    (
+        &["title", "rename", "goal", "describe"],
+        &[(
+            "a session keeps its title and goal; record a change as a decision: ",
+            &["note", "<text>", "--kind", "decision"],
+        )],
+    ),
+    (&["version"], &[("", &["--version"])]),
+    (&["uninstall", "disconnect", "deinit"], &[("", &["init", "--remove"])]),
+    (&["agents", "who", "whoami"], &[("", &["list", "--agents"])]),
+    (
+        &["copy", "move", "migrate", "transfer"],
+        &[
+            ("copy a session to another machine: ", &["bundle", "create", "<file>"]),
+            ("; copy all sessions to another store: ", &["store", "copy", "--help"]),
+        ],
+    ),
+    (&["setup", "install", "configure", "config", "settings"], &[("", &["init"])]),
+    (&["connect", "link", "agent", "hooks"], &[("", &["init", "--agent", "claude"])]),
+    (&["check", "checks", "test", "gates", "try"], &[("see what a phase still needs: ", &["gate"])]),
+    (
+        &["complete-phase", "complete_phase", "submit", "pass", "prove", "evidence", "proceed", "forward"],
+        &[("", &["advance"])],
+    ),
+    (&["fix", "health"], &[("", &["doctor", "--fix"])]),
+    (
+        &["revert", "back", "goto", "previous", "prev"],
+        &[
+            ("undo your last command: ", &["undo"]),
+            ("; go back to an earlier phase: ", &["rollback", "<phase>"]),
+        ],
+    ),
+    (&["search", "find", "grep"], &[("", &["list", "--search", "<text>"])]),
+    (&["watch", "tui", "top", "monitor"], &[("", &["progress"])]),
+    (&["web", "ui", "dashboard", "browser", "server"], &[("", &["serve"])]),
+    (
+        &["comment", "decision", "decide", "remember", "blocker", "question"],
+        &[("", &["note", "<text>", "--kind", "decision"])],
+    ),
+    (
+        &["context", "summary", "prompt", "handoff", "handover", "hand-over", "recap", "catchup"],
+        &[("", &["brief"])],
+    ),
+    (&["claim", "pick", "grab"], &[("", &["item", "claim"])]),
+    (&["backup", "backups", "dump"], &[("", &["store", "backup", "<file>"])]),
+    (
+        &["restore", "recover"],
+        &[
+            ("restore a lost database: ", &["store", "restore"]),
+            ("; restore a recorded file: ", &["artifact", "restore", "<path>"]),
+        ],
+    ),
+    (&["push", "pull", "fetch", "share"], &[("", &["sync"])]),
+    (&["workflows", "template", "templates"], &[("", &["workflow", "list"])]),
+];
 
 /// A placeholder in a command for the mistyped word.
-const TYPED: &str = "{}";
+pub const TYPED: &str = "{}";
 /// A placeholder in a command for all words after the command, as a single word.
-const ALL: &str = "{all}";
+pub const ALL: &str = "{all}";
 
 /// A command, wrong words after it, an introduction to the advice, and the right command.
-type Instead = (&'static str, &'static [&'static str], &'static str, &'static [&'static str]);
+pub type Instead = (&'static str, &'static [&'static str], &'static str, &'static [&'static str]);
 
-const OPTIONS: [Instead; 41] = [
+/// Wrong options.
+pub const OPTIONS: [Instead; 41] = [
     ("note", &["--message", "-m", "--text"], "", &["note", "<text>"]),
     ("note", &["--type", "-k", "-t"], "", &["note", "<text>", "--kind", "decision"]),
     ("note", &["--decision", "--decided"], "", &["note", "<text>", "--kind", "decision"]),
@@ -85,7 +191,7 @@ const OPTIONS: [Instead; 41] = [
 ];
 
 /// Commands that take no further word.
-const VALUES: [Instead; 16] = [
+pub const VALUES: [Instead; 16] = [
     ("skip", &[], "only the current phase can be skipped: ", &["skip", "--reason", "<reason>"]),
     ("fail", &[], "", &["fail", "--error", TYPED]),
     ("init", &[], "", &["init", "--agent", TYPED]),
@@ -104,7 +210,8 @@ const VALUES: [Instead; 16] = [
     ("advance", &[], "complete one phase at a time: ", &["advance"]),
 ];
 
-const SUBCOMMANDS: [Instead; 10] = [
+/// Wrong words where a subcommand is expected.
+pub const SUBCOMMANDS: [Instead; 10] = [
     ("item", &["update", "edit", "mark", "status"], "mark an item as done: ", &["item", "done", "<item>"]),
     ("item", &["show", "get", "view", "info"], "", &["item", "list", "--all"]),
     ("item", &["next", "take", "pick"], "", &["item", "claim"]),
@@ -117,123 +224,11 @@ const SUBCOMMANDS: [Instead; 10] = [
     ("artifact", &["save", "record", "new"], "", &["artifact", "add", "<path>"]),
 ];
 
-/// The error on one line, and what to type instead.
-pub fn explained(error: &Error, parser: &mut Command, arguments: &[OsString]) -> (String, Hint) {
-    let (path, mut command) = typed_command(parser, arguments);
-    let hint = match error.kind() {
-        ErrorKind::UnknownArgument => unknown(error, &path, &mut command, arguments),
-        ErrorKind::InvalidSubcommand => no_subcommand(error, &path, &command, arguments),
-        ErrorKind::MissingRequiredArgument => Some(Hint::new(usage(&mut command))),
-        _ => None,
-    };
-    let mut all: Vec<String> = path.split_whitespace().map(str::to_owned).collect();
-    all.push("--help".to_owned());
-    let hint = hint.map_or_else(|| Hint::new("see all options: "), |hint| hint.then("; all options: "));
-    (first_paragraph(&error.render().to_string()), hint.run(all))
-}
-
-/// The deepest command that the typed words name, with its path.
-fn typed_command(parser: &mut Command, arguments: &[OsString]) -> (String, Command) {
-    parser.build();
-    let mut command: &Command = parser;
-    let mut path: Vec<&str> = Vec::new();
-    for word in arguments.iter().skip(1).filter_map(|word| word.to_str()) {
-        if let Some(found) = command.find_subcommand(word) {
-            path.push(found.get_name());
-            command = found;
-        }
-    }
-    (path.join(" "), command.clone())
-}
-
-fn unknown(error: &Error, path: &str, command: &mut Command, arguments: &[OsString]) -> Option<Hint> {
-    let typed = text(error, ContextKind::InvalidArg)?;
-    if !typed.starts_with('-') {
-        let known = VALUES.iter().find(|(of, ..)| *of == path);
-        return Some(
-            known.map_or_else(|| Hint::new(usage(command)), |instead| meant(instead, typed, arguments)),
-        );
-    }
-    let option = typed.split('=').next().unwrap_or(typed);
-    if let Some(instead) = OPTIONS.iter().find(|(of, wrong, ..)| *of == path && wrong.contains(&option)) {
-        return Some(meant(instead, typed, arguments));
-    }
-    if matches!(option, "--format" | "--output" | "-o" | "-j") {
-        let words = path.split_whitespace().chain(["--json"]).map(str::to_owned);
-        return Some(Hint::new("as JSON: ").run(words.collect()));
-    }
-    let options: Vec<String> =
-        command.get_arguments().filter_map(|known| known.get_long()).map(dashed).collect();
-    let near = nearest(option, options.iter().map(String::as_str));
-    Some(near.map_or_else(|| Hint::new(usage(command)), |near| Hint::new(format!("did you mean {near}?"))))
-}
-
-fn no_subcommand(error: &Error, path: &str, command: &Command, arguments: &[OsString]) -> Option<Hint> {
-    let typed = text(error, ContextKind::InvalidSubcommand)?;
-    if let Some(instead) = SUBCOMMANDS.iter().find(|(of, wrong, ..)| *of == path && wrong.contains(&typed)) {
-        return Some(meant(instead, typed, arguments));
-    }
-    let names: Vec<&str> =
-        command.get_subcommands().map(Command::get_name).filter(|name| *name != "help").collect();
-    Some(match nearest(typed, names.iter().copied()) {
-        Some(near) => {
-            let words = path.split_whitespace().chain([near]).map(str::to_owned);
-            Hint::new("did you mean: ").run(words.collect())
-        }
-        None => Hint::new(format!("use one of {}", names.join(", "))),
-    })
-}
-
-fn meant((of, _, when, command): &Instead, typed: &str, arguments: &[OsString]) -> Hint {
-    let mut words = Vec::new();
-    for word in *command {
-        match *word {
-            TYPED => words.push(typed.to_owned()),
-            // After `--`, the words of a program stay separate words.
-            ALL if command.contains(&"--") => words.extend(behind(of, arguments)),
-            ALL => words.push(behind(of, arguments).join(" ")),
-            plain => words.push(plain.to_owned()),
-        }
-    }
-    Hint::new(*when).run(words)
-}
-
-/// The words typed after a command, without options.
-fn behind(command: &str, arguments: &[OsString]) -> Vec<String> {
-    let mut path = command.split(' ').peekable();
-    let typed = arguments.iter().skip(1).map(|word| word.to_string_lossy());
-    let behind = typed.filter(|word| path.next_if_eq(&word.as_ref()).is_none() && !word.starts_with('-'));
-    behind.map(std::borrow::Cow::into_owned).collect()
-}
-
-fn text(error: &Error, kind: ContextKind) -> Option<&str> {
-    match error.get(kind) {
-        Some(ContextValue::String(text)) => Some(text),
-        Some(_) | None => None,
-    }
-}
-
-fn dashed(name: &str) -> String {
-    format!("--{name}")
-}
-
-/// For example `usage: leftoff item block --reason <REASON> <ID>`.
-fn usage(command: &mut Command) -> String {
-    let usage = command.render_usage().to_string().replacen("Usage", "usage", 1);
-    usage.replace(" [OPTIONS]", "")
-}
-
-/// The parser's message. After it, the parser adds usage and tips, separated by an empty line.
-fn first_paragraph(text: &str) -> String {
-    let text = text.strip_prefix("error: ").unwrap_or(text);
-    let lines: Vec<&str> = text.lines().take_while(|line| !line.trim().is_empty()).map(str::trim).collect();
-    lines.join(" ").replace("invalid digit found in string", "write a whole number")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::commands;
+    use clap::error::ErrorKind;
 
     /// Every named command exists, the wrong words are indeed wrong, and the right ones can be parsed.
     #[test]
@@ -253,6 +248,18 @@ mod tests {
                 assert!(kinds.contains(&error.kind()), "{of} {word}: {:?}", error.kind());
             }
             assert!(typed(command.to_vec()).is_ok(), "{command:?}");
+        }
+    }
+
+    #[test]
+    fn no_command_is_a_wrong_word_and_meanings_are_commands() {
+        let all: std::collections::BTreeSet<&str> = commands::names().collect();
+        for (asked, meanings) in COMMANDS {
+            assert!(asked.iter().all(|word| !all.contains(word)), "{asked:?}");
+            for (_, command) in meanings {
+                let name = command.first().expect("a command");
+                assert!(all.contains(name) || *name == "--version", "{command:?}");
+            }
         }
     }
 }

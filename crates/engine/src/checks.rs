@@ -29,13 +29,12 @@ use jiff::Timestamp;
 use layouts::capabilities::Saying;
 use layouts::layout::{self, Refused};
 use model::actor::Actor;
-use model::gate::{
-    Attempt, AttemptReport, CheckOutcome, CheckResult, EVIDENCE, Given, Judged, read_evidence,
-};
+use model::gate::{Attempt, AttemptReport, CheckOutcome, CheckResult, EVIDENCE, Judged, read_evidence};
 use model::id::Name;
 use model::phase::Phase;
 use model::run::{Run, Skip};
 use model::session::Session;
+use model::typed_value::Given;
 use model::workflow::{CheckDefinition, CheckKind, PhaseDefinition, Workflow};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};

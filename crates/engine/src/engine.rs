@@ -30,7 +30,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use store::{Filter, LaidOver, SessionRow, Store};
+use store::{Filter, SessionRow, Store, WithUncommitted};
 
 /// How long a command waits for its turn to write.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -106,7 +106,7 @@ pub struct Engine {
     pub(crate) team: Option<Team>,
     /// True if records of hooks go into the queue on this machine, from which the next command sends them.
     pub(crate) queues: bool,
-    pub(crate) store: LaidOver,
+    pub(crate) store: WithUncommitted,
     /// Observations of sessions with files, and their purpose.
     pub(crate) scope: Scope,
     /// True to look for sessions known only from files. Of all hooks, only the one at the start of a
@@ -341,7 +341,7 @@ fn writes_to_server(intent: Intent) -> bool {
 }
 
 /// The clock: machines that share a store use the time of its server.
-fn clock_of(store: &LaidOver) -> Box<dyn Clock> {
+fn clock_of(store: &WithUncommitted) -> Box<dyn Clock> {
     match store.base().time() {
         Some(time) => Box::new(ServerClock::at(time)),
         None => Box::new(SystemClock),

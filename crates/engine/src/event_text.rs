@@ -5,9 +5,10 @@ mod items;
 
 use crate::words::{one_line, pause_reason, version};
 use model::event::{Event, Recorded};
-use model::gate::{AttemptReport, shown};
+use model::gate::AttemptReport;
 use model::id::Name;
 use model::revision::Revision;
+use model::typed_value::shown;
 use serde_json::Value;
 use std::collections::BTreeMap;
 

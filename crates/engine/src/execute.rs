@@ -3,8 +3,10 @@
 mod activate;
 mod advance;
 mod after_completion;
+mod approve;
 mod artifacts;
 mod bundle;
+mod commands_to_trust;
 mod end_session;
 mod end_with_open_work;
 mod fields;
@@ -24,17 +26,19 @@ pub(crate) mod start;
 pub(crate) mod subject;
 mod text;
 mod undo;
+mod workflow_update;
 
 pub use activate::Taking;
 pub use advance::{AdvanceRequest, GateTried};
+pub use approve::ApproveRequest;
 pub use bundle::BundleMade;
 pub(crate) use bundle::opened as opened_bundle;
 #[cfg(feature = "fuzzing")]
 pub(crate) use bundle::read as read_bundle;
+pub use commands_to_trust::TrustedCommand;
 pub(crate) use items::{CLAIMED, LISTED_AS};
 pub use items::{FROM, FoundList, ItemAdd, ItemRequest, ItemSetting};
 pub use pause::PauseRequest;
-pub use phases::{ApproveRequest, TrustedCommand};
 pub use placeholder::placeholder;
 pub use purge::PurgeRequest;
 pub(crate) use purge::evidence as purge_evidence;
@@ -322,12 +326,10 @@ impl Engine {
 
     /// The stored answer to this command's key, if the key was used before.
     fn remembered(&self, order: &Order) -> Result<Option<Answer>> {
-        const KEPT_FOR_SECONDS: i64 = 7 * 24 * 3600;
         let Some(key) = &self.options.key else { return Ok(None) };
-        let now = self.clock.now();
-        let since =
-            jiff::Timestamp::from_second(now.as_second().saturating_sub(KEPT_FOR_SECONDS)).unwrap_or(now);
-        let Some(row) = self.store.recall(key, since)? else { return Ok(None) };
+        let Some(row) = self.store.recall(key, store::keys_expire_at(self.clock.now()))? else {
+            return Ok(None);
+        };
         if row.fingerprint != order.fingerprint {
             return Err(Error::KeyUsed { key: key.clone() });
         }

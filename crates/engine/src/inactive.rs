@@ -40,7 +40,7 @@ impl Engine {
     /// A session with expiry applied.
     pub(crate) fn with_expiry(&self, session: Session) -> Session {
         match self.expired_since(&session) {
-            Some(since) => session.laid_over_with_expiry(since),
+            Some(since) => session.paused_by_expiry(since),
             None => session,
         }
     }

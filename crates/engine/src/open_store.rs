@@ -13,14 +13,14 @@ use model::words;
 use rustix::fs::Access as Permission;
 use std::path::Path;
 use std::time::Duration;
-use store::{Access, LaidOver, MemoryStore, SqliteStore, Store};
+use store::{Access, MemoryStore, SqliteStore, Store, WithUncommitted};
 
 pub(crate) fn open_store(
     project: &Project,
     intent: Intent,
     watcher: &Watcher,
     warnings: &mut Vec<Warning>,
-) -> Result<LaidOver> {
+) -> Result<WithUncommitted> {
     let database = || project.database();
     match intent {
         Intent::Create => create_store(project, &database()?, watcher, warnings),
@@ -34,18 +34,18 @@ pub(crate) fn open_store(
             open_or_empty(&database, watcher)
         }
         Intent::Hook(needs) => open_for_hook(&database()?, needs != HookNeeds::Reads),
-        Intent::WithoutStore => Ok(LaidOver::new(Box::new(MemoryStore::default()))),
+        Intent::WithoutStore => Ok(WithUncommitted::new(Box::new(MemoryStore::default()))),
     }
 }
 
 /// Opens the store on a server. A project that the server does not know has no sessions; it is added with its
 /// first session.
-pub(crate) fn open_on_server(project: &Project, team: &Team, intent: Intent) -> Result<LaidOver> {
+pub(crate) fn open_on_server(project: &Project, team: &Team, intent: Intent) -> Result<WithUncommitted> {
     let opened = match intent {
         Intent::Query => team.open(Access::Read, None),
         Intent::Command | Intent::Create => team.open(Access::Write, None),
         Intent::Hook(HookNeeds::WritesDown) | Intent::WithoutStore => {
-            return Ok(LaidOver::new(Box::new(MemoryStore::default())));
+            return Ok(WithUncommitted::new(Box::new(MemoryStore::default())));
         }
         Intent::Hook(HookNeeds::Reads) => team.open(Access::Read, Some(hook_budget(HOOK_SERVER_WAIT))),
         Intent::Hook(HookNeeds::Writes) => team.open(Access::Write, Some(hook_budget(HOOK_SERVER_WAIT))),
@@ -53,14 +53,14 @@ pub(crate) fn open_on_server(project: &Project, team: &Team, intent: Intent) -> 
     };
     let is_made = intent == Intent::Create || (intent == Intent::Command && foreign::has_foreign(project));
     match opened {
-        Ok(store) => Ok(LaidOver::new(store)),
+        Ok(store) => Ok(WithUncommitted::new(store)),
         Err(store::Error::Missing { .. }) if is_made => {
             let (project, team) = (project.clone(), team.clone());
-            Ok(LaidOver::made_when_kept(Box::new(move || {
+            Ok(WithUncommitted::made_when_kept(Box::new(move || {
                 team.make(&project).map(|made| made as Box<dyn Store>)
             })))
         }
-        Err(store::Error::Missing { .. }) => Ok(LaidOver::new(Box::new(MemoryStore::default()))),
+        Err(store::Error::Missing { .. }) => Ok(WithUncommitted::new(Box::new(MemoryStore::default()))),
         Err(error) => Err(error.into()),
     }
 }
@@ -83,7 +83,7 @@ fn hook_budget(usual: Duration) -> Duration {
 /// How long a hook waits for another program that has the database locked.
 const HOOK_BUSY_WAIT: Duration = Duration::from_millis(20);
 
-fn open_for_hook(database: &Path, writes: bool) -> Result<LaidOver> {
+fn open_for_hook(database: &Path, writes: bool) -> Result<WithUncommitted> {
     let open = |access| SqliteStore::open_in_a_hurry(database, access, HOOK_BUSY_WAIT);
     let opened = match (writes, open(if writes { Access::Write } else { Access::Read })) {
         // A store that is locked or missing cannot be read either, and trying would only wait again.
@@ -99,35 +99,35 @@ fn is_missing_or_locked(error: &store::Error) -> bool {
 }
 
 /// Opens a store for a query. If the log is unreadable, other tools' files are still shown.
-fn open_to_ask(project: &Project, database: &Path, warnings: &mut Vec<Warning>) -> Result<LaidOver> {
+fn open_to_ask(project: &Project, database: &Path, warnings: &mut Vec<Warning>) -> Result<WithUncommitted> {
     match SqliteStore::open(database, Access::Read) {
         Err(error @ store::Error::NotADatabase { .. }) if foreign::has_foreign(project) => {
             let error = error.into();
             let mut warning = Warning::from_error(Error::kind(&error), &error);
             warning.message.push_str("; only sessions in files are shown");
             warnings.push(warning);
-            Ok(LaidOver::new(Box::new(MemoryStore::default())))
+            Ok(WithUncommitted::new(Box::new(MemoryStore::default())))
         }
         Ok(store) => {
             warnings.extend(store.reservations().into_iter().map(|error| {
                 let error = error.into();
                 Warning::from_error(Error::kind(&error), &error)
             }));
-            Ok(LaidOver::new(Box::new(store)))
+            Ok(WithUncommitted::new(Box::new(store)))
         }
         opened => or_empty(opened),
     }
 }
 
 /// Opens a store for reading; if nothing was ever stored here, an empty store answers every query.
-fn open_or_empty(database: &Path, watcher: &Watcher) -> Result<LaidOver> {
+fn open_or_empty(database: &Path, watcher: &Watcher) -> Result<WithUncommitted> {
     or_empty(SqliteStore::open_announcing(database, Access::Write, &|| watcher.see(Progress::Upgrade)))
 }
 
-fn or_empty(opened: store::Result<SqliteStore>) -> Result<LaidOver> {
+fn or_empty(opened: store::Result<SqliteStore>) -> Result<WithUncommitted> {
     match opened {
-        Ok(store) => Ok(LaidOver::new(Box::new(store))),
-        Err(store::Error::Missing { .. }) => Ok(LaidOver::new(Box::new(MemoryStore::default()))),
+        Ok(store) => Ok(WithUncommitted::new(Box::new(store))),
+        Err(store::Error::Missing { .. }) => Ok(WithUncommitted::new(Box::new(MemoryStore::default()))),
         Err(error) => Err(error.into()),
     }
 }
@@ -139,14 +139,14 @@ fn create_store(
     database: &Path,
     watcher: &Watcher,
     warnings: &mut Vec<Warning>,
-) -> Result<LaidOver> {
+) -> Result<WithUncommitted> {
     let existed = database.exists();
     if !existed && can_be_made(database) {
         let (database, watcher) = (database.to_owned(), watcher.clone());
-        return Ok(LaidOver::made_when_kept(Box::new(move || made_at(&database, &watcher))));
+        return Ok(WithUncommitted::made_when_kept(Box::new(move || made_at(&database, &watcher))));
     }
     match made_at(database, watcher) {
-        Ok(store) => Ok(LaidOver::new(store)),
+        Ok(store) => Ok(WithUncommitted::new(store)),
         Err(store::Error::ReadOnly { .. }) if !existed && *database == project.default_database() => {
             let elsewhere = project.move_database_to_state_folder()?;
             warnings.push(Warning {
@@ -160,7 +160,7 @@ fn create_store(
                 path: Some(elsewhere.display().to_string()),
                 problem: None,
             });
-            Ok(LaidOver::new(made_at(&elsewhere, watcher)?))
+            Ok(WithUncommitted::new(made_at(&elsewhere, watcher)?))
         }
         Err(error) => Err(error.into()),
     }

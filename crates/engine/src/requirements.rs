@@ -22,6 +22,7 @@
 
 mod after_tool;
 mod agent_sessions;
+mod base_branch;
 mod blocking;
 mod branch_file;
 mod branch_size;

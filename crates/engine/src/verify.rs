@@ -3,6 +3,7 @@
 
 mod acts;
 mod claimed_items;
+mod clock;
 mod conditions;
 mod definition;
 mod files;

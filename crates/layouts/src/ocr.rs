@@ -6,6 +6,7 @@ mod history;
 mod known_from_log;
 mod merge;
 mod read;
+mod review_findings;
 mod rounds_and_runs;
 mod screen;
 mod screen_rows;

@@ -3,8 +3,8 @@
 
 use crate::error::Mishap;
 use engine::words::one_line;
-use model::gate::Given;
 use model::nearest_name::nearest;
+use model::typed_value::Given;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 

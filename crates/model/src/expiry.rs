@@ -33,7 +33,7 @@ impl Session {
 
     /// The session in the state that expiry gives it, before an event of the expiry is stored.
     #[must_use]
-    pub fn laid_over_with_expiry(mut self, since: Timestamp) -> Self {
+    pub fn paused_by_expiry(mut self, since: Timestamp) -> Self {
         self.lifecycle = paused_by_inactivity(since);
         self
     }

@@ -5,13 +5,10 @@ use crate::outcome::Outcomes;
 use crate::phase::Phase;
 use crate::run::Run;
 use crate::session::Session;
-use crate::time::seconds_between;
+use crate::stalled::{is_quiet, is_stalled};
 use crate::workflow::OnComplete;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-
-/// The minimum time in a phase before it counts as stalled, however short the other phases were.
-const NEVER_STALLED_UNDER_SECONDS: u64 = 15 * 60;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
@@ -143,12 +140,6 @@ fn percent(done: usize, total: usize) -> u32 {
     u32::try_from(rounded.min(99)).unwrap_or(99)
 }
 
-/// True if there has been no activity for so long that work may have stopped.
-fn is_quiet(session: &Session, now: Timestamp, written: Option<Timestamp>) -> bool {
-    let last = written.map_or(session.updated_at, |written| written.max(session.updated_at));
-    seconds_between(last, now) >= NEVER_STALLED_UNDER_SECONDS
-}
-
 /// False for a run with a single phase or with phases of a few seconds, which do not predict the duration of others.
 fn has_enough_to_estimate(run: &Run) -> bool {
     const LEAST_PHASES: usize = 2;
@@ -166,15 +157,6 @@ fn average_phase_seconds(run: &Run, counts: impl Fn(u64) -> bool) -> Option<u64>
     Some(durations.iter().sum::<u64>() / count)
 }
 
-fn is_stalled(time_in_phase: Option<u64>, average: Option<u64>) -> bool {
-    match (time_in_phase, average) {
-        (Some(time), Some(average)) => {
-            time > average.saturating_mul(2) && time >= NEVER_STALLED_UNDER_SECONDS
-        }
-        _ => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -186,14 +168,5 @@ mod tests {
         assert_eq!(percent(7, 8), 88);
         assert_eq!(percent(999, 1000), 99);
         assert_eq!(percent(6, 6), 100);
-    }
-
-    #[test]
-    fn stalled_is_over_twice_the_average_and_never_under_15_minutes() {
-        assert!(!is_stalled(Some(899), Some(10)));
-        assert!(is_stalled(Some(900), Some(10)));
-        assert!(!is_stalled(Some(7200), Some(3600)));
-        assert!(is_stalled(Some(7201), Some(3600)));
-        assert!(!is_stalled(Some(100_000), None));
     }
 }

@@ -1,10 +1,6 @@
 //! Validation of batches and rows, shared by all stores. Pure: accesses no store.
 
 use crate::{Batch, Error, ItemRow, Result, Rewrite, SessionRow, StreamAppend, TakenHistory};
-use jiff::{SignedDuration, Timestamp};
-
-/// How long a used key is remembered.
-const KEY_LIFETIME: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// The only lifecycle in which a session occupies its worktree, as stored in rows.
 const ACTIVE: &str = "active";
@@ -12,11 +8,6 @@ const ACTIVE: &str = "active";
 /// True if this session is the one that its worktree can have active.
 pub(crate) fn takes_the_worktree(row: &SessionRow) -> bool {
     row.lifecycle == ACTIVE && !row.parallel && row.exclusive && row.machine.is_none()
-}
-
-/// Keys used at or before the returned time do not count for a command at `now`.
-pub(crate) fn keys_expire_at(now: Timestamp) -> Timestamp {
-    now.checked_sub(KEY_LIFETIME).unwrap_or(Timestamp::MIN)
 }
 
 /// Checks that a batch is consistent. An inconsistent one is a bug in the caller, not a conflict.

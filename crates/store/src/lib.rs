@@ -11,6 +11,7 @@ mod migrate;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod replica_rows;
+mod retention;
 mod rows;
 mod sqlite;
 mod uncommitted;
@@ -20,9 +21,10 @@ pub use memory::MemoryStore;
 #[cfg(feature = "postgres")]
 pub use postgres::{Opening, PostgresStore, has_password, is_postgres, schema as postgres_schema};
 pub use replica_rows::*;
+pub use retention::{KEPT_ACTIVITIES, KEY_LIFETIME, keys_expire_at};
 pub use rows::*;
 pub use sqlite::{Access, SqliteStore};
-pub use uncommitted::{LaidOver, Make};
+pub use uncommitted::{Make, WithUncommitted};
 
 use chain::Chain;
 use model::id::{ItemId, SessionId};

@@ -5,8 +5,9 @@ mod histories;
 mod items;
 mod search;
 
-use crate::batch_rules::{check_rewrite, keys_expire_at, takes_the_worktree};
+use crate::batch_rules::{check_rewrite, takes_the_worktree};
 use crate::chain::{Chain, Seal};
+use crate::retention::keys_expire_at;
 use crate::{
     ActivityRow, AgentRow, Arrival, Arrived, Batch, Change, Error, EventRow, Filter, Info, ItemFilter,
     ItemRow, KEPT_ACTIVITIES, KeyRow, Listed, Loaded, ReadyQuery, Result, Rewrite, SessionRow, Snapshot,

@@ -18,6 +18,7 @@ mod open;
 mod queries;
 mod rewrite;
 mod session_rows;
+mod time_limits;
 mod tls;
 mod turn;
 mod upkeep;
@@ -38,11 +39,9 @@ use local_journal::Local;
 use model::id::{ItemId, SessionId};
 use std::path::Path;
 use std::time::Duration;
+use time_limits::PATIENCE;
 use turn::Turn;
 use wire::{Ask, Wire};
-
-/// How long `append` waits for its turn when the caller has not taken it.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A project's sessions on a server.
 #[derive(Debug)]

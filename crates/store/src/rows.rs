@@ -292,9 +292,6 @@ pub struct Info {
     pub warnings: Vec<String>,
 }
 
-/// The maximum number of activities that are stored for a session; the newest are kept.
-pub const KEPT_ACTIVITIES: usize = 500;
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActivityKind {

@@ -12,6 +12,7 @@ mod file_system;
 mod histories;
 mod items;
 mod list;
+mod log_size;
 mod move_database;
 mod open;
 mod queries;

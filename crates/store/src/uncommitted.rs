@@ -18,7 +18,7 @@ use std::time::Duration;
 /// Creates the store if it does not exist.
 pub type Make = dyn Fn() -> Result<Box<dyn Store>>;
 
-pub struct LaidOver {
+pub struct WithUncommitted {
     base: Box<dyn Store>,
     /// Set while the store does not exist; `base` is then empty.
     make: Option<Box<Make>>,
@@ -35,7 +35,7 @@ struct Over {
     shown: MemoryStore,
 }
 
-impl LaidOver {
+impl WithUncommitted {
     pub fn new(base: Box<dyn Store>) -> Self {
         Self { base, make: None, over: RefCell::default() }
     }
@@ -177,7 +177,7 @@ impl LaidOver {
     }
 }
 
-impl Deref for LaidOver {
+impl Deref for WithUncommitted {
     type Target = dyn Store;
 
     fn deref(&self) -> &Self::Target {
@@ -185,13 +185,13 @@ impl Deref for LaidOver {
     }
 }
 
-impl DerefMut for LaidOver {
+impl DerefMut for WithUncommitted {
     fn deref_mut(&mut self) -> &mut Self::Target {
         self
     }
 }
 
-impl Store for LaidOver {
+impl Store for WithUncommitted {
     fn is_turn_current(&mut self) -> Result<bool> {
         self.base.is_turn_current()
     }

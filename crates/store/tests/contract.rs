@@ -9,7 +9,7 @@ mod reopening;
 
 use reopening::Reopening;
 use store::contract::run_all;
-use store::{Access, LaidOver, MemoryStore, SqliteStore, Store};
+use store::{Access, MemoryStore, SqliteStore, Store, WithUncommitted};
 
 fn tell(name: &str) {
     println!("{name}");
@@ -22,7 +22,7 @@ fn in_memory() {
 
 #[test]
 fn with_nothing_laid_over() {
-    run_all(&mut tell, &mut || Box::new(LaidOver::new(Box::new(MemoryStore::new()))));
+    run_all(&mut tell, &mut || Box::new(WithUncommitted::new(Box::new(MemoryStore::new()))));
 }
 
 #[test]

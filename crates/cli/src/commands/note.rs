@@ -5,9 +5,9 @@ use crate::commands::{Outcome, Run, answered, answered_briefly, answered_unless}
 use crate::failure::Failure;
 use crate::globals::Globals;
 use engine::Request;
-use model::gate::{Given, guess};
 use model::nearest_name::nearest;
 use model::note::NoteKind;
+use model::typed_value::{Given, guess};
 
 /// Record something that the next agent or person must know
 ///

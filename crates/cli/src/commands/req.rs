@@ -13,7 +13,7 @@ use configure::{Config, InitRequirements};
 use engine::{
     Clearing, Engine, Error, Intent, RequirementAnswer, RequirementRequest, SatisfyRequest, TrackedBranch,
 };
-use model::gate::{Given, guess};
+use model::typed_value::{Given, guess};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::process::ExitCode;

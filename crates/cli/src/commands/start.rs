@@ -5,9 +5,9 @@ use crate::commands::{Outcome, Run, answered};
 use crate::failure::Failure;
 use crate::globals::Globals;
 use engine::{Answer, Engine, FoundList, Intent, ListRequest, OnDiscrepancy, Request, StartRequest, Taking};
-use model::gate::Given;
 use model::hint::Hint;
 use model::lifecycle::Lifecycle;
+use model::typed_value::Given;
 use model::words;
 
 /// Start a session here, and print the next step

@@ -4,7 +4,7 @@ use crate::ui::{Out, Tone, set_in};
 use engine::DiffReport;
 use engine::words::one_line;
 use model::difference::{Difference, Subject};
-use model::gate::shown;
+use model::typed_value::shown;
 use serde_json::Value;
 
 const LONGEST_NOTE: usize = 2_000;

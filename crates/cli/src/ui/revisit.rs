@@ -4,9 +4,9 @@ use crate::ui::session::line;
 use crate::ui::{Out, Tone};
 use engine::words::one_line;
 use engine::{FileChange, RevisitPreview};
-use model::gate::shown;
 use model::id::Name;
 use model::revision::Impact;
+use model::typed_value::shown;
 use std::fmt::Write;
 
 pub fn preview(preview: &RevisitPreview, out: &Out) -> String {

@@ -5,8 +5,9 @@ use engine::view::{GateOutcome, PhaseView, View, Warning};
 use engine::words::{duration, one_line, pause_reason, phase_titled, version};
 use engine::{Answer, Next};
 use model::artifact::Artifact;
-use model::gate::{Attempt, AttemptOutcome, shown};
+use model::gate::{Attempt, AttemptOutcome};
 use model::lifecycle::Lifecycle;
+use model::typed_value::shown;
 use std::fmt::Write;
 
 const LONGEST_LINE: usize = 400;

@@ -2,7 +2,7 @@
 //! made. Also kills in the middle of writes: no file is ever torn or empty.
 
 use engine::{AdvanceRequest, Answer, Engine, Intent, OnDiscrepancy, Options, PauseRequest, Request, Taking};
-use model::gate::Given;
+use model::typed_value::Given;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;

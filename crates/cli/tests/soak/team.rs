@@ -6,7 +6,7 @@ use engine::{
     AdvanceRequest, AgentIdentity, Answer, Class, Engine, Intent, ItemAdd, ItemRequest, ListRequest,
     OnDiscrepancy, Options, PauseRequest, Request, StartRequest, SyncRequest, Taking,
 };
-use model::gate::Given;
+use model::typed_value::Given;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

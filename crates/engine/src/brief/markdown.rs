@@ -1,20 +1,22 @@
 //! The brief in Markdown: the order of its sections, how each is shortened, and what is dropped first to save
 //! room. Other forms render this text.
 
-mod around;
+mod agents;
 mod done;
 mod head;
 mod items;
 mod notes;
 mod problems;
+mod touched;
+mod warnings;
 
 use crate::brief::{Brief, paths};
 use crate::words::{ago, date, defused, defused_around_quotes, duration};
 use jiff::Timestamp;
-use model::gate;
 use model::hint::{Hint, Piece};
 use model::note::{Note, NoteKind};
 use model::time::seconds_between;
+use model::typed_value;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
@@ -198,19 +200,19 @@ fn sections(brief: &Brief, detail: Detail) -> Vec<Section> {
         essential("Unverified", problems::unverified(brief, detail)),
         essential("Blocked or open", notes::open(brief, detail)),
         optional("Items", items::items(brief, detail)),
-        optional("Required", around::required(brief, detail)),
+        optional("Required", warnings::required(brief, detail)),
         optional("Revised", notes::revised(brief, detail)),
         of_kind("Decided", "Decided", NoteKind::Decision),
         of_kind("Tried", "Tried, did not work", NoteKind::Tried),
         of_kind("Assumed", "Assumed", NoteKind::Assumption),
-        optional("Paused", around::paused(brief, detail)),
+        optional("Paused", head::paused(brief, detail)),
         optional("Overridden", notes::overridden(brief, detail)),
-        optional("Here now", around::here_now(brief)),
-        optional("Touched", around::touched(brief, detail)),
-        optional("Warnings", around::warnings(brief, detail)),
-        optional("Last words", around::last_words(brief, detail)),
+        optional("Here now", agents::here_now(brief)),
+        optional("Touched", touched::touched(brief, detail)),
+        optional("Warnings", warnings::warnings(brief, detail)),
+        optional("Last words", agents::last_words(brief, detail)),
         made("Notes", Goes::First, notes::of_kind("Notes", NoteKind::Note, brief, detail)),
-        made("Commands run", Goes::First, around::commands_run(brief, detail)),
+        made("Commands run", Goes::First, touched::commands_run(brief, detail)),
     ]
     .into_iter()
     .flatten()
@@ -303,7 +305,7 @@ fn pairs(values: &Map<String, Value>, detail: Detail) -> String {
     let longest = detail.longest_text().min(90);
     let most = if detail == Detail::Least { 3 } else { detail.longest_list().clamp(5, 20) };
     let told = |(name, value): (&String, &Value)| {
-        format!("{}={}", defused(name, 60), defused_around_quotes(&gate::quoted(value), longest))
+        format!("{}={}", defused(name, 60), defused_around_quotes(&typed_value::quoted(value), longest))
     };
     let mut shown: Vec<String> = values.iter().take(most).map(told).collect();
     if values.len() > shown.len() {

@@ -2,9 +2,9 @@
 
 use crate::words::{duration, one_line};
 use model::event::ItemEvent;
-use model::gate::shown;
 use model::id::ItemId;
 use model::item::ItemChange;
+use model::typed_value::shown;
 
 const LONGEST: usize = 300;
 

@@ -3,8 +3,8 @@
 use crate::error::{Error, Result};
 use crate::execute::placeholder::refuse_placeholders;
 use crate::redact::seen;
-use model::gate::{Given, coerce, describe, guess, shown};
 use model::hint::Hint;
+use model::typed_value::{Given, coerce, describe, guess, shown};
 use model::words;
 use model::workflow::Workflow;
 use serde_json::Value;

@@ -52,7 +52,7 @@ impl Engine {
         Err(Error::WrongUsage {
             message: format!(
                 "the reason of a deferred point is {}; it must be one of {}",
-                model::gate::quoted(reason),
+                model::typed_value::quoted(reason),
                 known.join(", ")
             ),
             hint: "use one of them: --field reason=timeout".into(),

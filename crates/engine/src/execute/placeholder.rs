@@ -2,8 +2,8 @@
 //! value before any gate runs, so that typing a printed command unchanged is not an attempt.
 
 use crate::error::{Error, Result};
-use model::gate::Given;
 use model::hint::Hint;
+use model::typed_value::Given;
 use model::workflow::ValueType;
 
 /// The printed form of a placeholder.

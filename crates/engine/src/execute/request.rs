@@ -7,8 +7,8 @@ use crate::execute::{
     AdvanceRequest, Answer, ApproveRequest, FoundList, ItemRequest, PauseRequest, PurgeRequest,
     RevisitPreview, RevisitRequest, StartRequest, Taking,
 };
-use model::gate::Given;
 use model::note::NoteKind;
+use model::typed_value::Given;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -8,9 +8,9 @@ use crate::execute::{Answer, bounded};
 use layouts::capabilities::FieldOf;
 use layouts::layout;
 use model::command::{Command, decide};
-use model::gate::{Given, guess, shown};
 use model::hint::Hint;
 use model::session::Session;
+use model::typed_value::{Given, guess, shown};
 use model::words;
 use std::collections::BTreeMap;
 

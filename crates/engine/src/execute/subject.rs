@@ -111,7 +111,7 @@ impl Engine {
             None => before.clone(),
             Some(since) => {
                 found.push(Event::SessionExpired { since });
-                before.clone().laid_over_with_expiry(since)
+                before.clone().paused_by_expiry(since)
             }
         };
         Ok(Subject { number: loaded.number, before, session, found })

@@ -53,7 +53,7 @@ fn bench(in_memory: bool) -> Bench {
     let options = Options { project: Some(folder.path().to_owned()), ..Options::default() };
     let mut engine = Engine::open(options, Intent::Create).expect("a project");
     if in_memory {
-        engine.store = store::LaidOver::new(Box::new(MemoryStore::new()));
+        engine.store = store::WithUncommitted::new(Box::new(MemoryStore::new()));
     }
     let time = Rc::new(Cell::new(1_800_000_000));
     engine.clock = Box::new(SetClock(Rc::clone(&time)));

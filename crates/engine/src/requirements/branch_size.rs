@@ -1,14 +1,14 @@
 //! The number of lines that a branch changed since its base branch. Runs one git process, and none while the
-//! last count is valid. The base branch is found in git's files, with one more process only if the branch may
-//! be stacked on another one.
+//! last count is valid. `base_branch` names the base, and `parent_branch` a
+//! nearer one if the branch may be stacked on another: that is one more process.
 
 use super::Ground;
+use super::base_branch::base_branch;
 use super::parent_branch;
 use super::shared_file;
 use crate::engine::Engine;
 use crate::git::{self, NoAnswer};
 use crate::hex;
-use crate::project::Git;
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -79,28 +79,6 @@ fn remember(cache: &Path, size: &Size, now: i64) {
     if written.is_err() {
         let _ = fs::remove_file(&temporary);
     }
-}
-
-/// The base branch: the remote's main branch, or else a branch with a usual name.
-fn base_branch(git: &Git, branch: &str) -> Option<String> {
-    let remote_head = fs::read_to_string(git.common.join("refs/remotes/origin/HEAD")).ok();
-    let named = remote_head
-        .as_deref()
-        .and_then(|text| text.trim().strip_prefix("ref: refs/remotes/").map(ToOwned::to_owned));
-    let usual = ["origin/main", "origin/master", "main", "master"].map(ToOwned::to_owned);
-    let base = named.into_iter().chain(usual).find(|name| exists(git, name))?;
-    let is_base = base == branch || base.strip_prefix("origin/") == Some(branch);
-    (!is_base && !["main", "master"].contains(&branch)).then_some(base)
-}
-
-fn exists(git: &Git, name: &str) -> bool {
-    let reference = match name.strip_prefix("origin/") {
-        Some(_) => format!("refs/remotes/{name}"),
-        None => format!("refs/heads/{name}"),
-    };
-    git.common.join(&reference).is_file()
-        || fs::read_to_string(git.common.join("packed-refs"))
-            .is_ok_and(|packed| packed.lines().any(|line| line.split(' ').nth(1) == Some(&reference)))
 }
 
 /// The number of added and removed lines, committed or not, since the branch left its base.

@@ -1,7 +1,6 @@
 //! Folds a history event by event, and keeps the basis of each phase's end: its files, approvals and
 //! definition.
 
-use super::problem::Problem;
 use crate::checks::items_hash;
 use crate::engine::read_event;
 use crate::error::{Error, Result};
@@ -17,13 +16,9 @@ use model::item::ItemBook;
 use model::lineage::lineage;
 use model::run::Run;
 use model::session::Session;
-use model::time::seconds_between;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use store::EventRow;
-
-/// How many seconds two correct clocks may differ.
-const SLACK_SECONDS: u64 = 5 * 60;
 
 /// A phase of a run: the workflow, the run's number, and the phase.
 type PhaseKey = (String, u32, Name);
@@ -147,27 +142,6 @@ impl Replay {
 
     pub(crate) fn approval(&self, phase: &Name, check: &Name) -> Option<&Approved> {
         self.approvals.iter().find(|known| known.phase == *phase && known.check == *check)
-    }
-
-    /// Problems with events dated well before the latest one of their machine. A tool's own files may have
-    /// any times.
-    pub(super) fn clock_problems(&self) -> Vec<Problem> {
-        let mut latest: BTreeMap<&str, Timestamp> = BTreeMap::new();
-        let mut problems = Vec::new();
-        for recorded in &self.history {
-            let host = match &recorded.actor {
-                Actor::Tool { .. } | Actor::Unknown(_) => continue,
-                Actor::Person { host, .. } | Actor::Agent { host, .. } | Actor::Automation { host, .. } => {
-                    host
-                }
-            };
-            let known = latest.entry(host).or_insert(recorded.at);
-            if seconds_between(recorded.at, *known) > SLACK_SECONDS {
-                problems.push(Problem::ClockSetBack { version: recorded.version });
-            }
-            *known = recorded.at.max(*known);
-        }
-        problems
     }
 
     fn walk(&mut self, history: &[Recorded]) {

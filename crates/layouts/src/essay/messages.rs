@@ -240,7 +240,7 @@ pub(super) fn place(folder: &Folder<'_>) -> String {
 }
 
 fn shown(value: &Value) -> String {
-    value.as_u64().map_or_else(|| model::gate::shown(value), grouped)
+    value.as_u64().map_or_else(|| model::typed_value::shown(value), grouped)
 }
 
 /// A number with separators, such as `2,000`.

@@ -189,7 +189,7 @@ fn damage(file: &Map<String, Value>) -> Option<Damage> {
     let is_no_mapping = |value: &&Value| !value.is_object();
     let no_mapping = |name: &str, value: &Value| Damage {
         field: name.to_owned(),
-        found: model::gate::shown(value),
+        found: model::typed_value::shown(value),
         wanted: Type::Mapping,
     };
     let stages = file.get("stages")?;

@@ -1,8 +1,8 @@
-//! A session's files besides its state: rounds, runs, reviewers with their findings, and files that cannot be
-//! read.
+//! A session's files besides its state: rounds, runs, reviewers, and files that cannot be read.
 
 use super::STATE;
 use super::read::current;
+use super::review_findings::{findings, verdict};
 use super::session::OcrWorkflow;
 use super::state::State;
 use crate::file_rules::MOST_BYTES;
@@ -10,7 +10,7 @@ use crate::problem::{Problem, Range, Then, What, Why};
 use crate::tree::{Entry, Tree};
 use jiff::Timestamp;
 
-/// The parts of paths by which files with countable entries are recognised.
+/// Parts of the paths of files whose entries are counted.
 pub(super) const REVIEWS: &str = "reviews/";
 pub(super) const TOPOLOGY: &str = "topology.md";
 /// The final review of a round.
@@ -23,14 +23,14 @@ pub struct Round {
     pub reviewers: Vec<Reviewer>,
     pub has_discourse: bool,
     pub is_final: bool,
-    /// The verdict in the words of the final review.
+    /// As worded in its final review.
     pub verdict: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reviewer {
     pub name: String,
-    /// The number of findings; `None` if the reviewer's file is unreadable.
+    /// `None` if the file is unreadable.
     pub findings: Option<usize>,
 }
 
@@ -42,7 +42,7 @@ pub struct MapRun {
     pub has_flows: bool,
     pub has_mapping: bool,
     pub is_final: bool,
-    /// The number of files in the map's canonical list; `None` until the list exists.
+    /// The number of files in the map's canonical list, once it exists.
     pub files: Option<usize>,
 }
 
@@ -92,38 +92,6 @@ pub(super) fn map_runs(tree: &Tree) -> Vec<MapRun> {
     .collect()
 }
 
-/// Counts the headings that start a finding.
-fn findings(entry: Option<&Entry>) -> Option<usize> {
-    let Some(Entry::File(content)) = entry else { return None };
-    let text = String::from_utf8_lossy(content);
-    let is_finding = |line: &&str| {
-        line.strip_prefix("##").is_some_and(|rest| {
-            let word = rest.trim_start();
-            rest.len() > word.len()
-                && ["Finding", "Issue", "Suggestion"].iter().any(|kind| word.starts_with(kind))
-        })
-    };
-    Some(text.lines().filter(is_finding).count())
-}
-
-/// The words after `Verdict:`, or the first line below a heading of that name.
-fn verdict(entry: Option<&Entry>) -> Option<String> {
-    let Some(Entry::File(content)) = entry else { return None };
-    let text = String::from_utf8_lossy(content);
-    let is_markup = |letter: char| letter.is_whitespace() || "#*_:-`".contains(letter);
-    let mut lines = text.lines().map(|line| line.trim_matches(is_markup));
-    let of_line = |line: &str| {
-        line.get(..7)
-            .filter(|word| word.eq_ignore_ascii_case("verdict"))
-            .map(|_| line[7..].trim_start_matches(is_markup).to_owned())
-    };
-    let said = lines.by_ref().find_map(of_line)?;
-    if !said.is_empty() {
-        return Some(said);
-    }
-    lines.find(|line| !line.is_empty()).map(ToOwned::to_owned)
-}
-
 /// Counts lines of the first fence after the heading of the canonical list.
 fn files_in_map(entry: Option<&Entry>) -> Option<usize> {
     let Some(Entry::File(content)) = entry else { return None };
@@ -144,7 +112,7 @@ pub(super) fn first_written(kind: OcrWorkflow, ordinal: u32, tree: &Tree) -> Opt
     tree.files().filter(|path| path.starts_with(&folder)).filter_map(|path| tree.modified(path)).min()
 }
 
-/// Reports a round or run in the state that contradicts the folders. The folders count.
+/// A round or run in the state that contradicts the folders. The folders count.
 pub(super) fn jumped(state: &State, rounds: &[Round], map_runs: &[MapRun]) -> Vec<Problem> {
     let last_round = rounds.last().map(|round| (round.number, round.is_final));
     let last_run = map_runs.last().map(|run| (run.number, run.is_final));

@@ -3,7 +3,8 @@
 
 use crate::cel_value::to_cel;
 use cel::{Context, Program, Value as CelValue};
-use model::gate::{AttemptReport, CheckOutcome, CheckResult, Given, quoted, read_evidence};
+use model::gate::{AttemptReport, CheckOutcome, CheckResult, read_evidence};
+use model::typed_value::{Given, quoted};
 use model::workflow::{CheckDefinition, CheckKind, PhaseDefinition};
 use serde_json::{Map, Value};
 

@@ -1,9 +1,11 @@
 //! Reads a session's file in every format, and reports odd values. Ignores unknown keys.
 
+mod attempts;
 pub(super) mod damage;
 mod fields;
 mod phase_data;
 mod phase_range;
+mod phase_times;
 mod wrong_types;
 
 pub use phase_range::Extent;

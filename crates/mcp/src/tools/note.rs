@@ -5,8 +5,8 @@ use super::{Call, Effect, Entry};
 use crate::answer::Answer;
 use crate::error::Mishap;
 use engine::{Intent, Request};
-use model::gate::guess;
 use model::note::NoteKind;
+use model::typed_value::guess;
 
 /// All kinds except `override`, which only a person can record.
 const KINDS: &[&str] = &["note", "decision", "tried", "assumption", "blocker", "question", "deferred"];

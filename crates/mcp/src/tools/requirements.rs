@@ -6,7 +6,7 @@ use crate::answer::{Answer, warned};
 use crate::error::Mishap;
 use engine::words::one_line;
 use engine::{Clearing, Engine, Intent, RequirementList, RequirementRequest, SatisfyRequest};
-use model::gate::guess;
+use model::typed_value::guess;
 
 const ACTIONS: &[&str] = &["list", "satisfy", "clear"];
 /// Actions that an agent cannot take for itself.

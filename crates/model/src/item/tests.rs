@@ -501,7 +501,7 @@ fn b8_a_lease_outlasts_its_length_while_its_holder_is_seen_at_work() {
     let length = 600;
     work.later(length - 60);
     work.seen = vec![(one.clone(), work.now)];
-    let until = work.now + SignedDuration::from_secs(length);
+    let until = work.now + jiff::SignedDuration::from_secs(length);
     work.later(120);
     let held = ItemRefusal::Held { doing: "claim", id: id("a"), holder: one.to_string(), until };
     assert_eq!(work.refused(&other, claim("a")), held);

@@ -2,9 +2,9 @@
 
 use super::Factory;
 use super::rows::{batch, everything, go_on, key, line, moment};
-use crate::{Batch, Error, KeyRow, SessionRow};
+use crate::{Batch, Error, KEY_LIFETIME, KeyRow, SessionRow};
 
-const SEVEN_DAYS: i64 = 7 * 24 * 3600;
+const LIFETIME: i64 = KEY_LIFETIME.as_secs();
 
 fn keyed(key: KeyRow, stands_at: u64) -> Batch {
     Batch { key: Some(key), ..batch([go_on(SessionRow { version: stands_at, ..line("first") }, 1)]) }
@@ -40,13 +40,13 @@ pub(super) fn a_key_of_a_refused_batch_is_not_kept(make: &mut Factory<'_>) {
 pub(super) fn an_old_key_is_replaced(make: &mut Factory<'_>) {
     let mut store = make();
     store.append(&keyed(key("k1", moment(0)), 0)).unwrap();
-    let almost = key("k1", moment(SEVEN_DAYS - 1));
+    let almost = key("k1", moment(LIFETIME - 1));
     assert!(matches!(store.append(&keyed(almost, 1)), Err(Error::KeyTaken)));
-    store.append(&keyed(key("k1", moment(SEVEN_DAYS)), 1)).unwrap();
-    assert_eq!(store.recall("k1", moment(0)).unwrap(), Some(key("k1", moment(SEVEN_DAYS))));
+    store.append(&keyed(key("k1", moment(LIFETIME)), 1)).unwrap();
+    assert_eq!(store.recall("k1", moment(0)).unwrap(), Some(key("k1", moment(LIFETIME))));
     // Removing expired keys does not remove those that are still valid.
-    store.append(&keyed(key("k2", moment(SEVEN_DAYS + 1)), 2)).unwrap();
-    assert_eq!(store.recall("k1", moment(0)).unwrap(), Some(key("k1", moment(SEVEN_DAYS))));
+    store.append(&keyed(key("k2", moment(LIFETIME + 1)), 2)).unwrap();
+    assert_eq!(store.recall("k1", moment(0)).unwrap(), Some(key("k1", moment(LIFETIME))));
 }
 
 pub(super) fn a_key_in_the_way_is_told_before_a_conflict(make: &mut Factory<'_>) {

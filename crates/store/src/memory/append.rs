@@ -1,8 +1,9 @@
 //! Appends a batch in memory: refuses it if SQLite would, and then stores each part, which cannot fail.
 
 use super::{Kept, MemoryStore, folded};
-use crate::batch_rules::{check_shape, keys_expire_at, malformed, takes_the_worktree};
+use crate::batch_rules::{check_shape, malformed, takes_the_worktree};
 use crate::chain::{self, Chain, Given, Seal};
+use crate::retention::keys_expire_at;
 use crate::{
     AgentRow, Batch, Binding, Change, Error, EventRow, Result, SessionRow, Store, StreamAppend, ViewRow,
 };

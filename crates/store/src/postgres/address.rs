@@ -1,9 +1,9 @@
 //! The address of a server and how to log in: a URL, completed from PostgreSQL's own environment variables and files.
 //! Never shows the password.
 
+use super::time_limits;
 use crate::{Error, Result};
 use std::path::PathBuf;
-use std::time::Duration;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 
@@ -78,9 +78,9 @@ impl Address {
         }
         config.application_name("leftoff");
         if config.get_connect_timeout().is_none() {
-            config.connect_timeout(Duration::from_secs(5));
+            config.connect_timeout(time_limits::CONNECT);
         }
-        config.keepalives_idle(Duration::from_secs(30)).keepalives_interval(Duration::from_secs(10));
+        config.keepalives_idle(time_limits::PROBED_AFTER).keepalives_interval(time_limits::BETWEEN_PROBES);
         config.keepalives_retries(3);
         let is_chosen = whole.contains("target_session_attrs=");
         if config.get_hosts().len() > 1 && !is_chosen {

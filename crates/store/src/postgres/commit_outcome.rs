@@ -3,14 +3,13 @@
 use super::append::Mark;
 use super::columns::{nanoseconds, signed, values};
 use super::queries::OF_ID;
+use super::time_limits::RESTART;
 use super::turn::{begin, count_sign};
 use super::wire::{Limit, Step, Wire};
 use super::{PostgresStore, Scope};
 use crate::{Error, Result};
 use std::time::{Duration, Instant};
 
-/// How long to wait for the server to come back: long enough for a restart or a failover.
-const WAIT: Duration = Duration::from_secs(10);
 const BETWEEN: Duration = Duration::from_millis(100);
 
 impl PostgresStore {
@@ -31,7 +30,7 @@ impl PostgresStore {
     fn after_lost_answer(&mut self, mark: &Mark<'_>, lost: &Error) -> Result<()> {
         let unknown = |why: &dyn std::fmt::Display| Error::Unknown { why: format!("{lost}; then {why}") };
         let wait = match self.wire.limit {
-            Limit::Each(_) => WAIT,
+            Limit::Each(_) => RESTART,
             Limit::Until(end) => end.saturating_duration_since(Instant::now()),
         };
         let end = Instant::now() + wait;
@@ -54,7 +53,7 @@ impl PostgresStore {
     /// gone.
     fn look_again(&mut self, mark: &Mark<'_>) -> Result<Option<bool>> {
         let wire = Wire::connect(self.wire.address.clone(), self.wire.limit)?;
-        let begun = begin(self.project, WAIT, false);
+        let begun = begin(self.project, RESTART, false);
         let found = wire.run("checking if the change was stored", async {
             let scope = Scope { ask: wire.ask(), project: self.project, machine: &self.machine };
             scope.ask.plainly(&begun).await?;

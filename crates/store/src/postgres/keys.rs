@@ -4,11 +4,8 @@ use super::Scope;
 use super::columns::{nanoseconds, values};
 use super::wire::{Sent, Step};
 use crate::KeyRow;
-use crate::batch_rules::keys_expire_at;
+use crate::retention::{KEYS_SWEPT, keys_expire_at};
 use model::id::SessionId;
-
-/// How many expired keys are removed for each new key: enough to keep up, and few enough to be fast.
-const KEYS_SWEPT: i64 = 8;
 
 pub(super) async fn is_used(scope: Scope<'_>, key: &KeyRow) -> Step<bool> {
     let sql = "SELECT 1 FROM leftoff.keys WHERE project=$1 AND key=$2 AND at>$3";

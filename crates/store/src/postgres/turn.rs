@@ -3,18 +3,13 @@
 use super::answer_cache::{Answers, Counters};
 use super::append::Plan;
 use super::columns::{unsigned, values};
+use super::time_limits::{LONGEST_SILENCE, STATEMENT_MILLISECONDS};
 use super::wire::{Sent, Step};
 use super::{PostgresStore, Scope};
 use crate::{Batch, Error, Result};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::time::Duration;
-
-/// The server ends a transaction that holds the turn without sending anything for this long, because its client is
-/// probably gone.
-const LONGEST_SILENCE: &str = "15s";
-/// The server ends a statement that runs this much longer than its client waits for the turn.
-const STATEMENT_MILLISECONDS: u128 = 15_000;
 
 /// This process's turn to write: an open transaction.
 #[derive(Debug)]

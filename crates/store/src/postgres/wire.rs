@@ -1,6 +1,7 @@
 //! A connection to a server, with blocking calls. Limits every wait, and turns the server's errors into store errors.
 
 use super::address::Address;
+use super::time_limits;
 use super::tls::{Tls, refusal};
 use crate::{Error, Result};
 use std::borrow::Cow;
@@ -69,8 +70,8 @@ pub(super) enum Limit {
     Until(Instant),
 }
 
-/// The usual limit for each wait, far longer than any statement takes. After this time, the server counts as lost.
-pub(super) const PATIENT: Limit = Limit::Each(Duration::from_secs(30));
+/// Waits for each answer as long as one may take.
+pub(super) const PATIENT: Limit = Limit::Each(time_limits::ANSWER);
 
 impl Limit {
     fn left(self) -> Duration {

@@ -4,15 +4,13 @@ use super::columns::Moment;
 use super::queries::signed;
 use super::session_rows::{Line, keep_line};
 use super::{SqliteStore, agents, chain, control, items, queries, views};
-use crate::batch_rules::{check_shape, item_rows, keys_expire_at, malformed, takes_the_worktree};
+use crate::batch_rules::{check_shape, item_rows, malformed, takes_the_worktree};
 use crate::chain::{Given, Hash, Seal, checksum, seal_new};
+use crate::retention::{KEYS_SWEPT, keys_expire_at};
 use crate::{Batch, Error, EventRow, KeyRow, Result, Snapshot, StreamAppend};
 use model::id::SessionId;
 use rusqlite::{Connection, ErrorCode, params};
 use std::collections::BTreeMap;
-
-/// How many expired keys are removed for each new key: enough to keep up, and few enough to be fast.
-const KEYS_SWEPT: i64 = 8;
 
 impl SqliteStore {
     /// Stores a batch. Returns the cursor of the newest event.

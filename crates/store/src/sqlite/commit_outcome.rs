@@ -4,7 +4,7 @@ use super::columns::Moment;
 use super::failure::failure;
 use super::open::connect_to_write;
 use super::queries::signed;
-use super::{SqliteStore, upkeep};
+use super::{SqliteStore, log_size};
 use crate::{Batch, Error, Result};
 use rusqlite::{Connection, ErrorCode, ffi, params};
 
@@ -25,7 +25,7 @@ impl SqliteStore {
         let trace = trace(&connection, batch).map_err(|later| unknown(&later))?;
         // Moves committed data from the log into the database, and removes uncommitted data from the log, so that a
         // crash cannot restore it.
-        let settled = upkeep::empty_log(&connection).unwrap_or(false);
+        let settled = log_size::empty_log(&connection).unwrap_or(false);
         self.connection = connection;
         self.writes = 0;
         match (trace, settled || !is_of_syncing(error)) {

@@ -1,7 +1,7 @@
 //! Moves a database that others may be using. The old file stays, under another name.
 
 use super::open::{beside, io};
-use super::{PATIENCE, SqliteStore, upkeep};
+use super::{PATIENCE, SqliteStore, log_size, upkeep};
 use crate::Result;
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ impl SqliteStore {
             std::fs::create_dir_all(folder).map_err(io(to, "creating the folder of"))?;
         }
         upkeep::copy_database(&self.connection, &self.path, to)?;
-        upkeep::empty_log(&self.connection).map_err(self.fail("moving"))?;
+        log_size::empty_log(&self.connection).map_err(self.fail("moving"))?;
         record()?;
         let left = beside(&self.path, ".moved");
         std::fs::rename(&self.path, &left).map_err(io(&self.path, "moving"))?;

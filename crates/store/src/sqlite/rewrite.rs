@@ -1,7 +1,7 @@
 //! Rewrites a history to remove a secret, and erases the old text from the disk.
 
 use super::queries::signed;
-use super::{SqliteStore, activity, append, items, upkeep};
+use super::{SqliteStore, activity, append, items, log_size};
 use crate::batch_rules::check_rewrite;
 use crate::{Error, Result, Rewrite};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
@@ -36,7 +36,7 @@ impl SqliteStore {
         if journal != "wal" {
             return Ok(true);
         }
-        upkeep::empty_log(&self.connection).map_err(self.fail("emptying the log"))
+        log_size::empty_log(&self.connection).map_err(self.fail("emptying the log"))
     }
 }
 

@@ -6,7 +6,8 @@ use crate::text::{Look, Row, Tone, outside, wrapped};
 use engine::view::{Severity, attempt_words};
 use engine::words::moment;
 use jiff::Timestamp;
-use model::gate::{Attempt, shown as value};
+use model::gate::Attempt;
+use model::typed_value::shown as value;
 
 pub fn rows(shown: &Shown, now: Timestamp, width: usize, look: Look) -> Vec<Row> {
     let view = &*shown.view;

@@ -5,7 +5,7 @@ use crate::load::waiting_checks;
 use engine::view::{PhaseView, View};
 use jiff::Timestamp;
 use maud::{Markup, html};
-use model::gate::shown;
+use model::typed_value::shown;
 
 pub fn render(now: Timestamp, project: &str, waiting: &[View], offer: Offer<'_>) -> Markup {
     let body = html! {

@@ -6,7 +6,8 @@ use engine::event_text::words;
 use engine::view::{View, attempt_words};
 use engine::words::{ago, moment, version};
 use maud::{Markup, html};
-use model::gate::{Attempt, shown};
+use model::gate::Attempt;
+use model::typed_value::shown;
 
 pub fn render(session: &SessionPage, offer: Offer<'_>) -> Markup {
     let view = &session.view;

@@ -1,4 +1,4 @@
-//! The first lines: the session, its goal, its exact position, and the repository.
+//! The first lines: the session, its goal, its exact position, an earlier pause, and the repository.
 
 use super::{Detail, pairs, took, when};
 use crate::brief::Brief;
@@ -246,4 +246,23 @@ fn saved_drafts(saved: &[String], detail: Detail) -> String {
         named.push(format!("and {} more", saved.len() - named.len()));
     }
     format!(" Saved: {}.", named.join(", "))
+}
+
+/// Why work had stopped, and during what. Shown after a resume until the phase changes; the head reports that
+/// a session is paused now.
+pub(super) fn paused(brief: &Brief, detail: Detail) -> String {
+    let view = &brief.session;
+    let Some(pause) = view.interrupted.as_ref().filter(|_| matches!(view.lifecycle, Lifecycle::Active))
+    else {
+        return String::new();
+    };
+    let context = view.in_the_middle_of(|text| quoted(text, detail.longest_text()));
+    let context = context.map(|what| format!(", in the middle of {what}"));
+    format!(
+        "## Paused {}, resumed {}\n{}{}\n",
+        when(pause.paused_at, brief.now),
+        when(pause.resumed_at, brief.now),
+        quoted(pause_reason(&pause.reason), detail.longest_text()),
+        context.unwrap_or_default()
+    )
 }

@@ -8,7 +8,8 @@ use crate::view::{CheckView, GateOutcome, PhaseView};
 use crate::words::{date, defused, defused_around_quotes, duration, moment, phase_named, quoted, sentence};
 use jiff::Timestamp;
 use model::actor::Actor;
-use model::gate::{self, Attempt, AttemptOutcome};
+use model::gate::{Attempt, AttemptOutcome};
+use model::typed_value;
 use serde_json::{Map, Value};
 use std::cmp::Ordering;
 use std::fmt::Write;
@@ -65,7 +66,7 @@ fn failed_checks(phase: &PhaseView, attempt: &Attempt) -> Vec<CheckView> {
 /// Evidence that no failed check mentions.
 fn not_said(evidence: &Map<String, Value>, failed: &[CheckView]) -> Map<String, Value> {
     let is_said = |name: &String, value: &Value| {
-        let pair = format!("{name}={}", gate::quoted(value));
+        let pair = format!("{name}={}", typed_value::quoted(value));
         failed.iter().any(|check| check.found.as_ref().is_some_and(|found| found.contains(&pair)))
     };
     let rest = evidence.iter().filter(|(name, value)| !is_said(name, value));

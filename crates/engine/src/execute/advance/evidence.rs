@@ -5,9 +5,9 @@ use crate::checks::Submission;
 use crate::error::Result;
 use crate::execute::bounded;
 use crate::execute::placeholder::refuse_placeholders;
-use model::gate::{Given, guess};
 use model::phase::Phase;
 use model::session::Session;
+use model::typed_value::{Given, guess};
 
 /// A message that evidence for a completed phase has no effect, so that it is not dropped silently.
 pub(super) fn not_recorded(session: &Session, request: &AdvanceRequest) -> Option<String> {

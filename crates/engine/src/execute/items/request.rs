@@ -5,8 +5,8 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::execute::{Answer, checked_reason};
 use model::command::items::{Count, ItemCommand};
-use model::gate::Given;
 use model::item::LEASE_SECONDS;
+use model::typed_value::Given;
 use std::collections::BTreeMap;
 
 /// Input for a new item.

@@ -41,8 +41,8 @@ impl Engine {
     /// Assigns numbers to a batch's new sessions: an adopted session keeps the number it was shown with,
     /// other new ones get numbers after all that are shown.
     pub(crate) fn add_numbers(&self, batch: &mut Batch) -> Result<()> {
-        let is_laid_over = |id: &SessionId| self.store.pending(id).is_some_and(|laid| laid.expected == 0);
-        let is_new = |stream: &&StreamAppend| stream.expected == 0 || is_laid_over(&stream.row.id);
+        let is_uncommitted = |id: &SessionId| self.store.pending(id).is_some_and(|laid| laid.expected == 0);
+        let is_new = |stream: &&StreamAppend| stream.expected == 0 || is_uncommitted(&stream.row.id);
         let new: Vec<SessionId> =
             batch.streams.iter().filter(is_new).map(|stream| stream.row.id.clone()).collect();
         if new.is_empty() {
@@ -70,9 +70,9 @@ impl Engine {
         // A session being copied from another project is in no list yet.
         let is_shown =
             |observation: &&Rc<Observation>| observation.is_foreign() && observation.brought_from().is_none();
-        let laid_over = observed.iter().filter(is_shown).map(|observation| observation.located.clone());
+        let uncommitted = observed.iter().filter(is_shown).map(|observation| observation.located.clone());
         let missing: Vec<Located> =
-            laid_over.filter(|laid| all.iter().all(|located| located.id != laid.id)).collect();
+            uncommitted.filter(|laid| all.iter().all(|located| located.id != laid.id)).collect();
         if !missing.is_empty() {
             all.extend(missing);
             let place = |located: &Located| {

@@ -5,7 +5,7 @@ use super::Fields;
 use super::reader::Reader;
 use crate::essay::history;
 use crate::problem::{Taken, Type, What};
-use model::gate::{Given, coerce, shown};
+use model::typed_value::{Given, coerce, shown};
 use model::workflow::{FieldDefinition, ValueType};
 use serde_json::Value;
 

@@ -160,7 +160,7 @@ impl Reader<'_> {
     }
 
     fn no<T>(&mut self, key: &str, found: &Value, wanted: Type) -> Option<T> {
-        self.odd(key, What::WrongType { found: model::gate::shown(found), wanted });
+        self.odd(key, What::WrongType { found: model::typed_value::shown(found), wanted });
         None
     }
 }

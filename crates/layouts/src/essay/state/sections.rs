@@ -78,7 +78,7 @@ impl Reader<'_> {
 
     fn is_score(&mut self, score: &Value) -> bool {
         if !score.is_number() {
-            let found = model::gate::shown(score);
+            let found = model::typed_value::shown(score);
             self.odd(VOICE, What::WrongType { found, wanted: Type::Number });
         }
         score.is_number()

@@ -59,12 +59,12 @@ fn check(of: &Map<String, Value>, kinds: &[(&str, ValueType)], below: &str, foun
         let Some(value) = of.get(*key).filter(|value| !value.is_null()) else { continue };
         let name = format!("{below}{key}");
         if !kind.takes(value) {
-            let what = What::WrongType { found: model::gate::shown(value), wanted: kind.wanted() };
+            let what = What::WrongType { found: model::typed_value::shown(value), wanted: kind.wanted() };
             found.push((name.clone(), what));
         }
         for odd in value.as_array().into_iter().flatten().filter(|part| !kind.takes_in_a_list(part)) {
             let wanted = kind.wanted_in_a_list();
-            found.push((name.clone(), What::WrongEntry { found: model::gate::shown(odd), wanted }));
+            found.push((name.clone(), What::WrongEntry { found: model::typed_value::shown(odd), wanted }));
         }
     }
 }

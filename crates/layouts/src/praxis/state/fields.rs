@@ -127,5 +127,5 @@ fn no_phase(found: String) -> What {
 /// A text that looks like another value is in quotes: "false" is not false.
 pub(super) fn short(value: &Value) -> String {
     let is_ambiguous = value.as_str().is_some_and(|text| serde_json::from_str::<Value>(text).is_ok());
-    if is_ambiguous { value.to_string() } else { model::gate::shown(value) }
+    if is_ambiguous { value.to_string() } else { model::typed_value::shown(value) }
 }

@@ -87,7 +87,7 @@ impl ValueType {
             Self::List => wrong(value, Type::List),
             Self::OneOf(words) => {
                 let known = words.iter().map(|word| (*word).to_owned()).collect();
-                What::NotOneOf { found: model::gate::shown(value), known, taken: Taken::Nothing }
+                What::NotOneOf { found: model::typed_value::shown(value), known, taken: Taken::Nothing }
             }
         }
     }

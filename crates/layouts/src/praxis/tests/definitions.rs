@@ -147,7 +147,8 @@ fn strict_is_false_and_override_allowed_unless_said_and_a_disabled_gate_asks_for
 
 #[test]
 fn true_is_no_integer_and_the_messages_are_kept() {
-    use model::gate::{Given, read_evidence};
+    use model::gate::read_evidence;
+    use model::typed_value::Given;
     let workflow = found(FILES, None);
     let declared = &workflow.phases[1].evidence;
     let given = |value: Value| [("tests".to_owned(), Given::Json(value))].into_iter().collect();

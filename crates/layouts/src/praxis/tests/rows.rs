@@ -5,8 +5,9 @@ use super::definitions::{DYNAMIC, FILES, GATE, METADATA, defined_with, found};
 use super::*;
 use crate::problem::What;
 use crate::refused::Refused;
-use model::gate::{CheckOutcome, Given, read_evidence};
+use model::gate::{CheckOutcome, read_evidence};
 use model::lifecycle::Lifecycle;
+use model::typed_value::Given;
 use model::workflow::Indexing;
 
 const NOTED: &str = "2026-01-31T12:00:00Z";

@@ -1,0 +1,34 @@
+//! Events dated well before an earlier one of the same machine: its clock was set back, or somebody made them up.
+
+use super::problem::Problem;
+use super::replay::Replay;
+use jiff::Timestamp;
+use model::actor::Actor;
+use model::time::seconds_between;
+use std::collections::BTreeMap;
+
+/// How far the clock of a machine may go back between two events.
+const SLACK_SECONDS: u64 = 5 * 60;
+
+impl Replay {
+    /// Problems with events dated well before the latest one of their machine. A tool's own files may have
+    /// any times.
+    pub(super) fn clock_problems(&self) -> Vec<Problem> {
+        let mut latest: BTreeMap<&str, Timestamp> = BTreeMap::new();
+        let mut problems = Vec::new();
+        for recorded in &self.history {
+            let host = match &recorded.actor {
+                Actor::Tool { .. } | Actor::Unknown(_) => continue,
+                Actor::Person { host, .. } | Actor::Agent { host, .. } | Actor::Automation { host, .. } => {
+                    host
+                }
+            };
+            let known = latest.entry(host).or_insert(recorded.at);
+            if seconds_between(recorded.at, *known) > SLACK_SECONDS {
+                problems.push(Problem::ClockSetBack { version: recorded.version });
+            }
+            *known = recorded.at.max(*known);
+        }
+        problems
+    }
+}

@@ -1,0 +1,18 @@
+//! Rows that a store keeps only for a while, or only so many of: keys of commands, edited files, executed commands.
+
+use jiff::{SignedDuration, Timestamp};
+
+/// How long a used key of a command (`--key`) is remembered.
+pub const KEY_LIFETIME: SignedDuration = SignedDuration::from_hours(7 * 24);
+
+/// The maximum number of activities, such as edited files and executed commands, that are stored for a session; the
+/// newest are kept.
+pub const KEPT_ACTIVITIES: usize = 500;
+
+/// How many expired keys are removed for each new key: enough to keep up, and few enough to be fast.
+pub(crate) const KEYS_SWEPT: i64 = 8;
+
+/// Keys used at or before the returned time do not count for a command at `now`.
+pub fn keys_expire_at(now: Timestamp) -> Timestamp {
+    now.checked_sub(KEY_LIFETIME).unwrap_or(Timestamp::MIN)
+}
