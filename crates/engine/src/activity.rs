@@ -1,5 +1,4 @@
-//! Touched files and executed commands. They are recorded outside the log, so that recording them never
-//! delays a change.
+//! Touched files and executed commands. They are recorded outside the log, so recording them never delays a change.
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -8,7 +7,7 @@ use crate::words::one_line;
 use model::id::SessionId;
 use store::{ActivityKind, ActivityRow};
 
-/// The maximum length of a stored path or command line.
+/// The maximum length of a stored path or command line, in characters.
 const LONGEST: usize = 500;
 
 impl Engine {
@@ -24,7 +23,7 @@ impl Engine {
         Ok(self.store.record_activity(session, &rows, self.patience.left())?)
     }
 
-    /// An activity as stored: without secrets, on one line, shortened. `None` if nothing remains.
+    /// Returns the activity to store: without secrets, on one line, and shortened. `None` if no text remains.
     pub(crate) fn activity_row(
         &self,
         kind: ActivityKind,
@@ -34,7 +33,7 @@ impl Engine {
         self.bounded_row(kind, what, detail, LONGEST)
     }
 
-    /// As `activity_row`, with room for a longer detail.
+    /// Like `activity_row`, but with room for a longer detail.
     pub(crate) fn bounded_row(
         &self,
         kind: ActivityKind,

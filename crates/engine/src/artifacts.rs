@@ -22,9 +22,10 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use store::ContentRow;
 
-/// The maximum size of a file whose content is stored; of a larger file, only the hash is stored.
+/// The maximum size of a file whose content is stored. Of a larger file, only the hash is stored.
 pub(crate) const LARGEST_KEPT: usize = 256 * 1024;
-/// A file larger than this is not read just for a warning if its size and modification time are unchanged.
+/// The maximum size of a file that is always read to warn about changes. A larger file is read only if its size or
+/// modification time has changed.
 const LARGEST_READ_FOR_A_WARNING: u64 = 1024 * 1024;
 
 /// How a recorded file has changed.
@@ -33,9 +34,9 @@ const LARGEST_READ_FOR_A_WARNING: u64 = 1024 * 1024;
 pub enum Difference {
     Missing,
     Changed,
-    /// No longer a regular file, or a link out of the project.
+    /// The file is no longer a regular file, or it is a link out of the project.
     Unusable,
-    /// Declared by a phase and existing, but not recorded.
+    /// The file is declared by a phase and exists, but is not recorded.
     New,
 }
 
@@ -50,7 +51,7 @@ impl Difference {
     }
 }
 
-/// A file that changed since it was recorded, or was not recorded.
+/// A recorded file that has changed since, or a declared file that was not recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ArtifactFinding {
     pub path: String,
@@ -76,12 +77,12 @@ pub struct VersionMade {
     pub version: ArtifactVersion,
     pub at: Timestamp,
     pub actor: Actor,
-    /// The name under which this version was archived, if it was.
+    /// The name under which this version was archived; `None` if it was not archived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archived_as: Option<String>,
 }
 
-/// Files as found, ready to be recorded.
+/// Files as found on the disk, ready to be recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Recording {
     pub(crate) artifacts: Vec<ArtifactVersion>,
@@ -104,7 +105,7 @@ impl Sessions<'_> {
         Ok(Verification { session_id: session.id.to_string(), checked: session.artifacts.len(), findings })
     }
 
-    /// Every version of a file, or of all files, oldest first.
+    /// Returns every version of a file, or of all files, oldest first.
     pub fn artifact_history(&self, path: Option<&Path>) -> Result<(String, Vec<VersionMade>)> {
         let engine = self.engine;
         let id = engine.select(Want::Latest)?;
@@ -116,7 +117,8 @@ impl Sessions<'_> {
             match recorded.event {
                 Event::SessionStarted { path, .. } => place = path,
                 Event::Adopted { path, .. } => place = Some(path),
-                // The files in the session's folder moved with it, older versions included.
+                // When the session's folder moved, its files moved with it, so their older versions get the new path
+                // too.
                 Event::SessionMoved { path } => {
                     let from = place.replace(path.clone()).unwrap_or_default();
                     for made in &mut versions {
@@ -146,10 +148,10 @@ impl Sessions<'_> {
 }
 
 impl Engine {
-    /// Warnings about files of finished phases. Reads those files, so it is too slow for commands that must
+    /// Returns warnings about the files of finished phases. Reads these files, so it is too slow for commands that must
     /// be fast.
     pub(crate) fn artifact_warnings(&self, view: &View) -> Vec<Warning> {
-        // The files of an abandoned session were archived.
+        // The files of an abandoned session were archived, so none of them is missing.
         if matches!(view.lifecycle, Lifecycle::Abandoned { .. }) {
             return Vec::new();
         }
@@ -178,7 +180,8 @@ impl Engine {
             .collect()
     }
 
-    /// A path relative to the current folder as stored: relative to the session's root.
+    /// Returns a path in its stored form: the given path is relative to the current folder, the stored one to the
+    /// session's root.
     pub(crate) fn kept_path(&self, session: &Session, path: &Path) -> Result<String> {
         let here = std::env::current_dir()
             .and_then(|folder| folder.canonicalize())
@@ -198,7 +201,7 @@ impl Engine {
             .map_err(|why| unusable(why, &root))
     }
 
-    /// Reads files that must exist.
+    /// Reads files that must exist, to record them.
     pub(crate) fn record_named(
         &self,
         session: &Session,
@@ -222,8 +225,8 @@ impl Engine {
         Ok(recording)
     }
 
-    /// Reads the files of a phase about to be completed: files that the caller names, files that the phase
-    /// declares, and files already recorded for it.
+    /// Reads the files of a phase that is about to be completed: files named by the caller, files declared by the
+    /// phase, and files already recorded for it.
     pub(crate) fn record_of_phase(
         &self,
         session: &Session,
@@ -248,7 +251,7 @@ impl Engine {
         Ok(recording)
     }
 
-    /// Declared files that exist but were not recorded.
+    /// Returns the declared files that exist but were not recorded.
     fn unrecorded(&self, session: &Session) -> Result<Vec<ArtifactFinding>> {
         let Some(run) = session.run() else { return Ok(Vec::new()) };
         let Some(definition) = self.definition(&run.workflow.hash)? else { return Ok(Vec::new()) };
@@ -313,15 +316,15 @@ impl Recording {
     }
 }
 
-/// How closely a file is checked.
+/// How thoroughly a file is checked for changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reading {
     Everything,
-    /// A large file with the same size and time counts as unchanged.
+    /// A large file counts as unchanged if its size and modification time are unchanged.
     WhatMayHaveChanged,
 }
 
-/// How a file differs from its record.
+/// Returns how a file differs from its record; `None` if it does not.
 pub(crate) fn difference(root: &Path, known: &Artifact, reading: Reading) -> Option<Difference> {
     let path = root.join(&known.newest.path);
     if reading == Reading::WhatMayHaveChanged

@@ -1,5 +1,5 @@
-//! Automatic copies of the store, and restoring one. Never waits for a writer, and a failed copy fails no
-//! command.
+//! Copies the store automatically, and restores a copy. Never waits for a writer. A failed copy does not make any
+//! command fail.
 
 use crate::config::Config;
 use crate::engine::{Engine, Patience};
@@ -20,16 +20,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use store::{Access, SqliteStore, Store};
 
-/// How many of the newest copies are kept, besides one for each of the last days.
+/// How many of the newest copies are kept. Older copies are kept as well: one for each of the last days.
 const NEWEST_KEPT: usize = 3;
 const DAYS_KEPT: usize = 7;
 const NAME: &str = "%Y%m%dT%H%M%SZ";
 const HOUR: i64 = 3600;
-/// How many of the oldest events are searched for the first one that was recorded here.
+/// How many of the oldest events are searched for the first event that was recorded here.
 const FIRST_EVENTS: usize = 100;
-/// A database larger than this is copied once a day instead of hourly.
+/// A database larger than this is copied once a day, a smaller one every hour.
 const COPIED_HOURLY: u64 = 16 * 1024 * 1024;
-/// A database larger than this is copied only by `store backup`.
+/// A database larger than this is never copied automatically, only by `store backup`.
 pub(crate) const LARGEST_COPIED: u64 = 512 * 1024 * 1024;
 
 /// A copy of the store.
@@ -41,7 +41,7 @@ pub struct Backup {
     pub made: Made,
 }
 
-/// Why a copy was made.
+/// Why a copy of the store was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Made {
@@ -54,19 +54,19 @@ pub enum Made {
 pub struct StoreRestored {
     pub store: PathBuf,
     pub from: PathBuf,
-    /// The previous database, under its new name.
+    /// The new name of the previous database; `None` if there was none.
     pub kept: Option<PathBuf>,
     pub sessions: u64,
     pub events: u64,
 }
 
-/// The copies of this project's store, the newest first.
+/// Returns the copies of this project's store, newest first.
 pub fn backups(options: &Options) -> Result<Vec<Backup>> {
     found(&project_of(options)?.database()?)
 }
 
-/// Restores a copy of the store: the file `from`, or else the newest copy. A store that contains sessions is
-/// replaced only if a person asks for it.
+/// Restores a copy of the store: the file `from`, or the newest copy. If the store has sessions, it is replaced only if
+/// the caller asks for it with `replace`.
 pub fn restore_store(options: Options, from: Option<&Path>, replace: bool) -> Result<StoreRestored> {
     let project = project_of(&options)?;
     if Team::of(&project, &Config::read(&project)?)?.is_some() {
@@ -96,7 +96,7 @@ pub fn restore_store(options: Options, from: Option<&Path>, replace: bool) -> Re
 }
 
 impl Engine {
-    /// Makes a copy if the last one is old enough. `doctor` reports failures.
+    /// Copies the store if the last copy is old enough. Failures are ignored here; `doctor` reports them.
     pub(crate) fn back_up_when_due(&mut self) {
         // A hook has no time for a copy, and a query changes nothing.
         let is_hook = matches!(self.patience, Patience::Until(_));
@@ -115,7 +115,7 @@ impl Engine {
         }
     }
 
-    /// When the next copy is due. `None` if there is nothing to copy, or too much.
+    /// Returns when the next copy is due; `None` if the database is missing, empty of sessions, or too large.
     fn next_copy_of(&self, database: &Path) -> Result<Option<Timestamp>> {
         let Ok(bytes) = fs::metadata(database).map(|found| found.len()) else { return Ok(None) };
         let last = match last_copy(database)? {
@@ -125,8 +125,8 @@ impl Engine {
         Ok(last.and_then(|last| due_after(last, bytes)))
     }
 
-    /// When the first session was created. If no stored session has number 1, the logs are searched, which takes
-    /// longer.
+    /// Returns when the first session was created. If no stored session has number 1, the logs are searched, which
+    /// takes longer.
     fn first_session_at(&self) -> Result<Option<Timestamp>> {
         match self.store.with_number(1)? {
             Some(first) => Ok(self.store.load(&first)?.map(|loaded| loaded.row.created_at)),
@@ -134,8 +134,8 @@ impl Engine {
         }
     }
 
-    /// The time of the first event that was recorded here. Events of other tools' files can be older than the
-    /// store, so they are skipped; if there is no other event among those searched, the last of these counts.
+    /// Returns the time of the first event that was recorded here. Events derived from other tools' files can be older
+    /// than the store, so they are skipped. If the searched events are all of that kind, the last of them counts.
     pub(crate) fn first_event_here(&self) -> Result<Option<Timestamp>> {
         let is_imported = |actor: &str| matches!(serde_json::from_str(actor), Ok(Actor::Tool { .. }));
         let first: Vec<_> =
@@ -144,7 +144,7 @@ impl Engine {
         Ok(here.map(|event| event.at))
     }
 
-    /// Copies the store beside itself and drops copies that are no longer needed.
+    /// Copies the store into the folder of its copies, and drops copies that are no longer needed.
     pub(crate) fn back_up(&self, database: &Path) -> Result<PathBuf> {
         let folder = folder(database);
         fs::create_dir_all(&folder)
@@ -159,8 +159,8 @@ impl Engine {
         Ok(path)
     }
 
-    /// Copies made before a purge contain the purged text: they are replaced by a new one. Returns a message
-    /// if they could not be replaced.
+    /// Replaces copies that were made before a purge, because they contain the purged text. Returns a message if this
+    /// fails.
     pub(crate) fn renew_backups_or_say(&self) -> Option<String> {
         let error = self.renew_backups().err()?;
         Some(format!("the store's backups may still contain the text: {error}; run this again"))
@@ -202,7 +202,7 @@ fn due_after(last: Timestamp, bytes: u64) -> Option<Timestamp> {
     Timestamp::from_second(last.as_second().saturating_add(wait)).ok()
 }
 
-/// When the newest automatic copy was made, by its name.
+/// Returns when the newest automatic copy was made, according to its name.
 fn last_copy(database: &Path) -> Result<Option<Timestamp>> {
     Ok(entries(&folder(database))?.filter_map(|path| moment_of(&path)).max())
 }
@@ -212,8 +212,8 @@ fn moment_of(copy: &Path) -> Option<Timestamp> {
     Some(jiff::civil::DateTime::strptime(NAME, name).ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp())
 }
 
-/// The folder of the copies. Its name begins with the database's, so that the project's `.gitignore` excludes
-/// it.
+/// Returns the folder of the copies. Its name begins with that of the database, so that the project's `.gitignore`
+/// excludes it.
 fn folder(database: &Path) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
     name.push(".backups");
@@ -232,7 +232,7 @@ fn found(database: &Path) -> Result<Vec<Backup>> {
     Ok(copies)
 }
 
-/// Copies made before a change of the schema: `leftoff.db.v2.bak`.
+/// Returns the copies made before an upgrade of the schema, such as `leftoff.db.v2.bak`.
 fn before_migrations(database: &Path) -> Result<Vec<Backup>> {
     let Some((folder, name)) = database.parent().zip(database.file_name().and_then(|name| name.to_str()))
     else {
@@ -268,7 +268,7 @@ fn prune(folder: &Path, database: &Path) -> Result<()> {
     for copy in copies.iter().filter(|copy| !kept.contains(&copy.at)) {
         let _ = fs::remove_file(&copy.path);
     }
-    // An incomplete copy, left by a process that was killed.
+    // The file is an incomplete copy, left by a process that was killed.
     let is_left_over = |path: &PathBuf| {
         let is_part = path.to_string_lossy().contains(".db.part-");
         let age = fs::metadata(path).and_then(|found| found.modified()).ok().and_then(|at| at.elapsed().ok());
@@ -280,7 +280,7 @@ fn prune(folder: &Path, database: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Selects the copies to keep, by the moment when each was made.
+/// Returns the times of the copies to keep, given the times of all copies.
 fn kept(moments: &[Timestamp]) -> BTreeSet<Timestamp> {
     let day = |at: &Timestamp| at.to_zoned(TimeZone::UTC).date();
     let mut kept: BTreeSet<Timestamp> = moments.iter().take(NEWEST_KEPT).copied().collect();
@@ -293,7 +293,7 @@ fn kept(moments: &[Timestamp]) -> BTreeSet<Timestamp> {
     kept
 }
 
-/// How to restore a lost store, if there is a copy.
+/// Returns a hint on how to restore a lost store; `None` if there is no copy.
 pub(crate) fn restore_hint(database: &Path) -> Option<Hint> {
     let newest = newest(database).ok().flatten()?;
     let bytes = newest.bytes;

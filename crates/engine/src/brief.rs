@@ -35,22 +35,23 @@ pub use markdown::{USUAL_BUDGET, fitting, markdown, tokens};
 pub use moved::{Moved, PhaseName, WentBack};
 pub use repository::Repository;
 
-/// A session's view with details that only a brief needs.
+/// A session's view, with details that only a brief shows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Brief {
     pub session: View,
-    /// The session's own folder, below the project's.
+    /// The session's own folder, relative to the project's folder.
     pub folder: String,
     pub branch: Option<String>,
     #[serde(rename = "git", skip_serializing_if = "Option::is_none")]
     pub repository: Option<Repository>,
-    /// An edit of the session's files that moved it, unless a command has confirmed the move.
+    /// The last edit of the session's files that moved the session to another phase; `None` if a later command
+    /// confirmed the move.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moved: Option<Moved>,
-    /// A rollback by somebody here, until its phase is completed again.
+    /// The last rollback by a command; `None` as soon as its phase is completed again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub went_back: Option<WentBack>,
-    /// Declared fields with a value.
+    /// Declared fields that have a value other than their default.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub set_fields: Map<String, Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -58,30 +59,30 @@ pub struct Brief {
     /// Ids and titles of finished items in the current phase.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub done_items: Vec<(String, String)>,
-    /// Ids of items that are done only according to a task list, by its path.
+    /// Items that only a task list calls done: their ids by the path of the list.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub claimed_items: BTreeMap<String, Vec<String>>,
     /// Open items of earlier phases.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_open: Vec<OpenItem>,
-    /// Items of later phases, where a revision or an edit took the session back.
+    /// Items of later phases, if a revision or an edit took the session back to an earlier phase.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub items_ahead: Vec<ItemsAhead>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub approvals: Vec<Approval>,
-    /// Who skipped a phase, by phase id.
+    /// Who skipped each skipped phase, by phase id.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_by: BTreeMap<String, String>,
-    /// Paused sessions of this worktree, if this one is over.
+    /// Paused sessions of this worktree; empty unless this session is over.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub paused_here: Vec<String>,
-    /// How long the session was paused in total, including phases that were reopened and earlier runs.
+    /// How long the session was paused in total, including pauses in earlier runs and before phases were reopened.
     pub paused_seconds: u64,
-    /// Files that were worked on and still exist.
+    /// Files that were worked on and that still exist.
     pub touched: Vec<String>,
     /// Touched files and executed commands, newest first.
     pub activity: Vec<ActivityRow>,
-    /// Other live agent sessions in this project.
+    /// Other agent sessions in this project that are alive.
     pub here_now: Vec<Neighbour>,
     pub now: Timestamp,
 }
@@ -93,7 +94,7 @@ pub struct EarlierRun {
     pub number: u32,
     pub completed_at: Option<Timestamp>,
     pub outcomes: Outcomes,
-    /// The phase in which the run was left, if the run is still open.
+    /// The phase in which the run was left; `None` if the run is finished.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
     /// Evidence of the run's last phase.
@@ -115,7 +116,7 @@ pub struct ItemsAhead {
     pub counts: ItemCounts,
     /// Ids of the first finished items.
     pub done: Vec<String>,
-    /// The first that somebody began.
+    /// The first items on which somebody has started to work.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub begun: Vec<ItemView>,
 }
@@ -131,10 +132,10 @@ pub struct LastWords<'a> {
 pub struct Neighbour {
     pub agent: String,
     pub agent_session: String,
-    /// The session that the agent works on.
+    /// The session on which the agent works.
     pub session_id: Option<String>,
     pub branch: Option<String>,
-    /// The agent's worktree, if it is another than the reader's.
+    /// The agent's worktree; `None` if it is the reader's own worktree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worktree: Option<String>,
     pub last_seen: Timestamp,
@@ -152,8 +153,8 @@ impl Neighbour {
 }
 
 impl Brief {
-    /// Updates when the agent that made the last change was last seen: without hooks, an agent's presence is
-    /// recorded only when it starts a session.
+    /// Updates when the agent that made the last change was last seen. Without hooks, an agent's presence is recorded
+    /// only when it starts a session.
     fn see_last_actor(&mut self) {
         let Actor::Agent { agent, id, .. } = &self.session.last_actor else { return };
         let is_it = |other: &&mut Neighbour| other.agent == *agent && other.agent_session == *id;
@@ -162,8 +163,8 @@ impl Brief {
         }
     }
 
-    /// The first open items of the phase: the reader's own, then held or started, blocked, ready and waiting
-    /// ones.
+    /// Returns the first open items of the phase, in this order: the reader's own, held or started by others, blocked,
+    /// ready, waiting.
     pub fn items(&self, most: usize) -> Vec<&ItemView> {
         let mut items: Vec<&ItemView> = self.session.items.iter().collect();
         items.sort_by_key(|item| {
@@ -181,7 +182,7 @@ impl Brief {
 }
 
 impl Brief {
-    /// Paths of the files that were recorded for a phase of this run.
+    /// Returns the paths of the files that were recorded for a phase of this run.
     pub fn files_of<'a>(&'a self, phase: &'a PhaseView) -> impl Iterator<Item = &'a str> {
         let since = self.session.run.started_at;
         let is_own = move |file: &&Artifact| {
@@ -190,13 +191,13 @@ impl Brief {
         self.session.artifacts.iter().filter(is_own).map(|file| file.newest.path.as_str())
     }
 
-    /// Names of those who approved a phase.
+    /// Returns the names of those who approved a phase.
     pub fn approvers_of<'a>(&'a self, phase: &'a PhaseView) -> impl Iterator<Item = &'a str> {
         let own = self.approvals.iter().filter(|approval| approval.phase == phase.id);
         own.map(|approval| approval.by.as_str())
     }
 
-    /// The last messages of agents when they stopped, newest first.
+    /// Returns the last message of each agent that stopped, newest first.
     pub fn last_words(&self) -> impl Iterator<Item = LastWords<'_>> {
         self.activity(ActivityKind::Words).filter_map(|row| {
             let (agent, id) = row.what.split_once(':')?;
@@ -211,7 +212,7 @@ impl Brief {
 }
 
 impl Sessions<'_> {
-    /// The brief of the selected session; `None` if there is none.
+    /// Returns the brief of the selected session; `None` if there is no such session.
     pub fn brief(&self) -> Result<Option<Brief>> {
         match self.status()? {
             Current::Nothing(_) => Ok(None),
@@ -221,7 +222,7 @@ impl Sessions<'_> {
 }
 
 impl Engine {
-    /// The session to show to a new agent: the active one, or else one waiting to be resumed.
+    /// Returns the session to show to a new agent: the active one, or else one that waits to be resumed.
     pub(crate) fn unfinished(&self) -> Result<Option<SessionId>> {
         match self.select(Want::Unfinished) {
             Ok(id) => Ok(Some(id)),
@@ -233,8 +234,8 @@ impl Engine {
         }
     }
 
-    /// The session that was last worked on, if its files call it finished but the log does not have all its
-    /// phases as done.
+    /// Returns the session that was worked on last, if its files call it finished although its log does not prove all
+    /// phases. Otherwise `None`.
     fn closed_in_doubt(&self) -> Result<Option<SessionId>> {
         let id = match self.select(Want::Latest) {
             Err(Error::NoSession { .. }) => return Ok(None),
@@ -269,7 +270,7 @@ impl Engine {
         let definition = session.run().map(|run| self.definition(&run.workflow.hash)).transpose()?.flatten();
         let mut brief = Brief {
             folder: crate::project::workspace_path(&session),
-            // Another tool's session may belong to a branch that is not checked out here.
+            // Another tool's session may name a branch that is not checked out here.
             branch: told_branch(&view).or_else(|| self.project.branch()),
             repository: None,
             moved,
@@ -291,14 +292,14 @@ impl Engine {
             now: self.clock.now(),
             session: view,
         };
-        // Asked last: `git status` has been running meanwhile.
+        // The answer of `git status` is collected last, because git runs in the background meanwhile.
         brief.repository = self.repository(&id, session.created_at, &bookkeeping, status);
         brief.touched = gathered::touched(&brief, &self.root_of(&session), &bookkeeping);
         brief.see_last_actor();
         Ok(brief)
     }
 
-    /// Other sessions that wait to be resumed, if this session is over.
+    /// Returns the ids of other sessions that wait to be resumed, if this session is over.
     fn paused_beside(&self, session: &Session) -> Vec<String> {
         match session.lifecycle {
             Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => self.candidates(&session.id),
@@ -306,7 +307,8 @@ impl Engine {
         }
     }
 
-    /// The agent that changed the session last, if it left no other trace, such as one without hooks: it may still work here.
+    /// Returns the agent that changed the session last, if it may still be working but is otherwise unknown, as an
+    /// agent without hooks is.
     fn last_at_work(
         &self,
         session: &Session,
@@ -331,8 +333,8 @@ impl Engine {
         })
     }
 
-    /// Other live agent sessions of this project, in any worktree: those that leftoff saw, and those that
-    /// only another tool's registry lists.
+    /// Returns other live agent sessions of this project, in any worktree: those that leftoff saw, and those that only
+    /// another tool's registry lists.
     fn neighbours(&self, session: &Session, asking: Option<&AgentIdentity>) -> Result<Vec<Neighbour>> {
         let here = self.project.worktree();
         let rows = self.store.agents(None)?;
@@ -367,7 +369,7 @@ impl Engine {
     }
 }
 
-/// The branch that a session names.
+/// Returns the branch that a session names.
 fn told_branch(session: &View) -> Option<String> {
     session.fields.get("branch").and_then(|branch| branch.as_str()).map(ToOwned::to_owned)
 }

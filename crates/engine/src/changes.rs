@@ -1,4 +1,4 @@
-//! Changes since a given point, for callers that wait for them. Writes nothing, and starts no background
+//! Reports changes since a given point, for callers that wait for changes. Writes nothing, and starts no background
 //! process.
 
 use crate::config::Config;
@@ -14,28 +14,28 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// Changed sessions, and the position to continue from.
+/// The changed sessions, and the position at which the next query continues.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Changes {
     pub cursor: u64,
     pub sessions: BTreeSet<SessionId>,
-    /// True if at least one of the sessions is new.
+    /// True if at least one of the changed sessions is new.
     pub began: bool,
 }
 
-/// Sizes and times of the store's and the definitions' files. While they are unchanged, nothing was written,
-/// and a caller that polls need not open the store.
+/// Sizes and times of the files of the store and of the definitions. While they are the same, nothing was written, so a
+/// caller that polls need not open the store.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Stamp {
     pub store: Vec<FileStamp>,
-    /// The project's own definitions by name.
+    /// The project's own definitions: their names, and the size and time of their files.
     pub workflows: Vec<(String, FileStamp)>,
 }
 
 type FileStamp = Option<(SystemTime, u64)>;
 
 impl Sessions<'_> {
-    /// Sessions with events after the cursor; without a cursor, only the current end of all logs.
+    /// Returns the sessions with events after the cursor. Without a cursor, returns only the current end of all logs.
     pub fn changes(&self, after: Option<u64>) -> Result<Changes> {
         const AT_ONCE: usize = 1_000;
         let store = &self.engine.store;
@@ -58,14 +58,14 @@ impl Sessions<'_> {
     }
 }
 
-/// The current stamp of a project's store and definitions; empty if there is no project.
+/// Returns the current stamp of a project's store and definitions; empty if there is no project.
 pub fn stamp(options: &Options) -> Stamp {
     let from = options.project.clone().or_else(|| std::env::current_dir().ok());
     let project = from.and_then(|from| Project::find(&from).ok());
     let Some(project) = project else { return Stamp::default() };
     let is_on_server = Config::read(&project).and_then(|config| Team::of(&project, &config));
     let store = match is_on_server {
-        // No local file shows a server's changes, so the stamp is different each time and the caller asks the
+        // No local file shows the changes on a server. The stamp is therefore always new, so that the caller asks the
         // server.
         Ok(Some(_)) => Ok(vec![Some((SystemTime::now(), 0))]),
         Ok(None) | Err(_) => {

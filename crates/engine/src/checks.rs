@@ -1,5 +1,5 @@
-//! Runs gates: checks evidence types, and facts that the engine can find out itself. Decides nothing; a check
-//! has no side effect except its command.
+//! Runs gates: checks the types of evidence, and facts that the engine can find out itself. Decides nothing. Only
+//! commands of checks can have side effects.
 
 mod approval;
 mod artifact;
@@ -42,24 +42,24 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use store::ItemRow;
 
-/// The caller's input to an attempt.
+/// The caller's input for an attempt at a gate.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Submission {
     pub evidence: BTreeMap<String, Given>,
     pub outputs: Map<String, Value>,
 }
 
-/// A gate's result, and the files that passed.
+/// The result of a gate, and the files that passed a check.
 #[derive(Default)]
 pub(crate) struct GateRun {
-    /// The report with secrets removed, because it is stored and shown.
+    /// The report of the attempt. Secrets are removed, because the report is stored and shown.
     pub(crate) report: AttemptReport,
-    /// Descriptions of the secrets that were removed.
+    /// Descriptions of the secrets that were removed from the report.
     pub(crate) said: Vec<String>,
     pub(crate) proven: Vec<Proven>,
 }
 
-/// A file that passed a check, as it was at that moment.
+/// A file that passed a check, as it was when it was checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Proven {
     pub(crate) check: Name,
@@ -72,10 +72,9 @@ struct Verdict {
     outcome: CheckOutcome,
     found: Option<String>,
     needed: Option<String>,
-    /// How to fix a failed check, if the definition does not say.
+    /// How to fix a failed check if the definition gives no advice.
     help: Option<String>,
-    /// True if `help` is shown before the definition's own help, because the check could not even be
-    /// evaluated.
+    /// True to show `help` before the definition's own help, because the check could not even be evaluated.
     help_first: bool,
 }
 
@@ -116,23 +115,23 @@ impl Verdict {
     }
 }
 
-/// The context of a gate's checks.
+/// Everything that the checks of a gate can see.
 struct Surroundings<'a> {
     engine: &'a Engine,
     session: &'a Session,
     phase: &'a PhaseDefinition,
     started_at: Option<Timestamp>,
-    /// The session's own worktree, wherever the command was typed.
+    /// The worktree of the session, wherever the command was typed.
     root: PathBuf,
     workspace: PathBuf,
     run_ordinal: u32,
     now: Timestamp,
-    /// Items about to be stored.
+    /// Items that the command is about to store.
     changed: &'a [ItemRow],
 }
 
 impl Engine {
-    /// Runs every check of a phase and reports the results. Takes as long as its commands take.
+    /// Runs all checks of a phase and returns a report. This takes as long as the checks' commands take.
     pub(crate) fn run_gate(
         &self,
         session: &Session,
@@ -168,12 +167,12 @@ impl Engine {
             claimed_items,
             judged: Some(judged),
         };
-        // Only the checks see the raw values.
+        // Only the checks see unredacted values; the report must not contain secrets.
         let said = redact::attempt(&mut report);
         Ok(GateRun { report, said, proven })
     }
 
-    /// Updates a report for the current session by evaluating cheap checks again.
+    /// Returns the report, updated for the current state of the session: cheap checks are evaluated again.
     pub(crate) fn recheck(
         &self,
         session: &Session,
@@ -199,8 +198,8 @@ impl Engine {
         Ok(report)
     }
 
-    /// Checks that failed in the current phase's last attempt but pass now, because a field was set, a person
-    /// approved, or a file was written.
+    /// Returns the ids of checks that failed in the current phase's last attempt but pass now, because a field was set,
+    /// a person approved, or a file was written.
     pub(crate) fn settled_since(
         &self,
         session: &Session,
@@ -229,7 +228,7 @@ impl Engine {
         settled
     }
 
-    /// Checks of files that failed in an attempt and pass now.
+    /// Returns the checks of files that failed in an attempt but pass now.
     fn written_since(&self, session: &Session, phase: &Name, attempt: &Attempt) -> BTreeSet<String> {
         let failed = |id: &Name| {
             let checks = attempt.report.checks.iter();
@@ -249,13 +248,13 @@ impl Engine {
         defined.checks.iter().filter(passes).map(|check| check.id.to_string()).collect()
     }
 
-    /// Phases whose `when` is false now.
+    /// Returns the phases whose `when` is false now.
     pub(crate) fn skips(&self, session: &Session, workflow: &Workflow) -> Vec<Skip> {
         let mut skips = Vec::new();
         for phase in &workflow.phases {
             let Some(when) = &phase.when else { continue };
             let scope = self.surroundings(session, phase).scope(&Map::new(), &[]);
-            // A phase is skipped only if its `when` is definitely false, not if `when` cannot be evaluated.
+            // A phase is skipped only if its `when` is false. If `when` cannot be evaluated, the phase is not skipped.
             let reason = match scope.why_not(when) {
                 Ok(None) | Err(_) => continue,
                 Ok(Some(words)) if !words.is_empty() => words,
@@ -269,7 +268,7 @@ impl Engine {
         skips
     }
 
-    /// The definition with which the current run started.
+    /// Returns the definition with which the current run started.
     pub(crate) fn definition_of(&self, session: &Session) -> Result<Rc<Workflow>> {
         let hash = session.run().map(|run| run.workflow.hash.clone()).unwrap_or_default();
         self.definition(&hash)?.ok_or_else(|| Error::BrokenLog {
@@ -278,9 +277,9 @@ impl Engine {
         })
     }
 
-    /// The earliest time at which a phase's files may have been written: the phase's start. Other tools write
-    /// files in their own order, so if such a tool moved the session, or the previous phase writes other
-    /// files, the start of the previous phase counts. After the session went back, older files do not count.
+    /// Returns the time from which on a phase's files count as written for it: the start of the phase. Other tools
+    /// write files in an order of their own. So if such a tool moved the session, or if the previous phase writes other
+    /// files, the start of the previous phase is used. After the session went back, older files do not count.
     pub(crate) fn files_count_since(&self, session: &Session, run: &Run, phase: &Name) -> Option<Timestamp> {
         let at = run.position(phase.as_str())?;
         let began = run.phases.get(at)?.started_at()?;
@@ -334,7 +333,7 @@ impl Surroundings<'_> {
                 let needed =
                     (!came_to.names_what_is_missing).then(|| written.as_ref().unwrap_or(expr).clone());
                 let (outcome, found) = (came_to.outcome, came_to.found);
-                // The check's own help does not apply if it could not be evaluated.
+                // If the check could not be evaluated, its own help does not apply.
                 let help = came_to.absent.map(|name| scope.about_absent(&name, check.help.as_deref()));
                 Ok(Verdict { outcome, found, needed, help_first: help.is_some(), help })
             }
@@ -356,7 +355,7 @@ impl Surroundings<'_> {
         }
     }
 
-    /// Missing or mistyped evidence was already reported; expressions cannot use it.
+    /// Expressions do not see missing or mistyped evidence, because it was already reported.
     fn scope(&self, evidence: &Map<String, Value>, checks: &[CheckResult]) -> expression::Scope {
         let failed = checks.iter().filter(|check| check.kind == EVIDENCE && check.failed());
         let told = failed.map(|check| (check.id.clone(), check.help.clone().unwrap_or_default())).collect();
@@ -364,8 +363,7 @@ impl Surroundings<'_> {
     }
 }
 
-/// Replaces the help for evidence of the wrong type by the words of the session's own tool, if the tool has
-/// any.
+/// If the session's own tool has words of its own for evidence of the wrong type, they replace the check's help.
 fn say_as_its_tool(
     session: &Session,
     phase: &PhaseDefinition,
@@ -404,9 +402,9 @@ fn help_of(check: &CheckDefinition, found: Option<String>, found_first: bool) ->
     if found_first { found.or_else(|| check.help.clone()) } else { check.help.clone().or(found) }
 }
 
-/// True if the phase is done because another tool's files say so.
+/// True if the phase is done because another tool's files call it done.
 fn is_told_by_files(session: &Session, phase: &Phase) -> bool {
-    // Version 0.1 recorded a layout's tool as a person of that name.
+    // Version 0.1 recorded the tool of a layout as a person with the tool's name.
     let by_layout = |actor: &Actor| match actor {
         Actor::Tool { .. } => true,
         Actor::Person { name, .. } => *name == session.layout,

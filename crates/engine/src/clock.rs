@@ -1,4 +1,4 @@
-//! The engine's clock and its source of ids: the only places that read the time or generate random numbers.
+//! The engine's clock and its source of ids. Nothing else reads the time or generates random numbers.
 
 use jiff::Timestamp;
 use model::id::SessionId;
@@ -15,21 +15,21 @@ impl Clock for SystemClock {
         if let Some(fixed) = fixed_for_tests() {
             return fixed;
         }
-        // Rounded to microseconds, which every store keeps, so that an event read back equals the one
+        // Times are rounded to microseconds, which every store keeps, so that an event read back equals the one
         // written.
         let now = Timestamp::now();
         Timestamp::from_microsecond(now.as_microsecond()).unwrap_or(now)
     }
 }
 
-/// The clock of a server that several machines share: this machine's clock plus its difference from the
-/// server's.
+/// The clock of a server that several machines share: this machine's clock, corrected by its difference from the
+/// server's clock.
 pub struct ServerClock {
     ahead: jiff::SignedDuration,
 }
 
 impl ServerClock {
-    /// `time` is the current time of the server's clock.
+    /// Creates the clock; `time` is what the server's clock shows now.
     pub fn at(time: Timestamp) -> Self {
         Self { ahead: time.duration_since(Timestamp::now()) }
     }
@@ -47,13 +47,13 @@ impl Clock for ServerClock {
     }
 }
 
-/// The current time, for callers that have no engine yet.
+/// Returns the current time, for callers that have no engine yet.
 pub(crate) fn now() -> Timestamp {
     SystemClock.now()
 }
 
-/// Debug builds read the time from a variable, or from the file that it names after an `@`, so that tests can let days
-/// pass. Release builds do not.
+/// Returns the time that a test sets: a variable, or the file that the variable names after an `@`. Release builds
+/// ignore the variable.
 #[cfg(debug_assertions)]
 fn fixed_for_tests() -> Option<Timestamp> {
     let given = std::env::var("LEFTOFF_TEST_NOW").ok()?;
@@ -63,14 +63,13 @@ fn fixed_for_tests() -> Option<Timestamp> {
     }
 }
 
-/// Eight characters without look-alikes, the first one a letter: a bare number means a row of a list, so no
-/// id may look like one.
+/// Returns a random id of eight characters that cannot be confused with each other. The first is a letter, because a
+/// bare number means a row of a list.
 pub fn new_session_id() -> SessionId {
     const LETTERS: &[u8] = b"abcdefghjkmnpqrstvwxyz";
     const ALL: &[u8] = b"abcdefghjkmnpqrstvwxyz23456789";
     let mut random = [0u8; 8];
-    // If no random numbers are available, ids repeat, but the store refuses a second session with the same
-    // id.
+    // Without random numbers, ids would repeat. The store refuses a second session with the same id.
     let _ = getrandom::fill(&mut random);
     let text: String = random
         .iter()

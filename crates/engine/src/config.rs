@@ -1,4 +1,4 @@
-//! `.leftoff/config.toml`: the project's settings. Everything has a default; a mistake is reported with its
+//! Reads `.leftoff/config.toml`, the project's settings. Every setting has a default. A mistake is reported with its
 //! line.
 
 use crate::error::{Error, FileMistake, Result};
@@ -14,13 +14,13 @@ pub const DEFAULT_WORKFLOW: &str = "plan-implement-review";
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// The default workflow of `start`.
+    /// The workflow that `start` uses if none is named.
     pub workflow: Option<String>,
-    /// The default layout of `start`.
+    /// The layout that `start` uses if none is named.
     pub layout: Option<String>,
-    /// The server with the store, if the store is not a file on this machine: `postgres://host/database`.
+    /// The server with the store, such as `postgres://host/database`; `None` if the store is a file on this machine.
     pub store: Option<String>,
-    /// This project's id in a store that several projects share. Assigned once, and the same in every clone.
+    /// This project's id in a store that several projects share. It is assigned once, and is the same in every clone.
     pub project: Option<String>,
     /// Folders to search for sessions that can be anywhere, such as essays.
     #[serde(default)]
@@ -48,7 +48,7 @@ impl Default for Expiry {
     }
 }
 
-/// A length of time, or never.
+/// A length of time, or no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Limit(Option<u64>);
@@ -74,7 +74,7 @@ impl TryFrom<String> for Limit {
     }
 }
 
-/// The file of a new project: all defaults, as comments.
+/// The settings file of a new project: all defaults, as comments.
 pub const TEMPLATE: &str = "\
 # Settings of leftoff for this project. Every line is optional.
 
@@ -165,7 +165,7 @@ impl Config {
         Err(Error::BadConfig { mistake: FileMistake { path, line, message, hint: None } })
     }
 
-    /// The number of the line that sets this name, for a message.
+    /// Returns the number of the line that sets this name, for a message.
     pub(crate) fn line_of(project: &Project, name: &str) -> usize {
         line_that_sets(&std::fs::read_to_string(Self::path(project)).unwrap_or_default(), name)
     }

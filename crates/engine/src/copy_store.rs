@@ -1,5 +1,5 @@
-//! Copies a whole store into another, session by session, and compares the result. Never changes the source, and
-//! refuses a target with other sessions in it.
+//! Copies a whole store into another, session by session, and compares the result. Never changes the source. Refuses a
+//! target that has other sessions.
 
 use crate::config::Config;
 use crate::engine::{Options, advanced};
@@ -26,11 +26,12 @@ pub struct Copied {
     pub to: String,
     pub sessions: usize,
     pub events: u64,
-    /// Sessions that the target already had from an earlier copy.
+    /// The number of sessions that the target already had from an earlier copy.
     pub there_already: usize,
 }
 
-/// Copies the store at one place to another: `sqlite` for this project's file, the path of a file, or a server's URL.
+/// Copies the store at one place to another. A place is `sqlite` for this project's file, the path of a file, or a
+/// server's URL.
 pub fn copy_store(options: &Options, from: &str, to: &str) -> Result<Copied> {
     let folder = match &options.project {
         Some(folder) => folder.clone(),
@@ -51,7 +52,7 @@ pub fn copy_store(options: &Options, from: &str, to: &str) -> Result<Copied> {
     let mut copied = Copied { from: old.place, to: new.place, ..Copied::default() };
     refuse_others(&*source, &*target, &copied.to)?;
     copy_texts(&*source, &mut *target, watcher)?;
-    // Copies the most recently changed session last, so that both stores list sessions in the same order.
+    // The most recently changed session is copied last, so that both stores list sessions in the same order.
     let mut sessions = source.list(&Filter::default())?;
     sessions.reverse();
     for listed in watcher.each(Work::CopySessions, &sessions) {
@@ -89,7 +90,7 @@ fn opened(project: &Project, place: &str, access: Access, watcher: &Watcher) -> 
     Ok(if access == Access::Create { team.make(project)? } else { team.open(access, None)? })
 }
 
-/// Refuses a target with any session that is not an exact copy. The target may contain sessions from an
+/// Refuses a target if any of its sessions is not an exact copy of one in the source. Exact copies may remain from an
 /// interrupted copy.
 fn refuse_others(source: &dyn Store, target: &dyn Store, place: &str) -> Result<()> {
     for listed in target.list(&Filter::default())? {
@@ -144,7 +145,7 @@ fn copy_session(source: &dyn Store, target: &mut dyn Store, listed: &Listed) -> 
     Ok(target.record_activity(id, &activity, crate::PATIENCE)?)
 }
 
-/// Copies where a history came from, so that a history from another clone remains marked as such.
+/// Copies the record of where a history came from, so that a history from another clone stays marked as such.
 fn keep_arrival(source: &dyn Store, target: &mut dyn Store, id: &SessionId) -> Result<()> {
     let arrival =
         source.arrival(id)?.filter(|arrival| target.arrival(id).ok().flatten().as_ref() != Some(arrival));
@@ -168,7 +169,7 @@ fn given(seal: Seal) -> Given {
     seal.salt.map_or(Given::Hash(seal.hash), Given::Salt)
 }
 
-/// The snapshot after the later events are applied to it.
+/// Returns the snapshot with the later events applied; `None` if the snapshot cannot be used.
 fn brought_up(behind: &Snapshot, events: &[EventRow], id: &SessionId) -> Result<Option<Snapshot>> {
     let since: Vec<EventRow> =
         events.iter().filter(|event| event.version > behind.version).cloned().collect();
@@ -177,12 +178,12 @@ fn brought_up(behind: &Snapshot, events: &[EventRow], id: &SessionId) -> Result<
     session.map(|session| snapshot_of(&session)).transpose()
 }
 
-/// An empty snapshot, which readers ignore.
+/// Returns an empty snapshot, which readers ignore.
 fn no_snapshot(version: u64) -> Snapshot {
     Snapshot { fold_version: 0, version, body: "{}".to_owned() }
 }
 
-/// Fails unless the copy has the same events, state and items, and an intact chain that ends in the same link.
+/// Fails unless the copy has the same events, state and items, and an intact hash chain that ends in the same link.
 fn compare(source: &dyn Store, target: &dyn Store, listed: &Listed) -> Result<()> {
     let id = &listed.row.id;
     let differs = |what: &str| {
@@ -220,7 +221,7 @@ fn compare(source: &dyn Store, target: &dyn Store, listed: &Listed) -> Result<()
     Ok(())
 }
 
-/// The statements that create a server's tables, for its administrator.
+/// Returns the statements that create a server's tables, for the server's administrator.
 #[cfg(feature = "postgres")]
 pub fn server_schema(name: &str) -> String {
     store::postgres_schema(name)

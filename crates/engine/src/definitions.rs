@@ -1,5 +1,5 @@
-//! Finds workflow definitions: the project's own first, then the built-in ones; the module `of_other_tools` finds
-//! those of other tools. Compiles their expressions, runs nothing.
+//! Finds workflow definitions: the project's own, then the built-in ones. The module `of_other_tools` finds those of
+//! other tools. Compiles the expressions of definitions; runs nothing.
 
 mod differences;
 mod of_other_tools;
@@ -21,34 +21,34 @@ use sha2::{Digest, Sha256};
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-/// A definition's text and origin.
+/// The text of a definition, and where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     pub name: String,
-    /// A path, or `built-in NAME`.
+    /// The path of the definition's file, or `built-in NAME`.
     pub origin: String,
-    /// Built into the program.
+    /// True if the definition is built into the program.
     pub is_builtin: bool,
     pub text: String,
     /// The layout whose files define the workflow; `None` for a definition in leftoff's own format.
     pub layout: Option<&'static str>,
 }
 
-/// The usability of a definition for starting a session.
+/// Says if a definition can be used to start a session.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Checked {
     Good(Box<Workflow>),
-    /// The workflow's phases depend on its target; contains an explanation.
+    /// The phases of the workflow depend on the target of a session. Contains an explanation.
     OfItsTarget(String),
     Mistaken(Vec<FileMistake>),
 }
 
-/// A workflow on one line, with its mistakes.
+/// A workflow in a list, on one line, with the mistakes in its definition.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkflowLine {
     pub name: String,
     pub origin: String,
-    /// Built into the program.
+    /// True if the definition is built into the program.
     pub is_builtin: bool,
     pub layout: Option<&'static str>,
     pub checked: Checked,
@@ -60,7 +60,7 @@ impl Source {
     }
 }
 
-/// Loads and checks the definition of this name.
+/// Loads the definition of this name and checks it.
 pub(crate) fn load(project: &Project, name: &str) -> Result<Workflow> {
     let source = find(project, name)?;
     let workflow = check(&source).map_err(|mistakes| Error::BadDefinition { mistakes })?;
@@ -77,8 +77,8 @@ pub(crate) fn load(project: &Project, name: &str) -> Result<Workflow> {
     Ok(workflow)
 }
 
-/// The definition that this session would follow if it started now. A project's own definition hides the
-/// built-in one of the same name, so the result can differ from the definition that a run actually followed.
+/// Returns the definition that this session would follow if it started now. The project's own definition has precedence
+/// over a built-in one of the same name, so the result can differ from the definition that a run actually followed.
 pub(crate) fn known_here(project: &Project, session: &Session, name: &str) -> Option<Workflow> {
     match layouts::layout::by_name(&session.layout) {
         Some(layout) => of_layout(project, layout, name, session.target.as_deref()).ok(),
@@ -86,13 +86,14 @@ pub(crate) fn known_here(project: &Project, session: &Session, name: &str) -> Op
     }
 }
 
-/// A built-in definition: foreign sessions follow it, whatever the project calls its own.
+/// Returns a built-in definition. Foreign sessions follow it even if the project has its own definition of the same
+/// name.
 pub(crate) fn load_builtin(name: &str) -> Option<Workflow> {
     let found = builtin::find(name)?;
     check(&from_builtin(found.name, found.text)).ok()
 }
 
-/// The text of a definition, unchecked.
+/// Returns the text of a definition, unchecked.
 pub(crate) fn find(project: &Project, name: &str) -> Result<Source> {
     let name = Name::parse(name).map_err(|why| Error::InvalidWorkflowName { asked: name.to_owned(), why })?;
     if let Some(source) = own(project, name.as_str())? {
@@ -106,7 +107,7 @@ pub(crate) fn find(project: &Project, name: &str) -> Result<Source> {
     Err(unknown(name.as_str(), names(project), place))
 }
 
-/// The definition of this name: the project's own, a built-in one, or else another tool's.
+/// Returns the definition of this name: the project's own, else a built-in one, else another tool's.
 pub(crate) fn find_any(project: &Project, name: &str) -> Result<(Source, Checked)> {
     match (find(project, name), of_other_tools::find(project, name)) {
         (Ok(source), _) => {
@@ -123,13 +124,13 @@ fn unknown(name: &str, known: Vec<String>, place: WorkflowPlace) -> Error {
     Error::UnknownWorkflow { asked: name.to_owned(), nearest, known, place }
 }
 
-/// The state of a definition, compared with that at the start of a run.
+/// How a definition compares with the one that a run followed from its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Since {
     Same,
-    /// It has another text, or is unreadable.
+    /// The definition has another text now, or is unreadable.
     Changed,
-    /// The project has none of this name: it was deleted, or the run came from another project.
+    /// The project has no definition of this name: it was deleted, or the run came from another project.
     Missing,
 }
 
@@ -142,7 +143,7 @@ pub(crate) fn since(project: &Project, name: &str, hash: &str) -> Since {
     }
 }
 
-/// Every definition with its mistakes, those of other tools last.
+/// Returns every definition with its mistakes; those of other tools come last.
 pub(crate) fn lines(project: &Project) -> Vec<WorkflowLine> {
     let own = all(project).into_iter().map(|source| {
         let checked = checked(&source);
@@ -167,12 +168,13 @@ fn checked(source: &Source) -> Checked {
     check(source).map_or_else(Checked::Mistaken, |workflow| Checked::Good(Box::new(workflow)))
 }
 
-/// Every definition in leftoff's own format; the project's own replaces a built-in one of the same name.
+/// Returns every definition in leftoff's own format. A definition of the project replaces a built-in one of the same
+/// name.
 pub(crate) fn all(project: &Project) -> Vec<Source> {
     names(project).iter().filter_map(|name| find(project, name).ok()).collect()
 }
 
-/// All mistakes of a definition, including expressions that do not compile.
+/// Returns the definition, or all of its mistakes, including expressions that do not compile.
 pub(crate) fn check(source: &Source) -> std::result::Result<Workflow, Vec<FileMistake>> {
     let Reading { workflow, lines } = definition::read(&source.text).map_err(|mistakes| {
         mistakes
@@ -219,7 +221,7 @@ fn from_builtin(name: &str, text: &str) -> Source {
 }
 
 impl Project {
-    /// All names of workflows, without reading the definitions; each with the layout that defines it.
+    /// Returns the names of all workflows, each with the layout that defines it. Does not read the definitions.
     pub fn workflow_names(&self) -> Vec<(String, Option<&'static str>)> {
         let own = names(self);
         let theirs = of_other_tools::names(self).filter(|(name, _)| !own.contains(name));

@@ -1,4 +1,4 @@
-//! Compares a session with the disk. Only reads; every discrepancy comes with a remedy.
+//! Compares a session with the disk. Only reads. Every discrepancy comes with a remedy.
 
 use crate::artifacts::{Difference, Reading, difference, finding};
 use crate::disk::next_version;
@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// Suffixes of the names of fields whose values are paths.
+/// Suffixes of field names that mark the field's value as a path.
 const NAMES_OF_PATHS: [&str; 3] = ["_file", "_path", "_dir"];
 
 /// A difference between a session and the disk.
@@ -30,25 +30,25 @@ pub struct Discrepancy {
     pub remedy: Hint,
 }
 
-/// The reaction to a resumed session that changed since it was left.
+/// How a command reacts if a session changed since it was left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnDiscrepancy {
     /// Stop, and let a person decide.
     #[default]
     Ask,
     Continue,
-    /// Go back to the first affected phase.
+    /// Go back to the first phase that is affected.
     GoBack,
 }
 
 impl Engine {
-    /// All differences between the session and the disk, in order of phases.
+    /// Returns all differences between the session and the disk, in the order of phases.
     pub(crate) fn discrepancies(&self, session: &Session) -> Result<Vec<Discrepancy>> {
         let mut found = self.changed_artifacts(session)?;
         found.extend(self.missing_references(session));
         found.extend(self.unmet_needs(session)?);
         found.extend(self.unwell(session));
-        // A missing file that was already reported is not reported again for the field that names it.
+        // A missing file may already have been reported. Then it is not reported again for the field that names it.
         let reported: BTreeSet<String> = found.iter().filter_map(|known| known.path.clone()).collect();
         found.extend(self.file_discrepancies(session, &reported));
         let place = |discrepancy: &Discrepancy| {
@@ -72,8 +72,7 @@ impl Engine {
             let Some(difference) = difference(&root, known, Reading::Everything) else { continue };
             let phase = known.newest.phase.as_ref();
             let is_finished = phase.is_some_and(|phase| is_finished(session, phase));
-            // A phase in progress may change its own files, and recreates a file that somebody archived by
-            // hand.
+            // A phase in progress may change its own files. It also recreates a file that somebody archived by hand.
             let is_work = difference == Difference::Changed
                 || difference == Difference::Missing && has_version_beside(&root.join(&known.newest.path));
             if is_work && !is_finished {
@@ -91,7 +90,7 @@ impl Engine {
         Ok(found)
     }
 
-    /// Discrepancies for missing files that a field names and that must exist.
+    /// Returns a discrepancy for each missing file that a field names and that must exist.
     fn missing_references(&self, session: &Session) -> Vec<Discrepancy> {
         self.missing(session)
             .filter(|missing| is_promise(session, missing))
@@ -106,8 +105,8 @@ impl Engine {
             .collect()
     }
 
-    /// Messages about missing files that a field names but that need not exist, one line each. Shown when the
-    /// session continues.
+    /// Returns a line for each missing file that a field names but that need not exist. Shown when the session
+    /// continues.
     pub(crate) fn not_found(&self, session: &Session) -> Vec<String> {
         let missing = self.missing(session).filter(|missing| !is_promise(session, missing));
         missing.map(|Missing { field, path, .. }| {
@@ -115,8 +114,8 @@ impl Engine {
         }).collect()
     }
 
-    /// The missing files that fields name. Looks in the session's workspace, in its worktree, in the current
-    /// folder and in the current project.
+    /// Returns the missing files that fields name. Each file is looked for in the session's workspace, in its worktree,
+    /// in the current folder and in the current project.
     fn missing<'s>(&self, session: &'s Session) -> impl Iterator<Item = Missing<'s>> {
         let phases = session.run().map(|run| &*run.phases).unwrap_or_default();
         let of_phases = phases.iter().map(|phase| (Some(phase.id()), &phase.fields));
@@ -135,9 +134,9 @@ impl Engine {
             .filter(move |missing| !places.iter().any(|place| place.join(missing.path).exists()))
     }
 
-    /// The layout's checks before a session continues.
+    /// Returns a discrepancy for each failed check that the layout makes before a session continues.
     fn unwell(&self, session: &Session) -> Vec<Discrepancy> {
-        // That its folder is gone says it all.
+        // If the session's folder is gone, this was already reported, and further checks would add nothing.
         if self.is_gone(&session.id) {
             return Vec::new();
         }
@@ -156,7 +155,7 @@ impl Engine {
             .collect()
     }
 
-    /// A completed phase whose required phase has not started.
+    /// Returns a discrepancy for each completed phase that needs a phase which never started.
     fn unmet_needs(&self, session: &Session) -> Result<Vec<Discrepancy>> {
         let Some(run) = session.run() else { return Ok(Vec::new()) };
         let Some(definition) = self.definition(&run.workflow.hash)? else { return Ok(Vec::new()) };
@@ -194,7 +193,7 @@ fn is_promise(session: &Session, missing: &Missing<'_>) -> bool {
     layout::by_name(&session.layout).is_none_or(|layout| layout.facts().promises(missing.field))
 }
 
-/// True if an archived version of a file is next to it.
+/// True if an archived version of the file is in the same folder.
 fn has_version_beside(path: &Path) -> bool {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(OsStr::to_str)) else {
         return false;
@@ -207,7 +206,7 @@ fn has_version_beside(path: &Path) -> bool {
     next_version(name, names.iter().map(OsString::as_os_str)) > 1
 }
 
-/// Stops a command until a person decides how to continue.
+/// Returns the error that stops a command until a person decides how to continue.
 pub(crate) fn ask_about(session: &Session, discrepancies: &[Discrepancy]) -> Error {
     let lines: String = discrepancies
         .iter()
@@ -219,7 +218,7 @@ pub(crate) fn ask_about(session: &Session, discrepancies: &[Discrepancy]) -> Err
     }
 }
 
-/// The option that selects a phase, for a command about its field.
+/// Returns the option that names a phase, for a command about a field of that phase.
 fn of(phase: Option<&Name>) -> Vec<String> {
     phase.map(|phase| words!["--phase", phase]).unwrap_or_default()
 }

@@ -1,11 +1,10 @@
-//! Operations on several files that happen completely or not at all, even after a crash. Knows paths and
-//! bytes, no sessions: the caller says whether the log has an event with the operation's id.
+//! Changes several files completely or not at all, even after a crash. Knows paths and bytes, not sessions: the caller
+//! says if the log has an event with the operation's id.
 //!
-//! An operation is recorded in a journal, its new files are staged next to their destinations, the caller
-//! commits the operation (appends the event with its id), the steps are executed, and the journal is removed.
-//! A process that finds a journal either completes the operation, if it was committed, or removes the staged
-//! files. Everything that needs disk space happens before the commit: a full disk leaves the old files
-//! intact.
+//! The steps of an operation: it is recorded in a journal; its new files are staged next to their destinations; the
+//! caller commits it by appending the event with its id; the steps are executed; the journal is removed. A process that
+//! finds a journal completes the operation if it was committed, and otherwise removes the staged files. Everything that
+//! needs disk space happens before the commit, so a full disk leaves the old files intact.
 
 pub(crate) mod exchange;
 mod paths;
@@ -28,25 +27,25 @@ use std::time::{Duration, Instant};
 pub(crate) use paths::{below, make_below, next_version, version_name};
 pub(crate) use steps::move_to_free;
 
-/// The maximum size of a journal in bytes; leftoff's own are far smaller.
+/// The maximum size of a journal in bytes. leftoff's own journals are far smaller.
 const LONGEST_JOURNAL: u64 = 4 * 1024 * 1024;
 
 /// One step of an operation. Paths are relative to the operation's root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Never overwrites an existing file.
+    /// Copies a file; never overwrites an existing one.
     Copy { from: String, to: String },
-    /// Creates a file with these bytes; never overwrites. `like` names a file whose permissions it gets, if
-    /// that exists.
+    /// Creates a file with these bytes; never overwrites an existing one. The file gets the permissions of the file
+    /// `like`, if that exists.
     Create { path: String, bytes: Vec<u8>, like: Option<String> },
-    /// Renames a file or a folder; never overwrites.
+    /// Renames a file or a folder; never overwrites an existing one.
     Rename { from: String, to: String },
-    /// Replaces a file's content atomically: a reader sees the old or the new content.
+    /// Replaces a file's content atomically: every reader sees either the old or the new content.
     #[allow(dead_code, reason = "layouts write their files with it")]
     Replace { path: String, bytes: Vec<u8> },
 }
 
-/// An operation below one folder.
+/// An operation on files below one folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Operation {
     id: String,
@@ -54,24 +53,24 @@ pub(crate) struct Operation {
     pub(crate) steps: Vec<Step>,
 }
 
-/// A recorded and staged operation, to be executed or reverted.
+/// An operation that is recorded and staged, but neither executed nor reverted yet.
 #[derive(Debug)]
 pub(crate) struct Prepared {
     root: PathBuf,
     journal: Journal,
 }
 
-/// The state of an earlier operation.
+/// The result of looking for an interrupted operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Recovered {
     Nothing,
-    /// The log has the operation's event, so the operation was completed; with messages for people.
+    /// The log has the operation's event, so the operation was completed. Contains messages for people.
     RolledForward(Vec<String>),
     /// The log does not have the operation's event, so the operation was reverted.
     RolledBack,
 }
 
-/// The journal's file, locked while in use.
+/// The file of the journal, locked while this process uses it.
 #[derive(Debug)]
 struct Journal {
     path: PathBuf,
@@ -79,7 +78,7 @@ struct Journal {
     record: Record,
 }
 
-/// An operation as recorded in its journal: staged files are found by the operation's id and their index.
+/// An operation as recorded in its journal. A staged file is found by the operation's id and the index of its step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Record {
     id: String,
@@ -89,20 +88,20 @@ struct Record {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "snake_case")]
 enum Noted {
-    /// The staged file becomes a new one.
+    /// The staged file becomes a new file.
     Publish { to: String },
-    /// The staged file replaces another one.
+    /// The staged file replaces another file.
     Replace { to: String },
-    /// Contains the device and inode of the renamed file, to detect later whether the rename happened.
+    /// A rename. The device and inode of the file show later if the rename happened.
     Rename { from: String, to: String, device: u64, inode: u64 },
 }
 
 impl Operation {
-    /// An empty operation on files below this folder.
+    /// Returns an empty operation on files below this folder.
     pub(crate) fn new(root: &Path) -> Self {
         let mut random = [0u8; 8];
-        // If no random numbers are available, an id could repeat, but the journal's file allows only one
-        // operation at a time.
+        // Without random numbers, an id could repeat. That is harmless, because the journal allows only one operation
+        // at a time.
         let _ = getrandom::fill(&mut random);
         Self { id: crate::hex(&random), root: root.to_owned(), steps: Vec::new() }
     }
@@ -111,8 +110,8 @@ impl Operation {
         &self.id
     }
 
-    /// Records the operation in the file `journal` below its root, and stages its files. On failure, removes
-    /// all of them again.
+    /// Records the operation in the file `journal` below its root, and stages its files. If this fails, removes the
+    /// journal and the staged files again.
     pub(crate) fn prepare(self, journal: &str) -> Result<Prepared> {
         let journal = below(&self.root, journal)?;
         let noted = self.steps.iter().map(|step| steps::note(&self.root, step)).collect::<Result<_>>()?;
@@ -134,8 +133,8 @@ impl Operation {
 }
 
 impl Prepared {
-    /// Executes a committed operation; returns messages for people. After a failure the journal stays for the
-    /// next process.
+    /// Executes a committed operation, and returns messages for people. If a step fails, the journal stays for the next
+    /// process.
     pub(crate) fn carry_out(self) -> Result<Vec<String>> {
         let mut said = Vec::new();
         for (place, step) in self.journal.record.steps.iter().enumerate() {
@@ -149,7 +148,7 @@ impl Prepared {
         Ok(said)
     }
 
-    /// Reverts an operation that was not committed: removes staged files and the journal.
+    /// Reverts an operation that was not committed: removes its staged files and its journal.
     pub(crate) fn take_back(self) -> Result<()> {
         for (place, step) in self.journal.record.steps.iter().enumerate() {
             steps::unstage(&self.root, &self.journal.record.id, place, step)?;
@@ -159,7 +158,8 @@ impl Prepared {
     }
 }
 
-/// Finishes an interrupted operation: completes it if it was committed, otherwise reverts it.
+/// Finishes an interrupted operation: completes it if it was committed, otherwise reverts it. `counts` says if the
+/// operation with this id was committed.
 pub(crate) fn recover(
     root: &Path,
     journal: &str,
@@ -174,7 +174,7 @@ pub(crate) fn recover(
     let Some((file, text)) = Journal::open(&journal, patience)? else { return Ok(Recovered::Nothing) };
     let record = serde_json::from_str::<Record>(&text).ok().filter(Record::is_ours);
     let Some(record) = record else {
-        // The journal was cut off while it was written, so nothing was staged yet.
+        // The journal was not written completely, so nothing was staged yet.
         remove_file(&journal)?;
         return Ok(Recovered::RolledBack);
     };
@@ -190,7 +190,7 @@ pub(crate) fn recover(
 }
 
 impl Record {
-    /// True if the id has the form of leftoff's own. Anybody can create a journal, and its id becomes part of
+    /// True if the id has the form of leftoff's own ids. Anybody can create a journal, and the id in it becomes part of
     /// file names.
     fn is_ours(&self) -> bool {
         self.id.len() == 16 && self.id.bytes().all(|byte| byte.is_ascii_hexdigit())
@@ -217,7 +217,7 @@ impl Journal {
         Ok(Self { path: path.to_owned(), _file: file, record })
     }
 
-    /// Locks a journal and reads its text; `None` if there is no journal, or its owner has just finished.
+    /// Locks a journal and reads its text. Returns `None` if there is no journal, or if its owner has just finished.
     fn open(path: &Path, patience: Duration) -> Result<Option<(File, String)>> {
         let failed = |source| Error::io(format!("reading {}", path.display()), source);
         let until = Instant::now() + patience;
@@ -236,12 +236,12 @@ impl Journal {
                 std::thread::sleep(Duration::from_millis(5));
                 continue;
             }
-            // The owner may have removed the journal after it was opened here and before it was locked.
+            // The owner may have removed the journal between opening and locking it here.
             let same = file.metadata().map_err(failed)?.ino();
             if fs::symlink_metadata(path).is_ok_and(|now| now.ino() == same) {
                 let mut text = String::new();
                 file.rewind().map_err(failed)?;
-                // A binary file is not one of leftoff's journals and is read as empty.
+                // A binary file is not a journal of leftoff, and is read as empty.
                 let _ = (&file).take(LONGEST_JOURNAL).read_to_string(&mut text);
                 return Ok(Some((file, text)));
             }
@@ -270,7 +270,7 @@ fn remove_file(path: &Path) -> Result<()> {
     removed.map_err(|source| Error::io(format!("removing {}", path.display()), source))
 }
 
-/// A new name is durable only once its folder is synced.
+/// A new name survives a power cut only after its folder was synced.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }

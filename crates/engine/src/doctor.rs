@@ -39,7 +39,7 @@ impl Finding {
     }
 }
 
-/// All problems of this project. Not being in a project is an error, a broken store is a finding.
+/// Returns all problems of this project. A folder outside any project is an error; a broken store is a finding.
 pub fn diagnose(options: Options) -> Result<Vec<Finding>> {
     let engine = match Engine::open(options, Intent::Query) {
         Ok(engine) => engine,
@@ -57,7 +57,7 @@ pub fn diagnose(options: Options) -> Result<Vec<Finding>> {
         hint: warning.hint.clone(),
     }));
     match examine(&engine, &mut findings) {
-        // The store's schema is newer than this version knows, so nothing else can be checked.
+        // The store's schema is newer than this program, so nothing else can be checked.
         Err(Error::Store(error @ store::Error::Newer { .. })) => {
             findings.push(Finding::of(&error.into()));
             findings.dedup();
@@ -67,7 +67,7 @@ pub fn diagnose(options: Options) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Everything that can be checked once the project is open.
+/// Adds the findings of everything that can be checked in an open project.
 fn examine(engine: &Engine, findings: &mut Vec<Finding>) -> Result<()> {
     findings.extend(engine.store_findings()?);
     findings.extend(definition_findings(engine));
@@ -109,7 +109,7 @@ fn examine(engine: &Engine, findings: &mut Vec<Finding>) -> Result<()> {
     Ok(())
 }
 
-/// Adds what no other finding says already.
+/// Adds the findings whose message is not in the list yet.
 fn add_unknown(findings: &mut Vec<Finding>, more: Vec<Finding>) {
     for finding in more {
         if findings.iter().all(|known| known.message != finding.message) {
@@ -118,7 +118,7 @@ fn add_unknown(findings: &mut Vec<Finding>, more: Vec<Finding>) {
     }
 }
 
-/// Discrepancies of sessions known only from files, as `status` shows them.
+/// Returns discrepancies of sessions that are known only from files, as `status` shows them.
 fn unadopted_findings(engine: &Engine, unadopted: &[SessionId]) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for id in unadopted {
@@ -145,7 +145,7 @@ fn definition_findings(engine: &Engine) -> Vec<Finding> {
         .collect()
 }
 
-/// Compares each session, folded from its log, with its snapshot.
+/// Compares the session that its log folds into with the session's snapshot, for each session.
 pub(crate) fn session_findings(engine: &Engine) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for listed in engine.store.list(&Filter::default())? {
@@ -191,9 +191,9 @@ pub(crate) fn session_findings(engine: &Engine) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Findings about rows that were changed, removed or inserted without leftoff.
+/// Returns findings about rows that were changed, removed or inserted without leftoff.
 fn chain_findings(engine: &Engine, id: &SessionId) -> Result<Vec<Finding>> {
-    // Edits found in files are not in the log yet, so the chain does not cover them.
+    // The stored log is checked, because edits found in files are not in it yet and have no seals.
     let stored = engine.store.base();
     let (chain, events) = (stored.chain(id)?, stored.events(id, 0, None)?);
     let broken = check(&chain, &events, &purged_hashes(&events));
@@ -211,7 +211,7 @@ pub(crate) fn damaged(id: &SessionId, broken: &Broken) -> String {
     format!("the log of session {id} does not match its hash chain: {broken}")
 }
 
-/// The log's hashes of purged content: the newest one for each event counts.
+/// Returns the recorded hashes of purged events. If an event was purged twice, the newest hash is used.
 pub(crate) fn purged_hashes(events: &[EventRow]) -> BTreeMap<u64, Hash> {
     let purges = events.iter().filter(|row| row.kind == "purged").filter_map(|row| {
         let Event::Purged { rewritten, .. } = Event::read(&row.kind, &row.body) else { return None };
@@ -225,7 +225,7 @@ fn discrepancy_findings(engine: &Engine, session: &Session) -> Result<Vec<Findin
     if !is_unfinished(session.lifecycle.name()) {
         return Ok(Vec::new());
     }
-    // Uses the current state of the session's files, if readable.
+    // Uses the current state of the session's files if it can be read.
     let seen = engine.load(&session.id).ok().map(|(_, seen)| seen);
     let found = engine.discrepancies(seen.as_ref().unwrap_or(session))?;
     Ok(found
@@ -236,7 +236,8 @@ fn discrepancy_findings(engine: &Engine, session: &Session) -> Result<Vec<Findin
         .collect())
 }
 
-/// True if the snapshot equals the fold of the log, or belongs to another fold version and is ignored anyway.
+/// True if the snapshot equals the session that the log folds into, or if this program ignores it because of its fold
+/// version.
 fn snapshot_agrees(engine: &Engine, loaded: &Loaded, from_log: Session) -> Result<bool> {
     let is_ours = loaded.snapshot.as_ref().is_some_and(|snapshot| snapshot.fold_version == FOLD_VERSION);
     let kept = if is_ours { engine.advanced_snapshot(loaded)? } else { return Ok(true) };

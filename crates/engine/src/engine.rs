@@ -1,4 +1,4 @@
-//! The engine: a project, its store, a clock, and the caller. Opens them; commands and queries are in other
+//! The engine: a project, its store, a clock, and the caller. This file opens them; commands and queries are in other
 //! files.
 
 mod caller;
@@ -38,42 +38,43 @@ pub const PATIENCE: Duration = Duration::from_secs(10);
 /// Options common to all commands.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Where to look for the project; by default the current folder.
+    /// The folder from which to look for the project; by default the current folder.
     pub project: Option<PathBuf>,
-    /// A session's id, a prefix of one, or its number.
+    /// The session that the command names: an id, the beginning of an id, or a number.
     pub session: Option<String>,
     /// The key under which a command runs only once.
     pub key: Option<String>,
     /// True if a person may be at the terminal of this command; agents can have terminals too.
     pub person_present: bool,
-    /// The agent whose own variable is set in the environment.
+    /// The agent whose environment variable is set, if any.
     pub marked_agent: Option<&'static str>,
-    /// True to look for sessions outside projects if there is no project here. A hook has no time for that.
+    /// True to look for sessions outside projects if the folder is in no project. A hook has no time for this search.
     pub anywhere: bool,
-    /// The asking agent by its own account, if neither environment nor process identifies it.
+    /// The agent that the caller says it is. Used if neither environment nor processes identify an agent.
     pub agent: Option<AgentIdentity>,
-    /// True if the caller is not a parent of this process, so that environment and parent processes say
-    /// nothing about the caller.
+    /// True if the caller is not an ancestor process of this one. Environment and parent processes then say nothing
+    /// about the caller.
     pub from_afar: bool,
-    /// Receives the progress of long work.
+    /// Is called with the progress of long work.
     pub watcher: Watcher,
 }
 
-/// How many sessions with only repaired files are skipped in the search for the last one worked on.
+/// The maximum number of sessions examined to find the last one worked on. Sessions whose only change was a repair of
+/// their files are skipped.
 const MOST_REPAIRED: usize = 20;
 
 /// The purpose for which the store is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Intent {
-    /// Writes nothing; a project without a store has no sessions.
+    /// Only read. A project without a store then has no sessions.
     Query,
-    /// Changes an existing session.
+    /// Change an existing session.
     Command,
-    /// Sets up the project if necessary.
+    /// Set up the project if necessary.
     Create,
-    /// Answers an agent's hook: waits for nobody, ignores a broken setting, and falls back to reading.
+    /// Answer an agent's hook: wait for nobody, ignore a broken setting, and only read if writing is impossible.
     Hook(HookNeeds),
-    /// For commands that need no session and must work even if the store cannot be opened.
+    /// Run a command that needs no session and must work even if the store cannot be opened.
     WithoutStore,
 }
 
@@ -82,49 +83,49 @@ pub enum Intent {
 pub enum HookNeeds {
     Reads,
     Writes,
-    /// Writes at the start of a conversation, when a hook may wait longer for a server.
+    /// Writes, at the start of a conversation. This hook may wait longer for a server than others.
     Arrives,
-    /// Records what an agent did and reads nothing. With a server, the record goes into the queue on this machine.
+    /// Writes down what an agent did, and reads nothing. With a server, the record goes into the queue on this machine.
     WritesDown,
 }
 
 /// The session that a command uses if none is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Want {
-    /// The active session of this worktree, or else the most recently used one, finished or not.
+    /// The active session of this worktree. Without one, the most recently used session, even if it is finished.
     Latest,
-    /// As `Latest`, unless it is finished.
+    /// The session that `Latest` means, unless it is finished.
     Unfinished,
-    /// The active session, or else the last one that was paused or failed.
+    /// The active session. Without one, the last session that was paused or failed.
     Resumable,
 }
 
 pub struct Engine {
     pub(crate) project: Project,
     pub(crate) config: Config,
-    /// The server with the store, or `None` if the store is a file.
+    /// The server with the store; `None` if the store is a file.
     pub(crate) team: Option<Team>,
-    /// True if records of hooks go into the queue on this machine, from which the next command sends them.
+    /// True if hooks put their records into the queue on this machine. The next command sends them to the server.
     pub(crate) queues: bool,
     pub(crate) store: WithUncommitted,
-    /// Observations of sessions with files, and their purpose.
+    /// Observations of sessions with files, and the aim for which they were made.
     pub(crate) scope: Scope,
-    /// True to look for sessions known only from files. Of all hooks, only the one at the start of a
+    /// True to look for sessions that are known only from files. Among hooks, only the one at the start of a
     /// conversation has time for that.
     pub(crate) looks_around: bool,
     pub(crate) clock: Box<dyn Clock>,
     pub(crate) processes: Box<dyn Processes>,
     pub(crate) caller: Caller,
     pub(crate) options: Options,
-    /// The name of the person at the terminal; git is asked once.
+    /// The name of the person at the terminal. Remembered, so that git is asked only once.
     pub(crate) person_name: OnceCell<String>,
-    /// Warnings from opening, for every view.
+    /// Warnings that arose when the engine was opened. Every view shows them.
     pub(crate) warnings: Vec<Warning>,
     pub(crate) patience: Patience,
-    /// When the store is due to be copied next; `None` until that was looked up.
+    /// When the store must be copied next; `None` before this is computed.
     pub(crate) next_copy: Option<jiff::Timestamp>,
-    /// Definitions by hash, cached because a definition never changes under its hash, and a command needs the
-    /// same one for its gate and its view.
+    /// Definitions by hash. They can be cached, because a definition never changes under its hash. A command needs the
+    /// same definition for its gate and for its view.
     definitions: RefCell<BTreeMap<String, Defined>>,
     pub(crate) sharing_folder: OnceCell<PathBuf>,
     pub(crate) last_kept: RefCell<Option<LastKept>>,
@@ -135,12 +136,12 @@ pub struct Engine {
 pub(crate) enum Patience {
     /// Every wait may take this long.
     Each(Duration),
-    /// All waits together may last until this moment: a hook has one budget for them.
+    /// All waits together may last until this moment. Hooks have such a common limit.
     Until(Instant),
 }
 
 impl Patience {
-    /// How long the next wait may take.
+    /// Returns how long the next wait may take.
     pub(crate) fn left(self) -> Duration {
         match self {
             Self::Each(longest) => longest,
@@ -178,7 +179,7 @@ impl Engine {
         let config = match Config::read(&project) {
             _ if intent == Intent::WithoutStore => Config::default(),
             Ok(config) => config,
-            // A mistake in a setting must not prevent queries and hooks from showing the state of the work.
+            // In spite of a mistake in a setting, queries and hooks must show the state of the work.
             Err(error) if matches!(intent, Intent::Query | Intent::Hook(_)) => {
                 warnings.push(Warning::from_error("config", &error));
                 Config::default()
@@ -232,7 +233,7 @@ impl Engine {
         &self.project
     }
 
-    /// The reference time for all durations.
+    /// Returns the current time, from which all durations are computed.
     pub fn now(&self) -> jiff::Timestamp {
         self.clock.now()
     }
@@ -242,12 +243,12 @@ impl Engine {
         self.scope.aim == Aim::Change
     }
 
-    /// Limits the wait for a turn to write: a hook has little time.
+    /// Limits the wait for the turn to write. Used by hooks, which have little time.
     pub(crate) fn set_patience(&mut self, patience: Duration) {
         self.patience = Patience::Each(patience);
     }
 
-    /// The active session of this worktree, or else the most recently used.
+    /// Returns the active session of this worktree. Without one, returns the most recently used session.
     pub(crate) fn latest_of_worktree(&self) -> Result<Option<SessionRow>> {
         let worktree = self.project.worktree();
         if let Some(active) = self.store.active_row(&worktree)? {
@@ -261,8 +262,8 @@ impl Engine {
         }
         filter.limit = Some(MOST_REPAIRED);
         let rows: Vec<SessionRow> = self.store.list(&filter)?.into_iter().map(|listed| listed.row).collect();
-        // A session that was paused to make room for another has the same time of change: prefer the other,
-        // which is active.
+        // If a session was paused because another became active, both changed at the same time. The active one is
+        // meant.
         let is_newcomer =
             |row: &&SessionRow| row.updated_at == newest.updated_at && row.lifecycle == "active";
         if let Some(newcomer) = rows.iter().find(is_newcomer).filter(|_| made_room) {
@@ -276,7 +277,7 @@ impl Engine {
         Ok(Some(newest))
     }
 
-    /// True if the session was adopted only to repair its files, and nobody has worked on it here.
+    /// True if the session was adopted only to repair its files, and nobody has worked on it here since.
     fn is_only_repaired(&self, row: &SessionRow) -> Result<bool> {
         if row.layout == NATIVE {
             return Ok(false);
@@ -285,7 +286,7 @@ impl Engine {
         Ok(last.last().is_some_and(|event| event.kind == "adopted"))
     }
 
-    /// The session of this worktree that was paused, or failed, last.
+    /// Returns the session of this worktree that was paused or failed last.
     pub(crate) fn waiting(&self) -> Result<Option<SessionId>> {
         let kept = self.waiting_kept()?;
         let foreign = self.waiting_foreign();
@@ -305,17 +306,19 @@ impl Engine {
         };
         let rows: Vec<SessionRow> = self.store.list(&filter)?.into_iter().map(|listed| listed.row).collect();
         let Some(newest) = rows.first() else { return Ok(None) };
-        // Sessions that expired together were stored at the same moment: compare when each actually stopped.
+        // Sessions that expired together were stored at the same moment, so the moments at which they actually stopped
+        // are compared.
         let together = rows.iter().take_while(|row| row.updated_at == newest.updated_at).count();
         let stopped = |row: &&SessionRow| match self.load(&row.id).map(|(_, session)| session.lifecycle) {
             Ok(Lifecycle::Paused { at, .. }) => at,
             Ok(_) | Err(_) => row.updated_at,
         };
-        // `max_by_key` returns the last of equal sessions, so the order is reversed to get the first.
+        // `max_by_key` returns the last of equal sessions. The order is reversed, so that the first of them is
+        // returned.
         Ok(rows[..together].iter().rev().max_by_key(stopped).cloned())
     }
 
-    /// The asking agent's session, unless it is finished.
+    /// Returns the session of the asking agent, unless it is finished.
     pub(crate) fn open_bound_session(&self) -> Result<Option<SessionId>> {
         let Some(bound) = self.bound_session()? else { return Ok(None) };
         let is_open = self
@@ -340,7 +343,7 @@ fn writes_to_server(intent: Intent) -> bool {
     }
 }
 
-/// The clock: machines that share a store use the time of its server.
+/// Returns the clock. Machines that share a store use the time of its server.
 fn clock_of(store: &WithUncommitted) -> Box<dyn Clock> {
     match store.base().time() {
         Some(time) => Box::new(ServerClock::at(time)),

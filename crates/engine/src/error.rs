@@ -1,4 +1,4 @@
-//! Every error, with the next step. Front ends format errors and do not reword them.
+//! Every error, with the next step. Front ends format errors but do not reword them.
 
 mod hints;
 mod not_restored;
@@ -21,7 +21,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// The kind of failure; it determines the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
-    /// I/O failed, or the store did.
+    /// Reading or writing failed, or the store failed.
     Failed,
     WrongUsage,
     NothingThere,
@@ -31,13 +31,12 @@ pub enum Class {
     OutcomeUnknown,
 }
 
-/// Where a workflow was looked for.
+/// Where a workflow of this name was looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WorkflowPlace {
     /// Among the workflows in leftoff's own format.
     Ours,
-    /// Among the workflows in leftoff's own format; sessions of this layout can follow a workflow of this
-    /// name.
+    /// Among the workflows in leftoff's own format. Sessions of this layout could follow a workflow of this name.
     OursAndDefinedFor(&'static str),
     /// Among the workflows of another tool, in this folder.
     Theirs(&'static str),
@@ -74,7 +73,7 @@ pub enum Error {
     IdTaken {
         existing: String,
         way_on: WayOn,
-        /// The requested workflow, if the session with that name can start a run of it.
+        /// The workflow that was asked for, if the existing session can start a run of it.
         run: Option<String>,
     },
     #[error("the files of session {session} contain that text and would bring it back: {}", paths.join(", "))]
@@ -208,12 +207,12 @@ impl Error {
         Self::Io { doing: doing.into(), source }
     }
 
-    /// The rule that was violated.
+    /// Returns the rule that was violated; `None` for an error that does not come from a rule.
     pub fn refusal(&self) -> Option<&Refusal> {
         match self {
             Self::Refused(refusal) => Some(refusal),
             Self::RefusedInOwnWords { refusal, .. } => Some(refusal),
-            // Other errors do not come from a session rule.
+            // No other error comes from a rule.
             _ => None,
         }
     }
@@ -287,7 +286,7 @@ impl Error {
         }
     }
 
-    /// A short, stable name for programs.
+    /// Returns a short, stable name of the error, for programs.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Refused(refusal) => refusal.kind(),
@@ -353,7 +352,7 @@ impl Error {
     }
 }
 
-/// The alternatives, if any.
+/// Returns text that lists the alternatives; empty if there are none.
 fn listed(there_are: &[String]) -> String {
     if there_are.is_empty() { String::new() } else { format!("; there are {}", there_are.join(", ")) }
 }

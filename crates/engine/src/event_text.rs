@@ -1,5 +1,5 @@
-//! Events in plain words, for logs on a terminal or a page, and as JSON, for programs. Text from outside is
-//! reduced to one line without control characters.
+//! Events in plain words, for logs on a terminal or a page; and as JSON, for programs. Text from outside is reduced to
+//! one line without control characters.
 
 mod items;
 
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 const LONGEST: usize = 300;
 
-/// The event as JSON, for a program.
+/// Returns the event as JSON, for a program.
 pub fn json(recorded: &Recorded) -> Value {
     let mut event = serde_json::to_value(&recorded.event)
         .unwrap_or_else(|_| serde_json::json!({ "type": recorded.event.kind() }));
@@ -26,7 +26,7 @@ pub fn json(recorded: &Recorded) -> Value {
     event
 }
 
-/// The event in words, for a person.
+/// Returns the event in words, for a person.
 pub fn words(event: &Event) -> String {
     match event {
         Event::SessionStarted { title, layout, parallel, .. } => {

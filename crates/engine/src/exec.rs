@@ -1,4 +1,4 @@
-//! Runs a command in a session's context. Holds no lock and no database while it runs.
+//! Runs a command in a session's context. Meanwhile, holds no lock and no database.
 
 use crate::NATIVE;
 use crate::engine::{Engine, Intent, Options, Want};
@@ -22,25 +22,25 @@ use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 use store::{ActivityKind, ItemFilter, ItemRow};
 
-/// The field of an item's requirements.
+/// The name of an item's field with the item's requirements.
 const REQUIREMENTS: &str = "requirements";
-/// How long recording the command may wait for other processes. Short, because such a record may be lost.
+/// How long recording the command may wait for other processes. The wait is short, because the record may be lost.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The session's data for a command.
+/// The data of a session that a command gets in its environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Context {
     pub session: Option<SessionId>,
     pub workspace: PathBuf,
     pub phase: String,
-    /// The item held by the caller, or else one that was started and nobody holds.
+    /// The item that the caller holds. Otherwise, an item that was started and that nobody holds.
     pub task: Option<Task>,
     pub goal: String,
     /// Existing files of finished phases, and the documents of the session's own tool.
     pub documents: Vec<PathBuf>,
 }
 
-/// The item of a command.
+/// The item on which a command works.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
     pub id: String,
@@ -52,12 +52,13 @@ pub struct Task {
 /// The result of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ran {
-    /// The command's own code, 128 + signal, 127 if not found, 126 if it could not be started.
+    /// The command's own exit code; 128 + the number of the signal that ended it; 127 if it was not found; 126 if it
+    /// could not be started.
     pub code: u8,
     pub took: Duration,
-    /// Why the command could not be started.
+    /// Why the command could not be started; `None` if it ran.
     pub not_started: Option<String>,
-    /// The temporary workspace, if it stays because it is not empty.
+    /// The path of the temporary workspace, if it was not removed because it is not empty.
     pub kept: Option<PathBuf>,
 }
 
@@ -68,14 +69,15 @@ impl Task {
             Some(value) => text_of(value),
             None => String::new(),
         };
-        // Foreign text may contain a zero byte, which no variable can.
+        // Foreign text may contain a zero byte, which is not allowed in a variable.
         let plain = |text: &str| text.replace('\0', " ");
         Self { id: item.id.to_string(), title: plain(&item.title), requirements: plain(&requirements) }
     }
 }
 
 impl Context {
-    /// The context of the selected session; a temporary workspace if none is active.
+    /// Returns the context of the selected session. If no session is active, returns a context with a temporary
+    /// workspace.
     pub fn find(options: &Options) -> Result<Self> {
         let named = options.session.is_some();
         match Engine::open(options.clone(), Intent::Query).and_then(|engine| engine.context()) {
@@ -99,10 +101,10 @@ impl Context {
         })
     }
 
-    /// The variables of the context. All of them are always set.
+    /// Returns the environment variables of the context. All of them are always set.
     pub fn variables(&self) -> Vec<(&'static str, OsString)> {
         let session = self.session.as_ref().map(SessionId::as_str).unwrap_or_default();
-        // A path that contains the separator would look like two.
+        // A path that contains the separator would look like two paths, so it is omitted.
         let documents = self.documents.iter().filter(|path| !path.to_string_lossy().contains(':'));
         let documents: Vec<&OsStr> = documents.map(|path| path.as_os_str()).collect();
         let of_task = |part: fn(&Task) -> &String| self.task.as_ref().map(part).cloned().unwrap_or_default();
@@ -121,8 +123,8 @@ impl Context {
     /// Runs the command with this process's own input and output, then records it.
     pub fn run(&self, options: &Options, command: &[OsString]) -> Ran {
         let started = Instant::now();
-        // Registered before the child starts, so that no signal can end this process and leave the child
-        // running.
+        // The handlers are registered before the child starts, so that no signal can end this process and leave the
+        // child running.
         let signals = Signals::new([SIGINT, SIGQUIT, SIGTERM, SIGHUP]).ok();
         let (code, not_started) = match self.spawn(command) {
             Ok(child) => (wait(child, signals), None),
@@ -131,7 +133,7 @@ impl Context {
         };
         let took = started.elapsed();
         if not_started.is_none() {
-            // The command ran, whether or not that can be recorded.
+            // The command has run. If this cannot be recorded, the error is ignored.
             let _ = self.tell(options, command, code, took);
         }
         Ran { code, took, not_started, kept: self.clean_up() }
@@ -151,19 +153,19 @@ impl Context {
         engine.record_activity_of(session, ActivityKind::Command, &[&words.join(" ")], Some(&detail))
     }
 
-    /// Removes an empty temporary workspace; returns the path of one that is not empty and stays.
+    /// Removes the temporary workspace if it is empty. Otherwise it stays, and its path is returned.
     fn clean_up(&self) -> Option<PathBuf> {
         if self.session.is_some() {
             return None;
         }
-        // `remove_dir` removes only an empty folder, so no written file is ever lost.
+        // `remove_dir` removes only an empty folder, so no file is ever lost.
         std::fs::remove_dir(&self.workspace).is_err().then(|| self.workspace.clone())
     }
 }
 
 impl Engine {
-    /// The context for the command; `None` in a layout with one active session if no session is active,
-    /// because a paused session is not written to unasked.
+    /// Returns the context for the command. `None` if the layout allows one active session, none is active and none was
+    /// named: a command never writes to a paused session unless the user names it.
     fn context(&self) -> Result<Option<Context>> {
         let id = self.select(Want::Unfinished)?;
         let (_, session) = self.load(&id)?;
@@ -182,8 +184,8 @@ impl Engine {
         }))
     }
 
-    /// The item held by the caller, or else the first one that was started and nobody holds, as in other
-    /// tools' files.
+    /// Returns the item that the caller holds. Otherwise, returns the first item that was started and that nobody
+    /// holds, as in other tools' files.
     fn task(&self, session: &Session) -> Result<Option<Task>> {
         let holder = self.actor(self.asking_agent()?.as_ref()).key();
         let now = self.clock.now();
@@ -197,7 +199,7 @@ impl Engine {
         Ok(found.as_ref().map(Task::of))
     }
 
-    /// Started items of the current phase without started parts.
+    /// Returns started items of the current phase. A container is omitted if one of its parts has been started.
     fn started_items(&self, session: &Session) -> Result<Vec<ItemRow>> {
         let Some(run) = session.run() else { return Ok(Vec::new()) };
         let filter = ItemFilter {
@@ -211,7 +213,7 @@ impl Engine {
         Ok(started.iter().filter(|row| !is_whole(row)).cloned().collect())
     }
 
-    /// Declared outputs and proofs of the current run's finished phases.
+    /// Returns the declared outputs of the current run's finished phases, and the files that prove these phases.
     fn documents(&self, session: &Session) -> Result<Vec<PathBuf>> {
         let Some(run) = session.run() else { return Ok(Vec::new()) };
         let definition = self.definition(&run.workflow.hash)?;
@@ -245,14 +247,14 @@ impl Engine {
     }
 }
 
-/// The session's goal; other tools store it as the title.
+/// Returns the session's goal. Other tools store the goal as the title.
 fn goal(session: &Session) -> String {
     let title = Some(&session.title).filter(|_| session.layout != NATIVE);
     session.goal.as_ref().or(title).cloned().unwrap_or_default()
 }
 
-/// Waits for the child as a shell does: signals from the terminal reach the child directly and must not end
-/// this process first; signals sent only to this process are passed on.
+/// Waits for the child as a shell does. Signals from the terminal reach the child directly, and must not end this
+/// process first. Signals that only this process receives are passed on to the child.
 fn wait(mut child: Child, signals: Option<Signals>) -> u8 {
     let pid = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
     let handle = signals.as_ref().map(Signals::handle);
@@ -277,7 +279,7 @@ fn wait(mut child: Child, signals: Option<Signals>) -> u8 {
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
 }
 
-/// A new private folder.
+/// Creates a private folder and returns its path.
 fn temporary_folder() -> Result<PathBuf> {
     let parent = std::env::temp_dir();
     let mut tries = 0;

@@ -1,4 +1,4 @@
-//! Executes commands: load, decide, store, answer. Every change of a session goes through here.
+//! Executes commands: load, decide, store, answer. Every change of a session passes through this file.
 
 mod activate;
 mod advance;
@@ -72,24 +72,24 @@ use sha2::{Digest, Sha256};
 use std::path::Path;
 use store::{Batch, KeyRow, StreamAppend};
 
-/// How often a command is decided again while other processes keep changing the session.
+/// How often a command is decided again because other processes keep changing the session.
 const TRIES: usize = 16;
 
 /// The answer to a command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     pub view: View,
-    /// Further messages for people, such as that a session was paused or a store created.
+    /// Further messages for people, for example that another session was paused or that a store was created.
     pub said: Vec<String>,
-    /// True if a gate did not pass: the attempt is recorded, and the command has its own exit code.
+    /// True if a gate did not pass. The attempt is recorded, and the command has an exit code of its own.
     pub gate_failed: bool,
 }
 
 impl Engine {
-    /// Records changes of requirements in the selected session's log, if there is one.
+    /// Records changes of requirements in the log of the selected session, if a session is selected.
     pub(crate) fn record_requirements(&mut self, events: &[Event]) -> Result<()> {
         let Ok(id) = self.select(Want::Unfinished) else { return Ok(()) };
-        // The caller's key is not used here, because it belongs to another command.
+        // The caller's key belongs to another command, so it is not used here.
         let key = self.options.key.take();
         let order = self.fingerprint("req", "");
         let told = self.in_turn(&order, |engine| {
@@ -103,7 +103,7 @@ impl Engine {
         told.map(drop)
     }
 
-    /// Executes a command on one session that the model alone decides.
+    /// Executes a command that changes one session and that the model alone decides.
     fn change(&mut self, name: &'static str, want: Want, command: &Command) -> Result<Answer> {
         let fingerprint = self.fingerprint(name, &format!("{command:?}"));
         self.in_turn(&fingerprint, |engine| {
@@ -114,7 +114,8 @@ impl Engine {
         })
     }
 
-    /// Builds a plan in this process's turn, commits it, and answers. A used key repeats its first answer.
+    /// Builds a plan within this process's turn to write, commits the plan, and returns the answer. If the command's
+    /// key was used before, returns the first answer again.
     pub(crate) fn in_turn(
         &mut self,
         order: &Order,
@@ -179,14 +180,14 @@ impl Engine {
             self.add_views(&mut batch)?;
         }
         self.add_numbers(&mut batch)?;
-        // A command without changes is stored only under a key, so that repeating it answers the same.
+        // If a command changes nothing, it is stored only if it has a key: repeating it must give the same answer.
         if batch.streams.is_empty() && batch.bindings.is_empty() && self.options.key.is_none() {
             return Ok(answer);
         }
         if let Some(key) = &self.options.key {
             batch.key = Some(plan::key_row(key, order, &answer, now)?);
         }
-        // A command that changes nothing does no file work either.
+        // If a command changes nothing in a session, its file operation is not carried out either.
         match kept.operation.filter(|_| !batch.streams.is_empty()) {
             Some(operation) => answer.said.extend(self.append_with(&batch, operation, &kept.subject)?),
             None => self.append(&batch)?,
@@ -206,8 +207,8 @@ impl Engine {
         Ok(self.with_its_number(answer))
     }
 
-    /// Commits an external edit that already did the command's work, and pauses the other session that the
-    /// log calls active. Returns messages for people.
+    /// Adds to the batch an external edit that already did the command's work. If this makes two sessions active, the
+    /// other one is paused. Returns messages for people.
     fn keep_found(&self, id: &SessionId, order: &Order, batch: &mut Batch) -> Result<Vec<String>> {
         let mut found = Plan::of(self.look_up(id)?.change_and_found(Vec::new()));
         let changed: Vec<SessionId> = batch.streams.iter().map(|stream| stream.row.id.clone()).collect();
@@ -216,7 +217,7 @@ impl Engine {
         let kept = found.fold(order.name, now, &actor)?;
         batch.streams.extend(kept.batch.streams);
         if !batch.streams.iter().any(|stream| stream.row.id == *id) {
-            // Appending a stream without new events commits the pending edit.
+            // Appending a stream without new events commits the uncommitted edit.
             let pending = self.store.pending(id);
             batch.streams.extend(pending.map(|stream| StreamAppend { events: Vec::new(), ..stream }));
         }
@@ -230,14 +231,15 @@ impl Engine {
         Ok(())
     }
 
-    /// Commits a batch with its file operation, which is recorded before the commit and executed after it.
+    /// Commits a batch together with its file operation. The operation is recorded before the commit and executed after
+    /// it.
     fn append_with(&mut self, batch: &Batch, operation: Operation, subject: &Session) -> Result<Vec<String>> {
         ensure_ignored(&self.root_of(subject))?;
         let prepared = operation.prepare(&self.journal_of(subject))?;
         match self.append(batch) {
             Ok(()) => {}
-            // It is unknown whether the batch was committed: the journal stays, and the next process checks
-            // the log.
+            // If it is unknown whether the batch was committed, the journal stays, and the next process looks into the
+            // log.
             Err(error @ Error::Store(store::Error::Unknown { .. })) => return Err(error),
             Err(error) => {
                 prepared.take_back()?;
@@ -250,7 +252,7 @@ impl Engine {
         }))
     }
 
-    /// Adds the number that the store gave to a new session. A missing number is not an error.
+    /// Adds the number that the store gave to a new session. If there is none, the answer stays as it is.
     fn with_its_number(&self, mut answer: Answer) -> Answer {
         if answer.view.number == 0
             && let Ok(id) = SessionId::parse(&answer.view.session_id)
@@ -261,12 +263,12 @@ impl Engine {
         answer
     }
 
-    /// The view of a session that every front end shows.
+    /// Returns the view of a session that every front end shows.
     pub(crate) fn view_of(&self, session: &Session, number: u64, already: bool) -> Result<View> {
         self.view_after(session, number, already, &Batch::default(), Follows::Question)
     }
 
-    /// The view of a session once this batch is committed.
+    /// Returns the view of a session as it will be after this batch is committed.
     fn view_after(
         &self,
         session: &Session,
@@ -284,7 +286,7 @@ impl Engine {
         let definition = self.definition(&run.workflow.hash)?;
         let current = match &definition {
             Some(_) => None,
-            // A session that is just starting has no stored definition yet.
+            // The definition of a session that is just starting is not stored yet.
             None => crate::definitions::load(&self.project, run.workflow.name.as_str()).ok(),
         };
         let now = self.clock.now();
@@ -302,7 +304,7 @@ impl Engine {
             number,
             definition: definition.as_deref().or(current.as_ref()),
             now,
-            // A native session that was not imported never had files of another tool.
+            // If a native session was not imported, no other tool's files belong to it.
             signs: if session.layout == NATIVE && session.path.is_none() {
                 SignsOfWork::default()
             } else {
@@ -324,7 +326,7 @@ impl Engine {
         Ok(view)
     }
 
-    /// The stored answer to this command's key, if the key was used before.
+    /// Returns the stored answer to this command, if its key was used before.
     fn remembered(&self, order: &Order) -> Result<Option<Answer>> {
         let Some(key) = &self.options.key else { return Ok(None) };
         let Some(row) = self.store.recall(key, store::keys_expire_at(self.clock.now()))? else {
@@ -334,14 +336,14 @@ impl Engine {
             return Err(Error::KeyUsed { key: key.clone() });
         }
         match plan::kept_answer(&row) {
-            // The answer was stored together with the session, before the session had a number.
+            // When the answer was stored with a new session, the session had no number yet.
             Some(answer) => Ok(Some(self.with_its_number(answer))),
             None => self.done_before(&row).map(Some),
         }
     }
 
-    /// Answers a command that was done before but whose stored answer this program cannot read. The command
-    /// must not run again, so the answer shows the session's current state.
+    /// Answers a command whose key was used before, but whose stored answer this program cannot read. The command must
+    /// not run again, so the answer shows the current state of the session.
     fn done_before(&self, row: &KeyRow) -> Result<Answer> {
         let id = match &row.session {
             Some(id) => id.clone(),
@@ -356,7 +358,7 @@ impl Engine {
         Ok(Answer { view, said, gate_failed: false })
     }
 
-    /// Records branch and commit when a session starts and when a phase is completed. Does not run git.
+    /// Adds branch and commit to events that start a session or complete a phase. Does not run git.
     fn name_commit(&self, plan: &mut Plan) {
         let names = |event: &&mut Event| {
             matches!(
@@ -368,7 +370,7 @@ impl Engine {
         if events.peek().is_none() {
             return;
         }
-        // The branch is that of the session's own worktree, wherever the command was typed.
+        // The branch is that of the session's own worktree, even if the command was typed elsewhere.
         let worktree = plan.subject.before.as_ref().map(|session| session.worktree.clone());
         let elsewhere = worktree.filter(|worktree| *worktree != self.project.worktree());
         let own = elsewhere.and_then(|worktree| Project::find(Path::new(&worktree)).ok());
@@ -384,7 +386,8 @@ impl Engine {
         }
     }
 
-    /// The name of a command, and the hash that identifies its input under a key.
+    /// Returns the name of a command, and a hash of its input. The hash shows if a key is used again for another
+    /// command.
     pub(crate) fn fingerprint(&self, name: &'static str, arguments: &str) -> Order {
         let session = self.options.session.as_deref().unwrap_or_default();
         let text = format!("{name}\n{session}\n{}\n{arguments}", self.project.worktree());

@@ -1,5 +1,5 @@
-//! Exporting: a session as one JSON document, or as a layout's files. Changes no session and overwrites no
-//! file; shared files are extended.
+//! Exports a session as one JSON document, or as a layout's files. Changes no session and overwrites no file; files
+//! shared by several sessions are extended.
 
 mod files;
 mod shared;
@@ -20,29 +20,29 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The document's format version; raised by incompatible changes.
+/// The version of the document's format. It is increased by incompatible changes.
 const VERSION: u32 = 1;
 
 /// Everything known about a session, for any program.
 #[derive(Debug, Serialize)]
 pub struct Export {
     pub leftoff_export: u32,
-    /// The session as `show` prints it.
+    /// The session in the form that `show` prints.
     pub session: Value,
     /// All events, oldest first.
     pub events: Vec<Value>,
     /// The definitions of the session's runs.
     pub workflows: Vec<Value>,
-    /// All items, complete.
+    /// All items with all of their values.
     pub items: Vec<Value>,
-    /// State files, if another tool's files show the session or showed it before an import: they may contain
+    /// The state files of a session that another tool's files show now or showed before an import. They may contain
     /// data that only that tool uses.
     pub files: Vec<Value>,
 }
 
 /// A file to be written.
 struct Piece {
-    /// The file's path, relative to the destination folder.
+    /// The file's path relative to the destination folder.
     path: String,
     content: Content,
 }
@@ -51,17 +51,17 @@ enum Content {
     Bytes(Vec<u8>),
     /// The content of the existing file at this path.
     Of(PathBuf),
-    /// A part of a file that may exist already.
+    /// This session's part of a file that several sessions share and that may exist already.
     Share(Share),
 }
 
 impl Sessions<'_> {
-    /// The selected session as one document.
+    /// Returns the selected session as one document.
     pub fn export(&self) -> Result<Export> {
         let engine = self.engine;
         let id = engine.select(Want::Latest)?;
         let mut view = self.show(Some(id.as_str()), Detail::Whole)?;
-        // The next step and local warnings are not part of the session.
+        // The next step and warnings about this machine are not part of the session.
         view.warnings.clear();
         let history = self.log(Some(id.as_str()), 0)?.events;
         Ok(Export {
@@ -76,7 +76,7 @@ impl Sessions<'_> {
 }
 
 impl Export {
-    /// Writes the document to a new file in a folder. Returns its path.
+    /// Writes the document to a new file in a folder. Returns the path of the file.
     pub fn write(&self, folder: &Path) -> Result<Vec<PathBuf>> {
         let id = self.session["session_id"].as_str().unwrap_or("session").to_owned();
         let mut content = serde_json::to_vec_pretty(self).map_err(|error| broken(&id, &error))?;
@@ -109,7 +109,7 @@ impl Engine {
     }
 }
 
-/// Creates files below a folder: all of them, or none if one exists. Shared files are written last, because
+/// Creates files below a folder: all of them, or none if one of them exists already. Shared files come last, because
 /// they refer to the others.
 fn put_all(folder: &Path, mut pieces: Vec<Piece>) -> Result<Vec<PathBuf>> {
     pieces.sort_by_key(|piece| matches!(piece.content, Content::Share(_)));

@@ -1,27 +1,27 @@
-//! Questions of front ends, by concept. A facade borrows the engine; every change of a session goes through
-//! `Engine::execute` instead.
+//! The questions of front ends, grouped by concept. A facade borrows the engine. Changes of sessions are not here: they
+//! go through `Engine::execute`.
 
 use crate::engine::Engine;
 
-/// Questions about the selected session, or about all sessions. Changes none.
+/// Questions about the selected session, or about all sessions. Changes no session.
 #[derive(Clone, Copy)]
 pub struct Sessions<'a> {
     pub(crate) engine: &'a Engine,
 }
 
-/// Requirements of this branch, and their configuration.
+/// Questions about this branch's requirements and their configuration.
 #[derive(Clone, Copy)]
 pub struct Requirements<'a> {
     pub(crate) engine: &'a Engine,
 }
 
-/// Workflow definitions, and what a person trusts on this machine: commands and the policy.
+/// Questions about workflow definitions, and about what a person trusts on this machine: commands and the policy.
 #[derive(Clone, Copy)]
 pub struct Workflows<'a> {
     pub(crate) engine: &'a Engine,
 }
 
-/// The project's store: its location, its copies, and with whom it is shared.
+/// Questions about the project's store: its location, its copies, and sharing.
 #[derive(Clone, Copy)]
 pub struct ProjectStore<'a> {
     pub(crate) engine: &'a Engine,

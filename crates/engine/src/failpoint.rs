@@ -1,9 +1,9 @@
-//! Named places where a test may end the process like a crash, cause a panic, or simulate a full disk. Absent
-//! from release builds.
+//! Named places in the code where a test can end the process as a crash would, cause a panic, or simulate a full disk.
+//! Not part of release builds.
 
 use std::io;
 
-/// Ends this process immediately, or panics, if a test requested that at this place, or at the n-th place
+/// Ends this process at once, or panics, if a test asked for that: at the place with this name, or at the n-th place
 /// that is reached (`#n`).
 #[cfg(debug_assertions)]
 pub(crate) fn reached(name: &str) {
@@ -20,7 +20,7 @@ pub(crate) fn reached(name: &str) {
 #[cfg(not(debug_assertions))]
 pub(crate) fn reached(_name: &str) {}
 
-/// As `failpoint`, for one of several files: `name:path`.
+/// Like `reached`, for one of several files: the place is called `name:path`.
 #[cfg(debug_assertions)]
 pub(crate) fn reached_at(name: &str, path: &str) {
     reached(&format!("{name}:{path}"));
@@ -29,7 +29,7 @@ pub(crate) fn reached_at(name: &str, path: &str) {
 #[cfg(not(debug_assertions))]
 pub(crate) fn reached_at(_name: &str, _path: &str) {}
 
-/// Fails like a full disk, if a test requested that.
+/// Fails like a full disk, if a test asked for that.
 #[cfg(debug_assertions)]
 pub(crate) fn fails(name: &str) -> io::Result<()> {
     if std::env::var_os("LEFTOFF_TEST_FULL").is_some_and(|asked| asked == name) {
@@ -43,7 +43,7 @@ pub(crate) fn fails(_name: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits, if a test requested that, to make races more likely.
+/// Waits, if a test asked for that, to make races more likely.
 #[cfg(debug_assertions)]
 pub(crate) fn slow(name: &str) {
     if std::env::var_os("LEFTOFF_TEST_SLOW").is_some_and(|asked| asked == name) {

@@ -1,4 +1,4 @@
-//! Reads foreign files: never outside the project, never a pipe or a device, never more than requested.
+//! Reads foreign files. Never reads outside the project, never reads a pipe or a device, and never more than requested.
 
 use crate::hex;
 use jiff::Timestamp;
@@ -8,12 +8,12 @@ use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
-/// The entry at a path.
+/// The entry that was found at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PathEntry {
     Missing,
-    /// Contains the reason why the entry is unreadable: a link leads outside the project, in a circle or
-    /// nowhere, the entry is not a regular file, or the user lacks permission.
+    /// An entry that cannot be used, and why: a link that leads outside the project, in a circle or nowhere; an entry
+    /// that is not a regular file; or a file that the user may not read.
     Unusable(String),
     File(FileDigest),
 }
@@ -22,13 +22,13 @@ pub(crate) enum PathEntry {
 pub(crate) struct FileDigest {
     pub(crate) size: u64,
     pub(crate) modified: Timestamp,
-    /// SHA-256 of the whole content, in hex.
+    /// SHA-256 of the whole content, in hexadecimal.
     pub(crate) hash: String,
-    /// As many bytes from the beginning of the content as requested.
+    /// The beginning of the content, with as many bytes as were requested.
     pub(crate) beginning: Vec<u8>,
 }
 
-/// A path below the project's folder as stored: relative, separated by `/`, never leading outside.
+/// Returns a path below the project's folder in its stored form: relative, separated by `/`, and never leading outside.
 pub(crate) fn relative(root: &Path, folder: &Path, path: &Path) -> Result<String, String> {
     let whole = folder.join(path);
     let mut parts: Vec<String> = Vec::new();
@@ -58,8 +58,8 @@ pub(crate) fn relative(root: &Path, folder: &Path, path: &Path) -> Result<String
     Ok(parts.join("/"))
 }
 
-/// Reads a file below `root`. Follows links only inside `root`. An unreadable file is reported with the
-/// system's reason, not as a failure, because somebody else created it.
+/// Reads a file below `root`. Follows links only inside `root`. If the file cannot be read, the system's reason is
+/// returned as a finding and not as an error, because somebody else created the file.
 pub(crate) fn look(root: &Path, relative: &str, beginning: usize) -> PathEntry {
     let real = match root.join(relative).canonicalize() {
         Ok(real) => real,
@@ -76,7 +76,7 @@ pub(crate) fn look(root: &Path, relative: &str, beginning: usize) -> PathEntry {
     }
 }
 
-/// True if the error says that nothing exists at the path, as opposed to something unreadable.
+/// True if nothing exists at the path; false if something exists but cannot be read.
 pub(crate) fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
@@ -86,7 +86,7 @@ fn unreadable(error: &io::Error) -> PathEntry {
 }
 
 fn read(path: &PathBuf, beginning: usize) -> io::Result<PathEntry> {
-    // The file may have become a pipe: opening it must not wait for a writer.
+    // The path may meanwhile be a pipe, and opening it must not wait for a writer.
     let nonblocking = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or(0);
     let mut file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path)?;
     let metadata = file.metadata()?;

@@ -1,6 +1,5 @@
-//! Sessions in other tools' formats: this module discovers, selects, observes and publishes them; the first
-//! command that changes one adopts it. Layouts interpret the files; this module does the disk work for all
-//! layouts.
+//! Sessions in other tools' formats. This module discovers, selects, observes and publishes them. The first command
+//! that changes such a session adopts it. Layouts interpret the files; this module does the disk work for all layouts.
 
 pub(crate) mod discover;
 pub(crate) mod observation_cache;

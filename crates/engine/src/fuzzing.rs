@@ -1,8 +1,8 @@
-//! Parsers of external input, for the fuzz targets in `fuzz/`. Not part of the program.
+//! Parsers of input from outside, for the fuzz targets in `fuzz/`. Not part of the program.
 
 use layouts::definition::Reading;
 
-/// A definition's expressions and patterns.
+/// Checks a definition's expressions and patterns.
 pub fn definition(read: &Reading) {
     let _ = crate::checks::mistakes(&read.workflow, &read.lines, "fuzz");
 }
@@ -15,7 +15,7 @@ pub fn bundle(bytes: &[u8]) {
     crate::execute::read_bundle(bytes);
 }
 
-/// Parses a segment and its path: the first line of the input is the path, the other lines are the segment.
+/// Parses a segment and its path. The first line of the input is the path; the other lines are the segment.
 pub fn segment(bytes: &[u8]) {
     crate::sharing::read_segment(bytes);
 }

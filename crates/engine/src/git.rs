@@ -1,5 +1,5 @@
-//! Queries to git about a worktree. The repository's configuration cannot start a program, git takes no lock,
-//! and its time is limited.
+//! Asks git about a worktree. The repository's configuration cannot start a program. git takes no lock, and its time is
+//! limited.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -19,7 +19,8 @@ pub(crate) fn ask(root: &Path, words: &[&str], longest: Duration) -> Result<Stri
     Asked::start(root, words, longest)?.answer()
 }
 
-/// A running query. The git process is ended if it does not answer in time, or when this value is dropped.
+/// A question to git that is being answered. The git process is ended if it does not answer in time, and when this
+/// value is dropped.
 pub(crate) struct Asked {
     child: Child,
     told: Receiver<Option<Vec<u8>>>,
@@ -32,7 +33,7 @@ impl Asked {
         let mut child = started(root, words).map_err(NoAnswer::CannotRun)?;
         let (tell, told) = mpsc::channel();
         let stdout = child.stdout.take();
-        // The answer is read in a thread, because it may be larger than a pipe's buffer.
+        // A thread reads the answer, because it may be larger than a pipe's buffer.
         std::thread::spawn(move || {
             let mut said = Vec::new();
             let read = stdout.map(|mut stdout| stdout.read_to_end(&mut said));
@@ -63,8 +64,7 @@ fn started(root: &Path, words: &[&str]) -> io::Result<Child> {
     about(root).args(words).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()
 }
 
-/// A git command about this worktree. Removes variables from the environment that could name another
-/// repository.
+/// Returns a git command about this worktree, without the environment variables that could name another repository.
 pub(crate) fn about(root: &Path) -> Command {
     let mut git = Command::new("git");
     for name in [
@@ -82,7 +82,7 @@ pub(crate) fn about(root: &Path) -> Command {
     }
     git.args(["-c", "core.fsmonitor=false", "-c", "core.quotePath=false"])
         .current_dir(root)
-        // A query must not hold git's index lock while somebody else needs it.
+        // A question must not hold git's index lock while somebody else needs the lock.
         .env("GIT_OPTIONAL_LOCKS", "0")
         .env("LC_ALL", "C")
         .stdin(Stdio::null());

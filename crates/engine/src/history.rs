@@ -1,4 +1,4 @@
-//! A session's history, grouped for a person, and differences between two of its versions. Writes nothing.
+//! A session's history, grouped for a person; and differences between two versions of the session. Writes nothing.
 
 use crate::error::{Error, Result};
 use jiff::Timestamp;
@@ -19,7 +19,7 @@ use model::undo::point;
 use model::words;
 use serde::Serialize;
 
-/// A session's events, oldest first, and queries about them; `history`, `diff` and `undone` need all events.
+/// A session's events, oldest first, and questions about them. `history`, `diff` and `undone` need all events.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Log {
     pub session: SessionId,
@@ -38,11 +38,11 @@ pub struct History {
     pub version: u64,
     pub runs: Vec<RunLine>,
     pub pauses: Vec<PauseLine>,
-    /// Every failure of the session.
+    /// All errors with which the session failed.
     pub errors: Vec<ErrorLine>,
     pub revisions: Vec<RevisionLine>,
     pub checkpoints: Vec<CheckpointLine>,
-    /// Undone events. The other fields contain only events that are not undone.
+    /// The events that were undone. The other fields leave them out.
     pub undone: Vec<UndoLine>,
     pub who: Vec<WhoLine>,
     pub now: Timestamp,
@@ -135,7 +135,7 @@ pub struct WhoLine {
     pub events: usize,
 }
 
-/// The effect of an undo: the events that it undid, and the undone events that it restored.
+/// The effect of an undo or redo: the events that it undid, and the undone events that it restored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Undone {
     pub to_version: u64,
@@ -153,13 +153,13 @@ pub struct DiffReport {
 }
 
 impl Log {
-    /// How long the session was paused in total.
+    /// Returns how long the session was paused in total.
     pub(crate) fn paused_seconds(&self, now: Timestamp) -> Result<u64> {
         let version = self.at_version(u64::MAX)?.version;
         Ok(pauses(&lineage(&self.events, version), now).iter().map(|pause| pause.seconds).sum())
     }
 
-    /// The whole log, grouped for a person.
+    /// Returns the whole log, grouped for a person.
     pub fn history(&self, now: Timestamp) -> Result<History> {
         let events = &self.events;
         let session = self.at_version(u64::MAX)?;
@@ -182,7 +182,7 @@ impl Log {
         })
     }
 
-    /// Changes from one version or checkpoint to another, by default the newest.
+    /// Returns the changes from one version or checkpoint to another, by default to the newest.
     pub fn diff(&self, from: &str, to: Option<&str>) -> Result<DiffReport> {
         let newest = self.events.last().map_or(0, |recorded| recorded.version);
         let from = point(&self.events, from)?;
@@ -191,7 +191,7 @@ impl Log {
         Ok(DiffReport { session: self.session.clone(), from, to, differences })
     }
 
-    /// The effect of the undo that made this version; `None` if another command made it.
+    /// Returns the effect of the undo that made this version; `None` if another command made it.
     pub fn undone(&self, version: u64) -> Option<Undone> {
         let made = self.events.iter().find(|recorded| recorded.version == version)?;
         let Event::Restored { to_version } = made.event else { return None };
@@ -265,7 +265,7 @@ fn phase_line(number: u32, phase: &Phase) -> PhaseLine {
     }
 }
 
-/// Every pause of the session, however it ended.
+/// Returns every pause of the session, however it ended.
 fn pauses(line: &[&Recorded], now: Timestamp) -> Vec<PauseLine> {
     let mut pauses: Vec<PauseLine> = Vec::new();
     let mut state: Option<Session> = None;
@@ -286,7 +286,7 @@ fn pauses(line: &[&Recorded], now: Timestamp) -> Vec<PauseLine> {
                 actor: recorded.actor.clone(),
             }),
             (Some(Lifecycle::Paused { reason, context, .. }), true) => {
-                // The session was already paused: the reason was updated.
+                // The session was already paused, so the event only updates the reason.
                 if let Some(pause) = pauses.last_mut() {
                     pause.reason.clone_from(reason);
                     pause.context.clone_from(context);
@@ -321,7 +321,7 @@ fn revisions(session: &Session) -> Vec<RevisionLine> {
     lines.collect()
 }
 
-/// A checkpoint. Undone checkpoints are included, because a session can still return to them.
+/// Returns a checkpoint, even an undone one, because a session can still return to it.
 fn checkpoint(recorded: &Recorded) -> Option<CheckpointLine> {
     let Event::CheckpointMade { name } = &recorded.event else { return None };
     Some(CheckpointLine {

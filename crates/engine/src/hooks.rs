@@ -25,58 +25,57 @@ use model::id::SessionId;
 use std::time::{Duration, Instant};
 use store::Trace;
 
-/// The maximum time that a hook may wait in total: hooks run on every tool call. `time_limit.rs` of the command
-/// line ends SQLite's own waits within this time.
+/// The maximum time that a hook may wait in total. Hooks run on every tool call, so the time is short. `time_limit.rs`
+/// of the command line ends SQLite's own waits within this time.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// The result of an event.
+/// The answer to an event of an agent.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Reply {
-    /// Messages for the agent, in this order.
+    /// Messages for the agent, in the order in which they are shown.
     pub messages: Vec<AgentMessage>,
     pub verdict: Verdict,
-    /// The description of a failure. The agent continues anyway.
+    /// The description of a problem. The agent continues in spite of it.
     pub problem: Option<String>,
 }
 
 /// A message for an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AgentMessage {
-    /// The brief; `compacted` after a compaction, when the agent has forgotten what it did.
+    /// The brief. `compacted` is true after a compaction, when the agent has forgotten what it did.
     Brief { brief: Box<Brief>, compacted: bool },
     /// A session that the agent does not know yet.
     Session { id: String, title: String, next: String },
     /// Changes by others to the agent's session, oldest first.
     Changes { session: String, events: Vec<Recorded>, more: bool, now: jiff::Timestamp },
-    /// Text such as the project's requirements, and which other agents are here.
+    /// Other text, such as the project's requirements, or which other agents are here.
     Words(String),
 }
 
-/// Permission for the agent's next action.
+/// Says if the agent may take its next action.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Verdict {
     #[default]
     Allow,
-    /// The agent must not use this tool now, for this reason.
+    /// The agent must not use this tool now. Contains the reason.
     Deny(String),
-    /// The agent must not end its turn yet, for this reason.
+    /// The agent must not end its turn yet. Contains the reason.
     Hold(String),
 }
 
 impl Reply {
-    /// A reply that reports problems and nothing else.
+    /// Returns a reply that contains only the problems, if there are any.
     fn unless(problems: &[String]) -> Self {
         Self { problem: one_problem(problems), ..Self::default() }
     }
 }
 
-/// Joins several problems on one line.
+/// Joins problems on one line; `None` if there are none.
 fn one_problem(problems: &[String]) -> Option<String> {
     (!problems.is_empty()).then(|| problems.join("; "))
 }
 
-/// Answers one event of an agent. An error means that leftoff does not work here; it must not block the
-/// agent.
+/// Answers an event of an agent. An error means that leftoff does not work here. The error must not block the agent.
 pub fn respond(event: &HookEvent) -> Result<Reply> {
     let needs = match &event.happened {
         Happened::Other => return Ok(Reply::default()),
@@ -93,14 +92,15 @@ pub fn respond(event: &HookEvent) -> Result<Reply> {
         Ok(engine) => (engine, None),
         // The folder is not in a leftoff project, so there is nothing to report.
         Err(Error::NoProject { .. }) => return Ok(Reply::default()),
-        // The project's requirements do not depend on the store.
+        // Requirements come from the project, and can be checked without the store.
         Err(error) => (Engine::open(options, Intent::WithoutStore)?, Some(error.to_string())),
     };
     engine.caller.agent = Some(event.agent.clone());
     engine.patience = Patience::Until(Instant::now() + PATIENCE);
     failpoint::reached("hook");
     let reply = engine.answer(event);
-    // The engine is not dropped, which saves time: the process ends next, and the kernel closes its files.
+    // The engine is deliberately not dropped, which saves time: the process ends next, and then the kernel closes its
+    // files.
     std::mem::forget(engine);
     let mut reply = reply?;
     reply.problem = problem.or(reply.problem);
@@ -126,7 +126,7 @@ impl Engine {
         }
     }
 
-    /// The session that the agent works on: the one bound to the agent, or else the worktree's.
+    /// Returns the session on which the agent works: the one bound to the agent, or else that of the worktree.
     fn at_work(&self) -> Result<Option<SessionId>> {
         match self.select(Want::Unfinished) {
             Ok(id) => Ok(Some(id)),
@@ -144,7 +144,7 @@ impl Engine {
         }))
     }
 
-    /// The trace of an event, without activity.
+    /// Returns the trace of an event, still without activity.
     fn trace_of(&self, event: &HookEvent) -> Trace {
         Trace {
             at: self.clock.now(),
@@ -157,7 +157,7 @@ impl Engine {
         }
     }
 
-    /// Records a trace. A failure is returned as a message, and does not block the agent.
+    /// Records a trace. If this fails, returns a message, and does not block the agent.
     fn leave(&mut self, trace: &Trace) -> Option<String> {
         self.store.trace(trace, self.patience.left()).err().map(|error| Error::from(error).to_string())
     }

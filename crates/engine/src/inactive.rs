@@ -1,4 +1,4 @@
-//! Inactive sessions: paused in memory when loaded, and reported after a long time.
+//! Handles inactive sessions: treats them as paused when they are loaded, and reports them after a long time.
 
 use crate::NATIVE;
 use crate::engine::{Engine, is_unfinished};
@@ -28,16 +28,16 @@ impl Engine {
         }
         let (limit, now) = (self.config.expiry.pause_after.seconds(), self.clock.now());
         session.expired_since(None, limit, now)?;
-        // Other activity is looked up only if the log shows none, so that usually nothing is read.
+        // Other activity is looked up only if the log shows no recent activity. So usually nothing more is read.
         session.expired_since(self.last_activity(&session.id), limit, now)
     }
 
-    /// The last activity recorded outside a session's log.
+    /// Returns the last activity of a session that was recorded outside the log.
     fn last_activity(&self, session: &SessionId) -> Option<Timestamp> {
         self.store.activity(session, 1).ok()?.first().map(|row| row.at)
     }
 
-    /// A session with expiry applied.
+    /// Returns a session as paused if it has expired.
     pub(crate) fn with_expiry(&self, session: Session) -> Session {
         match self.expired_since(&session) {
             Some(since) => session.paused_by_expiry(since),
@@ -45,7 +45,7 @@ impl Engine {
         }
     }
 
-    /// Applies expiry to a list line.
+    /// Shows a line of a list as paused if its session has expired.
     pub(crate) fn apply_expiry(&self, line: &mut ShortView) {
         let limit = self.config.expiry.pause_after.seconds();
         if line.lifecycle != "active" || !expires(&line.layout) {
@@ -79,7 +79,7 @@ impl Engine {
             return None;
         }
         let limits = &self.config.expiry;
-        // A session that does not expire is reported as soon as it would have expired.
+        // If sessions of this layout do not expire, such a session is reported when it would have expired.
         let only_told = idle.lifecycle == "active" && !expires(idle.layout);
         let first = if only_told { limits.pause_after } else { limits.warn_after };
         let last = self
@@ -101,7 +101,7 @@ impl Engine {
         })
     }
 
-    /// The last activity of a session, if it was longer ago than the limit.
+    /// Returns the last activity of a session, if it was longer ago than the limit.
     fn quiet_since(&self, id: &str, updated_at: Timestamp, limit: Option<u64>) -> Option<Timestamp> {
         let now = self.clock.now();
         expired_at(updated_at, limit, now)?;
@@ -111,7 +111,7 @@ impl Engine {
     }
 }
 
-/// True if sessions of this layout expire; for others inactivity is only reported.
+/// True if sessions of this layout expire. In other layouts, inactivity is only reported.
 fn expires(layout: &str) -> bool {
     layout == NATIVE || layout::by_name(layout).is_some_and(|layout| layout.facts().expires)
 }

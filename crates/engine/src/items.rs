@@ -1,4 +1,4 @@
-//! Items for front ends: a limited part of a phase, and the next one. Reads rows, never the whole log.
+//! Items for front ends: the first items of a phase, and the next one. Reads rows, never the whole log.
 
 mod left_behind;
 mod rows;
@@ -23,10 +23,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use store::{Batch, ItemFilter, ItemRow, ReadyQuery};
 
-/// The maximum number of open items in a view; `leftoff item list` shows more.
+/// The maximum number of open items in a view. `leftoff item list` shows all.
 const SHOWN: usize = 50;
 
-/// How many free items are searched for a started one, because there may be any number of them.
+/// How many free items are searched for one that was started. There may be any number of free items.
 const LOOKED_THROUGH: usize = 20;
 
 /// An item, as the caller sees it.
@@ -34,7 +34,7 @@ const LOOKED_THROUGH: usize = 20;
 pub struct ItemView {
     #[serde(flatten)]
     pub item: Item,
-    /// The depth of the item; 1 for a top-level item.
+    /// The depth of the item, which is 1 for a top-level item.
     pub level: usize,
     pub order: u32,
     pub container: bool,
@@ -44,11 +44,10 @@ pub struct ItemView {
     pub held: bool,
     /// True if the caller holds the item.
     pub mine: bool,
-    /// When the item's holder was last seen, if the holder is known to be gone, so that the item can be
-    /// claimed.
+    /// When the holder of the item was last seen, if the holder is known to have ended. The item can then be claimed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder_gone_since: Option<Timestamp>,
-    /// True if the holder is on another machine, so that nobody here can see whether the work continues.
+    /// True if the holder is on another machine. Nobody here can see if the work continues.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unconfirmed: bool,
 }
@@ -79,18 +78,18 @@ impl ItemView {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct ItemsSeen {
     pub(crate) counts: ItemCounts,
-    /// The first open items.
+    /// The first open items of the current phase.
     pub(crate) open: Vec<ItemView>,
-    /// The caller's item, or else the first free one.
+    /// The item that the caller holds, or else the first free one.
     pub(crate) next: Option<ItemView>,
-    /// Open items of another phase that come first, because a file calls their phase done or because they
-    /// block the end of the run.
+    /// Open items of an earlier phase that must be done first: the log contradicts a file that calls the phase done, or
+    /// the items block the end of the run.
     pub(crate) behind: Option<Behind>,
-    /// True if open items block the end of the run.
+    /// True if the run cannot end because of open items.
     pub(crate) block_the_end: bool,
 }
 
-/// Open items of an earlier phase.
+/// The open items of an earlier phase.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Behind {
     pub(crate) phase: Name,
@@ -100,7 +99,7 @@ pub(crate) struct Behind {
 /// A filter for a list of items.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ItemListRequest {
-    /// The phase by id or number; by default the current one.
+    /// Id or number of the phase. If missing, the current phase.
     pub phase: Option<String>,
     pub status: Option<String>,
     /// True to list items of all phases, whether finished or not.
@@ -112,7 +111,7 @@ pub struct ItemListRequest {
 pub struct ItemListing {
     pub session_id: String,
     pub run: RunRef,
-    /// Phases in the list with items, and their counts.
+    /// The phases that have items in the list, with the numbers of their items.
     pub phases: Vec<PhaseItems>,
     pub items: Vec<ItemView>,
     /// True if there are more items than the limit.
@@ -159,10 +158,9 @@ impl Spot {
 }
 
 impl Engine {
-    /// An item as the caller sees it now.
+    /// Returns an item as the caller sees it now.
     pub(crate) fn item_view(&self, mut item: Item, actor: &Actor, now: Timestamp) -> ItemView {
-        // The lease of a holder that hooks see at work stays valid, even if the holder ran no command until
-        // it ended.
+        // If hooks see the holder at work, the lease stays valid, even if the holder ran no command that renewed it.
         if let Some(lease) = item.lease.as_mut().filter(|lease| !lease.is_live(now))
             && let Some(seen) = self.seen_at_work(&lease.actor)
         {
@@ -171,12 +169,13 @@ impl Engine {
         let lease = item.live_lease(now).filter(|lease| lease.actor != *actor);
         let gone = lease.and_then(|lease| self.gone_since(&lease.actor));
         let is_elsewhere = |lease: &Lease| lease.actor.host() != self.caller.host;
-        // With a server, all machines use the same leases, so these are certain.
+        // With a server, all machines use the same leases, so a lease is certain even if its holder is on another
+        // machine.
         let unconfirmed = self.team.is_none() && lease.is_some_and(is_elsewhere);
         ItemView { unconfirmed, ..ItemView::of(item, actor, now, gone) }
     }
 
-    /// All items of a session.
+    /// Returns all items of a session.
     pub(crate) fn all_items(&self, id: &SessionId) -> Result<ItemBook> {
         let mut book = ItemBook::default();
         for row in self.store.items(id, &ItemFilter::default())? {
@@ -185,7 +184,7 @@ impl Engine {
         Ok(book)
     }
 
-    /// Items of the current phase, once this batch is committed.
+    /// Returns the items of the current phase as they will be after this batch is committed.
     pub(crate) fn items_seen(&self, session: &Session, run: &Run, batch: &Batch) -> Result<ItemsSeen> {
         let current = run.current();
         let seen = if current.items.open() > 0 {
@@ -215,7 +214,7 @@ impl Engine {
             .iter()
             .map(|row| Ok(self.item_view(read_item(row)?, &actor, now)))
             .collect::<Result<Vec<_>>>()?;
-        // Nobody can claim an item of a session that is over.
+        // If the session is over, nobody can claim its items.
         let is_open = is_unfinished(session.lifecycle.name());
         for item in &mut open {
             item.ready &= is_open;
@@ -223,14 +222,14 @@ impl Engine {
         Ok(ItemsSeen { counts: phase.items, open, next, ..ItemsSeen::default() })
     }
 
-    /// The first item that this actor can claim; the actor's own items come first.
+    /// Returns the first item that this actor can claim. The actor's own items come first.
     pub(crate) fn first_ready(&self, session: &Session, actor: &Actor) -> Result<Option<ItemId>> {
         let Some(run) = session.run() else { return Ok(None) };
         let row = self.next_row(&session.id, &Spot::of(run), &Batch::default(), actor, self.clock.now())?;
         Ok(row.map(|row| row.id))
     }
 
-    /// The first items of a phase of the current run, in order.
+    /// Returns the first items of a phase of the current run, in order.
     pub(crate) fn items_of(&self, session: &Session, phase: &Name, limit: usize) -> Result<Vec<Item>> {
         let Some(run) = session.run() else { return Ok(Vec::new()) };
         let filter = ItemFilter {
@@ -242,7 +241,7 @@ impl Engine {
         self.store.items(&session.id, &filter)?.iter().map(read_item).collect()
     }
 
-    /// Names of the first unfinished items of a phase of the current run.
+    /// Returns the ids of the first unfinished items of a phase of the current run.
     pub(crate) fn unfinished_items(
         &self,
         session: &Session,
@@ -258,7 +257,7 @@ impl Engine {
         Ok(rows.into_iter().map(|row| row.id).collect())
     }
 
-    /// Items of the current run, in order.
+    /// Returns items of the current run, in order.
     pub fn items(&self, request: &ItemListRequest) -> Result<ItemListing> {
         let (_, session) = self.load(&self.select(Want::Latest)?)?;
         let phase = phase_named(&session, request.phase.as_deref())?;
@@ -303,11 +302,11 @@ impl Engine {
         })
     }
 
-    /// True if the rows match the log, which is authoritative.
+    /// True if the stored rows match the items from the log, which decides if they differ.
     pub(crate) fn items_agree(&self, id: &SessionId, from_log: ItemBook) -> Result<bool> {
         let mut count = 0;
-        // The rows are compared one at a time, because all rows would take as much memory again as the items
-        // from the log.
+        // The rows are compared one by one. All rows together would need as much memory again as the items from the
+        // log.
         for item in from_log.iter() {
             count += 1;
             if self.store.item(id, &item.id)? != Some(item_row(id, item)?) {
@@ -324,7 +323,7 @@ impl Engine {
         Ok(self.actor(agent.as_ref()))
     }
 
-    /// The first open items of a phase, as many as a view shows, both ready and waiting.
+    /// Returns the first open items of a phase, ready or waiting, as many as a view shows.
     fn open_rows(&self, session: &SessionId, spot: &Spot, batch: &Batch) -> Result<Vec<ItemRow>> {
         let limit = SHOWN.saturating_add(batch.items.len());
         let stored = || {
@@ -360,8 +359,7 @@ impl Engine {
         let query = ReadyQuery { run: &spot.run, phase: &spot.phase, holder: &holder, now, limit };
         let mut free = overlaid(session, batch, || Ok(self.store.ready_items(session, &query)?))?;
         free.retain(|row| is_here(row) && (is_mine(row) || !is_live(row)));
-        // The caller's own item comes first, even if the lease has ended; then a started item that nobody
-        // holds.
+        // The caller's own items come first, even those whose lease has ended; then started items that nobody holds.
         free.sort_by_cached_key(|row| (!is_mine(row), row.status != "active", row.place, row.id.key()));
         for row in free {
             if self.item_view(read_item(&row)?, actor, now).ready {
@@ -372,7 +370,7 @@ impl Engine {
     }
 }
 
-/// Rows of the store once this batch is committed.
+/// Returns the rows of the store as they will be after this batch is committed.
 fn overlaid(
     session: &SessionId,
     batch: &Batch,

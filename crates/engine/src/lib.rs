@@ -1,5 +1,5 @@
-//! The only interface for front ends: finds the project, loads sessions, decides and stores changes, and
-//! returns views. Never prints or prompts.
+//! The only interface for front ends. Finds the project, loads sessions, decides and stores changes, and returns views.
+//! Never prints or asks.
 
 mod activity;
 mod artifacts;
@@ -108,12 +108,12 @@ pub use watch::{Watch, next_look};
 
 pub(crate) use layouts::hash::hex;
 
-/// The JSON Schema of a workflow definition.
+/// Returns the JSON Schema of a workflow definition.
 pub fn workflow_schema() -> serde_json::Value {
     layouts::definition::schema()
 }
 
-/// Parses hexadecimal text of exactly this many bytes.
+/// Parses hexadecimal text that stands for exactly `N` bytes.
 fn from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     let digits: Vec<u8> = text
         .chars()
@@ -124,5 +124,5 @@ fn from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     <[u8; N]>::try_from(bytes).ok().filter(|_| digits.len() == 2 * N)
 }
 
-/// The layout of sessions without files.
+/// The layout of sessions that have no files of another tool.
 pub(crate) const NATIVE: &str = "native";

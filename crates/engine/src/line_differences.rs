@@ -1,14 +1,14 @@
-//! Line differences between two texts with some context. Limited in time and length.
+//! The differences between two texts by line, with some context. Limited in time and length.
 
 use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-/// Context lines around a change.
+/// The number of unchanged lines shown around a change.
 const AROUND: usize = 3;
-/// The maximum number of lines of a diff; of further lines, only the number is shown.
+/// The maximum number of lines of a diff. Of further lines, only the number is shown.
 const LONGEST: usize = 200;
-/// The maximum time to search for the smallest diff; after that, the diff is less exact.
+/// The maximum time to search for the smallest diff. After this time, a larger diff is accepted.
 const LONGEST_SEARCH: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ enum Line<'a> {
     Added(&'a str),
 }
 
-/// A readable diff; empty if the texts are equal.
+/// Returns a readable diff; empty if the texts are equal.
 pub(crate) fn between(old: &str, new: &str) -> String {
     let lines = compare(&old.lines().collect::<Vec<_>>(), &new.lines().collect::<Vec<_>>());
     let changed: Vec<usize> = lines
@@ -53,7 +53,7 @@ pub(crate) fn between(old: &str, new: &str) -> String {
     text
 }
 
-/// Markdown headings, in order.
+/// Returns the headings of a Markdown text, in order.
 pub(crate) fn headings(text: &str) -> Vec<&str> {
     let mut in_code = false;
     text.lines()

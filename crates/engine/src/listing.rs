@@ -1,5 +1,5 @@
-//! Session lists: stored sessions as their files show them, sessions that are only in files, and sessions
-//! outside projects.
+//! Lists of sessions: stored sessions as their files show them, sessions that are only in files, and sessions outside
+//! projects.
 
 mod in_files;
 
@@ -26,20 +26,20 @@ use store::{Filter, Listed};
 
 /// How many files with the same problem a warning names.
 const MOST_FILES_NAMED: usize = 2;
-/// The number of sessions for which a list includes the outcomes of phases.
+/// The maximum number of sessions for which a list shows the outcomes of phases.
 const MOST_OUTCOMES: usize = 100;
 
-/// The output of `list`.
+/// The sessions that `list` shows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Listing {
     pub sessions: Vec<ShortView>,
     pub warnings: Vec<Warning>,
-    /// The heading of a single layout's list, in its tool's words.
+    /// If the list has a single layout: the heading of its tool's own list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heading: Option<&'static str>,
 }
 
-/// A filter for a list.
+/// A filter for a list of sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ListRequest {
     pub lifecycles: Vec<String>,
@@ -47,9 +47,9 @@ pub struct ListRequest {
     pub search: Option<String>,
     /// The number of newest sessions to list; `None` for all.
     pub limit: Option<usize>,
-    /// A more specific status of active sessions, if one is requested.
+    /// A more specific status that active sessions must have, if one is requested.
     pub standing: Option<Status>,
-    /// Only sessions of this worktree that were started from this task list.
+    /// The path of a task list. Only sessions of this worktree that were started from it are listed.
     pub started_from: Option<String>,
 }
 
@@ -57,8 +57,8 @@ pub struct ListRequest {
 const STANDINGS: [Status; 2] = [Status::CheckpointFailed, Status::PossiblyStalled];
 
 impl ListRequest {
-    /// Limits the list to sessions with this status: a lifecycle, the state of an active session, or another
-    /// tool's word for either.
+    /// Limits the list to sessions with this status: a lifecycle, a more specific status of active sessions, or another
+    /// tool's word for one of them.
     #[must_use]
     pub fn with_status(self, word: &str) -> Option<Self> {
         let word = word.trim().to_lowercase().replace(['-', ' '], "_");
@@ -71,7 +71,7 @@ impl ListRequest {
         own.or(meant).map(|name| Self { lifecycles: vec![name.to_owned()], ..self })
     }
 
-    /// Every word that `with_status` knows, each once.
+    /// Returns every word that `with_status` knows, each once.
     pub fn status_words() -> Vec<&'static str> {
         let theirs = layout::all().iter().flat_map(|layout| layout.facts().status_words);
         let mut words: Vec<&str> = Lifecycle::NAMES.to_vec();
@@ -85,7 +85,7 @@ impl ListRequest {
 }
 
 impl ListRequest {
-    /// Applies the store's filter to a session that is not stored.
+    /// True if a session that is not stored passes the filter, as the store would decide.
     fn wants(&self, session: &ShortView) -> bool {
         let told = format!("{} {}", session.session_id, session.title).to_lowercase();
         let found = |words: &String| words.split_whitespace().all(|word| told.contains(&word.to_lowercase()));
@@ -96,11 +96,11 @@ impl ListRequest {
 }
 
 impl Sessions<'_> {
-    /// Sessions, one line each; marks the one that commands use here.
+    /// Returns sessions, one line each. Marks the session that commands use here.
     pub fn list(&self, request: &ListRequest) -> Result<Listing> {
         let engine = self.engine;
         let mut listing = engine.lines(request)?;
-        // A list of active sessions alone shows the state of each, such as `checkpoint_failed`.
+        // If only active sessions are listed, each line shows a more specific status, such as `checkpoint_failed`.
         if request.lifecycles == ["active"] {
             for line in &mut listing.sessions {
                 line.status = engine.status_of(line).filter(|status| STANDINGS.contains(status));
@@ -111,13 +111,13 @@ impl Sessions<'_> {
             listing.sessions.retain(|line| engine.is_started_from(line, list));
         }
         self.engine.add_outcomes(&mut listing.sessions);
-        // If no session is unfinished, none is current, and a thousand files need not be read.
+        // If no session is unfinished, none is the current one. So a thousand files need not be read to find out.
         let may_be = listing.sessions.iter().any(|line| is_unfinished(&line.lifecycle));
         let current = if may_be { engine.select(Want::Unfinished).ok() } else { None };
         let here = engine.project.worktree();
         for line in &mut listing.sessions {
             let is_it = current.as_ref().is_some_and(|id| line.session_id == id.as_str());
-            // A session outside this project may have the same name.
+            // The session may have the name of one outside this project, which is not meant.
             line.current = is_it && (line.worktree == here || engine.options.session.is_some());
         }
         Ok(listing)
@@ -140,7 +140,7 @@ impl Engine {
             let loaded = id.and_then(|id| self.store.load(&id).ok().flatten());
             let session = loaded.and_then(|loaded| self.folded(&loaded).ok());
             line.outcomes = session.as_ref().and_then(Session::run).map(Outcomes::of);
-            // Earlier versions stored a number of phases even if it was not fixed.
+            // Earlier versions stored a number of phases even if more phases could be added.
             if session.is_some_and(|session| session.total_phases().is_none()) {
                 line.total_phases = None;
             }
@@ -183,10 +183,9 @@ impl Engine {
         Ok(Listing { sessions, warnings, heading })
     }
 
-    /// Stored sessions as their files show them. Adds warnings to `odd`, by layout.
+    /// Returns stored sessions as their files show them. Adds warnings to `odd`, with their layout.
     fn kept_lines(&self, request: &ListRequest, odd: &mut Vec<(String, Warning)>) -> Result<Vec<ShortView>> {
-        // A session with an active row may have expired, so active rows are requested together with paused
-        // ones.
+        // A session that is stored as active may have expired. So whoever asks for paused sessions gets these as well.
         let mut lifecycles = request.lifecycles.clone();
         if lifecycles.iter().any(|wanted| wanted == "paused")
             && !lifecycles.iter().any(|wanted| wanted == "active")
@@ -202,7 +201,7 @@ impl Engine {
         for mut line in kept.chain(self.opened_by_files(request)?).chain(moved) {
             line.machine = line.machine.map(|machine| self.name_of_replica(&machine));
             let known = line.updated_at;
-            // A problem with one session is reported, and does not hide other sessions.
+            // If a session cannot be read, this is reported, and other sessions are still listed.
             let said = self
                 .shown_by_files(&mut line)
                 .unwrap_or_else(|error| vec![Warning::from_error("session", &error)]);
@@ -215,7 +214,7 @@ impl Engine {
         Ok(sessions)
     }
 
-    /// Sessions that exist only in this project's files.
+    /// Returns the sessions that exist only in this project's files.
     fn lines_of_files(&self, request: &ListRequest, odd: &mut Vec<(String, Warning)>) -> Vec<ShortView> {
         let mut lines = Vec::new();
         for (mut line, said) in self.foreign_lines() {
@@ -229,7 +228,7 @@ impl Engine {
         lines
     }
 
-    /// Sessions outside projects that are not among the given ones.
+    /// Returns the sessions outside projects that are not in `sessions`.
     fn lines_outside(
         &self,
         request: &ListRequest,
@@ -250,7 +249,7 @@ impl Engine {
         lines
     }
 
-    /// Numbers sessions of another store, after the sessions of this store.
+    /// Gives numbers to sessions of another store, after the numbers of this store.
     fn number_those_outside(&self, sessions: &mut [ShortView]) -> Result<()> {
         if sessions.iter().all(|line| line.number != 0) {
             return Ok(());
@@ -267,7 +266,7 @@ impl Engine {
     }
 }
 
-/// True if the layout's tool offers abandoned work to a returning user.
+/// True if the layout's tool resumes even sessions that are active.
 fn is_resumed_again(layout: &str) -> bool {
     layouts::layout::by_name(layout).is_some_and(|layout| layout.facts().taken_up_again)
 }
@@ -333,8 +332,7 @@ impl From<Listed> for ShortView {
     }
 }
 
-/// Stored sessions keep the store's order, which does not depend on a clock; sessions that are only in files
-/// are inserted by time.
+/// Inserts sessions by time. Stored sessions keep the order of the store, which does not depend on a clock.
 fn add_by_time(sessions: &mut Vec<ShortView>, mut others: Vec<ShortView>) {
     others.sort_by_key(|line| std::cmp::Reverse(line.updated_at));
     let mut others = others.into_iter().peekable();
@@ -349,13 +347,13 @@ fn add_by_time(sessions: &mut Vec<ShortView>, mut others: Vec<ShortView>) {
     *sessions = all;
 }
 
-/// The warnings that need fixing.
+/// Returns the warnings about problems that a repair fixes.
 fn needing_repair(said: &[Warning]) -> Vec<Warning> {
     said.iter().filter(|warning| warning.needs_repair()).cloned().collect()
 }
 
-/// Combines equal warnings about many sessions of a layout into one, with the number of sessions and their
-/// files. Problems to fix are reported for each session.
+/// Combines equal warnings about many sessions of a layout into one, with the number of sessions and their files.
+/// Problems that a repair fixes are reported for each session.
 fn said_once(odd: Vec<(String, Warning)>) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = Vec::new();
     let mut counted: BTreeMap<(String, String), (usize, Vec<String>)> = BTreeMap::new();

@@ -1,21 +1,21 @@
-//! Progress of long work, reported while it happens. The receiver decides whether and how often to show it.
+//! Reports the progress of long work while it happens. The receiver decides how often to show it.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The work that a long command does at the moment.
+/// The part of a long command that is running now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress<'a> {
     /// A check's command has been running for this long.
     Check { check: &'a str, command: &'a str, elapsed: Duration },
     /// `done` of `total` parts are finished.
     Part { work: Work, done: usize, total: usize },
-    /// The database gets a newer schema.
+    /// The database is being upgraded to a newer schema.
     Upgrade,
 }
 
-/// Work with many parts.
+/// Work that consists of many parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
     ImportTasks,
@@ -27,7 +27,7 @@ pub enum Work {
     CopySessions,
 }
 
-/// Receives progress; by default, progress is dropped.
+/// Receives the progress of long work. By default, drops it.
 #[derive(Clone, Default)]
 pub struct Watcher(Option<Arc<Watch>>);
 
@@ -44,7 +44,7 @@ impl Watcher {
         }
     }
 
-    /// Iterates over the parts, and reports each part before it starts.
+    /// Iterates over the parts of a work. Reports each part before it starts.
     pub(crate) fn each<'a, T>(&'a self, work: Work, parts: &'a [T]) -> impl Iterator<Item = &'a T> {
         let total = parts.len();
         parts.iter().enumerate().map(move |(done, part)| {
@@ -68,7 +68,7 @@ mod tests {
     use std::path::Path;
     use std::sync::Mutex;
 
-    /// The reported kinds of work, each with the number of its parts and the last part that was started.
+    /// Each reported kind of work, with the number of its parts and the last part that was started.
     type Reported = Arc<Mutex<Vec<(Work, usize, usize)>>>;
 
     fn watched(project: &Path) -> (Options, Reported) {

@@ -1,4 +1,4 @@
-//! The next step: one sentence and a command, which runs as printed. Text from callers is quoted.
+//! Chooses the next step: a sentence, and a command that runs as it is printed. Text from callers is quoted.
 
 mod ending;
 
@@ -31,10 +31,10 @@ pub struct Next {
     pub command: Option<CommandLine>,
     #[serde(skip)]
     pub(crate) waits: Waits,
-    /// True if the summary includes the purpose of the phase.
+    /// True if the summary already says the purpose of the phase.
     #[serde(skip)]
     pub says_purpose: bool,
-    /// An item that is free while somebody else works on another one.
+    /// True if the item of this step is free while somebody else works on another item.
     #[serde(skip)]
     pub(crate) beside_others: bool,
 }
@@ -45,17 +45,17 @@ pub(crate) enum Waits {
     #[default]
     Nobody,
     Person,
-    /// Those who hold the remaining items.
+    /// The holders of the remaining items.
     Others,
 }
 
 impl Next {
-    /// True if only a person can take the next step, for example because only an approval is missing.
+    /// True if only a person can take the next step, for example an approval.
     pub fn needs_person(&self) -> bool {
         self.waits == Waits::Person
     }
 
-    /// The word before the summary on a screen for people.
+    /// Returns the word before the summary on a screen for people.
     pub fn label(&self) -> &'static str {
         if self.beside_others { "Free" } else { "Next" }
     }
@@ -108,7 +108,7 @@ impl Next {
                 Some(about(material, words!["close"])),
             ),
             Lifecycle::Paused { .. } => {
-                // A phase that only a file calls done is still the phase to continue with.
+                // If the log contradicts a file that calls a phase done, the work continues in that phase.
                 let at =
                     contested(material).or_else(|| run.position(run.current().id().as_str())).unwrap_or(0);
                 Self::new(format!("Continue with {}.", titled_at(run, at)), Some(resume))
@@ -119,7 +119,7 @@ impl Next {
                 Some(resume),
             )
             .after_blockers(session),
-            // A finished session has no next step: starting another run is not suggested.
+            // A finished session has no next step. Another run is not suggested.
             Lifecycle::Completed { .. } if let Some(phase) = &material.closed_over => {
                 Self::new(closed_by_file(material, phase), None)
             }
@@ -129,7 +129,7 @@ impl Next {
         }
     }
 
-    /// Mentions open blockers before the step itself.
+    /// Puts open blockers before the step itself.
     fn after_blockers(mut self, session: &Session) -> Self {
         let blockers = open_blockers(session);
         let (notes, them) = match blockers.as_slice() {
@@ -150,7 +150,7 @@ impl Next {
     }
 }
 
-/// The most recently started unfinished run.
+/// Returns the unfinished run that was started last.
 fn other_open(session: &Session) -> Option<&Run> {
     session.runs.iter().rev().find(|run| run.is_open())
 }
@@ -172,12 +172,12 @@ fn advance(material: &Material<'_>) -> Next {
         let checks = failed.iter().flat_map(|attempt| &attempt.report.checks);
         checks.filter(|check| check.failed()).any(is_meant)
     };
-    // While items are open, a gate that checks them cannot pass, so a ready item comes first.
+    // A gate that checks items cannot pass while items are open. So a ready item comes first.
     let looks_at_items = failed.is_none() || fails_on(&|check| is_about_items(check, defined));
     let is_of_another_kind =
         |check: &CheckResult| !is_about_items(check, defined) && check.kind != "approval";
     let has_another_way = material.items.next.is_none() && fails_on(&is_of_another_kind);
-    // A run cannot end with open items, so in its last phase they come first.
+    // In the last phase of a run, open items come first, because the run cannot end with open items.
     if let Some(behind) = &material.items.behind {
         return item(material, &behind.items, Some(&behind.phase));
     }
@@ -187,7 +187,7 @@ fn advance(material: &Material<'_>) -> Next {
     let Some(attempt) = failed else {
         return Next { says_purpose: true, ..Next::new(begin(material, defined), Some(command)) };
     };
-    // Checks that were approved or settled since the attempt are no longer missing.
+    // A check that was approved or settled since the attempt is no longer missing.
     let is_missing = |check: &&CheckResult| check.failed() && !material.is_settled(&check.id, &check.kind);
     let missing: Vec<&CheckResult> = attempt.report.checks.iter().filter(is_missing).collect();
     if attempt.report.checks.is_empty() {
@@ -199,7 +199,7 @@ fn advance(material: &Material<'_>) -> Next {
     Next::new(fix(run, &missing), Some(command)).by_a_person(material, &missing)
 }
 
-/// The next step if a file calls a phase done that is not done in the log: the phase's gate comes first.
+/// Returns the next step if the log contradicts a file that calls a phase done: the phase's gate comes first.
 fn prove(material: &Material<'_>, position: usize) -> Next {
     let (session, run) = (material.session, material.run);
     let phase = &run.phases[position];
@@ -238,7 +238,7 @@ fn is_about_items(check: &CheckResult, defined: Option<&PhaseDefinition>) -> boo
     check.kind == "items" || kind.is_some_and(|own| own.kind.asks_for_items())
 }
 
-/// The command that tries a phase's gate, with placeholders for values that only the reader knows.
+/// Returns the command that tries a phase's gate. Placeholders stand for values that only the reader knows.
 pub(crate) fn submitting(
     material: &Material<'_>,
     phase: &Phase,
@@ -246,7 +246,7 @@ pub(crate) fn submitting(
     known: &dyn Fn(&str) -> Option<String>,
 ) -> CommandLine {
     let mut words = words!["advance", "--phase", phase.id()];
-    // An optional field that was used in the last attempt is requested again.
+    // An optional field that the last attempt contained is asked for again.
     let tried = phase.last_attempt().filter(|_| phase.last_attempt_failed());
     let was_given = |name: &str| tried.is_some_and(|attempt| attempt.report.evidence.contains_key(name));
     let is_asked = |field: &&EvidenceDefinition| field.required || was_given(&field.name);
@@ -257,7 +257,7 @@ pub(crate) fn submitting(
     about(material, words)
 }
 
-/// The submitted value of a field, if it can appear in a command line as it is.
+/// Returns the submitted value of a field, if it can be part of a command line without change.
 fn said(attempt: &Attempt, name: &str) -> Option<String> {
     let value = attempt.report.evidence.get(name)?;
     let is_plain = |value: &Value| value.is_boolean() || value.is_number();
@@ -265,7 +265,8 @@ fn said(attempt: &Attempt, name: &str) -> Option<String> {
     (is_plain(value) || is_list).then(|| value.to_string())
 }
 
-/// The next step if items come before the phase's gate: the caller's own item, or else the first free one.
+/// Returns the next step if an item comes before the phase's gate: the item that the caller holds, or else the first
+/// free one.
 fn item(material: &Material<'_>, items: &ItemsSeen, left_by: Option<&Name>) -> Next {
     let counts = items.counts;
     let of = left_by.map(|phase| {
@@ -299,7 +300,7 @@ fn item(material: &Material<'_>, items: &ItemsSeen, left_by: Option<&Name>) -> N
     Next { beside_others, ..offered }
 }
 
-/// The next step if every open item waits for something: says what each waits for, without a command.
+/// Returns the next step if every open item waits for something: says for what, without a command.
 fn nothing_ready(material: &Material<'_>, items: &ItemsSeen, done: &str) -> Next {
     const NAMED: usize = 4;
     let open = &items.open;
@@ -322,7 +323,8 @@ fn nothing_ready(material: &Material<'_>, items: &ItemsSeen, done: &str) -> Next
     Next { waits: Waits::Others, ..Next::new(summary, None) }
 }
 
-/// The file that an item produces, if each item of its phase has one; below the project's folder.
+/// If each item of the phase has a file of its own, returns the path of this item's file, relative to the project's
+/// folder.
 pub(crate) fn file_of_item(session: &Session, definition: Option<&Workflow>, item: &Item) -> Option<String> {
     let run = session.run()?;
     let defined = definition.and_then(|workflow| workflow.phase(item.phase.as_str()))?;
@@ -331,7 +333,7 @@ pub(crate) fn file_of_item(session: &Session, definition: Option<&Workflow>, ite
     let stands_for = format!("<{kind}>");
     let path = produced(session, run, Some(defined)).into_iter().find(|path| path.contains(&stands_for))?;
     let (before, after) = path.split_once(&stands_for)?;
-    // For `section-2`, the placeholder in `stage-3-section-<section>.md` is `2`, as in the phase's check.
+    // In `stage-3-section-<section>.md`, `2` stands for the item `section-2`, as in the phase's check.
     let id = item.id.as_str();
     let number = &id[id.trim_end_matches(|digit: char| digit.is_ascii_digit()).len()..];
     let stem = &id[..id.len() - number.len()];
@@ -339,7 +341,7 @@ pub(crate) fn file_of_item(session: &Session, definition: Option<&Workflow>, ite
     Some(format!("{before}{}{after}", if is_short { number } else { id }))
 }
 
-/// The next step after a failure that another tool reported without its cause.
+/// Returns the next step after a failure that another tool reported without a cause.
 fn untold(material: &Material<'_>) -> Hint {
     let run = material.run;
     let called = phase_called(run.current_number(), run.current().id());
@@ -348,7 +350,7 @@ fn untold(material: &Material<'_>) -> Hint {
         .then(format!(". Then try {called} again."))
 }
 
-/// The remedies of a failed gate, as its definition words them.
+/// Returns the remedies of a failed gate, in the words of its definition.
 fn fix(run: &Run, missing: &[&CheckResult]) -> String {
     let remedies = remedies(missing);
     let again = format!("try {} again.", phase_called(run.current_number(), run.current().id()));
@@ -358,7 +360,7 @@ fn fix(run: &Run, missing: &[&CheckResult]) -> String {
     format!("{} Then {again}", remedies.join(" "))
 }
 
-/// How to satisfy each check, without repetition.
+/// Returns how to satisfy each check, without repetition.
 fn remedies(missing: &[&CheckResult]) -> Vec<String> {
     let mut remedies: Vec<String> = missing
         .iter()
@@ -370,13 +372,13 @@ fn remedies(missing: &[&CheckResult]) -> Vec<String> {
             },
         })
         .collect();
-    // A missing field that several checks need is mentioned once.
+    // If several checks need the same missing field, it is mentioned once.
     let mut said = BTreeSet::new();
     remedies.retain(|remedy| said.insert(remedy.clone()));
     remedies
 }
 
-/// A check's help text, with the name of a missing file replaced by its whole path.
+/// Returns a check's help. If it names a missing file, the file's name is replaced by its whole path.
 fn in_full(check: &CheckResult, help: &str) -> String {
     let path = check.needed.as_deref().filter(|path| check.kind == "artifact" && !help.contains(*path));
     let Some(path) = path else { return help.to_owned() };
@@ -384,12 +386,12 @@ fn in_full(check: &CheckResult, help: &str) -> String {
     if help.contains(name) { help.replacen(name, path, 1) } else { format!("{help}: {path}") }
 }
 
-/// `phase 3, Build`, within a sentence.
+/// Returns, for example, `phase 3, Build`, for use within a sentence.
 fn titled_at(run: &Run, position: usize) -> String {
     phase_titled(run.number_at(position), &run.phases[position].stub.title).replacen("Phase", "phase", 1)
 }
 
-/// The current phase's number, name and purpose.
+/// Returns the current phase's number, name and purpose.
 fn with_purpose(material: &Material<'_>) -> String {
     let (run, phase) = (material.run, material.run.current());
     let defined = material.definition.and_then(|workflow| workflow.phase(phase.id().as_str()));
@@ -413,12 +415,12 @@ fn begin(material: &Material<'_>, defined: Option<&PhaseDefinition>) -> String {
     summary
 }
 
-/// Why a completed phase is in progress again.
+/// Says why a completed phase is in progress again; empty if it is not.
 fn revised(session: &Session, phase: &Phase) -> String {
     let concerns = |made: &&RevisionMade| {
         made.revision.phase == *phase.id() || made.revision.flagged.contains(phase.id())
     };
-    // Shown only until the phase is completed again.
+    // The reason is shown only until the phase is completed again.
     let last = session.revisions.iter().rev().find(concerns);
     match last.filter(|made| phase.started_at().is_some_and(|started| started >= made.at)) {
         Some(made) if made.revision.phase == *phase.id() => {
@@ -433,7 +435,7 @@ fn revised(session: &Session, phase: &Phase) -> String {
     }
 }
 
-/// A command about this session. The session is named if the command alone would mean another one.
+/// Returns a command about this session. It names the session if it would otherwise mean another one.
 fn about(material: &Material<'_>, mut words: Vec<String>) -> CommandLine {
     if material.name_session {
         words.extend(words!["--session", material.session.id]);

@@ -1,5 +1,5 @@
-//! Opens a project's store for an intent. Never falls back to another store: if this one is unreadable,
-//! queries are answered from files alone.
+//! Opens a project's store for an intent. Never uses another store instead. If the store is unreadable, queries are
+//! answered from files alone.
 
 use crate::engine::{HookNeeds, Intent};
 use crate::error::{Error, Result};
@@ -27,7 +27,8 @@ pub(crate) fn open_store(
         Intent::Query => open_to_ask(project, &database()?, warnings),
         Intent::Command => {
             let database = database()?;
-            // A command may adopt another tool's session, wherever it was found: the store is made with it.
+            // A command may adopt another tool's session, wherever that was found. So a missing store is created for
+            // it.
             if !database.exists() && (can_be_made(&database) || foreign::has_foreign(project)) {
                 return create_store(project, &database, watcher, warnings);
             }
@@ -38,7 +39,7 @@ pub(crate) fn open_store(
     }
 }
 
-/// Opens the store on a server. A project that the server does not know has no sessions; it is added with its
+/// Opens the store on a server. A project that the server does not know has no sessions. It is added together with its
 /// first session.
 pub(crate) fn open_on_server(project: &Project, team: &Team, intent: Intent) -> Result<WithUncommitted> {
     let opened = match intent {
@@ -65,12 +66,13 @@ pub(crate) fn open_on_server(project: &Project, team: &Team, intent: Intent) -> 
     }
 }
 
-/// How long a hook waits for a server in total, connecting included.
+/// How long a hook waits for a server in total, including the connection.
 const HOOK_SERVER_WAIT: Duration = Duration::from_millis(50);
-/// How long the hook at the start of a conversation waits for a server: longer, because the brief is worth it.
+/// How long the hook at the start of a conversation waits for a server. It is longer than for other hooks, because the
+/// brief is worth it.
 const ARRIVAL_SERVER_WAIT: Duration = Duration::from_millis(300);
 
-/// The time that a hook may wait for a server. Debug builds read it from a variable, for tests on a busy
+/// Returns how long a hook may wait for a server. Debug builds read the time from a variable, for tests on a busy
 /// machine.
 fn hook_budget(usual: Duration) -> Duration {
     #[cfg(debug_assertions)]
@@ -86,7 +88,7 @@ const HOOK_BUSY_WAIT: Duration = Duration::from_millis(20);
 fn open_for_hook(database: &Path, writes: bool) -> Result<WithUncommitted> {
     let open = |access| SqliteStore::open_in_a_hurry(database, access, HOOK_BUSY_WAIT);
     let opened = match (writes, open(if writes { Access::Write } else { Access::Read })) {
-        // A store that is locked or missing cannot be read either, and trying would only wait again.
+        // If the store is locked or missing, it cannot be read either, and trying would only wait once more.
         (true, Err(error)) if !is_missing_or_locked(&error) => open(Access::Read).map_err(|_| error),
         (_, opened) => opened,
     };
@@ -98,7 +100,7 @@ fn is_missing_or_locked(error: &store::Error) -> bool {
     matches!(error, E::Missing { .. } | E::Busy { .. } | E::LocksFail { .. })
 }
 
-/// Opens a store for a query. If the log is unreadable, other tools' files are still shown.
+/// Opens a store for a query. If the store is unreadable, sessions in files are still shown.
 fn open_to_ask(project: &Project, database: &Path, warnings: &mut Vec<Warning>) -> Result<WithUncommitted> {
     match SqliteStore::open(database, Access::Read) {
         Err(error @ store::Error::NotADatabase { .. }) if foreign::has_foreign(project) => {
@@ -119,7 +121,7 @@ fn open_to_ask(project: &Project, database: &Path, warnings: &mut Vec<Warning>) 
     }
 }
 
-/// Opens a store for reading; if nothing was ever stored here, an empty store answers every query.
+/// Opens a store for reading. If nothing was ever stored here, an empty store answers every query.
 fn open_or_empty(database: &Path, watcher: &Watcher) -> Result<WithUncommitted> {
     or_empty(SqliteStore::open_announcing(database, Access::Write, &|| watcher.see(Progress::Upgrade)))
 }
@@ -132,8 +134,8 @@ fn or_empty(opened: store::Result<SqliteStore>) -> Result<WithUncommitted> {
     }
 }
 
-/// Creates a store, in the state folder if the project's is not writable. An existing store that cannot be
-/// written is an error.
+/// Creates a store: in the project or, if that is not writable, in the user's state folder. If a store exists but
+/// cannot be written, this is an error.
 fn create_store(
     project: &Project,
     database: &Path,
@@ -171,7 +173,7 @@ fn made_at(database: &Path, watcher: &Watcher) -> store::Result<Box<dyn Store>> 
     Ok(Box::new(SqliteStore::open_announcing(database, Access::Create, &upgrading)?))
 }
 
-/// True if the nearest existing parent folder accepts a new file.
+/// True if the nearest folder on the path that exists accepts a new file.
 fn can_be_made(database: &Path) -> bool {
     let folder = database.ancestors().skip(1).find(|folder| folder.exists());
     let may = |folder| rustix::fs::access(folder, Permission::WRITE_OK | Permission::EXEC_OK).is_ok();

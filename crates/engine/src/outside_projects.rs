@@ -1,5 +1,5 @@
-//! Finds sessions outside projects, in temporary folders. Each session is a small project of its own, with
-//! its log in the user's store. Writes nothing.
+//! Finds sessions outside projects, in temporary folders. Each of them is a small project of its own, with its log in
+//! the user's store. Writes nothing.
 
 use crate::config::Config;
 use crate::engine::{Engine, Intent, Options};
@@ -23,13 +23,13 @@ use store::{Filter, Listed, SessionRow};
 /// The maximum number of session folders outside the project that are listed.
 const MOST: usize = 200;
 
-/// An entry in a temporary folder with a session's name.
+/// An entry in a temporary folder that has the name of a session.
 struct Candidate {
     path: PathBuf,
     refused: Option<&'static str>,
 }
 
-/// The selected folder outside projects; `None` if the current project is meant.
+/// Returns the folder outside projects that the command means; `None` if it means the current project.
 pub(crate) fn meant(options: &Options, project: Option<&Project>) -> Result<Option<PathBuf>> {
     let asked = options.session.as_deref().unwrap_or_default();
     let may_be = |prefix: &str| asked.starts_with(prefix) || (asked.len() > 2 && prefix.starts_with(asked));
@@ -58,8 +58,7 @@ pub(crate) fn meant(options: &Options, project: Option<&Project>) -> Result<Opti
     Ok(named(asked, &places(project))?.or_else(|| kept(asked, options)))
 }
 
-/// The folder of a session whose id differs from the folder's name, because another session had that id
-/// before.
+/// Returns the folder of a session whose id is not the folder's name, because another session already had that id.
 fn kept(asked: &str, options: &Options) -> Option<PathBuf> {
     let options = Options { session: None, key: None, ..options.clone() };
     let engine = Engine::open_at(Project::outside(&newest()?), options, Intent::Query).ok()?;
@@ -68,8 +67,8 @@ fn kept(asked: &str, options: &Options) -> Option<PathBuf> {
     (is_session(&folder) && refused(&folder, rustix::process::geteuid().as_raw()).is_none()).then_some(folder)
 }
 
-/// Options for the selected folder. A list number is replaced by the folder's name, because the number refers
-/// to the list of the caller's project.
+/// Returns the options for the selected folder. If they name the session by a number, the number is replaced by the
+/// folder's name, because it belongs to the list of the caller's project.
 pub(crate) fn options_for(folder: &Path, mut options: Options) -> Options {
     if options.session.as_deref().is_some_and(is_number) {
         options.session = name_of(folder).map(ToOwned::to_owned);
@@ -77,8 +76,8 @@ pub(crate) fn options_for(folder: &Path, mut options: Options) -> Options {
     options
 }
 
-/// The folder of the session with the requested list number; `None` if it belongs to the project, or to
-/// nobody.
+/// Returns the folder of the session that the list shows with this number; `None` if that is a session of the project,
+/// or if there is none.
 fn numbered(options: &Options, project: Option<&Project>) -> Result<Option<PathBuf>> {
     let asked = options.session.clone().unwrap_or_default();
     let Some(at) = project.cloned().or_else(|| Some(Project::outside(&newest()?))) else { return Ok(None) };
@@ -100,7 +99,7 @@ fn is_number(asked: &str) -> bool {
     !asked.is_empty() && asked.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The folder of the only session with this name; `None` if there is none.
+/// Returns the folder of the only session with this name; `None` if there is none.
 fn named(asked: &str, places: &[PathBuf]) -> Result<Option<PathBuf>> {
     let is_meant = |name: &str| name.to_lowercase().starts_with(&asked.to_lowercase());
     let mut found: Vec<Candidate> =
@@ -124,12 +123,13 @@ fn named(asked: &str, places: &[PathBuf]) -> Result<Option<PathBuf>> {
     }
 }
 
-/// The most recently started session outside projects, by folder name.
+/// Returns the session outside projects that was started last, according to the names of folders.
 fn newest() -> Option<PathBuf> {
     folders(&[]).into_iter().max_by(|one, other| name_of(one).cmp(&name_of(other)))
 }
 
-/// The default session outside projects: the one resumed last, unless the newest started after that.
+/// Returns the session outside projects that is used by default: the one that was resumed last, unless the newest was
+/// started after that.
 fn latest(options: &Options) -> Option<PathBuf> {
     let newest = newest()?;
     let options = Options { session: None, key: None, ..options.clone() };
@@ -142,13 +142,13 @@ fn latest(options: &Options) -> Option<PathBuf> {
     }
 }
 
-/// True if a folder's name is that of a session that can be outside projects.
+/// True if the folder has the name of a session that may be outside projects.
 pub(crate) fn is_session(folder: &Path) -> bool {
     let path = folder.to_string_lossy();
     with_places().any(|(layout, _)| layout.identify(&path, true).is_some())
 }
 
-/// The user's own session folders, by name.
+/// Returns the user's own session folders, by name.
 fn folders(places: &[PathBuf]) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = candidates(places)
         .into_iter()
@@ -160,7 +160,7 @@ fn folders(places: &[PathBuf]) -> Vec<PathBuf> {
     found
 }
 
-/// Folders that a project names and that are not below it.
+/// Returns the configured folders that are outside the project.
 fn places(project: &Project) -> Vec<PathBuf> {
     let named = Config::read(project).map(|config| config.places).unwrap_or_default();
     named.into_iter().map(PathBuf::from).filter(|place| place.is_absolute()).collect()
@@ -183,8 +183,8 @@ fn candidates(places: &[PathBuf]) -> Vec<Candidate> {
     found
 }
 
-/// The reason why a folder cannot be trusted for writing, such as another owner or a symbolic link; `None` if
-/// it can.
+/// Returns the reason why nothing may be written into a folder, such as another owner or a symbolic link; `None` if
+/// there is no reason.
 fn refused(path: &Path, user: u32) -> Option<&'static str> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => Some("it is a symbolic link"),
@@ -195,7 +195,7 @@ fn refused(path: &Path, user: u32) -> Option<&'static str> {
     }
 }
 
-/// `$TMPDIR`, and the shared temporary folder.
+/// Returns `$TMPDIR` and the shared temporary folder.
 fn temporary_folders() -> Vec<PathBuf> {
     let set = std::env::var_os("TMPDIR").filter(|value| !value.is_empty()).map(PathBuf::from);
     let mut folders: Vec<PathBuf> = Vec::new();
@@ -209,7 +209,7 @@ fn temporary_folders() -> Vec<PathBuf> {
     folders
 }
 
-/// Tests set their own folder, so that no test sees the machine's files.
+/// Tests set a folder of their own, so that they never see the machine's files.
 fn usual_folder() -> PathBuf {
     let own = std::env::var_os("LEFTOFF_TEST_TMP").filter(|_| cfg!(debug_assertions));
     own.map_or_else(|| PathBuf::from("/tmp"), PathBuf::from)
@@ -233,8 +233,8 @@ fn name_of(path: &Path) -> Option<&str> {
 }
 
 impl StartRequest {
-    /// The engine in which to start a session: of the project here or, for a session that needs none, of a
-    /// new temporary folder. Creates nothing yet.
+    /// Returns the engine in which to start a session: that of the project here or, for a layout that needs no project,
+    /// that of a new temporary folder. Creates nothing yet.
     pub fn open(&self, options: Options) -> Result<Engine> {
         let layout = self.layout.as_deref().and_then(layout::by_name);
         let layout =
@@ -250,7 +250,7 @@ impl StartRequest {
 }
 
 impl Engine {
-    /// The unfinished session outside projects that was resumed last, and when.
+    /// Returns the folder of the unfinished session outside projects that was resumed last, and when.
     fn last_resumed(&self) -> Option<(PathBuf, Timestamp)> {
         let folders = folders(&[]);
         let lifecycles = Lifecycle::UNFINISHED.iter().map(|&name| name.to_owned()).collect();
@@ -264,13 +264,13 @@ impl Engine {
         resumed.max_by_key(|(_, at)| *at)
     }
 
-    /// True if this folder's session started after this moment.
+    /// True if the session of this folder was started after this moment.
     fn began_after(&self, at: Timestamp) -> bool {
         let lines = self.own_lines().unwrap_or_default();
         lines.iter().any(|(line, _)| line.created_at > at)
     }
 
-    /// Sessions outside this project, one line each.
+    /// Returns the sessions outside this project, one line each.
     pub(crate) fn outside_lines(&self, in_their_words: bool) -> Vec<(ShortView, Vec<Warning>)> {
         let here = &self.project.root;
         let options = Options { session: None, key: None, ..self.options.clone() };
@@ -281,8 +281,8 @@ impl Engine {
             for (mut line, warnings) in engine.own_lines().unwrap_or_default() {
                 engine.apply_expiry(&mut line);
                 line.own_words = in_their_words.then(|| engine.own_line(&line.session_id)).flatten();
-                // The number belongs to the store for sessions outside projects; in this list, the session
-                // gets another.
+                // The line has the number from the store for sessions outside projects. In the list of a project, the
+                // session gets another number.
                 if !self.project.is_outside {
                     line.number = 0;
                 }
@@ -292,14 +292,15 @@ impl Engine {
         lines
     }
 
-    /// Numbers of sessions outside this project that its store lacks, by folder name, after all of its own.
-    /// Sessions outside projects share a store, and use numbers that it has not assigned.
+    /// Returns the numbers of sessions outside this project that its store does not have, by the folder's name. They
+    /// follow all numbers of the project. Outside projects, all such sessions share a store, and get numbers that it
+    /// has not assigned.
     pub(crate) fn outside_numbers(&self) -> Result<BTreeMap<SessionId, u64>> {
         let is_outside = self.project.is_outside;
         let is_elsewhere = |folder: &PathBuf| is_outside || !folder.starts_with(&self.project.root);
         let listed = self.store.list(&Filter::default())?;
         let in_files: BTreeSet<SessionId> = self.in_files_alone().into_iter().map(|found| found.id).collect();
-        // Sessions known only from files are not stored yet. A stored session of the same name may be in
+        // A session that is known only from files is not stored. If a session of this name is stored, it may be in
         // another folder.
         let kept = listed.iter().map(|kept| &kept.row).filter(|row| !in_files.contains(&row.id));
         let known = |row: &SessionRow| if is_outside { row.worktree.clone() } else { row.id.to_string() };
@@ -322,7 +323,7 @@ impl Engine {
             })
             .collect();
         let first = if is_outside { 1 } else { given.last().copied().unwrap_or(0) + 1 };
-        // The tool's own list begins with the newest session.
+        // The tool's own list begins with the newest session, so the newest gets the first number.
         Ok(ids.into_iter().rev().zip((first..).filter(|number| !given.contains(number))).collect())
     }
 }
@@ -359,7 +360,8 @@ fn new_folder(layout: &dyn Layout, request: &StartRequest) -> Result<PathBuf> {
 mod tests {
     use super::*;
 
-    /// Tests the check for another user: changing a folder's owner needs more rights than a test may have.
+    /// Tests the check for another owner. A test may not be allowed to change the owner of a folder, so it uses another
+    /// user's number.
     #[test]
     fn a_folder_that_belongs_to_somebody_else_or_leads_elsewhere_is_refused() {
         let place = tempfile::tempdir().expect("a folder");

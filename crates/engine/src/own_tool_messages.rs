@@ -19,14 +19,15 @@ use std::collections::BTreeSet;
 use store::Batch;
 
 impl Sessions<'_> {
-    /// The session as its own tool would show it, whether or not leftoff has adopted it. `None` if the tool has no screen.
+    /// Returns the session as its own tool would show it, whether it is adopted or not. `None` if the tool has no
+    /// screen.
     pub fn screen(&self, id: &SessionId) -> Option<Screen> {
         let engine = self.engine;
         let (_, session) = engine.load(id).ok()?;
         let located = engine.located(&session)?;
         let own = located.layout.capabilities().own_screen?;
         let mut tree = walk::read(located.layout, &located.spot, &engine.root_of(&session), Depth::Whole);
-        // A missing or damaged state file is replaced in the same way as when the session is loaded.
+        // If a state file is missing or damaged, what the session was loaded from is shown instead.
         if let Some(observation) = engine.observed(id) {
             for path in observation.verdicts.keys() {
                 if let Some(content) = observation.documents.content(path) {
@@ -39,13 +40,13 @@ impl Sessions<'_> {
 }
 
 impl Engine {
-    /// The layout's checks of a session's files, adopted or not.
+    /// Returns the results of the layout's checks of a session's files, whether the session is adopted or not.
     pub(crate) fn health(&self, id: &SessionId) -> Vec<Health> {
         let Ok((_, session)) = self.load(id) else { return Vec::new() };
         self.read_whole(&session).map(|(_, session)| session.checks).unwrap_or_default()
     }
 
-    /// The tool's words for a moment in a session; `None` if the tool has none.
+    /// Returns the tool's own words for a moment of a session; `None` if the tool has none.
     pub(crate) fn own_words(&self, id: &SessionId, moment: Moment) -> Option<String> {
         let (_, session) = self.load(id).ok()?;
         let session = self.with_expiry(session);
@@ -57,7 +58,7 @@ impl Engine {
         voice.say(&Saying::Session { moment, publication: &publication, folder: &folder })
     }
 
-    /// The tool's words after a command.
+    /// Returns the tool's own words after a command.
     pub(crate) fn words_after(&self, batch: &Batch, id: &SessionId) -> Option<String> {
         let stream =
             batch.streams.iter().find(|stream| stream.row.id == *id && stream.row.layout != NATIVE)?;
@@ -70,12 +71,12 @@ impl Engine {
         self.own_words(id, moment)
     }
 
-    /// A session's line in its own tool's list.
+    /// Returns a session's line as in its own tool's list.
     pub(crate) fn own_line(&self, id: &str) -> Option<String> {
         self.own_words(&SessionId::parse(id).ok()?, Moment::Listed)
     }
 
-    /// Inconsistencies in a session's files, except those already reported.
+    /// Returns inconsistencies in a session's files that were not reported already.
     pub(crate) fn file_discrepancies(
         &self,
         session: &Session,
@@ -100,7 +101,7 @@ impl Engine {
             .collect()
     }
 
-    /// All of a session's files that a layout needs.
+    /// Returns all of a session's files that its layout needs.
     pub(crate) fn whole_tree(&self, session: &Session) -> Option<(Located, Tree)> {
         let located = self.located(session)?;
         let tree = walk::read(located.layout, &located.spot, &self.root_of(session), Depth::Whole);
@@ -117,7 +118,7 @@ impl Engine {
     }
 }
 
-/// A refusal in the words of the session's own tool; unchanged if the tool has none.
+/// Returns a refusal in the words of the session's own tool. If the tool has none, the refusal is unchanged.
 pub(crate) fn in_own_words(session: &Session, refusal: Refusal) -> Error {
     let voice = layout::by_name(&session.layout).and_then(|layout| layout.capabilities().tool_voice);
     let words = Refused::of(&refusal).zip(voice).and_then(|(why, voice)| voice.say(&Saying::Refused(&why)));
@@ -127,17 +128,17 @@ pub(crate) fn in_own_words(session: &Session, refusal: Refusal) -> Error {
     }
 }
 
-/// The heading of a layout's own list.
+/// Returns the heading of the list that a layout's own tool shows.
 pub(crate) fn heading(layout: Option<&str>) -> Option<&'static str> {
     layout::by_name(layout?)?.facts().list_heading
 }
 
-/// True if sessions of a layout have their tool's own screen.
+/// True if the layout's own tool has a screen for sessions.
 pub fn has_own_screen(layout: &str) -> bool {
     layout::by_name(layout).is_some_and(|layout| layout.capabilities().own_screen.is_some())
 }
 
-/// The workflows that the screens of other tools show.
+/// Returns the workflows that screens of other tools show.
 pub fn workflows_with_a_screen() -> Vec<&'static str> {
     let with_one = layout::all().iter().filter(|layout| layout.capabilities().own_screen.is_some());
     with_one.flat_map(|layout| layout.facts().workflows).copied().collect()

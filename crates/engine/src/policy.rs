@@ -1,6 +1,6 @@
-//! Who may take actions that need a person. The project's `[policy]` can relax each rule, but a weaker policy
-//! counts on this machine only after a person accepted it here: being able to edit a file must not mean being
-//! able to approve.
+//! Decides who may take actions that need a person. The project's `[policy]` can relax each rule. A weaker policy
+//! counts on this machine only after a person accepted it here: whoever can edit a file must not thereby be able to
+//! approve.
 
 mod authority;
 mod restoring;
@@ -26,20 +26,20 @@ pub enum Who {
     Anyone,
     #[default]
     Person,
-    /// A person, with a signature by an allowed key.
+    /// A person who signs with an allowed key.
     Signed,
 }
 
-/// How a policy could allow the refused command to anyone.
+/// Says if a policy could allow the refused command to anyone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PolicyHelps {
     Never,
     IfRelaxed,
-    /// The project has a weaker policy, which applies once a person accepts it here.
+    /// The project already has such a policy. It applies as soon as a person accepts it here.
     OnceAccepted,
 }
 
-/// Actions that only a person can do, unless the policy says otherwise.
+/// Actions that only a person may take, unless the policy relaxes the rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Restricted {
     Approve,
@@ -49,15 +49,15 @@ pub enum Restricted {
     /// Closing a session with unfinished phases.
     Close,
     Purge,
-    /// Abandoning a session in use.
+    /// Abandoning a session that somebody is using.
     Abandon,
-    /// Resuming a session in use.
+    /// Resuming a session that somebody is using elsewhere.
     Take,
-    /// Moving a running session to the workflow's current definition.
+    /// Making a running session follow the workflow's current definition.
     Update,
     /// Trusting commands or a policy. No policy can relax this rule.
     Trust,
-    /// Replacing a store that contains sessions by a backup. No policy can relax this rule.
+    /// Replacing a store that has sessions by a backup. No policy can relax this rule.
     Restore,
 }
 
@@ -73,7 +73,7 @@ impl Restricted {
         Self::Update,
     ];
 
-    /// The action as the end of a sentence: "anyone may …".
+    /// Returns the action as the end of a sentence such as "anyone may …".
     fn verb(self) -> &'static str {
         match self {
             Self::Approve => "approve a check",
@@ -89,7 +89,7 @@ impl Restricted {
         }
     }
 
-    /// The action as the subject of a sentence: "… needs a person".
+    /// Returns the action as the subject of a sentence such as "… needs a person".
     pub(crate) fn doing(self) -> &'static str {
         match self {
             Self::Approve => "approving a check",
@@ -152,19 +152,19 @@ impl Policy {
         }
     }
 
-    /// The rules that this policy relaxes compared with another.
+    /// Returns the rules that this policy relaxes in comparison with another policy.
     fn weaker_than(self, other: Self) -> Vec<Restricted> {
         let is_weaker = |rule: &Restricted| self.who(*rule) < other.who(*rule);
         Restricted::RELAXABLE.into_iter().filter(is_weaker).collect()
     }
 }
 
-/// A rule of the project's policy, and whether it counts here.
+/// A rule of the project's policy, and if it counts here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PolicyLine {
     pub rule: &'static str,
     pub who: Who,
-    /// False for a weaker rule that nobody accepted on this machine.
+    /// False if the rule is weaker than the default and nobody accepted it on this machine.
     pub counts: bool,
     #[serde(skip)]
     allows: &'static str,
@@ -179,23 +179,23 @@ impl PolicyLine {
     }
 }
 
-/// The project's policy and its signers, accepted or not.
+/// The project's policy and allowed signers, whether accepted or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PolicyReport {
     /// One line for each rule.
     pub lines: Vec<PolicyLine>,
-    /// The project's own file of allowed signers.
+    /// The content of the project's own file of allowed signers.
     pub signers: Option<String>,
-    /// The entry for `LEFTOFF_TRUST` that makes the project's signers count for automation.
+    /// The entry in `LEFTOFF_TRUST` with which the project's signers count for automation.
     pub signers_hash: Option<String>,
 }
 
-/// Something for a person to trust on this machine.
+/// An object of trust: commands, or the policy.
 #[derive(Debug, Clone, Copy)]
 pub enum TrustRequest<'a> {
     /// Lets exactly these commands run for this user.
     Commands(&'a [TrustedCommand]),
-    /// Accepts the project's policy as it was read, and these signers as they were shown.
+    /// Accepts the project's policy as it was read, and the signers as they were shown.
     Policy { signers: Option<&'a str> },
 }
 
@@ -206,7 +206,7 @@ impl Workflows<'_> {
         PolicyReport { lines: self.engine.policy_lines(), signers, signers_hash }
     }
 
-    /// Records a person's trust.
+    /// Records that a person trusts something.
     pub fn trust(&self, what: TrustRequest<'_>) -> Result<()> {
         let engine = self.engine;
         let root = &engine.project.root;
@@ -227,7 +227,7 @@ impl Workflows<'_> {
 }
 
 impl Engine {
-    /// Refuses an action that needs a person if none is present, unless the accepted policy allows it to
+    /// Refuses an action that needs a person if no person runs the command. The accepted policy can allow the action to
     /// anyone.
     pub(crate) fn require_person(&self, rule: Restricted) -> Result<()> {
         if self.who_may(rule) == Who::Anyone || self.is_person()? {
@@ -242,12 +242,12 @@ impl Engine {
         Err(Error::NeedsAPerson { doing: rule.doing().to_owned(), policy, agent })
     }
 
-    /// The stronger of the project's and the accepted rule.
+    /// Returns who may take an action, according to the stronger of two rules: the project's rule and the accepted one.
     pub(crate) fn who_may(&self, rule: Restricted) -> Who {
         self.config.policy.who(rule).max(self.accepted_policy().who(rule))
     }
 
-    /// The policy that a person accepted on this machine for this project; otherwise the default.
+    /// Returns the policy that a person accepted on this machine for this project. Without one, returns the default.
     fn accepted_policy(&self) -> Policy {
         trust::accepted_policy(&self.project.root)
             .and_then(|text| serde_json::from_str(&text).ok())
@@ -270,8 +270,8 @@ impl Engine {
             .collect()
     }
 
-    /// Warnings if the project lets agents do what otherwise needs a person, or if its policy or list of
-    /// signers was not accepted here.
+    /// Returns warnings if agents may do here what otherwise needs a person, or if nobody accepted the project's policy
+    /// or list of signers here.
     pub(crate) fn policy_warnings(&self) -> Vec<Warning> {
         let lines = self.policy_lines();
         let warning = |kind: &str, message: String, hint: Hint| Warning {

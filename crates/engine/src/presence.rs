@@ -1,5 +1,4 @@
-//! Determines which agent sessions are alive here, and which one runs this command. Never guesses from a pid
-//! alone.
+//! Finds out which agent sessions are alive here, and which of them runs this command. Never guesses from a pid alone.
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -13,7 +12,7 @@ use model::session::Session;
 use std::time::Duration;
 use store::AgentRow;
 
-/// An agent session: agent name and id.
+/// An agent session: the agent's name, and the session's id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentIdentity {
     pub agent: String,
@@ -21,11 +20,11 @@ pub struct AgentIdentity {
 }
 
 impl AgentIdentity {
-    /// `claude:a4326893-…`, as in the agent's environment.
+    /// Parses text such as `claude:a4326893-…`, as in the environment of the agent's commands.
     pub fn parse(text: &str) -> Option<Self> {
         const LONGEST: usize = 200;
         let (agent, id) = text.split_once(':')?;
-        // Ids become parts of file names and of printed commands.
+        // Ids become parts of file names and of printed commands, so only harmless characters are allowed.
         let is_plain = |part: &str| {
             let fits = |c: char| c.is_ascii_alphanumeric() || "-_.:+@=".contains(c);
             !part.is_empty() && !part.starts_with('.') && part.chars().all(fits)
@@ -34,15 +33,15 @@ impl AgentIdentity {
             .then(|| Self { agent: agent.to_owned(), id: id.to_owned() })
     }
 
-    /// An agent of this name that is identified by its process, a parent of this one. The agent session lasts
-    /// as long as the process.
+    /// Returns an agent of this name whose id is its process, an ancestor of this one. Such an agent session lasts as
+    /// long as the process.
     pub fn of_parent(name: &str) -> Option<Self> {
         let ancestors = SystemProcesses::default().ancestors();
         let process = agent_process(&ancestors)?;
         Self::named(name, &format!("{}-{}", process.pid, process.start))
     }
 
-    /// An agent with a name from outside. Only harmless characters of the name are kept.
+    /// Returns an agent whose name comes from outside. Only harmless characters of the name are kept.
     pub fn named(name: &str, id: &str) -> Option<Self> {
         const LONGEST_NAME: usize = 60;
         let plain: String = name
@@ -65,14 +64,14 @@ impl std::fmt::Display for AgentIdentity {
 }
 
 impl Engine {
-    /// The asking agent session: by its environment, or else by process ancestry, or else by its own
-    /// statement.
+    /// Returns the asking agent session, as known from its environment or its process. If neither is known, the
+    /// caller's own statement counts.
     pub(crate) fn asking_agent(&self) -> Result<Option<AgentIdentity>> {
         Ok(self.known_agent()?.or_else(|| self.options.agent.clone()))
     }
 
-    /// The asking agent session without its own statement: by its environment, by an ancestor that its hook
-    /// recorded, or by the agent's own variable. A terminal makes no difference.
+    /// Returns the asking agent session without regard to its own statement: from the environment, from an ancestor
+    /// process that a hook recorded, or from the agent's own variable. It makes no difference if there is a terminal.
     pub(crate) fn known_agent(&self) -> Result<Option<AgentIdentity>> {
         if self.options.from_afar {
             return Ok(None);
@@ -87,23 +86,23 @@ impl Engine {
         AgentIdentity::of_parent(self.options.marked_agent?)
     }
 
-    /// True if a person runs this command: at a terminal, and not below an agent.
+    /// True if a person runs this command: at a terminal, and not started by an agent.
     pub(crate) fn is_person(&self) -> Result<bool> {
         Ok(self.options.person_present && self.known_agent()?.is_none())
     }
 
-    /// The agent session that started this process.
+    /// Returns the agent session whose process started this one.
     fn agent_above(&self) -> Result<Option<AgentIdentity>> {
         let mut rows = self.store.agents(None)?;
-        // Only hooks know which process an agent is. A command with an agent's name in its environment may
-        // have been typed in any shell, and other processes there are not that agent.
+        // Only hooks know which process is the agent. A command with an agent's name in its environment may have been
+        // typed in any shell, so its parent processes need not be the agent.
         rows.retain(|row| row.memory.is_some());
         if rows.is_empty() {
             return Ok(None);
         }
         let boot_id = self.processes.boot_id();
         let ancestors = self.processes.ancestors();
-        // If a process began another conversation, its ended conversation is not the asking one.
+        // A process may have started another conversation. Then the one that ended is not the asking one.
         let has_ended = |row: &AgentRow| row.memory.as_deref().is_some_and(hooks::has_ended);
         Ok(ancestors.iter().find_map(|process| {
             let its = rows.iter().filter(|row| is_process_of(row, process, &boot_id));
@@ -112,7 +111,7 @@ impl Engine {
         }))
     }
 
-    /// The agent if there is one, or else the person at the terminal, or else automation.
+    /// Returns the agent if there is one, else the person at the terminal, else automation.
     pub(crate) fn actor(&self, agent: Option<&AgentIdentity>) -> Actor {
         let host = self.caller.host.clone();
         match agent {
@@ -143,13 +142,13 @@ impl Engine {
         }
     }
 
-    /// The person's name from git, or else the system. Asked only at a terminal, because it starts git.
+    /// Returns the person's name from git, or else from the system. Called only at a terminal, because it starts git.
     fn person_name(&self) -> String {
         let of_git = || git_setting(&self.project.root, "user.name");
         self.person_name.get_or_init(|| of_git().unwrap_or_else(|| self.caller.user.clone())).clone()
     }
 
-    /// Live agent sessions of this worktree, except the asking one.
+    /// Returns the live agent sessions of this worktree, except the asking one.
     pub(crate) fn other_live_agents(&self, asking: Option<&AgentIdentity>) -> Result<Vec<AgentRow>> {
         let mut rows = self.store.agents(Some(&self.project.worktree()))?;
         rows.retain(|row| !asking.is_some_and(|identity| identity.is(row)) && self.lives(row));
@@ -171,10 +170,10 @@ impl Engine {
         self.is_running(row) && !row.memory.as_deref().is_some_and(hooks::has_ended)
     }
 
-    /// True if the agent session's process runs, even after the conversation ended.
+    /// True if the process of the agent session runs, even if its conversation has ended.
     fn is_running(&self, row: &AgentRow) -> bool {
-        // The processes of another machine are unknown here, so an agent there is taken for running if it was
-        // seen within this time.
+        // The processes of another machine are unknown here. An agent there counts as running if it was seen within
+        // this time.
         const SEEN_LATELY_SECONDS: u64 = 15 * 60;
         if row.host != self.caller.host {
             return model::time::seconds_between(row.last_seen, self.clock.now()) < SEEN_LATELY_SECONDS;
@@ -186,13 +185,13 @@ impl Engine {
         })
     }
 
-    /// When a lease holder was last seen, if known to be gone. `None` for a holder without a record, and for
-    /// a holder on another machine, which may be working without a connection: its lease lasts until it
-    /// expires.
+    /// Returns when the holder of a lease was last seen, if the holder is known to have ended. `None` for a holder
+    /// without a record, and for one on another machine, which may be working without a connection: its lease lasts
+    /// until it expires.
     pub(crate) fn gone_since(&self, holder: &Actor) -> Option<Timestamp> {
         let Actor::Agent { agent, id, .. } = holder else { return None };
         let row = self.store.agent(agent, id).ok().flatten()?;
-        // Without hooks, the recorded process may be one of many in which the agent runs its commands.
+        // Without hooks, the recorded process may be one of many that run the agent's commands.
         row.memory.as_ref()?;
         let has_ended = row.memory.as_deref().is_some_and(hooks::has_ended);
         if !row.host.is_empty() && row.host != self.caller.host && !has_ended {
@@ -201,8 +200,8 @@ impl Engine {
         (!self.lives(&row)).then_some(row.last_seen)
     }
 
-    /// When hooks last saw a lease holder's activity; `None` without hooks, or if the holder's process is
-    /// gone.
+    /// Returns when hooks last saw the holder of a lease at work; `None` without hooks, or if the holder's process has
+    /// ended.
     pub(crate) fn seen_at_work(&self, holder: &Actor) -> Option<Timestamp> {
         let Actor::Agent { agent, id, .. } = holder else { return None };
         let row = self.store.agent(agent, id).ok().flatten()?;
@@ -210,7 +209,7 @@ impl Engine {
         is_at_work.then(|| self.last_queued(agent, id).unwrap_or(row.last_seen).max(row.last_seen))
     }
 
-    /// True if the agent session holds items. Its row then stays, because it shows that the holder is gone.
+    /// True if the agent session holds items. Its record is then kept, because it shows that the holder has ended.
     fn holds_items(&self, row: &AgentRow) -> bool {
         let (agent, id, host) = (row.agent.clone(), row.agent_session.clone(), row.host.clone());
         let holder = Actor::Agent { agent, id, host, known_by: None }.key();
@@ -218,9 +217,9 @@ impl Engine {
         held.is_some_and(|held| held.is_ok_and(|rows| !rows.is_empty()))
     }
 
-    /// The process that is recorded for an agent session: the process that its hooks recorded before, if that
-    /// is an ancestor of this one, or else the nearest ancestor that is not a shell. A child process of the
-    /// agent is never recorded instead of the agent.
+    /// Returns the process to record for an agent session. If hooks have recorded a process before and it is an
+    /// ancestor of this one, it stays. Otherwise this is the nearest ancestor that is not a shell. A child process of
+    /// the agent is never recorded instead of the agent.
     fn process_of<'a>(
         &self,
         identity: &AgentIdentity,
@@ -232,7 +231,8 @@ impl Engine {
         Ok(known.or_else(|| agent_process(ancestors)))
     }
 
-    /// Records an agent session's presence and its session. Removes records of agent sessions that are gone.
+    /// Records that an agent session is present, and on which session it works. Removes the records of agent sessions
+    /// that have ended.
     pub(crate) fn greet(
         &mut self,
         identity: &AgentIdentity,

@@ -1,10 +1,10 @@
-//! Determines which processes are alive, by pid, start time and boot id together, because pids are reused.
-//! Reads `/proc`; on macOS runs `ps`.
+//! Finds out which processes are alive, by pid, start time and boot id together, because pids are used again. Reads
+//! `/proc`; on macOS runs `ps`.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-/// Identifies a process among all that ever had its pid.
+/// Identifies one process among all that ever had its pid.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ProcessMark {
     pub pid: u32,
@@ -14,7 +14,7 @@ pub struct ProcessMark {
 
 pub trait Processes {
     fn is_alive(&self, mark: &ProcessMark) -> bool;
-    /// This process's parents, nearest first.
+    /// Returns the ancestors of this process, nearest first.
     fn ancestors(&self) -> Vec<Ancestor>;
     fn boot_id(&self) -> String;
 }
@@ -26,8 +26,8 @@ pub struct Ancestor {
     pub name: String,
 }
 
-/// The system's processes. Immutable facts are looked up once: walking up to the first process costs some
-/// forty system calls, and a command asks twice.
+/// The processes of the system. Ancestors and boot id never change, so they are looked up once: finding all ancestors
+/// takes some forty system calls, and a command asks twice.
 #[derive(Default)]
 pub struct SystemProcesses {
     ancestors: OnceCell<Vec<Ancestor>>,
@@ -49,12 +49,12 @@ impl Processes for SystemProcesses {
     }
 }
 
-/// The boot id from a variable, with which a test simulates a reboot. Absent from release builds.
+/// Returns the boot id from a variable, with which a test simulates a reboot. `None` in release builds.
 fn given_boot_id() -> Option<String> {
     if cfg!(debug_assertions) { std::env::var("LEFTOFF_TEST_BOOT").ok() } else { None }
 }
 
-/// All of them, however many: otherwise a long enough row of shells would hide the first one.
+/// Returns all ancestors, however many. With a limit, enough nested shells would hide the first one.
 fn walk_up() -> Vec<Ancestor> {
     let mut found = Vec::new();
     let mut seen = BTreeSet::new();
@@ -67,8 +67,8 @@ fn walk_up() -> Vec<Ancestor> {
     found
 }
 
-/// The parents of this process: which programs they are, and the names of the variables with which they were started,
-/// where the system shows them. Removing a variable for one command does not hide where the command comes from.
+/// The ancestors of this process: their programs and, where the system shows it, the names of the variables with which
+/// they were started. So removing a variable for one command does not hide who started the command.
 #[derive(Debug, Default)]
 pub struct Above {
     pub programs: BTreeSet<String>,
@@ -86,7 +86,7 @@ impl Above {
     }
 }
 
-/// The process of the agent that runs this command: the nearest ancestor that is not a shell.
+/// Returns the process of the agent that runs this command: the nearest ancestor that is not a shell.
 pub fn agent_process(ancestors: &[Ancestor]) -> Option<&Ancestor> {
     const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "env", "timeout"];
     ancestors.iter().find(|process| !SHELLS.contains(&process.name.as_str())).or(ancestors.first())
@@ -103,13 +103,13 @@ struct ProcessInfo {
 mod system {
     use super::ProcessInfo;
 
-    /// Reads `/proc/PID/stat`, which is readable by everybody, so that another user's process is also found.
+    /// Reads `/proc/PID/stat`. Everybody may read it, so that processes of other users are found too.
     pub(super) fn look(pid: u32) -> Option<ProcessInfo> {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         parse(&stat)
     }
 
-    /// The environment variables of a process that have a value. Empty for another user's process.
+    /// Returns the names of a process's environment variables that have a value. Empty for another user's process.
     pub(super) fn variables(pid: u32) -> Vec<String> {
         let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         let entries =
@@ -124,7 +124,7 @@ mod system {
             .unwrap_or_default()
     }
 
-    /// `pid (name) state ppid … starttime …`; the name may contain spaces and parentheses.
+    /// Parses `pid (name) state ppid … starttime …`. The name may contain spaces and parentheses.
     fn parse(stat: &str) -> Option<ProcessInfo> {
         let name_start = stat.find('(')?;
         let name_end = stat.rfind(')')?;
@@ -173,7 +173,7 @@ mod system {
         })
     }
 
-    /// Empty: other systems do not show a process's variables to other processes.
+    /// Returns nothing: other systems do not show a process's variables to other processes.
     pub(super) fn variables(_: u32) -> Vec<String> {
         Vec::new()
     }

@@ -8,17 +8,17 @@ use model::session::Session;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The name of leftoff's folder, which is committed with the code.
+/// The name of leftoff's folder in a project, which is committed together with the code.
 pub const FOLDER: &str = ".leftoff";
 const DATABASE: &str = "leftoff.db";
 
-/// One worktree, and the store it shares with its siblings.
+/// One worktree, and the store that it shares with the other worktrees of its repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
-    /// The canonical root of this worktree.
+    /// The folder of this worktree, in canonical form.
     pub root: PathBuf,
     pub git: Option<Git>,
-    /// True for the folder of a session outside projects, whose log is in the user's store.
+    /// True if this is the folder of a session outside projects. Its log is in the user's store.
     pub is_outside: bool,
 }
 
@@ -26,12 +26,13 @@ pub struct Project {
 pub struct Git {
     /// This worktree's own git folder.
     pub folder: PathBuf,
-    /// The git folder shared by all worktrees.
+    /// The git folder that all worktrees of the repository share.
     pub common: PathBuf,
 }
 
 impl Project {
-    /// The nearest ancestor that is a leftoff project, a git repository, or has a known layout.
+    /// Returns the nearest of this folder and its parents that is a leftoff project, a git repository, or has sessions
+    /// in a known layout.
     pub fn find(from: &Path) -> Result<Self> {
         let from = canonical(from)?;
         let project =
@@ -43,7 +44,7 @@ impl Project {
         session.map(Self::outside).ok_or(Error::NoProject { folder: from.clone() })
     }
 
-    /// Like `find`; without a project, this folder becomes one.
+    /// Like `find`, but if there is no project, this folder becomes one.
     pub fn find_or_here(from: &Path) -> Result<Self> {
         match Self::find(from) {
             Err(Error::NoProject { folder }) => Ok(Self::at(&folder)),
@@ -55,12 +56,12 @@ impl Project {
         Self { root: root.to_owned(), git: root.ancestors().find_map(git_at), is_outside: false }
     }
 
-    /// The folder of a session outside projects.
+    /// Returns a project for the folder of a session outside projects.
     pub(crate) fn outside(folder: &Path) -> Self {
         Self { root: folder.to_owned(), git: None, is_outside: true }
     }
 
-    /// The worktree's name in the store.
+    /// Returns the name of the worktree in the store.
     pub fn worktree(&self) -> String {
         self.root.to_string_lossy().into_owned()
     }
@@ -69,7 +70,7 @@ impl Project {
         self.root.join(FOLDER)
     }
 
-    /// The database's location, unless another one is recorded.
+    /// Returns where the database is if no other location was recorded.
     pub fn default_database(&self) -> PathBuf {
         match &self.git {
             Some(git) => git.common.join("leftoff").join(DATABASE),
@@ -77,7 +78,7 @@ impl Project {
         }
     }
 
-    /// The database's location.
+    /// Returns where the database is.
     pub fn database(&self) -> Result<PathBuf> {
         if self.is_outside {
             return project_registry::users_database(DATABASE);
@@ -87,19 +88,20 @@ impl Project {
         }
         let default = self.default_database();
         let before_git = self.folder().join(DATABASE);
-        // A folder that became a repository later keeps its store.
+        // If a folder became a repository after its store was created, the store stays where it is.
         if default != before_git && !default.exists() && before_git.exists() {
             return Ok(before_git);
         }
         Ok(default)
     }
 
-    /// Chooses another location if the default is not writable, and records it for every process.
+    /// Chooses a location in the user's state folder because the usual one is not writable. Records the location for
+    /// every process.
     pub fn move_database_to_state_folder(&self) -> Result<PathBuf> {
         project_registry::choose_database(self.registry_key(), DATABASE)
     }
 
-    /// The database's location outside git.
+    /// Returns the location of the database if it is not in the project or its git folder.
     pub(crate) fn database_outside_git(&self) -> Result<PathBuf> {
         project_registry::place_for(self.registry_key(), DATABASE)
     }
@@ -108,12 +110,12 @@ impl Project {
         self.git.as_ref().is_some_and(|git| path.starts_with(&git.common) || path.starts_with(&git.folder))
     }
 
-    /// Forgets the location of a removed store.
+    /// Removes the recorded location of a store that was removed.
     pub(crate) fn forget_database(&self) -> Result<()> {
         project_registry::forget(self.registry_key())
     }
 
-    /// The folders of the user's other projects with their store in the state folder.
+    /// Returns the folders of the user's other projects that have their store in the state folder.
     pub fn others_in_state_folder(project: Option<&Self>) -> Vec<PathBuf> {
         let folder = |key: PathBuf| match key.parent() {
             Some(parent) if key.ends_with(".git") => parent.to_owned(),
@@ -123,18 +125,18 @@ impl Project {
         keys.into_iter().map(folder).collect()
     }
 
-    /// All worktrees of a repository share one entry.
+    /// Returns the project's key in the registry. All worktrees of a repository have the same key.
     fn registry_key(&self) -> &Path {
         self.git.as_ref().map_or(&self.root, |git| &git.common)
     }
 
-    /// The checked-out branch; `None` if HEAD is detached or outside git.
+    /// Returns the checked-out branch; `None` outside git, or if HEAD is detached.
     pub fn branch(&self) -> Option<String> {
         let head = fs::read_to_string(self.git.as_ref()?.folder.join("HEAD")).ok()?;
         head.trim().strip_prefix("ref: refs/heads/").map(ToOwned::to_owned)
     }
 
-    /// The checked-out commit, as far as plain files show it; `None` outside git and before the first commit.
+    /// Returns the checked-out commit, as far as plain files show it; `None` outside git and before the first commit.
     pub fn head(&self) -> Option<String> {
         let git = self.git.as_ref()?;
         let head = fs::read_to_string(git.folder.join("HEAD")).ok()?;
@@ -146,7 +148,7 @@ impl Project {
     }
 }
 
-/// The commit of a packed ref.
+/// Returns the commit of a packed ref.
 fn packed(common: &Path, name: &str) -> Option<String> {
     let refs = fs::read_to_string(common.join("packed-refs")).ok()?;
     let of_name = |line: &str| {
@@ -155,33 +157,34 @@ fn packed(common: &Path, name: &str) -> Option<String> {
     refs.lines().find_map(of_name).as_deref().and_then(commit)
 }
 
-/// A line that is a commit hash, in either length.
+/// Returns the line if it is a commit hash of either length.
 fn commit(line: &str) -> Option<String> {
     let hash = line.trim();
     let is_hash = matches!(hash.len(), 40 | 64) && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_hash.then(|| hash.to_owned())
 }
 
-/// The folder of a session's artifacts, below the project's folder unless its layout has another place.
+/// Returns the folder of a session's artifacts. It is below the project's folder, unless the session's layout has
+/// another place.
 pub(crate) fn workspace_path(session: &Session) -> String {
     let spot = session.path.as_deref().and_then(|path| {
         let layout = layouts::layout::by_name(&session.layout)?;
         layout.identify(path, true).or_else(|| layout.identify(path, false))
     });
     let Some(spot) = spot else { return workspace_of(&session.id) };
-    // A session outside projects is its own root: the folder itself, and nothing below it.
+    // A session outside projects is itself the root, and its workspace is the root's own folder.
     match Path::new(&spot.workspace).strip_prefix(&session.worktree) {
         Ok(below) => below.to_string_lossy().into_owned(),
         Err(_) => spot.workspace,
     }
 }
 
-/// A file in a session's workspace, below the session's root.
+/// Returns the path of a file in a session's workspace, relative to the session's root.
 pub(crate) fn in_workspace(session: &Session, path: &str) -> String {
     Path::new(&workspace_path(session)).join(path).to_string_lossy().into_owned()
 }
 
-/// A native session's folder, below the project's folder.
+/// Returns a native session's folder, relative to the project's folder.
 pub(crate) fn workspace_of(session: &SessionId) -> String {
     format!("{FOLDER}/sessions/{session}")
 }
@@ -195,7 +198,7 @@ fn is_project(folder: &Path) -> bool {
             .any(|name| folder.join(name).is_dir())
 }
 
-/// The git folders of a worktree at `folder`, which must be canonical.
+/// Returns the git folders of the worktree at `folder`, whose path must be canonical.
 fn git_at(folder: &Path) -> Option<Git> {
     let dot_git = folder.join(".git");
     let found = fs::symlink_metadata(&dot_git).ok()?;

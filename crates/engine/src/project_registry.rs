@@ -1,5 +1,5 @@
-//! The user's registry of projects whose database is not in its default place: one small file per project, so
-//! that a lookup opens only one file.
+//! The user's registry of projects whose database is not in the default place. Each project has a small file of its
+//! own, so that a lookup opens only one file.
 
 use crate::error::{Error, Result};
 use sha2::{Digest, Sha256};
@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// The database recorded for this project, if any.
+/// Returns the database that is recorded for this project, if any.
 pub(crate) fn database_of(key: &Path) -> Result<Option<PathBuf>> {
     let Some(entry) = entry_path(key) else { return Ok(None) };
     match fs::read_to_string(&entry) {
@@ -17,7 +17,7 @@ pub(crate) fn database_of(key: &Path) -> Result<Option<PathBuf>> {
     }
 }
 
-/// Chooses a place in the user's state folder and records it before anything is written there.
+/// Chooses a place for a database in the user's state folder. The place is recorded before anything is written there.
 pub(crate) fn choose_database(key: &Path, file_name: &str) -> Result<PathBuf> {
     let database = place_for(key, file_name)?;
     if let Some(entry) = entry_path(key) {
@@ -37,7 +37,7 @@ pub(crate) fn forget(key: &Path) -> Result<()> {
     }
 }
 
-/// The keys of other existing projects with their store in the state folder. An entry that cannot be read is
+/// Returns the keys of other existing projects that have their store in the state folder. Unreadable entries are
 /// ignored.
 pub(crate) fn others_in_state_folder(key: Option<&Path>) -> Vec<PathBuf> {
     let folder = state_folder().map(|state| state.join("projects"));
@@ -51,7 +51,7 @@ pub(crate) fn others_in_state_folder(key: Option<&Path>) -> Vec<PathBuf> {
     keys
 }
 
-/// A project's actual or potential place in the user's state folder.
+/// Returns a project's place in the user's state folder, used or not.
 pub(crate) fn place_for(key: &Path, file_name: &str) -> Result<PathBuf> {
     let Some(state) = state_folder() else {
         return Err(Error::NotSupported {
@@ -69,7 +69,7 @@ pub(crate) fn place_for(key: &Path, file_name: &str) -> Result<PathBuf> {
     Ok(state.join(format!("{name}-{}", &hash(key)[..8])).join(file_name))
 }
 
-/// The store for sessions outside projects.
+/// Returns the path of the store for sessions outside projects.
 pub(crate) fn users_database(file_name: &str) -> Result<PathBuf> {
     match state_folder() {
         Some(state) => Ok(state.join("user").join(file_name)),
@@ -80,7 +80,7 @@ pub(crate) fn users_database(file_name: &str) -> Result<PathBuf> {
     }
 }
 
-/// `$XDG_STATE_HOME/leftoff`, by default below the home folder.
+/// Returns `$XDG_STATE_HOME/leftoff`; without the variable, a folder below the home folder.
 pub fn state_folder() -> Option<PathBuf> {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let base = set("XDG_STATE_HOME").filter(|path| path.is_absolute());
@@ -94,7 +94,7 @@ fn write_entry(entry: &Path, database: &Path, key: &Path) -> std::io::Result<()>
     let temporary = entry.with_extension(format!("{}.tmp", std::process::id()));
     let mut file = fs::File::create(&temporary)?;
     writeln!(file, "{}\n{}", database.display(), key.display())?;
-    // Renaming before fsync can leave an empty file after a power cut.
+    // Without fsync before the rename, a power cut can leave an empty file.
     file.sync_all()?;
     fs::rename(&temporary, entry)
 }

@@ -1,4 +1,4 @@
-//! Queries: a session's state, lists, history. Writes nothing.
+//! Answers queries: a session's state, lists, history. Writes nothing.
 
 mod must_be_named;
 
@@ -30,7 +30,7 @@ use store::{Access, AgentRow, Filter, Info, SessionRow, SqliteStore, Store};
 
 /// The maximum number of inactive sessions that a list mentions.
 pub(crate) const MOST_IDLE_NAMED: usize = 5;
-/// A session, or a note that there is none.
+/// A session, or the information that there is none.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Current {
@@ -38,13 +38,13 @@ pub enum Current {
     Nothing(Nothing),
 }
 
-/// The context of an answer about a session.
+/// The situation in which an answer shows a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Follows {
     Question,
     /// A command changed the session.
     Change,
-    /// A command changed the session and paused the active one of its worktree.
+    /// A command changed the session, and paused the one that was active in its worktree.
     ChangeThatMadeRoom,
 }
 
@@ -66,14 +66,14 @@ pub struct AgentView {
 /// How much of the session's history a view contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
-    /// The last attempts and notes, as `status` shows them.
+    /// The last attempts and notes, as in `status`.
     Recent,
     /// Every attempt and every note.
     Whole,
 }
 
 impl Sessions<'_> {
-    /// The selected session, or a note that there is none.
+    /// Returns the selected session, or the information that there is none.
     pub fn status(&self) -> Result<Current> {
         let engine = self.engine;
         let mut current = engine.current()?;
@@ -89,7 +89,7 @@ impl Sessions<'_> {
         Ok(current)
     }
 
-    /// The named session, or else the selected one.
+    /// Returns the named session, or else the selected one.
     pub fn show(&self, asked: Option<&str>, detail: Detail) -> Result<View> {
         let engine = self.engine;
         let id = engine.named_or_current(asked)?;
@@ -99,7 +99,7 @@ impl Sessions<'_> {
         }
     }
 
-    /// A session's events after this version, with edits found in its files.
+    /// Returns the events of a session after this version, with edits that were found in its files.
     pub fn log(&self, asked: Option<&str>, after: u64) -> Result<Log> {
         let session = self.engine.log_subject(asked)?;
         let events = self.engine.store.events(&session, after, None)?;
@@ -107,8 +107,8 @@ impl Sessions<'_> {
         Ok(Log { session, events })
     }
 
-    /// Passes all events of a session to `show`, oldest first, in pages. Returns a warning if events were
-    /// changed after they were written.
+    /// Passes all events of a session to `show` page by page, oldest first. Returns a warning if events were changed
+    /// after they were written.
     pub fn log_in_pages(
         &self,
         asked: Option<&str>,
@@ -121,12 +121,12 @@ impl Sessions<'_> {
 }
 
 impl Workflows<'_> {
-    /// Every definition with its mistakes.
+    /// Returns every definition with its mistakes.
     pub fn list(&self) -> Vec<WorkflowLine> {
         definitions::lines(&self.engine.project)
     }
 
-    /// A definition's text, origin and mistakes; by default of the definition that `start` uses.
+    /// Returns a definition's text, origin and mistakes. Without a name, returns the definition that `start` uses.
     pub fn source(&self, name: Option<&str>) -> Result<(Source, Checked)> {
         let engine = self.engine;
         definitions::find_any(&engine.project, name.unwrap_or_else(|| engine.config.workflow()))
@@ -138,14 +138,14 @@ impl ProjectStore<'_> {
         Ok(self.engine.store_itself()?.info()?)
     }
 
-    /// Writes a consistent copy, even while others write to the store.
+    /// Writes a consistent copy of the store. Others may keep writing meanwhile.
     pub fn backup(&self, to: &Path) -> Result<()> {
         Ok(self.engine.store_itself()?.backup(to)?)
     }
 }
 
 impl Engine {
-    /// The health of a layout's session, and alternatives if it is not active.
+    /// Adds the health of a layout's session and, if the session is not active, other sessions that could be continued.
     pub(crate) fn add_health(&self, view: &mut View) {
         let Ok(id) = SessionId::parse(&view.session_id) else { return };
         view.health = self.health(&id).into_iter().map(HealthView::from).collect();
@@ -165,8 +165,8 @@ impl Engine {
         }
     }
 
-    /// Other paused sessions of this worktree. If `except` is not adopted, others may not be adopted either,
-    /// so files are searched too.
+    /// Returns other paused sessions of this worktree. If `except` is not adopted, files are searched too, because
+    /// others may not be adopted either.
     pub(crate) fn candidates(&self, except: &SessionId) -> Vec<String> {
         let paused = || vec!["paused".to_owned()];
         let ids: Vec<String> = if self.store.base_has(except) {
@@ -204,8 +204,8 @@ impl Engine {
         }
     }
 
-    /// Sessions that are active in other worktrees, and open sessions on other machines, for a caller who
-    /// finds none here.
+    /// Returns warnings about sessions that are active in other worktrees, and about open sessions on other machines,
+    /// for a caller who finds no session here.
     pub(crate) fn sessions_elsewhere(&self) -> Result<Vec<Warning>> {
         const MOST_NAMED: usize = 3;
         const LOOKED_AT: usize = 50;
@@ -254,7 +254,7 @@ impl Engine {
         Ok(view)
     }
 
-    /// The id of the session whose log is requested. Looks for edits in its files first.
+    /// Returns the id of the session whose log is requested. Looks for edits in the session's files first.
     fn log_subject(&self, asked: Option<&str>) -> Result<SessionId> {
         let id = self.named_or_current(asked)?;
         self.observe(&id)?;
@@ -280,12 +280,12 @@ impl Engine {
         Ok(changed.first().map(warning))
     }
 
-    /// Agent sessions seen in this project, and whether each is alive.
+    /// Returns the agent sessions seen in this project, and if each of them is alive.
     pub fn agents(&self) -> Result<Vec<AgentView>> {
         let rows = self.store.agents(None)?;
         let mut agents: Vec<AgentView> =
             rows.into_iter().map(|row| AgentView { alive: self.lives(&row), ..row.into() }).collect();
-        // Adds agent sessions that only another tool's registry lists; those are all alive.
+        // Agent sessions that only another tool's registry lists are all alive.
         for live in self.listed_elsewhere(None) {
             if !agents.iter().any(|known| is_same_agent(&known.agent_session, &live.agent_session)) {
                 agents.push(AgentView {
@@ -305,7 +305,7 @@ impl Engine {
         Ok(agents)
     }
 
-    /// Opens the actual store, never a substitute for a missing or unreadable one.
+    /// Opens the actual store. Fails if it is missing or unreadable.
     fn store_itself(&self) -> Result<Box<dyn Store>> {
         match &self.team {
             Some(team) => Ok(team.open(Access::Read, None)?),
@@ -323,7 +323,7 @@ impl Engine {
     pub(crate) fn warnings_about(&self, session: &Session, run: &Run, follows: Follows) -> Vec<Warning> {
         let mut warnings = self.warnings.clone();
         let name = run.workflow.name.as_str();
-        // An imported session follows its own tool's definition.
+        // An imported session follows the definition of its own tool.
         let is_imported = session.layout == NATIVE && session.path.is_some();
         let is_ours = !is_imported && !definitions::are_elsewhere(&session.layout);
         if is_ours && run.is_open() {
@@ -368,12 +368,13 @@ impl From<AgentRow> for AgentView {
     }
 }
 
-/// True if only one session of this layout is active per worktree; others run beside it.
+/// True if a worktree can have only one active session of this layout that is not parallel.
 pub(crate) fn takes_the_worktree(layout: &str) -> bool {
     layout == NATIVE || layout::by_name(layout).is_some_and(|layout| layout.facts().exclusive)
 }
 
-/// The run keeps the definition that it started with, whatever became of it in the project.
+/// Returns a warning if the definition has changed since the run started. The run keeps the definition with which it
+/// started.
 fn about_definition(since: Since, name: &str) -> Option<Warning> {
     let (kind, message, hint) = match since {
         Since::Same => return None,

@@ -1,4 +1,4 @@
-//! Removes secrets before anything is stored. Pure, and cheap for text without suspicious parts.
+//! Removes secrets before anything is stored. Pure. Fast for text without anything suspicious.
 
 mod by_context;
 mod by_prefix;
@@ -63,7 +63,7 @@ impl fmt::Display for SecretKind {
 /// A secret's position in a text.
 type Found = (Range<usize>, SecretKind);
 
-/// The text without its secrets, and their kinds; `None` if it has none.
+/// Returns the text without its secrets, and the kinds of these; `None` if it has no secrets.
 pub(crate) fn text(text: &str) -> Option<(String, Vec<SecretKind>)> {
     let found = places(text);
     if found.is_empty() {
@@ -86,8 +86,8 @@ pub(crate) fn text(text: &str) -> Option<(String, Vec<SecretKind>)> {
     Some((clean, kinds))
 }
 
-/// Positions of secrets, in order of their start. Secrets may overlap; of secrets with the same start, the
-/// longest comes first.
+/// Returns the positions of secrets, in order of their beginning. Secrets may overlap. If two begin at the same
+/// position, the longer one comes first.
 fn places(text: &str) -> Vec<Found> {
     let mut found: Vec<Found> = by_prefix::find(text);
     found.extend(by_context::find(text));
@@ -95,12 +95,12 @@ fn places(text: &str) -> Vec<Found> {
     found
 }
 
-/// The text without its secrets.
+/// Returns the text without its secrets.
 pub(crate) fn cleaned(given: &str) -> String {
     text(given).map_or_else(|| given.to_owned(), |(clean, _)| clean)
 }
 
-/// Removes secrets from a text in place.
+/// Removes secrets from a text in place. Returns their kinds.
 pub(crate) fn in_text(given: &mut String) -> Vec<SecretKind> {
     match text(given) {
         None => Vec::new(),
@@ -111,15 +111,15 @@ pub(crate) fn in_text(given: &mut String) -> Vec<SecretKind> {
     }
 }
 
-/// A copy of the value under this name, without secrets.
+/// Returns a copy of the value with this name, without secrets.
 pub(crate) fn seen(name: &str, value: &Value) -> Value {
     let mut clean = value.clone();
     in_value(name, &mut clean);
     clean
 }
 
-/// Removes secrets from a value under this name: all strings and numbers in the value if the name says that
-/// they are secret. Booleans are kept, because they reveal nothing.
+/// Removes secrets from the value with this name. If the name says that the value is secret, all strings and numbers in
+/// it are removed. Booleans are kept, because they reveal nothing.
 pub(crate) fn in_value(name: &str, value: &mut Value) -> Vec<SecretKind> {
     match value {
         Value::String(given) => match by_context::named(name) {
@@ -133,8 +133,8 @@ pub(crate) fn in_value(name: &str, value: &mut Value) -> Vec<SecretKind> {
         Value::Object(fields) => fields
             .iter_mut()
             .flat_map(|(inner, value)| {
-                // Everything inside a secret value is secret. The inner name decides the kind, if it names
-                // one.
+                // Everything inside a secret value is secret. If an inner name names a kind of secret, that kind is
+                // used.
                 let is_told_outside = by_context::named(inner).is_none() && by_context::named(name).is_some();
                 in_value(if is_told_outside { name } else { inner }, value)
             })

@@ -1,8 +1,8 @@
-//! Requirements: conditions for an agent to use a tool. This module reads and writes their files, and answers
-//! hooks and `leftoff req`. It fails open: if something is wrong here, the agent continues, and the problem
-//! is reported with the answer.
+//! Requirements: conditions that an agent must meet before it may use a tool. This module reads and writes their files,
+//! and answers hooks and `leftoff req`. If something is wrong here, the agent may continue, and the problem is reported
+//! with the answer.
 //!
-//! A hook opens the engine in its event's folder, and asks one question per event:
+//! A hook opens the engine in the folder of its event, and asks one question for each event:
 //!
 //! | event | question | answer |
 //! |---|---|---|
@@ -13,12 +13,12 @@
 //! | a compaction | [`Engine::compacted`] | |
 //! | a session ends | [`Engine::at_end`] | |
 //!
-//! Each question needs only the agent's session and the branch's file; a process is started only to count a
-//! branch's lines. No question fails: [`Gated::problems`] is for stderr. `Intent::WithoutStore` is for a
-//! store that cannot be opened; the configuration still applies then.
+//! A question needs only the agent's session and the file of the branch. A process is started only to count the lines
+//! of a branch. No question fails: problems are in [`Gated::problems`], for stderr. If the store cannot be opened,
+//! `Intent::WithoutStore` is used, and the configuration still applies.
 //!
-//! The branch's file is authoritative. It is read and written under its own lock, which is never held
-//! together with the store's write lock; the event in the session's log is added afterwards.
+//! The file of the branch decides. It is read and written under a lock of its own. That lock is never held together
+//! with the turn to write to the store. The event in the session's log is added afterwards.
 
 mod after_tool;
 mod agent_sessions;
@@ -57,22 +57,22 @@ use crate::presence::AgentIdentity;
 use branch_file::BranchFile;
 use std::path::PathBuf;
 
-/// The folder for files that only leftoff uses, below the folder of branch files.
+/// The folder for files that only leftoff uses. It is in the folder of branch files.
 const OUR_FOLDER: &str = "leftoff";
 
 /// A tool call, as a hook reports it.
 #[derive(Debug, Clone, Copy)]
 pub struct ToolCall<'a> {
     pub agent: &'a AgentIdentity,
-    /// The tool's name as in the configuration: `Edit`, `Write`, `Bash`.
+    /// The tool's name as in the configuration, such as `Edit`, `Write` or `Bash`.
     pub tool: &'a str,
     /// The shell command of the call, if the tool runs one.
     pub command: Option<&'a str>,
-    /// The files that the call would write, absolute or relative to the engine's folder.
+    /// The files that the call would write: absolute paths, or paths relative to the engine's folder.
     pub files: &'a [&'a str],
     /// The skill that the call runs.
     pub skill: Option<&'a str>,
-    /// The id of the call, so that the call is counted only once.
+    /// The id of the call, by which a repeated report is recognised and not counted again.
     pub tool_use_id: Option<&'a str>,
 }
 
@@ -80,25 +80,25 @@ pub struct ToolCall<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     Allow,
-    /// The tool may be used; the text is a warning.
+    /// The agent may use the tool. Contains a warning.
     Warn(String),
-    /// The tool may not be used; the text gives the reason and what to do.
+    /// The agent may not use the tool. Contains the reason and what to do.
     Deny(String),
 }
 
-/// An answer, together with problems for stderr.
+/// The answer to a hook's question, and problems for stderr.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gated<T> {
     pub answer: T,
     pub problems: Vec<String>,
 }
 
-/// The place of requirements for a worktree and its branch.
+/// The worktree and the branch to which requirements apply.
 struct Ground {
     /// The folder of branch files: `<git common dir>/requirements`.
     folder: PathBuf,
     branch: String,
-    /// The worktree's root as text, as files contain it.
+    /// The worktree's folder, in the form in which files contain it.
     project: String,
     root: PathBuf,
     home: Option<PathBuf>,
@@ -111,18 +111,18 @@ impl Ground {
 }
 
 impl Engine {
-    /// The place of requirements here; `None` outside git or without a checked-out branch, where nothing is
-    /// required.
+    /// Returns the worktree and branch to which requirements apply here. `None` outside git or without a checked-out
+    /// branch, where nothing is required.
     fn ground(&self) -> Option<Ground> {
         self.ground_on(None)
     }
 
-    /// As `ground`, but also `None` if a person switched requirements off for this agent.
+    /// Like `ground`, but also `None` if a person switched requirements off for this agent.
     fn hook_ground(&self) -> Option<Ground> {
         if self.caller.skips_requirements { None } else { self.ground() }
     }
 
-    /// The place of requirements for the named branch, or else for the checked-out one.
+    /// Like `ground`, for the named branch or, without a name, for the checked-out one.
     fn ground_on(&self, branch: Option<&str>) -> Option<Ground> {
         let git = self.project.git.as_ref()?;
         let root = self.project.root.clone();
@@ -135,7 +135,7 @@ impl Engine {
         })
     }
 
-    /// Makes this agent the caller of later requests.
+    /// Makes this agent the author of the following requests.
     fn asked_by(&mut self, identity: &AgentIdentity) {
         self.caller.agent = Some(identity.clone());
     }

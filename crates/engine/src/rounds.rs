@@ -1,4 +1,4 @@
-//! A session's rounds according to its tool's files: which are finished, and which parts are done, so that
+//! The rounds of a session according to its tool's files: which of them are finished, and which parts are done, so that
 //! nobody repeats existing work.
 
 use crate::engine::Engine;
@@ -8,11 +8,11 @@ use layouts::screen::{Row, RowState, Screen, Track};
 use model::id::SessionId;
 use model::time::seconds_between;
 
-/// The maximum length of a round's result.
+/// The maximum length of a round's result, in characters.
 const LONGEST_RESULT: usize = 80;
 
 impl Engine {
-    /// Adds the rounds and the current round's duration, if the session's tool has a screen with rounds.
+    /// Adds to a view the rounds and the session's duration, if the session's tool has a screen with rounds.
     pub(crate) fn add_rounds(&self, view: &mut View) {
         let Some(id) = SessionId::parse(&view.session_id).ok() else { return };
         if !crate::own_tool_messages::has_own_screen(&view.layout) {
@@ -21,7 +21,7 @@ impl Engine {
         let Some(screen) = self.sessions().screen(&id) else { return };
         let now = self.clock.now();
         view.elapsed_seconds = screen.tracks.first().and_then(|track| {
-            // A time written by hand may lie in the future.
+            // The time may have been written by hand, and may lie in the future.
             Some(seconds_between(track.since?, track.until.unwrap_or(now).min(now)))
         });
         view.rounds = rounds(&screen);
@@ -55,13 +55,13 @@ fn round(workflow: &str, row: &Row) -> Option<RoundView> {
     })
 }
 
-/// A run in its tool's words, with its workflow: `review round 1`, `map run 2`.
+/// Returns the name of a run in its tool's words, with its workflow, such as `review round 1` or `map run 2`.
 fn called(workflow: &str, title: &str) -> String {
     let title = title.to_lowercase();
     if title.starts_with(workflow) { title } else { format!("{workflow} {title}") }
 }
 
-/// The parts of the current phase whose file exists.
+/// Returns the parts of the current phase whose files exist, as a sentence.
 fn finished_parts(view: &View) -> Option<String> {
     let round = view
         .rounds
@@ -74,7 +74,7 @@ fn finished_parts(view: &View) -> Option<String> {
 }
 
 impl RoundView {
-    /// The round on one line: `review round 1: final; security-1 (2 findings)`.
+    /// Returns the round on one line, such as `review round 1: final; security-1 (2 findings)`.
     pub fn told(&self) -> String {
         let standing = if self.is_final { "final" } else { "not final" };
         let result = self.result.as_ref().map(|result| format!(", {}", quoted(result, LONGEST_RESULT)));

@@ -1,5 +1,5 @@
-//! A team's store on a server: its URL, the project's id there, and this machine's id. Opens a store only on
-//! request.
+//! The store of a team on a server: its URL, the project's id in that store, and this machine's id. Opens the store
+//! only on request.
 
 use crate::checks::trust;
 use crate::config::Config;
@@ -19,18 +19,18 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use store::{Access, Store};
 
-/// The store of a project whose sessions are on a server.
+/// The store of a project that has its sessions on a server.
 #[derive(Debug, Clone)]
 pub(crate) struct Team {
     url: String,
-    /// The project's id, which all clones share. `None` before the first session.
+    /// The project's id, which all clones share. `None` before the first session was started.
     pub(crate) project: Option<String>,
-    /// The folder for data of this machine only: the journal of files and the queue of hooks.
+    /// The folder for data that stays on this machine: the journal of files, and the queue of hooks.
     pub(crate) local: PathBuf,
 }
 
 impl Team {
-    /// The project's store on a server; `None` if the store is a file.
+    /// Returns the project's store on a server; `None` if the store is a file.
     pub(crate) fn of(project: &Project, config: &Config) -> Result<Option<Self>> {
         if project.is_outside {
             return Ok(None);
@@ -39,7 +39,7 @@ impl Team {
         Self::at(project, config, &url).map(Some)
     }
 
-    /// The project's part of the store at a URL.
+    /// Returns the project's part of the store with this URL.
     pub(crate) fn at(project: &Project, config: &Config, url: &str) -> Result<Self> {
         check(url)?;
         let database = project.database()?;
@@ -61,7 +61,8 @@ impl Team {
         open(&self.url, project, &self.local, access, budget)
     }
 
-    /// Gives the project an id, in `.leftoff/config.toml` and on this machine, and adds the project to the server.
+    /// Gives the project an id, which is written into `.leftoff/config.toml` and recorded on this machine. Adds the
+    /// project to the server.
     pub(crate) fn make(&self, root: &Project) -> store::Result<Box<dyn Store + Send>> {
         let project = match &self.project {
             Some(project) => project.clone(),
@@ -74,7 +75,8 @@ impl Team {
     }
 }
 
-/// The store from `LEFTOFF_STORE`, or else from the project's configuration. `sqlite` means the store in a file.
+/// Returns the URL from `LEFTOFF_STORE`, or else from the project's configuration. `sqlite` means a store in a file, so
+/// `None` is returned.
 fn setting(project: &Project, config: &Config) -> Result<Option<String>> {
     let named = std::env::var("LEFTOFF_STORE").ok().filter(|value| !value.is_empty());
     let is_of_file = named.is_none();
@@ -93,7 +95,8 @@ fn setting(project: &Project, config: &Config) -> Result<Option<String>> {
         };
         return Err(Error::BadConfig { mistake });
     }
-    // A cloned repository must not send anybody's work to a server that its configuration chooses.
+    // A cloned repository must not send anybody's work to a server of its choice. So a person must accept the server
+    // first.
     if is_of_file && trust::accepted_store(&project.root).as_ref() != Some(&value) {
         return Err(Error::NeedsAnswer {
             question: format!(
@@ -105,7 +108,7 @@ fn setting(project: &Project, config: &Config) -> Result<Option<String>> {
     Ok(Some(value))
 }
 
-/// Accepts the server that the project's configuration names, and returns its URL. Only a person can.
+/// Accepts the server that the project's configuration names, and returns its URL. Only a person may do this.
 pub fn accept_store(options: Options) -> Result<String> {
     let engine = Engine::open(options, Intent::WithoutStore)?;
     engine.require_person(Restricted::Trust)?;
@@ -149,7 +152,7 @@ fn store_has_password(_: &str) -> bool {
     false
 }
 
-/// Opens the store at a URL for the project with this id.
+/// Opens the store with this URL, for the project with this id.
 #[cfg(feature = "postgres")]
 pub(crate) fn open(
     url: &str,
@@ -178,8 +181,8 @@ pub(crate) fn open(
     })
 }
 
-/// Identifies this machine and user by the system's id and by a random id in the user's state folder.
-/// Containers of one image share the system's id; machines with a common home folder share the random id.
+/// Returns an id of this machine and user, made from the system's id and a random id in the user's state folder.
+/// Containers of one image have the same system id; machines with a common home folder have the same random id.
 #[cfg(feature = "postgres")]
 fn machine(makes: bool) -> String {
     let system = fs::read_to_string("/etc/machine-id").unwrap_or_default();
@@ -198,7 +201,7 @@ fn own_id(path: &Path, makes: bool) -> Option<String> {
     }
     if makes {
         fs::create_dir_all(path.parent()?).ok()?;
-        // Keeps an existing file: if two processes write an id at the same time, both use the first one.
+        // An existing file is not replaced: if two processes write an id at the same time, both use the first one.
         crate::setup::write_new(path, &format!("{}\n", random_id())).ok()?;
     }
     fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
@@ -210,13 +213,13 @@ fn random_id() -> String {
     crate::hex(&bytes)
 }
 
-/// The project's id as recorded on this machine: the configuration on another branch may not have it yet.
+/// Returns the project's id as recorded on this machine. The configuration on another branch may not have the id yet.
 fn recorded_id(local: &Path) -> Option<String> {
     let text = fs::read_to_string(local.join("project")).ok()?;
     Some(text.trim().to_owned()).filter(|id| !id.is_empty())
 }
 
-/// Gives the project an id. A lock makes concurrent commands agree on one.
+/// Gives the project an id. With a lock, commands that run at the same time use the same id.
 fn give_id(project: &Project, local: &Path) -> Result<String> {
     let failed = |what: &Path| {
         let doing = format!("writing {}", what.display());

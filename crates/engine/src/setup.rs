@@ -1,5 +1,5 @@
-//! Sets up a project: its folder, its store, its own workflow. Reports what was created; repeating it changes
-//! nothing.
+//! Sets up a project: its folder, its store, and its own workflow. Reports what was created. If it is repeated, nothing
+//! changes.
 
 use crate::config::{Config, TEMPLATE};
 use crate::definitions;
@@ -16,7 +16,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use store::{Access, SqliteStore, Store};
 
-/// The actual or planned effects of setting up.
+/// The effects that setting up had, or would have.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Setup {
     pub project: PathBuf,
@@ -25,22 +25,22 @@ pub struct Setup {
     pub unchanged: Vec<PathBuf>,
     pub dry_run: bool,
     pub warnings: Vec<String>,
-    /// The remains at the store's old place after a move.
+    /// After the store was moved: what remains at its old place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moved: Option<PathBuf>,
 }
 
-/// The content of `.gitignore`, which keeps files out of version control: sessions' workspaces, the store if
-/// there is no git folder for it, and `.gitignore` itself. The file appears when work starts and must not
-/// make a clean worktree dirty; a project can still add it with `git add -f`.
+/// The content of `.gitignore`. It keeps sessions' workspaces, the store (if it is not in a git folder) and
+/// `.gitignore` itself out of version control. The file appears when work starts, and must not make a clean worktree
+/// dirty. A project can still add it with `git add -f`.
 pub(crate) const IGNORED: &str = "# Kept by leftoff on this machine only.\n.gitignore\nsessions/\narchive/\naside/\nviews.lock\nleftoff.db*\n";
 
-/// The place for a project's store.
+/// The requested place of a project's store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StorePlace {
-    /// The store's current or default place.
+    /// The place where the store is, or else the default place.
     AsItIs,
-    /// Outside the git folder, which agents' sandboxes protect; an existing store moves.
+    /// A place outside the git folder, because agents' sandboxes protect that folder. An existing store is moved.
     OutsideGit,
 }
 
@@ -95,7 +95,7 @@ pub fn set_up(options: Options, place: StorePlace, dry_run: bool) -> Result<Setu
     Ok(setup)
 }
 
-/// Removes leftoff's files. A project in which nothing was ever stored is then as it was before the setup.
+/// Removes leftoff's files, if nothing was ever stored. The project is then as it was before the setup.
 pub fn take_down(options: &Options, dry_run: bool) -> Result<Vec<PathBuf>> {
     let from = match &options.project {
         Some(folder) => folder.clone(),
@@ -127,7 +127,7 @@ pub fn take_down(options: &Options, dry_run: bool) -> Result<Vec<PathBuf>> {
             fs::remove_file(path)
                 .map_err(|source| Error::io(format!("removing {}", path.display()), source))?;
         }
-        // Only empty folders are removed this way.
+        // This removes only empty folders.
         for folder in [project.folder(), database.parent().map(Path::to_owned).unwrap_or_default()] {
             let _ = fs::remove_dir(folder);
         }
@@ -144,7 +144,7 @@ fn planned_store(project: &Project, place: StorePlace) -> Result<PathBuf> {
     }
 }
 
-/// Moves the store if another place is requested. Returns what remains at its old place.
+/// Moves the store if another place is requested. Returns what remains at the old place.
 fn place_store(project: &Project, place: StorePlace) -> Result<Option<PathBuf>> {
     let now = project.database()?;
     let planned = planned_store(project, place)?;
@@ -182,7 +182,7 @@ fn invalid_name(asked: &str, why: &InvalidId) -> Error {
 }
 
 impl Workflows<'_> {
-    /// Writes a commented starter definition; never over an existing one.
+    /// Writes a starter definition with comments; never over an existing one.
     pub fn create(&self, name: &str) -> Result<PathBuf> {
         let name = Name::parse(name).map_err(|why| invalid_name(name, &why))?;
         let folder = definitions::folder(&self.engine.project);
@@ -197,7 +197,7 @@ impl Workflows<'_> {
     }
 }
 
-/// Writes a new file; returns whether it did.
+/// Writes a new file. Returns false if the file already exists.
 pub(crate) fn write_new(path: &Path, text: &str) -> Result<bool> {
     let written = fs::OpenOptions::new().write(true).create_new(true).open(path).and_then(|mut file| {
         file.write_all(text.as_bytes())?;

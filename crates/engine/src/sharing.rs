@@ -1,5 +1,5 @@
-//! Shares sessions through a git remote: fetch, take, write, push. Off by default. Adds no event, and never
-//! touches the project's own repository.
+//! Shares sessions through a git remote: fetches, takes, writes and pushes. Off by default. Adds no event, and never
+//! changes the project's own repository.
 
 mod arrivals;
 mod background;
@@ -47,7 +47,7 @@ const SECONDS_BETWEEN: u64 = 60;
 /// How long a background sync waits for each answer of the remote.
 const LONGEST_UNATTENDED: Duration = Duration::from_mins(5);
 
-/// The maximum number of refusals that are listed, however many somebody provokes.
+/// The maximum number of refusals to list, even if somebody provokes more.
 const MOST_REFUSED: usize = 50;
 
 /// A request to sync, or to change the sharing settings.
@@ -55,35 +55,35 @@ const MOST_REFUSED: usize = 50;
 pub enum SyncRequest {
     /// Syncs now: fetches, takes, writes and pushes.
     Now {
-        /// True to take sessions without sending any.
+        /// True to take sessions from other replicas without sending any.
         fetch_only: bool,
-        /// True if a hook started the sync: it asks no questions, and does not run too often.
+        /// True if a hook started the sync. The sync then asks no questions, and does not run too often.
         unattended: bool,
     },
-    /// Switches sharing on: the next sync sends this store's sessions to the remote.
+    /// Switches sharing on. The next sync sends this store's sessions to the remote.
     On { remote: Option<String>, branches: bool },
-    /// Switches sharing off here; `erase` also removes this replica from the remote.
+    /// Switches sharing off here. `erase` also removes this replica from the remote.
     Off { erase: bool },
-    /// Removes an unused replica from the remote, by a prefix of its id.
+    /// Removes a replica that is no longer used from the remote. It is named by the beginning of its id.
     Forget { replica: String },
 }
 
 /// The result of a sync.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
 pub struct Synced {
-    /// The number of sessions that are new here or got more events.
+    /// The number of sessions that are new here or have new events.
     pub taken: usize,
-    /// The number of sessions sent.
+    /// The number of sessions that were sent.
     pub sent: usize,
-    /// The number of forks of the sessions that were taken in; `sync status` lists all forks.
+    /// The number of forks of sessions for which this sync took new data. `sync status` lists all forks.
     pub forks: usize,
-    /// Why sessions were not sent, and which data of other replicas was refused.
+    /// Messages: why sessions were not sent, and which data of other replicas was refused.
     pub said: Vec<String>,
-    /// True if nothing was done because a sync was tried recently.
+    /// True if nothing was done, because a sync was tried a short time ago.
     pub too_soon: bool,
 }
 
-/// The state of sharing during one command.
+/// Everything about sharing that one command needs.
 struct Shared {
     /// The folder of the database.
     folder: PathBuf,
@@ -93,14 +93,14 @@ struct Shared {
     refs: Refs,
     replicas: Replicas,
     refused: Vec<String>,
-    /// True if this replica's own history was rewritten, so that its old objects must be removed.
+    /// True if this replica's own history was rewritten. Its old objects must then be removed.
     rewritten: bool,
     /// The lock that allows one sync at a time.
     _lock: lock::Lock,
 }
 
 impl Shared {
-    /// The contents of files, with their paths, that any replica has and that have at most `most` bytes.
+    /// Returns the files at these paths with their content, if any replica has them and they have at most `most` bytes.
     fn files(&self, paths: &[String], most: u64) -> Result<Vec<(String, Vec<u8>)>> {
         let found = |path: &String| {
             let entry = self.replicas.find(path).filter(|entry| entry.bytes <= most)?;
@@ -179,13 +179,13 @@ impl Engine {
         Ok(synced)
     }
 
-    /// Keeps the refusals for `sync status`; returns those that were not reported before.
+    /// Stores the refusals for `sync status`. Returns those that were not reported before.
     fn keep_refused(&self, shared: &mut Shared, of_refs: Vec<String>, has_read: bool) -> Vec<String> {
         let before = std::mem::take(&mut shared.settings.refused);
         let mut refused = of_refs;
         refused.append(&mut shared.refused);
         if !has_read {
-            // No data was read again, so earlier refusals still apply.
+            // Nothing was read again, so the earlier refusals still apply.
             refused.extend(before.iter().filter(|line| !refused.contains(line)).cloned().collect::<Vec<_>>());
         }
         let more = refused.len().saturating_sub(MOST_REFUSED);
@@ -198,7 +198,7 @@ impl Engine {
         new
     }
 
-    /// Takes new data of other replicas. Returns false if there was none.
+    /// Takes the new data of other replicas. Returns false if there is none.
     fn take_in_all(&mut self, shared: &mut Shared, done: &mut TakenIn) -> Result<bool> {
         let own = shared.settings.replica.clone();
         let news: BTreeMap<String, String> = shared
@@ -255,7 +255,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The streams of sessions that are in use here and that another replica has continued.
+    /// Returns the streams of sessions that are in use here and that another replica has continued.
     fn waiting_streams(&self, shared: &Shared) -> Result<BTreeSet<String>> {
         let mut streams = BTreeSet::new();
         for session in &shared.settings.waiting {
@@ -266,7 +266,7 @@ impl Engine {
         Ok(streams)
     }
 
-    /// Writes and pushes local changes; returns the number of sessions sent.
+    /// Writes and pushes the changes of this store. Returns the number of sessions that were sent.
     fn send(&mut self, shared: &mut Shared, has_read: bool) -> Result<usize> {
         let (mut changed, newest) = self.store.base().changed_sessions(shared.settings.mark.cursor)?;
         let held = shared.settings.held.keys();
@@ -307,7 +307,8 @@ impl Engine {
         }
     }
 
-    /// The folder of the database, which has the settings of sharing. It stays the same while the store is open.
+    /// Returns the folder of the database, which has the settings of sharing. It stays the same while the store is
+    /// open.
     fn sharing_folder(&self) -> Result<PathBuf> {
         if let Some(known) = self.sharing_folder.get() {
             return Ok(known.clone());
@@ -327,12 +328,13 @@ impl Engine {
         Ok(database.parent().map(Path::to_owned).unwrap_or_default())
     }
 
-    /// The state of sharing, which locks out other syncs until it is dropped. Fails if sharing is off.
+    /// Returns everything about sharing that a command needs. Fails if sharing is off. Other syncs are locked out until
+    /// the value is dropped.
     fn shared(&self, unattended: bool) -> Result<Shared> {
         let folder = self.sharing_folder()?;
         let Some(settings) = Settings::read(&folder)? else { return Err(off()) };
         let lock = lock::locked(&folder, if unattended { Duration::ZERO } else { self.patience.left() })?;
-        // Another process may have changed the settings while this one waited for the lock.
+        // While this process waited for the lock, another one may have changed the settings.
         let mut settings = Settings::read(&folder)?.unwrap_or(settings);
         let mut witnesses = Witnesses::read(&folder)?;
         witnesses.add_older(std::mem::take(&mut settings.arrived));
@@ -353,8 +355,8 @@ impl Engine {
     }
 }
 
-/// Moves the files of sharing after the database moved to another folder. Data that cannot be moved is
-/// fetched again.
+/// Moves the files of sharing after the database was moved to another folder. Data that cannot be moved is fetched
+/// again.
 pub(crate) fn move_along(from: &Path, to: &Path) -> Result<()> {
     let (Some(old), Some(new)) = (from.parent(), to.parent()) else { return Ok(()) };
     Settings::move_off_between(old, new);
@@ -366,13 +368,13 @@ pub(crate) fn move_along(from: &Path, to: &Path) -> Result<()> {
     Settings::remove(old)
 }
 
-/// Marks a point between two steps of a sync, at which tests can end it.
+/// Marks a point between two steps of a sync. Tests can end the sync there.
 #[cfg(test)]
 use schedules::step;
 #[cfg(not(test))]
 fn step() {}
 
-/// An error and its hint, in one line.
+/// Returns an error with its hint on one line.
 fn with_hint(error: &Error) -> String {
     error.hint().map_or_else(|| error.to_string(), |hint| format!("{error} ({hint})"))
 }
@@ -389,7 +391,7 @@ pub(crate) fn read_segment(bytes: &[u8]) {
     let split = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
     let (path, content) = bytes.split_at(split);
     let named = std::str::from_utf8(path).ok().and_then(segment::SegmentName::parse);
-    // The content is read even if the path is not a valid name, because a fuzzer hardly ever makes one.
+    // The content is read even if the path is not a valid name, because a fuzzer hardly ever generates a valid one.
     let name = named.unwrap_or_else(|| segment::SegmentName::new(&[1; 32], 1, 1, &[2; 32]));
     let _ = segment::Segment::read(&name, content.get(1..).unwrap_or_default());
 }

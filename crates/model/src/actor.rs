@@ -26,24 +26,25 @@ pub enum Actor {
     Tool { name: String, host: String },
     /// A program that runs unattended: continuous integration or a scheduled job.
     Automation { name: String, host: String },
-    /// An actor that could not be identified, or a variant that only a newer program knows. Stored as it was read.
+    /// An actor that could not be identified, or a kind of actor that only a newer program knows. Stored exactly as it
+    /// was read.
     #[serde(untagged)]
     Unknown(Map<String, Value>),
 }
 
-/// How an actor was identified. Older events do not record it.
+/// How an actor was identified. Missing in older events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KnownBy {
-    /// An environment variable names the agent session.
+    /// An environment variable contains the id of the agent session.
     Environment,
-    /// An environment variable that the agent sets, without the id of the agent session.
+    /// An environment variable that the agent sets for its commands, but without the id of the agent session.
     Marker,
-    /// A parent process, or one further up, sent the agent's hook events.
+    /// An ancestor process sent an agent's hook events.
     Process,
-    /// A client of leftoff's MCP server gave its own name.
+    /// A client of leftoff's MCP server stated its own name.
     OwnWord,
-    /// A terminal that no agent started.
+    /// The command was run in a terminal that no agent started.
     Terminal,
     /// A method that only a newer program knows.
     #[serde(other)]
@@ -73,7 +74,7 @@ impl Actor {
         }
     }
 
-    /// A string that is unique for each actor, used to find the items that it holds.
+    /// Returns a string that is unique for each actor. The items that an actor holds are found by this string.
     pub fn key(&self) -> String {
         match self {
             Self::Person { name, host, .. } => format!("person:{name}@{host}"),

@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 pub struct Approval {
     pub phase: Name,
     pub check: Name,
-    /// The name of the actor in the log.
+    /// The name of the approving person, as in the log.
     pub by: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
     pub at: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    /// Hash of the phase's files at the time of approval; older approvals do not have it.
+    /// Hash of the phase's files at the time of approval. Missing in older approvals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
 }

@@ -12,7 +12,7 @@ pub struct ArtifactVersion {
     /// SHA-256 of the file's content, in hexadecimal.
     pub hash: String,
     pub size: u64,
-    /// Counted from 1, separately for each path.
+    /// The version of the file, counted from 1 for each path.
     pub version: u32,
     /// The phase that this file proves, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]

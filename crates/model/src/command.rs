@@ -37,7 +37,7 @@ pub struct Start {
     pub worktree: String,
     pub parallel: bool,
     pub fields: BTreeMap<String, Value>,
-    /// The folder of the session's files, if its layout has files.
+    /// The folder of the session's files; `None` if its layout has no files.
     pub path: Option<String>,
     pub run: RunPlan,
 }
@@ -45,7 +45,7 @@ pub struct Start {
 /// A request to change a session.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Command {
-    /// Complete a phase of the current run: the named one, or the current one.
+    /// Complete a phase of the current run: the named phase, or the current one if no phase is named.
     CompletePhase {
         phase: Option<String>,
         attempt: AttemptReport,
@@ -61,11 +61,11 @@ pub enum Command {
         phase: String,
         reason: Option<String>,
     },
-    /// Change an earlier phase. The caller has already worked out the effect on later phases.
+    /// Change an earlier phase. The caller has already computed the effect on later phases.
     Revise {
         revision: Revision,
     },
-    /// Continue at the named phase, in a session whose files do not say which phase is current. The phases before it
+    /// Continue at the named phase, because the session's files do not say which phase is current. Earlier open phases
     /// become claimed.
     ContinueAt {
         phase: String,
@@ -82,10 +82,10 @@ pub enum Command {
     },
     StartRun {
         run: RunPlan,
-        /// True to end the workflow's unfinished run as it is and to number this run after it.
+        /// True to end this workflow's unfinished run as it is, and to give the new run the next number.
         is_next: bool,
     },
-    /// Follow the workflow's current definition from now on.
+    /// Follow the current definition of the workflow from now on.
     UpdateDefinition {
         run: RunPlan,
     },
@@ -147,7 +147,7 @@ pub fn start(start: Start) -> Vec<Event> {
     events
 }
 
-/// Decides a command. An empty list means that nothing needs to change.
+/// Returns the events that a command causes, or a refusal. An empty list means that nothing needs to change.
 pub fn decide(session: &Session, command: Command) -> Result<Vec<Event>, Refusal> {
     if let Some(kind) = &session.unknown_event {
         return Err(Refusal::NewerEvent { session: session.id.clone(), kind: kind.clone() });
@@ -181,7 +181,8 @@ pub fn decide(session: &Session, command: Command) -> Result<Vec<Event>, Refusal
 
 fn approve(session: &Session, approval: Approval) -> Result<Vec<Event>, Refusal> {
     let phase = session.run().and_then(|run| run.resolve(approval.phase.as_str()));
-    // A claimed phase may lie before the current one, or in a finished run: only its proof is missing.
+    // A claimed phase needs no active session: it may lie before the current phase or in a finished run, and only its
+    // proof is missing.
     if !phase.is_some_and(|phase| phase.claimed) {
         require_active(session, "approve")?;
     }
@@ -206,7 +207,7 @@ fn set_fields(
         Some(text) => Some(run.resolve(text).ok_or_else(|| phases::unknown(run, text))?),
     };
     let current = phase.map_or(&session.fields, |phase| &phase.fields);
-    // Null is the same as an unset field.
+    // Setting a field to null unsets it.
     let is_set = |name: &String, value: &Value| current.get(name).unwrap_or(&Value::Null) != value;
     let changed: BTreeMap<String, Value> =
         fields.into_iter().filter(|(name, value)| is_set(name, value)).collect();
@@ -216,7 +217,7 @@ fn set_fields(
     Ok(vec![Event::FieldsSet { phase: phase.map(|phase| phase.id().clone()), fields: changed }])
 }
 
-/// Records new artifacts, and changed files as their next version. Skips unchanged ones.
+/// Returns the events that record new artifacts, and changed files as their next version. Unchanged files are skipped.
 fn record(session: &Session, artifacts: Vec<ArtifactVersion>) -> Vec<Event> {
     artifacts
         .into_iter()
@@ -292,7 +293,7 @@ fn run_of<'a>(session: &'a Session, doing: &'static str) -> Result<&'a Run, Refu
     session.run().ok_or_else(|| not_active(session, doing))
 }
 
-/// The name of a workflow for a log that ends after its first event, before a run started.
+/// The name used for the workflow if a log ends after its first event, before a run started.
 fn placeholder_name() -> Name {
     Name::parse("workflow").unwrap_or_else(|_| unreachable!("a constant that is a valid name"))
 }

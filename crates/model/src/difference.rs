@@ -1,4 +1,4 @@
-//! Differences between two states of one session. Pure; front ends choose the words.
+//! Differences between two states of one session, as data: front ends choose the words.
 
 use crate::id::Name;
 use crate::lifecycle::Lifecycle;
@@ -7,7 +7,7 @@ use crate::session::Session;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// The subject of a difference.
+/// The part of a session in which a difference was found.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
     Title,
@@ -38,7 +38,7 @@ pub struct Difference {
 }
 
 impl Subject {
-    /// The path of the value in the output for programs.
+    /// Returns the path of the value in JSON output.
     pub fn path(&self) -> String {
         match self {
             Self::Title => "title".to_owned(),
@@ -70,8 +70,7 @@ impl Subject {
     }
 }
 
-/// Returns all differences, in the order in which a person wants to read them. Both states must be folded from the
-/// whole log.
+/// Returns all differences between two states, in a readable order. Both states must be folded from the whole log.
 pub fn between(before: &Session, after: &Session) -> Vec<Difference> {
     let (old, new) = (facts(before), facts(after));
     let known_before: BTreeMap<&Subject, &Value> =
@@ -155,7 +154,7 @@ fn of_run(run: &Run) -> Vec<(Subject, Value)> {
     facts
 }
 
-/// The lifecycle without its times: a difference in them alone is not reported.
+/// The lifecycle without its times, so that a change of times alone is not reported.
 fn lifecycle(lifecycle: &Lifecycle) -> Value {
     let (name, why) = match lifecycle {
         Lifecycle::Active => ("active", None),

@@ -29,18 +29,18 @@ pub struct Recorded {
     pub event: Event,
 }
 
-/// An event whose text was replaced by a purge.
+/// An event whose text a purge replaced.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rewritten {
     pub version: u64,
-    /// Unsalted hash of the event's new text, in hexadecimal.
+    /// Unsalted hash of the replacing text, in hexadecimal.
     pub hash: String,
 }
 
 /// Everything that a signature covers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignedAct {
-    /// The rule of the policy: `approve` or `override`.
+    /// The policy's rule that asks for the signature: `approve` or `override`.
     pub action: String,
     pub session: SessionId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,12 +49,13 @@ pub struct SignedAct {
     pub check: Option<Name>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
-    /// The newest link of the hash chain that the signer saw. The signature therefore covers all earlier events.
+    /// The newest link of the hash chain that the signer saw, so that the signature covers all earlier events.
     pub head: String,
 }
 
 impl SignedAct {
-    /// The text to sign. No part can contain a line feed, so that the text of each act is unique.
+    /// Returns the text to sign. Every value ends at a line feed and cannot contain one, so that different acts have
+    /// different texts.
     pub fn payload(&self) -> String {
         let name = |name: &Option<Name>| name.as_ref().map(Name::to_string).unwrap_or_default();
         format!(
@@ -90,45 +91,47 @@ pub enum Event {
         parallel: bool,
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         fields: BTreeMap<String, Value>,
-        /// The folder of the session's files, if its layout has files.
+        /// The folder of the session's files; missing if its layout has no files.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         path: Option<String>,
-        /// The machine of the worktree; missing for the store's own machine.
+        /// The machine of the worktree; missing if it is the machine of the store.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         machine: Option<String>,
-        /// The checked-out branch and its commit, where git is used.
+        /// The checked-out branch and its commit; missing without git.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         branch: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         head: Option<String>,
     },
-    /// A session in another tool's files was adopted. The events before this one were derived from those files.
+    /// A session in another tool's files was adopted. All earlier events were derived from those files.
     Adopted { layout: String, path: String },
-    /// A session in another tool's files was imported: into a native session, which leaves the files alone from then
-    /// on, or into the current format of the same layout.
+    /// A session in another tool's files was imported, either into a native session, which never changes those files
+    /// again, or into the current format of the same layout.
     Imported {
         /// The layout that the session had before.
         layout: String,
         path: String,
         into: String,
-        /// The folder of the source project, if it is another project.
+        /// The folder of the source project; missing if it is this project.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<String>,
-        /// The state files at that time: paths from the layout's home, with the hashes under which their content is
-        /// stored. Empty if the session stays in its files.
+        /// The state files at the time of import: paths from the layout's home, and the hashes under which their
+        /// content is stored. Empty if the session stays in its files.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         files: BTreeMap<String, String>,
-        /// The disk operation that copied the session's documents into its workspace, if it had any.
+        /// The disk operation that copied the session's documents into its workspace; missing if there were no
+        /// documents.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         operation: Option<String>,
     },
-    /// A session's files moved: another tool moved them, or the session's new state belongs in another folder.
+    /// A session's files moved to another folder, because their tool moved them or because the session's new state
+    /// belongs there.
     SessionMoved {
         /// The new path of the session's files.
         path: String,
     },
-    /// Somebody edited a session's files, or new files appeared. The following events say what changed; phases marked
-    /// as done by an edit are claims.
+    /// Somebody edited a session's files or added new ones. The following events say what changed. Phases that an edit
+    /// marks as done are claims.
     ExternalEdit {
         /// Paths from the project's folder.
         paths: Vec<String>,
@@ -145,7 +148,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         attempt: Option<AttemptReport>,
     },
-    /// A file says that a completed phase needs review.
+    /// A file says that a completed phase needs to be reviewed.
     PhaseFlagged { phase: Name },
     /// A run of a workflow started; it is now the session's current run.
     RunStarted {
@@ -158,7 +161,7 @@ pub enum Event {
     },
     /// A file added phases to the current run, after the existing ones.
     PhasesAdded { phases: Vec<PhaseStub> },
-    /// The current run follows a newer definition of its workflow. Phases that both definitions have keep their
+    /// The current run follows a newer definition of its workflow. Phases that exist in both definitions keep their
     /// results.
     DefinitionUpdated {
         workflow: WorkflowRef,
@@ -177,7 +180,7 @@ pub enum Event {
     PhaseCompleted {
         phase: Name,
         attempt: AttemptReport,
-        /// The checked-out branch and its commit, where git is used.
+        /// The checked-out branch and its commit; missing without git.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         branch: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -202,18 +205,18 @@ pub enum Event {
     },
     /// A note (a blocker, a question or a deferred point) was resolved.
     NoteResolved { id: u32 },
-    /// A note changed in a layout's files. Missing fields are unchanged.
+    /// A note was changed in a layout's files. Missing fields did not change.
     NoteChanged {
         id: u32,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         fields: BTreeMap<String, Value>,
-        /// True if the note had been resolved and is open again.
+        /// True if a resolved note was opened again.
         #[serde(default)]
         reopened: bool,
     },
-    /// Work paused. For a session that was already paused: the reason became known more precisely.
+    /// Work paused, or the reason of an existing pause was corrected.
     SessionPaused {
         reason: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -227,7 +230,7 @@ pub enum Event {
         worktree: String,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         parallel: bool,
-        /// The machine of the worktree; missing for the store's own machine.
+        /// The machine of the worktree; missing if it is the machine of the store.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         machine: Option<String>,
     },
@@ -241,7 +244,7 @@ pub enum Event {
     SessionAbandoned {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
-        /// Links the event to the archiving of the session's workspace, so that recovery after a crash can finish or
+        /// The disk operation that archives the session's workspace. After a crash, recovery uses it to finish or
         /// revert the archiving.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         operation: Option<String>,
@@ -253,11 +256,11 @@ pub enum Event {
         worktree: String,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         parallel: bool,
-        /// The machine of the worktree; missing for the store's own machine.
+        /// The machine of the worktree; missing if it is the machine of the store.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         machine: Option<String>,
     },
-    /// The session had been inactive for so long that it counts as paused since the given time.
+    /// The session was inactive for too long, and has counted as paused since the given time.
     SessionExpired { since: Timestamp },
     /// Work returned to an earlier phase. This phase and all later ones are open again; their results stay in the
     /// history.
@@ -273,20 +276,20 @@ pub enum Event {
         by: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires_at: Option<Timestamp>,
-        /// A remark by the approver, such as the reason. Does not name the approver.
+        /// A remark by the approver, such as the reason. Never the approver's name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remark: Option<String>,
         /// Hash of the phase's files at the time of approval.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         evidence: Option<String>,
     },
-    /// A person signed the event that follows. The signature covers the history up to the given head.
+    /// A person signed the next event. The signature covers the history up to the given head.
     Signed {
         #[serde(flatten)]
         act: SignedAct,
         signature: String,
     },
-    /// An approval was withdrawn in a file, so a person must approve the check again.
+    /// A file withdrew an approval, so a person must approve the check again.
     ApprovalWithdrawn { phase: Name, check: Name },
     /// Custom fields of the session, or of one of its phases, were set.
     FieldsSet {
@@ -296,40 +299,40 @@ pub enum Event {
     },
     /// A file was recorded with its content at this time.
     ArtifactRecorded { artifact: ArtifactVersion },
-    /// An earlier phase was changed. Says which phases were flagged and which files were archived.
+    /// An earlier phase was changed. The event says which phases were flagged and which files were archived.
     PhaseRevised { revision: Revision },
     /// A checkpoint was created.
     CheckpointMade { name: String },
     /// The session returned to the state of an earlier version. Nothing is removed from the log.
     Restored { to_version: u64 },
-    /// Text was purged from this session's history, in the given number of places. The event does not contain the text.
+    /// Text was purged from this session's history, in the given number of places. This event does not repeat the text.
     Purged {
         replaced: u64,
-        /// The events whose text was replaced, so that the hash chain can tell a purge from tampering.
+        /// The events whose text was replaced. With this list, the hash chain can tell a purge from tampering.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         rewritten: Vec<Rewritten>,
     },
-    /// The session arrived in a bundle from another machine. It is paused in this worktree until somebody resumes it.
-    /// Written by older programs only; an arriving session no longer gets an event.
+    /// The session arrived in a bundle from another machine, and is paused in this worktree until somebody resumes it.
+    /// Only older programs store this event.
     SessionTaken {
         worktree: String,
-        /// The machine of the worktree; missing for the store's own machine.
+        /// The machine of the worktree; missing if it is the machine of the store.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         machine: Option<String>,
     },
-    /// A fork of this session was merged into this history, which is the valid one from now on.
+    /// A fork of this session was merged into this history. From now on, this history is the valid one.
     ForkResolved {
         /// The newest link of the fork's hash chain.
         head: String,
     },
-    /// A requirement was satisfied. The file of the branch is authoritative; this event records when, how and by whom.
+    /// A requirement was satisfied. The file of the branch decides; this event only records when, how and by whom.
     RequirementSatisfied {
         requirement: String,
         scope: RequirementScope,
         /// How the requirement was satisfied, as spelled in the branch's file: `cli`, `skill`, `approval`.
         by: String,
         branch: String,
-        /// Missing if satisfied for every agent session of the branch.
+        /// The agent session for which the requirement is satisfied; missing if it is satisfied for the whole branch.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent_session: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]

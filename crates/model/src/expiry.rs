@@ -1,12 +1,12 @@
-//! Expiry of inactive sessions: computes when a session expired. Never reads the clock.
+//! Computes when an inactive session expired. Never reads the clock.
 
 use crate::lifecycle::Lifecycle;
 use crate::session::{REASON_INACTIVITY, Session};
 use crate::time::seconds_between;
 use jiff::{SignedDuration, Timestamp};
 
-/// Returns when something with the given last activity expired; `None` if it has not. Never expires anything because a
-/// clock was set back.
+/// Returns the time of expiry, given the last activity; `None` if it has not come yet. A clock that was set back
+/// expires nothing.
 pub fn expired_at(last_activity: Timestamp, after_seconds: Option<u64>, now: Timestamp) -> Option<Timestamp> {
     let after = after_seconds?;
     if seconds_between(last_activity, now) < after {
@@ -16,8 +16,8 @@ pub fn expired_at(last_activity: Timestamp, after_seconds: Option<u64>, now: Tim
 }
 
 impl Session {
-    /// Returns since when this session counts as paused although nobody paused it. Also considers activity that is not
-    /// in the log.
+    /// Returns the time since which an inactive session counts as paused; `None` if it does not. `activity` is the last
+    /// activity that the log does not contain.
     pub fn expired_since(
         &self,
         activity: Option<Timestamp>,
@@ -31,7 +31,7 @@ impl Session {
         expired_at(activity.map_or(self.updated_at, |at| at.max(self.updated_at)), after_seconds, now)
     }
 
-    /// The session in the state that expiry gives it, before an event of the expiry is stored.
+    /// Returns the session as paused by expiry, although no event has recorded the expiry yet.
     #[must_use]
     pub fn paused_by_expiry(mut self, since: Timestamp) -> Self {
         self.lifecycle = paused_by_inactivity(since);

@@ -1,4 +1,5 @@
-//! Evidence, and the verdict of a gate on it. Pure: the engine runs checks that need the disk or a process.
+//! Parses evidence and computes the verdict of a gate. Pure: the engine runs the checks that need the disk or a
+//! process.
 
 use crate::actor::Actor;
 use crate::nearest_name::nearest;
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 use std::collections::BTreeMap;
 
-/// The kind of a check that a declared evidence field is present and has its type.
+/// The kind of check that requires a declared evidence field to be present and to have its type.
 pub const EVIDENCE: &str = "evidence";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,10 +55,10 @@ pub struct AttemptReport {
     /// A person's reason for overriding failed checks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overridden: Option<String>,
-    /// True if a passed check requires finished items, and only a file says that one of them is finished.
+    /// True if a passed check requires finished items, but only a file says that one of the items is finished.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub claimed_items: bool,
-    /// Present in events only; a session does not contain it. Older events have none.
+    /// The input of the gate, stored in events only: a session does not contain it. Missing in older events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged: Option<Judged>,
 }
@@ -70,19 +71,19 @@ impl AttemptReport {
     }
 }
 
-/// The input of a gate, as SHA-256 in hexadecimal. `verify` compares it with the history, to detect a definition, a
-/// snapshot or an item that differed only while the gate ran.
+/// Hashes of the input of a gate: SHA-256 in hexadecimal. `verify` compares them with the history, and so detects a
+/// definition, a snapshot or an item that was changed only while the gate ran.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Judged {
-    /// The stored definition.
+    /// Hash of the stored definition.
     pub definition: String,
-    /// The session's `basis` before this event.
+    /// Hash of the session's `basis` before this event.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub state: String,
-    /// The recorded files that an approval of the phase covers.
+    /// Hash of the recorded files that an approval of the phase covers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<String>,
-    /// The items of the phase, if a check evaluates each item.
+    /// Hash of the phase's items; missing if no check evaluates each item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<String>,
 }
@@ -110,8 +111,8 @@ pub struct Attempt {
     pub report: AttemptReport,
 }
 
-/// Parses the given values into typed evidence, with a check result for every declared field. `seen` returns the
-/// printable form of a value: check results are stored and printed, and must not contain secrets.
+/// Returns the given values as typed evidence, and a check result for every declared field. `seen` returns the
+/// printable form of a value, because check results are stored and printed and must not contain secrets.
 pub fn read_evidence(
     declared: &[EvidenceDefinition],
     given: &BTreeMap<String, Given>,
@@ -176,7 +177,7 @@ fn typed(field: &EvidenceDefinition, given: &Given) -> Result<Value, Value> {
     }
 }
 
-/// A given name that belongs to no field and is similar to the name of this field.
+/// Returns the name that the caller probably mistyped for this field: an undeclared name that is similar.
 fn mistyped<'a>(
     field: &EvidenceDefinition,
     declared: &[EvidenceDefinition],

@@ -1,5 +1,5 @@
 //! Advice as data: text, and commands as lists of words. Each front end renders it: a terminal prints it, a web page
-//! turns the commands into buttons. Contains no command by name.
+//! turns the commands into buttons. This file knows no particular command.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -23,13 +23,12 @@ pub struct CommandLine {
     about: About,
 }
 
-/// The session that a command is about.
+/// Which session a command is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum About {
-    /// The session that is current where the hint was made. The command must name it wherever another session is
-    /// current.
+    /// The session that was current when the hint was made. Where another session is current, the command must name it.
     CurrentSession,
-    /// The session named by the command itself, or none.
+    /// The session that the command itself names; also used for commands without a session.
     Said,
 }
 
@@ -76,7 +75,7 @@ impl Hint {
         &self.pieces
     }
 
-    /// The commands in this hint, in order.
+    /// Returns the commands in this hint, in order.
     pub fn commands(&self) -> impl Iterator<Item = &CommandLine> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Command(command) => Some(command),
@@ -84,12 +83,13 @@ impl Hint {
         })
     }
 
-    /// True if some command would act on the wrong session wherever another session is current.
+    /// True if the hint contains a command about the current session. Where another session is current, this command
+    /// must name its session.
     pub fn needs_naming(&self) -> bool {
         self.commands().any(CommandLine::needs_naming)
     }
 
-    /// Returns the hint with commands that name the session.
+    /// Returns the hint with commands that name their session by the given words.
     #[must_use]
     pub fn naming(mut self, naming: &[String]) -> Self {
         for piece in &mut self.pieces {

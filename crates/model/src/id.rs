@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The maximum length of a session id, which becomes the name of a folder.
+/// The maximum length of a session id. A session id becomes the name of a folder.
 const LONGEST_SESSION_ID: usize = 120;
 const LONGEST_NAME: usize = 64;
 const LONGEST_ITEM_ID: usize = 80;
@@ -85,7 +85,7 @@ impl ItemId {
         Ok(Self(text.to_owned()))
     }
 
-    /// The id of this item's part with the given number: `impl-1.2`.
+    /// Returns the id of this item's part with the given number, such as `impl-1.2`.
     pub fn part(&self, number: u32) -> Result<Self, InvalidId> {
         Self::parse(&format!("{self}.{number}"))
     }
@@ -94,7 +94,7 @@ impl ItemId {
         &self.0
     }
 
-    /// The form in which ids are compared: lower case.
+    /// Returns the id in lower case, the form in which ids are compared.
     pub fn key(&self) -> String {
         self.0.to_ascii_lowercase()
     }

@@ -18,12 +18,12 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The maximum nesting depth: impl-1, impl-1.1, impl-1.1.1.
+/// The maximum nesting depth, as in `impl-1.1.1`.
 pub const DEEPEST_LEVEL: usize = 3;
-/// The gap between the orders of siblings, which leaves room for insertions. From about a hundred thousand siblings on,
-/// orders have no gaps.
+/// The gap between the orders of siblings, which leaves room for insertions. After about a hundred thousand siblings,
+/// orders are assigned without gaps.
 pub const ORDER_STEP: u32 = 10;
-/// The maximum order: three orders of 21 bits each make one sort key.
+/// The maximum order. A sort key consists of three orders of 21 bits each.
 pub const HIGHEST_ORDER: u32 = (1 << ORDER_BITS) - 1;
 const ORDER_BITS: u32 = 21;
 
@@ -46,7 +46,7 @@ impl From<&Run> for RunRef {
     }
 }
 
-/// For example `review#2`. Names cannot contain a '#', so the form is unambiguous.
+/// Written like `review#2`. Names cannot contain a '#', so the form is unambiguous.
 impl fmt::Display for RunRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}#{}", self.workflow, self.ordinal)
@@ -75,7 +75,8 @@ impl ItemStatus {
     }
 }
 
-/// The readiness of an item for work. Ignores leases, because they change with time alone.
+/// Says if an item is ready for work, has to wait, or is done. Leases are ignored, because they expire without an
+/// event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ItemState {
     /// The item can be worked on.
@@ -100,10 +101,10 @@ pub struct Item {
     pub status: ItemStatus,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<ItemId>,
-    /// The dependencies that are not done.
+    /// The dependencies that are not done yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<ItemId>,
-    /// The number of its parts. An item with parts is a container.
+    /// The number of the item's parts. An item with parts is a container.
     #[serde(default)]
     pub parts: u32,
     #[serde(default)]
@@ -136,7 +137,7 @@ impl Item {
         self.place.last().copied().unwrap_or_default()
     }
 
-    /// A number to sort by, which puts a container directly before its parts.
+    /// Returns a number to sort by. A container sorts directly before its parts.
     pub fn sort_key(&self) -> i64 {
         (0..DEEPEST_LEVEL).fold(0, |key, level| {
             let order = self.place.get(level).copied().unwrap_or_default().min(HIGHEST_ORDER);
@@ -182,7 +183,7 @@ pub struct NewItem {
     pub fields: BTreeMap<String, Value>,
 }
 
-/// The changed values of an item. Missing or empty ones are unchanged.
+/// The changed values of an item. Missing or empty values did not change.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ItemChange {
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -45,7 +45,7 @@ impl Lifecycle {
         }
     }
 
-    /// True if the session must be reopened before work can continue.
+    /// True if the session is completed or abandoned, and must be reopened before work can continue.
     pub fn is_over(&self) -> bool {
         matches!(self, Self::Completed { .. } | Self::Abandoned { .. })
     }
@@ -56,7 +56,7 @@ impl Lifecycle {
     pub const NAMES: [&'static str; 5] = ["active", "paused", "completed", "failed", "abandoned"];
 }
 
-/// A pause that is over: its reason, and what it interrupted. Stored until the phase changes.
+/// A pause that has ended: its reason, and the work that it interrupted. Kept until the phase changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interruption {
     pub paused_at: Timestamp,

@@ -1,14 +1,14 @@
-//! The events that lead to a state in spite of undo and restore. Nothing is ever removed from a log.
+//! Finds the events that lead to a state, taking undo and restore into account. Nothing is ever removed from a log.
 
 use crate::event::{Event, Recorded};
 use std::collections::BTreeSet;
 
-/// Returns the events that lead to the state of a version, oldest first. A `Restored` event is included, but not the
-/// events between it and the version that it restored.
+/// Returns the events that lead to the state of a version, oldest first. If one of them is `Restored`, it is included,
+/// but the events that it undid are not.
 pub fn lineage(events: &[Recorded], version: u64) -> Vec<&Recorded> {
     let mut line = Vec::new();
     let mut place = usize::try_from(version).unwrap_or(usize::MAX).min(events.len());
-    // Every step goes to a lower index, so the loop ends whatever the log contains.
+    // Every step leads to a lower index, so the loop ends whatever the log contains.
     while let Some(recorded) = place.checked_sub(1).and_then(|index| events.get(index)) {
         line.push(recorded);
         place = before(recorded, place);
@@ -17,7 +17,7 @@ pub fn lineage(events: &[Recorded], version: u64) -> Vec<&Recorded> {
     line
 }
 
-/// The length of the log before this event, or, after a `Restored` event, the version that it restored.
+/// Returns the version of the state before this event. After a `Restored` event, this is the version that it restored.
 fn before(recorded: &Recorded, place: usize) -> usize {
     let Event::Restored { to_version } = recorded.event else { return place - 1 };
     match usize::try_from(to_version) {
@@ -26,7 +26,8 @@ fn before(recorded: &Recorded, place: usize) -> usize {
     }
 }
 
-/// Returns the events that a step from one version to another removes, and those that it restores, both oldest first.
+/// Returns two lists of events, both oldest first: those undone by a step from one version to another, and those
+/// restored.
 pub fn step(events: &[Recorded], from: u64, to: u64) -> (Vec<&Recorded>, Vec<&Recorded>) {
     let (old, new) = (lineage(events, from), lineage(events, to));
     (only_in(&old, &new), only_in(&new, &old))

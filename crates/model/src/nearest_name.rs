@@ -1,7 +1,7 @@
 //! Suggests the name that a mistyped word most likely meant. Does not know what the names stand for.
 
-/// The candidate nearest to the word, or `None` if nothing is near enough. Case is ignored; a prefix counts
-/// as near ("rev" for "review"); the first of equally near candidates wins.
+/// Returns the candidate nearest to the word; `None` if no candidate is near enough. Case is ignored, and a prefix
+/// counts as near ("rev" for "review"). Of equally near candidates, the first wins.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = lowercase(word);
     candidates
@@ -11,8 +11,8 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// The distance of a word from a candidate: smaller is nearer. A prefix ranks as one typing mistake, and before other
-/// candidates with one mistake.
+/// Returns the distance of a word from a candidate; smaller is nearer. A prefix counts as one typing mistake, but ranks
+/// before other candidates with one mistake.
 fn closeness(word: &str, candidate: &str) -> Option<(usize, bool, usize)> {
     let (length, candidates_length) = (word.chars().count(), candidate.chars().count());
     let longer = length.max(candidates_length);
@@ -23,13 +23,13 @@ fn closeness(word: &str, candidate: &str) -> Option<(usize, bool, usize)> {
         let missing = longer - shorter;
         return Some((missing.min(1), false, missing));
     }
-    // A cheap test that avoids quadratic cost for long words.
+    // Avoids the quadratic cost of comparing long words.
     if longer - shorter > tolerated {
         return None;
     }
     // Counts insertions, deletions, replacements and swaps of neighbouring letters.
     let distance = strsim::osa_distance(word, candidate);
-    // A distance as long as the word means that nothing matches.
+    // If every letter differs, the words do not match.
     (distance <= tolerated && distance < longer).then_some((distance, true, distance))
 }
 

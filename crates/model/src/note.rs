@@ -59,7 +59,7 @@ impl NoteKind {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Note {
-    /// The number of the note in its session, from 1.
+    /// The number of the note in its session, counted from 1.
     pub id: u32,
     pub kind: NoteKind,
     pub text: String,

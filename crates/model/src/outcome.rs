@@ -10,20 +10,20 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// A check that leftoff runs itself passed: a file, a command, git, items or an approval.
+    /// Passed a check that leftoff runs itself: a file, a command, git, items or an approval.
     Verified,
-    /// Only given values were checked: evidence, and expressions over it.
+    /// Passed, but only the caller's values were checked: evidence, and expressions over evidence.
     Reported,
-    /// Checks failed, but the gate is lenient.
+    /// Completed although checks failed, because the gate is lenient.
     Warned,
-    /// The phase has no checks.
+    /// Completed without checks, because the phase has none.
     Done,
     /// Only a file says that the phase is done.
     Claimed,
-    /// A person overrode failed checks.
+    /// Completed by a person who overrode failed checks.
     Overridden,
     Skipped,
-    /// The phase's `when` is false.
+    /// Skipped because the phase's `when` is false.
     NotApplicable,
 }
 
@@ -84,7 +84,7 @@ impl Outcome {
     }
 }
 
-/// The number of phases of a run by outcome.
+/// The number of phases of a run for each outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Outcomes {
@@ -115,7 +115,8 @@ impl Outcomes {
         *copy.count_mut(outcome)
     }
 
-    /// True if no phase was claimed, overridden, skipped or completed with failed checks.
+    /// True if every finished phase was completed without failed checks or does not apply: no phase was claimed,
+    /// overridden or skipped.
     pub fn is_plain(&self) -> bool {
         self.unverified() == 0
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The part of a phase's definition that a run contains, so that folding needs no definition.
+/// The part of a phase's definition that a run stores, so that folding events needs no definition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhaseStub {
     pub id: Name,
@@ -30,7 +30,7 @@ pub enum PhaseState {
         started_at: Timestamp,
         at: Timestamp,
     },
-    /// Completed, but an earlier phase was changed afterwards.
+    /// Completed, but an earlier phase was changed later.
     NeedsReview {
         started_at: Timestamp,
         at: Timestamp,
@@ -38,7 +38,7 @@ pub enum PhaseState {
     Skipped {
         at: Timestamp,
         reason: String,
-        /// True if the phase was skipped because its `when` is false, and not by anybody's decision.
+        /// True if the phase was skipped because its `when` is false; false if somebody decided to skip it.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         not_applicable: bool,
     },
@@ -53,10 +53,10 @@ pub struct Phase {
     /// True if only a file says that the phase is done.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub claimed: bool,
-    /// Paused time within the phase.
+    /// Seconds within the phase during which the session was paused.
     #[serde(default)]
     pub paused_seconds: u64,
-    /// All attempts if folded from the log; a snapshot has only the last few.
+    /// All attempts, if the session is folded from the log. A snapshot has only the last few.
     #[serde(default)]
     pub attempts: Vec<Attempt>,
     #[serde(default)]
@@ -159,7 +159,7 @@ impl Phase {
         }
     }
 
-    /// Working time of a finished phase, without pauses.
+    /// Returns the working time of a finished phase, without pauses.
     pub fn duration_seconds(&self) -> Option<u64> {
         match self.state {
             PhaseState::Completed { started_at, at } | PhaseState::NeedsReview { started_at, at } => {
@@ -169,7 +169,7 @@ impl Phase {
         }
     }
 
-    /// Working time so far of a phase in progress.
+    /// Returns the working time of a phase in progress, without pauses, up to the given time.
     pub fn time_in_phase(&self, until: Timestamp) -> Option<u64> {
         match self.state {
             PhaseState::InProgress { started_at } => Some(self.working_seconds(started_at, until)),
@@ -180,12 +180,12 @@ impl Phase {
         }
     }
 
-    /// The last attempt since the phase was opened; earlier attempts are history.
+    /// Returns the last attempt since the phase was last opened. Earlier attempts are only history.
     pub fn last_attempt(&self) -> Option<&Attempt> {
         self.attempts.last().filter(|_| self.attempt_count > self.attempts_before)
     }
 
-    /// The attempts since the phase was opened, as far as they are stored.
+    /// Returns the attempts since the phase was last opened, as far as they are stored.
     pub fn attempts_since_opened(&self) -> impl DoubleEndedIterator<Item = &Attempt> {
         let current = self.attempt_count.saturating_sub(self.attempts_before) as usize;
         self.attempts.iter().skip(self.attempts.len().saturating_sub(current))
@@ -200,7 +200,7 @@ impl Phase {
         self.state = PhaseState::InProgress { started_at: at };
     }
 
-    /// Reopens the phase: its duration starts again, and earlier attempts become history.
+    /// Reopens the phase. Its duration is measured anew, and its previous attempts become history.
     pub(crate) fn reopen(&mut self) {
         self.state = PhaseState::NotStarted;
         self.claimed = false;
@@ -219,8 +219,8 @@ impl Phase {
         self.claimed = true;
     }
 
-    /// Withdraws the claim that the phase is done. A phase in progress keeps its attempts and its start, so that files
-    /// written since then still count.
+    /// Withdraws the claim that the phase is done. If `goes_on`, the phase is in progress and keeps its attempts and
+    /// its start, so that files written since then still count.
     pub(crate) fn drop_claim(&mut self, goes_on: bool) {
         match self.started_at().filter(|_| goes_on) {
             Some(started_at) => {

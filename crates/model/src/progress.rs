@@ -1,4 +1,4 @@
-//! Progress figures: how far, how long, how much longer. Computed on demand, never stored.
+//! Computes figures of progress: how far, how long, how much longer. They are never stored.
 
 use crate::lifecycle::Lifecycle;
 use crate::outcome::Outcomes;
@@ -29,7 +29,7 @@ pub struct Progress {
 pub struct SignsOfWork {
     /// The modification time of the newest file.
     pub written: Option<Timestamp>,
-    /// True to judge a stall by file times alone: a phase is not stalled while somebody writes files.
+    /// True to judge a stall by file times alone. While somebody writes files, a phase is then not stalled.
     pub alone: bool,
 }
 
@@ -38,15 +38,15 @@ impl Progress {
         Self::with_signs(session, run, now, SignsOfWork::default())
     }
 
-    /// Like `of`, for a session whose files were observed.
+    /// Like `of`, but also considers signs of work in the session's files.
     pub fn with_signs(session: &Session, run: &Run, now: Timestamp, signs: SignsOfWork) -> Self {
-        // Facts without a date in another tool's files all get the same timestamp, so that the durations of such phases
-        // mean nothing.
+        // In other tools' files, facts without a date all get the same timestamp. Durations computed from them mean
+        // nothing.
         let is_native = session.layout == "native";
         let average = average_phase_seconds(run, |seconds| is_native || seconds > 0);
         let time_in_phase = run.current().time_in_phase(session.working_until(now));
         let is_active = matches!(session.lifecycle, Lifecycle::Active);
-        // A session that was closed before its last phase is not being worked on.
+        // A session that was closed before its last phase is not being worked on, although its run is open.
         let is_over = session.lifecycle.is_over();
         let timed_remaining = run.phases.iter().filter(|phase| !phase.is_done() && !phase.stub.terminal);
         let timed_remaining = timed_remaining.count() as u64;
@@ -74,7 +74,7 @@ impl Progress {
     }
 }
 
-/// The first matching status, in the order documented for the command line.
+/// The status of a session. If several apply, the first in this order is used, as documented for the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -92,7 +92,7 @@ impl Status {
         Self::with_signs(session, now, SignsOfWork::default())
     }
 
-    /// Like `of`, for a session whose files were observed.
+    /// Like `of`, but also considers signs of work in the session's files.
     pub fn with_signs(session: &Session, now: Timestamp, signs: SignsOfWork) -> Self {
         match session.lifecycle {
             Lifecycle::Completed { .. } => Self::Completed,
@@ -126,12 +126,13 @@ impl Status {
     }
 }
 
-/// The number of completed phases, without claims that a failed gate or open items in the log contradict.
+/// Returns the number of completed phases. A claimed phase does not count if the log contradicts it by a failed gate or
+/// open items.
 fn counted(session: &Session, run: &Run) -> usize {
     run.phases.iter().filter(|phase| phase.is_completed() && !session.is_contested(phase)).count()
 }
 
-/// A percentage, rounded to the nearest integer; 100 only if nothing remains.
+/// Returns a percentage, rounded to the nearest integer. It is 100 only if nothing remains.
 fn percent(done: usize, total: usize) -> u32 {
     if done >= total {
         return 100;
@@ -140,7 +141,7 @@ fn percent(done: usize, total: usize) -> u32 {
     u32::try_from(rounded.min(99)).unwrap_or(99)
 }
 
-/// False for a run with a single phase or with phases of a few seconds, which do not predict the duration of others.
+/// True if at least two phases took at least a minute each. Shorter phases do not predict the duration of others.
 fn has_enough_to_estimate(run: &Run) -> bool {
     const LEAST_PHASES: usize = 2;
     const LEAST_SECONDS: u64 = 60;

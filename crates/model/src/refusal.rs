@@ -1,4 +1,4 @@
-//! The reasons for refusals, their wording, and the next steps. Refusals are worded nowhere else.
+//! The reasons for refusals, their wording, and the suggested next steps. Refusals are worded nowhere else.
 
 mod item;
 
@@ -19,7 +19,9 @@ pub enum Refusal {
     EarlierUnproven { session: SessionId, asked: Name, earlier: Name },
     #[error("there is no phase '{asked}' in workflow '{workflow}'")]
     UnknownPhase { asked: String, workflow: Name, known: Vec<Name>, nearest: Option<Name> },
-    #[error("cannot go back to phase '{asked}': it has not started yet; the current phase is '{current}'")]
+    #[error(
+        "cannot go back to phase '{asked}': the phase has not started yet; the current phase is '{current}'"
+    )]
     PhaseNotReached { session: SessionId, asked: Name, current: Name },
     #[error("cannot revisit phase '{asked}': it is not before the current phase '{current}'")]
     NotEarlier { session: SessionId, asked: Name, current: Name },
@@ -64,12 +66,12 @@ pub enum Refusal {
     Item(#[from] ItemRefusal),
 }
 
-/// How to continue with a session that is not active.
+/// The next step to suggest if a command is refused because a session is not active.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WayOn {
     Resume,
     NextRun,
-    /// Reopen the session, because the command needs its finished run.
+    /// Reopen the session, because the command is about its finished run.
     Reopen,
     NewSession,
 }
@@ -137,7 +139,7 @@ impl Refusal {
         }
     }
 
-    /// The next step.
+    /// Returns the next step that the refusal suggests.
     pub fn hint(&self) -> Hint {
         match self {
             Self::PhaseNotCurrent { session, current, .. }
@@ -166,12 +168,12 @@ impl Refusal {
                     "--session",
                     session
                 ]),
-                WayOn::Reopen => Hint::new("reopen it first: ").run(words!["reopen", session]),
-                WayOn::NewSession => Hint::new("reopen it: ")
+                WayOn::Reopen => Hint::new("reopen the session first: ").run(words!["reopen", session]),
+                WayOn::NewSession => Hint::new("reopen the session: ")
                     .run(words!["reopen", session])
                     .then(", or start a new session: ")
                     .run(words!["start", workflow]),
-                WayOn::Resume => Hint::new("resume it first: ").run(words!["resume", session]),
+                WayOn::Resume => Hint::new("resume the session first: ").run(words!["resume", session]),
             },
             Self::RunFinished { session, workflow, .. } => Hint::new("start the next run: ")
                 .run(words!["run", "start", workflow, "--session", session])
@@ -197,18 +199,18 @@ impl Refusal {
             Self::Item(refusal) => refusal.hint(),
             Self::AnothersChange { before, .. } => Hint::new("see the changes: ")
                 .run_here(words!["log"])
-                .then("; undo it anyway: ")
+                .then("; undo anyway: ")
                 .run_here(words!["undo", "--to", before]),
             Self::UndoesTheStart { session, .. } => {
                 Hint::new("abandon the session instead: ").run(words!["abandon", "--session", session])
             }
             Self::NothingToRedo { .. } => Hint::new("see the numbers of all versions: ")
                 .run_here(words!["log"])
-                .then("; return to one: ")
+                .then("; return to a version: ")
                 .run_here(words!["undo", "--to", "<version>"]),
             Self::AnothersUndo { to_version, .. } => Hint::new("see the changes: ")
                 .run_here(words!["log"])
-                .then("; redo it anyway: ")
+                .then("; redo anyway: ")
                 .run_here(words!["undo", "--to", to_version]),
             Self::UnknownCheckpoint { nearest: Some(name), .. } => {
                 Hint::new(format!("did you mean '{name}'? See the versions: ")).run_here(words!["log"])

@@ -8,15 +8,15 @@ use crate::run::Run;
 use crate::session::Session;
 use serde::{Deserialize, Serialize};
 
-/// How much of the later work a change affects.
+/// How much of the later work a revision affects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Impact {
     /// Later phases stay valid, and are flagged for review.
     Minor,
-    /// Some later phases are affected: they are flagged for review, and their files are archived.
+    /// Some later phases are affected. They are flagged for review, and their files are archived.
     Moderate,
-    /// The direction changed: all later phases restart, and their files are archived.
+    /// The direction changed. All later phases restart, and their files are archived.
     Major,
 }
 
@@ -60,7 +60,7 @@ pub struct Revision {
 pub struct Archived {
     pub from: String,
     pub to: String,
-    /// True if only a copy was archived, and the file itself stays and is still valid.
+    /// True if the archive is only a copy, and the file itself stays and remains valid.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub copied: bool,
 }
@@ -68,17 +68,17 @@ pub struct Archived {
 /// The effect of a revision on the phases after the revised one.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Reach {
-    /// Flagged for review.
+    /// The phases that are flagged for review.
     pub flagged: Vec<Name>,
-    /// Phases that restart.
+    /// The phases that restart.
     pub restarted: Vec<Name>,
-    /// Phases whose files are archived.
+    /// The phases whose files are archived.
     pub archived: Vec<Name>,
 }
 
 impl Reach {
-    /// Computes the effect of a change. `affects` limits a minor or moderate change to some later phases; empty means
-    /// all of them.
+    /// Returns the phases that a revision affects. `affects` limits a minor or moderate revision to the named later
+    /// phases; if it is empty, all later phases are affected.
     pub fn of(session: &Session, run: &Run, phase: &Name, impact: Impact, affects: &[Name]) -> Self {
         let mut reach = Self::default();
         let after = run.position(phase.as_str()).map_or(run.phases.len(), |position| position + 1);
@@ -89,13 +89,13 @@ impl Reach {
                 (PhaseState::NotStarted | PhaseState::Skipped { .. }, Impact::Minor | Impact::Moderate) => {}
                 (PhaseState::NotStarted, Impact::Major) => {
                     reach.archived.push(id.clone());
-                    // A phase that has not started may have work from before an earlier revision or rollback.
+                    // A phase that has not started may contain work from before an earlier revision or rollback.
                     if later.items.done > 0 || session.was_interrupted(id) {
                         reach.restarted.push(id.clone());
                     }
                 }
-                // Only one phase can be in progress, so the phase that is in progress restarts after the revised one.
-                // Its files are archived only if the phase is named in `affects`.
+                // Only one phase can be in progress, so a later phase in progress restarts after the revised phase. Its
+                // files are archived only if `affects` names it.
                 (PhaseState::InProgress { .. }, Impact::Minor | Impact::Moderate) => {
                     reach.restarted.push(id.clone());
                     if impact == Impact::Moderate && affects.contains(id) {
@@ -130,8 +130,8 @@ impl Reach {
 }
 
 impl Session {
-    /// True if a revision interrupted the phase, the phase was not entered since, and its work so far still counts.
-    /// (After a major revision the work does not count: the phase restarts.)
+    /// True if a revision interrupted the phase and the phase was not entered again since. False after a major
+    /// revision, because the phase then restarts without its earlier work.
     pub fn was_interrupted(&self, phase: &Name) -> bool {
         let waits = |found: &Phase| found.id() == phase && found.state == PhaseState::NotStarted;
         let is_waiting = self.run().is_some_and(|run| run.phases.iter().any(waits));
@@ -141,7 +141,7 @@ impl Session {
     }
 }
 
-/// The event that reopens an item, so that its work starts again; `None` if no work has started.
+/// Returns the event that reopens an item, so that its work starts again; `None` if no work on it has started.
 pub fn reopened(item: &Item) -> Option<ItemEvent> {
     let id = item.id.clone();
     match item.status {
@@ -149,12 +149,13 @@ pub fn reopened(item: &Item) -> Option<ItemEvent> {
             Some(ItemEvent::ItemReopened { id, run: item.run.clone(), phase: item.phase.clone() })
         }
         ItemStatus::Active => Some(ItemEvent::ItemReleased { id }),
-        // The reason of a block may still apply, so a blocked item stays blocked.
+        // A blocked item stays blocked, because the reason may still apply.
         ItemStatus::Pending | ItemStatus::Blocked { .. } => None,
     }
 }
 
-/// The items that a revision reopens: those of all later phases if it is major, and none otherwise.
+/// Returns the events that reopen the items of all later phases after a major revision. Other revisions reopen no
+/// items.
 pub fn reopens<'a>(revision: &Revision, run: &Run, items: impl Iterator<Item = &'a Item>) -> Vec<ItemEvent> {
     if revision.impact != Impact::Major {
         return Vec::new();

@@ -10,7 +10,7 @@ use crate::workflow::{Indexing, OnComplete, Workflow};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// The part of a workflow that a run contains. The whole definition is stored once, under its hash.
+/// The part of a workflow that a run stores. The whole definition is stored once, under its hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkflowRef {
     pub name: Name,
@@ -38,7 +38,7 @@ impl From<&Workflow> for WorkflowRef {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunPlan {
     pub workflow: WorkflowRef,
-    /// Never empty.
+    /// The phases of the run; never empty.
     pub phases: Vec<PhaseStub>,
     pub skips: Vec<Skip>,
 }
@@ -68,10 +68,10 @@ pub struct Skip {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     pub workflow: WorkflowRef,
-    /// SHA-256 of the stored definition; older logs do not have it.
+    /// SHA-256 of the stored definition. Missing in older logs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub definition: Option<String>,
-    /// The number of this run among the session's runs of this workflow, from 1.
+    /// The number of this run among the session's runs of the same workflow, from 1.
     pub ordinal: u32,
     pub started_at: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,12 +80,12 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub begun_by_file: bool,
     pub phases: Phases,
-    /// Index into `phases`; always valid; the last phase when all are done.
+    /// Index of the current phase in `phases`, always valid. When all phases are done, the last phase is current.
     current: usize,
 }
 
 impl Run {
-    /// Creates a run; `None` without phases, because every run has a current phase.
+    /// Creates a run. Returns `None` if there are no phases, because every run has a current phase.
     pub(crate) fn new(
         workflow: WorkflowRef,
         ordinal: u32,
@@ -125,7 +125,7 @@ impl Run {
         self.phases.iter().position(|candidate| *candidate.id() == *phase)
     }
 
-    /// The number of completed phases, without skipped ones.
+    /// Returns the number of completed phases. Skipped phases do not count.
     pub fn completed(&self) -> usize {
         self.phases.iter().filter(|phase| phase.is_completed()).count()
     }
@@ -135,13 +135,14 @@ impl Run {
         self.phases.iter().filter(|phase| !phase.is_not_applicable()).count()
     }
 
-    /// True if the current phase is the last: completing it ends the run.
+    /// True if no other phase is open, so that completing the current phase ends the run.
     pub fn is_at_its_end(&self) -> bool {
         let is_open = |(at, phase): (usize, &Phase)| at != self.current && !phase.is_done();
         !self.phases.iter().enumerate().any(is_open)
     }
 
-    /// The first phase for which `counts` is true and which has open items, if the run is about to end.
+    /// Returns the first phase with open items for which `counts` is true; `None` if completing the current phase does
+    /// not end the run.
     pub fn left_open_before_the_end(&self, counts: impl Fn(&Phase) -> bool) -> Option<&Phase> {
         let is_left = |phase: &&Phase| phase.items.open() > 0 && counts(phase);
         self.phases.iter().find(is_left).filter(|_| self.is_at_its_end())
@@ -166,7 +167,7 @@ impl Run {
         (0..self.phases.len()).find(|at| self.number_at(*at) == number).and_then(|at| self.phases.get(at))
     }
 
-    /// The phase to add after the last one, in a workflow without a fixed number of phases.
+    /// Returns the phase to add after the last one; `None` if the workflow has a fixed number of phases.
     pub(crate) fn following(&self) -> Option<PhaseStub> {
         if self.workflow.on_complete != OnComplete::Grow {
             return None;
@@ -176,12 +177,13 @@ impl Run {
         Some(PhaseStub { id, title: format!("Phase {number}"), terminal: false })
     }
 
-    /// True if all phases of a growing run are done, or all but one.
+    /// True if the run has no fixed number of phases, and at most one phase is open: such a run may be finished.
     pub fn may_be_whole(&self) -> bool {
         self.workflow.on_complete == OnComplete::Grow && self.over() + 1 >= self.phases.len()
     }
 
-    /// The position of the first claimed phase after the last proven one.
+    /// Returns the position of the first claimed phase after the last proven phase. If no phase is proven, this is the
+    /// first claimed phase, or `None` if a file started the run.
     pub(crate) fn first_claim_after_proof(&self) -> Option<usize> {
         let is_proven = |phase: &Phase| phase.is_completed() && !phase.claimed;
         let from = match self.phases.iter().rposition(is_proven) {
@@ -192,7 +194,8 @@ impl Run {
         (from..self.phases.len()).find(|at| self.phases.at(*at).claimed)
     }
 
-    /// Drops the claims of the phase at this position and of later ones, so that the run continues there.
+    /// Drops the claims of the phase at this position and of all later phases, so that the run continues at this
+    /// position.
     pub(crate) fn drop_claims_from(&mut self, position: usize) {
         for (at, phase) in self.phases.iter_mut().enumerate().skip(position) {
             if phase.claimed {

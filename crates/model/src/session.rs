@@ -23,23 +23,23 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The reason of a pause by expiry.
+/// The reason of the pause if a session expired.
 pub const REASON_INACTIVITY: &str = "inactivity";
 
-/// The reason of the pause with which a session arrives from another machine.
+/// The reason of the pause if a session arrived from another machine.
 pub const REASON_TAKEN: &str = "taken from a bundle";
 
-/// The worktree in which a session from a bundle is paused until somebody resumes it.
+/// How a session arrived in a bundle: it is paused in this worktree until somebody resumes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taken {
-    /// The last event of the bundle.
+    /// The version of the bundle's last event.
     pub version: u64,
     pub worktree: String,
     pub at: Timestamp,
 }
 
-/// The version of the folding rules. Increase it whenever the same events fold into a different state: snapshots of
-/// other versions are ignored.
+/// The version of the folding rules. Increase it when the same events fold into a different state. Snapshots with
+/// another version are ignored.
 pub const FOLD_VERSION: u32 = 13;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -51,20 +51,20 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     pub layout: String,
-    /// The folder of the session's files, if its layout has files.
+    /// The folder of the session's files; `None` if its layout has no files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     pub worktree: String,
-    /// The machine of the worktree; `None` means the store's own machine.
+    /// The machine of the worktree; `None` if it is the machine of the store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
-    /// True if the session can be active beside another one in the same worktree.
+    /// True if the session can be active while another session is active in the same worktree.
     pub parallel: bool,
     pub lifecycle: Lifecycle,
-    /// True if a file finished the session, and not a command.
+    /// True if a file, and not a command, finished the session.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ended_by_file: bool,
-    /// The runs, newest last; never empty once a run has started. A snapshot has only the last ones.
+    /// The runs, newest last. Never empty after the first run started. A snapshot contains only the newest runs.
     pub runs: Vec<Run>,
     current_run: usize,
     /// The number of runs of each workflow, including those that a snapshot omits.
@@ -77,23 +77,23 @@ pub struct Session {
     /// The approvals for open phases of the current run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvals: Vec<Approval>,
-    /// The newest version of every file, by path.
+    /// The newest recorded version of every file, by path.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub artifacts: BTreeMap<String, Artifact>,
-    /// The last version of each archived file. A new file of that name gets the next version.
+    /// The last archived version of each file, by path. The next file of that name gets the next version.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub archived_versions: BTreeMap<String, u32>,
-    /// The revisions, newest last; a snapshot has only the last ones.
+    /// The revisions, newest last. A snapshot contains only the newest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub revisions: Vec<RevisionMade>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checkpoints: Vec<Checkpoint>,
-    /// The number of top-level items that were ever added, used to number the next one.
+    /// The number of top-level items added so far, including dropped ones, used to number the next item.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub items_added: u32,
     #[serde(default)]
     pub resume_count: u32,
-    /// The last pause, until the phase that it interrupted is over.
+    /// The last pause. Kept until the phase that it interrupted is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupted: Option<Interruption>,
     pub created_at: Timestamp,
@@ -104,7 +104,7 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub went_back_at: Option<Timestamp>,
     pub version: u64,
-    /// The first event that this program does not know. A session with such an event cannot be changed.
+    /// The name of the first event that this program does not know. A session with such an event cannot be changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unknown_event: Option<String>,
 }
@@ -126,13 +126,14 @@ pub struct Checkpoint {
 }
 
 impl Session {
-    /// Folds all events; `None` if the first event does not start a session. After a `Restored` event, the session has
-    /// the state of the earlier version with the number of the newer one.
+    /// Folds all events. Returns `None` if the first event does not start a session. A `Restored` event brings back the
+    /// state of an earlier version, but its own number becomes the session's version.
     pub fn fold(events: &[Recorded]) -> Option<Self> {
         Self::fold_taken(events, None)
     }
 
-    /// Folds all events of a session, and pauses it as it arrived in a bundle, which is not recorded in the log.
+    /// Folds all events of a session. If the session arrived in a bundle, it is then paused; the log does not record
+    /// this pause.
     pub fn fold_taken(events: &[Recorded], taken: Option<&Taken>) -> Option<Self> {
         let settled = |mut session: Self| {
             if let Some(taken) = taken.filter(|taken| taken.version == session.version) {
@@ -146,7 +147,7 @@ impl Session {
         let mut session = rest
             .iter()
             .fold(settled(Self::begin(first)?), |session, recorded| settled(session.apply(recorded)));
-        // Undone events are checked too, because a newer program may give them a meaning that this one does not know.
+        // Undone events are searched too: a newer program may give an unknown event an effect in spite of the undo.
         if session.unknown_event.is_none() {
             session.unknown_event = events.iter().find_map(|recorded| {
                 let Event::Unknown { kind } = &recorded.event else { return None };
@@ -209,19 +210,19 @@ impl Session {
         })
     }
 
-    /// The current run; `None` only if the log ends after the session's first event.
+    /// Returns the current run; `None` only if the log ends after the session's first event.
     pub fn run(&self) -> Option<&Run> {
         self.runs.get(self.current_run)
     }
 
-    /// The session with this run as the current one; `None` if it has no such run.
+    /// Returns the session with the given run as its current one; `None` if the session has no such run.
     pub fn about_run(&self, run: &Run) -> Option<Self> {
         let is_it = |own: &Run| own.workflow.name == run.workflow.name && own.ordinal == run.ordinal;
         let current_run = self.runs.iter().position(is_it)?;
         Some(Self { current_run, ..self.clone() })
     }
 
-    /// The number of phases of the current run; `None` while more can be added.
+    /// Returns the number of phases of the current run; `None` while more phases can be added.
     pub fn total_phases(&self) -> Option<usize> {
         let is_completed = matches!(self.lifecycle, Lifecycle::Completed { .. });
         let is_known = |run: &&Run| run.workflow.on_complete != OnComplete::Grow || is_completed;
@@ -232,18 +233,18 @@ impl Session {
         self.runs.iter().rev().find(|run| run.workflow.name == *workflow && run.is_open())
     }
 
-    /// The number of runs of this workflow so far.
+    /// Returns the number of runs of this workflow so far.
     pub fn runs_of(&self, workflow: &Name) -> u32 {
         self.run_counts.get(workflow.as_str()).copied().unwrap_or(0)
     }
 
-    /// True for a phase that only a file calls done, although the log has a failed gate or open items for it. The run
-    /// does not end before the phase is proven.
+    /// True if a failed gate or open items in the log contradict a file that calls the phase done, or if the session
+    /// continued after the phase's gate failed. A run does not end while one of its phases is contested.
     pub fn is_contested(&self, phase: &Phase) -> bool {
         phase.claimed && (self.failed_last(phase) || phase.items.open() > 0) || self.is_passed_over(phase)
     }
 
-    /// True if the session is in a later phase although this phase is open and its gate failed.
+    /// True if the session is in a later phase although this phase is still open and its gate failed.
     pub fn is_passed_over(&self, phase: &Phase) -> bool {
         let is_earlier = |run: &Run| {
             let position = |phase: &Phase| run.position(phase.id().as_str());
@@ -252,7 +253,7 @@ impl Session {
         !phase.is_done() && self.failed_last(phase) && self.run().is_some_and(is_earlier)
     }
 
-    /// True if the last attempt at the gate failed, whether leftoff or the session's own tool made it.
+    /// True if the last attempt at the phase's gate failed. Attempts of leftoff and of the session's own tool count.
     pub fn failed_last(&self, phase: &Phase) -> bool {
         let last = phase.attempts_since_opened().next_back();
         self.failed_here(phase) || last.is_some_and(|last| last.outcome == AttemptOutcome::Failed)
@@ -263,32 +264,37 @@ impl Session {
         self.run().is_some_and(|run| run.phases.iter().any(|phase| self.is_contested(phase)))
     }
 
-    /// True if the last attempt that leftoff made at the gate failed. Attempts of the session's own tool do not count.
+    /// True if the last attempt of leftoff at the phase's gate failed. Attempts of the session's own tool do not count.
     pub fn failed_here(&self, phase: &Phase) -> bool {
         let is_ours = |attempt: &&Attempt| !self.is_its_tool(&attempt.actor);
         let last = phase.attempts_since_opened().rfind(is_ours);
         last.is_some_and(|attempt| attempt.outcome == AttemptOutcome::Failed)
     }
 
-    /// True for the tool whose files the session is stored in, which is the actor of every edit of those files.
+    /// True if the actor is the tool in whose files the session is stored. This tool is the actor of every edit of
+    /// these files.
     pub fn is_its_tool(&self, actor: &Actor) -> bool {
         match actor {
             Actor::Tool { .. } => true,
-            // Older logs name the tool as a person.
+            // Older logs record the tool as a person.
             Actor::Person { name, .. } => *name == self.layout,
             Actor::Agent { .. } | Actor::Automation { .. } | Actor::Unknown(_) => false,
         }
     }
 
-    /// For a completed session that nobody closed with force, returns the position of the first phase that is not
-    /// proven: the log contradicts the claim that it is done, or, if a file finished the session, only a file says that
-    /// it is done. A run that a file started, without any proven phase, ends as the file says.
+    /// Returns the position of the first unproven phase of a completed session; `None` if there is none, or if a
+    /// command closed the session with force.
+    ///
+    /// A phase is unproven if the log contradicts that it is done. If a file ended the session, claimed phases after
+    /// the last proven phase are unproven too, unless a file also started the run and no phase is proven: then the file
+    /// decides.
     pub fn closed_over(&self) -> Option<usize> {
         let run = self.run()?;
         match self.lifecycle {
             Lifecycle::Completed { .. } if self.ended_by_file => {
                 let overruled = run.phases.iter().position(|phase| self.is_overruled(phase));
-                // A session that was closed in the middle claims no end: it continues where it was left.
+                // A session closed in the middle of a phase does not claim that its phases are done: it continues in
+                // that phase.
                 let claims_its_end = !matches!(run.current().state, PhaseState::InProgress { .. });
                 overruled.or_else(|| run.first_claim_after_proof().filter(|_| claims_its_end))
             }
@@ -303,8 +309,7 @@ impl Session {
         }
     }
 
-    /// True if a file ended the session although the log contradicts it for this phase: the gate failed, or items are
-    /// open.
+    /// True if a file ended the session although the phase's gate failed or the phase has open items.
     fn is_overruled(&self, phase: &Phase) -> bool {
         match phase.state {
             PhaseState::InProgress { .. } => self.failed_here(phase) || phase.items.open() > 0,
@@ -315,7 +320,7 @@ impl Session {
         }
     }
 
-    /// The number of the next note: follows the highest one so far.
+    /// Returns the number for the next note: one more than the highest so far.
     pub fn next_note(&self) -> u32 {
         self.highest_note.saturating_add(1)
     }
@@ -324,7 +329,7 @@ impl Session {
         self.notes.iter().filter(|note| note.is_open())
     }
 
-    /// The newest approval of a check, even if it has expired.
+    /// Returns the newest approval of a check, even if it has expired.
     pub fn approval(&self, phase: &Name, check: &Name) -> Option<&Approval> {
         self.approvals.iter().rev().find(|approval| approval.phase == *phase && approval.check == *check)
     }
@@ -334,7 +339,7 @@ impl Session {
         self.runs.iter().flat_map(|run| &run.phases).any(|phase| !phase.items.is_empty())
     }
 
-    /// The end of working time: now for an active session, and otherwise when it paused or ended.
+    /// Returns the end of the working time: `now` for an active session, otherwise the time when it paused or ended.
     pub fn working_until(&self, now: Timestamp) -> Timestamp {
         match &self.lifecycle {
             Lifecycle::Active => now,

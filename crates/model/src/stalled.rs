@@ -5,7 +5,7 @@ use crate::session::Session;
 use crate::time::seconds_between;
 use jiff::Timestamp;
 
-/// The minimum time in a phase before it counts as stalled, however short the other phases were.
+/// The minimum time in a phase before it counts as stalled, even if the other phases were much shorter.
 const NEVER_STALLED_UNDER_SECONDS: u64 = 15 * 60;
 
 /// True if there has been no activity for so long that work may have stopped.

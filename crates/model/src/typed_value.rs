@@ -11,7 +11,7 @@ pub enum Given {
     Json(Value),
 }
 
-/// Converts a value to a declared type; on failure, returns the value as the caller gave it.
+/// Converts a value to a declared type. The error is the value as the caller gave it.
 pub fn coerce(value_type: ValueType, given: &Given) -> Result<Value, Value> {
     let value = match (value_type, given) {
         // A value from the command line stays a string even if it looks like a number.
@@ -29,7 +29,7 @@ pub fn coerce(value_type: ValueType, given: &Given) -> Result<Value, Value> {
     if fits { Ok(value) } else { Err(value) }
 }
 
-/// Returns the value of an undeclared field: JSON if it parses as JSON, and otherwise a string.
+/// Returns the value of an undeclared field: JSON if the text parses as JSON, otherwise a string.
 pub fn guess(given: &Given) -> Value {
     match given {
         Given::Json(value) => value.clone(),
@@ -37,7 +37,7 @@ pub fn guess(given: &Given) -> Value {
     }
 }
 
-/// The integer that a value equals, written as 82 or as 82.0.
+/// Returns the integer that a value equals, whether written as 82 or as 82.0.
 fn whole(value: &Value) -> Option<Number> {
     let number = value.as_number()?;
     if number.is_i64() || number.is_u64() {
@@ -48,7 +48,7 @@ fn whole(value: &Value) -> Option<Number> {
     (float.fract() == 0.0 && float.abs() < 9e15).then(|| Number::from(float as i64))
 }
 
-/// Describes a value in a message: its type and its printable form.
+/// Describes a value for a message: its type and its printable form.
 pub fn describe(value: &Value, seen: &Value) -> String {
     let kind = match value {
         Value::Null => return "null".to_owned(),
@@ -67,7 +67,7 @@ pub fn quoted(value: &Value) -> String {
     if text.contains(char::is_whitespace) { format!("\"{text}\"") } else { text }
 }
 
-/// A value on one line, shortened if long.
+/// Returns a value on one line, shortened if it is long.
 pub fn shown(value: &Value) -> String {
     const LONGEST: usize = 80;
     let text = match value {

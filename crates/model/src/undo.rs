@@ -8,11 +8,11 @@ use crate::refusal::Refusal;
 use crate::session::Session;
 use std::collections::BTreeMap;
 
-/// Maps the version of each event to the version of its command's first event. Events written by older programs are
-/// missing; consecutive ones with the same time and actor belong to the same command.
+/// For each event's version, the version of the first event of the same command. Events written by older programs are
+/// missing: if such events follow each other with the same time and actor, they belong to the same command.
 pub type Commands = BTreeMap<u64, u64>;
 
-/// Returns to the state before this actor's last command that is not undone yet, or to the named point. An empty list
+/// Returns the event that brings back the state before this actor's last command, or the named point. An empty list
 /// means that the session is already in that state.
 pub fn undo(
     session: &Session,
@@ -36,7 +36,8 @@ pub fn undo(
     Ok(vec![Event::Restored { to_version }])
 }
 
-/// Returns to the state before this actor's last undo. Refused once anything else has changed the session.
+/// Returns the event that brings back the state before this actor's last undo. Refused if anything else has changed the
+/// session since.
 pub fn redo(session: &Session, events: &[Recorded], actor: &Actor) -> Result<Vec<Event>, Refusal> {
     refuse_newer(session)?;
     let Some(to_version) = undone_states(events).pop() else {
@@ -50,8 +51,8 @@ pub fn redo(session: &Session, events: &[Recorded], actor: &Actor) -> Result<Vec
     }
 }
 
-/// The versions that redo can return to, the next one last. An undo adds the version before it; returning to the last
-/// version of the list removes that version; any other change clears the list.
+/// Returns the versions that redo can return to; the last of them is the next. An undo adds the version before it.
+/// Returning to the last version of the list removes it. Any other change clears the list.
 fn undone_states(events: &[Recorded]) -> Vec<u64> {
     let mut left = Vec::new();
     for recorded in events.iter().filter(|recorded| !is_mark(&recorded.event)) {
@@ -71,8 +72,8 @@ fn refuse_newer(session: &Session) -> Result<(), Refusal> {
     }
 }
 
-/// Resolves a version number or the name of a checkpoint; if two checkpoints have this name, the newer one. Undone
-/// checkpoints are found too, so that redo can return to them.
+/// Returns the version for a number or the name of a checkpoint. If two checkpoints have this name, the newer one is
+/// meant. Undone checkpoints are found too, so that redo can return to them.
 pub fn point(events: &[Recorded], asked: &str) -> Result<u64, Refusal> {
     let newest = events.last().map_or(0, |recorded| recorded.version);
     if let Ok(version) = asked.parse::<u64>() {
@@ -94,7 +95,7 @@ pub fn point(events: &[Recorded], asked: &str) -> Result<u64, Refusal> {
     Err(Refusal::UnknownCheckpoint { asked: asked.to_owned(), nearest: near, known })
 }
 
-/// The version before the last command that is not undone. Refused if another actor ran that command.
+/// Returns the version before the last command that is not undone yet. Refused if another actor ran that command.
 fn before_last_command(line: &[&Recorded], commands: &Commands, actor: &Actor) -> Result<u64, Refusal> {
     let counts =
         |recorded: &&Recorded| !is_mark(&recorded.event) && !matches!(recorded.event, Event::Restored { .. });
@@ -108,7 +109,7 @@ fn before_last_command(line: &[&Recorded], commands: &Commands, actor: &Actor) -
     Ok(before)
 }
 
-/// True for events that undo ignores: purged text stays purged, and requirements belong to no session.
+/// True if undo ignores the event: purged text stays purged, and requirements belong to no session.
 fn is_mark(event: &Event) -> bool {
     matches!(
         event,
@@ -119,7 +120,7 @@ fn is_mark(event: &Event) -> bool {
     )
 }
 
-/// The last version of the log's first command.
+/// Returns the version of the last event of the log's first command.
 fn end_of_first_command(events: &[Recorded], commands: &Commands) -> u64 {
     let Some(first) = events.first() else { return 0 };
     let same = events.iter().take_while(|next| is_together(next, first, commands));
@@ -229,7 +230,7 @@ mod tests {
         redo(&Session::fold(log).expect("a session"), log, &actor(who))
     }
 
-    /// The log with the events that undoing or redoing adds.
+    /// Returns the log with the events that an undo or redo adds.
     fn with(log: &[Recorded], added: Result<Vec<Event>, Refusal>) -> Vec<Recorded> {
         let mut added = added.expect("not refused");
         after(log, added.pop().expect("one event"))
@@ -255,7 +256,7 @@ mod tests {
         assert_eq!(notes(&forward), [1]);
         let further = with(&forward, redone(&forward, "anna"));
         assert_eq!(notes(&further), [1, 2, 3]);
-        // Undoes and redoes in the middle of the log.
+        // Undoes and redoes in the middle of the log, after an earlier undo.
         let back = with(&further, undone(&further, "anna", None));
         assert_eq!(notes(&back), [1]);
         let again = with(&back, redone(&back, "anna"));

@@ -1,4 +1,4 @@
-//! A workflow in memory: phases, gates, declared fields. Layouts read definitions from their files.
+//! A workflow in memory: phases, gates and declared fields. Layouts read definitions from their files.
 
 use crate::id::Name;
 use crate::item::Item;
@@ -19,10 +19,10 @@ pub struct Workflow {
     pub on_complete: OnComplete,
     #[serde(default)]
     pub keep_going: bool,
-    /// True to keep an agent from stopping, once, while it has claimed work that is not proven.
+    /// True to keep an agent, once, from stopping while work that it claimed is not proven.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hold_at_stop: bool,
-    /// Never empty: a definition without phases is refused when it is read.
+    /// The phases, in order; never empty, because a definition without phases is refused when it is read.
     pub phases: Vec<PhaseDefinition>,
     #[serde(default)]
     pub fields: BTreeMap<String, FieldDefinition>,
@@ -58,14 +58,14 @@ impl Indexing {
     }
 }
 
-/// The effect of completing the last phase.
+/// The effect of completing the last phase of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnComplete {
     #[default]
     Close,
     Stay,
-    /// Another phase is added after each one, until the session is closed.
+    /// Another phase is added whenever the last one is done, until the session is closed.
     Grow,
 }
 
@@ -78,24 +78,24 @@ pub struct PhaseDefinition {
     /// Paths of files, relative to the session's workspace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub produces: Vec<String>,
-    /// Earlier phases that this one needs; by default the phase before it.
+    /// The earlier phases that this phase needs; by default, the phase before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<Name>,
-    /// An expression; if it is false, the phase is skipped.
+    /// An expression. If it is false, the phase is skipped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
     /// The kind of items that can be added to this phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<String>,
-    /// Every item is split into parts, which are the work: it cannot be done before it has any.
+    /// True if every item must be split into parts before it can be done. The parts are the work.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub split: bool,
-    /// True if a failed check blocks the phase, false if the phase then completes with warnings.
+    /// True if a failed check keeps the phase open; false if the phase is then completed with warnings.
     pub strict: bool,
     /// True if the gate cannot be overridden.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_override: bool,
-    /// True if the phase is completed by entering it. Only the last phase can be terminal.
+    /// True if the phase is completed as soon as it is entered. Only the last phase can be terminal.
     #[serde(default)]
     pub terminal: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -105,12 +105,12 @@ pub struct PhaseDefinition {
 }
 
 impl PhaseDefinition {
-    /// True if something must be checked before the phase is completed.
+    /// True if anything must be checked before the phase can be completed.
     pub fn has_gate(&self) -> bool {
         !self.checks.is_empty() || self.evidence.iter().any(|field| field.required)
     }
 
-    /// True if this item of the phase has to be split before anything else.
+    /// True if this item must be split into parts before anything else can be done with it.
     pub fn splits_first(&self, item: &Item) -> bool {
         self.split && item.level() == 1 && !item.is_container()
     }
@@ -125,7 +125,7 @@ pub struct EvidenceDefinition {
     pub required: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub describe: Option<String>,
-    /// True to accept an integer only if it is written as one: 82, not 82.0.
+    /// True to accept an integer only in its usual form: 82, not 82.0.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub as_written: bool,
 }
@@ -175,17 +175,17 @@ pub enum CheckKind {
         path: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         matches: Option<String>,
-        /// Accept a file older than the start of the phase.
+        /// True to accept a file that is older than the start of the phase.
         #[serde(default)]
         stale_ok: bool,
-        /// True if all runs share the file, so that a later run accepts a file written by an earlier one.
+        /// True if all runs share the file. A later run then accepts a file that an earlier run wrote.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_shared: bool,
     },
     /// A CEL expression over evidence, artifacts, items, session and run must be true.
     Expr {
         expr: String,
-        /// The source text from which the expression was translated, shown instead of the expression.
+        /// The source text from which the expression was translated. Messages show it instead of the expression.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         written: Option<String>,
     },
@@ -280,7 +280,7 @@ impl RequirementScope {
         }
     }
 
-    /// True if satisfied for one agent session, false if for a whole branch.
+    /// True if the requirement is satisfied for one agent session; false if for a whole branch.
     pub fn is_of_one_agent(self) -> bool {
         match self {
             Self::Session | Self::SingleUse => true,

@@ -1,16 +1,16 @@
-//! Validation of batches and rows, shared by all stores. Pure: accesses no store.
+//! Validates batches and rows for all stores. Pure: accesses no store.
 
 use crate::{Batch, Error, ItemRow, Result, Rewrite, SessionRow, StreamAppend, TakenHistory};
 
-/// The only lifecycle in which a session occupies its worktree, as stored in rows.
+/// The name of the lifecycle in which a session can occupy its worktree.
 const ACTIVE: &str = "active";
 
-/// True if this session is the one that its worktree can have active.
+/// True if this session occupies its worktree. A worktree has at most one such active session.
 pub(crate) fn takes_the_worktree(row: &SessionRow) -> bool {
     row.lifecycle == ACTIVE && !row.parallel && row.exclusive && row.machine.is_none()
 }
 
-/// Checks that a batch is consistent. An inconsistent one is a bug in the caller, not a conflict.
+/// Checks that a batch is consistent. An inconsistent batch is a bug in the caller, not a conflict.
 pub(crate) fn check_shape(batch: &Batch) -> Result<()> {
     for (place, stream) in batch.streams.iter().enumerate() {
         check_stream(stream)?;
@@ -27,12 +27,12 @@ pub(crate) fn check_shape(batch: &Batch) -> Result<()> {
     Ok(())
 }
 
-/// All item rows of a batch, replacements first.
+/// Returns all item rows of a batch: first those that replace a session's items, then the others.
 pub(crate) fn item_rows(batch: &Batch) -> impl Iterator<Item = &ItemRow> {
     batch.replace_items.iter().flat_map(|replaced| &replaced.rows).chain(&batch.items)
 }
 
-/// Checks that a rewrite changes existing events only, and replaces the snapshot.
+/// Checks that a rewrite changes only existing events and replaces the snapshot.
 pub(crate) fn check_rewrite(rewrite: &Rewrite) -> Result<()> {
     check_stream(&rewrite.stream)?;
     if rewrite.stream.snapshot.is_none() {
@@ -51,7 +51,7 @@ pub(crate) fn check_rewrite(rewrite: &Rewrite) -> Result<()> {
     }
 }
 
-/// Checks that a received history is complete, and that the stored history has the events that both should share.
+/// Checks that a received history is complete, and that it shares no more events than it and the stored history have.
 pub(crate) fn check_history(history: &TakenHistory) -> Result<()> {
     let id = &history.row.id;
     let newest = history.events.len() as u64;

@@ -15,21 +15,22 @@ pub type Salt = [u8; SALT_BYTES];
 /// An event's place in the chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seal {
-    /// `None` once the event's content was purged: without the salt, the hash reveals nothing about the old content.
+    /// The random bytes that are hashed with the event; `None` after the event's content was purged. Without the salt,
+    /// the hash reveals nothing about the old content.
     pub salt: Option<Salt>,
-    /// Hash of the event as written.
+    /// Hash of the event as it was written.
     pub hash: Hash,
-    /// Hash over this event's hash and the previous link.
+    /// Hash of this event's hash and the previous link.
     pub link: Hash,
 }
 
-/// A session's chain as stored.
+/// The hash chain of a session, as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Chain {
-    /// The link of the last event; `None` before the session's first change by a program that writes chains.
+    /// The link of the last event; `None` as long as only programs without chains have changed the session.
     pub head: Option<Hash>,
-    /// The first version that was sealed when it was written. Earlier events were sealed later, with the content that
-    /// they had then.
+    /// The first event that was sealed when it was written. Earlier events were sealed later, with the content that
+    /// they had at that time.
     pub since: Option<u64>,
     /// The seals by version. Events without a seal are missing.
     pub seals: BTreeMap<u64, Seal>,
@@ -54,9 +55,9 @@ impl Chain {
 /// A break in a chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Broken {
-    /// The event has no seal, although the session has a chain.
+    /// The event has no seal, although the session has a hash chain.
     Unsealed { version: u64 },
-    /// The event differs from the sealed one.
+    /// The event differs from its seal.
     Changed { version: u64 },
     /// The link does not follow from the previous one: an event was removed, inserted or moved.
     Unlinked { version: u64 },
@@ -64,7 +65,7 @@ pub enum Broken {
     Head,
 }
 
-/// The part of an event's seal that comes from another replica.
+/// The part of an event's seal that another replica sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Given {
     Salt(Salt),
@@ -72,7 +73,7 @@ pub enum Given {
     Hash(Hash),
 }
 
-/// Seals events that follow the link `before`, which is `None` for a session's first event.
+/// Returns the seals of events that follow the link `before`. For a session's first event, `before` is `None`.
 pub fn seal(
     before: Option<Hash>,
     events: &[EventRow],
@@ -91,7 +92,7 @@ pub fn seal(
     events.iter().map(sealed).collect()
 }
 
-/// Random bytes from the operating system: one salt for each new event.
+/// Returns random bytes from the operating system, one salt for each new event.
 pub(crate) fn fresh_salts(count: usize) -> Result<Vec<Salt>> {
     let mut bytes = vec![0; count * SALT_BYTES];
     getrandom::fill(&mut bytes)
@@ -99,7 +100,7 @@ pub(crate) fn fresh_salts(count: usize) -> Result<Vec<Salt>> {
     Ok(bytes.as_chunks::<SALT_BYTES>().0.to_vec())
 }
 
-/// Seals new events. Events from another replica keep their salts.
+/// Returns the seals of new events. Events from another replica keep their salts.
 pub(crate) fn seal_new(
     before: Option<Hash>,
     events: &[EventRow],
@@ -112,8 +113,8 @@ pub(crate) fn seal_new(
     }))
 }
 
-/// The hash of an event's stored bytes. Each part is prefixed with its length, so that no two events produce
-/// the same input.
+/// Returns the hash of an event's stored bytes. Each part is preceded by its length, so that different events never
+/// have the same input.
 pub fn content_hash(salt: Option<&Salt>, event: &EventRow) -> Hash {
     let mut hasher = Sha256::new();
     let mut put = |bytes: &[u8]| {
@@ -129,19 +130,19 @@ pub fn content_hash(salt: Option<&Salt>, event: &EventRow) -> Hash {
     hasher.finalize().into()
 }
 
-/// A short hash that shows whether stored text was damaged on the disk.
+/// Returns a short hash, by which damage to stored text on the disk is detected.
 pub(crate) fn checksum(text: &str) -> [u8; 8] {
     let [start, ..] = *Sha256::digest(text.as_bytes()).as_chunks::<8>().0 else { return [0; 8] };
     start
 }
 
-/// The time in the chain's input, limited to the range of the integer.
+/// Returns the time as it enters the chain's hashes, limited to the range of the integer.
 fn nanoseconds(at: Timestamp) -> i64 {
     let exact = at.as_nanosecond();
     i64::try_from(exact).unwrap_or(if exact < 0 { i64::MIN } else { i64::MAX })
 }
 
-/// Returns the link that follows the previous link and covers this hash.
+/// Returns the link that follows the link `before` and covers the given hash.
 pub fn next_link(before: Option<Hash>, hash: &Hash) -> Hash {
     let mut hasher = Sha256::new();
     hasher.update(before.unwrap_or_default());
@@ -149,9 +150,8 @@ pub fn next_link(before: Option<Hash>, hash: &Hash) -> Hash {
     hasher.finalize().into()
 }
 
-/// Returns the breaks in a session's chain. `rewritten` maps versions to the unsalted hash of the current content, as
-/// recorded by purge events in the chain. A session without a chain, which no program with chains has changed, has no
-/// breaks.
+/// Returns the breaks in a session's chain. `rewritten` has the unsalted hashes of purged events, as recorded by purge
+/// events in the chain. A session that no program with chains has changed has no chain, and so no breaks.
 pub fn check(chain: &Chain, events: &[EventRow], rewritten: &BTreeMap<u64, Hash>) -> Vec<Broken> {
     let Some(head) = chain.head else { return Vec::new() };
     let mut broken = Vec::new();
@@ -176,8 +176,8 @@ pub fn check(chain: &Chain, events: &[EventRow], rewritten: &BTreeMap<u64, Hash>
     broken
 }
 
-/// Returns the events, among consecutive ones, that differ from their seals. Skips purged events, which have no salt;
-/// [`check`] compares those.
+/// Returns those of consecutive events that differ from their seals. Purged events have no salt and are skipped;
+/// [`check`] compares them.
 pub fn changed_events(chain: &Chain, events: &[EventRow]) -> Vec<Broken> {
     let is_changed = |event: &&EventRow| {
         let seal = chain.seals.get(&event.version).filter(|seal| seal.salt.is_some());

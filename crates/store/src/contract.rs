@@ -1,4 +1,4 @@
-//! The contract of a store, as tests that run against every store. Stores are created by the given factory only.
+//! The contract of a store, as tests that run against every store. A test creates stores only with the given factory.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -148,7 +148,8 @@ pub const CASES: &[Case] = cases![
     },
 ];
 
-/// Runs all cases. Prints the name of each case first, so that the last name is that of a failed case.
+/// Runs all cases. Prints the name of each case before running it, so that the last printed name is that of the failed
+/// case.
 pub fn run_all(tell: &mut dyn FnMut(&str), make: &mut Factory<'_>) {
     for (name, case) in CASES {
         tell(name);

@@ -1,4 +1,4 @@
-//! The store's errors: what happened. Front ends add what to do next.
+//! The errors of a store: what happened. Front ends add what to do next.
 
 use model::id::SessionId;
 use std::path::PathBuf;
@@ -8,24 +8,24 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Another writer changed the session first. Load, decide and append again.
+    /// Another writer changed the session first. The caller must load it again and repeat the decision.
     #[error("session {session} is at version {found}, not {expected}")]
     Conflict { session: SessionId, expected: u64, found: u64 },
-    /// The worktree already has an active session. Load it and decide again.
+    /// The worktree already has another active session. The caller must load that session and repeat the decision.
     #[error("worktree {worktree} already has an active session")]
     ActiveTaken { worktree: String },
-    /// Another session has this id, perhaps in different letter case.
+    /// Another session has this id, perhaps in another letter case.
     #[error("session {existing} already exists")]
     IdTaken { existing: SessionId },
     /// Another process used the key while this command was being decided.
     #[error("the key was already used")]
     KeyTaken,
-    /// Another writer changed the project since this turn started. Load and decide again.
+    /// Another writer changed the project since this turn started. The caller must load again and repeat the decision.
     #[error("another writer changed the store meanwhile")]
     Overtaken,
     #[error("another process has held the store's lock for {waited:?}")]
     Busy { waited: Duration },
-    /// SQLite's retries never obtained a lock, although nobody holds one.
+    /// SQLite could not obtain a lock within all of its retries, although nobody holds one.
     #[error("the locks of {path} do not work")]
     LocksFail { path: PathBuf },
     #[error("there is no database at {path}")]
@@ -34,9 +34,9 @@ pub enum Error {
     NotADatabase { path: PathBuf, why: String },
     #[error("{path} was written by a newer leftoff: its schema is {found}, this program supports {known}")]
     Newer { path: PathBuf, found: u32, known: u32 },
-    /// Changes that the store had acknowledged are missing from it.
+    /// The store lacks changes that it had acknowledged.
     #[error(
-        "{path} has lost changes: it ends at change {found}, but change {kept} was acknowledged; its write-ahead log is damaged, or it was replaced by an older copy"
+        "{path} has lost changes: it ends at change {found}, but change {kept} was acknowledged; the write-ahead log is damaged, or the database was replaced by an older copy"
     )]
     Lost { path: PathBuf, kept: u64, found: u64 },
     #[error("{path} cannot be written")]
@@ -44,8 +44,8 @@ pub enum Error {
     /// The server does not answer, or ended the connection.
     #[error("{place} cannot be reached: {why}")]
     Unreachable { place: String, why: String },
-    /// The server refused the log-in or the statement.
-    #[error("{place} refuses: {why}")]
+    /// The server refused to log in or to run the statement.
+    #[error("{place} refuses the request: {why}")]
     Denied { place: String, why: String },
     #[error("no space left for {path}")]
     Full { path: PathBuf },
@@ -59,7 +59,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Sets how long the writer waited for others.
+    /// Sets how long the writer waited for other writers.
     pub(crate) fn after(self, waited: Duration) -> Self {
         match self {
             Self::Busy { .. } => Self::Busy { waited },

@@ -1,4 +1,4 @@
-//! Makes the store lose changes at the request of a test that must show that it notices lost changes. Absent from
+//! Makes the store lose changes on request, for a test that must prove that it detects lost changes. Not part of
 //! release builds.
 
 use crate::Batch;
@@ -8,8 +8,8 @@ pub(crate) fn is(fault: &str) -> bool {
     cfg!(debug_assertions) && std::env::var_os("LEFTOFF_TEST_CONTROL").is_some_and(|asked| asked == fault)
 }
 
-/// True if this batch is to be reported as stored but dropped: batches with a note, all of them or about one in eight,
-/// as requested.
+/// True if this batch must be reported as stored but dropped. The test requests it for all batches with a note, or for
+/// about one in eight of them.
 pub(crate) fn loses(batch: &Batch) -> bool {
     let now_and_then = || {
         let mut byte = [0];

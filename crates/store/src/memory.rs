@@ -23,7 +23,8 @@ use std::time::Duration;
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     sessions: Vec<Kept>,
-    /// The positions of sessions by id in lower case, because ids that differ only in case are equal.
+    /// The positions of sessions in `sessions`. The key is the id in lower case, because ids that differ only in case
+    /// are equal.
     places: BTreeMap<String, usize>,
     log: Vec<Change>,
     definitions: BTreeMap<String, String>,
@@ -32,11 +33,11 @@ pub struct MemoryStore {
     agents: BTreeMap<(String, String), AgentRow>,
     /// Items by session and id, both in lower case.
     items: BTreeMap<(String, String), ItemRow>,
-    /// Rows of files by session in lower case, and path.
+    /// Rows of written files. The key is the session's id in lower case, and the path.
     views: BTreeMap<(String, String), ViewRow>,
     /// Arrivals by session.
     arrivals: BTreeMap<SessionId, Arrival>,
-    /// The highest cursor that an event was ever given.
+    /// The highest cursor that was ever assigned to an event.
     cursor: u64,
 }
 
@@ -44,8 +45,8 @@ pub struct MemoryStore {
 struct Kept {
     number: u64,
     row: SessionRow,
-    /// The position of the session's last change in the order of commits. Its time cannot serve for that, because
-    /// clocks are sometimes set back.
+    /// The position of the session's last change in the order of commits. A timestamp could not serve as the position,
+    /// because clocks are sometimes set back.
     turn: u64,
     snapshot: Option<Snapshot>,
     events: Vec<EventRow>,
@@ -86,7 +87,7 @@ impl Store for MemoryStore {
             .iter()
             .map(|stream| self.sealed(stream, batch.seals.get(&stream.row.id)))
             .collect::<Result<_>>()?;
-        // Nothing below can fail, so that the batch is stored completely or not at all.
+        // From here on nothing can fail, so that the batch is stored completely or not at all.
         for definition in &batch.definitions {
             self.definitions.insert(definition.hash.clone(), definition.body.clone());
         }
@@ -345,7 +346,7 @@ impl Store for MemoryStore {
         Ok(self.arrivals.values().cloned().collect())
     }
 
-    /// Does nothing: sessions in memory are sealed from their first event on.
+    /// Does nothing: sessions in memory always have a chain.
     fn seal_histories(&mut self, _ids: &[SessionId], _patience: Duration) -> Result<()> {
         Ok(())
     }

@@ -1,12 +1,12 @@
-//! Migrates a SQLite database from one schema to the next. Never changes a database with a schema that is newer than
-//! this program.
+//! Migrates a SQLite database from one schema to the next. Never changes a database whose schema is newer than this
+//! program.
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 /// The application id of leftoff's databases: "left" in ASCII.
 pub(crate) const APPLICATION_ID: i32 = 0x6c65_6674;
 
-/// SQL scripts: the script at index n turns schema n into schema n + 1. Never edit a script once it is released.
+/// SQL scripts: the script at index n turns schema n into schema n + 1. Never edit a script that was released.
 pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sqlite/schema.sql"),
     include_str!("sqlite/memory.sql"),
@@ -21,7 +21,7 @@ pub(crate) fn newest(migrations: &[&str]) -> u32 {
     u32::try_from(migrations.len()).unwrap_or(u32::MAX)
 }
 
-/// The fields in a database by which it identifies itself.
+/// The values by which a database identifies itself: program and schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Marks {
     pub(crate) application_id: i32,
@@ -39,7 +39,8 @@ pub(crate) fn marks(connection: &Connection) -> rusqlite::Result<Marks> {
 pub(crate) fn run(connection: &mut Connection, migrations: &[&str]) -> rusqlite::Result<()> {
     for (version, sql) in (1..).zip(migrations) {
         let step = Transaction::new(connection, TransactionBehavior::Immediate)?;
-        // Checked inside the transaction, because another process may have migrated the database in the meantime.
+        // The schema is checked inside the transaction, because another process may have migrated the database in the
+        // meantime.
         if schema(&step)? >= version {
             continue;
         }

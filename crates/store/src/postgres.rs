@@ -1,5 +1,5 @@
-//! The store on a PostgreSQL server, for a team. Knows SQL and the connection; never reads what is inside an event or a
-//! snapshot. The client library is asynchronous: every method waits for its answer, within a time limit.
+//! The store on a PostgreSQL server, for a team. Knows SQL and the connection, but not the content of events and
+//! snapshots. The client library is asynchronous: every method waits for the server's answer, within a time limit.
 
 mod activity;
 mod address;
@@ -51,17 +51,17 @@ pub struct PostgresStore {
     machine: String,
     local: Local,
     writable: bool,
-    /// True if the server acknowledges changes before they are on disk, unless a transaction requests a sync.
+    /// True if the server acknowledges a change before it is on disk. A transaction can then request a sync.
     must_sync: bool,
     time: Timestamp,
     turn: Option<Turn>,
-    /// How many more turns take the lock when they start, because somebody else wrote recently.
+    /// The number of coming turns that take the lock at their start, because another process wrote recently.
     locked_turns: u32,
-    /// The answers that the last turn read, with the counters at its end.
+    /// The answers that the last turn read, and the project's counters at its end.
     remembered: Option<(Counters, Answers)>,
 }
 
-/// The connection for a statement, and the project that it is about.
+/// The connection for a statement, and the project to which the statement is limited.
 #[derive(Clone, Copy)]
 struct Scope<'a> {
     ask: Ask<'a>,
@@ -74,7 +74,7 @@ impl PostgresStore {
         open::open(opening)
     }
 
-    /// Does some work within this process's turn. The turn ends afterwards, even if the work fails.
+    /// Calls `work` within this process's turn. The turn ends afterwards, even if `work` fails.
     fn in_turn(&mut self, work: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         if self.turn.is_none() {
             self.take_with_lock(PATIENCE)?;
@@ -86,7 +86,7 @@ impl PostgresStore {
         done
     }
 
-    /// The journal's rows whose change the server has, the newest row of each file.
+    /// Returns the rows of the local journal whose change the server has stored, the newest row of each file.
     fn views_kept(&self, session: &SessionId) -> Result<Vec<ViewRow>> {
         let written = self.local.views(session)?;
         if written.is_empty() {
@@ -311,7 +311,7 @@ impl Store for PostgresStore {
         self.wire.run("reading the origins of sessions", histories::arrivals(self.scope()))
     }
 
-    /// Does nothing: sessions on a server are sealed from their first event on.
+    /// Does nothing: sessions on a server always have a chain.
     fn seal_histories(&mut self, _ids: &[SessionId], _patience: Duration) -> Result<()> {
         Ok(())
     }
@@ -322,7 +322,10 @@ impl Store for PostgresStore {
 
     fn info(&self) -> Result<Info> {
         let address = &self.wire.address;
-        self.wire.run("describing", upkeep::describe(self.scope(), &address.schema, &address.place))
+        self.wire.run(
+            "reading the store's details",
+            upkeep::describe(self.scope(), &address.schema, &address.place),
+        )
     }
 
     fn backup(&self, to: &Path) -> Result<()> {
@@ -333,6 +336,6 @@ impl Store for PostgresStore {
     }
 
     fn check(&self) -> Result<Vec<String>> {
-        self.wire.run("checking", upkeep::check(self.scope()))
+        self.wire.run("checking the store", upkeep::check(self.scope()))
     }
 }

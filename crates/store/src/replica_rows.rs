@@ -1,4 +1,4 @@
-//! Rows of histories from other replicas.
+//! The rows of histories that come from other replicas.
 
 use crate::chain::{Given, Hash};
 use crate::{ContentRow, DefinitionRow, EventRow, ItemRow, SessionRow, Snapshot};
@@ -6,33 +6,33 @@ use jiff::Timestamp;
 use model::id::SessionId;
 use std::collections::BTreeMap;
 
-/// Everything that was received together, stored completely or not at all.
+/// Everything that was received together. It is stored completely or not at all.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Arrived {
     pub histories: Vec<TakenHistory>,
-    /// Sessions to remove, each with the version that it must still have.
+    /// Sessions to remove, each with the version that the store must still have.
     pub gone: Vec<(SessionId, u64)>,
     /// Definitions to store. A definition that is already stored is not replaced.
     pub definitions: Vec<DefinitionRow>,
     pub contents: Vec<ContentRow>,
 }
 
-/// The whole history of a session from another replica. Replaces what is stored under the session's id.
+/// The whole history of a session from another replica. It replaces whatever is stored under the session's id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TakenHistory {
-    /// The stored version on which the decision was based; 0 if the session was not stored.
+    /// The stored version that was known when the decision was made; 0 if the session was not stored.
     pub expected: u64,
-    /// The last version up to which the stored events are the same and stay.
+    /// Up to this version, the stored events are the same as the received ones, and stay.
     pub shared: u64,
     /// All events, from the first one.
     pub events: Vec<EventRow>,
-    /// The salt of every event, or its hash if its content was purged, by version.
+    /// For each version, the salt of the event, or its hash if the event's content was purged.
     pub seals: BTreeMap<u64, Given>,
-    /// The session's row. Its worktree and machine say where the session is.
+    /// The row to store for the session. Its worktree and machine are those where the session is.
     pub row: SessionRow,
     pub snapshot: Snapshot,
     pub items: Vec<ItemRow>,
-    /// `None` if all events that other replicas have were written here.
+    /// The part that came from another replica; `None` if every shared event was written here.
     pub arrival: Option<Arrival>,
 }
 
@@ -42,11 +42,11 @@ pub struct Arrival {
     pub session: SessionId,
     /// The replica that wrote the last event of this part.
     pub replica: String,
-    /// The first link of the chain, which distinguishes sessions with the same id.
+    /// The first link of the chain. It distinguishes sessions that have the same id.
     pub stream: Hash,
-    /// Events after this version were written here.
+    /// The last version that came from another replica. Later events were written here.
     pub version: u64,
-    /// The link of the chain at `version`.
+    /// The link of the event at `version`.
     pub head: Hash,
     /// When the part was received.
     pub at: Timestamp,

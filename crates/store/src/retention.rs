@@ -9,10 +9,10 @@ pub const KEY_LIFETIME: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// newest are kept.
 pub const KEPT_ACTIVITIES: usize = 500;
 
-/// How many expired keys are removed for each new key: enough to keep up, and few enough to be fast.
+/// How many expired keys are removed for each new key: enough to keep up with new keys, and few enough to be fast.
 pub(crate) const KEYS_SWEPT: i64 = 8;
 
-/// Keys used at or before the returned time do not count for a command at `now`.
+/// Returns the time up to which used keys no longer count for a command at `now`.
 pub fn keys_expire_at(now: Timestamp) -> Timestamp {
     now.checked_sub(KEY_LIFETIME).unwrap_or(Timestamp::MIN)
 }

@@ -1,4 +1,5 @@
-//! The rows that a store reads and writes. Events and snapshots are opaque JSON text here; only the engine parses them.
+//! The rows that a store reads and writes. For a store, events and snapshots are opaque JSON text; only the engine
+//! parses them.
 
 use crate::chain::Given;
 use jiff::Timestamp;
@@ -19,7 +20,7 @@ pub struct EventRow {
     pub kind: String,
     /// The event, as JSON.
     pub body: String,
-    /// The command of the event; `None` for events of programs that did not record it.
+    /// The command of the event; `None` if an older program stored the event.
     pub command: Option<CommandMark>,
 }
 
@@ -27,17 +28,16 @@ pub struct EventRow {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandMark {
     pub name: String,
-    /// The version of the command's first event in this session. Events with the same number belong to the same
-    /// command.
+    /// The version of the command's first event in this session. All events of one command have the same number.
     pub ordinal: u64,
 }
 
-/// The row of a session, which suffices for lists and lookups without folding events.
+/// The row of a session. It suffices for lists and lookups, so that no events need to be folded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionRow {
     pub id: SessionId,
     pub worktree: String,
-    /// The machine of the worktree; `None` means the store's own machine.
+    /// The machine of the worktree; `None` if it is the machine of the store.
     pub machine: Option<String>,
     pub layout: String,
     /// True if the layout allows only one active session per worktree.
@@ -48,28 +48,28 @@ pub struct SessionRow {
     pub target: Option<String>,
     /// The name of the lifecycle: `active`, `paused`, `completed`, `failed`, `abandoned`.
     pub lifecycle: String,
-    /// True if the session may be active beside another one in its worktree.
+    /// True if the session may be active while another session is active in its worktree.
     pub parallel: bool,
-    /// The title of the current phase. With the numbers of phases, it makes a summary of one line.
+    /// The title of the current phase. A summary shows it together with the number of phases.
     pub phase: String,
     pub phases_done: u32,
-    /// `None` if more phases can be added; stored as 0, which no workflow has.
+    /// The number of phases; `None` if more phases can be added. Stored as 0, which no workflow has.
     pub phases_total: Option<u32>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub version: u64,
 }
 
-/// A row of a list, with the number by which people may refer to the session. A number is assigned when the session is
-/// created, and never reused.
+/// A row of a list, with the number by which people may refer to the session. Each session gets a number when it is
+/// created. Numbers are never reused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
     pub number: u64,
     pub row: SessionRow,
 }
 
-/// A folded session, stored so that commands need not read the whole history. It may be a few events older than the
-/// session's row.
+/// A folded session, stored so that commands need not read the whole history. A snapshot may be a few events older than
+/// the session's row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
     /// The `FOLD_VERSION` of the program that wrote the snapshot. Programs with another version ignore the snapshot.
@@ -78,7 +78,7 @@ pub struct Snapshot {
     pub body: String,
 }
 
-/// A loaded session: its row and, if there is one, its snapshot.
+/// A loaded session: its row, and its snapshot if it has one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loaded {
     pub number: u64,
@@ -89,19 +89,19 @@ pub struct Loaded {
 /// The part of a batch that changes one session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamAppend {
-    /// The version on which the decision was based; 0 for a new session.
+    /// The version of the session when the change was decided; 0 for a new session.
     pub expected: u64,
-    /// At least one event; the versions follow `expected` without gaps.
+    /// The new events, at least one. Their versions follow `expected` without gaps.
     pub events: Vec<EventRow>,
-    /// The session's row after these events, with the version of the last event.
+    /// The session's row after these events, with the version of the last of them.
     pub row: SessionRow,
-    /// The session after these events. `None` leaves the stored snapshot, and whoever loads it applies the newer
-    /// events.
+    /// The session after these events. `None` keeps the stored snapshot; the newer events are applied to it when it is
+    /// loaded.
     pub snapshot: Option<Snapshot>,
 }
 
-/// A workflow definition, stored once under the hash of its source. The source itself is not stored. If two definitions
-/// have the same hash, the later one is stored.
+/// A workflow definition, stored under the hash of its source. The source itself is not stored. If two definitions have
+/// the same hash, the later one replaces the earlier one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DefinitionRow {
     pub hash: String,
@@ -115,14 +115,14 @@ pub struct ContentRow {
     pub body: Vec<u8>,
 }
 
-/// A key that makes a repeated command take effect only once, with the answer of that command.
+/// A key by which a repeated command takes effect only once, and the answer of that command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyRow {
     pub key: String,
-    /// Identifies the command, to detect that the same key is used for a different one.
+    /// Identifies the command, so that using the same key for another command is noticed.
     pub fingerprint: String,
     pub answer: String,
-    /// The format version of the answer; older programs did not write it.
+    /// The format version of the answer; `None` in rows of older programs.
     pub version: Option<u32>,
     /// The session that the answer is about.
     pub session: Option<SessionId>,
@@ -130,14 +130,14 @@ pub struct KeyRow {
 }
 
 impl KeyRow {
-    /// A key without an answer, as hooks use it.
+    /// The key of a hook call. Hooks have no answer to repeat, so none is stored.
     pub(crate) fn of_hook(key: &str, at: Timestamp) -> Self {
         let (key, nothing) = (key.to_owned(), String::new());
         Self { key, fingerprint: nothing.clone(), answer: nothing, version: None, session: None, at }
     }
 }
 
-/// All changes of one command, committed completely or not at all.
+/// All changes of one command. They are committed completely or not at all.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Batch {
     pub streams: Vec<StreamAppend>,
@@ -145,29 +145,29 @@ pub struct Batch {
     pub contents: Vec<ContentRow>,
     pub key: Option<KeyRow>,
     pub bindings: Vec<Binding>,
-    /// New or changed items; other items of their sessions stay.
+    /// New or changed items. Other items of the same sessions stay.
     pub items: Vec<ItemRow>,
-    /// New sets of items, each replacing all items of its session. Stored before `items`.
+    /// Sets of items that replace all items of their session. They are stored before `items`.
     pub replace_items: Vec<ItemsReplaced>,
-    /// Files that show a session to its tool. Each row replaces the stored row of that file.
+    /// Files that show a session to its tool. Each row replaces the stored row of the same file.
     pub views: Vec<ViewRow>,
     /// The salts or hashes of events that came from another replica, by session and version.
     pub seals: BTreeMap<SessionId, BTreeMap<u64, Given>>,
-    /// The numbers that new sessions should get. A number that another session has is not used.
+    /// The numbers that new sessions should get. If another session has the number, the next free one is used.
     pub numbers: BTreeMap<SessionId, u64>,
 }
 
-/// An item of a session, derived from the session's events and indexed.
+/// An item of a session. Its columns are derived from the session's events, and indexed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ItemRow {
     pub session: SessionId,
-    /// Unique within a session, ignoring case.
+    /// The id of the item, unique within a session, ignoring case.
     pub id: ItemId,
     /// The run to which the item belongs.
     pub run: String,
     pub phase: String,
     pub parent: Option<ItemId>,
-    /// The sort key. Items with the same key are sorted by id.
+    /// The number to sort items by. Items with the same number are sorted by id.
     pub place: i64,
     pub state: ItemState,
     /// The name of the status: `pending`, `active`, `completed`, `blocked`.
@@ -197,12 +197,12 @@ pub struct ItemFilter {
     pub limit: Option<usize>,
 }
 
-/// A query for ready items that an actor can take: the phase of a run, the actor, and the time.
+/// A query for ready items that an actor can take, by run, phase, actor and time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadyQuery<'a> {
     pub run: &'a str,
     pub phase: &'a str,
-    /// The actor who asks. Items that this actor holds are included.
+    /// The actor who asks. Items that this actor already holds are included.
     pub holder: &'a str,
     /// The current time. Leases that end at or before this time do not count.
     pub now: Timestamp,
@@ -217,14 +217,15 @@ pub struct Binding {
     pub session: SessionId,
 }
 
-/// An agent session that was seen, with the process that shows whether it is still alive.
+/// An agent session that was seen, with its process. The process shows whether the agent is still alive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentRow {
     pub agent: String,
     pub agent_session: String,
     pub host: String,
     pub pid: u32,
-    /// The start time of the process, in the unit of the system. It tells processes with the same pid apart.
+    /// The start time of the process, in the unit of the operating system. It distinguishes processes that have the
+    /// same pid.
     pub process_start: u64,
     pub boot_id: String,
     pub worktree: String,
@@ -233,23 +234,24 @@ pub struct AgentRow {
     pub last_seen: Timestamp,
     /// The session to which the agent is bound.
     pub session: Option<SessionId>,
-    /// The agent's memory for its next hook, as JSON. In a row to be stored, `None` leaves the stored value.
+    /// JSON that the agent's next hook call must know. `None` in a row to be stored keeps the stored value.
     pub memory: Option<String>,
 }
 
-/// Everything that one hook records, committed completely or not at all. Like activity, a trace may be lost in a crash.
+/// Everything that one hook records. It is committed completely or not at all and, like activity, may be lost in a
+/// crash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trace {
     pub at: Timestamp,
-    /// A key that prevents recording the trace twice: nothing is recorded if the key was used before.
+    /// A key that prevents recording a trace twice. If the key was used before, nothing is recorded.
     pub once: Option<String>,
-    /// The agent that was seen. Its row is updated only if the agent is known.
+    /// The agent that was seen. If it has no row yet, none is created.
     pub agent: String,
     pub agent_session: String,
-    /// The agent's new memory; `None` leaves the stored one.
+    /// The agent's new memory; `None` keeps the stored one.
     pub memory: Option<String>,
-    /// The memory that must be stored, or else nothing is recorded. An empty string stands for no memory; `None` omits
-    /// the comparison.
+    /// The memory that must be stored now; if another is stored, nothing is recorded. An empty string means no memory.
+    /// `None` omits the comparison.
     pub expects: Option<String>,
     /// New activity of the session.
     pub activity: Option<(SessionId, Vec<ActivityRow>)>,
@@ -266,10 +268,10 @@ pub struct Filter {
     pub limit: Option<usize>,
 }
 
-/// An event of any session, in commit order.
+/// An event of any session, in the order of commits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// The position of the event in the whole store, from which the next query continues.
+    /// The position of the event in the whole store. The next query continues after this position.
     pub cursor: u64,
     pub session: SessionId,
     pub event: EventRow,
@@ -279,7 +281,7 @@ pub struct Change {
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Info {
     pub engine: String,
-    /// The store's own id, which stays the same when the store is moved.
+    /// The store's own id. It stays the same when the store is moved.
     pub id: String,
     /// The file or the address of the store.
     pub place: String,
@@ -288,7 +290,7 @@ pub struct Info {
     pub sessions: u64,
     pub events: u64,
     pub bytes: u64,
-    /// Warnings for people, for example about a network file system, or a log that cannot be shortened.
+    /// Warnings for people, for example about a network file system or a write-ahead log that cannot be shortened.
     pub warnings: Vec<String>,
 }
 
@@ -297,7 +299,7 @@ pub struct Info {
 pub enum ActivityKind {
     File,
     Command,
-    /// An agent's last words: `what` is the agent, and `detail` the words.
+    /// An agent's last words: `what` names the agent, and `detail` has its words.
     Words,
 }
 
@@ -320,26 +322,27 @@ impl ActivityKind {
 pub struct ActivityRow {
     pub kind: ActivityKind,
     pub what: String,
-    /// The result of the last occurrence.
+    /// The result of the latest time that it happened.
     pub detail: Option<String>,
-    /// The time of the last occurrence.
+    /// When it happened last.
     pub at: Timestamp,
-    /// How often it occurred; in a row to be stored, how often since the last one.
+    /// How often it happened. In a row to be stored: how often it happened since the row was last stored.
     pub count: u64,
 }
 
-/// Text to be replaced in a session's history, with the event that records this; committed completely or not at all.
+/// A rewrite of a session's history that replaces text, and the event that records the rewrite. Committed completely or
+/// not at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rewrite {
     /// The new event, and the session's row and snapshot after the rewrite.
     pub stream: StreamAppend,
-    /// Existing events to rewrite: actor and body are replaced, the salt of the event's hash is deleted, and everything
+    /// Existing events to rewrite. Their actor and body are replaced, the salt of their hash is deleted, and everything
     /// else stays.
     pub events: Vec<EventRow>,
-    /// Replaces all stored activity of the session.
+    /// The session's new activity. It replaces all stored activity of the session.
     pub activity: Vec<ActivityRow>,
-    /// Hashes of files whose content is deleted.
+    /// Hashes of files whose stored content is deleted.
     pub contents: Vec<String>,
-    /// Replaces all items of the session.
+    /// The session's new items. They replace all stored items of the session.
     pub items: Vec<ItemRow>,
 }

@@ -1,4 +1,4 @@
-//! The SQLite store, a single file. Knows SQL and the disk; never reads what is inside an event or a snapshot.
+//! The SQLite store, a single file. Knows SQL and the disk, but not the content of events and snapshots.
 
 mod activity;
 mod agents;
@@ -47,10 +47,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use turn::Turn;
 
-/// How long `append` waits for its turn if the caller has not taken it.
+/// How long `append` waits for its turn if the caller has not taken it before.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long SQLite waits for other programs, such as a sqlite3 shell. leftoff's own writers wait in the queue instead.
+/// How long SQLite waits for other programs, such as a sqlite3 shell. leftoff's own writers wait for their turn
+/// instead.
 const BUSY_WAIT: Duration = Duration::from_secs(2);
 
 /// Sessions in one SQLite file.
@@ -63,11 +64,11 @@ pub struct SqliteStore {
     /// How long SQLite waits for other programs.
     busy_wait: Duration,
     turn: Option<Turn>,
-    /// The rows that the current turn need not read again.
+    /// Rows that need not be read again in the current turn.
     remembered: RefCell<Remembered>,
     /// The number of changes written through this connection.
     writes: u32,
-    /// The schema of a database that a newer program created. Such a database is read as far as this program knows the
+    /// The database's schema, if a newer program created it. Such a database is read as far as this program knows its
     /// tables.
     newer: Option<u32>,
 }
@@ -77,12 +78,13 @@ impl SqliteStore {
         Self::open_announcing(path, access, &|| {})
     }
 
-    /// Opens a database. Calls `upgrading` before giving the database a newer schema, which can take long.
+    /// Opens a database. Calls `upgrading` before it upgrades the database to a newer schema, which can take long.
     pub fn open_announcing(path: &Path, access: Access, upgrading: &dyn Fn()) -> Result<Self> {
         open::open(path, access, Pace::Patient, upgrading)
     }
 
-    /// Opens a database for a caller that cannot wait: gives up after this time, and does not migrate a large database.
+    /// Opens a database for a caller that cannot wait. Gives up after the given time, and does not upgrade the schema
+    /// of a large database.
     pub fn open_in_a_hurry(path: &Path, access: Access, wait: Duration) -> Result<Self> {
         open::open(path, access, Pace::Hurried(wait), &|| {}).map_err(|error| error.after(wait))
     }
@@ -106,14 +108,14 @@ impl SqliteStore {
         newer.into_iter().chain(lost).collect()
     }
 
-    /// Fails if the database lacks the newest change that was recorded as stored.
+    /// Fails if the database lacks the newest change that the lock file records as stored.
     fn refuse_lost(&self, recorded: Option<u64>) -> Result<()> {
         let Some(kept) = recorded else { return Ok(()) };
         let found = self.cursor()?;
         if found < kept { Err(Error::Lost { path: self.path.clone(), kept, found }) } else { Ok(()) }
     }
 
-    /// Does some work that adds events within this process's turn, and records the newest change in the database.
+    /// Calls `work`, which adds events, within this process's turn. Then records the newest change in the lock file.
     fn in_turn_of_events(&mut self, work: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         self.in_turn(PATIENCE, |store| {
             work(store)?;
@@ -124,14 +126,14 @@ impl SqliteStore {
         })
     }
 
-    /// Records the newest change in the database.
+    /// Records the newest change of the database in the lock file.
     fn record(&self, newest: u64) {
         if let Some(turn) = &self.turn {
             turn.record(newest);
         }
     }
 
-    /// Does some work within this process's turn that may change anything, so that no remembered row stays valid.
+    /// Calls `work` within this process's turn. It may change anything, so no remembered row stays valid.
     fn in_turn<T>(&mut self, patience: Duration, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.in_turn_remembering(patience, |store| {
             store.forget();
@@ -145,8 +147,8 @@ impl SqliteStore {
         self.remembered.replace_with(|remembered| std::mem::take(remembered).after_any_change());
     }
 
-    /// Does some work within this process's turn, and updates the remembered rows accordingly. Keeps the turn if the caller
-    /// had taken it before.
+    /// Calls `work` within this process's turn. `work` itself keeps the remembered rows correct. If the caller had
+    /// taken the turn before, the turn is kept.
     fn in_turn_remembering<T>(
         &mut self,
         patience: Duration,
@@ -174,8 +176,8 @@ impl SqliteStore {
         }
         if self.turn.is_none() {
             let turn = Turn::take(&self.lock, &self.path, patience)?;
-            // The process that moved the store had the turn while this one waited. A write to the old file would be
-            // lost.
+            // While this process waited, the process that had the turn moved the store. A write to the old file would
+            // be lost.
             if !turn.has_database() {
                 return Err(Error::Engine {
                     doing: format!("writing to {}", self.path.display()),
@@ -191,12 +193,12 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Starts a transaction for the queries of a turn, which otherwise would each acquire and release locks.
+    /// Starts one transaction for all queries of a turn. Otherwise each query would acquire and release locks.
     fn read_together(&self) -> Result<()> {
         if self.connection.is_autocommit() { self.control("BEGIN") } else { Ok(()) }
     }
 
-    /// Ends the transaction of the queries, before a change that has its own transaction.
+    /// Ends the transaction of the queries, because a change has its own transaction.
     fn end_reading(&self) -> Result<()> {
         if self.connection.is_autocommit() { Ok(()) } else { self.control("COMMIT") }
     }
@@ -207,26 +209,26 @@ impl SqliteStore {
 }
 
 impl SqliteStore {
-    /// The rows that the current turn need not read; `None` outside a turn.
+    /// Returns the rows that need not be read again in the current turn; `None` outside a turn.
     fn known(&self) -> Option<Ref<'_, Remembered>> {
         self.turn.as_ref().map(|_| self.remembered.borrow())
     }
 }
 
-/// Starts or ends a transaction, without parsing the statement each time.
+/// Runs a statement that starts or ends a transaction, without parsing it each time.
 fn control(connection: &Connection, statement: &str) -> rusqlite::Result<()> {
     connection.prepare_cached(statement)?.execute([]).map(drop)
 }
 
 impl Store for SqliteStore {
     fn take_turn(&mut self, patience: Duration) -> Result<()> {
-        // The transaction starts with the first query, and so after the turn was taken.
+        // The transaction really starts with its first query, which runs after the turn was taken.
         self.read_together()?;
         self.queue(patience).inspect_err(|_| drop(self.end_reading()))
     }
 
     fn give_turn_back(&mut self) {
-        // A transaction with only queries has nothing to commit.
+        // An error does not matter here: a transaction with only queries has nothing to commit.
         let _ = self.end_reading();
         self.turn = None;
     }

@@ -1,5 +1,5 @@
-//! A store with uncommitted changes in memory. Queries see these changes, and the next append to such a session commits
-//! them as well. Never writes on its own: a missing store is created by the first commit.
+//! A store with uncommitted changes in memory. Queries see these changes. The next append to a changed session also
+//! commits its uncommitted changes. If the store does not exist yet, the first commit creates it.
 
 use crate::chain::Chain;
 use crate::{
@@ -20,18 +20,17 @@ pub type Make = dyn Fn() -> Result<Box<dyn Store>>;
 
 pub struct WithUncommitted {
     base: Box<dyn Store>,
-    /// Set while the store does not exist; `base` is then empty.
+    /// Creates the store; `None` if the store exists. Until then, `base` is empty.
     make: Option<Box<Make>>,
     /// The uncommitted changes by session.
     over: RefCell<BTreeMap<SessionId, Over>>,
 }
 
 struct Over {
-    /// The uncommitted changes.
     pending: Batch,
-    /// The session's number in the base; 0 if the base does not have the session.
+    /// The session's number in the underlying store; 0 if it does not have the session.
     number: u64,
-    /// A store with this session only, including the uncommitted changes.
+    /// A store in memory that has only this session, with its uncommitted changes.
     shown: MemoryStore,
 }
 
@@ -40,12 +39,12 @@ impl WithUncommitted {
         Self { base, make: None, over: RefCell::default() }
     }
 
-    /// For a store that does not exist yet. The first commit creates it.
+    /// Returns a view of a store that does not exist yet. The first commit creates the store.
     pub fn made_when_kept(make: Box<Make>) -> Self {
         Self { base: Box::new(MemoryStore::default()), make: Some(make), over: RefCell::default() }
     }
 
-    /// The underlying store, created if it does not exist yet.
+    /// Returns the underlying store, and creates it if it does not exist yet.
     pub fn made(&mut self) -> Result<&mut dyn Store> {
         if let Some(make) = &self.make {
             self.base = make()?;
@@ -54,7 +53,7 @@ impl WithUncommitted {
         Ok(&mut *self.base)
     }
 
-    /// Appends to the underlying store. Returns a conflict if another process has created the store with this session.
+    /// Appends to the underlying store. A conflict if another process has created the store with this session in it.
     fn append_to_made(&mut self, batch: &Batch) -> Result<()> {
         let was_decided_without = self.make.is_some();
         self.made()?.append(batch).map_err(|error| match error {
@@ -65,7 +64,7 @@ impl WithUncommitted {
         })
     }
 
-    /// Adds uncommitted changes of one session on top of its stored state.
+    /// Adds uncommitted changes of one session, on top of its stored state.
     pub fn lay_over(&self, stream: &StreamAppend, mut rest: Batch) -> Result<()> {
         let id = stream.row.id.clone();
         let mut shown = MemoryStore::default();
@@ -80,17 +79,17 @@ impl WithUncommitted {
         Ok(())
     }
 
-    /// True if a session is stored, ignoring uncommitted changes.
+    /// True if a session is stored. Uncommitted changes are ignored.
     pub fn base_has(&self, id: &SessionId) -> bool {
         self.base.load(id).is_ok_and(|found| found.is_some())
     }
 
-    /// The stored active session of a worktree, ignoring uncommitted changes.
+    /// Returns the stored active session of a worktree. Uncommitted changes are ignored.
     pub fn active_kept(&self, worktree: &str) -> Result<Option<SessionId>> {
         self.base.active(worktree)
     }
 
-    /// The uncommitted changes of a session, if any.
+    /// Returns the uncommitted changes of a session, if any.
     pub fn pending(&self, id: &SessionId) -> Option<StreamAppend> {
         self.over.borrow().get(id)?.pending.streams.first().cloned()
     }
@@ -108,19 +107,19 @@ impl WithUncommitted {
         self.over.borrow_mut().clear();
     }
 
-    /// Drops the uncommitted changes of all sessions except these.
+    /// Drops the uncommitted changes of all sessions except the given ones.
     pub fn forget_all_but(&self, current: &BTreeSet<&SessionId>) {
         self.over.borrow_mut().retain(|id, _| current.contains(id));
     }
 
-    /// The stored state, ignoring uncommitted changes.
+    /// Returns the underlying store, without the uncommitted changes.
     pub fn base(&self) -> &dyn Store {
         &*self.base
     }
 
-    /// The stored state of a session as a batch that creates it.
+    /// Returns the stored state of a session as a batch that would create the session.
     fn kept(&self, id: &SessionId, loaded: &Loaded) -> Result<Batch> {
-        // Another process may have added events since; stop at the loaded version.
+        // Another process may have added events since the session was loaded: omit events after that version.
         let up_to = usize::try_from(loaded.row.version).unwrap_or(usize::MAX);
         let events = self.base.events(id, 0, Some(up_to))?;
         // An outdated snapshot is omitted; readers fold the log instead.
@@ -143,7 +142,7 @@ impl WithUncommitted {
         }
     }
 
-    /// The batch together with the uncommitted changes of the sessions that it changes.
+    /// Returns the batch together with the uncommitted changes of the sessions that the batch changes.
     fn with_pending(&self, batch: &Batch) -> Batch {
         let over = self.over.borrow();
         let mut whole =
@@ -151,7 +150,7 @@ impl WithUncommitted {
         for pending in batch.streams.iter().filter_map(|stream| over.get(&stream.row.id)) {
             whole.definitions.extend(pending.pending.definitions.iter().cloned());
             whole.contents.extend(pending.pending.contents.iter().cloned());
-            // A batch that replaces all items of a session overrides the uncommitted ones.
+            // If a batch replaces all items of a session, its uncommitted items are dropped.
             let is_replaced =
                 |session: &SessionId| batch.replace_items.iter().any(|replaced| replaced.session == *session);
             let items = pending.pending.items.iter().filter(|row| !is_replaced(&row.session));
@@ -197,7 +196,7 @@ impl Store for WithUncommitted {
     }
 
     fn take_turn(&mut self, patience: Duration) -> Result<()> {
-        // A store that does not exist has no turn to take. Processes that create it at the same time notice on append.
+        // A store that does not exist has no turn to take. If several processes create it at once, `append` notices.
         if self.make.is_some() { Ok(()) } else { self.base.take_turn(patience) }
     }
 
@@ -365,7 +364,7 @@ impl Store for WithUncommitted {
         self.made()?.rewrite(rewrite, answers)
     }
 
-    /// Also drops the uncommitted changes of these sessions, because they were decided on the replaced histories.
+    /// Also drops the uncommitted changes of these sessions, because they were decided with the replaced histories.
     fn take_histories(&mut self, arrived: &Arrived) -> Result<()> {
         for history in &arrived.histories {
             self.over.borrow_mut().remove(&history.row.id);

@@ -140,7 +140,7 @@ $ leftoff next
 Closed unfinished. Session first is paused; to continue it: leftoff resume first
 $ leftoff revisit plan --reason x
 error: cannot revisit: session second is completed
-hint: reopen it first: leftoff reopen second
+hint: reopen the session first: leftoff reopen second
 [4]
 $ leftoff resume first
 first continues in phase 1 (plan); paused 10:00 UTC: for another session

@@ -47,7 +47,7 @@ hint: continue with phase 'plan', or close the session unfinished: leftoff close
 [4]
 $ leftoff redo
 error: nothing to redo in session login: its last change is not an undo
-hint: see the numbers of all versions: leftoff log; return to one: leftoff undo --to '<version>'
+hint: see the numbers of all versions: leftoff log; return to a version: leftoff undo --to '<version>'
 [4]
 $ leftoff undo
 error: cannot undo the start of session login

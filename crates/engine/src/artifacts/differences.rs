@@ -1,4 +1,4 @@
-//! Differences between versions of recorded files, and between the last version and the current file. Reads
+//! Computes differences between versions of recorded files, and between the last version and the current file. Reads
 //! stored text; writes nothing.
 
 use super::{LARGEST_KEPT, VersionMade};
@@ -11,20 +11,20 @@ use crate::line_differences::between;
 /// The maximum number of files whose differences are shown.
 const MOST: usize = 20;
 
-/// The change of a file from one version to the next.
+/// The changes in a file from one version to the next, or to the current file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileDifference {
     pub path: String,
     pub from: u32,
-    /// `None` for the file as it is now.
+    /// The newer version; `None` if it is the current file.
     pub to: Option<u32>,
     /// A line diff with a few lines of context.
     pub text: String,
 }
 
 impl Sessions<'_> {
-    /// Differences between the last two versions of each file of the selected session, and between the last
-    /// one and the current file. A version whose text was not stored has none.
+    /// Returns, for each file of the selected session, the differences between its last two versions, and between the
+    /// last version and the current file. A version whose text was not stored is skipped.
     pub fn file_differences(&self, versions: &[VersionMade]) -> Result<Vec<FileDifference>> {
         let engine = self.engine;
         let (_, session) = engine.load(&engine.select(Want::Latest)?)?;

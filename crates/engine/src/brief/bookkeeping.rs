@@ -1,4 +1,4 @@
-//! Files that record the state of a session, which say nothing about the work. Reads no disk.
+//! Recognises files that record the state of a session and therefore say nothing about the work. Reads no disk.
 
 use crate::engine::Engine;
 use crate::project::FOLDER;
@@ -6,7 +6,7 @@ use layouts::layout::{self, FileRules, Layout};
 use model::session::Session;
 use std::path::Path;
 
-/// Recognises leftoff's own files, and the state files of sessions in other tools' layouts.
+/// Knows leftoff's own files and the state files of sessions in other tools' layouts.
 pub(super) struct Bookkeeping {
     foreign: Option<(FileRules, String)>,
 }
@@ -19,12 +19,13 @@ impl Engine {
 }
 
 impl Bookkeeping {
-    /// A file of the store, which git may list.
+    /// True for a file of the store, which may appear in git's output.
     pub(super) fn is_ours(&self, path: &str) -> bool {
         Path::new(path).starts_with(FOLDER) || self.is_state(path)
     }
 
-    /// A state file of this session or another, the backup of one, or one that its tool did not finish writing.
+    /// True for a state file of any session, for the backup of a state file, and for one that its tool has not finished
+    /// writing.
     pub(super) fn is_state(&self, path: &str) -> bool {
         let path = [".bak", ".tmp"].into_iter().find_map(|end| path.strip_suffix(end)).unwrap_or(path);
         let is_its = |(rules, home): &(FileRules, String)| is_state_below(rules, home, path);
@@ -33,7 +34,7 @@ impl Bookkeeping {
     }
 }
 
-/// True for a state file of the session to which its path belongs.
+/// True if the path is a state file of the session to which the path belongs.
 fn is_state_of(layout: &dyn Layout, path: &str) -> bool {
     let entries = Path::new(path).ancestors().filter_map(Path::to_str);
     let mut spots = entries.filter_map(|entry| layout.identify(entry, entry != path));

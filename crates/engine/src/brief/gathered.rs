@@ -1,4 +1,4 @@
-//! Facts that only a brief needs: earlier runs, finished items, open items of earlier phases, who skipped a
+//! Facts that only a brief needs, such as earlier runs, finished items, open items of earlier phases, and who skipped a
 //! phase.
 
 use crate::brief::bookkeeping::Bookkeeping;
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use store::{ActivityKind, ItemFilter, ItemRow};
 
-/// How many finished items are named; more are only counted.
+/// How many finished items are named. Further items are only counted.
 const MOST_DONE: usize = 30;
 const MOST_OPEN: usize = 20;
 /// How many fields of the session are shown.
@@ -27,10 +27,10 @@ const MOST_FIELDS: usize = 8;
 const LONGEST_FIELD: usize = 80;
 
 impl Engine {
-    /// Ids and titles of finished items in the current phase.
+    /// Returns ids and titles of finished items in the current phase.
     pub(super) fn done_items(&self, session: &Session) -> Result<Vec<(String, String)>> {
         let Some(run) = session.run() else { return Ok(Vec::new()) };
-        // If a file calls a phase done that is not done in the log, the work is in that phase.
+        // If the log contradicts a file that calls a phase done, the work continues in that phase.
         let contested = run.phases.iter().find(|phase| session.is_contested(phase));
         let phase = contested.unwrap_or(run.current());
         if phase.items.done == 0 {
@@ -41,7 +41,7 @@ impl Engine {
         Ok(items.into_iter().map(|item| (item.id.to_string(), item.title)).collect())
     }
 
-    /// Open items of phases before the current one.
+    /// Returns the open items of phases before the current one.
     pub(super) fn left_open(&self, session: &Session) -> Result<Vec<OpenItem>> {
         let Some(run) = session.run() else { return Ok(Vec::new()) };
         let (actor, now) = (self.asking_actor()?, self.clock.now());
@@ -61,7 +61,7 @@ impl Engine {
         Ok(open)
     }
 
-    /// Items of phases after the current one.
+    /// Returns the items of phases after the current one.
     pub(super) fn items_ahead(&self, session: &Session) -> Result<Vec<ItemsAhead>> {
         let Some(run) = session.run() else { return Ok(Vec::new()) };
         let (actor, now) = (self.asking_actor()?, self.clock.now());
@@ -83,7 +83,7 @@ impl Engine {
         Ok(ahead)
     }
 
-    /// Items that are done only according to a task list, by the list's path.
+    /// Returns the items that only a task list calls done, by the path of the list.
     pub(super) fn claimed_items(&self, session: &Session) -> Result<BTreeMap<String, Vec<String>>> {
         let mut claimed: BTreeMap<String, Vec<String>> = BTreeMap::new();
         let Some(run) = session.run() else { return Ok(claimed) };
@@ -117,7 +117,7 @@ impl Engine {
     }
 }
 
-/// Runs before the current one, oldest first.
+/// Returns the runs before the current one, oldest first.
 pub(super) fn earlier_runs(session: &Session) -> Vec<EarlierRun> {
     let current = session.run().map(|run| (run.workflow.name.clone(), run.ordinal));
     let is_other = |run: &&Run| Some((run.workflow.name.clone(), run.ordinal)) != current;
@@ -140,7 +140,7 @@ fn earlier(run: &Run) -> EarlierRun {
     }
 }
 
-/// The phase in which a run was left, if another run followed before all phases of the first were over.
+/// Returns the phase in which a run was left before all of its phases were over; `None` for a finished run.
 fn left_open_in(run: &Run) -> Option<&Phase> {
     let open = run.phases.iter().find(|phase| Outcome::of(phase).is_none());
     match run.workflow.on_complete {
@@ -149,7 +149,7 @@ fn left_open_in(run: &Run) -> Option<&Phase> {
     }
 }
 
-/// Who skipped phases of a session, by phase.
+/// Returns who skipped each phase of a session that somebody decided to skip.
 pub(super) fn skipped_by(
     session: &Session,
     log: impl FnOnce() -> Result<Vec<Recorded>>,
@@ -164,7 +164,7 @@ pub(super) fn skipped_by(
     skips.collect()
 }
 
-/// Short declared fields with a value that are not shown elsewhere.
+/// Returns short declared fields whose value is not their default.
 pub(super) fn set_fields(session: &Session, workflow: Option<&Workflow>) -> Map<String, Value> {
     let Some(workflow) = workflow else { return Map::new() };
     let is_shown = |name: &&String, value: &Value| {
@@ -181,7 +181,7 @@ pub(super) fn set_fields(session: &Session, workflow: Option<&Workflow>) -> Map<
     told.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// Files that were worked on and still exist, newest first: from hooks and from git.
+/// Returns files that were worked on and still exist, newest first, as known from hooks and git.
 pub(super) fn touched(brief: &Brief, root: &Path, bookkeeping: &Bookkeeping) -> Vec<String> {
     let seen = brief.activity(ActivityKind::File).map(|row| row.what.as_str());
     let known = brief.repository.iter().flat_map(|git| git.uncommitted.iter().chain(&git.committed));
@@ -192,7 +192,7 @@ pub(super) fn touched(brief: &Brief, root: &Path, bookkeeping: &Bookkeeping) -> 
             touched.push(path.to_owned());
         }
     }
-    // Finished phases name the session's own files as their proof, so the project's files come first here.
+    // The session's own files come last, because finished phases already name them as their proof.
     touched.sort_by_key(|path| Path::new(path).starts_with(&brief.folder));
     touched
 }

@@ -1,5 +1,5 @@
-//! The brief in Markdown: the order of its sections, how each is shortened, and what is dropped first to save
-//! room. Other forms render this text.
+//! Writes the brief in Markdown: the order of its sections, how each section is shortened, and which is dropped first
+//! to save room. Other forms render this text.
 
 mod agents;
 mod done;
@@ -23,17 +23,17 @@ use std::fmt::Write;
 /// Default size of a brief in tokens.
 pub const USUAL_BUDGET: usize = 600;
 
-/// The level of detail.
+/// How much detail a section shows, from most to least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Detail {
     Full,
-    /// No durations; long texts and lists are shortened.
+    /// Without durations; long texts and lists are shortened.
     Short,
-    /// Finished work on one line; texts and lists shorter still.
+    /// Finished work on one line; texts and lists are shortened further.
     Line,
-    /// Short lists.
+    /// Lists are shortened further.
     Tight,
-    /// The newest line of every list.
+    /// Only the newest line of every list.
     Least,
 }
 
@@ -47,7 +47,7 @@ impl Detail {
         }
     }
 
-    /// The maximum length of a check's finding. Shortened further, it would no longer say what is missing.
+    /// Returns the maximum length of a check's finding. A shorter finding would no longer say what is missing.
     fn longest_found(self) -> usize {
         match self {
             Self::Full | Self::Short | Self::Line => self.longest_text(),
@@ -73,7 +73,7 @@ impl Detail {
         }
     }
 
-    /// True if details are omitted that a reader does not need to continue the work.
+    /// True if details are omitted that a reader can do without.
     fn is_brief(self) -> bool {
         match self {
             Self::Full | Self::Short => false,
@@ -82,34 +82,35 @@ impl Detail {
     }
 }
 
-/// The number of tokens in a text, estimated at 3.2 bytes each and rounded up.
+/// Returns the estimated number of tokens in a text: 3.2 bytes each, rounded up.
 pub fn tokens(text: &str) -> usize {
     (text.len() * 5).div_ceil(16)
 }
 
-/// When a section is omitted if there is too little room.
+/// When a section is dropped because there is too little room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Goes {
     Never,
-    /// Omitted only after every section was shortened.
+    /// Dropped only after all sections have been shortened.
     Late,
-    /// Omitted before any other section is shortened: a reader can continue the work without it.
+    /// Dropped before any other section is shortened: a reader can continue the work without it.
     First,
 }
 
 struct Section {
-    /// The section's name, also used in the list of omitted sections.
+    /// The section's name, also used in the list of dropped sections.
     name: &'static str,
     text: String,
     goes: Goes,
 }
 
-/// Markdown of at most `budget` tokens, each counted as 3.2 bytes.
+/// Returns the brief in Markdown, in at most `budget` tokens of 3.2 bytes each.
 pub fn markdown(brief: &Brief, budget: usize) -> String {
     fitting(brief, budget, str::len)
 }
 
-/// Markdown that takes at most `budget` tokens once it is rendered; `size` is the rendered size in bytes.
+/// Returns Markdown that takes at most `budget` tokens when it is rendered. `size` returns the rendered size of a text
+/// in bytes.
 pub fn fitting(brief: &Brief, budget: usize, size: impl Fn(&str) -> usize) -> String {
     let longest = budget.saturating_mul(16) / 5;
     for detail in [Detail::Full, Detail::Short] {
@@ -118,8 +119,8 @@ pub fn fitting(brief: &Brief, budget: usize, size: impl Fn(&str) -> usize) -> St
             return text;
         }
     }
-    // From here on sections are only removed, never added back, so that a larger budget never shows less than
-    // a smaller one.
+    // From here on, a dropped section is never added again, so that a larger budget never shows less than a smaller
+    // one.
     let mut left_out: Vec<&'static str> = Vec::new();
     let mut kept = Vec::new();
     for detail in [Detail::Line, Detail::Tight] {
@@ -136,7 +137,7 @@ pub fn fitting(brief: &Brief, budget: usize, size: impl Fn(&str) -> usize) -> St
             return text;
         }
     }
-    // Then the sections are shortened to the minimum one by one, the last first.
+    // If that is not enough, the sections are shortened to the minimum one by one, the last section first.
     for least in sections(brief, Detail::Least).into_iter().rev() {
         if let Some(section) = kept.iter_mut().find(|section| section.name == least.name) {
             *section = least;
@@ -170,14 +171,15 @@ fn joined(brief: &Brief, sections: &[Section], left_out: &[&str]) -> String {
     if shortened == text {
         return text;
     }
-    // The list of omitted sections comes after the head, which is the first part.
+    // The list of dropped sections is inserted after the head, which is the first part of the text.
     match shortened.split_once("\n\n") {
         Some((head, rest)) => format!("{head}\n{introduced}\n{rest}"),
         None => text,
     }
 }
 
-/// The text with the first of several such endings: where one list is complete, so are the others.
+/// Returns the text with only the first of several equal endings of lists: a command that completes one list completes
+/// the others too.
 fn told_once(text: &str, ending: &str) -> String {
     match text.split_once(ending) {
         Some((before, after)) => format!("{before}{ending}{}", after.replace(ending, "")),
@@ -185,7 +187,7 @@ fn told_once(text: &str, ending: &str) -> String {
     }
 }
 
-/// The sections in reading order: what to do, what not to redo, what is wrong, the rest.
+/// Returns the sections in reading order: what to do, what not to redo, what is wrong, everything else.
 fn sections(brief: &Brief, detail: Detail) -> Vec<Section> {
     let made = |name, goes, text: String| (!text.is_empty()).then_some(Section { name, text, goes });
     let essential = |name, text: String| made(name, Goes::Never, text);
@@ -219,18 +221,18 @@ fn sections(brief: &Brief, detail: Detail) -> Vec<Section> {
     .collect()
 }
 
-/// The section about the next step. Suggests no command for a session that is over, unless only its files say
-/// that it is.
+/// Returns the section about the next step. For a session that is over it is empty, unless only the session's files
+/// call it over.
 fn next(brief: &Brief, detail: Detail) -> String {
     const ABOUT_BLOCKERS: usize = 80;
     let next = &brief.session.next;
     if is_over(brief) {
         return String::new();
     }
-    // The session's folder does not count towards the length, because it is abbreviated later.
+    // The session's folder is abbreviated later, so it does not count towards the length.
     let folder = if brief.folder.is_empty() { 0 } else { brief.folder.chars().count() };
     let named = next.summary.to_string().matches(&brief.folder).count();
-    // An open blocker comes before the step, and takes nothing of its room.
+    // An open blocker is named before the step, and gets room of its own.
     let blocks = brief.notes(NoteKind::Blocker).any(Note::is_open);
     let blockers = if blocks { ABOUT_BLOCKERS } else { 0 };
     let longest = detail.longest_text() * 2 + blockers + folder * named;
@@ -241,13 +243,13 @@ fn next(brief: &Brief, detail: Detail) -> String {
     text
 }
 
-/// True if the session is finished or abandoned beyond doubt, so that no command is suggested.
+/// True if the session is finished or abandoned beyond doubt, so that no next step is shown.
 fn is_over(brief: &Brief) -> bool {
     let view = &brief.session;
     view.lifecycle.is_over() && !view.is_closed_in_doubt()
 }
 
-/// Advice with its commands in backticks, which are never cut. Foreign text in it is already quoted.
+/// Returns advice with its commands in backticks. Commands are never cut. Foreign text in the advice is already quoted.
 fn advice(hint: &Hint, longest: usize) -> String {
     let mut text = String::new();
     let mut room = longest;
@@ -262,7 +264,7 @@ fn advice(hint: &Hint, longest: usize) -> String {
                     return text + &plain;
                 }
                 room -= words.chars().count();
-                // `defused` trims the spaces that separate the text from a command.
+                // `defused` has trimmed the spaces between the text and the command.
                 let space = |is_there| if is_there { " " } else { "" };
                 let (before, after) = (words.starts_with(' '), words.ends_with(' '));
                 let _ = write!(text, "{}{plain}{}", space(before), space(after));
@@ -272,14 +274,13 @@ fn advice(hint: &Hint, longest: usize) -> String {
     text
 }
 
-/// Shortens a definition's text, which may contain commands and paths: cuts before a command or path rather
-/// than inside it.
+/// Shortens text of a definition, which may contain commands and paths. Cuts before a command or path, never inside it.
 fn uncut_commands(text: &str, longest: usize) -> String {
     let short = defused_around_quotes(text, longest);
     if text.chars().count() <= longest {
         return short;
     }
-    // The last word may be the start of a path whose slash comes after the cut.
+    // The last word may be the beginning of a path that is cut off before its first slash.
     let word = short.rfind(' ').filter(|at| {
         let before = short[..=*at].chars().count();
         text.chars().skip(before).take_while(|letter| *letter != ' ').any(|letter| letter == '/')
@@ -290,7 +291,7 @@ fn uncut_commands(text: &str, longest: usize) -> String {
     }
 }
 
-/// A time: relative within a day, as a date after that.
+/// Returns a time for display: relative within a day, later as a date.
 fn when(at: Timestamp, now: Timestamp) -> String {
     const DAY: u64 = 24 * 3600;
     const ALMOST_A_YEAR: u64 = 300 * DAY;
@@ -314,7 +315,7 @@ fn pairs(values: &Map<String, Value>, detail: Detail) -> String {
     shown.join(", ")
 }
 
-/// A duration of at least a minute, if there is room for it.
+/// Returns a duration of at least a minute for display; `None` if it is shorter or if there is no room.
 fn took(seconds: Option<u64>, detail: Detail) -> Option<String> {
     seconds.filter(|seconds| detail == Detail::Full && *seconds >= 60).map(duration)
 }

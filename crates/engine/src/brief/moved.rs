@@ -1,5 +1,5 @@
-//! Moves made by editing a session's files: from, to, when, and the last phase that is verified. Reads events
-//! and decides nothing.
+//! Moves made by editing a session's files: from where, to where, when, and which phase was verified last. Reads
+//! events, decides nothing.
 
 use crate::words::one_line;
 use jiff::Timestamp;
@@ -11,7 +11,7 @@ use model::run::Run;
 use model::session::Session;
 use serde::Serialize;
 
-/// A phase as people name it.
+/// A phase with the name and number that people use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PhaseName {
     pub number: u32,
@@ -19,16 +19,16 @@ pub struct PhaseName {
     pub title: String,
 }
 
-/// An edit that moved the session past phases without proof, or back before phases that were done.
+/// An edit that moved the session past phases without proof, or back to before phases that were done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Moved {
     pub at: Timestamp,
     pub from: PhaseName,
-    /// The run that the edit left, if the edit started or chose another run.
+    /// The number of the run that the edit left; `None` if the edit stayed in the same run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_run: Option<u32>,
     pub to: PhaseName,
-    /// The last phase before the edit that is proven by its gate or by its own file.
+    /// The last phase before the edit that its gate or its own file proves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<PhaseName>,
     /// Phases with proof that the edit opened again.
@@ -37,14 +37,14 @@ pub struct Moved {
 }
 
 impl Moved {
-    /// `moved it back from reviews (4) to context (1)`, to be followed by the time.
+    /// Returns, for example, `moved it back from reviews (4) to context (1)`. The caller adds the time.
     pub fn from_to(&self) -> String {
         let back = if self.opened_again.is_empty() { "" } else { "back " };
         let run = self.from_run.map(|run| format!(" of run {run}")).unwrap_or_default();
         format!("moved it {back}from {}{run} to {}", self.from, self.to)
     }
 
-    /// The last phase that is proven, in words.
+    /// Says in words which phase was verified last, or which phases were done before the edit.
     pub fn on_record(&self) -> String {
         if self.opened_again.is_empty() {
             let verified = self.verified.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
@@ -55,7 +55,7 @@ impl Moved {
     }
 }
 
-/// Somebody here went back to an earlier phase, which is not completed again yet.
+/// A rollback by a command to an earlier phase that is not completed again yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WentBack {
     pub at: Timestamp,
@@ -65,17 +65,18 @@ pub struct WentBack {
     pub reason: Option<String>,
 }
 
-/// `reviews (4)`
+/// Written like `reviews (4)`.
 impl std::fmt::Display for PhaseName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // A layout may know its phases by number alone.
+        // Some layouts know their phases only by number.
         let is_number = self.id.as_str() == self.number.to_string();
         let name = if is_number { one_line(&self.title, 80) } else { self.id.to_string() };
         write!(f, "{name} ({})", self.number)
     }
 }
 
-/// The last move by an edit. The brief mentions a move back until a command moves the session.
+/// Returns the last edit that moved the session to another phase or run; `None` if there is none, or if a later command
+/// moved the session.
 pub(crate) fn last_move(events: &[Recorded]) -> Option<Moved> {
     let edit = events.iter().rposition(|recorded| match &recorded.event {
         Event::PhaseClaimed { .. } => true,
@@ -106,7 +107,8 @@ pub(crate) fn last_move(events: &[Recorded]) -> Option<Moved> {
     })
 }
 
-/// The last rollback, until its phase is completed, or something else decides where the work is.
+/// Returns the last rollback by a command. `None` if its phase is completed again, or if something else has since
+/// decided in which phase the work is.
 pub(crate) fn last_rollback(events: &[Recorded]) -> Option<WentBack> {
     let is_decided = |recorded: &Recorded| match &recorded.event {
         Event::PhaseStarted { .. } => false,
@@ -124,7 +126,7 @@ pub(crate) fn last_rollback(events: &[Recorded]) -> Option<WentBack> {
     }
     let before = Session::fold(&events[..last])?;
     let run = before.run()?;
-    // The current phase may have been begun anew.
+    // A rollback to the current phase only restarts this phase.
     if run.current().id() == phase {
         return None;
     }
@@ -153,7 +155,7 @@ fn is_about_phases(event: &Event) -> bool {
     )
 }
 
-/// The last phase before the first unproven one.
+/// Returns the last phase before the first unproven one.
 fn verified(run: &Run) -> Option<&Phase> {
     run.phases.iter().take_while(|phase| phase.is_done() && !phase.claimed).last()
 }

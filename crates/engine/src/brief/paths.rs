@@ -1,7 +1,7 @@
-//! Compact paths: a shared folder is written once. Reads no disk.
+//! Writes paths compactly: a shared folder is written only once. Reads no disk.
 
-/// Paths in order; those with the same folder and extension are combined: `src/auth/{refresh,cookie}.rs`,
-/// `notes/part-{1,2}-draft.md`.
+/// Returns the paths in order. Those with the same folder and extension are combined, as in
+/// `src/auth/{refresh,cookie}.rs` or `notes/part-{1,2}-draft.md`.
 pub(super) fn folded(paths: &[String]) -> Vec<String> {
     let mut groups: Vec<(&str, &str, Vec<&str>)> = Vec::new();
     for path in paths {
@@ -24,7 +24,7 @@ fn spelled(folder: &str, ending: &str, stems: &[&str]) -> Vec<String> {
     let after = if ending.is_empty() { String::new() } else { format!(".{ending}") };
     match stems {
         [] => Vec::new(),
-        // Combining paths without a shared folder would save no room.
+        // Combining paths without a common folder would save no room.
         _ if folder.is_empty() => stems.iter().map(|stem| format!("{stem}{after}")).collect(),
         [stem] => vec![format!("{before}{stem}{after}")],
         _ => {
@@ -36,7 +36,7 @@ fn spelled(folder: &str, ending: &str, stems: &[&str]) -> Vec<String> {
     }
 }
 
-/// The lengths of a shared beginning and a shared end, both whole words.
+/// Returns the lengths of the beginning and the end that all names share, both in whole words.
 fn shared(stems: &[&str]) -> (usize, usize) {
     const BETWEEN_WORDS: [char; 3] = ['-', '_', '.'];
     let is_word = |name: &str, at: usize| name[at..].starts_with(BETWEEN_WORDS);
@@ -51,10 +51,11 @@ fn shared(stems: &[&str]) -> (usize, usize) {
     (start, end.max().unwrap_or(0))
 }
 
-/// The abbreviation for the session's folder, once the head has introduced it.
+/// The abbreviation of the session's folder. The head explains it with the line `introduced`.
 pub(super) const SHORT: &str = "…/";
 
-/// Abbreviates the folder in a text wherever it appears outside `introduced` and outside commands.
+/// Abbreviates the folder in a text, except in commands. Returns the text unchanged if the explanation `introduced`
+/// would take more room than is saved.
 pub(super) fn shortened(text: &str, folder: &str, introduced: &str) -> String {
     let long = format!("{folder}/");
     let outside = |part: &str| part.matches(&long).count();

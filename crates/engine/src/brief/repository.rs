@@ -1,5 +1,5 @@
-//! Facts from git about a session: commits since its start, uncommitted files. `git status` runs in parallel
-//! to everything else, `git log` only if there are commits; an answer that takes too long is omitted.
+//! Asks git about a session: commits since its start, and uncommitted files. `git status` runs in parallel to
+//! everything else; `git log` runs only if there are commits. An answer that takes too long is omitted.
 
 use crate::brief::bookkeeping::Bookkeeping;
 use crate::engine::Engine;
@@ -10,9 +10,9 @@ use model::id::SessionId;
 use serde::Serialize;
 use std::time::Duration;
 
-/// The maximum time to wait for both commands together.
+/// The maximum time to wait for both git commands together.
 const LONGEST: Duration = Duration::from_millis(150);
-/// Limits the number of counted commits in a long history.
+/// The maximum number of commits to count.
 const MOST_COMMITS: &str = "--max-count=500";
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -21,13 +21,13 @@ pub struct Repository {
     pub commits: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newest: Option<String>,
-    /// Paths below the worktree's folder.
+    /// Paths relative to the worktree's folder.
     pub uncommitted: Vec<String>,
-    /// Files that the commits since the session's start changed.
+    /// The files that were changed by commits since the session's start.
     pub committed: Vec<String>,
 }
 
-/// The commit and the time from which commits are counted.
+/// The commit and the time after which commits are counted.
 struct Since {
     head: Option<String>,
     at: Timestamp,
@@ -41,7 +41,7 @@ impl Engine {
         Asked::start(&self.project.root, &words, patience()).ok()
     }
 
-    /// The facts from git; `None` without git, or if git does not answer in time.
+    /// Returns the facts from git; `None` without git, or if git does not answer in time.
     pub(super) fn repository(
         &self,
         session: &SessionId,
@@ -62,7 +62,7 @@ impl Engine {
         Some(Repository { commits, newest, uncommitted, committed })
     }
 
-    /// The commit that was checked out when the session started.
+    /// Returns the commit that was checked out when the session started.
     fn first_head(&self, session: &SessionId) -> Option<String> {
         let first = self.store.events(session, 0, Some(1)).ok()?;
         match Event::read(&first.first()?.kind, &first.first()?.body) {
@@ -89,7 +89,7 @@ fn patience() -> Duration {
     LONGEST
 }
 
-/// ` M src/a.rs\0?? new.rs\0`
+/// Parses output such as ` M src/a.rs\0?? new.rs\0`.
 fn read_status(said: &str) -> Vec<String> {
     let paths = said.split('\0').filter_map(|entry| entry.get(3..));
     paths.filter(|path| !path.is_empty()).map(ToOwned::to_owned).collect()

@@ -1,4 +1,4 @@
-//! Checks an approval: it may be valid, expired, given for earlier versions of the files, or missing.
+//! Checks an approval, which may be valid, expired, missing, or given for earlier versions of the files.
 
 use super::{Surroundings, Verdict, artifact};
 use crate::engine::Engine;
@@ -29,7 +29,7 @@ pub(super) fn run(around: &Surroundings<'_>, check: &Name) -> Verdict {
     if approval.evidence.as_ref().is_some_and(|approved| *approved != around.evidence()) {
         return failed(format!("files of this phase changed since {who} approved them, {when}"));
     }
-    // An approval whose signature cannot be looked up does not count.
+    // If it is unknown whether an approval needs a signature, the approval does not count.
     let is_claim = around.engine.is_unsigned_from_elsewhere(&around.session.id, &around.phase.id, check);
     if is_claim.unwrap_or(true) {
         return failed(format!(
@@ -40,12 +40,13 @@ pub(super) fn run(around: &Surroundings<'_>, check: &Name) -> Verdict {
 }
 
 impl Engine {
-    /// The hash of a phase's current files, which an approval covers.
+    /// Returns the hash of a phase's current files. An approval covers exactly these files.
     pub(crate) fn evidence_of(&self, session: &Session, phase: &PhaseDefinition) -> String {
         self.surroundings(session, phase).evidence()
     }
 
-    /// The current files that an approval of this phase covers, by path; `None` if the phase needs no approval.
+    /// Returns the current files that an approval of this phase covers: hashes by path. `None` if the phase needs no
+    /// approval.
     pub(crate) fn files_to_approve(
         &self,
         session: &Session,
@@ -60,7 +61,7 @@ impl Engine {
 }
 
 impl Surroundings<'_> {
-    /// Hash over path and content of every file that a check of the phase names or the phase produces.
+    /// Returns a hash over path and content of every file that a check of the phase names or that the phase produces.
     fn evidence(&self) -> String {
         evidence_hash(&self.files_to_approve())
     }
@@ -84,7 +85,7 @@ impl Surroundings<'_> {
     }
 }
 
-/// The hash that an approval stores for the approved files, which are given by path and hash.
+/// Returns the hash that an approval stores, for files given as hashes by path.
 pub(crate) fn evidence_hash(files: &BTreeMap<String, String>) -> String {
     let mut hasher = Sha256::new();
     for (path, hash) in files {

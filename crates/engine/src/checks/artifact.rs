@@ -1,4 +1,4 @@
-//! Checks the files that prove a phase: they exist, are not empty, were written since the phase started, and
+//! Checks the files that prove a phase. They must exist, not be empty, have been written since the phase started, and
 //! have the required content.
 
 use super::{Surroundings, Verdict, items};
@@ -8,14 +8,14 @@ use model::item::Item;
 use model::time::seconds_between;
 use std::path::Path;
 
-/// How many bytes of a file are searched for a pattern.
+/// How many bytes at the beginning of a file are searched for a pattern.
 const LONGEST_LOOK: usize = 1024 * 1024;
-/// How much older than the phase a file may appear, because file systems store coarser times than the clock.
+/// How many seconds older than the phase a file may appear. File systems store coarser times than the clock has.
 const SLACK_SECONDS: u64 = 2;
-/// How many items of a phase are checked for a file of their own.
+/// The maximum number of items that are checked for a file of their own.
 const MOST_ITEMS: usize = 1_000;
 
-/// The verdict, and the files that passed with their paths below the project's folder.
+/// Returns the verdict, and the files that passed. Their paths are relative to the project's folder.
 pub(super) fn run(
     around: &Surroundings<'_>,
     path: &str,
@@ -37,7 +37,7 @@ pub(super) fn run(
 }
 
 impl Surroundings<'_> {
-    /// All matching files, or the verdict on the first one that does not pass.
+    /// Returns all matching files if they pass. Otherwise returns the verdict on the first file that does not pass.
     fn prove(
         &self,
         wanted: &str,
@@ -58,8 +58,8 @@ impl Surroundings<'_> {
         }
     }
 
-    /// With `{item}`, every item of this phase needs a file of its own: returns the first item without one, and
-    /// the file. If another check requires finished items, that check knows which items count.
+    /// If the pattern contains `{item}`, every item of this phase needs a file of its own: returns the first missing
+    /// file and its item. If another check requires finished items, only finished items need a file.
     fn without_a_file(&self, wanted: &str, files: &[(String, FileDigest)]) -> Option<(String, ItemId)> {
         let (before, after) = wanted.split_once("{item}")?;
         let kind = self.phase.items.as_deref()?;
@@ -77,7 +77,7 @@ impl Surroundings<'_> {
             is_its(item.as_str()) || is_its(number_of(item))
         };
         let item = items.iter().find(|item| !has_file(item))?;
-        // `section-2` in `stage-3-section-{item}.md` is `2`.
+        // For `stage-3-section-{item}.md`, the item `section-2` may also be written as `2`.
         let (name, number) = (item.as_str(), number_of(item));
         let stem = &name[..name.len() - number.len()];
         let short = !number.is_empty() && !stem.is_empty() && before.ends_with(stem);
@@ -128,7 +128,7 @@ impl Surroundings<'_> {
         folder.join(path).to_string_lossy().into_owned()
     }
 
-    /// Files that match with any name for `{item}`.
+    /// Returns the files that match the pattern with any text for `{item}`.
     fn any_item(&self, pattern: &str) -> Result<Vec<String>, Verdict> {
         let (folder, name) = pattern.rsplit_once('/').unwrap_or(("", pattern));
         let (before, after) = name.split_once("{item}").unwrap_or((name, ""));
@@ -154,13 +154,13 @@ impl Surroundings<'_> {
     }
 }
 
-/// Limits of the search for a file of the same name in other folders.
+/// Limits how deep files of the same name are searched for in other folders.
 const DEEPEST: usize = 3;
 const MOST_ENTRIES: usize = 3_000;
 /// Folders that are not searched, because people do not write their files there.
 const PASSED_OVER: [&str; 3] = ["node_modules", "target", "vendor"];
 
-/// A file of the same name elsewhere in the project, the nearest to the project's root.
+/// Returns a file of the same name elsewhere in the project: the one nearest to the project's root.
 fn of_that_name(root: &Path, path: &str) -> Option<String> {
     let name = Path::new(path).file_name()?;
     let mut left = MOST_ENTRIES;
@@ -188,13 +188,14 @@ fn of_that_name(root: &Path, path: &str) -> Option<String> {
     None
 }
 
-/// The digits at the end of an id.
+/// Returns the digits at the end of an item's id.
 fn number_of(item: &ItemId) -> &str {
     let text = item.as_str();
     &text[text.trim_end_matches(|digit: char| digit.is_ascii_digit()).len()..]
 }
 
-/// Matches nothing if the pattern does not compile; a definition with such a pattern is refused anyway.
+/// True if the content matches the pattern. False for a pattern that does not compile; definitions with such patterns
+/// are refused anyway.
 fn holds(pattern: &str, content: &[u8]) -> bool {
     regex_lite::Regex::new(pattern).is_ok_and(|regex| regex.is_match(&String::from_utf8_lossy(content)))
 }

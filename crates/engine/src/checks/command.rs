@@ -1,5 +1,5 @@
-//! Runs a check's command: in the project's folder, only if trusted, with a time limit. Keeps the last lines
-//! of the output, and ends all processes of the command, even if leftoff itself is terminated or killed.
+//! Runs the command of a check in the project's folder, with a time limit, and only if the command is trusted. Keeps
+//! the last lines of its output. Ends all processes of the command, even if leftoff itself is terminated or killed.
 
 use super::interrupted::{Guard, Mark};
 use super::signals::Watch;
@@ -20,10 +20,9 @@ use std::time::{Duration, Instant};
 
 const KEPT_BYTES: usize = 16 * 1024;
 const KEPT_LINES: usize = 20;
-/// How many bytes of a successful command's output are kept: it needs less than a failure, which must be
-/// explained.
+/// How many bytes of output are kept if the command succeeds. A failure needs more, because it must be explained.
 const KEPT_BYTES_OF_SUCCESS: usize = 2 * 1024;
-/// How long to wait for output after the command ended: a child may keep the pipe open.
+/// How long to wait for more output after the command ended, because a child process may keep the pipe open.
 const LAST_WORDS: Duration = Duration::from_millis(300);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
@@ -89,7 +88,7 @@ struct Running {
 }
 
 struct Ended {
-    /// `None` if the command was ended at the time limit.
+    /// The command's exit status; `None` if the command was ended at the time limit.
     status: Option<ExitStatus>,
     elapsed: Duration,
     tail: VecDeque<u8>,
@@ -133,11 +132,11 @@ impl Running {
             tell(self.started.elapsed());
         };
         let elapsed = self.started.elapsed();
-        // Processes left in the command's group must not outlive the check.
+        // No process of the command's group may outlive the check.
         end_group(&self.child);
         let _ = self.child.wait();
         drop(self.guard);
-        // If this process received a signal to end, it ends here, and the interrupted check is not recorded.
+        // If this process received a signal to end, it ends here. The interrupted check is not recorded.
         drop(self.watch);
         drain_until_closed(&self.output, &mut tail, LAST_WORDS);
         Ok(Ended { status, elapsed, tail })
@@ -148,7 +147,7 @@ impl Ended {
     fn last_lines(&self, most_bytes: usize) -> String {
         let bytes: Vec<u8> = self.tail.iter().copied().collect();
         let mut text = String::from_utf8_lossy(&bytes).into_owned();
-        // A private key is recognised by its first line, which may be among the omitted lines.
+        // A private key is recognised by its first line, which may be cut off below, so secrets are removed first.
         if text.contains("PRIVATE KEY-----") {
             redact::in_text(&mut text);
         }
@@ -163,8 +162,7 @@ impl Ended {
     }
 }
 
-/// Reads the command's output continuously, so that the command never waits for leftoff. Ends when the pipe
-/// closes.
+/// Reads the command's output continuously, so that the command never waits for leftoff. Ends when the pipe is closed.
 fn read_in_background(mut reader: PipeReader) -> Receiver<Vec<u8>> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
@@ -179,12 +177,12 @@ fn read_in_background(mut reader: PipeReader) -> Receiver<Vec<u8>> {
     receiver
 }
 
-/// Takes the available output, waiting briefly for its first bytes.
+/// Reads the output that is available now, waiting briefly for its first bytes.
 fn drain(output: &Receiver<Vec<u8>>, tail: &mut VecDeque<u8>, patience: Duration) {
     match output.recv_timeout(patience) {
         Ok(bytes) => append(tail, &bytes),
         Err(RecvTimeoutError::Timeout) => return,
-        // The command closed its output but still runs.
+        // The command has closed its output but is still running.
         Err(RecvTimeoutError::Disconnected) => std::thread::sleep(patience),
     }
     while let Ok(bytes) = output.try_recv() {

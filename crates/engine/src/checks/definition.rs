@@ -1,5 +1,5 @@
-//! Mistakes in a definition's expressions and patterns, and the definition that a gate uses. Layouts read the
-//! rest of a definition.
+//! Finds mistakes in a definition's expressions and patterns, and the definition that a gate uses. Layouts read
+//! everything else in a definition.
 
 use super::expression;
 use crate::definitions;
@@ -10,7 +10,7 @@ use model::session::Session;
 use model::workflow::{CheckKind, Workflow};
 use std::rc::Rc;
 
-/// All expressions and patterns that do not compile, with their lines.
+/// Returns all expressions and patterns that do not compile, with their lines.
 pub(crate) fn mistakes(workflow: &Workflow, lines: &Lines, origin: &str) -> Vec<FileMistake> {
     let mut mistakes = Vec::new();
     let mut add = |line: usize, message: String| {
@@ -43,9 +43,9 @@ pub(crate) fn mistakes(workflow: &Workflow, lines: &Lines, origin: &str) -> Vec<
 }
 
 impl Engine {
-    /// The definition of the current run, for a gate, with the hash by which the run names it. Refuses a
-    /// stored text that was changed since the run started, unless the project's own definition equals it:
-    /// older versions wrote the same text differently.
+    /// Returns the definition of the current run for a gate, and the hash by which the run names it. If the stored text
+    /// was changed after the run started, it is refused, unless the project's own definition is equal: older versions
+    /// of leftoff wrote the same definition in a different form.
     pub(super) fn definition_as_named(&self, session: &Session) -> Result<(Rc<Workflow>, String)> {
         let workflow = self.definition_of(session)?;
         let run = session.run();

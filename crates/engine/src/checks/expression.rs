@@ -1,4 +1,4 @@
-//! CEL expressions over evidence, session, run, items, and the existence of files. Limited in length and
+//! Evaluates CEL expressions over evidence, session, run, items, and the existence of files. Limits their length and
 //! time.
 
 mod functions;
@@ -18,21 +18,21 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// The longest accepted expression.
+/// The maximum length of an expression, in bytes.
 const LONGEST: usize = 4096;
-/// The maximum time for evaluating an expression. Only nested loops take that long.
+/// The maximum time for evaluating an expression. Only nested loops take longer.
 const LONGEST_RUN: Duration = Duration::from_secs(1);
-/// How many missing things a finding lists; more are only counted.
+/// How many missing things a finding lists. Further ones are only counted.
 const NAMED: usize = 10;
 
 /// The variables of an expression.
 pub(crate) struct Scope {
     variables: Vec<(&'static str, Value)>,
-    /// Evidence of the wrong type.
+    /// Evidence that was given with the wrong type.
     mistyped: Vec<String>,
-    /// Messages of other checks about missing or mistyped evidence, by field.
+    /// The messages of evidence checks about missing or mistyped evidence, by field.
     reports: BTreeMap<String, String>,
-    /// The folder in which `exists` looks.
+    /// The workspace, in which the function `exists` looks for files.
     workspace: PathBuf,
 }
 
@@ -81,7 +81,7 @@ impl Scope {
         Self { variables, mistyped, reports, workspace: workspace.to_owned() }
     }
 
-    /// Evaluates an expression and says what was found. An expression that cannot be evaluated fails.
+    /// Evaluates an expression and describes what was found. An expression that cannot be evaluated fails.
     pub(super) fn evaluate(&self, expr: &str) -> Evaluated {
         let evaluated = |outcome, found, names_what_is_missing| Evaluated {
             outcome,
@@ -104,14 +104,14 @@ impl Scope {
         }
     }
 
-    /// Advice about missing evidence that an expression needs: the earlier report, or else that it is missing
-    /// and why it is needed.
+    /// Returns advice about missing evidence that an expression needs: the message of the evidence's own check if there
+    /// is one, otherwise a sentence that says why the evidence is needed.
     pub(super) fn about_absent(&self, name: &str, needed_for: Option<&str>) -> String {
         let what_for = needed_for.map(|text| format!(" ({text})")).unwrap_or_default();
         self.reports.get(name).cloned().unwrap_or_else(|| format!("Field '{name}' is missing{what_for}"))
     }
 
-    /// The evidence in the expression with its types, for a type error.
+    /// Describes the evidence in an expression with its types, for a message about a type error.
     fn types(&self, expr: &str) -> String {
         let evidence = self.variables.first().and_then(|(_, value)| value.as_object());
         let named: Vec<String> = evidence
@@ -123,7 +123,8 @@ impl Scope {
         if named.is_empty() { "its input has the wrong type".to_owned() } else { named.join(", ") }
     }
 
-    /// Why an expression does not hold: the reasons that it returns, if any; `None` if it holds.
+    /// Returns `None` if an expression is true. Otherwise returns the reasons that the expression names, which may be
+    /// empty.
     pub(super) fn why_not(&self, expr: &str) -> Result<Option<String>, String> {
         let answer = self.answer(expr).map_err(|why| self.in_words(expr, why))?;
         Ok(match answer {
@@ -132,8 +133,8 @@ impl Scope {
         })
     }
 
-    /// Evaluates an expression in a thread, and abandons it if it takes too long, because CEL has no time
-    /// limit of its own.
+    /// Evaluates an expression in a thread and abandons the thread if it takes too long, because CEL has no time limit
+    /// of its own.
     fn answer(&self, expr: &str) -> Result<Answer, Failed> {
         let (sender, receiver) = channel();
         let (expr, variables, workspace) = (expr.to_owned(), self.variables.clone(), self.workspace.clone());
@@ -160,7 +161,7 @@ impl Scope {
         }
     }
 
-    /// The evidence in the expression with its values, for the reader.
+    /// Describes the evidence in an expression with its values.
     pub(super) fn found(&self, expr: &str) -> Option<String> {
         let evidence = self.variables.first()?.1.as_object()?;
         let named: Vec<String> = evidence
@@ -176,23 +177,23 @@ impl Scope {
 pub(super) struct Evaluated {
     pub(super) outcome: CheckOutcome,
     pub(super) found: Option<String>,
-    /// True if the expression itself lists what is missing.
+    /// True if the result of the expression is itself a list of what is missing.
     pub(super) names_what_is_missing: bool,
-    /// The missing evidence without which the expression could not be evaluated.
+    /// The name of the missing evidence because of which the expression could not be evaluated.
     pub(super) absent: Option<String>,
 }
 
 enum Answer {
     Holds(bool),
-    /// Descriptions of missing things; empty if nothing is missing.
+    /// The expression returned descriptions of missing things; an empty list means that nothing is missing.
     Missing(Vec<String>),
 }
 
-/// Why an expression has no result.
+/// The reason why an expression has no result.
 enum Failed {
     Said(String),
     Missing(String),
-    /// Operands of the wrong type; contains the types that the operator needs.
+    /// The operands have the wrong type. Contains the types that the operator needs.
     Types(&'static str),
 }
 
@@ -235,7 +236,7 @@ fn some_of(what: &[String]) -> String {
     if more > 0 { format!("{named}; and {more} more") } else { named }
 }
 
-/// Evidence of the run's finished phases, by phase.
+/// Returns the evidence of the run's finished phases, by phase.
 fn handed_in(run: &Run) -> Map<String, Value> {
     let evidence = |phase: &Phase| {
         let attempt = phase.last_attempt().filter(|_| phase.is_done());
@@ -244,7 +245,7 @@ fn handed_in(run: &Run) -> Map<String, Value> {
     run.phases.iter().map(|phase| (phase.id().to_string(), Value::Object(evidence(phase)))).collect()
 }
 
-/// The compiled program, or the error with its position.
+/// Compiles an expression. The error includes its position.
 pub(crate) fn compile(expr: &str) -> Result<Program, String> {
     if expr.len() > LONGEST {
         return Err(format!("it has {} characters; the maximum is {LONGEST}", expr.len()));
@@ -259,8 +260,8 @@ pub(crate) fn compile(expr: &str) -> Result<Program, String> {
     })
 }
 
-/// Words an evaluation error in terms of evidence: the evaluator's own messages mention its functions, which
-/// mean nothing to whoever submitted evidence.
+/// Words an evaluation error in terms of evidence. The evaluator's own messages mention its functions, which mean
+/// nothing to whoever submitted the evidence.
 fn worded(error: &ExecutionError) -> Failed {
     match error {
         ExecutionError::NoSuchKey(name) => Failed::Missing(name.to_string()),
@@ -278,12 +279,12 @@ fn worded(error: &ExecutionError) -> Failed {
         ExecutionError::DivisionByZero(_) | ExecutionError::RemainderByZero(_) => {
             Failed::Said("it divides by zero".to_owned())
         }
-        // The evaluator's other errors; some variants are deprecated and cannot be named here.
+        // All other errors of the evaluator. Some of its variants are deprecated and cannot be named here.
         other => Failed::Said(other.to_string()),
     }
 }
 
-/// The operand types of an operator.
+/// Returns the operand types that an operator needs.
 fn needed_by(operator: &str) -> &'static str {
     match operator {
         "_&&_" | "_||_" | "!_" | "@not_strictly_false" | "_?_:_" => "true or false",
@@ -306,7 +307,7 @@ fn type_of(value: &Value) -> &'static str {
     }
 }
 
-/// True if the expression reads this field: `evidence.name` or `evidence["name"]`.
+/// True if the expression mentions this field, as in `evidence.name` or `evidence["name"]`.
 fn mentions(expr: &str, name: &str) -> bool {
     let continues = |c: char| c.is_alphanumeric() || c == '_';
     expr.match_indices(name).any(|(at, _)| {
@@ -316,7 +317,7 @@ fn mentions(expr: &str, name: &str) -> bool {
     })
 }
 
-/// True if the expression reads this field of the submitted evidence, not of an earlier phase's.
+/// True if the expression reads this field of the submitted evidence. The evidence of earlier phases does not count.
 fn names(expr: &str, field: &str) -> bool {
     let continues = |c: char| c.is_alphanumeric() || c == '_';
     let plain = format!("evidence.{field}");

@@ -1,4 +1,4 @@
-//! Evaluates checks on files again after the gate ran.
+//! Repeats the checks of files after the gate ran.
 
 use super::{GateRun, is_result_of, result};
 use crate::engine::Engine;
@@ -8,8 +8,8 @@ use model::session::Session;
 use model::workflow::CheckKind;
 
 impl Engine {
-    /// Runs the checks on files and their approvals again. Called if a file changed while the gate ran,
-    /// perhaps by a command of the gate itself.
+    /// Repeats the checks of files and their approvals. Called if a file changed while the gate ran, perhaps because of
+    /// a command of the gate itself.
     pub(crate) fn look_again(&self, session: &Session, phase: &Name, run: &mut GateRun) -> Result<()> {
         let definition = self.definition_of(session)?;
         let Some(defined) = definition.phase(phase.as_str()) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Checks the state of the git worktree. Starts git, for which a gate has time, but a hook does not.
+//! Checks the state of the git worktree. Starts git, which a hook has no time for.
 
 use super::{Surroundings, Verdict};
 use crate::error::Result;
@@ -8,7 +8,8 @@ pub(super) fn run(around: &Surroundings<'_>, clean: Option<bool>) -> Result<Verd
     let wanted = clean.unwrap_or(true);
     let needed = if wanted { "a clean worktree" } else { "changes in the worktree" };
     let mut git = about(&around.root);
-    // Overrides `core.worktree`: the repository's own configuration could name another folder.
+    // The worktree is named explicitly, because `core.worktree` in the repository's configuration could name another
+    // folder.
     if let Some(top) = around.root.ancestors().find(|folder| folder.join(".git").exists()) {
         git.arg("--work-tree").arg(top);
     }

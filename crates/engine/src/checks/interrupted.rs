@@ -1,5 +1,5 @@
-//! Detects attempts whose process was killed by their mark, a file that remains without a lock. Also ends a
-//! check's command if its leftoff process was killed.
+//! Detects attempts whose process was killed: their mark, a file, remains without a lock. Also ends a check's command
+//! if the leftoff process that started it was killed.
 
 use super::Surroundings;
 use crate::disk::below;
@@ -21,7 +21,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// The record of an attempt while a command of its gate runs.
+/// The content of a mark: which attempt is running a command of its gate.
 #[derive(Debug, Serialize, Deserialize)]
 struct Noted {
     phase: Name,
@@ -31,14 +31,14 @@ struct Noted {
     by: String,
 }
 
-/// The mark of a running command: a file that is locked as long as the leftoff process lives.
+/// The mark of a running command: a file that stays locked as long as the leftoff process lives.
 pub(super) struct Mark {
     path: PathBuf,
     _locked: File,
 }
 
 impl Mark {
-    /// Writes the mark; `None` if nothing may or can be written.
+    /// Writes the mark; returns `None` if it may not or cannot be written.
     pub(super) fn set(around: &Surroundings<'_>, check: &str, command: &str) -> Option<Self> {
         let engine = around.engine;
         if !engine.may_write() {
@@ -72,7 +72,7 @@ impl Drop for Mark {
 }
 
 impl Engine {
-    /// A warning about an interrupted attempt at the current phase that nobody has repeated since.
+    /// Returns a warning about an interrupted attempt at the current phase, if nobody has repeated the attempt since.
     pub(crate) fn interrupted_attempt(&self, session: &Session, run: &Run) -> Option<Warning> {
         let root = self.root_of(session);
         if !root.join(name(session)).exists() {
@@ -112,15 +112,15 @@ fn name(session: &Session) -> String {
     format!("{}.gate", journal.trim_end_matches(".json"))
 }
 
-/// A process that ends a process group when this one disappears, as after SIGKILL.
+/// A separate process that ends a process group when this process disappears, even by SIGKILL.
 pub(super) struct Guard {
     child: Child,
-    /// Closed by the kernel when this process ends, however it ends.
+    /// A pipe to the guard. The kernel closes it when this process ends, however that happens.
     line: PipeWriter,
 }
 
 impl Guard {
-    /// Starts the guard; `None` if it cannot be started, in which case the command runs without one.
+    /// Starts the guard. Returns `None` if it cannot be started; the command then runs without one.
     pub(super) fn over(group: u32) -> Option<Self> {
         const WATCH: &str = "read -r word; [ \"$word\" = done ] || kill -9 \"-$1\"";
         let (reader, line) = std::io::pipe().ok()?;

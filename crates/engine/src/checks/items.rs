@@ -1,4 +1,4 @@
-//! The check that every item of the phase is done, and the items as expressions see them.
+//! The check that every item of the phase is done, and the form in which expressions see items.
 
 use super::{Surroundings, Verdict};
 use crate::NATIVE;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// How many unfinished items are named; more are only counted.
+/// How many unfinished items are named. Further items are only counted.
 const NAMED: usize = 5;
 /// The maximum number of items that an expression can read.
 const MOST: usize = 1_000;
@@ -43,7 +43,7 @@ pub(super) fn run(around: &Surroundings<'_>) -> Result<Verdict> {
         .with_help("Finish them, starting with the first ready one: leftoff item claim"))
 }
 
-/// The phase's items for expressions: the number of items, and the items themselves if an expression reads
+/// Returns the phase's items for expressions: the numbers of items, and the items themselves if an expression reads
 /// them.
 pub(super) fn seen(around: &Surroundings<'_>) -> Value {
     let phase = &around.phase.id;
@@ -63,7 +63,7 @@ pub(super) fn seen(around: &Surroundings<'_>) -> Value {
 }
 
 impl Surroundings<'_> {
-    /// True if a passed check requires finished items, and only a file says that one of these is finished.
+    /// True if a passed check requires finished items, but only a file says that one of the items is finished.
     pub(super) fn rests_on_claimed_items(&self, results: &[CheckResult]) -> Result<bool> {
         if !asks_for_finished_items(self.phase, results) {
             return Ok(false);
@@ -73,7 +73,7 @@ impl Surroundings<'_> {
         if done.iter().any(is_ticked_in_list) {
             return Ok(true);
         }
-        // Only files of another tool's layout can complete items without a command.
+        // Without a command, only files of another tool's layout can complete items.
         if done.is_empty() || self.session.layout == NATIVE {
             return Ok(false);
         }
@@ -81,7 +81,7 @@ impl Surroundings<'_> {
         Ok(done.iter().any(|item| is_completed_by_file(&history, &item.id)))
     }
 
-    /// The hash of the phase's items, if a check reads each of them.
+    /// Returns the hash of the phase's items; `None` if no check reads each item.
     pub(super) fn items_judged(&self) -> Result<Option<String>> {
         let looks_at_each = |check: &CheckDefinition| match &check.kind {
             CheckKind::Artifact { path, .. } => path.contains("{item}"),
@@ -99,7 +99,7 @@ impl Surroundings<'_> {
     }
 }
 
-/// True if one of the checks that passed requires finished items.
+/// True if a passed check requires finished items.
 pub(crate) fn asks_for_finished_items(phase: &PhaseDefinition, results: &[CheckResult]) -> bool {
     let has_passed = |check: &&CheckDefinition| {
         results.iter().any(|known| known.id == check.id.as_str() && !known.failed())
@@ -107,13 +107,13 @@ pub(crate) fn asks_for_finished_items(phase: &PhaseDefinition, results: &[CheckR
     phase.checks.iter().filter(|check| check.kind.asks_for_items()).any(|check| has_passed(&check))
 }
 
-/// True if only a ticked box of an imported list calls the item done.
+/// True if the item is done only because its box was ticked in an imported list.
 pub(crate) fn is_ticked_in_list(item: &Item) -> bool {
     item.fields.get(CLAIMED).is_some_and(Value::is_string)
 }
 
-/// True if an imported list ticked it and nobody opened it again since, in this part of a history: the item's own field
-/// may have been cleared.
+/// True if, according to this part of a history, an imported list ticked the item and nobody opened it again. Used
+/// because the item's own field may have been cleared.
 pub(crate) fn was_ticked_in_list(history: &[Recorded], item: &ItemId) -> bool {
     let ticked = history.iter().rev().find_map(|recorded| match &recorded.event {
         Event::Item(ItemEvent::ItemReopened { id, .. }) if id.is(item) => Some(false),
@@ -125,7 +125,7 @@ pub(crate) fn was_ticked_in_list(history: &[Recorded], item: &ItemId) -> bool {
     ticked.unwrap_or(false)
 }
 
-/// True if the last completion of the item in this part of a history came from another tool's file.
+/// True if the item was last completed by another tool's file, according to this part of a history.
 pub(crate) fn is_completed_by_file(history: &[Recorded], item: &ItemId) -> bool {
     let mut completions = history.iter().rev().filter(|recorded| match &recorded.event {
         Event::Item(ItemEvent::ItemCompleted { id, .. }) => id.is(item),
@@ -134,7 +134,7 @@ pub(crate) fn is_completed_by_file(history: &[Recorded], item: &ItemId) -> bool 
     completions.next().is_some_and(|recorded| matches!(recorded.actor, Actor::Tool { .. }))
 }
 
-/// The hash of a phase's items as checks see them.
+/// Returns the hash of a phase's items, as checks see them.
 pub(crate) fn items_hash<'a>(items: impl Iterator<Item = &'a Item>) -> String {
     let mut items: Vec<&Item> = items.collect();
     items.sort_by_key(|item| item.sort_key());
@@ -145,18 +145,17 @@ pub(crate) fn items_hash<'a>(items: impl Iterator<Item = &'a Item>) -> String {
     hex(&hasher.finalize())
 }
 
-/// True if some check of the phase requires finished items.
+/// True if any check of the phase requires finished items.
 pub(super) fn are_asked_for(phase: &PhaseDefinition) -> bool {
     phase.checks.iter().any(|check| check.kind.asks_for_items())
 }
 
-/// The fields that have a value. A null value means that the field is unset, so `has` is false for it.
+/// Returns the fields that have a value. Null means that a field is unset, so `has` is false for it.
 pub(super) fn set_ones(fields: &BTreeMap<String, Value>) -> BTreeMap<&String, &Value> {
     fields.iter().filter(|(_, value)| !value.is_null()).collect()
 }
 
-/// An item as expressions see it. Unset fields are omitted; an item has the number of its outermost
-/// container.
+/// Returns an item as expressions see it, without unset fields. Its number is that of its outermost container.
 fn one(item: &Item) -> Value {
     let outermost = item.id.as_str().split('.').next().unwrap_or_default();
     let digits = &outermost[outermost.trim_end_matches(|digit: char| digit.is_ascii_digit()).len()..];

@@ -1,18 +1,18 @@
-//! Signals that tell this process to end while a check's command runs: caught here, so that the command ends
-//! first. Otherwise such a signal has its normal effect.
+//! Catches signals that ask this process to end while a check's command runs, so that the command ends first. At other
+//! times these signals have their normal effect.
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::flag;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// While a value of this type exists, terminating signals are held back.
+/// While a value of this type exists, signals that would end this process are only noted.
 pub(super) struct Watch(&'static Signals);
 
 struct Signals {
-    /// True while no command runs: a signal then has its default effect immediately.
+    /// True while no command runs. A signal then has its default effect at once.
     idle: Arc<AtomicBool>,
-    /// The received signal, 0 for none.
+    /// The signal that was received; 0 if none was.
     came: Arc<AtomicUsize>,
 }
 
@@ -32,7 +32,8 @@ impl Watch {
 }
 
 impl Drop for Watch {
-    /// Ends this process as a received signal would have. The command's processes have ended by now.
+    /// Ends this process in the way that the received signal would have ended it. The command's processes have already
+    /// ended.
     fn drop(&mut self) {
         self.0.idle.store(true, Ordering::SeqCst);
         if let Ok(signal @ 1..) = i32::try_from(self.0.came.load(Ordering::SeqCst)) {
@@ -42,13 +43,13 @@ impl Drop for Watch {
 }
 
 impl Signals {
-    /// Registers the handlers, once per process: removing a handler would leave its signal without any
-    /// effect.
+    /// Registers the handlers once per process. They are never removed, because without its handler a signal would have
+    /// no effect.
     fn register() -> Self {
         let signals = Self { idle: Arc::new(AtomicBool::new(true)), came: Arc::new(AtomicUsize::new(0)) };
         let ignored = ignored();
         for signal in [SIGINT, SIGQUIT, SIGTERM, SIGHUP] {
-            // If this process ignores the signal, as under `nohup`, the command should survive it as well.
+            // If this process ignores the signal, as under `nohup`, the command should survive it too.
             let is_ignored = ignored & (1 << (signal - 1)) != 0;
             if let Ok(number) = usize::try_from(signal)
                 && !is_ignored
@@ -62,7 +63,7 @@ impl Signals {
     }
 }
 
-/// The signals that this process was started to ignore, one bit each; none if the system does not say.
+/// Returns the signals that this process ignored from its start, one bit each; none if the system does not say.
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

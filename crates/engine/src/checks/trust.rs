@@ -1,5 +1,5 @@
-//! Commands that this user trusts on this machine. Recorded outside the repository and the store: a cloned
-//! repository, or a teammate's database, runs nothing here.
+//! Records the commands that this user trusts on this machine. The records are outside the repository and the store, so
+//! that a cloned repository or a teammate's database runs nothing here.
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -16,11 +16,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Hashes of commands that automation may run, separated by commas: `sha256:…`.
+/// The variable with the hashes of commands that automation may run, separated by commas: `sha256:…`.
 const TRUSTED_BY_HASH: &str = "LEFTOFF_TRUST";
 
 impl Engine {
-    /// Failed command checks of the current phase whose command is not trusted here: only a person can make
+    /// Returns the failed command checks of the current phase whose command is not trusted here. Only a person can make
     /// them run.
     pub(crate) fn untrusted(&self, session: &Session, run: &Run) -> BTreeSet<String> {
         let phase = at_work(session, run);
@@ -44,20 +44,20 @@ impl Engine {
         named.filter(|id| failed.contains(id.as_str())).collect()
     }
 
-    /// True if a person trusted this exact text here, or LEFTOFF_TRUST lists its hash and no agent runs this
-    /// command.
+    /// True if a person trusted exactly this command here, or if LEFTOFF_TRUST lists its hash and the caller is not an
+    /// agent.
     fn may_run(&self, session: &Session, command: &str) -> bool {
         is_trusted(&self.root_of(session), command) || self.is_trusted_by_hash(command)
     }
 
-    /// True if LEFTOFF_TRUST lists the command's hash and no agent runs this command: an agent could list any
-    /// hash.
+    /// True if LEFTOFF_TRUST lists the command's hash and the caller is not an agent. An agent could put any hash into
+    /// the variable.
     pub(super) fn is_trusted_by_hash(&self, command: &str) -> bool {
         is_trusted_by_hash(command) && self.known_agent().is_ok_and(|agent| agent.is_none())
     }
 
-    /// Checks that failed in an attempt because of a command that was trusted afterwards, and must be tried
-    /// again.
+    /// Returns the checks that failed in an attempt because their command was not trusted, and whose command was
+    /// trusted afterwards. They must be tried again.
     pub(super) fn trusted_since(&self, session: &Session, attempt: &Attempt) -> BTreeSet<String> {
         let failed =
             |kind: &str| attempt.report.checks.iter().any(|check| check.failed() && check.kind == kind);
@@ -76,24 +76,24 @@ impl Engine {
     }
 }
 
-/// True if a person trusted this exact text for this project on this machine.
+/// True if a person trusted exactly this command for this project on this machine.
 pub(crate) fn is_trusted(root: &Path, command: &str) -> bool {
     entry(root, command).is_some_and(|path| path.is_file())
 }
 
-/// When a person trusted this exact text for this project on this machine.
+/// Returns when a person trusted exactly this command for this project on this machine.
 pub(crate) fn trusted_at(root: &Path, command: &str) -> Option<Timestamp> {
     let modified = fs::metadata(entry(root, command)?).ok()?.modified().ok()?;
     Timestamp::try_from(modified).ok()
 }
 
-/// True if the environment lists the hash of this exact text.
+/// True if the environment lists the hash of exactly this command.
 pub(crate) fn is_trusted_by_hash(command: &str) -> bool {
     let own = hash_of(command);
     std::env::var(TRUSTED_BY_HASH).is_ok_and(|named| named.split(',').any(|hash| hash.trim() == own))
 }
 
-/// The entry that `LEFTOFF_TRUST` needs for this command.
+/// Returns the entry for this command in `LEFTOFF_TRUST`.
 pub(crate) fn hash_of(command: &str) -> String {
     format!("sha256:{}", hex(&Sha256::digest(command.as_bytes())))
 }
@@ -102,7 +102,7 @@ pub(crate) fn trust(root: &Path, command: &str) -> Result<()> {
     record(entry(root, command), &format!("{}\n{command}\n", root.display()))
 }
 
-/// The policy that a person accepted for this project, as recorded.
+/// Returns the recorded policy that a person accepted for this project.
 pub(crate) fn accepted_policy(root: &Path) -> Option<String> {
     fs::read_to_string(project_entry(root, "policy")?).ok()
 }
@@ -111,7 +111,7 @@ pub(crate) fn accept_policy(root: &Path, policy: &str) -> Result<()> {
     record(project_entry(root, "policy"), policy)
 }
 
-/// The list of allowed signers that a person accepted for this project, with its content at that time.
+/// Returns the list of allowed signers that a person accepted for this project, as it was at that time.
 pub(crate) fn accepted_signers(root: &Path) -> Option<String> {
     fs::read_to_string(project_entry(root, "signers")?).ok()
 }
@@ -120,7 +120,7 @@ pub(crate) fn accept_signers(root: &Path, signers: &str) -> Result<()> {
     record(project_entry(root, "signers"), signers)
 }
 
-/// The URL of the server that a person accepted for this project's sessions.
+/// Returns the URL of the server that a person accepted for this project's sessions.
 pub(crate) fn accepted_store(root: &Path) -> Option<String> {
     fs::read_to_string(project_entry(root, "store")?).ok()
 }

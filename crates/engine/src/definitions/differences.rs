@@ -1,5 +1,5 @@
-//! The differences between two definitions of a workflow, in full: a person decides by them whether a session moves
-//! to the newer one.
+//! The differences between two definitions of a workflow, in full. A person reads them to decide whether a session
+//! follows the newer one.
 
 use crate::words::one_line;
 use model::workflow::{CheckDefinition, PhaseDefinition, Workflow};
@@ -7,14 +7,14 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-/// The longest part of a value that is shown.
+/// The maximum length of a value when it is shown.
 const LONGEST: usize = 200;
-/// Parts that change nothing about what must be done, or that are compared one by one.
+/// Parts that do not change the work, or that are compared one by one.
 const OF_WORKFLOW: [&str; 6] = ["name", "version", "title", "describe", "hash", "phases"];
 const OF_PHASE: [&str; 4] = ["id", "title", "purpose", "checks"];
 const OF_CHECK: [&str; 2] = ["id", "help"];
 
-/// A line per changed phase, and one for the rest.
+/// Returns one line for each changed phase, one if the order changed, and one for all other changes.
 pub(crate) fn differences(before: &Workflow, now: &Workflow) -> Vec<String> {
     let is_in = |workflow: &Workflow, phase: &PhaseDefinition| workflow.phase(phase.id.as_str()).is_some();
     let gone = before.phases.iter().filter(|phase| !is_in(now, phase));
@@ -30,7 +30,7 @@ pub(crate) fn differences(before: &Workflow, now: &Workflow) -> Vec<String> {
     gone.chain(there).chain(order).chain(rest).collect()
 }
 
-/// The phases of one definition that the other has too, in its order.
+/// Returns the phases of one definition that the other definition has too, in the order of the first.
 fn shared<'a>(of: &'a Workflow, other: &Workflow) -> Vec<&'a str> {
     let ids = of.phases.iter().map(|phase| phase.id.as_str());
     ids.filter(|id| other.phase(id).is_some()).collect()
@@ -57,7 +57,7 @@ fn changes_of(before: &PhaseDefinition, now: &PhaseDefinition) -> String {
     if changes.is_empty() { "its description changed".to_owned() } else { changes.join(", ") }
 }
 
-/// Every part that differs, with its value before and now.
+/// Returns every part that differs, with its value before and now.
 fn parts_that_differ<T: Serialize>(before: &T, now: &T, except: &[&str]) -> Vec<String> {
     let (before, now) = (parts(before), parts(now));
     let names: BTreeSet<&String> = before.keys().chain(now.keys()).collect();

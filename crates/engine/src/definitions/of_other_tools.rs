@@ -1,4 +1,4 @@
-//! Workflows that other tools define in their own files. The layout interprets them; this file reads them.
+//! Workflows that other tools define in their own files. This file reads their files, and a layout interprets them.
 
 use super::{Checked, Source, load, load_builtin, unknown};
 use crate::checks;
@@ -16,8 +16,8 @@ use model::words;
 use model::workflow::Workflow;
 use std::collections::BTreeSet;
 
-/// The workflow of a layout's session: as its own files define it, or else the built-in one of this name for
-/// its tool, even if the project has another definition of the same name.
+/// Returns the workflow of a session in this layout: as the layout's own files define it. A layout without definitions
+/// uses the built-in workflow for its tool, even if the project has another definition of the same name.
 pub(crate) fn of_layout(
     project: &Project,
     layout: &dyn Layout,
@@ -43,7 +43,7 @@ pub(crate) fn of_layout(
     }
 }
 
-/// The error to return if a layout uses the project's workflows and no workflow was named.
+/// Returns the error for a session without a named workflow, if its layout uses workflows that the project defines.
 pub(crate) fn unnamed(project: &Project, layout: &dyn Layout) -> Option<Error> {
     let known = known(project, places(layout)?);
     let good = |name: &&String| of_layout(project, layout, name, None).is_ok();
@@ -61,7 +61,7 @@ pub(crate) fn unnamed(project: &Project, layout: &dyn Layout) -> Option<Error> {
     })
 }
 
-/// The workflow that sessions of a layout follow, if the project defines exactly one.
+/// Returns the workflow that sessions of a layout follow, if the project defines exactly one.
 pub(crate) fn only_one(project: &Project, layout: &dyn Layout) -> Option<String> {
     let [only] = <[String; 1]>::try_from(known(project, places(layout)?)).ok()?;
     Some(only)
@@ -105,7 +105,7 @@ pub(super) fn names(project: &Project) -> impl Iterator<Item = (String, &'static
     })
 }
 
-/// The layout that defines a workflow of this name.
+/// Returns the layout that defines a workflow of this name.
 pub(super) fn layout_with(project: &Project, name: &str) -> Option<&'static str> {
     names(project).find(|(known, _)| known == name).map(|(_, layout)| layout)
 }
@@ -133,7 +133,7 @@ fn found(project: &Project, layout: &'static dyn Layout, name: &str) -> Option<(
     ))
 }
 
-/// The texts of all files of a folder, one after the other, each with its path as heading.
+/// Returns the texts of all files of a folder, each under its path as a heading.
 fn written(folder: &str, tree: &Tree) -> String {
     let part = |path: &str| {
         let text = String::from_utf8_lossy(tree.content(path)?);
@@ -143,7 +143,7 @@ fn written(folder: &str, tree: &Tree) -> String {
     tree.files().filter(is_its).filter_map(part).collect::<Vec<_>>().join("\n")
 }
 
-/// A layout's definition of a workflow, and the files that define it; `None` if the layout's workflows are in
+/// Returns a layout's definition of a workflow, and the files that define it; `None` if the layout's workflows are in
 /// leftoff's format.
 fn defined(
     project: &Project,
@@ -162,7 +162,7 @@ fn defined(
     Some((tree, defined))
 }
 
-/// Compiles the translated expressions; a definition with an expression that does not compile is not used.
+/// Compiles the translated expressions. A definition with an expression that does not compile is refused.
 fn compiled(workflow: Workflow) -> std::result::Result<Workflow, Vec<FileMistake>> {
     let mistakes = checks::mistakes(&workflow, &Lines::default(), workflow.name.as_str());
     if mistakes.is_empty() { Ok(workflow) } else { Err(mistakes) }
@@ -172,7 +172,7 @@ fn mistake(problem: Problem) -> FileMistake {
     FileMistake { message: problem.to_string(), path: problem.path, line: 1, hint: None }
 }
 
-/// The error for a workflow that does not exist; no phases are assumed for it.
+/// Returns the error for a workflow that does not exist. leftoff does not make up phases for such a workflow.
 fn not_there(project: &Project, layout: &dyn Layout, name: &str) -> Error {
     let places = places(layout);
     let known = places.map(|places| known(project, places)).unwrap_or_default();
@@ -192,7 +192,7 @@ fn none_there(layout: &dyn Layout, asked: Option<&str>) -> Error {
     }
 }
 
-/// Names of the folders that contain a workflow, each once, in order.
+/// Returns the names of the folders that contain a workflow, each once, in order.
 fn known(project: &Project, places: Definitions) -> Vec<String> {
     let entries = places.folders.iter().flat_map(|folder| {
         let place = project.root.join(folder);

@@ -1,5 +1,5 @@
-//! Exchanges two files and returns the replaced content, so that an edit made in between is never
-//! overwritten. Knows paths and bytes, no sessions.
+//! Exchanges two files and returns the replaced content, so that an edit made in the meantime is never lost. Knows
+//! paths and bytes, not sessions.
 
 use super::sync_folder;
 use crate::failpoint;
@@ -10,26 +10,27 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// The maximum size of a file to exchange; layouts read far smaller ones.
+/// The maximum size of a file to exchange. Layouts read only far smaller files.
 const LONGEST: u64 = 4 * 1024 * 1024;
 
 /// The result of putting a file in place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Put {
-    /// There was no file.
+    /// There was no file before.
     New,
-    /// The file replaced another, whose content this is. The old file now has the waiting name.
+    /// The file replaced another file. This is the content of the replaced file, which now has the waiting name.
     Over(Vec<u8>),
-    /// The file had unexpected content, so nothing was written. Happens only where files cannot be exchanged in one step.
+    /// The file had unexpected content, so nothing was written. Happens only where the system cannot exchange files in
+    /// one step.
     Changed,
 }
 
-/// The name of the file that has the new content before the exchange, and the old content after it.
+/// Returns the name of the waiting file. It has the new content before the exchange, and the old content afterwards.
 pub(crate) fn waiting(target: &Path) -> PathBuf {
     beside(target, |name| format!(".{name}.leftoff"))
 }
 
-/// The name of the previous version.
+/// Returns the name of the file's previous version.
 pub(crate) fn backup(target: &Path) -> PathBuf {
     beside(target, |name| format!("{name}.bak"))
 }
@@ -39,14 +40,14 @@ fn beside(target: &Path, name: impl FnOnce(&str) -> String) -> PathBuf {
     target.with_file_name(name(&own))
 }
 
-/// Writes `body` to the target. `expected` is the content last seen there.
+/// Writes `body` to the target. `expected` is the content that was last seen in the target.
 pub(crate) fn put(target: &Path, body: &[u8], expected: &[u8]) -> io::Result<Put> {
     let waiting = waiting(target);
     let there = fs::symlink_metadata(target).ok().filter(fs::Metadata::is_file);
     write(&waiting, body, there.map(|found| found.permissions()))?;
     failpoint::reached("view-written-beside");
     let put = place(target, &waiting, expected);
-    // Removes the new content if it could not be put in place; after an exchange, the waiting file may have
+    // If the new content could not be put in place, it is removed. After an exchange, the waiting file may have
     // somebody else's content, which stays.
     if put.is_err() && read(&waiting).is_ok_and(|bytes| bytes == body) {
         let _ = fs::remove_file(&waiting);
@@ -69,7 +70,7 @@ pub(crate) fn put_new(target: &Path, body: &[u8]) -> io::Result<bool> {
     let put = match linked {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        // For file systems without hard links.
+        // This rename is for file systems without hard links.
         Err(_) => renameat_with(CWD, &waiting, CWD, target, RenameFlags::NOREPLACE)
             .map(|()| true)
             .or_else(|error| if error == Errno::EXIST { Ok(false) } else { Err(error.into()) }),
@@ -84,8 +85,7 @@ pub(crate) fn put_new(target: &Path, body: &[u8]) -> io::Result<bool> {
 }
 
 fn place(target: &Path, waiting: &Path, expected: &[u8]) -> io::Result<Put> {
-    // Somebody may create or remove the file between two steps, in which case the next step fails and both
-    // are repeated.
+    // Between two steps, somebody may create or remove the file. The second step then fails, and both are repeated.
     for _ in 0..100 {
         if is_exchange_on() {
             failpoint::slow("view-place");
@@ -94,7 +94,7 @@ fn place(target: &Path, waiting: &Path, expected: &[u8]) -> io::Result<Put> {
                     failpoint::reached("view-exchanged");
                     return match read(waiting) {
                         Ok(out) => Ok(Put::Over(out)),
-                        // The old content cannot be read, so the exchange is undone.
+                        // The exchange is undone, because the old content cannot be read.
                         Err(error) => {
                             renameat_with(CWD, waiting, CWD, target, RenameFlags::EXCHANGE)?;
                             Err(error)
@@ -128,8 +128,8 @@ fn place(target: &Path, waiting: &Path, expected: &[u8]) -> io::Result<Put> {
     Err(io::Error::new(io::ErrorKind::WouldBlock, "it appears and disappears"))
 }
 
-/// Reads the file, saves the old content, then renames. An edit between the last two steps is lost, so this
-/// is only the fallback.
+/// Reads the file, saves its content, then renames. An edit between the last two steps is lost, so this is used only
+/// where files cannot be exchanged.
 fn without_exchange(target: &Path, waiting: &Path, expected: &[u8]) -> io::Result<Put> {
     let there = read(target)?;
     if there != expected {
@@ -146,7 +146,7 @@ fn without_exchange(target: &Path, waiting: &Path, expected: &[u8]) -> io::Resul
 }
 
 fn write(path: &Path, body: &[u8], like: Option<fs::Permissions>) -> io::Result<()> {
-    // The owner must be able to read the file, to recognise an edit later.
+    // The owner must be able to read the file, so that an edit can be recognised later.
     let mode = like.map_or(0o644, |permissions| permissions.mode() & 0o7777 | 0o400);
     let mut file = OpenOptions::new()
         .write(true)
@@ -157,7 +157,7 @@ fn write(path: &Path, body: &[u8], like: Option<fs::Permissions>) -> io::Result<
     failpoint::reached("view-waiting-made");
     let written = failpoint::fails("view")
         .and_then(|()| file.write_all(body))
-        // Renaming before fsync can leave an empty file after a power cut.
+        // Without fsync before the rename, a power cut can leave an empty file.
         .and_then(|()| file.sync_all());
     if written.is_err() {
         let _ = fs::remove_file(path);
@@ -165,7 +165,7 @@ fn write(path: &Path, body: &[u8], like: Option<fs::Permissions>) -> io::Result<
     written
 }
 
-/// Makes the waiting file readable for its owner. False if there was no unreadable one.
+/// Makes the waiting file readable for its owner. Returns false if the file does not exist or was readable already.
 pub(crate) fn let_read(waiting: &Path) -> io::Result<bool> {
     let found = match fs::symlink_metadata(waiting) {
         Ok(found) if found.is_file() => found.permissions(),
@@ -177,12 +177,12 @@ pub(crate) fn let_read(waiting: &Path) -> io::Result<bool> {
     fs::set_permissions(waiting, fs::Permissions::from_mode(found.mode() & 0o7777 | 0o400)).map(|()| true)
 }
 
-/// A file's content. Fails for a symbolic link, a folder or a pipe.
+/// Returns a file's content. Fails for a symbolic link, a folder or a pipe.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     if !fs::symlink_metadata(path)?.is_file() {
         return Ok(Vec::new());
     }
-    // The path may have become a pipe or a link: opening it must neither wait for a writer nor follow a link.
+    // The path may meanwhile be a pipe or a link: opening it must neither wait for a writer nor follow a link.
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).unwrap_or(0);
     let mut content = Vec::new();
@@ -190,7 +190,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(content)
 }
 
-/// False in a test that shows that edits would be lost without the exchange.
+/// False only in a test that shows that edits would be lost without the exchange.
 fn is_exchange_on() -> bool {
     !(cfg!(debug_assertions) && std::env::var_os("LEFTOFF_TEST_NO_EXCHANGE").is_some())
 }

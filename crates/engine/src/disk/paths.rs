@@ -1,5 +1,5 @@
-//! Paths below an operation's root: no links on the way, nothing that leads outside; and names of archived
-//! versions.
+//! Resolves paths below an operation's root, without following links or leading outside. Also builds the names of
+//! archived versions.
 
 use crate::error::{Error, Result};
 use std::ffi::OsStr;
@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// Resolves a relative path with no link on the way.
+/// Resolves a relative path. Refuses a path that goes through a link.
 pub(crate) fn below(root: &Path, relative: &str) -> Result<PathBuf> {
     let refuse = |why: &str| {
         Err(Error::io(
@@ -40,7 +40,7 @@ pub(crate) fn below(root: &Path, relative: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// A folder below the root, created if missing.
+/// Returns a folder below the root, and creates it if it is missing.
 pub(crate) fn make_below(root: &Path, relative: &str) -> Result<PathBuf> {
     let folder = below(root, relative)?;
     std::fs::create_dir_all(&folder)
@@ -48,23 +48,23 @@ pub(crate) fn make_below(root: &Path, relative: &str) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Where a step's bytes wait: next to their destination, on the same file system.
+/// Returns the path of a step's staged file: next to its destination, and so on the same file system.
 pub(super) fn staged(target: &Path, id: &str, place: usize) -> PathBuf {
     target.with_file_name(format!(".leftoff-{id}-{place}.tmp"))
 }
 
-/// `{name}.v{N}{ext}`.
+/// Returns `{name}.v{N}{ext}`.
 pub(crate) fn version_name(name: &str, version: u32) -> String {
     let (stem, extension) = split(name);
     format!("{stem}.v{version}{extension}")
 }
 
-/// One more than the highest existing version of a file among these names.
+/// Returns one more than the highest version of a file among these names.
 pub(crate) fn next_version<'a>(name: &str, names: impl IntoIterator<Item = &'a OsStr>) -> u32 {
     let (stem, extension) = split(name);
     let number = |other: &OsStr| -> Option<u32> {
         let digits = other.to_str()?.strip_prefix(stem)?.strip_prefix(".v")?.strip_suffix(extension)?;
-        // leftoff does not write numbers such as "01" and "+1".
+        // leftoff does not write version numbers such as "01" or "+1", so other names are not versions.
         if digits.starts_with('0') || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;
         }
@@ -73,7 +73,7 @@ pub(crate) fn next_version<'a>(name: &str, names: impl IntoIterator<Item = &'a O
     names.into_iter().filter_map(number).max().map_or(1, |highest| highest.saturating_add(1))
 }
 
-/// Splits a name at its last dot. A leading dot hides a file and starts no extension.
+/// Splits a name at its last dot. A dot at the beginning hides a file and does not start an extension.
 fn split(name: &str) -> (&str, &str) {
     match name.rfind('.') {
         Some(dot) if dot > 0 => name.split_at(dot),

@@ -1,4 +1,4 @@
-//! The steps of an operation, each safe to repeat: recorded, staged, executed, reverted.
+//! Records, stages, executes and reverts the steps of an operation. Each of these is safe to repeat.
 
 use super::paths::{below, staged};
 use super::{Noted, Record, Step, is_missing, sync_folder};
@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// A step as recorded in the journal, after inspecting the files.
+/// Returns a step as it is recorded in the journal, after inspecting its files.
 pub(super) fn note(root: &Path, step: &Step) -> Result<Noted> {
     match step {
         Step::Copy { from, to } => {
@@ -95,7 +95,7 @@ pub(super) fn carry_out(root: &Path, id: &str, place: usize, step: &Noted) -> Re
             let is_it = |path: &Path| {
                 fs::symlink_metadata(path).is_ok_and(|at| (at.dev(), at.ino()) == (*device, *inode))
             };
-            // The rename is already done: the old name now belongs to a new file.
+            // The rename is already done. If the old name exists, it belongs to a new file.
             if is_it(&target) {
                 return Ok(None);
             }
@@ -112,7 +112,7 @@ pub(super) fn carry_out(root: &Path, id: &str, place: usize, step: &Noted) -> Re
 
 /// Removes a step's staged file.
 pub(super) fn unstage(root: &Path, id: &str, place: usize, step: &Noted) -> Result<()> {
-    // A target that cannot be written has no staged file.
+    // If the target cannot be written, it has no staged file.
     let Ok(target) = below(root, target(step)) else { return Ok(()) };
     let waiting = staged(&target, id, place);
     match fs::remove_file(&waiting) {
@@ -135,14 +135,14 @@ fn refuse_existing(root: &Path, to: &str) -> Result<()> {
     }
 }
 
-/// Opens a former regular file without blocking, in case it is a pipe by now.
+/// Opens a file that was a regular file when it was inspected. Does not block if it is a pipe by now.
 fn open(path: &Path) -> Result<File> {
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).unwrap_or(0);
     OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(failed("reading", path))
 }
 
-/// A new file with the permissions of another: private files stay private.
+/// Creates a file with the permissions of another file, so that private files stay private.
 fn write(path: &Path, like: Option<&Path>, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
     if let Some(other) = like.and_then(|like| fs::symlink_metadata(like).ok()) {
@@ -150,11 +150,11 @@ fn write(path: &Path, like: Option<&Path>, fill: impl FnOnce(&mut File) -> io::R
     }
     failpoint::fails("disk-stage")?;
     fill(&mut file)?;
-    // Renaming before the content is on disk can leave an empty file after a power cut.
+    // Without a sync before the rename, a power cut can leave an empty file.
     file.sync_all()
 }
 
-/// Renames; if the name is taken meanwhile, uses one next to it.
+/// Renames a file. If the new name is taken meanwhile, uses a name next to it and returns a message.
 fn moved(from: &Path, to: &Path, id: &str) -> Result<Option<String>> {
     match rename_to_free(from, to) {
         Ok(()) => {
@@ -174,7 +174,7 @@ fn moved(from: &Path, to: &Path, id: &str) -> Result<Option<String>> {
     }
 }
 
-/// Durably renames a file or folder to an unused name.
+/// Renames a file or folder durably; never replaces an existing file.
 pub(crate) fn move_to_free(from: &Path, to: &Path) -> io::Result<()> {
     rename_to_free(from, to)?;
     sync_parent(to)?;

@@ -1,5 +1,5 @@
-//! The surroundings of a store: a lost or replaced database, session folders unknown to the store, backups,
-//! disk space. Only looks; `fix` makes safe fixes.
+//! Checks the surroundings of a store: a lost or replaced database, session folders that the store does not know,
+//! backups, and disk space. Only `fix` changes anything.
 
 use super::Finding;
 use crate::backups::{self, LARGEST_COPIED};
@@ -12,14 +12,14 @@ use model::words;
 use std::path::Path;
 use store::{SqliteStore, Store};
 
-/// How much older than the last change the newest copy may be before that is reported, in seconds.
+/// By how many seconds the newest backup may be older than the last change. An older backup is reported.
 const LONGEST_WITHOUT_BACKUP: i64 = 2 * 24 * 3600;
-/// The minimum of free space that a store needs for its log and a copy.
+/// The minimum of free space that a store needs, for its write-ahead log and a copy.
 const LEAST_ROOM: u64 = 64 * 1024 * 1024;
 
 impl Engine {
-    /// A warning if the project had a database that is now gone or empty. Cheap, because it is called only if
-    /// no session is known.
+    /// Returns a warning if the project had a database that is now gone or empty. Called only if no session is known,
+    /// so that other commands do not pay for it.
     pub(crate) fn lost_store(&self) -> Option<Warning> {
         if self.team.is_some() {
             return None;
@@ -76,7 +76,7 @@ impl Engine {
         Ok(findings)
     }
 
-    /// A finding if the database is not the one that was copied last.
+    /// Returns a finding if the database is not the one that was last backed up.
     fn replaced_store(&self, database: &Path) -> Result<Option<Finding>> {
         if self.team.is_some() {
             return Ok(None);
@@ -148,8 +148,8 @@ impl Engine {
     }
 }
 
-/// Makes safe fixes and reports them: restores a lost store from its newest copy, makes a missing copy, keeps
-/// sessions' folders out of version control.
+/// Makes safe fixes and reports them: restores a lost store from its newest copy, makes a missing copy, and excludes
+/// sessions' folders from version control.
 pub fn fix(options: &Options) -> Result<Vec<String>> {
     let mut done = Vec::new();
     let engine = Engine::open(options.clone(), Intent::Query)?;
@@ -188,7 +188,7 @@ fn little_room(database: &Path) -> Option<Finding> {
     })
 }
 
-/// True if the free space is less than a copy of the store needs, plus a reserve.
+/// True if less space is free than a copy of the store and a reserve need.
 fn is_little_room(available: u64, store: u64) -> bool {
     available < LEAST_ROOM.saturating_add(store)
 }

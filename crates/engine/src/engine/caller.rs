@@ -1,23 +1,23 @@
-//! The user or agent behind this process, from the environment and the system.
+//! Identifies the person or agent who called this process, from the environment and the system.
 
 use crate::error::{Error, Result};
 use crate::presence::AgentIdentity;
 use std::path::PathBuf;
 
-/// The user or agent behind this process.
+/// The person or agent who called this process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     pub user: String,
     pub host: String,
     pub home: Option<PathBuf>,
-    /// The agent, as its environment says.
+    /// The agent, according to the environment.
     pub agent: Option<AgentIdentity>,
     /// True if requirements were switched off when the agent was started.
     pub skips_requirements: bool,
 }
 
 impl Caller {
-    /// The caller of a command. Refuses an invalid agent session id, because an agent must not count as a
+    /// Returns the caller of a command. Refuses an invalid agent session id, because an agent must not count as a
     /// person.
     pub fn of_this_process() -> Result<Self> {
         let named = variable("LEFTOFF_AGENT_SESSION");
@@ -25,7 +25,7 @@ impl Caller {
         Ok(Self { agent: agent.transpose()?.or_else(named_by_its_agent), ..Self::unnamed() })
     }
 
-    /// The caller of a hook, which must never fail: an invalid agent session is ignored.
+    /// Returns the caller of a hook. An invalid agent session id is ignored, because a hook must never fail.
     pub(super) fn of_hook() -> Self {
         Self::of_this_process().unwrap_or_else(|_| Self::unnamed())
     }
@@ -45,11 +45,11 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// The agent, if it is one that sets its session in the environment of every command.
+/// Returns the agent, if it is one that names its session in the environment of every command.
 fn named_by_its_agent() -> Option<AgentIdentity> {
     [("CODEX_SESSION_ID", "codex"), ("CLAUDE_SESSION_ID", "claude")].into_iter().find_map(|(name, agent)| {
         let id = variable(name)?;
-        // An invalid id still comes from an agent, and must not make the caller count as a person.
+        // Even an invalid id comes from an agent, so the caller must not count as a person.
         AgentIdentity::parse(&format!("{agent}:{id}")).or_else(|| AgentIdentity::of_parent(agent))
     })
 }
@@ -63,7 +63,7 @@ fn bad_agent(text: &str) -> Error {
     }
 }
 
-/// The user's name from the system's user list.
+/// Returns the name of the user, from the system's list of users.
 fn login_name() -> Option<String> {
     let uid = rustix::process::getuid().as_raw().to_string();
     let users = std::fs::read_to_string("/etc/passwd").ok()?;

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use std::rc::Rc;
 use store::{EventRow, Loaded, SessionRow, Snapshot, Store, StreamAppend};
 
-/// A definition, with the SHA-256 of its stored text.
+/// A definition, and the SHA-256 of its stored text.
 #[derive(Clone)]
 pub(crate) struct Defined {
     pub(crate) workflow: Rc<Workflow>,
@@ -28,20 +28,21 @@ impl Defined {
     }
 }
 
-/// The session that this process changed last, so that the next command need not parse it again. Outdated if
-/// somebody else changed the session since.
+/// The session that this process changed last, kept so that the next command need not parse it again. It is not used if
+/// somebody else has changed the session since.
 pub(crate) struct LastKept {
     row: SessionRow,
-    /// The stored snapshot, which may be a few events behind the session.
+    /// The stored snapshot. It may be a few events older than the session.
     snapshot: Snapshot,
     /// The session; `None` while a command changes it.
     session: Option<Session>,
 }
 
-/// How many events a stored snapshot may be behind its session. Readers apply these events after loading it.
+/// How many events a stored snapshot may be behind its session. Readers apply the missing events after loading the
+/// snapshot.
 const SNAPSHOT_EVERY: u64 = 8;
 
-/// Says after each part of a history whether to read on.
+/// Says, after each part of a history, if the next part is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
     Continue,
@@ -49,7 +50,7 @@ pub enum Reading {
 }
 
 impl Engine {
-    /// A session and its row, with external edits applied in memory.
+    /// Returns a session and its row, with external edits applied in memory.
     pub(crate) fn load(&self, id: &SessionId) -> Result<(Loaded, Session)> {
         if let Some(native) = self.native(id)? {
             let session = self.folded(&native)?;
@@ -58,7 +59,7 @@ impl Engine {
         self.load_kept(id)
     }
 
-    /// A native session's row; `None` for any other session, which must be observed.
+    /// Returns the row of a native session. Any other session is observed first, and `None` is returned.
     fn native(&self, id: &SessionId) -> Result<Option<Loaded>> {
         if self.observed(id).is_some() {
             return Ok(None);
@@ -70,7 +71,7 @@ impl Engine {
         Ok(native)
     }
 
-    /// A session and its row as stored, including changes already applied in memory.
+    /// Returns a session and its row as stored, with the changes that were already applied in memory.
     pub(crate) fn load_kept(&self, id: &SessionId) -> Result<(Loaded, Session)> {
         let Some(loaded) = self.store.load(id)? else {
             return Err(Error::UnknownSession { asked: id.to_string(), nearest: None });
@@ -79,7 +80,7 @@ impl Engine {
         Ok((loaded, session))
     }
 
-    /// The session from its snapshot, if that is valid, otherwise folded from its log.
+    /// Returns the session from its snapshot if the snapshot is valid, otherwise folded from its log.
     pub(crate) fn folded(&self, loaded: &Loaded) -> Result<Session> {
         if let Some(session) = self.kept_in_memory(loaded) {
             return Ok(placed(session, &loaded.row));
@@ -90,7 +91,7 @@ impl Engine {
         }
     }
 
-    /// The session as this process stored it last, if nobody has changed it since.
+    /// Returns the session as this process stored it last; `None` if somebody has changed it since.
     fn kept_in_memory(&self, loaded: &Loaded) -> Option<Session> {
         let mut last = self.last_kept.borrow_mut();
         let last = last.as_mut().filter(|last| last.row.id == loaded.row.id)?;
@@ -100,8 +101,7 @@ impl Engine {
         last.session.take().filter(|_| is_current)
     }
 
-    /// The session from its snapshot and the events after it; `None` if these do not lead to the stored
-    /// version.
+    /// Returns the session from its snapshot and the later events; `None` if they do not lead to the stored version.
     pub(crate) fn advanced_snapshot(&self, loaded: &Loaded) -> Result<Option<Session>> {
         let row = &loaded.row;
         let is_valid = |found: &&Snapshot| found.fold_version == FOLD_VERSION && found.version <= row.version;
@@ -121,8 +121,7 @@ impl Engine {
         self.last_kept.replace(kept);
     }
 
-    /// True if this process stored the session last, so that the stored snapshot may stay a few events
-    /// behind.
+    /// True if the stored snapshot may stay a few events behind, because this process stored the session last.
     pub(crate) fn may_spare_snapshot(&self, plan: &Plan) -> bool {
         let Some(before) = plan.subject.before.as_ref().filter(|session| session.layout == NATIVE) else {
             return false;
@@ -135,7 +134,7 @@ impl Engine {
         plan.history.is_empty() && plan.taken.is_none() && last.is_some_and(is_recent)
     }
 
-    /// A session folded from its whole log.
+    /// Returns a session folded from its whole log.
     pub(crate) fn replay(&self, id: &SessionId) -> Result<Session> {
         self.native(id)?;
         self.replay_kept(id)
@@ -154,7 +153,7 @@ impl Engine {
         self.in_its_place(session, id)
     }
 
-    /// A session folded from its log, with its id and place in this store.
+    /// Returns a session that was folded from its log, with the id and the worktree that the store has for it.
     pub(crate) fn in_its_place(&self, session: Session, id: &SessionId) -> Result<Session> {
         Ok(match self.store.load(id)? {
             Some(loaded) => placed(session, &loaded.row),
@@ -178,7 +177,7 @@ impl Engine {
         Ok(history)
     }
 
-    /// Passes a session's rows after this version to `read` in pages, so that a long history is never in
+    /// Passes the rows of a session after this version to `read`, page by page, so that a long history is never in
     /// memory as a whole.
     pub(crate) fn each_page(
         &self,
@@ -198,7 +197,7 @@ impl Engine {
         }
     }
 
-    /// The definition with which a run started.
+    /// Returns the definition with which a run started.
     pub(crate) fn definition(&self, hash: &str) -> Result<Option<Rc<Workflow>>> {
         Ok(self.defined(hash)?.map(|found| found.workflow))
     }
@@ -214,7 +213,7 @@ impl Engine {
         Ok(found)
     }
 
-    /// Caches a definition that was read here and is about to be stored, because a stored one with the same
+    /// Caches a definition that was read here and is about to be stored: a definition stored earlier under the same
     /// hash may differ.
     pub(crate) fn know_definition(&self, workflow: &Workflow) {
         let body = serde_json::to_string(workflow).unwrap_or_default();
@@ -224,8 +223,8 @@ impl Engine {
     }
 }
 
-/// The session of a snapshot with the later events applied. `None` if the snapshot cannot be read, or if an
-/// event goes back to a version before it.
+/// Returns the session of a snapshot with the later events applied. `None` if the snapshot cannot be read, or if one of
+/// the events restores an earlier version.
 pub(crate) fn advanced(snapshot: &Snapshot, since: &[EventRow], id: &SessionId) -> Result<Option<Session>> {
     let Ok(mut session) = serde_json::from_str::<Session>(&snapshot.body) else { return Ok(None) };
     for row in since {

@@ -1,4 +1,4 @@
-//! Resolves a session's name: a number, an id, or a part of an id.
+//! Finds the session that a name means: a number, an id, or a part of an id.
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -7,18 +7,18 @@ use model::nearest_name::nearest;
 use store::{Filter, Store};
 
 impl Engine {
-    /// Resolves a list number, an id, a prefix of an id, or else another part of an id.
+    /// Returns the session for a list number, an id, the beginning of an id, or another part of an id.
     pub(crate) fn resolve(&self, asked: &str) -> Result<SessionId> {
         let is_number = asked.bytes().all(|byte| byte.is_ascii_digit()) && !asked.is_empty();
-        // A number with leading zeros is in no list, but an id may begin with it.
+        // No list shows a number with leading zeros, but an id may begin with it.
         if is_number
             && !asked.starts_with('0')
             && let Some(numbered) = self.with_number(asked.parse().unwrap_or(u64::MAX))?
         {
             return Ok(numbered);
         }
-        // Outside projects, the current folder's name means the session in that folder, even if another
-        // session has the same name.
+        // Outside projects, a folder's name means the session in that folder, even if another session has the same
+        // name.
         if self.project.is_outside
             && let Some(named) = self.in_a_place_called(asked)?
         {
@@ -27,7 +27,7 @@ impl Engine {
         if let Ok(id) = SessionId::parse(asked)
             && let Some(loaded) = self.store.load(&id)?
         {
-            // A session of the same name in another worktree is not meant.
+            // If a session of this name belongs to another worktree, the session of this name here is meant.
             let is_elsewhere = self.is_of_another_worktree(&loaded)?;
             let here = if is_elsewhere { self.in_a_place_called(asked)? } else { None };
             return Ok(here.unwrap_or(id));
@@ -43,7 +43,8 @@ impl Engine {
         if let Some(same) = found.iter().position(|id| id.as_str().eq_ignore_ascii_case(asked)) {
             return Ok(found.swap_remove(same));
         }
-        // A number that no list shows can begin an id, or a part of an id after '_'; it matches no other part.
+        // A number that no list shows may be the beginning of an id, or the beginning of a part after '_'. Other parts
+        // do not match a number.
         if found.is_empty() {
             found = self.ids_with_part(asked)?;
             let is_part = !is_number || asked.starts_with('0');
@@ -60,7 +61,7 @@ impl Engine {
         }
     }
 
-    /// The session that a list shows with this number.
+    /// Returns the session that a list shows with this number.
     fn with_number(&self, number: u64) -> Result<Option<SessionId>> {
         match self.store.with_number(number)? {
             Some(found) => Ok(Some(found)),

@@ -1,4 +1,4 @@
-//! Hints: what to do next for every error.
+//! The hint of every error: what to do next.
 
 use super::{Choice, Error, WorkflowPlace};
 use crate::policy::PolicyHelps;
@@ -7,7 +7,7 @@ use model::refusal::WayOn;
 use model::words;
 
 impl Error {
-    /// Hints about sessions that other machines have.
+    /// Returns hints about sessions that other machines have.
     fn hint_of_sharing(&self) -> Option<Hint> {
         match self {
             Self::ReadOnlyFork { fork, .. } => {
@@ -24,7 +24,7 @@ impl Error {
         }
     }
 
-    /// The next step.
+    /// Returns the next step after this error, if there is one.
     pub fn hint(&self) -> Option<Hint> {
         let hint = match self {
             Self::Refused(refusal) => refusal.hint(),
@@ -215,7 +215,7 @@ fn unknown_workflow_hint(asked: &str, nearest: Option<&str>, known: &[String], p
     }
 }
 
-/// The system names the cause; its kind determines the advice.
+/// The system's message names the cause. The kind of the error determines the advice.
 fn io_hint(error: &std::io::Error) -> Hint {
     match error.kind() {
         std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
@@ -225,12 +225,12 @@ fn io_hint(error: &std::io::Error) -> Hint {
             "free some space, then run the command again".into()
         }
         std::io::ErrorKind::NotFound => "make sure that it exists, then run the command again".into(),
-        // All other kinds, which are too many to list.
+        // All other kinds of errors.
         _ => Hint::new("see what is wrong: ").run(words!["doctor"]).then("; then run the command again"),
     }
 }
 
-/// One command per choice, each on its own line.
+/// Returns a hint with the command of every choice, each on its own line.
 fn choose(choices: &[Choice]) -> Hint {
     let listed = |hint: Hint, choice: &Choice| hint.then("\n  ").command(choice.command.clone());
     choices.iter().fold(Hint::new("choose one:"), listed)

@@ -1,14 +1,14 @@
-//! Values that errors carry: a choice between ways to continue, a mistake in a file.
+//! Values inside errors: a choice between ways to continue, and a mistake in a file.
 
 use model::hint::CommandLine;
 
-/// A way to continue, from which a person chooses one.
+/// A way to continue. A person chooses among several of them.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Choice {
-    /// The key to type.
+    /// The key to type for this choice.
     pub key: String,
     pub words: String,
-    /// The command that carries out this choice.
+    /// The command that makes this choice.
     pub command: CommandLine,
     pub session: String,
     /// The phase at which the session would continue.

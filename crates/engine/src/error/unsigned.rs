@@ -1,4 +1,4 @@
-//! Why a required signature is missing.
+//! Why a required signature is missing or invalid.
 
 use model::event::SignedAct;
 use model::hint::Hint;
@@ -6,7 +6,7 @@ use model::words;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Unsigned {
-    /// Not signed yet. Never leaves the engine, which signs the change and tries again.
+    /// Nobody has signed the change yet. This never leaves the engine, which signs the change and tries again.
     #[error("this needs a signature")]
     Missing(Box<SignedAct>),
     #[error("nothing was signed: there is no signing key")]

@@ -1,4 +1,4 @@
-//! Item events in plain words.
+//! Events about items in plain words.
 
 use crate::words::{duration, one_line};
 use model::event::ItemEvent;
@@ -8,7 +8,7 @@ use model::typed_value::shown;
 
 const LONGEST: usize = 300;
 
-/// The item event in words, for a person.
+/// Returns the item event in words, for a person.
 pub(super) fn words(event: &ItemEvent) -> String {
     match event {
         ItemEvent::ItemAdded { item } => {

@@ -1,5 +1,5 @@
-//! Starting, resuming and switching: one session becomes active in its worktree, and the previous one is
-//! paused.
+//! Starts, resumes and switches sessions: one session becomes active in its worktree, and the one that was active
+//! before is paused.
 
 use crate::discrepancies::{OnDiscrepancy, ask_about, is_finished};
 use crate::engine::{Engine, Want};
@@ -24,19 +24,19 @@ use model::words;
 use std::collections::BTreeSet;
 use store::{AgentRow, Binding, Store};
 
-/// Permission to take a session that somebody is using elsewhere.
+/// Says if a session may be taken over that somebody is using elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taking {
     Refused,
-    /// A person asked to take it.
+    /// A person asked to take over the session.
     Asked,
 }
 
-/// How a session that changed while it waited goes back.
+/// How a resumed session goes back to an earlier state, because something changed while it was paused.
 enum Back {
-    /// Revises a finished phase.
+    /// A finished phase is revised.
     Earlier(RevisitRequest),
-    /// Restarts the current phase.
+    /// The current phase starts again.
     Current { phase: String, reason: String },
 }
 
@@ -52,8 +52,8 @@ impl Back {
 }
 
 impl Engine {
-    /// Resumes the named session, or else the one paused last. `on` decides what happens if something changed
-    /// meanwhile.
+    /// Resumes the named session. Without a name, resumes the session that was paused last. `on` says what to do if
+    /// something changed meanwhile.
     pub(crate) fn resume(
         &mut self,
         asked: Option<&str>,
@@ -84,7 +84,7 @@ impl Engine {
         Ok(answer)
     }
 
-    /// Creates the session's workspace; a failure is ignored, because the session is already active.
+    /// Creates the session's workspace. An error is ignored, because the session is already active.
     pub(super) fn make_workspace_if_possible(&self, answer: &Answer) {
         if answer.view.layout == crate::NATIVE
             && let Ok((_, session)) = self.resolve(&answer.view.session_id).and_then(|id| self.load(&id))
@@ -93,8 +93,8 @@ impl Engine {
         }
     }
 
-    /// Restores missing files of a session from another machine and adds messages about those that it could
-    /// not restore. Returns the paths that are still missing.
+    /// Restores missing files of a session that came from another machine. Adds messages about files that cannot be
+    /// restored, and returns their paths.
     fn put_files_back(&self, session: &Session, said: &mut Vec<String>) -> Result<BTreeSet<String>> {
         let (mut files, mut missing) = (Vec::new(), Vec::new());
         for (path, artifact) in &session.artifacts {
@@ -127,8 +127,8 @@ impl Engine {
         self.activate_by(id, on, taking, |worktree, parallel| Command::Resume { worktree, parallel })
     }
 
-    /// Makes a session active. `command` returns the command, given a worktree and true if the session runs
-    /// in parallel.
+    /// Makes a session active. `command` returns the model's command for a worktree; its second argument is true if the
+    /// session runs in parallel.
     pub(super) fn activate_by(
         &mut self,
         id: &SessionId,
@@ -154,11 +154,11 @@ impl Engine {
                 self.workspace(session).display()
             ));
         }
-        // Decided before another session is paused, because a refused command must change nothing.
+        // This is decided before another session is paused, because a refused command must change nothing.
         let mut events = decide(session, command(worktree.clone(), session.parallel))?;
         let mut back = None;
         if events.is_empty() && self.stands_beside_another(session) {
-            // Several sessions of this layout can be active: record that this one is the default from now on.
+            // This layout can have several active sessions. The event makes this one the default from now on.
             let parallel = !self.make_room(&mut plan, id)?;
             events = vec![Event::SessionResumed { worktree, parallel, machine: None }];
         } else if !events.is_empty() {
@@ -167,7 +167,7 @@ impl Engine {
                 there.worktree.clone_from(&worktree);
                 there.machine = None;
             } else if self.refuse_what_came_along(session).is_err() {
-                // The session's files came with the project: they are observed at their new place.
+                // The session's files came along with the project, so they are observed at their new place.
                 there.worktree.clone_from(&worktree);
             }
             back = self.checked(&there, on, &left_behind)?;
@@ -175,7 +175,7 @@ impl Engine {
             events = decide(session, command(worktree, parallel))?;
         }
         if events.is_empty() {
-            // The session is already active; from now on it is this agent's session.
+            // The session is already active. From now on, the asking agent works on it.
             self.bind(&mut plan, id)?;
         }
         plan.subject = subject.change(events);
@@ -183,12 +183,12 @@ impl Engine {
         Ok(plan)
     }
 
-    /// Resumes a session that is already active, which some tools do: runs the checks, and records the
-    /// resumption.
+    /// Some tools resume sessions that are already active. For such a tool, runs the checks and records that the
+    /// session was resumed.
     fn resume_again(&self, plan: &mut Plan, on: OnDiscrepancy) -> Result<()> {
         let Some(session) = plan.subject.before.clone().filter(is_resumed_again) else { return Ok(()) };
         if session.worktree != self.project.worktree() {
-            // The session was checked when it was moved here from the other worktree.
+            // The session has just come from another worktree, and was checked when it was moved.
             return Ok(());
         }
         let back = self.checked(&session, on, &BTreeSet::new())?;
@@ -203,7 +203,7 @@ impl Engine {
         self.go_back(plan, back)
     }
 
-    /// Adds going back to a phase, with all effects, to a plan that resumes the session.
+    /// Adds a return to an earlier phase, with all its effects, to a plan that resumes the session.
     fn go_back(&self, plan: &mut Plan, back: Option<Back>) -> Result<()> {
         let (Some(back), Some(mut resumed)) = (back, plan.subject.before.clone()) else {
             return Ok(());
@@ -225,7 +225,7 @@ impl Engine {
         Ok(())
     }
 
-    /// True if a session is active but another session is the default.
+    /// True if the session is active, but another session is used if none is named.
     fn stands_beside_another(&self, session: &Session) -> bool {
         !takes_the_worktree(&session.layout)
             && matches!(session.lifecycle, Lifecycle::Active)
@@ -235,7 +235,7 @@ impl Engine {
                 .is_ok_and(|found| found.is_none_or(|(id, _)| id != session.id))
     }
 
-    /// Checks whether a session changed while it waited, and returns the way back if so.
+    /// Checks if a session changed while it was paused. If so, returns how to go back.
     fn checked(
         &self,
         session: &Session,
@@ -257,7 +257,7 @@ impl Engine {
         Ok(concerned.map(|(phase, message)| Back::to(session, &phase, message)))
     }
 
-    /// Makes a finished session that starts another run active here, in place of the current one.
+    /// Makes a finished session active here because it starts another run. The session that was active here is paused.
     pub(super) fn active_again(&self, plan: &mut Plan, subject: &SessionId) -> Result<()> {
         let Some(session) = plan.subject.before.clone() else { return Ok(()) };
         let here = self.project.worktree();
@@ -275,8 +275,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Pauses the active session here, unless another live agent works on it. Returns false in that case: the
-    /// new session then runs in parallel.
+    /// Pauses the session that is active here. If another live agent works on that session, it stays active and false
+    /// is returned: the new session then runs in parallel.
     pub(super) fn make_room(&self, plan: &mut Plan, newcomer: &SessionId) -> Result<bool> {
         self.bind(plan, newcomer)?;
         let agent = self.asking_agent()?;
@@ -302,16 +302,16 @@ impl Engine {
         Ok(true)
     }
 
-    /// Records the process of an agent whose conversation started before the store existed, so that other
-    /// agents see that it is active.
+    /// Records the process of an agent that started before the store existed, so that other agents see that it is
+    /// active.
     pub(super) fn introduce(&mut self, answer: &Answer) {
-        // A remote caller has no process on this machine.
+        // If the caller is remote, it has no process on this machine.
         let asking = self.asking_agent().ok().flatten().filter(|_| !self.options.from_afar);
         let Some(identity) = asking else { return };
         let row = self.store.agent(&identity.agent, &identity.id);
         let has_a_process = row.is_ok_and(|row| row.is_some_and(|row| row.pid != 0));
         if !has_a_process && let Ok(session) = SessionId::parse(&answer.view.session_id) {
-            // A failure is ignored, because the command is already done.
+            // An error is ignored, because the command is already done.
             let _ = self.greet(&identity, Some(session), None, self.patience.left());
         }
     }
@@ -330,7 +330,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The live agent that works on this session in another worktree.
+    /// Returns the live agent that works on this session in another worktree, if any.
     fn worker_elsewhere(&self, session: &Session) -> Result<Option<AgentRow>> {
         if session.worktree == self.project.worktree() || session.lifecycle.name() != "active" {
             return Ok(None);
@@ -339,7 +339,7 @@ impl Engine {
         Ok(rows.into_iter().find(|row| row.session.as_ref() == Some(&session.id) && self.lives(row)))
     }
 
-    /// Refuses to take a session that was active on another machine until just now, unless a person takes it.
+    /// Refuses to take over a session that was active on another machine a moment ago, unless a person asks for it.
     fn refuse_work_on(&self, machine: &str, session: &Session, taking: Taking) -> Result<()> {
         let seconds = seconds_between(session.updated_at, self.clock.now());
         if session.lifecycle.name() != "active" || seconds >= SEEN_LATELY_SECONDS {
@@ -383,14 +383,14 @@ impl Engine {
     }
 }
 
-/// True if the session is active and belongs to a tool that resumes active sessions again.
+/// True if the session is active and its tool resumes even active sessions.
 fn is_resumed_again(session: &Session) -> bool {
     let layout = layout::by_name(&session.layout);
     matches!(session.lifecycle, Lifecycle::Active)
         && layout.is_some_and(|layout| layout.facts().taken_up_again)
 }
 
-/// Asks before a session leaves a worktree that still exists, whose user may expect the session there.
+/// Asks before a session is moved out of a worktree that still exists, because somebody may expect the session there.
 fn ask_before_moving(session: &Session) -> Result<()> {
     if !std::path::Path::new(&session.worktree).is_dir() {
         return Ok(());

@@ -1,5 +1,5 @@
-//! Completes a phase. The gate runs outside the turn to write, and the decision is made inside it, so that a
-//! note added meanwhile does not repeat a command that took ten minutes.
+//! Completes a phase. The gate runs before the turn to write is taken, and the decision is made within it. If somebody
+//! adds a note meanwhile, a gate that took ten minutes need not run again.
 
 mod evidence;
 mod files;
@@ -37,7 +37,7 @@ use store::{ActivityKind, ActivityRow};
 /// Input for completing a phase.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AdvanceRequest {
-    /// The phase that the caller believes is current, by id or number.
+    /// The phase that the caller believes to be current, by id or number.
     pub phase: Option<String>,
     pub evidence: BTreeMap<String, Given>,
     pub outputs: BTreeMap<String, Given>,
@@ -54,18 +54,18 @@ pub struct GateTried {
     pub phase: Name,
     #[serde(flatten)]
     pub gate: GateView,
-    /// Phases completed only by files, whose gates have not run.
+    /// Phases that only files call completed. Their gates have not run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claimed: Vec<Name>,
     /// Warnings about changed files of finished phases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
-    /// The arguments that make a printed command refer to this session.
+    /// The words that make a printed command refer to this session.
     #[serde(skip)]
     pub naming: Vec<String>,
 }
 
-/// The result of a gate that was run for a phase.
+/// The result of a gate that was run for a phase, and the state in which it ran.
 struct Tried {
     phase: Name,
     run: GateRun,
@@ -73,8 +73,8 @@ struct Tried {
     version: u64,
 }
 
-/// A phase's run, definition and start. They stay equal unless somebody completes the phase or updates the
-/// definition.
+/// The run, definition and start of a phase. They stay the same unless somebody completes or reopens the phase, or
+/// updates the definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Opened {
     run: u32,
@@ -89,11 +89,11 @@ fn opened(session: &Session, phase: &Name) -> Option<Opened> {
     Some(Opened { run: run.ordinal, definition, started: found.started_at() })
 }
 
-/// The key of executed commands in an attempt's outputs.
+/// The name of the output that lists the commands executed during an attempt.
 const COMMANDS: &str = "commands_executed";
 const MOST_COMMANDS: usize = 100;
 
-/// A command in the form that tools with such lists use. Its duration and exit code are unknown.
+/// Returns a command in the form in which other tools list commands. Its duration and exit code are unknown.
 fn command_run(row: &ActivityRow) -> serde_json::Value {
     serde_json::json!({
         "command": row.what,
@@ -104,7 +104,7 @@ fn command_run(row: &ActivityRow) -> serde_json::Value {
     })
 }
 
-/// Messages about failed checks that a lenient gate let pass, one line each.
+/// Returns messages about failed checks that a lenient gate let pass, one line each.
 fn let_pass(phase: &Name, report: &AttemptReport) -> Vec<String> {
     let failed = report.checks.iter().filter(|check| check.failed() && report.overridden.is_none());
     let line = |check: &CheckResult| {
@@ -116,11 +116,11 @@ fn let_pass(phase: &Name, report: &AttemptReport) -> Vec<String> {
 }
 
 impl Sessions<'_> {
-    /// Runs the checks of a phase, by default the current one, and changes nothing.
+    /// Runs the checks of a phase, by default of the current one. Changes nothing.
     pub fn try_gate(&self, phase: Option<&str>, evidence: BTreeMap<String, Given>) -> Result<GateTried> {
         let engine = self.engine;
         let subject = engine.select(Want::Latest)?;
-        // A gate may be tried in an expired session: its stored state is used.
+        // A gate may be tried even if the session has expired, so its state before the expiry is used.
         let (loaded, session) = engine.load(&subject)?;
         let request = AdvanceRequest { evidence, ..AdvanceRequest::default() };
         let phase = match named_phase(&session, phase)? {
@@ -152,7 +152,7 @@ impl Engine {
         }
         let subject = self.select(Want::Latest)?;
         let session = self.with_expiry(self.load(&subject)?.1);
-        // A wrong path is reported before the gate runs, which may take long.
+        // This reports a wrong path before the gate runs, because the gate may take long.
         self.record_named(&session, &request.artifacts, None)?;
         let mut tried = self.try_gate(&session, request.phase.as_deref(), &submission)?;
         if let Some(tried) = &mut tried {
@@ -166,7 +166,7 @@ impl Engine {
         self.complete(&fingerprint, &subject, request, tried)
     }
 
-    /// Adds the commands seen since the phase started, for layouts that record them.
+    /// Adds the commands executed since the phase started to the attempt, for layouts that record them.
     fn add_commands(&self, session: &Session, tried: &mut Tried) {
         let keeps = layout::by_name(&session.layout).is_some_and(|layout| layout.facts().keeps_commands);
         let outputs = &mut tried.run.report.outputs;
@@ -183,7 +183,7 @@ impl Engine {
         }
     }
 
-    /// Retries a failed phase with its recorded evidence and the evidence given now.
+    /// Tries the gate of a failed phase again, with the recorded evidence and the given evidence.
     pub(crate) fn retry(&mut self, evidence: BTreeMap<String, Given>) -> Result<Answer> {
         refuse_placeholders(&evidence)?;
         let fingerprint = self.fingerprint("retry", &format!("{evidence:?}"));
@@ -213,7 +213,7 @@ impl Engine {
         self.complete(&fingerprint, &subject, &request, tried)
     }
 
-    /// Resumes a session marked as failed; its gate runs when the phase is completed.
+    /// Resumes a session that is marked as failed. Its gate runs when the phase is completed.
     fn retry_failed_session(
         &mut self,
         order: &Order,
@@ -253,7 +253,7 @@ impl Engine {
         Ok(answer)
     }
 
-    /// The plan that completes a phase, or records its failed attempt.
+    /// Returns the plan that completes a phase or, if its gate failed, records the attempt.
     fn completion(
         &mut self,
         subject: &SessionId,
@@ -270,7 +270,7 @@ impl Engine {
         };
         let passed_without = tried.map(|tried| let_pass(&tried.phase, &attempt)).unwrap_or_default();
         let command = Command::CompletePhase {
-            // The phase whose gate was tried, even if another phase has become current since.
+            // The phase whose gate was tried is meant, even if another phase has become current since.
             phase: tried.map(|tried| tried.phase.to_string()).or(request.phase.clone()),
             attempt,
             skips: self.skips_ahead(session)?,
@@ -304,7 +304,7 @@ impl Engine {
         Ok(plan)
     }
 
-    /// Runs the gate of the selected phase; `None` if the phase is already done.
+    /// Runs the gate of the selected phase. Returns `None` if the phase is already done.
     fn try_gate(
         &self,
         session: &Session,
@@ -350,8 +350,8 @@ impl Engine {
         }
     }
 
-    /// A gate's result for the session as it is now. If the session changed, cheap checks run again but
-    /// commands do not. Refused if the phase was reopened meanwhile.
+    /// Returns a gate's report for the current state of the session. If the session has changed since the gate ran,
+    /// cheap checks run again, but commands do not. Refused if the phase was reopened meanwhile.
     fn brought_up_to_date(&self, session: &Session, tried: &Tried) -> Result<AttemptReport> {
         let report = tried.run.report.clone();
         if session.version == tried.version {
@@ -363,13 +363,13 @@ impl Engine {
         self.recheck(session, &tried.phase, report, &[])
     }
 
-    /// Later phases to skip because their `when` condition is false.
+    /// Returns the later phases to skip because their `when` is false.
     pub(super) fn skips_ahead(&self, session: &Session) -> Result<Vec<model::run::Skip>> {
         Ok(self.skips(session, &*self.definition_of(session)?))
     }
 }
 
-/// A message if a phase was completed with open items, which is possible without a check.
+/// Returns a message if a phase without a check of items was completed although it has open items.
 fn open_items(session: &Session, tried: Option<&Tried>) -> Option<String> {
     let phase =
         session.run()?.phases.iter().find(|phase| Some(phase.id()) == tried.map(|tried| &tried.phase))?;

@@ -1,5 +1,5 @@
-//! Consequences of a completed phase in a layout's session: items that follow from it, and records of files
-//! that the session's own tool wrote, so that later changes can be detected.
+//! Consequences of a completed phase in another tool's layout. Items may be completed with it. Files that the tool
+//! wrote are recorded, so that later changes are noticed.
 
 use crate::artifacts::{Recording, look};
 use crate::engine::Engine;
@@ -14,7 +14,7 @@ use model::session::Session;
 use std::collections::BTreeSet;
 
 impl Engine {
-    /// Adds the events of items that the completed phase settles.
+    /// Adds events for the items that the completed phase completes.
     pub(super) fn add_settled_items(&self, plan: &mut Plan) -> Result<()> {
         let Some(before) = plan.subject.before.clone() else { return Ok(()) };
         let layout = layout::by_name(&before.layout);
@@ -43,7 +43,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Records files of finished phases that the session's own tool has written since.
+    /// Records files of finished phases that the session's own tool has written since they were last recorded.
     pub(super) fn record_outputs(&self, plan: &mut Plan) -> Result<()> {
         let Some(before) = plan.subject.before.as_ref().filter(|before| keeps_outputs(before)) else {
             return Ok(());
@@ -86,7 +86,7 @@ fn keeps_outputs(session: &Session) -> bool {
     layout::by_name(&session.layout).is_some_and(|layout: &dyn Layout| layout.facts().records_outputs)
 }
 
-/// True for events that reopen phases: files are not recorded for such a change.
+/// True for an event that reopens phases. No files are recorded together with such an event.
 fn goes_back(event: &Event) -> bool {
     matches!(
         event,

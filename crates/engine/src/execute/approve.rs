@@ -18,14 +18,14 @@ use model::workflow::{CheckKind, PhaseDefinition};
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ApproveRequest {
     pub check: String,
-    /// The phase by id or number; by default the current one, or else a claimed one.
+    /// Id or number of the phase. If missing: the current phase, or else a claimed one.
     pub phase: Option<String>,
     pub ttl_seconds: Option<u64>,
-    /// A remark that says on whose behalf the caller approves. The recorded actor is the caller.
+    /// A remark, for example on whose behalf the caller approves. The caller is recorded as the actor.
     pub by: Option<String>,
     /// True to sign even if the policy does not require it.
     pub sign: bool,
-    /// The hash of the files that the approver was shown; the approval is refused if they have changed.
+    /// The hash of the files that the approver saw. If the files have changed since, the approval is refused.
     pub files: Option<String>,
 }
 
@@ -36,7 +36,8 @@ impl Engine {
         let remark = request.by.as_deref().map(|text| bounded("the remark", text)).transpose()?;
         let by = self.actor(self.asking_agent()?.as_ref()).to_string();
         let fingerprint = self.fingerprint("approve", &format!("{request:?} {by}"));
-        // A session may be finished only according to its file, so that its gates can still be passed.
+        // If only a file calls the session finished, its gates can still be passed, so a named phase may belong to a
+        // finished session.
         let want = if request.phase.is_some() { Want::Latest } else { Want::Unfinished };
         if let Some(key) = self.options.key.clone()
             && self.remembered(&fingerprint)?.is_some()
@@ -67,7 +68,7 @@ impl Engine {
         })
     }
 
-    /// True if the check has an approval of files that have changed since. Repeating the approval under its
+    /// True if the check has an approval, but for files that have changed since. Repeating the approval with the same
     /// key would only return the old answer.
     fn was_for_other_files(&self, want: Want, request: &ApproveRequest, by: &str) -> bool {
         let session = self.select(want).and_then(|id| Ok(self.load(&id)?.1));
@@ -114,12 +115,12 @@ impl Engine {
     }
 }
 
-/// The phases that can be approved: the named one, or else the current one and then claimed or contested ones.
-/// Proven phases need no approval, and future phases do not need one yet.
+/// Returns the phases that can be approved: the named one, or else the current one followed by claimed and contested
+/// ones. Proven phases need no approval, and future phases do not need one yet.
 fn waiting<'a>(session: &'a Session, asked: Option<&str>) -> Result<Vec<&'a Phase>> {
     let Some(run) = session.run() else { return Ok(Vec::new()) };
     let is_current = |phase: &&Phase| phase.id() == run.current().id();
-    // A file may have moved the session past a failed gate without calling the phase done.
+    // A file may have moved the session past a failed gate, without calling the phase done.
     let is_unproven = |phase: &&Phase| phase.claimed || session.is_contested(phase);
     if let Some(asked) = asked {
         let phase = resolve_phase(run, asked)?;
@@ -141,7 +142,7 @@ fn approvals(phase: &PhaseDefinition) -> impl Iterator<Item = (&Name, Option<u64
 }
 
 impl View {
-    /// The hash of the files that an approval of the current phase covers.
+    /// Returns the hash of the files that an approval of the current phase covers.
     pub fn files_to_approve(&self, engine: &Engine) -> Option<String> {
         let (_, session) = engine.load(&SessionId::parse(&self.session_id).ok()?).ok()?;
         let phase = session.run()?.current().id().clone();

@@ -1,5 +1,5 @@
-//! Records files, and restores recorded versions. Files are read outside the turn; the model numbers their
-//! versions inside it.
+//! Records files and restores recorded versions. Files are read before the turn to write; the model numbers their
+//! versions within it.
 
 use crate::artifacts::{LARGEST_KEPT, Recording, look};
 use crate::disk::below;
@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use store::ActivityKind;
 
 impl Engine {
-    /// Records files as they are now, for the named phase, or else for the current one.
+    /// Records files as they are now, for the named phase or, without a name, for the current one.
     pub(crate) fn add_artifacts(&mut self, paths: &[PathBuf], phase: Option<&str>) -> Result<Answer> {
         if paths.is_empty() {
             return Err(Error::WrongUsage {
@@ -52,8 +52,8 @@ impl Engine {
         Ok(answer)
     }
 
-    /// Restores a file to the given recorded version, or else to the newest that differs from it. The current
-    /// content is recorded first, so that it can be restored too.
+    /// Restores a recorded version of a file: the given version or, without a number, the newest that differs from the
+    /// file. The current content is recorded first, so that it can be restored too.
     pub(crate) fn restore_artifact(&mut self, path: &Path, version: Option<u32>) -> Result<Answer> {
         let (_, session) = self.load(&self.select(Want::Latest)?)?;
         let kept_path = self.kept_path(&session, path)?;
@@ -85,13 +85,13 @@ impl Engine {
         }
         put_file(&place, &content)?;
         let mut answer = self.add_artifacts(&[place], wanted.phase.as_ref().map(Name::as_str))?;
-        // The file was restored, even if recording it added nothing.
+        // The file was restored, even if nothing new had to be recorded.
         answer.view.already = false;
         answer.said.push(format!("{kept_path} was restored to version {}", wanted.version));
         Ok(answer)
     }
 
-    /// Refuses to write a hidden file that was recorded only on another machine: it can configure a program,
+    /// Refuses to write a hidden file that was recorded only on another machine. A hidden file can configure a program,
     /// such as an agent's hooks.
     fn refuse_instructions_from_elsewhere(&self, session: &Session, wanted: &ArtifactVersion) -> Result<()> {
         let path = &wanted.path;
@@ -114,7 +114,7 @@ impl Engine {
         Err(NotRestored::Forbidden { path: path.clone(), why }.into())
     }
 
-    /// Records activity on the named files. A failure is ignored, because the command is already done.
+    /// Records activity on the named files. An error is ignored, because the command is already done.
     pub(super) fn record_touched(&mut self, id: &SessionId, recording: &Recording) {
         let paths: Vec<&str> = recording.artifacts.iter().map(|artifact| artifact.path.as_str()).collect();
         if !paths.is_empty() {
@@ -143,7 +143,7 @@ fn wanted_version<'a>(
     }
 }
 
-/// Replaces a file atomically: a reader sees the old content or the new one, never half of it.
+/// Replaces a file atomically: a reader sees either the old content or the new one.
 fn put_file(place: &Path, content: &[u8]) -> Result<()> {
     let failed = |source| Error::io(format!("writing {}", place.display()), source);
     let folder = place.parent().unwrap_or(Path::new("."));
@@ -163,7 +163,7 @@ fn put_file(place: &Path, content: &[u8]) -> Result<()> {
     written.map_err(failed)
 }
 
-/// The phase for recorded files: the named one, or else the current one if the run is in progress.
+/// Returns the phase for which files are recorded: the named one, or else the current one of a run in progress.
 fn phase_of(session: &Session, asked: Option<&str>) -> Result<Option<Name>> {
     let Some(run) = session.run() else { return Ok(None) };
     match asked {

@@ -1,5 +1,5 @@
-//! Bundles: one session with its history, definitions and files in one file, for another machine. A bundle is
-//! imported completely or not at all.
+//! Bundles: a session with its history, definitions and files, in one file for another machine. A bundle is imported
+//! completely or not at all.
 
 mod arrival;
 mod create;

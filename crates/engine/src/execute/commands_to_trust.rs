@@ -10,10 +10,10 @@ use model::workflow::{CheckKind, Workflow};
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// A command in a definition's checks, and whether it is trusted.
+/// A command in the checks of a definition, and if it is trusted.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct TrustedCommand {
-    /// The session whose own definition has the command, if the workflow's current definition lacks it.
+    /// The session whose definition has the command; `None` if the workflow's current definition has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
     pub phase: Name,
@@ -25,8 +25,8 @@ pub struct TrustedCommand {
 }
 
 impl Workflows<'_> {
-    /// The commands in a workflow's checks: those of its current definition, and those of the definition with
-    /// which the selected session started, which may differ or not be in this project.
+    /// Returns the commands in a workflow's checks: those of its current definition, and those of the definition with
+    /// which the selected session started. That definition may differ, or not exist in this project.
     pub fn commands(&self, workflow: &str) -> Result<Vec<TrustedCommand>> {
         let engine = self.engine;
         let of_session = engine.definition_in_use(workflow)?;
@@ -47,7 +47,7 @@ impl Workflows<'_> {
 }
 
 impl Engine {
-    /// The definition of this name with which the selected session started.
+    /// Returns the definition of this name with which the selected session started.
     fn definition_in_use(&self, workflow: &str) -> Result<Option<(SessionId, Rc<Workflow>)>> {
         let id = match self.select(Want::Latest) {
             Ok(id) => id,
@@ -75,8 +75,8 @@ impl Engine {
             .collect()
     }
 
-    /// The worktrees where a command must be trusted: this one, and the selected session's, where its gate
-    /// runs.
+    /// Returns the worktrees in which a command must be trusted: this one, and that of the selected session, where its
+    /// gate runs.
     pub(crate) fn roots_to_trust(&self) -> Vec<PathBuf> {
         let session = self.select(Want::Latest).and_then(|id| Ok(self.load(&id)?.1)).ok();
         let there = session.filter(|session| session.machine.is_none()).map(|session| self.root_of(&session));

@@ -1,4 +1,4 @@
-//! Ends a session: completed, or abandoned.
+//! Ends a session, as completed or abandoned.
 
 use crate::engine::{Engine, Want};
 use crate::error::Result;
@@ -36,7 +36,7 @@ impl Engine {
         })
     }
 
-    /// Marks the completion as forced if items are still open, as with open phases.
+    /// Marks the completion as forced if items are still open, as if phases were open.
     fn force_over_open_items(&self, session: &Session, events: &mut [Event]) {
         let Some(run) = session.run() else { return };
         for event in events {
@@ -46,7 +46,7 @@ impl Engine {
         }
     }
 
-    /// Open items in order; of a container, only the parts are listed.
+    /// Returns open items in order. Of a container, only the parts are listed.
     fn open_items(&self, id: &SessionId) -> Result<Vec<String>> {
         let items = self.all_items(id)?;
         let mut open: Vec<&Item> =

@@ -1,4 +1,4 @@
-//! Ending a run despite a failed gate or open items, which only a person can do.
+//! Ends a run in spite of a failed gate or open items. Only a person can do this.
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -10,8 +10,8 @@ use model::refusal::{ItemRefusal, Refusal};
 use model::session::Session;
 
 impl Engine {
-    /// Refuses to complete a phase, unless a person does, if a file calls an earlier phase done that is not
-    /// done in the log: the earlier phase's gate comes first.
+    /// Refuses to complete a phase if the log contradicts that an earlier phase is done: that phase's gate comes first.
+    /// A person may complete the phase anyway.
     pub(super) fn refuse_to_pass_over(&self, session: &Session, phase: &Phase) -> Result<()> {
         match contested_before(session, phase) {
             Some(refusal) if self.require_person(Restricted::Close).is_err() => Err(refusal.into()),
@@ -19,8 +19,7 @@ impl Engine {
         }
     }
 
-    /// Refuses to end a run, unless a person does, with open items, or with a phase that a file calls done
-    /// but that is not done in the log.
+    /// Refuses to end a run that has open items, or a phase that the log contradicts. A person may end the run anyway.
     pub(super) fn refuse_to_end_over_items(&self, session: &Session, events: &[Event]) -> Result<()> {
         let ends = events.iter().any(|event| matches!(event, Event::RunCompleted));
         let Some(run) = session.run().filter(|_| ends) else { return Ok(()) };

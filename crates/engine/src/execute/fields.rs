@@ -1,4 +1,4 @@
-//! Custom fields in a command, checked against the workflow's declarations.
+//! Checks custom fields in a command against the workflow's declarations.
 
 use crate::error::{Error, Result};
 use crate::execute::placeholder::refuse_placeholders;
@@ -10,7 +10,8 @@ use model::workflow::Workflow;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The given custom fields, checked against the workflow's declarations, and its defaults for the others.
+/// Returns the given custom fields, checked against the workflow's declarations, and the defaults of the other declared
+/// fields.
 pub(super) fn read_fields(
     workflow: &Workflow,
     given: &BTreeMap<String, Given>,
@@ -24,7 +25,7 @@ pub(super) fn read_fields(
     Ok(fields)
 }
 
-/// The given custom fields, checked against the workflow's declarations.
+/// Returns the given custom fields, checked against the workflow's declarations.
 pub(super) fn check_fields(
     workflow: &Workflow,
     given: &BTreeMap<String, Given>,

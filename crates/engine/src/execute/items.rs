@@ -1,4 +1,5 @@
-//! Commands about items. Each loads only the items that its decision needs, in this process's turn.
+//! Commands about items. Each command loads only the items that its decision needs, within this process's turn to
+//! write.
 
 mod holders_and_files;
 mod load;
@@ -36,12 +37,12 @@ use model::workflow::PhaseDefinition;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The maximum length of a title, which must fit on one line of a list.
+/// The maximum length of a title. A title must fit on one line of a list.
 const LONGEST_TITLE: usize = 500;
-/// The default kind of an item.
+/// The kind of an item if neither the command nor the phase names one.
 const USUAL_KIND: &str = "task";
 
-/// An item command before the items are loaded.
+/// A command about items, before the items are loaded.
 enum Asked {
     Add(ItemAdd),
     Claim { id: Option<ItemId>, seconds: u64 },
@@ -155,7 +156,8 @@ impl Engine {
             id,
             kind,
             title: titled(&request.title)?,
-            // The model refuses a phase that does not exist or cannot have the item.
+            // No phase is named for a part, so that the model uses the phase of its container. The model also refuses
+            // an unknown phase.
             phase: request.phase.clone().or_else(|| parent.is_none().then(|| home.phase.to_string())),
             parent: request.parent.as_deref().map(parse).transpose()?,
             needs: parse_all(&request.needs)?,
@@ -177,8 +179,8 @@ impl Engine {
         check_fields(&*self.definition_of(session)?, given)
     }
 
-    /// The phase of a new item: the requested one, or else the current one, or else the first later phase
-    /// with items of that kind.
+    /// Returns the phase of a new item: the requested one; else the current one; else the first later phase for items
+    /// of this kind.
     fn home_of(&self, session: &Session, asked: Option<&str>, kind: Option<&Name>) -> Result<Home> {
         let definition = self.definition_of(session)?;
         let items_of =
@@ -206,8 +208,8 @@ impl Engine {
         Ok(Home { phase: phase.clone(), items: items_of(phase) })
     }
 
-    /// Renews an actor's leases, once more than half of their time has passed. Called by every command of the
-    /// actor here.
+    /// Renews an actor's leases after more than half of their time. Called by every command of the actor that changes
+    /// this session.
     pub(super) fn renew_leases(&self, plan: &mut Plan, actor: &Actor) -> Result<()> {
         let Some(session) = plan.subject.before.as_ref().filter(|session| session.has_items()) else {
             return Ok(());
@@ -239,8 +241,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Releases the items that the pausing actor holds; otherwise nobody could claim them until the leases
-    /// expire.
+    /// Releases the items that the pausing actor holds. Otherwise nobody could claim them before the leases expire.
     pub(super) fn free_leases(&self, plan: &mut Plan, actor: &Actor) -> Result<()> {
         let Some(session) = plan.subject.before.as_ref().filter(|session| session.has_items()) else {
             return Ok(());
@@ -259,7 +260,7 @@ impl Engine {
         Ok(())
     }
 
-    /// All items after a session returns to another version; `None` if it does not.
+    /// Returns all items as they are after the plan restores another version; `None` if the plan does not.
     pub(super) fn restored_items(&self, plan: &Plan, actor: &Actor) -> Result<Option<ItemBook>> {
         let Some(session) = &plan.subject.before else { return Ok(None) };
         if !plan.subject.events.iter().any(|event| matches!(event, Event::Restored { .. })) {
@@ -276,8 +277,8 @@ impl Engine {
     }
 }
 
-/// The phase and kind that a new item's id implies, in layouts with such ids; only if that phase is open and
-/// the request names neither phase nor parent.
+/// In layouts where an item's id implies its phase and kind, returns these for a new item. `None` if that phase is
+/// done, or if the request names a phase or a parent.
 fn home_by_id(session: &Session, request: &ItemAdd) -> Option<ItemHome> {
     let id = ItemId::parse(request.id.as_deref()?).ok()?;
     let home = layout::by_name(&session.layout)?.capabilities().item_rules?.home(&id)?;
@@ -285,7 +286,7 @@ fn home_by_id(session: &Session, request: &ItemAdd) -> Option<ItemHome> {
     (is_open && request.phase.is_none() && request.parent.is_none()).then_some(home)
 }
 
-/// The phase of a new item, and the kind of its items.
+/// The phase of a new item, and the kind of items that this phase has.
 struct Home {
     phase: Name,
     items: Option<String>,

@@ -39,7 +39,7 @@ impl Engine {
         })
     }
 
-    /// Refuses a note's reason that the session's own tool does not know.
+    /// Refuses a note with a reason that the session's own tool does not know.
     fn refuse_note(&self, kind: NoteKind, fields: &BTreeMap<String, Value>) -> Result<()> {
         let reason = fields.get("reason").filter(|_| kind == NoteKind::Deferred);
         let Some(reason) = reason else { return Ok(()) };
@@ -63,7 +63,7 @@ impl Engine {
         let command = Command::ResolveNote { id };
         let fingerprint = self.fingerprint("note resolve", &format!("{command:?}"));
         self.in_turn(&fingerprint, |engine| {
-            // The snapshot may lack an old note, so the log is read, which has every note.
+            // The snapshot may lack an old note. The log has every note, so it is read instead.
             let subject = engine.select(Want::Unfinished)?;
             let whole = engine.replay(&subject)?;
             let events = decide(&whole, command.clone())?;

@@ -11,13 +11,13 @@ use model::lifecycle::Lifecycle;
 use model::session::Session;
 use std::path::PathBuf;
 
-/// Input for a pause.
+/// The input for a pause.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PauseRequest {
     pub reason: Option<String>,
     /// A description of the work in progress.
     pub context: Option<String>,
-    /// Files to record as they are now.
+    /// Paths of files to record as they are now.
     pub drafts: Vec<PathBuf>,
 }
 
@@ -29,7 +29,7 @@ impl Engine {
         let context = request.context.as_deref().map(|text| bounded("the context", text)).transpose()?;
         let fingerprint = self.fingerprint("pause", &format!("{reason:?} {context:?} {drafts:?}"));
         let id = self.select(Want::Unfinished)?;
-        // Drafts are read outside the turn.
+        // Drafts are read before the turn to write.
         let recording = self.drafts(&id, drafts)?;
         let saved: Vec<String> = recording.artifacts.iter().map(|draft| draft.path.clone()).collect();
         let mut answer = self.in_turn(&fingerprint, |engine| {
@@ -53,8 +53,8 @@ impl Engine {
         Ok(answer)
     }
 
-    /// Refuses to pause when no session is active, in layouts whose tool knows only the active session,
-    /// because without a name no other can be meant. In other layouts, pausing a paused session is harmless.
+    /// Refuses to pause if no session is active and none was named, in layouts whose tool pauses only the active
+    /// session. In other layouts, pausing a session that is already paused is harmless.
     fn refuse_nothing_active(&self, session: &Session) -> Result<()> {
         let is_meant = layout::by_name(&session.layout)
             .is_some_and(|layout| layout.facts().pauses_active_only)

@@ -28,7 +28,8 @@ impl Engine {
         })
     }
 
-    /// Lets only a person skip a phase that has a gate: otherwise the gate would be optional.
+    /// Only a person may skip a phase that has a gate: otherwise the gate would be optional. Returns the event of the
+    /// person's signature, if one is required.
     fn authorise_skip(&self, session: &Session, signature: Option<&Signature>) -> Result<Option<Event>> {
         let Some(run) = session.run().filter(|run| run.is_open()) else { return Ok(None) };
         let phase = run.current().id();

@@ -1,12 +1,12 @@
-//! Placeholders in printed commands, for values that only the caller knows. A placeholder is refused as a
-//! value before any gate runs, so that typing a printed command unchanged is not an attempt.
+//! Placeholders in printed commands stand for values that only the caller knows. A placeholder is refused as a value
+//! before any gate runs, so that typing a printed command unchanged does not count as an attempt.
 
 use crate::error::{Error, Result};
 use model::hint::Hint;
 use model::typed_value::Given;
 use model::workflow::ValueType;
 
-/// The printed form of a placeholder.
+/// Returns the placeholder for a value of this type.
 pub fn placeholder(value_type: ValueType) -> &'static str {
     match value_type {
         ValueType::Boolean => "<true or false>",
@@ -17,7 +17,7 @@ pub fn placeholder(value_type: ValueType) -> &'static str {
     }
 }
 
-/// Other placeholder words in definitions and help.
+/// Other words that definitions and help use as placeholders.
 const WORDS: [&str; 9] = ["N", "TEXT", "LIST", "OBJECT", "VALUE", "PATH", "TITLE", "REASON", "WHY"];
 
 pub(crate) fn refuse_placeholders<'a>(
@@ -38,7 +38,7 @@ pub(crate) fn refuse_placeholders<'a>(
     Ok(())
 }
 
-/// Refuses a text that is only a placeholder.
+/// Refuses a text that is nothing but a placeholder.
 pub(crate) fn refuse_placeholder(what: &str, text: &str) -> Result<()> {
     if is_placeholder(text.trim()) {
         return Err(Error::WrongUsage {
@@ -50,7 +50,8 @@ pub(crate) fn refuse_placeholder(what: &str, text: &str) -> Result<()> {
 }
 
 fn is_placeholder(text: &str) -> bool {
-    // Quoting replaces angle brackets by similar characters without a meaning in markup.
+    // When text is quoted, angle brackets are replaced by similar characters that mean nothing in markup. Such brackets
+    // count too.
     let inner = text.strip_prefix(['<', '\u{2039}']).and_then(|text| text.strip_suffix(['>', '\u{203a}']));
     WORDS.contains(&text) || inner.is_some_and(|inner| !inner.is_empty() && !inner.contains(['<', '>']))
 }

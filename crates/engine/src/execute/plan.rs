@@ -1,4 +1,4 @@
-//! The plan of a command: events of one or more sessions, folded and converted to rows.
+//! The plan of a command: events of one or more sessions, which are folded and converted to rows.
 
 use crate::NATIVE;
 use crate::disk::Operation;
@@ -23,14 +23,15 @@ use store::{
 /// The command name under which external edits are stored.
 const EXTERNAL_EDIT: &str = "external edit";
 
-/// The format's version of stored answers. Raise it if current programs can no longer read new answers.
+/// The version of the format of stored answers. Increase it if current programs can no longer read new answers.
 const ANSWER_VERSION: u32 = 1;
 
-/// The command being executed: its name, and the hash that identifies its input under a key.
+/// The command that is executed: its name, and a hash of its input. The hash shows if a key is used again for another
+/// command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Order {
     pub(crate) name: &'static str,
-    /// A hash of the input: the input itself may contain a secret, and this value is stored.
+    /// A hash of the input. The input itself is not stored, because it may contain a secret.
     pub(crate) fingerprint: String,
 }
 
@@ -38,34 +39,34 @@ pub(crate) struct Order {
 pub(crate) struct Change {
     /// The session's number in lists; 0 for a new session.
     pub(crate) number: u64,
-    /// The session before the change; `None` for a new one.
+    /// The session before the change; `None` for a new session.
     pub(crate) before: Option<Session>,
     pub(crate) events: Vec<Event>,
 }
 
-/// All changes of one command. The first change is the command's subject.
+/// All changes of one command. The first of them is about the command's subject.
 pub(crate) struct Plan {
     pub(crate) subject: Change,
     pub(crate) others: Vec<Change>,
     pub(crate) definitions: Vec<DefinitionRow>,
     pub(crate) contents: Vec<ContentRow>,
     pub(crate) bindings: Vec<Binding>,
-    /// File work that belongs to the events of the subject.
+    /// The file operation that belongs to the events of the subject.
     pub(crate) operation: Option<Operation>,
     pub(crate) said: Vec<String>,
-    /// The items that the subject's events touch, as they are before the events.
+    /// The items that the subject's events change, as they are before these events.
     pub(crate) items: Option<ItemBook>,
-    /// All items of the subject after it returned to an earlier version.
+    /// All items of the subject, if the command returns it to an earlier version.
     pub(crate) restored: Option<ItemBook>,
     /// The item that the command is about.
     pub(crate) item: Option<ItemId>,
-    /// The subject's whole log, if the decision needs it for folding.
+    /// The subject's whole log, if the session must be folded from it.
     pub(crate) history: Vec<Recorded>,
-    /// The place of a session that came in a bundle, which folding its log needs.
+    /// Where a session is paused that came in a bundle. Folding its log needs this.
     pub(crate) taken: Option<Taken>,
     /// True if the command pauses the session that was active here.
     pub(crate) makes_room: bool,
-    /// True if the stored snapshot is recent enough, so that no new one is stored.
+    /// True if no new snapshot is stored, because the stored one is recent enough.
     pub(crate) spares_snapshot: bool,
 }
 
@@ -79,7 +80,7 @@ pub(crate) struct Kept {
     pub(crate) operation: Option<Operation>,
     pub(crate) batch: Batch,
     pub(crate) item: Option<Item>,
-    /// The context of the answer, which decides what the subject's view contains.
+    /// The kind of command that the answer follows. It decides what the view of the subject contains.
     pub(crate) follows: Follows,
 }
 
@@ -109,7 +110,7 @@ impl Plan {
         changes.any(|change| change.before.as_ref().is_some_and(|session| session.layout != NATIVE))
     }
 
-    /// True if the plan changes this session.
+    /// True if the plan has events for this session.
     pub(crate) fn changes(&self, id: &SessionId) -> bool {
         let changes = std::iter::once(&self.subject).chain(&self.others);
         changes.filter_map(|change| change.before.as_ref()).any(|session| session.id == *id)
@@ -140,7 +141,7 @@ impl Plan {
         Ok(Kept { subject, number, already, gate_failed, said, operation, batch, item, follows })
     }
 
-    /// Names the definition of each run by the hash of its stored text.
+    /// Adds to each event that starts a run the hash of the stored text of its definition.
     fn name_definitions(&mut self) {
         let changes = std::iter::once(&mut self.subject).chain(&mut self.others);
         for event in changes.flat_map(|change| &mut change.events) {
@@ -157,7 +158,7 @@ impl Plan {
     }
 }
 
-/// Adds the rows of touched items to the batch; returns the item that the command is about.
+/// Adds the rows of changed items to the batch. Returns the item that the command is about.
 fn keep_items(plan: &Plan, now: Timestamp, actor: &Actor, batch: &mut Batch) -> Result<Option<Item>> {
     let Some(session) = plan.subject.before.as_ref().map(|session| &session.id) else { return Ok(None) };
     if let Some(restored) = &plan.restored {
@@ -172,8 +173,7 @@ fn keep_items(plan: &Plan, now: Timestamp, actor: &Actor, batch: &mut Batch) -> 
             book.apply(event, now, actor);
         }
     }
-    // Changed items are stored one by one; if an item was dropped, all are loaded, and the whole list is
-    // replaced.
+    // If an item was dropped, the session's whole list of items is replaced. Otherwise only changed items are stored.
     let is_drop = |event: &Event| matches!(event, Event::Item(ItemEvent::ItemDropped { .. }));
     if plan.subject.events.iter().any(is_drop) {
         let rows = book.iter().map(|item| item_row(session, item)).collect::<Result<_>>()?;
@@ -184,7 +184,7 @@ fn keep_items(plan: &Plan, now: Timestamp, actor: &Actor, batch: &mut Batch) -> 
     Ok(plan.item.as_ref().and_then(|id| book.get(id)).cloned())
 }
 
-/// Folds a session after a change, and adds its rows, but no snapshot, to the batch if anything changed.
+/// Folds a session after a change. If anything changed, adds the session's rows to the batch, but no snapshot.
 fn fold_one(
     change: Change,
     command: &str,
@@ -209,7 +209,7 @@ fn fold_one(
         Some(_) | None => fold_whole(&[history, &recorded].concat(), taken)?,
     };
     let mut after = after.trimmed();
-    // A session from another store may have another id here than in its log.
+    // A session from another store may have another id in this store than in its log.
     after.id = id.unwrap_or(after.id);
     if !recorded.is_empty() {
         batch.streams.push(rows_of(command, &after, expected, &recorded)?);
@@ -217,7 +217,7 @@ fn fold_one(
     Ok(after)
 }
 
-/// Adds a session's snapshot to the batch, if the batch changes the session.
+/// Adds a snapshot of the session to the batch, if the batch changes the session.
 fn keep_snapshot(session: &Session, batch: &mut Batch) -> Result<()> {
     if let Some(stream) = batch.streams.last_mut().filter(|stream| stream.row.id == session.id) {
         stream.snapshot = Some(snapshot_of(session)?);
@@ -232,12 +232,12 @@ pub(crate) fn fold_whole(events: &[Recorded], taken: Option<&Taken>) -> Result<S
     })
 }
 
-/// The rows of a session after external edits.
+/// Returns the rows of a session after external edits.
 pub(crate) fn stream(session: &Session, expected: u64, recorded: &[Recorded]) -> Result<StreamAppend> {
     stream_of(EXTERNAL_EDIT, session, expected, recorded)
 }
 
-/// The rows of a session after new events of one command.
+/// Returns the rows of a session after the new events of a command.
 pub(crate) fn stream_of(
     command: &str,
     session: &Session,
@@ -268,8 +268,7 @@ pub(crate) fn definition_row(workflow: &Workflow) -> Result<DefinitionRow> {
     Ok(DefinitionRow { hash: workflow.hash.clone(), body: to_json(workflow)? })
 }
 
-/// Names the definition of a run by the SHA-256 of its stored text, if that is missing and the text is
-/// available.
+/// Adds to an event the SHA-256 of the stored text of the run's definition, if it is missing and the text is available.
 pub(crate) fn name_definition(event: &mut Event, definitions: &[DefinitionRow]) {
     if let Event::RunStarted { workflow, definition: definition @ None, .. }
     | Event::DefinitionUpdated { workflow, definition: definition @ None, .. } = event
@@ -279,7 +278,7 @@ pub(crate) fn name_definition(event: &mut Event, definitions: &[DefinitionRow]) 
     }
 }
 
-/// Records in a gate's event the hash of the state before it.
+/// Adds to a gate's event a hash of the session's state before the event.
 fn name_state(recorded: &mut Recorded, before: &Session) {
     if let Event::PhaseCompleted { attempt, .. } | Event::GateFailed { attempt, .. } = &mut recorded.event
         && let Some(judged) = &mut attempt.judged
@@ -299,7 +298,7 @@ pub(crate) fn key_row(key: &str, order: &Order, answer: &Answer, at: Timestamp) 
     })
 }
 
-/// The answer stored under a key; `None` if another program stored it in an unknown format.
+/// Returns the answer stored under a key; `None` if its format is unknown to this program.
 pub(crate) fn kept_answer(row: &KeyRow) -> Option<Answer> {
     let is_known = row.version.is_none_or(|version| version <= ANSWER_VERSION);
     serde_json::from_str(&row.answer).ok().filter(|_| is_known)

@@ -27,7 +27,7 @@ use store::{ActivityRow, EventRow, KEPT_ACTIVITIES, Rewrite};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PurgeRequest {
     pub text: String,
-    /// True if a person was asked and confirmed. Otherwise the error is the question, and nothing changes.
+    /// True if a person was asked and confirmed. Otherwise nothing changes, and the error contains the question.
     pub confirmed: bool,
 }
 
@@ -35,9 +35,9 @@ pub struct PurgeRequest {
 struct Purged {
     id: SessionId,
     number: u64,
-    /// The changed rows of events only.
+    /// The rows of those events that the purge changed.
     rows: Vec<EventRow>,
-    /// All events, as they are after the purge.
+    /// All events as they are after the purge.
     events: Vec<Recorded>,
     activity: Vec<ActivityRow>,
     /// Hashes of stored files that contain the text.
@@ -46,8 +46,8 @@ struct Purged {
 }
 
 impl Engine {
-    /// Replaces every occurrence of a text in a session's events, snapshot, activity and stored answers, and
-    /// deletes stored files that contain it. This cannot be undone, so a person must have confirmed it.
+    /// Replaces every occurrence of a text in a session's events, snapshot, activity and stored answers. Deletes stored
+    /// files that contain the text. This cannot be undone, so a person must have confirmed it.
     pub(crate) fn purge(&mut self, request: &PurgeRequest) -> Result<Answer> {
         if request.confirmed {
             self.require_person(Restricted::Purge)?;
@@ -72,8 +72,8 @@ impl Engine {
         Ok(answer)
     }
 
-    /// Adopts edits, and refuses to purge while the session's own files contain the text: they would bring it
-    /// back as an edit.
+    /// Adopts edits. Then refuses to purge while the session's own files contain the text, because they would bring the
+    /// text back as an edit.
     fn settle_files_without(&mut self, text: &str) -> Result<()> {
         let id = self.select(Want::Latest)?;
         let (loaded, session) = self.load(&id)?;
@@ -139,7 +139,7 @@ impl Engine {
                 hint: Hint::new("name the text to remove: ").run(words!["purge", "…"]),
             });
         }
-        // The hash of the input, which is stored with a key, could reveal the text.
+        // With a key, a hash of the input would be stored, and the hash could reveal the text.
         if self.options.key.is_some() {
             return Err(Error::WrongUsage {
                 message: "purge takes no --key".to_owned(),
@@ -174,8 +174,8 @@ impl Engine {
         Ok(Purged { id, number, rows, events, activity, contents, replaced })
     }
 
-    /// The hashes of stored files that contain the text. The files are deleted: with the text replaced, their
-    /// hashes would not match.
+    /// Returns the hashes of stored files that contain the text. These files are deleted: if the text were replaced,
+    /// their hashes would not match.
     fn contents_with(&self, events: &[Recorded], text: &str) -> Result<Vec<String>> {
         let mut found = Vec::new();
         for hash in events.iter().flat_map(|recorded| recorded.event.contents()) {
@@ -188,7 +188,8 @@ impl Engine {
         Ok(found)
     }
 
-    /// A message about the remote and other clones, which follow an unsigned purge only in events of this clone.
+    /// Returns a message about the remote and other clones. They carry out an unsigned purge only in events that this
+    /// clone wrote.
     fn where_clones_keep_it(
         &self,
         session: &Session,
@@ -208,8 +209,8 @@ impl Engine {
         }))
     }
 
-    /// Messages about places where the text stays: definitions, which sessions share by hash, and copies
-    /// outside the store.
+    /// Returns messages about places where the text stays: definitions, which several sessions use, and copies outside
+    /// the store.
     fn where_it_stays(&self, session: &Session, text: &str) -> Result<Vec<String>> {
         let mut said = Vec::new();
         for run in &session.runs {
@@ -230,7 +231,8 @@ impl Engine {
     }
 }
 
-/// The hash of the events that a purge leaves, so that its signature holds for these events and no others.
+/// Returns a hash of the events as a purge leaves them. The signature of a purge covers this hash, and so holds for no
+/// other events.
 pub(crate) fn evidence(rewritten: &[Rewritten]) -> String {
     let lines: String = rewritten.iter().map(|one| format!("{} {}\n", one.version, one.hash)).collect();
     hex(&Sha256::digest(lines))
@@ -243,7 +245,7 @@ impl Purged {
         self.rows.iter().map(rewritten).collect()
     }
 
-    /// The question that a person must confirm.
+    /// Returns the question that a person must confirm.
     fn question(&self) -> Result<String> {
         let counted = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
         Ok(format!(
@@ -256,8 +258,8 @@ impl Purged {
     }
 }
 
-/// Checks that an event is still readable after the purge; an unreadable history would be worse than the
-/// text.
+/// Returns the event after the purge. Fails if it can no longer be read correctly, because an unreadable history would
+/// be worse than the text.
 fn still_readable(id: &SessionId, row: &EventRow, before: &Recorded) -> Result<Recorded> {
     let refused = |what: &str| Error::NotPurgeable { what: what.to_owned() };
     let after = read_event(id, row).map_err(|_| refused("the kind of an actor"))?;
@@ -289,7 +291,7 @@ fn still_readable(id: &SessionId, row: &EventRow, before: &Recorded) -> Result<R
     Ok(after)
 }
 
-/// The worktree or path in an event, and the layout, by which other commands find the session.
+/// Returns the worktree or path in an event, and the layout. Other commands find the session by them.
 fn places(event: &Event) -> Option<(&str, &str)> {
     match event {
         Event::SessionStarted { worktree, layout, .. } => Some((worktree, layout)),

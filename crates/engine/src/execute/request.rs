@@ -1,4 +1,4 @@
-//! The only entry for changes of a session: takes a request and returns one answer. Decides nothing.
+//! The only entry for changes of a session: takes a request and returns one answer. Decides nothing itself.
 
 use crate::discrepancies::OnDiscrepancy;
 use crate::engine::Engine;
@@ -13,13 +13,13 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// A request to change a session: the selected one, unless the request names another.
+/// A request to change a session: the selected session, unless the request names another.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Request {
     Start(StartRequest),
     /// Completes the current phase if its gate passes.
     Advance(AdvanceRequest),
-    /// Retries a failed phase with its recorded evidence and the evidence given now.
+    /// Tries the gate of a failed phase again, with the recorded evidence and the given evidence.
     Retry {
         evidence: BTreeMap<String, Given>,
     },
@@ -34,14 +34,14 @@ pub enum Request {
         error: String,
     },
     Approve(ApproveRequest),
-    /// Goes back to an earlier phase with the effects in the preview. Refused if the preview no longer
-    /// applies.
+    /// Goes back to an earlier phase, with the effects that the preview shows. Refused if the effects would now be
+    /// different.
     Revisit {
         request: RevisitRequest,
         seen: Box<RevisitPreview>,
     },
     Pause(PauseRequest),
-    /// Resumes the named session, or else the one paused last.
+    /// Resumes the named session or, without a name, the one that was paused last.
     Resume {
         session: Option<String>,
         on: OnDiscrepancy,
@@ -58,16 +58,16 @@ pub enum Request {
         session: Option<String>,
         reason: Option<String>,
     },
-    /// Reopens the named session, or else the last one finished here.
+    /// Reopens the named session or, without a name, the one that was finished last in this worktree.
     Reopen {
         session: Option<String>,
     },
-    /// Starts the next run of a workflow, by default the current one.
+    /// Starts the next run of a workflow; without a name, of the current one.
     StartRun {
         workflow: Option<String>,
     },
-    /// Moves the current run to its workflow's current definition. Refused if that makes other changes than the caller
-    /// has seen.
+    /// Makes the current run follow its workflow's current definition. Refused if this would make other changes than
+    /// the caller has seen.
     UpdateDefinition {
         seen: Vec<String>,
     },
@@ -84,12 +84,13 @@ pub enum Request {
         phase: Option<String>,
         fields: BTreeMap<String, Given>,
     },
-    /// Records files as they are now, for the named phase, or else for the current one.
+    /// Records files as they are now, for the named phase or, without a name, for the current one.
     AddArtifacts {
         paths: Vec<PathBuf>,
         phase: Option<String>,
     },
-    /// Restores a file to the given version, or else to the newest that differs from it.
+    /// Restores a recorded version of a file: the given version or, without a number, the newest that differs from the
+    /// file.
     RestoreArtifact {
         path: PathBuf,
         version: Option<u32>,
@@ -99,13 +100,14 @@ pub enum Request {
     Checkpoint {
         name: Option<String>,
     },
-    /// Undoes the caller's last command, or returns to a version or checkpoint.
+    /// Undoes the caller's last command, or returns to the given version or checkpoint.
     Undo {
         to: Option<String>,
     },
     Redo,
     Purge(PurgeRequest),
-    /// Imports another tool's session at a path or with an id, or else the selected one.
+    /// Imports a session from another tool's files: the one at the given path or with the given id, or else the
+    /// selected one.
     Import {
         session: Option<String>,
         layout: Option<String>,
@@ -118,14 +120,14 @@ pub enum Request {
 }
 
 impl Request {
-    /// A note without a special kind or fields.
+    /// Returns a request for a plain note without fields.
     pub fn note(text: &str) -> Self {
         Self::Note { kind: NoteKind::Note, text: text.to_owned(), fields: BTreeMap::new() }
     }
 }
 
 impl Engine {
-    /// Executes a request. If it is refused or fails, nothing changes.
+    /// Executes a request. If the request is refused or fails, nothing changes.
     pub fn execute(&mut self, request: Request) -> Result<Answer> {
         match request {
             Request::Start(request) => self.start(&request),

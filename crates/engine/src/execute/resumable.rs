@@ -1,4 +1,4 @@
-//! Selects the session that `resume` means by default. Asks a person instead of guessing.
+//! Selects the session that `resume` means if none is named. If several could be meant, asks a person.
 
 use crate::discrepancies::OnDiscrepancy;
 use crate::engine::{Engine, Want};
@@ -24,8 +24,8 @@ impl Engine {
         Ok(id)
     }
 
-    /// The session to resume if none waits: an active one that its tool resumes again, or one outside
-    /// projects that a person selects.
+    /// Returns the session to resume if no session is paused: an active one whose tool resumes active sessions, or one
+    /// outside projects that a person selects.
     fn resumable_though_nothing_waits(&self, on: OnDiscrepancy) -> Result<SessionId> {
         let worktree = self.project.worktree();
         let filter = Filter {
@@ -49,7 +49,7 @@ impl Engine {
         Err(Error::NothingPaused { worktree, there_are: self.some_here()? })
     }
 
-    /// The only session that is active here, if its tool also resumes active sessions.
+    /// Returns the only session that is active here, if its tool resumes even active sessions.
     fn only_active_that_can_be_resumed(&self) -> Result<Option<SessionId>> {
         let filter = Filter {
             lifecycles: vec!["active".to_owned()],
@@ -64,18 +64,18 @@ impl Engine {
         Ok(is_resumable.then(|| only.row.id.clone()))
     }
 
-    /// Refuses to choose a session if its own tool lets the user select one from a list.
+    /// Refuses to choose a session if its own tool would let the user select one from a list.
     fn refuse_to_choose(&self, waiting: &SessionId) -> Result<()> {
         let known = self.store.load(waiting)?.map(|found| found.row.layout);
-        // A session that is not adopted has no known layout in the store, so all layouts are asked.
+        // If the session is not adopted, the store does not know its layout, so every layout is asked.
         let is_meant =
             |layout: &&&dyn Layout| known.as_ref().is_none_or(|known| known == layout.facts().name);
         let mut layouts = layout::all().iter().filter(is_meant);
         layouts.try_for_each(|layout| self.have_selected(*layout, waiting))
     }
 
-    /// Asks a person to select if several sessions of this layout have the lifecycle of the waiting one,
-    /// which is paused or active.
+    /// Asks a person to select a session if several of this layout are in the same state, paused or active, as the
+    /// session that would be resumed.
     fn have_selected(&self, layout: &dyn Layout, waiting: &SessionId) -> Result<()> {
         let Some(heading) = layout.facts().list_heading else { return Ok(()) };
         let lifecycles = vec!["paused".to_owned(), "active".to_owned()];
@@ -93,8 +93,8 @@ impl Engine {
         Err(to_be_chosen(heading, &found))
     }
 
-    /// Asks a person to select a session outside projects if nothing waits here; such a session can be
-    /// resumed from any folder.
+    /// Asks a person to select a session outside projects, if none waits here: such a session can be resumed from any
+    /// folder.
     fn have_one_outside_selected(&self) -> Result<()> {
         for layout in layout::all() {
             let Some(heading) = layout.facts().list_heading else { continue };
@@ -116,7 +116,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Recent sessions of this worktree with their states.
+    /// Returns recent sessions of this worktree, with their states.
     fn some_here(&self) -> Result<Vec<String>> {
         const MOST_NAMED: usize = 5;
         let mut lines: Vec<ShortView> = self.own_lines()?.into_iter().map(|(line, _)| line).collect();
@@ -126,7 +126,7 @@ impl Engine {
     }
 }
 
-/// The error that lists a tool's sessions by number, for a person to select one.
+/// Returns the error that lists a tool's sessions by number, so that a person can select one.
 fn to_be_chosen(heading: &str, found: &[ShortView]) -> Error {
     let choice = |line: &ShortView| Choice {
         key: line.number.to_string(),

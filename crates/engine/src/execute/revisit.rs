@@ -1,4 +1,4 @@
-//! Revisits an earlier phase: computes the effects, shows them, and applies them together.
+//! Revisits an earlier phase: computes the effects, shows them, and applies all of them together.
 
 mod affected;
 mod archive;
@@ -34,12 +34,12 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A request to revisit a phase.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RevisitRequest {
-    /// The phase by id or number.
+    /// Id or number of the phase.
     pub phase: String,
-    /// The impact to use instead of the proposed one.
+    /// The impact that the caller chooses; `None` to use the proposed impact.
     pub impact: Option<Impact>,
     pub reason: String,
-    /// The later phases that are affected; empty means all.
+    /// The later phases or items that are affected. If empty, all later phases are affected.
     pub affects: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ pub struct RevisitPreview {
     pub reason: String,
     pub impact: Impact,
     pub proposed: Impact,
-    /// The reason for the proposed impact.
+    /// Why this impact is proposed.
     pub because: String,
     /// The phase's own files, compared with their recorded versions.
     pub files: Vec<FileChange>,
@@ -68,9 +68,9 @@ pub struct RevisitPreview {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FileChange {
     pub path: String,
-    /// How the file differs from its record; `None` if it does not.
+    /// How the file differs from its recorded version; `None` if it does not.
     pub difference: Option<Difference>,
-    /// A line diff, if the old content was stored and both versions are text.
+    /// A line diff. Missing if the old content was not stored, or if one of the versions is not text.
     pub lines: Option<String>,
 }
 
@@ -91,7 +91,7 @@ pub(super) struct WorkedOut {
 }
 
 impl Sessions<'_> {
-    /// The effects that revisiting a phase would have. Changes nothing.
+    /// Returns the effects that revisiting a phase would have. Changes nothing.
     pub fn preview_revisit(&self, request: &RevisitRequest) -> Result<RevisitPreview> {
         let engine = self.engine;
         let (_, session) = engine.load(&engine.select(Want::Latest)?)?;
@@ -100,7 +100,7 @@ impl Sessions<'_> {
 }
 
 impl Engine {
-    /// Revisits a phase with the effects in the preview. Refused if the preview no longer applies.
+    /// Revisits a phase with the effects that the preview shows. Refused if the effects would now be different.
     pub(super) fn revisit(&mut self, request: &RevisitRequest, seen: &RevisitPreview) -> Result<Answer> {
         let fingerprint = self.fingerprint("revisit", &format!("{request:?}"));
         let id: SessionId = self.resolve(&seen.session_id)?;
@@ -142,7 +142,7 @@ impl Engine {
             archived: Vec::new(),
             operation: None,
         };
-        // A revision that the model refuses is refused before its files are archived.
+        // If the model refuses the revision, the refusal must come before any file is archived.
         decide(session, Command::Revise { revision: revision.clone() })?;
         let mut archive = Archive::new(self.root_of(session), &self.replay(&session.id)?);
         archive.keep_own(&own);
@@ -175,8 +175,8 @@ impl Engine {
         Ok(WorkedOut { preview, events, items, operation })
     }
 
-    /// The phase's own files: recorded ones compared with their records, and declared ones that exist without
-    /// a record.
+    /// Returns the phase's own files: recorded ones, compared with their records; and declared ones that exist but were
+    /// not recorded.
     fn own_files(
         &self,
         session: &Session,
@@ -199,7 +199,7 @@ impl Engine {
         recorded.chain(unrecorded.map(Ok)).collect()
     }
 
-    /// When the last phase that writes this file was completed; `None` if one such phase is open.
+    /// Returns when a phase that writes this file was last completed; `None` if such a phase is open.
     fn last_completion(&self, session: &Session, definition: &Workflow, path: &str) -> Option<Timestamp> {
         let writes = |phase: &&Phase| {
             self.produced(session, definition, phase.id()).into_iter().any(|produced| produced == path)
@@ -209,7 +209,8 @@ impl Engine {
         ends.collect::<Option<Vec<Timestamp>>>()?.into_iter().max()
     }
 
-    /// The files of these phases: those recorded for them, and existing ones that they declare.
+    /// Returns the files of these phases, without the revised phase's own: those recorded for them, and existing ones
+    /// that they declare.
     fn files_of(
         &self,
         session: &Session,
@@ -227,7 +228,7 @@ impl Engine {
             .into_iter()
             .flat_map(|definition| phases.iter().flat_map(|phase| self.produced(session, definition, phase)))
             .filter(|path| {
-                // Files recorded for phases that are not archived stay where they are.
+                // A file that is recorded for another phase stays where it is.
                 session.artifacts.get(path).is_none_or(|known| is_theirs(&known.newest.phase))
             });
         let own: BTreeSet<&str> = own.iter().map(|file| file.change.path.as_str()).collect();
@@ -235,7 +236,7 @@ impl Engine {
     }
 }
 
-/// Declared fields whose values differ from those at the phase's completion.
+/// Returns declared fields whose values changed since the phase was completed.
 fn changed_fields(
     then: &BTreeMap<String, Value>,
     now: &BTreeMap<String, Value>,
@@ -284,7 +285,7 @@ fn propose(own: &[OwnFile], fields: &[FieldChange], affects: &[String]) -> (Impa
     }
 }
 
-/// The events for items, and for files and sections of the session's own tool, that follow from a revision.
+/// Returns the events that follow from a revision: for items, and for files and sections of the session's own tool.
 fn follow(session: &Session, run: &Run, revision: &Revision, items: &ItemBook) -> Vec<Event> {
     let mut events: Vec<Event> = reopens(revision, run, items.iter()).into_iter().map(Event::Item).collect();
     let layout = layouts::layout::by_name(&session.layout);

@@ -13,7 +13,7 @@ use model::run::RunPlan;
 use model::session::Session;
 
 impl Engine {
-    /// Starts the next run of a workflow, by default the current one.
+    /// Starts the next run of a workflow; without a name, of the current one.
     pub(crate) fn start_run(&mut self, workflow: Option<&str>) -> Result<Answer> {
         let fingerprint = self.fingerprint("run start", &format!("{workflow:?}"));
         let mut answer = self.in_turn(&fingerprint, |engine| {
@@ -48,8 +48,8 @@ impl Engine {
         Ok(answer)
     }
 
-    /// Adds the consequences of a new run in a layout's session to its events; returns all items as they were
-    /// before the run.
+    /// Adds the consequences that a new run has in another tool's layout to its events. Returns all items as they are
+    /// before the run, if the layout has consequences.
     fn all_restarted(&self, session: &Session, events: &mut Vec<Event>) -> Result<Option<ItemBook>> {
         let Some(layout) = layout::by_name(&session.layout) else { return Ok(None) };
         if !events.iter().any(|event| matches!(event, Event::RunStarted { .. })) {

@@ -48,8 +48,8 @@ impl Engine {
     }
 }
 
-/// Refuses a field whose name another tool's file uses for something else: setting the field would have no
-/// effect in the file, or break it.
+/// Refuses a field if another tool's file uses the field's name for something else. The field would have no effect in
+/// the file, or break it.
 pub(super) fn refuse_no_fields(
     session: &Session,
     of: FieldOf,

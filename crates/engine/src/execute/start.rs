@@ -1,4 +1,4 @@
-//! Starting a session: its workflow, place, id and title.
+//! Starts a session: chooses its workflow, place, id and title.
 
 mod layout;
 
@@ -50,7 +50,7 @@ pub struct StartRequest {
     pub layout: Option<String>,
     pub fields: BTreeMap<String, Given>,
     pub parallel: bool,
-    /// True to start the session paused; the active session stays active.
+    /// True to start the session as paused. The active session then stays active.
     pub paused: bool,
 }
 
@@ -95,7 +95,7 @@ impl Engine {
                 true
             } else {
                 let is_alone = engine.make_room(&mut plan, &id)?;
-                // Sessions of layouts that are not exclusive can be active together, so they are not
+                // In layouts that are not exclusive, several sessions can be active anyway, so none of them is
                 // parallel.
                 !is_alone && layout.is_none_or(|layout| layout.facts().exclusive)
             };
@@ -117,7 +117,8 @@ impl Engine {
                 let reason = CREATED.to_owned();
                 plan.subject.events.push(Event::SessionPaused { reason, context: None, saved: Vec::new() });
             }
-            // A session without title and goal is named after its branch; similar names then mean nothing.
+            // A session without title and goal is named after its branch. Such titles are similar by chance, so none is
+            // suggested.
             if layout.is_some() || request.title.is_some() || request.goal.is_some() {
                 plan.said.extend(engine.similar_to(&own_id, &title, layout)?);
             }
@@ -129,10 +130,10 @@ impl Engine {
         Ok(answer)
     }
 
-    /// Creates the folder of a workflow with files. The session is already stored, so a failure is only
+    /// Creates the folder of a session, if its workflow has files. The session is already stored, so an error is only
     /// reported.
     fn prepare_workspace(&self, workflow: &Workflow, answer: &mut Answer) {
-        // The initial files of a layout's session are published with its other files.
+        // The initial files of a session in another tool's layout are published together with its other files.
         if layouts::layout::by_name(&answer.view.layout).is_some() {
             return;
         }
@@ -152,7 +153,7 @@ impl Engine {
         title: &str,
         layout: Option<&dyn Layout>,
     ) -> Result<Option<String>> {
-        /// At most this many recent native sessions are compared: nobody remembers older ones.
+        /// The maximum number of recent native sessions to compare. Nobody remembers older ones.
         const MOST: usize = 100;
         let lifecycles = Lifecycle::UNFINISHED.map(ToOwned::to_owned).to_vec();
         let known: Vec<ShortView> = if layout.is_some() {
@@ -179,7 +180,7 @@ impl Engine {
         is_here && (line.layout == NATIVE || self.says_where_it_stands(&line.session_id))
     }
 
-    /// The requested workflow, or else the layout's default, or else the project's default.
+    /// Returns the name of the workflow: the requested one, else the layout's default, else the project's default.
     fn workflow_for(&self, request: &StartRequest, layout: Option<&dyn Layout>) -> Result<String> {
         let known = layout.map(|layout| layout.facts().workflows).unwrap_or_default();
         let name = match (&request.workflow, known.first()) {
@@ -199,7 +200,8 @@ impl Engine {
         }
     }
 
-    /// The project's default workflow. If a layout has several workflows of its own, one must be named.
+    /// Returns the project's default workflow. If the layout has several workflows of its own, fails: one must be
+    /// named.
     fn default_workflow(&self, layout: Option<&dyn Layout>) -> Result<String> {
         let missing = layout.filter(|_| self.config.workflow.is_none());
         if let Some(only) = missing.and_then(|layout| definitions::only_one(&self.project, layout)) {
@@ -211,9 +213,9 @@ impl Engine {
         }
     }
 
-    /// A place for a new session in a layout, where no session exists yet.
+    /// Returns a place in a layout where no session exists yet, for a new session.
     fn new_spot(&self, layout: &dyn Layout, request: &StartRequest, title: &str) -> Result<Spot> {
-        // A session outside any project uses the folder with which the command was opened.
+        // A session outside any project uses the folder in which the command was called.
         if let Some(spot) =
             layout.identify(&self.project.worktree(), true).filter(|_| self.project.is_outside)
         {
@@ -221,11 +223,11 @@ impl Engine {
         }
         let now = self.clock.now();
         let mut random = [0; 16];
-        // If no random numbers are available, the name may be taken, and is then refused below.
+        // Without random numbers, the name may already be taken. It is then refused below.
         let _ = getrandom::fill(&mut random);
         let root = &self.project.root;
         let listed = self.listed_by_registry(layout);
-        // A generated name must not belong to a session in another worktree, nor be listed in a registry.
+        // A generated name must not belong to a session in another worktree, and must not be in a registry.
         let is_anothers = |path: &str| {
             let spot = layout.identify(path, true).filter(|_| request.id.is_none());
             spot.is_some_and(|spot| {
@@ -247,7 +249,7 @@ impl Engine {
         Ok(spot)
     }
 
-    /// The events of a new session; phases whose `when` condition is false are skipped from the start.
+    /// Returns the events of a new session. Phases whose `when` is false are skipped.
     fn started(&self, mut start: command::Start, workflow: &Workflow) -> Result<Vec<Event>> {
         let events = command::start(start.clone());
         if workflow.phases.iter().all(|phase| phase.when.is_none()) {
@@ -265,8 +267,8 @@ impl Engine {
         Ok(command::start(start))
     }
 
-    /// Refuses an id that differs from an existing one only in case: on some disks both would be one folder.
-    /// Call it before the active session is paused.
+    /// Refuses an id that differs from an existing one only in case, because on some disks both would be the same
+    /// folder. Must be called before the active session is paused.
     fn not_taken(&self, id: &SessionId) -> Result<SessionId> {
         let nearest = self.store.with_prefix(id.as_str(), 1)?.pop();
         match nearest.filter(|existing| existing.as_str().eq_ignore_ascii_case(id.as_str())) {
@@ -275,8 +277,8 @@ impl Engine {
         }
     }
 
-    /// The id of a new session in this place: the place's own, or another if a session in another worktree
-    /// has that one.
+    /// Returns the id of a new session in this place. It is that of the place, or another one if a session in another
+    /// worktree has that id.
     fn id_at(&self, layout: &dyn Layout, spot: &Spot) -> Result<SessionId> {
         match self.owner(layout, spot, true)? {
             Owner::Nobody(id) if id == spot.id => self.not_taken(&id),
@@ -285,18 +287,18 @@ impl Engine {
         }
     }
 
-    /// The error that an id is taken, with the way to continue the session that has it.
+    /// Returns the error that an id is taken. It says how to continue the session that has the id.
     fn taken(&self, id: &SessionId) -> Error {
         let way_on = match self.load(id) {
             Ok((_, session)) => WayOn::from(&session.lifecycle),
-            // The place contains something that is not a readable session.
+            // There is no readable session in this place that could be continued.
             Err(_) => WayOn::NewSession,
         };
         Error::IdTaken { existing: id.to_string(), way_on, run: None }
     }
 
-    /// Adds a suggestion to the error: if the id belongs to a session of this layout with another workflow,
-    /// the requested workflow can start there as a run.
+    /// If the id belongs to a session of this layout that follows another workflow, adds to the error that the
+    /// requested workflow can start there as a run.
     fn offering_run(&self, error: Error, layout: Option<&dyn Layout>, workflow: &Workflow) -> Error {
         let Error::IdTaken { existing, way_on: way_on @ (WayOn::Resume | WayOn::NextRun), run: None } = error
         else {
@@ -320,8 +322,8 @@ impl Engine {
         }
     }
 
-    /// The title of a new session: the given one, or else the goal, the target (in layouts that use targets),
-    /// the branch, or the workflow.
+    /// Returns the title of a new session: the given one, else the goal, else the target (in layouts that use targets),
+    /// else the branch, else the workflow.
     fn title(
         &self,
         request: &StartRequest,
@@ -345,8 +347,8 @@ impl Engine {
     }
 }
 
-/// True if two titles share half of their words, and at least two if both have as many, like `Add CSV export`
-/// and `CSV export adding`. A word that begins like the other counts as equal.
+/// True if two titles share at least two words, and at least half of the words of the longer one, like `Add CSV export`
+/// and `CSV export adding`. Two words count as the same if one begins like the other.
 fn is_similar(one: &str, other: &str) -> bool {
     const SMALL: [&str; 6] = ["the", "and", "for", "with", "from", "into"];
     let words = |text: &str| -> BTreeSet<String> {

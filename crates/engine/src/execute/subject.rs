@@ -1,4 +1,4 @@
-//! Loads a session to change it: finishes interrupted file operations, and applies expiry.
+//! Loads a session in order to change it. Finishes interrupted file operations, and applies expiry.
 
 use crate::NATIVE;
 use crate::disk::{self, Recovered};
@@ -14,37 +14,38 @@ use model::session::Session;
 /// A session that is about to be changed.
 pub(crate) struct Subject {
     number: u64,
-    /// The session as it is in the log.
+    /// The session according to its log.
     before: Session,
-    /// The session with found events applied, on which commands are decided.
+    /// The session after the events in `found`. Commands are decided on this state.
     pub(crate) session: Session,
-    /// Events found while loading, such as adoption and expiry, which are not stored yet.
+    /// Events that were found while loading, such as an adoption or an expiry. They are not stored yet.
     found: Vec<Event>,
 }
 
 impl Subject {
-    /// The found events followed by the decided ones. If nothing was decided, nothing is written.
+    /// Returns the found events followed by the decided ones. If no event was decided, nothing is written.
     pub(crate) fn change(self, events: Vec<Event>) -> Change {
         let events = if events.is_empty() { events } else { [self.found, events].concat() };
         Change { number: self.number, before: Some(self.before), events }
     }
 
-    /// As `change`, but the found events are written in any case.
+    /// Returns the found events followed by the decided ones. Unlike with `change`, the found events are written even
+    /// if no event was decided.
     pub(crate) fn change_and_found(self, events: Vec<Event>) -> Change {
         Change { number: self.number, before: Some(self.before), events: [self.found, events].concat() }
     }
 }
 
 impl Engine {
-    /// Loads the session of a command. Call it inside the turn.
+    /// Loads the session of a command. Must be called within the turn to write.
     pub(crate) fn load_subject(&mut self, id: &SessionId) -> Result<Subject> {
         let subject = self.look_up(id)?;
         self.recover(&subject.before)?;
         Ok(subject)
     }
 
-    /// As `load_subject`, for a command that needs none of the session's files: with a server, whose log serves
-    /// all machines, the session may be on another machine, and stays there.
+    /// Like `load_subject`, for a command that needs none of the session's files. With a server, whose log serves all
+    /// machines, the session may be on another machine, and stays there.
     pub(crate) fn load_subject_from_afar(&mut self, id: &SessionId) -> Result<Subject> {
         let subject = self.look_up_anywhere(id)?;
         let Session { machine, layout, .. } = &subject.before;
@@ -55,7 +56,7 @@ impl Engine {
         Ok(subject)
     }
 
-    /// As `load_subject`, for a command that abandons a session: its folder may be gone.
+    /// Like `load_subject`, for a command that abandons a session. The session's folder may be gone.
     pub(crate) fn load_subject_to_end(&mut self, id: &SessionId) -> Result<Subject> {
         let subject = self.look_up_anywhere(id)?;
         self.refuse_on_another_machine(&subject.before)?;
@@ -64,8 +65,8 @@ impl Engine {
         Ok(subject)
     }
 
-    /// As `load_subject`, for a command that brings a session into this worktree; its files may have come with the
-    /// project.
+    /// Like `load_subject`, for a command that brings a session into this worktree. The session's files may have come
+    /// with the project.
     pub(crate) fn load_subject_here(&mut self, id: &SessionId) -> Result<Subject> {
         let subject = self.look_up_anywhere(id)?;
         self.refuse_what_is_gone(id)?;
@@ -73,14 +74,14 @@ impl Engine {
         Ok(subject)
     }
 
-    /// Loads another session that a command changes.
+    /// Loads another session than the subject that the command also changes.
     pub(crate) fn look_up(&self, id: &SessionId) -> Result<Subject> {
         let subject = self.look_up_anywhere(id)?;
         self.refuse_elsewhere(&subject.before)?;
         Ok(subject)
     }
 
-    /// As `look_up`, for a session that makes room for another one: its folder may be gone.
+    /// Like `look_up`, for a session that is paused because another one becomes active. Its folder may be gone.
     pub(crate) fn look_up_to_pause(&self, id: &SessionId) -> Result<Subject> {
         let subject = self.look_up_anywhere(id)?;
         self.refuse_on_another_machine(&subject.before)?;
@@ -90,7 +91,7 @@ impl Engine {
         Ok(subject)
     }
 
-    /// Refuses a session that is on another machine, or whose files are not here.
+    /// Refuses a session that is on another machine, and one whose files are not here.
     fn refuse_elsewhere(&self, session: &Session) -> Result<()> {
         self.refuse_on_another_machine(session)?;
         if session.layout != NATIVE {
@@ -117,7 +118,7 @@ impl Engine {
         Ok(Subject { number: loaded.number, before, session, found })
     }
 
-    /// Refuses a session on another machine: it is changed there, or resumed here first.
+    /// Refuses a session on another machine. It must be changed there, or resumed here first.
     fn refuse_on_another_machine(&self, session: &Session) -> Result<()> {
         match &session.machine {
             None => Ok(()),

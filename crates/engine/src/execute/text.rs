@@ -1,4 +1,4 @@
-//! Texts from callers: bounded in length, and never a placeholder.
+//! Checks texts from callers: their length is limited, and none may be a placeholder.
 
 use super::placeholder;
 use crate::error::{Error, Result};
@@ -7,7 +7,7 @@ use model::hint::Hint;
 /// The maximum length of a note, goal or reason, in bytes.
 const LONGEST_TEXT: usize = 64 * 1024;
 
-/// A reason from a caller; refused if it is empty.
+/// Returns a reason from a caller without surrounding white space. An empty reason is refused.
 pub(super) fn checked_reason(text: &str) -> Result<String> {
     let reason = bounded("the reason", text.trim())?;
     if reason.is_empty() {
@@ -19,7 +19,7 @@ pub(super) fn checked_reason(text: &str) -> Result<String> {
     Ok(reason)
 }
 
-/// A text from a caller; refused if it is too long or only a placeholder.
+/// Returns a text from a caller. Refused if it is too long, or nothing but a placeholder.
 pub(super) fn bounded(what: &'static str, text: &str) -> Result<String> {
     if text.len() > LONGEST_TEXT {
         return Err(Error::TooLong { what, length: text.len(), longest: LONGEST_TEXT });

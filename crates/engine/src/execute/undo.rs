@@ -23,7 +23,7 @@ use store::{EventRow, Filter, SessionRow};
 
 const LONGEST_NAME: usize = 120;
 
-/// How many other sessions that could be reopened a message names.
+/// How many other sessions a message names that could be reopened too.
 const MOST_NAMED: usize = 3;
 const FINISHED: [&str; 2] = ["completed", "abandoned"];
 
@@ -48,8 +48,8 @@ impl Engine {
         })
     }
 
-    /// Undoes this actor's last command that can be undone, or returns to a version or checkpoint. Leases,
-    /// requirements and files stay as they are.
+    /// Undoes this actor's last command that can be undone, or returns to a version or checkpoint. Leases, requirements
+    /// and files do not change.
     pub(crate) fn undo(&mut self, to: Option<&str>) -> Result<Answer> {
         let order = self.fingerprint("undo", &format!("{to:?}"));
         self.restore(&order, |engine, session, history, actor| {
@@ -66,8 +66,8 @@ impl Engine {
                 Ok(events) => return Ok(events),
                 Err(refused) => refused,
             };
-            // The refusal's hint names another way to the same version, so first check that the caller may
-            // return there.
+            // The hint of this refusal names another way to the same version. So it must first be checked that the
+            // caller may return there.
             if let Refusal::AnothersUndo { to_version, .. } = &refused {
                 engine.authorise_restoring(session, history, *to_version)?;
             }
@@ -75,7 +75,7 @@ impl Engine {
         })
     }
 
-    /// Restores another state from a session's log, as decided.
+    /// Executes the decided return to another state of the session's log.
     fn restore(
         &mut self,
         order: &Order,
@@ -84,7 +84,7 @@ impl Engine {
         let before = self.select(Want::Latest).and_then(|id| Ok(self.load(&id)?.1)).ok();
         let answer = self.in_turn(order, |engine| {
             let subject = engine.select(Want::Latest)?;
-            // Undo decides on the state in the log, without expiry.
+            // Undo is decided on the state of the log, so an expiry is not applied.
             engine.load_subject(&subject)?;
             let (loaded, session) = engine.load(&subject)?;
             let history = engine.history(&subject)?;
@@ -103,14 +103,14 @@ impl Engine {
         Ok(answer)
     }
 
-    /// The command of each event of a session, if recorded.
+    /// Returns the command of each event of a session, as far as recorded.
     fn command_of_each_event(&self, id: &SessionId) -> Result<Commands> {
         let rows = self.store.events(id, 0, None)?;
         let ordinal = |row: &EventRow| row.command.as_ref().map(|command| (row.version, command.ordinal));
         Ok(rows.iter().filter_map(ordinal).collect())
     }
 
-    /// Reopens a finished session: the named one, or else the last one finished here.
+    /// Reopens a finished session: the named one or, without a name, the one that was finished last in this worktree.
     pub(super) fn reopen(&mut self, asked: Option<&str>) -> Result<Answer> {
         let fingerprint = self.fingerprint("reopen", &format!("{asked:?}"));
         let mut answer = self.in_turn(&fingerprint, |engine| {
@@ -120,14 +120,15 @@ impl Engine {
             plan.said.extend(others);
             Ok(plan)
         })?;
-        // The session is already open, so a folder that cannot be moved is only reported.
+        // The session is already reopened. If its folder cannot be moved back, this is only reported.
         if let Err(error) = self.bring_workspace_back(&answer.view.session_id) {
             answer.said.push(error.to_string());
         }
         Ok(answer)
     }
 
-    /// The session to reopen, and a message about the alternatives if none was named.
+    /// Returns the session to reopen. If none was named, also returns a message about other sessions that could be
+    /// meant.
     fn finished(&self, asked: Option<&str>) -> Result<(SessionId, Option<String>)> {
         if let Some(asked) = asked.or(self.options.session.as_deref()) {
             return Ok((self.resolve(asked)?, None));
@@ -147,10 +148,9 @@ impl Engine {
         Ok((last.id.clone(), said))
     }
 
-    /// Finished sessions of this worktree, according to the log or to files, newest first.
+    /// Returns the finished sessions of this worktree, newest first, as known from the log or from files.
     fn finished_here(&self, worktree: &str) -> Result<Vec<Finished>> {
-        // The number of rows to read, which is enough even if some sessions have been continued in their
-        // files since.
+        // How many rows are read. This is enough even if the files of some sessions show that they were continued.
         const ENOUGH: usize = 50;
         let is_over = |row: &SessionRow| !self.is_still_open(row);
         let by_log = self.rows(&FINISHED, Some(worktree), Some(ENOUGH))?;
@@ -164,7 +164,7 @@ impl Engine {
                 found.push(Finished { id, title: line.title, at: line.updated_at });
             }
         }
-        // A stable sort keeps the store's order for equal times.
+        // A stable sort keeps the order of the store for equal times.
         found.sort_by_key(|finished| std::cmp::Reverse(finished.at));
         Ok(found)
     }
@@ -181,8 +181,8 @@ impl Engine {
         Ok(self.store.list(&filter)?.into_iter().map(|listed| listed.row).collect())
     }
 
-    /// Refuses an undo that would make a second session active. Unlike `resume`, undo does not pause another
-    /// session to make room.
+    /// Refuses an undo that would make a second session active in the worktree. Unlike `resume`, undo does not pause
+    /// the other session.
     fn refuse_second_active(&self, history: &[Recorded], to_version: u64) -> Result<()> {
         let kept = usize::try_from(to_version).unwrap_or(usize::MAX).min(history.len());
         let Some(session) = Session::fold(&history[..kept]) else { return Ok(()) };
@@ -211,7 +211,7 @@ fn finished_texts(finished: &[Finished]) -> Vec<String> {
     finished.iter().take(MOST_NAMED).map(line).collect()
 }
 
-/// A checkpoint's name. It may not look like a bare number, which means a version.
+/// Returns the name of a checkpoint. A number is refused, because it means a version.
 fn checkpoint_name(text: &str) -> Result<String> {
     let wrong = |message: String| Error::WrongUsage {
         message,
@@ -227,7 +227,7 @@ fn checkpoint_name(text: &str) -> Result<String> {
     Ok(name)
 }
 
-/// The usual name of a checkpoint, like `build, 14 Nov 10:30`.
+/// Returns the name of a checkpoint if none is given, such as `build, 14 Nov 10:30`.
 fn usual_name(session: &Session, now: Timestamp) -> String {
     let phase = session.run().map_or("start", |run| run.current().id().as_str());
     let plain = format!("{phase}, {}", now.strftime("%-d %b %H:%M"));

@@ -11,7 +11,7 @@ use model::command::{Command, decide};
 use model::run::RunPlan;
 
 impl Workflows<'_> {
-    /// The changes that moving the current run to its workflow's current definition would make.
+    /// Returns the changes that following the workflow's current definition would make to the current run.
     pub fn definition_changes(&self) -> Result<Vec<String>> {
         let engine = self.engine;
         let (_, session) = engine.load(&engine.select(Want::Unfinished)?)?;
@@ -22,7 +22,7 @@ impl Workflows<'_> {
 }
 
 impl Engine {
-    /// Moves the current run to its workflow's current definition.
+    /// Makes the current run follow its workflow's current definition.
     pub(super) fn update_definition(&mut self, seen: &[String]) -> Result<Answer> {
         self.require_person(Restricted::Update)?;
         let fingerprint = self.fingerprint("workflow update", "");
@@ -33,7 +33,8 @@ impl Engine {
                 let session = &subject.session;
                 let before = engine.definition_of(session)?;
                 let workflow = definitions::load(&engine.project, before.name.as_str())?;
-                // Nobody agrees to what was written while they read.
+                // The definition was changed while the person read the differences, so they did not agree to this
+                // version.
                 if definitions::differences(&before, &workflow) != seen {
                     return Err(Error::Contended);
                 }

@@ -1,5 +1,5 @@
-//! Exports a session as a layout's files: the session's own files with later changes, together with its
-//! documents. A layout that cannot represent the session's phases is refused before anything is written.
+//! Exports a session as a layout's files: the session's own files with later changes, and its documents. If a layout
+//! cannot represent the session's phases, the export is refused before anything is written.
 
 use super::{Content, Piece, Share, put_all};
 use crate::engine::{Engine, Want};
@@ -22,22 +22,22 @@ use model::words;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The starting point of an export to files.
+/// The data from which an export to files starts.
 struct Ground {
     spot: Spot,
-    /// The session's existing files, or the files with which it was imported; empty for another layout.
+    /// The session's existing files, or the files from which it was imported. Empty if the target is another layout.
     tree: Tree,
-    /// The state files in `tree`.
+    /// The state files among `tree`.
     state: BTreeMap<String, Vec<u8>>,
-    /// The version that the files show.
+    /// The version of the session that the files show.
     shown_version: u64,
-    /// Folders with the session's documents; a later folder takes precedence over an earlier one.
+    /// Folders with the session's documents. If two of them have the same file, that of the later folder is used.
     documents: Vec<PathBuf>,
 }
 
 impl Sessions<'_> {
-    /// Writes the selected session as a layout's files below a folder, at the paths that a project of that
-    /// tool uses.
+    /// Writes the selected session as a layout's files below a folder, with the paths that they would have in a project
+    /// of that tool.
     pub fn export_as(&self, layout: &str, folder: &Path) -> Result<Vec<PathBuf>> {
         let names: Vec<&str> = layout_names();
         let layout = layout::by_name(layout).ok_or_else(|| Error::WrongUsage {
@@ -57,7 +57,7 @@ impl Sessions<'_> {
 }
 
 impl Engine {
-    /// The session's current state files, or the ones with which it was imported; empty if it has neither.
+    /// Returns the session's current state files, or else those from which it was imported. Empty if there are neither.
     pub(super) fn state_of(&self, id: &SessionId) -> Result<BTreeMap<String, Vec<u8>>> {
         let (_, session) = self.load(id)?;
         if session.layout != NATIVE {
@@ -66,7 +66,7 @@ impl Engine {
         self.origin(id)?.map_or_else(|| Ok(BTreeMap::new()), |origin| self.files_kept(&origin))
     }
 
-    /// Reports what a layout cannot represent before anything is done, with alternatives.
+    /// Returns an error with alternatives if a layout cannot represent the session. Called before anything is done.
     fn check_words_for(&self, layout: &dyn Layout, session: &Session, folder: &Path) -> Result<()> {
         let Some(run) = session.run().filter(|run| !layout.facts().can_show(run)) else { return Ok(()) };
         let able: Vec<&str> = layout::all()
@@ -114,18 +114,19 @@ impl Engine {
             let state = self.files_kept(&origin)?;
             let tree = with_state(layout, &origin.spot, &root, &state);
             let documents = vec![root.join(&origin.spot.workspace), workspace];
-            // Without state files, a session is written like a new one.
+            // If the state files are no longer stored, the session is written like a new one.
             let shown_version = if state.is_empty() { 0 } else { origin.version };
             return Ok(Ground { spot: origin.spot, tree, state, shown_version, documents });
         }
         let spot = self.spot_for(layout, session, folder)?;
         let (tree, state) = (Tree::default(), BTreeMap::new());
-        // Another tool's documents belong to that tool.
+        // Documents of another tool stay with that tool.
         let documents = Some(workspace).filter(|_| session.layout == NATIVE).into_iter().collect();
         Ok(Ground { spot, tree, state, shown_version: 0, documents })
     }
 
-    /// The location of a new session with the same name, or with a name that the layout chooses.
+    /// Returns the place for a session that is new in this layout: under its own name, or under a name that the layout
+    /// chooses.
     fn spot_for(&self, layout: &dyn Layout, session: &Session, folder: &Path) -> Result<Spot> {
         let occasion = Occasion {
             title: &session.title,
@@ -143,8 +144,8 @@ impl Engine {
         })
     }
 
-    /// Reverts the pause that an import adds, or the expiry after it: neither comes from the session's files,
-    /// so that a session without other changes is exported as active.
+    /// Undoes the pause that an import added, or the expiry after it. The session's files did not have them, so a
+    /// session without other changes is exported as active.
     fn without_the_pause_of_its_import(
         &self,
         layout: &dyn Layout,
@@ -156,7 +157,7 @@ impl Engine {
             matches!(recorded.event, Event::SessionPaused { .. } | Event::SessionExpired { .. })
         };
         let last = history.iter().rev().find(is_pause).map(|recorded| recorded.version);
-        // The pause follows the import's own event.
+        // Only a pause directly after the event of the import belongs to the import.
         let is_of_import =
             session.layout == NATIVE && last.is_some_and(|last| last <= ground.shown_version + 1);
         let is_waiting = matches!(session.lifecycle, Lifecycle::Paused { .. });
@@ -171,7 +172,7 @@ impl Engine {
         }
     }
 
-    /// True if the files with which a session was imported show it as active.
+    /// True if the files from which a session was imported show the session as active.
     fn are_active(
         &self,
         layout: &dyn Layout,
@@ -204,7 +205,7 @@ impl Engine {
         let since: Vec<Recorded> =
             history.iter().filter(|recorded| recorded.version > ground.shown_version).cloned().collect();
         let publication = SessionToPublish::new(session, &items, &since);
-        // References to documents refer to the documents that are exported with the session.
+        // References in the state files mean the documents that are exported together with the session.
         let mut tree = ground.tree.clone();
         for folder in &ground.documents {
             walk::add_documents(&mut tree, layout, &ground.spot, folder);
@@ -218,7 +219,8 @@ impl Engine {
             now: self.clock.now(),
             read_as: ReadAs::Found,
         };
-        // The session's own files keep their format; for another layout, they are written like a new session.
+        // In its own layout, the session's files keep their format. For another layout, they are written like those of
+        // a new session.
         let purpose = if session.layout == layout.facts().name {
             Purpose::Export
         } else if ground.state.is_empty() {
@@ -237,7 +239,8 @@ impl Engine {
         for (path, content) in files {
             let own = own_part(layout, &ground.spot, &path, &content);
             let is_of_several = is_shared(layout, &path);
-            // A session's only file goes to the place of its status; a folder is exported as it is.
+            // If the session is a single file, it goes to the place for the session's state. A folder is exported as it
+            // is.
             let is_place = rules.places.all.iter().any(|place| place.path == path);
             let moved = rules.places.belongs(&path, &session.lifecycle).filter(|_| is_place);
             let path = moved.unwrap_or(path);
@@ -253,14 +256,14 @@ impl Engine {
     }
 }
 
-/// A session outside projects goes below the destination folder, like any other.
+/// Returns a session's place such that even a session outside projects goes below the destination folder.
 fn inside(layout: &dyn Layout, spot: Spot) -> Spot {
     let name = Path::new(&spot.path).file_name().map(|name| name.to_string_lossy().into_owned());
     let is_absolute = Path::new(&spot.path).is_absolute();
     name.filter(|_| is_absolute).and_then(|name| foreign::spot_at(layout, &name)).unwrap_or(spot)
 }
 
-/// All files at the session's place, with the given state files instead of the current ones.
+/// Returns all files at the session's place, with the given state files instead of the current ones.
 fn with_state(layout: &dyn Layout, spot: &Spot, root: &Path, state: &BTreeMap<String, Vec<u8>>) -> Tree {
     let mut tree = walk::read(layout, spot, root, Depth::Whole);
     let rules = layout.files(spot);
@@ -274,7 +277,7 @@ fn with_state(layout: &dyn Layout, spot: &Spot, root: &Path, state: &BTreeMap<St
     tree
 }
 
-/// Other files of the session's workspace, by destination.
+/// Returns the other files of the session's workspace, by their destination.
 fn documents(layout: &dyn Layout, ground: &Ground) -> BTreeMap<String, Content> {
     let spot = &ground.spot;
     let mut found = BTreeMap::new();

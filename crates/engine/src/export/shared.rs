@@ -1,4 +1,4 @@
-//! A shared file at the destination of an export: adds the session's part, and changes nobody else's.
+//! Adds a session's part to a shared file at the destination of an export. Changes nobody else's part.
 
 use crate::disk::exchange::{self, Put};
 use crate::error::{Error, Result};
@@ -10,20 +10,20 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// How often writing is tried again after another writer interfered.
+/// How often writing is repeated because another program wrote at the same time.
 const MOST_TRIES: u32 = 20;
 
 /// A session's part of a shared file.
 pub(super) struct Share {
     pub(super) layout: &'static dyn Layout,
     pub(super) spot: Spot,
-    /// The file's path below the layout's home.
+    /// The file's path relative to the layout's home.
     pub(super) path: String,
     pub(super) own: Vec<u8>,
 }
 
 impl Share {
-    /// Refuses a file that already has a session of the same name, or cannot be extended.
+    /// Refuses a file that already has a session of this name, and one that cannot be extended.
     pub(super) fn check(&self, target: &Path) -> Result<()> {
         match fs::symlink_metadata(target) {
             Err(_) => return Ok(()),
@@ -38,8 +38,8 @@ impl Share {
         walk::check_length(self.layout, &self.spot, &self.path, &self.beside(&there))
     }
 
-    /// Adds the part atomically: a reader sees the file either without or with the part, and concurrent
-    /// writes survive.
+    /// Adds the part atomically. A reader sees the file either without the part or with it, and what others write at
+    /// the same time is kept.
     pub(super) fn put(&self, target: &Path) -> Result<()> {
         let failed = |source| failed(target, source);
         let mut there = match exchange::read(target) {
@@ -59,7 +59,7 @@ impl Share {
                     if out == there {
                         return Ok(());
                     }
-                    // Somebody else wrote the file meanwhile: extend the new version.
+                    // Somebody else wrote the file meanwhile, so the part is added to the new version.
                     there = std::mem::replace(&mut body, self.beside(&out));
                 }
                 Put::Changed => {

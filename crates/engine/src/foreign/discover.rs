@@ -1,4 +1,4 @@
-//! Finds sessions of other tools in a project, and which of them are not adopted yet. Writes nothing.
+//! Finds sessions of other tools in a project, and those of them that are not adopted yet. Writes nothing.
 
 pub(crate) mod elsewhere;
 pub(crate) mod markers;
@@ -27,23 +27,23 @@ use std::path::Path;
 use std::sync::Arc;
 
 impl Engine {
-    /// Sessions in this project's files that the store lacks, in order of path.
+    /// Returns the sessions in this project's files that the store does not have, in order of path.
     pub(crate) fn unadopted(&self) -> Vec<Located> {
         let mut found = Vec::new();
         for layout in layout::all() {
             let mut spots = self.spots(*layout);
             spots.sort_by(|one, other| one.path.cmp(&other.path));
-            // A session whose folder is being moved is found in both its old and its new place.
+            // While a session's folder is moved, the session may be found both in its old and in its new place.
             spots.dedup_by(|one, other| one.path == other.path);
             let asked: Vec<&SessionId> = spots.iter().map(|spot| &spot.id).collect();
-            // If the store cannot be queried, assume that the sessions exist: each is then looked up and
-            // reported.
+            // If the store cannot answer, all sessions are treated as existing: each of them is then looked up, and an
+            // error is reported there.
             let exist = self.store.which_exist(&asked).unwrap_or_else(|_| vec![true; spots.len()]);
             let ours = self.ours_of_several(&spots, &exist);
             let mut ids = BTreeSet::new();
             for (spot, exists) in spots.into_iter().zip(exist) {
-                // If several places have the same session name, the one in the log counts as first, or else
-                // the first found.
+                // If several places have a session of the same name, the one in the log counts as the first. If none is
+                // in the log, the first that was found counts.
                 let is_first = match ours.get(&spot.id) {
                     Some(path) => *path == spot.path,
                     // The store treats ids that differ only in case as equal.
@@ -61,7 +61,7 @@ impl Engine {
         found
     }
 
-    /// The recorded path of each stored session whose name occurs in several places.
+    /// Returns the recorded path of each stored session whose name was found in several places.
     fn ours_of_several(&self, spots: &[Spot], exist: &[bool]) -> BTreeMap<SessionId, String> {
         let mut paths: BTreeMap<&SessionId, Vec<&str>> = BTreeMap::new();
         for (spot, _) in spots.iter().zip(exist).filter(|(_, exists)| **exists) {
@@ -77,32 +77,32 @@ impl Engine {
             .collect()
     }
 
-    /// A foreign session by its id.
+    /// Returns the foreign session with this id.
     pub(crate) fn foreign(&self, id: &SessionId) -> Option<Foreign> {
         let located = self.unadopted().into_iter().find(|located| located.id == *id)?;
         self.foreign_found(&located)
     }
 
-    /// The foreign session at a known location.
+    /// Returns the foreign session at a known place.
     pub(crate) fn foreign_found(&self, located: &Located) -> Option<Foreign> {
         let found = self.foreign_below(located, &self.project.root);
         found.map(|found| self.beside_others(found))
     }
 
-    /// The foreign session at a known location, read with the data shared by a list of sessions.
+    /// Returns the foreign session at a known place, read with data that a list of sessions shares.
     pub(crate) fn foreign_among_many(&self, located: &Located) -> Option<Foreign> {
         let found = self.reader_for_many().foreign(located, Depth::Whole);
         found.map(|found| self.beside_others(found))
     }
 
-    /// Ids of foreign sessions with this prefix.
+    /// Returns the ids of foreign sessions that begin with this text.
     pub(crate) fn foreign_ids(&self, prefix: &str) -> Vec<SessionId> {
         let prefix = prefix.to_lowercase();
         let ids = self.unadopted().into_iter().map(|located| located.id);
         ids.filter(|id| !prefix.is_empty() && id.as_str().to_lowercase().starts_with(&prefix)).collect()
     }
 
-    /// Ids of stored and foreign sessions that contain this text.
+    /// Returns the ids of stored and foreign sessions that contain this text.
     pub(crate) fn ids_with_part(&self, part: &str) -> Result<Vec<SessionId>> {
         let part = part.to_lowercase();
         let kept = self.store.list(&store::Filter::default())?.into_iter().map(|listed| listed.row.id);
@@ -110,7 +110,7 @@ impl Engine {
         Ok(ids.filter(|id| !part.is_empty() && id.as_str().to_lowercase().contains(&part)).collect())
     }
 
-    /// A reader for session files on disk.
+    /// Returns a reader for session files on the disk.
     pub(crate) fn reader(&self) -> Reader<'_> {
         Reader {
             root: &self.project.root,
@@ -120,32 +120,32 @@ impl Engine {
         }
     }
 
-    /// A reader for session files that are already in memory.
+    /// Returns a reader for session files that are already in memory.
     pub(crate) fn tree_reader(&self) -> reader::Reader {
         let (worktree, host) = (self.project.worktree(), self.caller.host.clone());
         reader::Reader { worktree, host, now: self.clock.now() }
     }
 
-    /// A reader for a list of sessions, which splits shared registries only once.
+    /// Returns a reader for a list of sessions. It splits shared registries only once.
     pub(crate) fn reader_for_many(&self) -> Reader<'_> {
         Reader { parts: Some(self.parts_here()), ..self.reader() }
     }
 
-    /// Reads a session's files completely.
+    /// Reads all files of a session completely.
     pub(crate) fn read_whole(&self, session: &Session) -> Option<(Located, ForeignSession)> {
         let (located, tree) = self.whole_tree(session)?;
         let told = self.tree_reader().read(&located, &tree).value;
         Some((located, told))
     }
 
-    /// The location of a stored session's files; `None` for a native session.
+    /// Returns the place of a stored session's files; `None` for a native session.
     pub(crate) fn located(&self, session: &Session) -> Option<Located> {
         let layout = layout::by_name(&session.layout)?;
         let spot = spot_at(layout, session.path.as_deref()?)?;
         Some(Located { layout, spot, id: session.id.clone() })
     }
 
-    /// True if a new session's folder exists already but contains no session.
+    /// True if the folder for a new session exists already but contains no session.
     pub(crate) fn is_empty_place(&self, layout: &dyn Layout, spot: &Spot) -> bool {
         let is_folder = |found: std::fs::Metadata| found.is_dir();
         self.project.root.join(&spot.path).symlink_metadata().is_ok_and(is_folder)
@@ -169,7 +169,7 @@ impl Engine {
             link_on_the_way(&self.project.root, &spot.path).is_none() && is_known(&self.project.root, spot)
         };
         found.extend(walk::registered_elsewhere(layout, &self.project.root).into_iter().filter(is_there));
-        // Configured places inside the project; absolute paths are outside it.
+        // Configured places are used only if they are inside the project. Absolute paths are outside.
         let can_be_anywhere = layout.facts().places.iter().any(|place| matches!(place, Place::Temporary(_)));
         for place in self.config.places.iter().filter(|_| can_be_anywhere && !self.project.is_outside) {
             if Path::new(place).is_relative() {
@@ -179,7 +179,7 @@ impl Engine {
         found
     }
 
-    /// The session in another project's files, under an id that is free here.
+    /// Returns a session in another project's files, under an id that is free here.
     pub(crate) fn foreign_elsewhere(&self, pointed: &Pointed) -> Result<Foreign> {
         let id = self.free_id(pointed)?;
         let located = Located { layout: pointed.layout, spot: pointed.spot.clone(), id };
@@ -195,7 +195,7 @@ impl Engine {
         Ok(is_here && self.folded(loaded)?.path.as_deref() == Some(&spot.path))
     }
 
-    /// The session of a file or folder in this project, adopted or not.
+    /// Returns the session of a file or folder in this project, adopted or not.
     pub(crate) fn session_at(&self, pointed: &Pointed) -> Result<SessionId> {
         let spots = self.spots(pointed.layout);
         let first = spots.iter().filter(|spot| spot.id == pointed.spot.id).map(|spot| &spot.path).min();
@@ -205,12 +205,12 @@ impl Engine {
         })
     }
 
-    /// The owner of a place in this worktree. Files of a session that moved to another machine still belong
-    /// to that session.
+    /// Returns the owner of a place in this worktree. If a session moved to another machine, its files here still
+    /// belong to it.
     pub(crate) fn owner(&self, layout: &dyn Layout, spot: &Spot, is_first: bool) -> Result<Owner> {
         let worktree = self.project.worktree();
         let mark = |again: u32| format!("{worktree}\n{}\n{again}", spot.path);
-        // A second place with the same name, elsewhere in the layout, is a different session.
+        // If the layout has a second place with the same name, the session there is a different one.
         let mut id = if is_first { spot.id.clone() } else { other_id(&spot.id, &mark(0))? };
         for again in 0..3 {
             match self.store.load(&id)? {
@@ -221,9 +221,11 @@ impl Engine {
                 {
                     return Ok(Owner::Ours(id));
                 }
-                // A native session imported from this place still owns it; its original files are left alone.
+                // A native session that was imported from this place still owns the place. Its original files are not
+                // changed any more.
                 Some(loaded) if self.is_imported_from(&loaded, spot)? => return Ok(Owner::Ours(id)),
-                // If the name belongs to another worktree or layout, this place is a different session.
+                // If a session of another worktree or layout has this name, the session in this place is a different
+                // one.
                 Some(_) => id = other_id(&spot.id, &mark(again))?,
             }
         }
@@ -244,12 +246,12 @@ pub(crate) fn other_id(id: &SessionId, what: &str) -> Result<SessionId> {
     SessionId::parse(&text).map_err(|why| Error::InvalidSessionId { asked: text, why })
 }
 
-/// The names of all foreign layouts.
+/// Returns the names of all layouts of other tools.
 pub fn layout_names() -> Vec<&'static str> {
     layout::all().iter().map(|layout| layout.facts().name).collect()
 }
 
-/// True if another tool keeps sessions in a project.
+/// True if another tool stores sessions in a project.
 pub(crate) fn has_foreign(project: &Project) -> bool {
     let is_registered = |layout: &dyn Layout| {
         !project.is_outside && !walk::registered_elsewhere(layout, &project.root).is_empty()
@@ -257,8 +259,8 @@ pub(crate) fn has_foreign(project: &Project) -> bool {
     layout::all().iter().any(|layout| !spots_of(project, *layout).is_empty() || is_registered(*layout))
 }
 
-/// All places of a layout's sessions in a project. If the project is only a session folder, that is its only
-/// place.
+/// Returns all places of a layout's sessions in a project. If the folder is itself a session outside any project, it is
+/// the only place.
 pub(crate) fn spots_of(project: &Project, layout: &dyn Layout) -> Vec<Spot> {
     if project.is_outside {
         return layout.identify(&project.worktree(), true).into_iter().collect();
@@ -270,7 +272,7 @@ pub(crate) fn spots_of(project: &Project, layout: &dyn Layout) -> Vec<Spot> {
     found
 }
 
-/// The folders below a project that hold a layout's sessions.
+/// Returns the folders below a project that contain a layout's sessions.
 pub(crate) fn folders_of(layout: &dyn Layout) -> impl Iterator<Item = &'static str> {
     layout.facts().places.iter().filter_map(|place| match place {
         Place::Project(folder) => Some(*folder),
@@ -285,27 +287,28 @@ pub(crate) fn entries(root: &Path, folder: &str, layout: &dyn Layout, found: &mu
     });
 }
 
-/// True if a place that was recognised by its name really holds a session.
+/// True if a place that looks right by its name really contains a session.
 pub(crate) fn is_known(root: &Path, spot: &Spot) -> bool {
     spot.known_by.as_ref().is_none_or(|file| root.join(file).symlink_metadata().is_ok())
 }
 
-/// True if a folder belongs neither to this user nor to the project's owner; a private session in it is
-/// somebody else's.
+/// True if a folder belongs neither to this user nor to the owner of the project. A private session in it is somebody
+/// else's.
 pub(crate) fn is_of_others(root: &Path, path: &str) -> bool {
     let owner = |path: &Path| std::fs::symlink_metadata(path).ok().map(|found| found.uid());
     let folder = owner(&root.join(path));
     folder.is_some() && folder != Some(rustix::process::geteuid().as_raw()) && folder != owner(root)
 }
 
-/// Calls a function with every file and folder in a folder, by path below the root.
+/// Calls a function for every file and folder directly in a folder, with the path below the root, and with true for a
+/// folder.
 pub(crate) fn each_entry(root: &Path, folder: &str, mut observation: impl FnMut(&str, bool)) {
     if link_on_the_way(root, folder).is_some() {
         return;
     }
     let Ok(entries) = std::fs::read_dir(root.join(folder)) else { return };
     for entry in entries.flatten() {
-        // A link is skipped: its target may be anywhere, or missing.
+        // A link is skipped, because its target may be anywhere or missing.
         let Ok(kind) = entry.file_type() else { continue };
         if kind.is_symlink() {
             continue;
@@ -316,7 +319,7 @@ pub(crate) fn each_entry(root: &Path, folder: &str, mut observation: impl FnMut(
     }
 }
 
-/// The first symbolic link on the path to a layout's sessions.
+/// Returns the first symbolic link on the path to a layout's sessions.
 pub(crate) fn link_on_the_way(root: &Path, folder: &str) -> Option<String> {
     let ends = folder.match_indices('/').map(|(end, _)| end).chain([folder.len()]);
     let mut all = ends.map(|end| &folder[..end]).filter(|part| !part.is_empty());

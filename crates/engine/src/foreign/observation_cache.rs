@@ -1,5 +1,4 @@
-//! The observations of sessions' files for one aim, kept until something changes. Only stores them; observes
-//! nothing itself.
+//! Stores the observations of sessions' files, for one aim and until something changes. Observes nothing itself.
 
 use crate::engine::Engine;
 use crate::foreign::discover::markers::Markers;
@@ -14,16 +13,16 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// The purpose of observing sessions' files.
+/// Why files are observed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Aim {
-    /// Observes to answer a query: shows the files as they are and waits for nobody.
+    /// To answer a query. Files are shown as they are, and no writer is waited for.
     Look,
-    /// Observes to decide a command: waits for a file that is being written.
+    /// To decide a command. A file that is being written is waited for.
     Change,
-    /// Observes to rewrite files: unreadable files are quarantined first.
+    /// To rewrite files. Unreadable files are quarantined first.
     Repair {
-        /// True if a person said where the session continues.
+        /// True if a person said in which phase the session continues.
         says_where: bool,
     },
 }
@@ -34,10 +33,10 @@ impl Aim {
     }
 }
 
-/// An observation, with a stamp if it may be reused.
+/// An observation and, if it may be used again, a stamp.
 type Kept = (Rc<Observation>, Option<Stamp>);
 
-/// Observations for one aim. They are replaced when a turn begins and after files were written.
+/// The observations made for one aim. They are replaced when a turn begins and after files were written.
 pub(crate) struct Scope {
     pub(crate) aim: Aim,
     observed: RefCell<BTreeMap<SessionId, Kept>>,
@@ -46,18 +45,18 @@ pub(crate) struct Scope {
     pub(crate) listing: Listing,
 }
 
-/// Data about all sessions of the project, each field loaded on first use.
+/// Data about all sessions of the project. Each field is loaded when it is first needed.
 #[derive(Default)]
 pub(crate) struct Listing {
     pub(crate) markers: RefCell<Option<Arc<Markers>>>,
-    /// Possible places of a layout's sessions.
+    /// The places where a layout's sessions may be.
     pub(crate) spots: RefCell<BTreeMap<&'static str, Vec<Spot>>>,
     pub(crate) summaries: RefCell<Option<Arc<Vec<SessionSummary>>>>,
     pub(crate) parts: RefCell<Option<Arc<Parts>>>,
 }
 
 impl Listing {
-    /// Forgets all data, after session files were moved or removed.
+    /// Forgets all data, because files of sessions were moved or removed.
     pub(crate) fn forget(&self) {
         self.markers.take();
         self.spots.take();
@@ -83,12 +82,12 @@ impl Scope {
 }
 
 impl Engine {
-    /// The observation of a session, if any.
+    /// Returns the stored observation of a session, if any.
     pub(crate) fn observed(&self, id: &SessionId) -> Option<Rc<Observation>> {
         self.scope.observed.borrow().get(id).map(|(observation, _)| Rc::clone(observation))
     }
 
-    /// Starts a turn to write. Earlier observations are kept if their files have not changed since.
+    /// Starts a turn to write. Earlier observations stay if their files have not changed since.
     pub(crate) fn begin_turn(&mut self) {
         let mut observed = self.scope.observed.take();
         let base = self.store.base();
@@ -98,13 +97,13 @@ impl Engine {
         self.scope = Scope { observed: observed.into(), put: self.scope.put.take().into(), ..Scope::of(aim) };
     }
 
-    /// Changes the aim after a command is decided, for the queries that follow.
+    /// Changes the aim for the queries that follow a decided command.
     pub(crate) fn end_turn(&mut self, aim: Aim) {
         self.scope.aim = aim;
         self.scope.listing.forget();
     }
 
-    /// Forgets all observations. Called after this or another process wrote files.
+    /// Forgets all observations. Called after this process or another one wrote files.
     pub(crate) fn forget_observations(&mut self) {
         self.store.forget();
         self.scope = Scope { put: self.scope.put.take().into(), ..Scope::of(self.scope.aim) };

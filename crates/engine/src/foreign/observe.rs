@@ -1,5 +1,5 @@
-//! Observes a session's files: finds external edits and derives their events. Compares bytes, never times
-//! alone. An edit is never refused, and an unreadable file is not an edit.
+//! Observes a session's files: finds external edits and derives events from them. Compares content, never times alone.
+//! An edit is never refused, and an unreadable file does not count as an edit.
 
 pub(crate) mod disk;
 pub(crate) mod lost_folder;
@@ -36,17 +36,17 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use store::{Batch, ItemsReplaced, Loaded};
 
-/// How often a session is observed again while other processes keep changing it.
+/// How often a session is observed again because other processes keep changing it.
 const MOST_LOOKS: usize = 50;
 
 impl Engine {
-    /// Observes a session's files once, until something changes. Edits are applied in memory as uncommitted
-    /// events. Returns `None` for a session without files.
+    /// Observes a session's files. The result is kept, and returned again until something changes. Edits are applied in
+    /// memory as uncommitted events. Returns `None` for a session without files.
     pub(crate) fn observe(&self, id: &SessionId) -> Result<Option<Rc<Observation>>> {
         if let Some(known) = self.observed(id) {
             return Ok(Some(known));
         }
-        // Without the write lock, another process may commit between two steps: observe again.
+        // Without the turn to write, another process may commit between two steps. The session is then observed again.
         let mut more = 0..MOST_LOOKS;
         loop {
             match self.observe_once(id) {
@@ -58,7 +58,7 @@ impl Engine {
 
     fn observe_once(&self, id: &SessionId) -> Result<Option<(Observation, Option<Stamp>)>> {
         match self.store.load(id)? {
-            // The files of a session that moved to another machine are not here.
+            // If the session moved to another machine, its files are not here.
             Some(loaded) if loaded.row.layout == NATIVE || loaded.row.machine.is_some() => Ok(None),
             Some(loaded) => self.observe_kept(&loaded),
             None => {
@@ -68,23 +68,23 @@ impl Engine {
         }
     }
 
-    /// Observes a session at a known location that is not in the store.
+    /// Observes a session at a known place that is not in the store.
     pub(crate) fn observe_found(&self, located: &Located) -> Result<()> {
         if self.observed(&located.id).is_some() {
             return Ok(());
         }
-        // A repair writes, so it needs whole files; a list of many sessions does not.
+        // A repair writes files and must know them completely. A list of many sessions need not.
         let is_repair = self.scope.aim.is_repair();
         let found = if is_repair { self.foreign_found(located) } else { self.foreign_among_many(located) };
         let Some(found) = found else { return Ok(()) };
         match self.apply_found(found, None) {
-            // Another process has adopted the session since it was looked up.
+            // Another process adopted the session after it was looked up here.
             Err(error) if error.is_contended() => self.observe(&located.id).map(drop),
             found => found.map(|found| drop(self.scope.keep(found, None))),
         }
     }
 
-    /// Observes a session in another project's files as if it were here. Returns the session's id here.
+    /// Observes a session in another project's files as if it were in this project. Returns the id that it gets here.
     pub(crate) fn observe_elsewhere(&self, pointed: &Pointed) -> Result<SessionId> {
         let found = self.foreign_elsewhere(pointed)?;
         let observation = self.apply_found(found, Some(pointed.place()))?;
@@ -127,7 +127,8 @@ impl Engine {
                 items.apply(event, recorded.at, &recorded.actor);
             }
         }
-        // Changed items are stored one by one; if an item was dropped, the whole list is replaced.
+        // If an item was dropped, the session's whole list of items is replaced. Otherwise only changed items are
+        // stored.
         let is_drop = |event: &Event| matches!(event, Event::Item(ItemEvent::ItemDropped { .. }));
         let has_dropped = recorded.iter().any(|recorded| is_drop(&recorded.event));
         let row = |item| item_row(&session.id, item);
@@ -144,12 +145,13 @@ impl Engine {
         Ok(self.store.lay_over(&stream, rest)?)
     }
 
-    /// Applies a whole foreign session in memory. `from` is its place in another project.
+    /// Adds a whole foreign session to the uncommitted changes in memory. `from` is its place, if it is in another
+    /// project.
     pub(crate) fn apply_found(&self, mut found: Foreign, from: Option<PathBuf>) -> Result<Observation> {
         for recorded in &mut found.recorded {
             drop(redact::event(&mut recorded.event));
         }
-        // The session is folded again from redacted events, so that no copy of a removed secret remains.
+        // The session is folded again from events without secrets, so that no copy of a secret remains.
         let session = plan::fold_whole(&found.recorded, None)?.trimmed();
         let items = ItemBook::fold(&found.recorded);
         let stream = plan::stream(&session, 0, &found.recorded)?;
@@ -160,7 +162,7 @@ impl Engine {
         Ok(Observation::of_found(found, from))
     }
 
-    /// The definitions of a session's runs that are in its files or built in.
+    /// Returns those definitions of a session's runs that are in its files or built in.
     fn definitions_of_runs(
         &self,
         brought: &[Workflow],
@@ -178,21 +180,21 @@ impl Engine {
         Ok(rows)
     }
 
-    /// Warnings about a session's files.
+    /// Returns warnings about a session's files.
     pub(crate) fn file_warnings(&self, id: &SessionId) -> Vec<Warning> {
         let of =
             |observation: Rc<Observation>| Warning::of_files(&observation.located, &observation.problems);
         self.observed(id).map(of).unwrap_or_default()
     }
 
-    /// Signs of recent work in a session's own files.
+    /// Returns signs of recent work in a session's own files.
     pub(crate) fn signs_of_work(&self, id: &SessionId) -> SignsOfWork {
         let Some(observation) = self.observed(id) else { return SignsOfWork::default() };
         let (layout, spot) = (observation.located.layout, &observation.located.spot);
         let now = self.clock.now();
         let is_own = |path: &&str| spot.below_project(path).starts_with(&spot.path);
         let files = observation.tree.files().filter(is_own);
-        // A modification time in the future does not tell when somebody worked.
+        // A modification time in the future does not show when somebody worked.
         let written = files.filter_map(|path| observation.tree.modified(path)).filter(|at| *at <= now).max();
         SignsOfWork { written, alone: layout.facts().stalls_in_silence }
     }

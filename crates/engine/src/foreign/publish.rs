@@ -1,5 +1,5 @@
-//! Publishes a session after a command: the new files are stored with the command's events, then written,
-//! then confirmed. A file that cannot be written is only reported: the log has everything.
+//! Publishes a session after a command. The new files are stored with the command's events, then written, then
+//! confirmed. If a file cannot be written, this is only reported, because the log has everything.
 
 pub(crate) mod backup;
 pub(crate) mod folders;
@@ -38,9 +38,9 @@ use std::path::Path;
 use std::rc::Rc;
 use store::{Batch, StreamAppend, ViewRow};
 
-/// How often files are written again because of concurrent edits.
+/// How often files are written again because somebody keeps editing them.
 const TRIES: usize = 50;
-/// Kinds of warnings about problems that a command resolves.
+/// Kinds of warnings whose problem a command solves.
 const DEALT_WITH: [&str; 6] =
     ["edited_outside", "view_stale", "view_missing", "view_damaged", "several_active", "folder_gone"];
 
@@ -56,7 +56,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The files of a session that must be written. `batch` is about to be committed.
+    /// Returns the files of a session that must be written. `batch` will be committed next.
     fn views_of(&self, session: &Session, batch: &Batch, new: &[store::EventRow]) -> Result<Vec<ViewRow>> {
         let Some(located) = self.located(session) else { return Ok(Vec::new()) };
         let observation = self.observed_or_new(session, &located);
@@ -97,7 +97,7 @@ impl Engine {
         Ok(rows)
     }
 
-    /// The events that the new events undid, if any.
+    /// Returns the events that the new events undid, if any.
     fn undone_among(
         &self,
         session: &Session,
@@ -113,8 +113,8 @@ impl Engine {
         Ok(gone.into_iter().cloned().collect())
     }
 
-    /// A finished session's files with all contents, because its results are in files that are not read
-    /// otherwise.
+    /// Returns the files of a finished session with their whole content, because its results are in files that are
+    /// otherwise not read.
     fn with_all_contents(&self, session: &Session, observation: &Observation) -> Option<Tree> {
         let is_finished = matches!(session.lifecycle, Lifecycle::Completed { .. });
         let (_, mut tree) = is_finished.then(|| self.whole_tree(session)).flatten()?;
@@ -128,7 +128,7 @@ impl Engine {
         Some(tree)
     }
 
-    /// The observation of a session; a newly started one has no files.
+    /// Returns the observation of a session. A session that was just started has no files.
     fn observed_or_new(&self, session: &Session, located: &Located) -> Rc<Observation> {
         self.observed(&session.id).unwrap_or_else(|| {
             let root = self.root_of(session);
@@ -151,8 +151,7 @@ impl Engine {
         Ok(book)
     }
 
-    /// Reports adopted sessions and edits, and removes warnings about problems that this command has
-    /// resolved.
+    /// Adds messages about adopted sessions and edits. Removes warnings about problems that this command has solved.
     pub(crate) fn describe_adopted(&self, batch: &Batch, answer: &mut Answer) {
         let shown = batch.streams.iter().filter(|stream| stream.row.layout != NATIVE);
         for observation in shown.filter_map(|stream| self.observed(&stream.row.id)) {
@@ -174,7 +173,7 @@ impl Engine {
         answer.view.warnings.retain(|warning| !DEALT_WITH.contains(&warning.kind.as_str()));
     }
 
-    /// Writes the files that a command stored. Displaced edits are adopted, and the file is rewritten.
+    /// Writes the files that a command stored. A displaced edit is adopted, and its file is written again.
     pub(crate) fn publish(&mut self, batch: &Batch) -> Vec<Warning> {
         let mut warnings = Vec::new();
         let ids: Vec<SessionId> = batch
@@ -209,7 +208,7 @@ impl Engine {
                 continue;
             };
             match self.adopt_edits(&displaced) {
-                // Another process adopted the edit first: continue with its result.
+                // Another process adopted the edit first, so this one continues with that result.
                 Err(error) if error.is_contended() => {}
                 other => other?,
             }
@@ -230,7 +229,7 @@ impl Engine {
         written.unwrap_or_else(|error| vec![stale(id, &error)])
     }
 
-    /// True if an observation has found changes that are not in the log yet.
+    /// True if an observation found changes that are not in the log yet.
     pub(crate) fn has_found(&self, session: &Session) -> bool {
         self.store.pending(&session.id).is_some()
             && self.observed(&session.id).is_some_and(|observation| !observation.is_left_alone())
@@ -264,7 +263,7 @@ impl Engine {
 }
 
 fn read_snapshot(stream: &StreamAppend) -> Result<Session> {
-    // Only streams of native sessions are stored without a snapshot.
+    // Only native sessions are ever stored without a snapshot.
     let body = stream.snapshot.as_ref().map_or("", |snapshot| &snapshot.body);
     serde_json::from_str(body)
         .map_err(|error| Error::BrokenLog { session: stream.row.id.to_string(), why: error.to_string() })

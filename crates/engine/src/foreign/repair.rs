@@ -1,5 +1,5 @@
-//! Reports problems with sessions' files, and fixes them on request. Nothing is deleted, and repeating a
-//! repair changes nothing.
+//! Reports problems with sessions' files, and fixes them on request. Deletes nothing. A repeated repair changes nothing
+//! more.
 
 pub(crate) mod originals;
 pub(crate) mod quarantine;
@@ -26,19 +26,19 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use store::{Batch, Filter};
 
-/// The source from which a session with a damaged state file is repaired: the first one available.
+/// The source from which a session with a damaged state file is repaired. The first source that exists is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rung {
     Log,
     Backup,
     Artifacts,
-    /// Nothing is known about the session: only a person can say where it continues.
+    /// Nothing is known about the session, so only a person can say where it continues.
     Person,
 }
 
 impl Rung {
-    /// The possible loss when repairing from this source, if any.
+    /// Returns what may be lost if this source is used.
     fn approximate(self) -> Option<&'static str> {
         match self {
             Self::Log => None,
@@ -53,10 +53,10 @@ impl Rung {
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Repaired {
     pub session_id: String,
-    /// The source of the repair, if a state file was missing or unreadable.
+    /// The source of the repair; `None` if no state file was missing or unreadable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<Rung>,
-    /// The possible loss, if any.
+    /// The possible loss by the repair, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approximate: Option<&'static str>,
     /// The session's position after the repair, in words.
@@ -67,7 +67,7 @@ pub struct Repaired {
     /// Why the session could not be repaired.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
-    /// Choices for a person to make before the session can be repaired.
+    /// The choices of a person, who must choose before the session can be repaired.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<Choice>,
     pub warnings: Vec<Warning>,
@@ -90,8 +90,8 @@ impl Repaired {
     }
 }
 
-/// Repairs sessions' files: those of the named session, or else of all in this worktree. `at` is the phase
-/// where a session with an unknown position continues, by id or number.
+/// Repairs the files of the named session or, without a name, of all sessions in this worktree. `at` is the phase in
+/// which a session with an unknown position continues, by id or number.
 pub fn repair(options: Options, at: Option<&str>) -> Result<Vec<Repaired>> {
     let mut engine = Engine::open(options, Intent::Create)?;
     engine.scope = Scope::of(Aim::Repair { says_where: at.is_some() });
@@ -109,7 +109,7 @@ pub fn repair(options: Options, at: Option<&str>) -> Result<Vec<Repaired>> {
         let done = engine
             .repair_session(&backed, listed.remove(&id), at, named.is_some())
             .and_then(|repaired| engine.repair_place(&id, repaired));
-        // If one session cannot be repaired, the others still are.
+        // If one session cannot be repaired, the others are repaired anyway.
         let done = match done {
             Ok(None) => continue,
             Ok(Some(repaired)) => repaired,
@@ -131,7 +131,7 @@ pub fn repair(options: Options, at: Option<&str>) -> Result<Vec<Repaired>> {
     Ok(repaired)
 }
 
-/// A session with files: a stored one, or one known only from its files.
+/// A session with files, either stored or known only from its files.
 enum Backed {
     Kept(SessionId),
     Found(Located),
@@ -147,7 +147,7 @@ impl Backed {
 }
 
 impl Engine {
-    /// Problems with sessions' files. Changes nothing.
+    /// Returns findings about problems with sessions' files. Changes nothing.
     pub(crate) fn file_findings(&self) -> Result<Vec<Finding>> {
         let mut findings = self.came_along_findings()?;
         let listed = self.badly_listed(None);
@@ -192,7 +192,7 @@ impl Engine {
         Ok(findings)
     }
 
-    /// Files that leftoff wrote for sessions of this worktree.
+    /// Returns the files that leftoff wrote for sessions of this worktree.
     fn known_files(&self) -> Vec<PathBuf> {
         let files = |observation: Rc<Observation>| {
             observation.rows().map(|row| observation.home.join(&row.path)).collect::<Vec<_>>()
@@ -200,7 +200,7 @@ impl Engine {
         self.scope.all().into_iter().flat_map(files).collect()
     }
 
-    /// A session's unreadable state files, by the paths that warnings use.
+    /// Returns the paths of a session's unreadable state files, as warnings name them.
     fn damaged_files(&self, id: &SessionId) -> Vec<String> {
         let Some(observation) = self.observed(id) else { return Vec::new() };
         let damaged = observation.in_state(FileState::Damaged).into_iter();
@@ -211,7 +211,7 @@ impl Engine {
             .collect()
     }
 
-    /// Sessions of this worktree with files, adopted or not.
+    /// Returns the sessions of this worktree that have files, adopted or not.
     fn file_backed(&self) -> Result<Vec<Backed>> {
         let here = Filter { worktree: Some(self.project.worktree()), ..Filter::default() };
         let kept = self.store.list(&here)?.into_iter().filter(|listed| listed.row.layout != crate::NATIVE);
@@ -227,7 +227,7 @@ impl Engine {
         }
     }
 
-    /// State files of a session that contain a text.
+    /// Returns the state files of a session that contain a text.
     pub(crate) fn files_with(&self, id: &SessionId, text: &str) -> Vec<String> {
         let Some(observation) = self.observed(id) else { return Vec::new() };
         let holds = |path: &&String| observation.tree.content(path).is_some_and(|bytes| holds(bytes, text));
@@ -235,7 +235,7 @@ impl Engine {
         with_it.map(|path| observation.located.spot.below_project(path)).collect()
     }
 
-    /// Adopts a session's edits, writes its files, and clears stored previous content that contains a text.
+    /// Adopts a session's edits, writes its files, and clears stored earlier content that contains a text.
     pub(crate) fn settle(&mut self, id: &SessionId, text: &str) -> Result<()> {
         self.adopt_edits(id)?;
         self.publish_session(id)?;
@@ -251,8 +251,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Recreates the folders of sessions that are known only from a registry; their files are then written
-    /// like other missing files.
+    /// Recreates the folders of sessions that are known only from a registry. Their files are then written like other
+    /// missing files.
     fn make_lost_folders(&self, asked: Option<&str>) -> Result<()> {
         let mut lost = self.lost();
         match asked {
@@ -277,7 +277,7 @@ impl Engine {
         self.forget_observations();
         self.observe_backed(backed)?;
         let is_lost = self.where_to_resume(&self.load(id)?.1).is_some();
-        // `at` applies only to the named session.
+        // The option `at` is meant only for the named session.
         if at.is_some() && !is_lost {
             return Ok(None);
         }
@@ -290,7 +290,7 @@ impl Engine {
         let Some(observation) = observation else { return Ok(None) };
         let is_bad = |state| matches!(state, FileState::Damaged | FileState::Unreadable);
         let is_damaged = observation.states().any(|(_, state)| is_bad(state));
-        // A foreign session is left alone while it is readable and consistent.
+        // A foreign session is not changed while it is readable and consistent.
         let is_fine = if observation.is_foreign() {
             !is_badly_listed && !self.counts_as_paused(id)
         } else {
@@ -316,7 +316,7 @@ impl Engine {
         Ok(Some(Repaired { from, approximate, stands, done, warnings, ..Repaired::of(id) }))
     }
 
-    /// The warnings that remain after a repair: oddities in readable files are left to their author.
+    /// Returns the warnings that remain after a repair. Oddities in readable files are left to whoever wrote them.
     fn still_odd(&mut self, id: &SessionId) -> Result<Vec<Warning>> {
         self.forget_observations();
         self.observe(id)?;
@@ -343,7 +343,7 @@ impl Engine {
         Ok(Some(repaired))
     }
 
-    /// A session's position in a few words.
+    /// Describes a session's position in a few words.
     fn stands(&self, id: &SessionId) -> Option<String> {
         let (_, session) = self.load(id).ok()?;
         let run = session.run()?;
@@ -352,8 +352,7 @@ impl Engine {
         Some(format!("{}, run {}, phase {number} of {total}, {title}", run.workflow.name, run.ordinal))
     }
 
-    /// Adopts a session that its own tool can no longer read, as far as its files are readable, and rewrites
-    /// them.
+    /// Adopts a session that its own tool can no longer read, as far as its files are readable, and writes them again.
     fn adopt_and_write(&mut self, id: &SessionId, at: Option<&str>) -> Result<Vec<Warning>> {
         let fingerprint = self.fingerprint("repair", &format!("{id} {at:?}"));
         let answer = self.in_turn(&fingerprint, |engine| {
@@ -373,7 +372,7 @@ impl Engine {
     }
 }
 
-/// The source from which a session with a damaged file is repaired.
+/// Returns the source from which a session with a damaged file is repaired.
 fn rung(observation: &Observation, is_lost: bool) -> Rung {
     if !observation.is_foreign() {
         return Rung::Log;
@@ -387,7 +386,7 @@ fn rung(observation: &Observation, is_lost: bool) -> Rung {
     if damaged.all(is_replaced) { Rung::Backup } else { Rung::Artifacts }
 }
 
-/// The message of a fixed problem; if there is none, the original message.
+/// Returns the message for a problem that was fixed. If there is none, returns the original message.
 fn as_done(warning: &Warning) -> String {
     let path = warning.path.as_deref().unwrap_or_default();
     let done = warning.problem.as_ref().and_then(|problem| problem.when_repaired(path));

@@ -21,13 +21,13 @@ use std::cell::OnceCell;
 use store::{Filter, SessionRow};
 
 impl Engine {
-    /// Selects a session: the named one, or else the one bound to the asking agent, or else this worktree's.
+    /// Selects a session: the named one; else the one on which the asking agent works; else that of this worktree.
     pub(crate) fn select(&self, want: Want) -> Result<SessionId> {
         let found = self.selected(want, self.options.session.as_deref())?;
         found.map(|(id, _)| id).ok_or_else(|| Error::NoSession { worktree: self.project.worktree() })
     }
 
-    /// The selected session and its source. Looks up candidates until one fits.
+    /// Returns the selected session and the source that named it. Looks up candidates one by one until one is suitable.
     pub(crate) fn selected(&self, want: Want, named: Option<&str>) -> Result<Option<(SessionId, Source)>> {
         let flag = named.map(|named| self.resolve(named)).transpose()?.map(open);
         let mut known = Candidates::from([(Source::Flag, flag)]);
@@ -85,9 +85,8 @@ impl Engine {
         })
     }
 
-    /// The session to use if the worktree's last session is over or missing: another tool's unfinished
-    /// session. In layouts ordered by name, sessions in leftoff's log count too, because the tool does not
-    /// know which sessions are in a log.
+    /// Returns another tool's unfinished session, to use if the last session of the worktree is finished or missing. In
+    /// layouts ordered by name, stored sessions count too: the tool does not know which sessions leftoff has stored.
     pub(crate) fn other_unfinished(&self, latest: Option<&SessionRow>, or_closed: bool) -> Option<SessionId> {
         let foreign = self.current_foreign(latest.is_none() && or_closed);
         let kept = latest.and_then(|row| self.kept_unfinished(&row.layout, &Lifecycle::UNFINISHED));
@@ -104,8 +103,8 @@ impl Engine {
         if is_foreign_later { foreign } else { kept }
     }
 
-    /// The most recently changed session that the log calls active, but that was paused or marked as failed
-    /// by its file, or has expired.
+    /// Returns the session that was changed last, among those that the log calls active but that their file paused or
+    /// marked as failed, or that have expired.
     pub(crate) fn waiting_by_files(&self) -> Option<SessionId> {
         let filter = Filter {
             lifecycles: vec!["active".to_owned()],
@@ -119,7 +118,7 @@ impl Engine {
         })
     }
 
-    /// Of a layout's sessions in the log with one of these lifecycles, the one with the last name.
+    /// Returns the session with the last name, among a layout's stored sessions with one of these lifecycles.
     fn kept_unfinished(&self, layout: &str, lifecycles: &[&str]) -> Option<SessionId> {
         let layout = layout::by_name(layout).filter(|layout| tells_by_name(*layout))?;
         let filter = Filter {
@@ -138,16 +137,16 @@ impl Engine {
         paths.max().map(|(_, id)| id)
     }
 
-    /// The default foreign session. Of each layout, the unfinished session with the last name is considered;
-    /// of these, readable sessions come first, then the most recently changed. If all are closed and
-    /// `or_closed` is true, the session with the last name.
+    /// Returns the foreign session to use by default. Each layout proposes its unfinished session with the last name.
+    /// Of these, a readable session is preferred, then the one that was changed last. If all are closed and `or_closed`
+    /// is true, returns the session with the last name.
     pub(crate) fn current_foreign(&self, or_closed: bool) -> Option<SessionId> {
         let mut best: Option<SessionSummary> = None;
         let mut last_closed: Option<SessionId> = None;
         let mut known: Option<&'static str> = None;
         let summaries = self.summaries();
         for located in self.unadopted().iter().rev() {
-            // One suitable session per layout is enough; a thousand older ones need not be read.
+            // One suitable session of each layout is enough. A thousand older ones need not be read.
             if known == Some(located.layout.facts().name) {
                 continue;
             }
@@ -171,9 +170,8 @@ impl Engine {
         best.map(|found| found.id).or(last_closed.filter(|_| or_closed))
     }
 
-    /// The unfinished session to which the tool moved on after this session was last used: one with a later
-    /// name and a later change. If this session is paused, the name alone decides, and sessions that leftoff
-    /// started count too.
+    /// Returns the unfinished session with which the tool continued after this one: it has a later name and was changed
+    /// later. If this session is paused, only the name counts, and sessions that leftoff started are considered too.
     pub(crate) fn moved_on_to(&self, row: &SessionRow) -> Option<SessionId> {
         let layout = layout::by_name(&row.layout).filter(|layout| tells_by_name(*layout))?;
         let (_, session) = self.load(&row.id).ok()?;
@@ -191,12 +189,12 @@ impl Engine {
         kept.max(foreign).map(|(_, id)| id)
     }
 
-    /// Of the unfinished sessions that exist only in files and whose names come after this session's, the one
-    /// with the last name.
+    /// Returns the unfinished session with the last name, among those that exist only in files and whose names come
+    /// after this session's name.
     fn later_foreign(&self, layout: &dyn Layout, session: &Session) -> Option<SessionSummary> {
         let mut later = self.spots(layout);
         later.retain(|spot| session.path.as_ref().is_some_and(|own| spot.path > *own));
-        // Usually no later session exists, so that nothing needs to be read.
+        // Usually there is no later session, and nothing needs to be read.
         if later.is_empty() {
             return None;
         }
@@ -206,8 +204,8 @@ impl Engine {
         found.find(|found| found.is_unfinished() && found.says_where_it_stands && found.has_work())
     }
 
-    /// The session whose folder or file has exactly this name. The name may contain characters that ids do
-    /// not allow, or differ from another name only in case.
+    /// Returns the session whose folder or file has exactly this name. The name may contain characters that ids do not
+    /// allow, and may differ from another name only in case.
     pub(crate) fn in_a_place_called(&self, name: &str) -> Result<Option<SessionId>> {
         if name.is_empty() || name.contains('/') {
             return Ok(None);
@@ -225,7 +223,7 @@ impl Engine {
         Ok(None)
     }
 
-    /// The stored session with files in this place.
+    /// Returns the stored session that has its files in this place.
     fn kept_in(&self, layout: &dyn Layout, spot: &Spot) -> Result<Option<SessionId>> {
         for is_first in [true, false] {
             let Owner::Ours(id) = self.owner(layout, spot, is_first)? else { continue };
@@ -236,8 +234,7 @@ impl Engine {
         Ok(None)
     }
 
-    /// True if a session's position is known: for a foreign session from its files, for any other from the
-    /// log.
+    /// True if a session's position is known: from its files for a foreign session, from the log for any other.
     pub(crate) fn says_where_it_stands(&self, id: &str) -> bool {
         let found = self.unadopted().into_iter().find(|located| located.id.as_str() == id);
         found.is_none_or(|found| {
@@ -245,7 +242,7 @@ impl Engine {
         })
     }
 
-    /// True if a session is unfinished, according to its files if it has any, or else to the store.
+    /// True if a session is unfinished according to its files. For a session without files, the store decides.
     pub(crate) fn is_still_open(&self, row: &SessionRow) -> bool {
         if row.layout == NATIVE {
             return is_unfinished(&row.lifecycle);
@@ -272,8 +269,8 @@ fn open(id: SessionId) -> Candidate {
     Candidate { id, is_open: true }
 }
 
-/// True if names decide which of a layout's sessions is later. In a layout with one active session, the
-/// active session counts instead.
+/// True if the order of names decides which of a layout's sessions is later. In a layout that allows one active
+/// session, the active one counts instead.
 fn tells_by_name(layout: &dyn Layout) -> bool {
     layout.facts().ordered_by_name && !layout.facts().exclusive
 }

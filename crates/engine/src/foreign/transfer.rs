@@ -1,4 +1,4 @@
-//! Sessions that move between projects and layouts: importing, origins, and copies within a layout.
+//! Moves sessions between projects and layouts: imports, origins of sessions, and copies within a layout.
 
 pub(crate) mod copy;
 mod import;

@@ -1,5 +1,4 @@
-//! The start or return of an agent session. Reports the state of the work to the agent, if there is a
-//! session.
+//! Handles the start or return of an agent session. Tells the agent about the state of the work, if there is a session.
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -28,7 +27,7 @@ impl Engine {
         problems.extend(opening.problems);
         let mut messages = Vec::new();
         if let Some(id) = session {
-            // The brief includes requirements and other agents.
+            // The brief already contains requirements and other agents.
             let mut view = self.view_by_id(&id)?;
             self.add_health(&mut view);
             self.add_rounds(&mut view);
@@ -48,8 +47,8 @@ impl Engine {
         Ok(Reply { messages, problem: one_problem(&problems), ..Reply::default() })
     }
 
-    /// The session to report to the agent: the active one; after a compaction, if none is active, the one
-    /// that the agent worked on, even if it is finished; otherwise an unfinished one.
+    /// Returns the session to report to the agent: the active one. If none is active after a compaction, returns the
+    /// one on which the agent worked, even if it is finished. Otherwise returns an unfinished one.
     fn session_to_report(&self, source: Source) -> Result<Option<SessionId>> {
         let was_compacted = source == Source::Compact;
         match (self.at_work()?, self.bound_session()?) {
@@ -59,7 +58,7 @@ impl Engine {
         }
     }
 
-    /// Open sessions that came from other machines, for an agent that has none here.
+    /// Lists open sessions that came from other machines, for an agent that has no session here.
     fn news_of_other_machines(&self) -> Option<String> {
         if !self.is_shared() {
             return None;

@@ -1,4 +1,4 @@
-//! An agent's event in a form common to all agents. Knows no agent's own terms.
+//! An agent's event in a form that all agents share. Knows no agent's own terms.
 
 use crate::hooks::ToolCall;
 use crate::presence::AgentIdentity;
@@ -13,13 +13,13 @@ pub struct HookEvent {
     pub happened: Happened,
     /// The subagent in which the event happened, if any.
     pub subagent: Option<Subagent>,
-    /// A hash that identifies repeated deliveries of an event that has no id.
+    /// A hash by which repeated deliveries of the same event are recognised, for events without an id.
     pub delivery: Option<String>,
 }
 
 impl HookEvent {
-    /// Sets `delivery` for a counted event without an id, from a hash of its input: an agent whose hooks are
-    /// installed twice sends the same event twice.
+    /// Sets `delivery` to a hash of the event's input, if the event is counted and has no id. If an agent's hooks are
+    /// installed twice, the agent sends each event twice.
     #[must_use]
     pub fn delivered_as(mut self, input: &[u8]) -> Self {
         self.delivery = match &self.happened {
@@ -38,7 +38,7 @@ impl HookEvent {
     }
 }
 
-/// A short name for an agent's input.
+/// Returns a short hash of an agent's input.
 pub fn fingerprint(input: &[u8]) -> String {
     const ENOUGH: usize = 32;
     let mut name = crate::hex(&Sha256::digest(input));
@@ -60,7 +60,7 @@ pub enum Happened {
         call: ToolCall,
         error: String,
     },
-    /// The agent wants to end its turn; `again` if a hook already made it continue.
+    /// The agent wants to end its turn. `again` is true if a hook has already made it continue.
     Stopping {
         again: bool,
         last_words: Option<String>,
@@ -82,7 +82,7 @@ pub enum Source {
     Startup,
     Resume,
     Clear,
-    /// The agent's context was reduced to a summary, so the agent has forgotten the rest.
+    /// The agent's context was reduced to a summary. The agent has forgotten everything else.
     Compact,
     Fork,
     Other,
@@ -114,6 +114,6 @@ impl Source {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subagent {
-    /// True for a helper that the agent starts by itself, which is never blocked.
+    /// True for a helper that the agent starts by itself. Such a helper is never blocked.
     pub is_internal: bool,
 }

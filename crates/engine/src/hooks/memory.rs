@@ -1,4 +1,5 @@
-//! State of an agent session between events. If it is lost, a message is repeated, nothing else.
+//! The state of an agent session between its events. If the state is lost, a message may be repeated, but nothing else
+//! goes wrong.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -8,19 +9,19 @@ pub(super) struct Memory {
     /// The session that was last reported to the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) session: Option<String>,
-    /// The last change that the agent knows.
+    /// The version of the last change that the agent knows.
     #[serde(default)]
     pub(super) told: u64,
-    /// How many times in a row the agent was told to continue, since a person's last prompt.
+    /// How often in a row the agent was told to continue, since a person's last prompt.
     #[serde(rename = "sent_on", default, skip_serializing_if = "is_zero")]
     pub(super) continued: u32,
-    /// How many times in a row the agent was told to continue without any change of the session.
+    /// How often in a row the agent was told to continue while the session did not change.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) in_vain: u32,
     /// The session's version when the agent was last told to continue.
     #[serde(rename = "sent_on_at", default, skip_serializing_if = "Option::is_none")]
     pub(super) continued_at: Option<u64>,
-    /// The last stop event.
+    /// The last stop event of the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) heard: Option<Heard>,
     /// True if the agent reported the end of its conversation. Its process may still run.
@@ -28,17 +29,17 @@ pub(super) struct Memory {
     pub(super) ended: bool,
 }
 
-/// True if the agent session with this memory reported its end.
+/// True if this memory says that the agent session has ended.
 pub(crate) fn has_ended(memory: &str) -> bool {
     Memory::read(memory).ended
 }
 
-/// The memory of an agent session that reported its end.
+/// Returns the memory of an agent session that has ended.
 pub(crate) fn ended(memory: &str) -> String {
     Memory { ended: true, ..Memory::read(memory) }.text()
 }
 
-/// A stop event, and its result.
+/// A stop event, and the answer to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Heard {
     pub(super) delivery: String,
@@ -48,18 +49,18 @@ pub(super) struct Heard {
     pub(super) continued: bool,
 }
 
-/// The state of an agent session for a decision.
+/// The state of an agent session, as read for a decision.
 pub(super) struct Known {
     pub(super) memory: Memory,
-    /// The state as stored.
+    /// The text of the state, as stored.
     pub(super) text: String,
     pub(super) last_seen: Timestamp,
 }
 
 impl Known {
-    /// The last stop event, if `delivery` repeats it: both are equal, follow immediately, and no other event
-    /// of the agent session came in between. An idle agent also sends equal events, a little later: the time
-    /// is measured from the first delivery, so that repetitions cannot continue for ever.
+    /// Returns the last stop event if `delivery` only repeats it: both are equal, and the second follows at once,
+    /// without another event of the agent session in between. An idle agent also sends equal events, but a little
+    /// later. The time is measured from the first delivery, so that repetitions cannot go on for ever.
     pub(super) fn heard_before(&self, delivery: &str, now: Timestamp) -> Option<&Heard> {
         const APART: SignedDuration = SignedDuration::from_secs(2);
         let heard = self.memory.heard.as_ref()?;
@@ -69,7 +70,7 @@ impl Known {
 }
 
 impl Memory {
-    /// Parses stored state; unreadable state counts as empty.
+    /// Parses a stored state. An unreadable state counts as empty.
     pub(super) fn read(text: &str) -> Self {
         serde_json::from_str(text).unwrap_or_default()
     }

@@ -21,7 +21,7 @@ impl Engine {
         let Some(loaded) = self.store.load(&session)? else { return Ok(Reply::default()) };
         let before = self.known(event)?.map(|known| known.memory);
         let memory = Memory::of(session.as_str(), loaded.row.version);
-        // The last stop event is ignored in the comparison.
+        // Everything but the last stop event is compared.
         if before.as_ref().is_some_and(|before| Memory { heard: None, ..before.clone() } == memory) {
             return Ok(Reply::default());
         }
@@ -30,14 +30,14 @@ impl Engine {
         let messages = match (known, changes) {
             (_, None) => None,
             (Some(_), changes) => changes,
-            // A session that was not reported to the agent yet.
+            // This session was not reported to the agent yet.
             (None, Some(_)) => Some(self.newly_met(&session)?),
         };
         let problem = if before.is_some() {
             let trace = store::Trace { memory: Some(memory.text()), ..self.trace_of(event) };
             self.leave(&trace)
         } else {
-            // The start of the conversation was never reported: the hooks or the store were set up meanwhile.
+            // The start of the conversation was never reported: the hooks or the store were set up after it.
             let greeted = self.greet(&event.agent, Some(session), Some(memory.text()), self.patience.left());
             greeted.err().map(|error| error.to_string())
         };
@@ -50,7 +50,7 @@ impl Engine {
         session: &SessionId,
         after: u64,
     ) -> Result<Option<AgentMessage>> {
-        // More events are read than reported, because the agent's own changes lie between them.
+        // More events are read than reported, because there may be the agent's own changes among them.
         const MOST_READ: usize = 500;
         let rows = self.store.events(session, after, Some(MOST_READ))?;
         let mut events: Vec<Recorded> =
@@ -91,8 +91,7 @@ impl Engine {
         let files: Vec<&str> = call.files.iter().map(String::as_str).collect();
         let gated = self.after_tool(&asked(event, call, &files));
         let mut problems = gated.problems;
-        // The start of the conversation was never recorded: the store was made meanwhile, perhaps by this
-        // very call.
+        // The start of the conversation was never recorded: the store was created after it, perhaps by this very call.
         if self.known(event)?.is_none() {
             problems.extend(self.recognise(&event.agent));
         }
@@ -137,7 +136,7 @@ impl Engine {
 
     fn rows_of(&self, event: &HookEvent, call: &ToolCall, failed: Option<&str>) -> Vec<ActivityRow> {
         let mut rows = Vec::new();
-        // A tool that failed changed no file.
+        // If the tool failed, it changed no file.
         if failed.is_none() {
             let named = call.files.iter().map(|path| self.named(event, path));
             rows.extend(named.filter_map(|path| self.activity_row(ActivityKind::File, &path, None)));
@@ -149,12 +148,12 @@ impl Engine {
         rows
     }
 
-    /// A file's path in the project.
+    /// Returns a file's path relative to the project.
     fn named(&self, event: &HookEvent, path: &str) -> String {
         let whole = event.folder.join(path);
         let root = &self.project.root;
         let inside = whole.strip_prefix(root).map(ToOwned::to_owned).or_else(|_| {
-            // The agent may use another path to the project, through a symbolic link.
+            // The agent may use another path to the project, which goes through a symbolic link.
             let folder = whole.parent().and_then(|folder| folder.canonicalize().ok()).unwrap_or_default();
             folder.join(whole.file_name().unwrap_or_default()).strip_prefix(root).map(ToOwned::to_owned)
         });

@@ -1,5 +1,5 @@
-//! A queue on this machine for records of agents' hooks. The next command sends them to the server; a crash may lose
-//! them.
+//! A queue on this machine for the records of agents' hooks. The next command sends them to the server. A crash may
+//! lose them.
 
 use crate::engine::Engine;
 use crate::server_store::Team;
@@ -12,11 +12,10 @@ use store::{ActivityKind, ActivityRow, Store, Trace};
 
 const FILE: &str = "queue.jsonl";
 
-/// The maximum size of the queue in bytes. A larger one means that no command has reached the server for a
-/// long time.
+/// The maximum size of the queue in bytes. It is reached only if no command has reached the server for a long time.
 const LONGEST: u64 = 4 * 1024 * 1024;
 
-/// One event of an agent. The agent's session is looked up when the event is sent.
+/// An event of an agent. The session on which the agent works is looked up when the event is sent.
 #[derive(Debug, Serialize, Deserialize)]
 struct Queued {
     at: Timestamp,
@@ -35,7 +34,7 @@ struct Row {
 }
 
 impl Engine {
-    /// True if records of hooks go into the queue instead of to the server.
+    /// True if the records of hooks go into the queue and not to the server.
     pub(super) fn queues(&self) -> bool {
         self.queues
     }
@@ -60,7 +59,7 @@ impl Engine {
         add(&team.local, &queued).err().map(|error| format!("activity was not recorded: {error}"))
     }
 
-    /// Sends the queued records. If that fails, they stay in the queue, and the command succeeds nevertheless.
+    /// Sends the queued records. If this fails, they stay in the queue, and the command still succeeds.
     pub(crate) fn send_queue(&mut self) {
         let Some(local) = self.team.as_ref().map(|team: &Team| team.local.clone()) else { return };
         for file in taken(&local) {
@@ -73,7 +72,7 @@ impl Engine {
         }
     }
 
-    /// When a hook of this agent last queued a record on this machine.
+    /// Returns when a hook of this agent last queued a record on this machine.
     pub(crate) fn last_queued(&self, agent: &str, agent_session: &str) -> Option<Timestamp> {
         let text = fs::read_to_string(self.team.as_ref()?.local.join(FILE)).ok()?;
         let queued = text.lines().filter_map(|line| serde_json::from_str::<Queued>(line).ok());
@@ -115,12 +114,12 @@ fn add(local: &Path, queued: &Queued) -> std::io::Result<()> {
     }
     let mut line = serde_json::to_string(queued)?;
     line.push('\n');
-    // Every line is written in a single call, so that lines of concurrent hooks do not mix.
+    // A line is written in a single call, so that lines of hooks that run at the same time do not mix.
     fs::OpenOptions::new().create(true).append(true).open(path)?.write_all(line.as_bytes())
 }
 
-/// The files that this process sends: the queue, renamed so that no other process sends it, and files left by
-/// processes that died while sending.
+/// Returns the files that this process sends. The queue is renamed, so that no other process sends it. Files of
+/// processes that ended while sending are added.
 fn taken(local: &Path) -> Vec<PathBuf> {
     let own = local.join(format!("sending-{}.jsonl", std::process::id()));
     let mut files = Vec::new();

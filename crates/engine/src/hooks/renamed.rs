@@ -1,5 +1,5 @@
-//! An agent that ran commands before a hook reported its conversation's id: commands identified its process
-//! by a marker alone. The agent keeps its session and its items under the new id.
+//! Handles an agent that ran commands before a hook reported the id of its conversation. These commands knew the agent
+//! only by a marker and its process. The agent keeps its session and its items under the new id.
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -8,14 +8,14 @@ use crate::presence::AgentIdentity;
 use model::id::SessionId;
 
 impl Engine {
-    /// Moves the session and items of the agent's process to its conversation. Returns a message about a
-    /// failure, which does not block the agent.
+    /// Gives the session and items of the agent's process to its conversation. If this fails, returns a message, and
+    /// does not block the agent.
     pub(super) fn recognise(&mut self, agent: &AgentIdentity) -> Option<String> {
         self.move_from_marker(agent).err().map(|error| error.to_string())
     }
 
     fn move_from_marker(&mut self, agent: &AgentIdentity) -> Result<()> {
-        // With a server, the record is written later, from the queue.
+        // With a server, this is done later, when the queue is sent.
         if self.queues() {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! A session's position in the few words that fit a status bar. Writes nothing.
+//! A session's position in the few words that fit into a status bar. Writes nothing.
 
 use crate::engine::{Engine, HookNeeds, Intent, Options, Want};
 use crate::error::{Error, Result};
@@ -23,7 +23,8 @@ pub struct StatusLine {
     pub items: u32,
 }
 
-/// The status line for this agent's session, or else this folder's; `None` if there is no session.
+/// Returns the content of the status bar for this agent's session, or else for that of the folder. `None` if there is
+/// no session.
 pub fn status_line(folder: &Path, agent: Option<AgentIdentity>) -> Result<Option<StatusLine>> {
     let options = Options { project: Some(folder.to_owned()), ..Options::default() };
     let mut engine = match Engine::open(options, Intent::Hook(HookNeeds::Reads)) {

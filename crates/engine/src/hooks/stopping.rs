@@ -1,5 +1,5 @@
-//! Decides whether an agent may end its turn, or must continue because of unproven claims or remaining steps.
-//! Limits how often, so that no agent loops.
+//! Decides if an agent may end its turn, or must continue because of unproven claims or remaining steps. The number of
+//! times is limited, so that no agent loops.
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -15,21 +15,21 @@ use model::workflow::Workflow;
 use std::rc::Rc;
 use store::ActivityKind;
 
-/// The maximum length of an agent's last words.
+/// The maximum length of an agent's last words, in characters.
 const LONGEST_WORDS: usize = 1_000;
-/// How many times in a row an agent must continue, since a person's last prompt.
+/// How often in a row an agent must continue, since a person's last prompt.
 const MOST_CONTINUED: u32 = 50;
-/// How many times in a row an agent must continue without any change of the session: an agent that did
-/// nothing twice will do nothing the third time.
+/// How often in a row an agent must continue while the session does not change. An agent that did nothing twice will do
+/// nothing the third time either.
 const MOST_IN_VAIN: u32 = 3;
 
-/// How often to decide again because another event of the same agent session was recorded meanwhile.
+/// How often a stop is decided again because another event of the same agent session was recorded meanwhile.
 const TRIES: usize = 4;
 
-/// The decision about a stop, and the state to store.
+/// The decision about a stop, and the state of the agent session to store.
 struct Decided {
     verdict: Verdict,
-    /// The new state if the agent must continue once more, which counts towards the limit; otherwise `None`.
+    /// The new state, if the agent must continue and this counts towards the limits; otherwise `None`.
     counted: Option<Memory>,
 }
 
@@ -70,15 +70,15 @@ impl Engine {
                 (trace.memory, trace.expects) = (Some(memory.text()), Some(known.text));
             }
             match self.store.trace(&trace, self.patience.left()) {
-                // Another event of this agent session was recorded meanwhile.
+                // Another event of this agent session was recorded meanwhile, so the stop is decided again.
                 Ok(false) => continue,
                 Ok(true) => {}
                 // While this process waited, another process may have counted the same stop.
                 Err(_) if continued && self.was_continued(event, trace.at)? => {}
                 Err(error) => {
                     problems.push(Error::from(error).to_string());
-                    // If the number cannot be stored, the agent may stop, because otherwise it could be told
-                    // to continue for ever.
+                    // If the count cannot be stored, the agent may stop. Otherwise it could be told to continue for
+                    // ever.
                     decided.verdict = if continued { Verdict::Allow } else { decided.verdict };
                 }
             }
@@ -103,8 +103,8 @@ impl Engine {
         Ok(Reply { verdict, ..Reply::unless(&gated.problems) })
     }
 
-    /// The workflow's decision about a stop, and the state to store. A repeated stop gets the same
-    /// answer, unless the session has changed.
+    /// Returns the decision of the session's workflow about a stop. A repeated stop gets the same answer, unless the
+    /// session has changed.
     fn held_by_workflow(
         &self,
         session: &SessionId,
@@ -119,7 +119,7 @@ impl Engine {
             return Ok(Decided::of(Verdict::Hold(reason)));
         }
         let Some(reason) = next_step(&view).filter(|_| workflow.keep_going) else { return let_go() };
-        // An unknown agent may stop, because its stops cannot be counted.
+        // The stops of an unknown agent cannot be counted, so it may stop.
         let Some(memory) = known.map(|known| known.memory.clone()) else { return let_go() };
         let verdict = Verdict::Hold(reason);
         if let Some(heard) = heard.filter(|_| memory.continued_at == Some(view.version)) {
@@ -131,7 +131,7 @@ impl Engine {
         }
     }
 
-    /// True if this very stop was already counted, and the agent told to continue.
+    /// True if another process has already counted this stop and told the agent to continue.
     fn was_continued(&self, event: &HookEvent, now: Timestamp) -> Result<bool> {
         let known = self.known(event)?;
         let delivery = event.delivery.as_deref();
@@ -139,7 +139,7 @@ impl Engine {
         Ok(heard.is_some_and(|heard| heard.continued))
     }
 
-    /// The definition of the session's run, if it affects when an agent stops.
+    /// Returns the definition of the session's run, if it can keep an agent from stopping.
     fn workflow_that_holds(&self, session: &SessionId) -> Result<Option<Rc<Workflow>>> {
         let (_, session) = self.load(session)?;
         let Some(run) = session.run().filter(|_| matches!(session.lifecycle, Lifecycle::Active)) else {
@@ -156,7 +156,7 @@ impl Decided {
     }
 }
 
-/// The reason to continue because of claimed but unproven work, if the workflow checks that.
+/// Returns the reason to continue because of claimed but unproven work, if the workflow asks for this.
 fn claimed(workflow: &Workflow, view: &View) -> Option<String> {
     if !workflow.hold_at_stop || waits_for_a_person(view) || view.run.completed_at.is_some() {
         return None;
@@ -187,7 +187,7 @@ fn line(check: &CheckView) -> String {
     }
 }
 
-/// The reason to continue with the next step, unless somebody else must act first.
+/// Returns the reason to continue with the next step; `None` if somebody else must act first.
 fn next_step(view: &View) -> Option<String> {
     let is_open = view.run.completed_at.is_none() && matches!(view.lifecycle, Lifecycle::Active);
     if !is_open || waits_for_a_person(view) {
@@ -216,7 +216,7 @@ fn waits_for_a_person(view: &View) -> bool {
     view.next.waits == Waits::Person || view.notes.iter().any(|note| note.is_open() && asks(note.kind))
 }
 
-/// The state to store when the agent must continue once more; `None` if the limit is reached.
+/// Returns the state to store if the agent must continue once more; `None` if a limit is reached.
 fn continued(mut memory: Memory, view: &View) -> Option<Memory> {
     memory.in_vain = if memory.continued_at == Some(view.version) { memory.in_vain + 1 } else { 0 };
     memory.continued += 1;

@@ -1,24 +1,24 @@
-//! An agent's use of a tool, and the files and commands to record. Decides nothing.
+//! An agent's use of a tool, and the files and commands to record for it. Decides nothing.
 
 use serde_json::Value;
 
-/// One use of a tool. The tool has Claude Code's name, if Claude Code has such a tool.
+/// One use of a tool. If Claude Code has such a tool, the name is that of Claude Code.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ToolCall {
     pub name: String,
-    /// The agent's own id for this use, to recognise a repetition.
+    /// The agent's own id for this use, by which a repeated report is recognised.
     pub id: Option<String>,
     /// Files that the tool writes.
     pub files: Vec<String>,
     pub command: Option<String>,
-    /// A skill's name.
+    /// The name of the skill that the tool runs.
     pub skill: Option<String>,
     /// The tool's input, as the agent reported it.
     pub input: Value,
 }
 
 impl ToolCall {
-    /// Extracts the relevant data from a tool's input. Ignores unexpected forms.
+    /// Extracts the relevant data from a tool's input. Input in an unexpected form is ignored.
     pub fn new(name: &str, id: Option<&str>, input: Value) -> Self {
         let text = |key: &str| input.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
         let mut call = Self { name: name.to_owned(), id: id.map(ToOwned::to_owned), ..Self::default() };
@@ -50,14 +50,15 @@ impl ToolCall {
         self.files.is_empty() && self.command.is_none() && self.skill.is_none()
     }
 
-    /// True for leftoff's own commands, which are in the log.
+    /// True if the command is leftoff itself. Its changes are in the log.
     pub(super) fn is_ours(&self) -> bool {
         let first = self.command.as_deref().and_then(|line| line.split_whitespace().next());
         first.is_some_and(|word| word == "leftoff" || word.ends_with("/leftoff"))
     }
 }
 
-/// `["bash", "-lc", "make test"]`: the shell's command, or all words.
+/// Returns the command of an input such as `["bash", "-lc", "make test"]`: what the shell runs or, without a shell, all
+/// words.
 fn words(value: Option<&Value>) -> Option<String> {
     let words: Vec<&str> = value?.as_array()?.iter().filter_map(Value::as_str).collect();
     match words.as_slice() {
@@ -67,7 +68,7 @@ fn words(value: Option<&Value>) -> Option<String> {
     }
 }
 
-/// The files named in a patch: `*** Update File: src/a.rs`.
+/// Returns the files that a patch names in lines such as `*** Update File: src/a.rs`.
 fn patched_files(patch: &str) -> Vec<String> {
     const MARKS: [&str; 4] = ["*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "];
     const MOST: usize = 50;

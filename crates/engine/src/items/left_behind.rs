@@ -1,4 +1,4 @@
-//! Items left behind: those of earlier phases that block a run's end, and those whose holder is gone.
+//! Items that were left behind: items of earlier phases that must be done first, and items whose holder has ended.
 
 use super::{Spot, read_item};
 use crate::engine::Engine;
@@ -12,7 +12,7 @@ use model::session::Session;
 use store::{Batch, ItemRow};
 
 impl Engine {
-    /// A phase other than the current one whose open items come first.
+    /// Returns the phase whose open items must be done first; `None` if this is the current phase or if there is none.
     pub(super) fn left_behind<'a>(&self, session: &Session, run: &'a Run) -> Option<&'a Phase> {
         if run.phases.iter().all(|phase| phase.items.open() == 0) {
             return None;
@@ -25,14 +25,14 @@ impl Engine {
         contested.or_else(left).filter(|phase| phase.id() != run.current().id())
     }
 
-    /// The phase whose open items block the run's end. A phase whose gate checks items is considered only if
-    /// a file calls it done, because otherwise its gate has judged the items.
+    /// Returns the phase whose open items block the end of the run. If the gate of a phase checks items, it has judged
+    /// them already, so the phase matters only if just a file calls it done.
     pub(crate) fn left_open_before_the_end<'a>(&self, session: &Session, run: &'a Run) -> Option<&'a Phase> {
         run.left_open_before_the_end(|phase| phase.claimed || !self.judges_items(session, phase))
     }
 
-    /// The first unfinished phase of a session that only a file closed: a phase that is not done in the log,
-    /// or whose open items block the end. `None` if the session is open, or was closed with all phases done.
+    /// Returns the first unfinished phase of a session that only a file closed: an unproven phase, or a phase whose
+    /// open items block the end of the run. `None` if the session is open, or if all of its phases are really done.
     pub(crate) fn closed_over<'a>(&self, session: &'a Session) -> Option<&'a Phase> {
         let run = session.run()?;
         let position = session.closed_over().filter(|from| self.lacks_proof(session, run, *from));
@@ -40,8 +40,9 @@ impl Engine {
         phase.or_else(|| self.left_open_before_the_end(session, run).filter(|_| session.ended_by_file))
     }
 
-    /// True if a phase from here on failed here, has open items, or has checks and is only claimed. About a phase
-    /// without checks, such as presenting the result, its tool's word is all there can be.
+    /// True if any phase from this position on has open items or a failed gate, is contradicted by the log, or has
+    /// checks and is only claimed. A phase without checks, such as presenting the result, cannot be proven, so its
+    /// claim suffices.
     fn lacks_proof(&self, session: &Session, run: &Run, from: usize) -> bool {
         let definition = self.definition_of(session).ok();
         let has_checks = |phase: &Phase| {
@@ -60,7 +61,7 @@ impl Engine {
         defined.is_some_and(|defined| defined.checks.iter().any(|check| check.kind.asks_for_items()))
     }
 
-    /// The first item whose holder is gone.
+    /// Returns the first item whose holder has ended.
     pub(super) fn left_by_somebody(
         &self,
         session: &SessionId,

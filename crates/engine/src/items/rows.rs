@@ -1,4 +1,4 @@
-//! Conversion between items and store rows.
+//! Converts between items and rows of the store.
 
 use crate::error::{Error, Result};
 use model::event::Recorded;
@@ -24,7 +24,7 @@ pub(crate) fn item_row(session: &SessionId, item: &Item) -> Result<ItemRow> {
     })
 }
 
-/// All items in a whole log.
+/// Returns all items of a whole log.
 pub(crate) fn item_rows(session: &SessionId, events: &[Recorded]) -> Result<Vec<ItemRow>> {
     ItemBook::fold(events).iter().map(|item| item_row(session, item)).collect()
 }

@@ -1,4 +1,4 @@
-//! The state of an item in a few words, shared by briefs and lists.
+//! The state of an item in a few words, for briefs and lists.
 
 use super::ItemView;
 use crate::execute::{CLAIMED, LISTED_AS};
@@ -7,14 +7,15 @@ use jiff::Timestamp;
 use model::item::{ItemState, ItemStatus};
 use serde_json::Value;
 
-/// How many of the items that an item waits for are named.
+/// How many items are named for which an item waits.
 const NAMED: usize = 5;
 const LONGEST_REASON: usize = 200;
 const LONGEST_TITLE: usize = 80;
 const LONGEST_HOLDER: usize = 60;
 
 impl ItemView {
-    /// `[x]` done, `[~]` in progress, `[!]` blocked or waiting, `[ ]` otherwise.
+    /// Returns `[x]` for a done item, `[~]` for one in progress, `[!]` for a blocked or waiting one, and `[ ]` for any
+    /// other.
     pub fn mark(&self) -> &'static str {
         match self.item.status {
             ItemStatus::Completed { .. } => "[x]",
@@ -27,7 +28,7 @@ impl ItemView {
         }
     }
 
-    /// `yours until 15:40 UTC`, `ready`, `waits for impl-2`.
+    /// Returns, for example, `yours until 15:40 UTC`, `ready` or `waits for impl-2`.
     pub fn standing(&self, now: Timestamp) -> String {
         let item = &self.item;
         match &item.status {
@@ -45,12 +46,12 @@ impl ItemView {
         }
     }
 
-    /// True if somebody holds the item, and the holder is not known to be gone.
+    /// True if somebody holds the item, and the holder is not known to have ended.
     pub(crate) fn is_at_work(&self) -> bool {
         self.held && self.holder_gone_since.is_none()
     }
 
-    /// `claude a4 works on expire "Expire on the server" until 11:20 UTC`
+    /// Returns, for example, `claude a4 works on expire "Expire on the server" until 11:20 UTC`.
     pub(crate) fn worked_on(&self, now: Timestamp) -> Option<String> {
         let lease = self.item.lease.as_ref()?;
         let who = if self.mine {
@@ -63,12 +64,12 @@ impl ItemView {
         Some(format!("{who} on {} {title} until {}", self.id(), moment(lease.until, now)))
     }
 
-    /// True if somebody has started the item, so that work continues there.
+    /// True if somebody has started the item, so that its work continues and does not begin.
     pub fn is_started(&self) -> bool {
         self.mine || self.item.status == ItemStatus::Active
     }
 
-    /// Names and values of non-empty fields: requirements and others.
+    /// Returns the names and values of the item's fields that have a value, such as requirements.
     pub fn details(&self) -> impl Iterator<Item = (&str, String)> {
         let own = self.item.fields.iter().filter(|(name, _)| *name != LISTED_AS);
         let told = own.map(|(name, value)| (name.as_str(), text_of(value)));
@@ -104,7 +105,7 @@ impl ItemView {
         }
     }
 
-    /// ` (claude a4326893 held it until 15:40 UTC)`, if a lease expired without being released.
+    /// Returns, for example, ` (claude a4326893 held it until 15:40 UTC)`, if a lease expired without being released.
     fn last_held(&self, now: Timestamp) -> String {
         let Some(lease) = &self.item.lease else { return String::new() };
         let holder = one_line(&lease.actor.to_string(), LONGEST_HOLDER);
@@ -112,7 +113,7 @@ impl ItemView {
     }
 }
 
-/// A field's value on one line.
+/// Returns the value of a field on one line.
 pub(crate) fn text_of(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

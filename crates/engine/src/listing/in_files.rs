@@ -1,4 +1,4 @@
-//! List lines of sessions in files, and of other entries among them.
+//! Lines of a list for sessions in files, and warnings about other entries beside them.
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -13,17 +13,17 @@ use model::lifecycle::Lifecycle;
 use std::path::Path;
 use store::Filter;
 
-/// How many seconds after the last event a file may be written and still count as written with that event.
+/// How many seconds after the last event a file may be written, and still count as written with that event.
 const WRITTEN_WITH_THE_LOG: i64 = 2;
 
 impl Engine {
-    /// Every foreign session on one line. A broken session does not hide others.
+    /// Returns every foreign session on one line. A broken session does not hide others.
     pub(crate) fn foreign_lines(&self) -> Vec<(ShortView, Vec<Warning>)> {
         let all = self.unadopted();
         if all.is_empty() {
             return Vec::new();
         }
-        // Sessions outside projects are numbered together by the caller.
+        // If this is a session outside projects, the caller gives numbers to all of them together.
         let is_counted = !self.project.is_outside;
         let numbers = if is_counted {
             self.foreign_numbers().unwrap_or_default()
@@ -46,16 +46,16 @@ impl Engine {
         lines
     }
 
-    /// Sessions of this worktree only, one line each.
+    /// Returns only the sessions of this worktree, one line each.
     pub(crate) fn own_lines(&self) -> Result<Vec<(ShortView, Vec<Warning>)>> {
         let here = Filter { worktree: Some(self.project.worktree()), ..Filter::default() };
         let kept = self.store.list(&here)?.into_iter().map(|listed| (ShortView::from(listed), Vec::new()));
         Ok(kept.chain(self.foreign_lines()).collect())
     }
 
-    /// Finished sessions of this worktree that were reopened in their files, for a list of unfinished
-    /// sessions. Only layouts in which one small file shows this are considered, so that a thousand old
-    /// sessions are not read completely.
+    /// Returns finished sessions of this worktree that were reopened in their files, if unfinished sessions were
+    /// requested. Only layouts in which one small file shows this are searched, so that a thousand old sessions are not
+    /// read completely.
     pub(crate) fn opened_by_files(&self, request: &ListRequest) -> Result<Vec<ShortView>> {
         let is_over = |lifecycle: &&str| !request.lifecycles.iter().any(|wanted| wanted == lifecycle);
         let lifecycles: Vec<String> =
@@ -97,8 +97,8 @@ impl Engine {
         Ok(found)
     }
 
-    /// Sessions of this worktree whose stored lifecycle was not requested, while their files show a requested
-    /// one, for example because their tool has closed them.
+    /// Returns sessions of this worktree whose stored lifecycle was not requested although that in their files was, for
+    /// example because their tool has closed them.
     pub(crate) fn moved_by_files(&self, request: &ListRequest, asked: &[String]) -> Result<Vec<ShortView>> {
         let is_left = |name: &&str| !asked.iter().any(|asked| asked == name);
         let lifecycles: Vec<String> =
@@ -121,8 +121,8 @@ impl Engine {
         Ok(kept.filter(|line| line.layout != crate::NATIVE && is_wanted(line)).collect())
     }
 
-    /// True if a finished session's files may differ from the log, because the deciding file was written
-    /// later than the last event.
+    /// True if the files of a finished session may say more than the log, because the file that decides was written
+    /// after the last event.
     fn may_say_more(&self, spot: &Spot, listed: &store::Listed) -> bool {
         let file = layout::by_name(&listed.row.layout).and_then(|layout| layout.facts().reopened_in);
         let Some(file) = file else { return true };
@@ -132,7 +132,7 @@ impl Engine {
         written.is_some_and(|at| at.as_second() > listed.row.updated_at.as_second() + WRITTEN_WITH_THE_LOG)
     }
 
-    /// Updates a list line from the session's files; returns oddities.
+    /// Updates a line of a list from the session's files. Returns warnings about oddities.
     pub(crate) fn shown_by_files(&self, line: &mut ShortView) -> Result<Vec<Warning>> {
         let is_here = line.layout != crate::NATIVE && line.worktree == self.project.worktree();
         let Some(id) = SessionId::parse(&line.session_id).ok().filter(|_| is_here) else {
@@ -143,7 +143,7 @@ impl Engine {
         Ok(self.file_warnings(&id))
     }
 
-    /// Warnings about entries among the sessions that cannot be a session.
+    /// Returns warnings about entries beside the sessions that cannot be sessions.
     pub(crate) fn place_warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
         for layout in layout::all() {
@@ -157,7 +157,7 @@ impl Engine {
     }
 }
 
-/// Warnings about links, which are not followed, about invalid names, and about an unreadable folder.
+/// Returns warnings about links, which are not followed; about invalid names; and about a folder that cannot be read.
 fn odd_entries(root: &Path, folder: &str, layout: &dyn Layout) -> Vec<Warning> {
     let odd = |path: String, why: &str| Warning {
         kind: "foreign_file".to_owned(),
@@ -179,7 +179,7 @@ fn odd_entries(root: &Path, folder: &str, layout: &dyn Layout) -> Vec<Warning> {
         let name = entry.file_name();
         let name_there = name.to_string_lossy();
         let path = if folder.is_empty() { name_there.into_owned() } else { format!("{folder}/{name_there}") };
-        // A project's own folder contains much that does not concern the layout.
+        // The project's own folder has many entries that have nothing to do with the layout.
         if folder.is_empty() && layout.identify(&path, true).is_none() {
             continue;
         }

@@ -16,8 +16,8 @@ use model::words;
 use model::workflow::PhaseDefinition;
 
 impl Next {
-    /// If only a person can settle the missing checks, the next step is the person's command: trusting
-    /// commands, or approving a check. Trying the gate again would only fail again.
+    /// If only a person can settle the missing checks, returns the step with the person's command: trusting commands,
+    /// or approving a check. Trying the gate again would only fail again.
     pub(super) fn by_a_person(self, material: &Material<'_>, missing: &[&CheckResult]) -> Self {
         let is_untrusted = |check: &&&CheckResult| material.untrusted.contains(&check.id);
         let needs_a_person = |check: &&CheckResult| check.kind == "approval" || is_untrusted(&check);
@@ -31,20 +31,20 @@ impl Next {
         Self { command: Some(about(material, words)), waits: Waits::Person, ..self }
     }
 
-    /// The next step if this session is over and another one is paused: offers to continue the other session.
+    /// Returns the next step if this session is over and another one is paused: to continue that one.
     pub(crate) fn beside(session: &Session, paused: &str) -> Self {
         let said = format!("{}. Session {paused} is paused; to continue it: ", over(session, ""));
         Self::new(Hint::new(said).command(CommandLine::new(words!["resume", paused])), None)
     }
 }
 
-/// The numbers of open blockers.
+/// Returns the numbers of open blockers.
 pub(super) fn open_blockers(session: &Session) -> Vec<String> {
     let blockers = session.open_notes().filter(|note| note.kind == NoteKind::Blocker);
     blockers.map(|note| note.id.to_string()).collect()
 }
 
-/// How a session ended, and what is left: open blockers, or unverified phases; `nothing` is added if neither.
+/// Says how a session ended, and if open blockers or unverified phases remain. If neither remains, appends `nothing`.
 pub(super) fn over(session: &Session, nothing: &str) -> String {
     if matches!(session.lifecycle, Lifecycle::Abandoned { .. }) {
         return format!("Abandoned{nothing}");
@@ -62,13 +62,13 @@ pub(super) fn over(session: &Session, nothing: &str) -> String {
     }
 }
 
-/// True if a finished run has work left: a phase that only a file calls done, or open items.
+/// True if a run that should be over still has work: a phase that only a file calls done, or open items.
 pub(super) fn is_not_done(material: &Material<'_>) -> bool {
     material.session.has_contested() || material.items.block_the_end
 }
 
-/// The advice if a file ended the session, but this phase is not done in the log. Says how to continue,
-/// without calling for it.
+/// Returns advice if a file ended the session although this phase is not proven. Says how to continue, but does not ask
+/// for it.
 pub(super) fn closed_by_file(material: &Material<'_>, phase: &Name) -> Hint {
     let number = material.run.position(phase.as_str()).map_or(0, |at| material.run.number_at(at));
     let called = phase_called(number, phase);
@@ -76,13 +76,14 @@ pub(super) fn closed_by_file(material: &Material<'_>, phase: &Name) -> Hint {
         .command(CommandLine::new(words!["reopen", &material.session.id]))
 }
 
-/// The first phase that a file calls done, although its gate failed here or it still has open items.
+/// Returns the position of the first phase that the log contradicts: a file calls it done or went past it, but its gate
+/// failed or it has open items.
 pub(super) fn contested(material: &Material<'_>) -> Option<usize> {
     material.run.phases.iter().position(|phase| material.session.is_contested(phase))
 }
 
-/// The last phase with a gate, if only a file calls it done: before the run ends, that gate has to be passed
-/// first.
+/// If the run is about to end and only a file calls its last phase with a gate done, returns the position of that
+/// phase. The gate must be passed before the run ends.
 pub(super) fn claimed_before_the_end(material: &Material<'_>) -> Option<usize> {
     let run = material.run;
     let has_gate = |phase: &Phase| {

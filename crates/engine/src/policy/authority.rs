@@ -1,4 +1,4 @@
-//! Authority for a restricted command: a person, and a signature if the policy requires one.
+//! Authorises restricted commands: they need a person, and a signature if the policy asks for one.
 
 use super::{Restricted, Who};
 use crate::checks::trust;
@@ -10,12 +10,12 @@ use model::event::{Event, SignedAct};
 use model::id::{Name, SessionId};
 use std::path::PathBuf;
 
-/// How often to sign again because the session changed meanwhile.
+/// How often a command is signed again because the session changed meanwhile.
 const TRIES: usize = 3;
-/// The allowed keys, in the format of `ssh-keygen`.
+/// The name of the file with the allowed keys, in the format of `ssh-keygen`.
 pub(crate) const ALLOWED_SIGNERS: &str = "allowed_signers";
 
-/// A restricted command, as covered by a signature.
+/// A restricted command, with the values that a signature covers.
 pub(crate) struct Act<'a> {
     pub(crate) rule: Restricted,
     pub(crate) session: &'a SessionId,
@@ -40,8 +40,8 @@ pub(crate) struct Signature {
 }
 
 impl Engine {
-    /// Runs an action that may need a signature. Signing happens outside the turn: if a signature is missing,
-    /// `act` fails without changes and is run again with it.
+    /// Runs an action that may need a signature. Signing happens before the turn to write: if a signature is missing,
+    /// `act` fails without changing anything, and is called again with the signature.
     pub(crate) fn with_signature<T>(
         &mut self,
         mut act: impl FnMut(&mut Self, Option<&Signature>) -> Result<T>,
@@ -56,7 +56,8 @@ impl Engine {
         Err(Error::Contended)
     }
 
-    /// Refuses a restricted command without a person. Returns the event that records its signature, if any.
+    /// Refuses a restricted command if no person runs it. If the command is signed, returns the event with the
+    /// signature.
     pub(crate) fn authorise(&self, act: &Act<'_>, signature: Option<&Signature>) -> Result<Option<Event>> {
         self.require_person(act.rule)?;
         if self.who_may(act.rule) < Who::Signed && !act.sign {
@@ -77,7 +78,7 @@ impl Engine {
         }
     }
 
-    /// Signs an act. Fails instead of creating a signature that would not count.
+    /// Signs an act. Fails if the signature would not count.
     fn sign(&self, act: SignedAct) -> Result<Signature> {
         let Some(allowed) = self.allowed_signers()? else {
             return Err(Unsigned::NoSigners.into());
@@ -90,8 +91,8 @@ impl Engine {
         }
     }
 
-    /// The allowed signers that count here: the list accepted on this machine, or the project's own if
-    /// automation names its hash. `None` otherwise.
+    /// Returns the list of allowed signers that counts here: the list accepted on this machine, or the project's own if
+    /// automation names its hash. `None` if neither exists.
     pub(crate) fn allowed_signers(&self) -> Result<Option<String>> {
         if let Some(accepted) = trust::accepted_signers(&self.project.root) {
             return Ok(Some(accepted));
@@ -101,12 +102,12 @@ impl Engine {
         Ok(if is_named && self.known_agent()?.is_none() { own } else { None })
     }
 
-    /// The project's own file of allowed signers, accepted or not.
+    /// Returns the project's own file of allowed signers, whether accepted or not.
     pub(super) fn own_signers(&self) -> Option<String> {
         std::fs::read_to_string(self.signers_path()).ok()
     }
 
-    /// True if the project's list of signers is not the accepted one.
+    /// True if the project's list of signers differs from the accepted list.
     pub(crate) fn has_new_signers(&self) -> bool {
         self.own_signers().is_some_and(|own| trust::accepted_signers(&self.project.root) != Some(own))
     }

@@ -1,5 +1,5 @@
-//! Restricts going back to an earlier state: an agent must not restore an approval, an override or a skip
-//! that somebody withdrew, nor the completion of a phase that a person reopened. Only a person can do that.
+//! Restricts the return to an earlier state. An agent must not restore an approval, an override or a skip that somebody
+//! withdrew, nor the completion of a phase that a person reopened. Only a person can do that.
 
 use super::Restricted;
 use crate::engine::Engine;
@@ -12,8 +12,7 @@ use model::session::Session;
 use std::collections::BTreeSet;
 
 impl Engine {
-    /// Refuses to restore a version with restricted acts that do not count now, unless the caller may carry
-    /// them out.
+    /// Refuses to restore a version if restricted acts would count again by it that the caller may not carry out.
     pub(crate) fn authorise_restoring(
         &self,
         now: &Session,
@@ -24,11 +23,11 @@ impl Engine {
     }
 }
 
-/// The restricted acts that do not count now and would count again in a restored version.
+/// Returns the restricted acts that do not count now, but would count again in a restored version.
 pub(crate) fn restored_acts(now: &Session, history: &[Recorded], to_version: u64) -> Vec<Restricted> {
     let kept = usize::try_from(to_version).unwrap_or(usize::MAX).min(history.len());
     let Some(restored) = Session::fold(&history[..kept]) else { return Vec::new() };
-    // Anybody may skip a phase without a gate.
+    // Anybody may skip a phase without a gate, so only a skip by a person counts as restricted.
     let by_person = |recorded: &&Recorded| {
         matches!(recorded.event, Event::PhaseSkipped { .. }) && recorded.actor.is_person()
     };
@@ -40,8 +39,7 @@ pub(crate) fn restored_acts(now: &Session, history: &[Recorded], to_version: u64
     reopened.then_some(Restricted::Override).into_iter().chain(brought_back).collect()
 }
 
-/// True if a person went back since that version, and the restored version would finish a phase again that
-/// this reopened.
+/// True if a person went back since that version, and the restored version would finish a phase that is open now.
 fn finishes_what_person_reopened(now: &Session, restored: &Session, since: &[Recorded]) -> bool {
     let goes_back = |recorded: &Recorded| {
         recorded.actor.is_person()
@@ -72,7 +70,7 @@ fn brought_back(now: &Session, restored: &Session) -> Vec<Restricted> {
     .collect()
 }
 
-/// The phases with this outcome, by run.
+/// Returns the phases that ended with this outcome, with their runs.
 fn ended(session: &Session, outcome: Outcome) -> BTreeSet<(String, u32, String)> {
     let phases = session.runs.iter().flat_map(|run| run.phases.iter().map(move |phase| (run, phase)));
     phases

@@ -1,4 +1,4 @@
-//! Decides whether a printed command must name its session, and with which words.
+//! Decides if a printed command must name its session, and with which words.
 
 use super::{Follows, takes_the_worktree};
 use crate::engine::Engine;
@@ -9,7 +9,7 @@ use model::words;
 use store::SessionRow;
 
 impl Engine {
-    /// True if a command without a session name would mean another session.
+    /// True if a command that names no session would mean another session.
     pub(crate) fn must_be_named(&self, session: &Session, follows: Follows) -> Result<bool> {
         let is_here = || std::env::current_dir().is_ok_and(|here| here.starts_with(&self.project.root));
         if self.project.is_outside && !is_here() {
@@ -27,7 +27,7 @@ impl Engine {
         }
         let latest = self.latest_of_worktree()?;
         let is_active = |row: &SessionRow| row.lifecycle == "active" && takes_the_worktree(&row.layout);
-        // A changed session becomes the latest, unless another one is active here.
+        // A session that was just changed becomes the latest, unless another one is active here.
         match follows {
             Follows::ChangeThatMadeRoom => return Ok(false),
             Follows::Change if !latest.as_ref().is_some_and(is_active) => return Ok(false),
@@ -46,7 +46,7 @@ impl Engine {
         Ok(meant.as_ref() != Some(&session.id))
     }
 
-    /// The words that make a printed command mean this session.
+    /// Returns the words with which a printed command means this session.
     pub(crate) fn naming(&self, session: &Session) -> Result<Vec<String>> {
         self.naming_after(session, Follows::Question)
     }

@@ -1,8 +1,8 @@
-//! Secrets recognised by their context: a name, `Authorization`, a user in a URL.
+//! Finds secrets by their context: a name, `Authorization`, or a user in a URL.
 
 use super::{Found, SecretKind};
 
-/// Suffixes of names whose values are secret.
+/// Suffixes of names that have secret values.
 const NAMES: &[(&str, SecretKind)] = &[
     ("password", SecretKind::Password),
     ("passwd", SecretKind::Password),
@@ -18,7 +18,7 @@ const NAMES: &[(&str, SecretKind)] = &[
     ("private_key", SecretKind::PrivateKey),
 ];
 
-/// Values after a name from `NAMES` that are not secret.
+/// Values that are not secret even after a name from `NAMES`.
 const HARMLESS: &[&str] = &[
     "true",
     "false",
@@ -48,15 +48,15 @@ const HARMLESS: &[&str] = &[
     "token",
 ];
 
-/// Prefixes of expressions that fetch a value.
+/// Prefixes of expressions that fetch a value from elsewhere.
 const FETCHED: &[&str] = &["os.", "process.env", "env.", "env!", "std::env", "secrets.", "vault:", "file:"];
 
-/// How a value is written after its name.
+/// How a value follows its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tie {
     Equals,
     Colon,
-    /// `--password VALUE`
+    /// As an option: `--password VALUE`.
     Option,
 }
 
@@ -73,13 +73,13 @@ pub(super) fn find(text: &str) -> Vec<Found> {
     found
 }
 
-/// The kind of secret that a field of this name holds.
+/// Returns the kind of secret in a field with this name.
 pub(super) fn named(name: &str) -> Option<SecretKind> {
     let name = name.to_ascii_lowercase().replace('-', "_");
     NAMES.iter().find(|(ending, _)| name.ends_with(ending)).map(|(_, kind)| *kind)
 }
 
-/// `scheme://user:password@host`
+/// Finds passwords in URLs, as in `scheme://user:password@host`.
 fn in_addresses(text: &str) -> impl Iterator<Item = Found> {
     text.match_indices("://").filter_map(|(place, mark)| {
         let from = place + mark.len();
@@ -93,7 +93,7 @@ fn in_addresses(text: &str) -> impl Iterator<Item = Found> {
     })
 }
 
-/// `Authorization: Bearer …`, and a long `Bearer …` anywhere.
+/// Finds tokens after `Authorization: Bearer`, and long tokens after `Bearer` anywhere.
 fn authorizations<'a>(text: &'a str, lower: &'a str) -> impl Iterator<Item = Found> + 'a {
     const SHORTEST: usize = 8;
     const SHORTEST_ALONE: usize = 20;
@@ -122,8 +122,7 @@ fn assignments<'a>(text: &'a str, lower: &'a str) -> impl Iterator<Item = Found>
     })
 }
 
-/// Where the value after the name at this position begins; `None` if the text there is not a name with a
-/// value.
+/// Returns how and where the value after the name at this position begins; `None` if no value follows.
 fn tied(text: &str, start: usize, end: usize) -> Option<(Tie, usize)> {
     let rest = &text[end..];
     let unquoted = rest.trim_start_matches(['\\', '"', '\'']);
@@ -142,7 +141,7 @@ fn tied(text: &str, start: usize, end: usize) -> Option<(Tie, usize)> {
     (word.starts_with("--") && rest.starts_with(' ')).then(|| (Tie::Option, at(rest)))
 }
 
-/// The value at this position: its start, text, and whether it is quoted.
+/// Returns the value at this position: its beginning, its text, and true if it is quoted.
 fn value_at(text: &str, from: usize) -> (usize, &str, bool) {
     let rest = text[from..].trim_start_matches([' ', '\t']);
     let start = text.len() - rest.len();
@@ -157,7 +156,7 @@ fn value_at(text: &str, from: usize) -> (usize, &str, bool) {
     (start, text[start..].split(ends).next().unwrap_or_default(), false)
 }
 
-/// True if the value can be a secret, rather than a word about secrets, a variable or a count.
+/// True if the value may be a secret, and not a word about secrets, a variable or a count.
 fn is_a_value(value: &str, kind: SecretKind, tie: Tie) -> bool {
     let lower = value.to_ascii_lowercase();
     let first = value.chars().next();
@@ -171,13 +170,13 @@ fn is_a_value(value: &str, kind: SecretKind, tie: Tie) -> bool {
     if value.len() < 3 || is_placeholder || is_fetched || HARMLESS.contains(&lower.as_str()) {
         return false;
     }
-    // A number after `token` is usually a count, but a number after `password` is not.
+    // After `token`, a number is usually a count. After `password`, it may be the password.
     if is_number && kind != SecretKind::Password {
         return false;
     }
     match tie {
         Tie::Equals | Tie::Option => true,
-        // Text such as "password: it must be longer" is about a password and does not contain one.
+        // Text such as "password: it must be longer" talks about a password but contains none.
         Tie::Colon => value.len() >= 6 && (has_digit_and_letter(value) || is_number),
     }
 }

@@ -1,12 +1,12 @@
-//! Secrets recognised by their prefix. Hashes, UUIDs and git ids have none of these prefixes.
+//! Finds secrets by their prefix. Hashes, UUIDs and git ids have none of these prefixes.
 
 use super::{Found, SecretKind};
 
-/// A secret with a characteristic prefix.
+/// A type of secret that has a characteristic prefix.
 struct Shape {
     kind: SecretKind,
     begins: &'static str,
-    /// True for characters that may follow the prefix.
+    /// Returns true for characters that may follow the prefix.
     may_follow: fn(char) -> bool,
     shortest: usize,
     longest: usize,
@@ -60,7 +60,7 @@ const SHAPES: &[Shape] = &[
     shape(SecretKind::OpenAi, "sk-proj-", is_url_safe, 20),
     shape(SecretKind::OpenAi, "sk-svcacct-", is_url_safe, 20),
     shape(SecretKind::OpenAi, "sk-admin-", is_url_safe, 20),
-    // After `sk-` alone only letters and digits may follow: `sk-learn-…` is not a key.
+    // After `sk-`, only letters and digits may follow: `sk-learn-…` is not a key.
     shape(SecretKind::OpenAi, "sk-", is_plain, 32),
     exactly(SecretKind::Google, "AIza", is_url_safe, 35),
     exactly(SecretKind::Npm, "npm_", is_plain, 36),
@@ -88,7 +88,7 @@ fn of_shape<'a>(text: &'a str, shape: &'a Shape) -> impl Iterator<Item = Found> 
     })
 }
 
-/// JSON web tokens: three parts separated by dots. The first two are JSON in base64.
+/// Finds JSON web tokens: three parts separated by dots, of which the first two are JSON in base64.
 fn web_tokens(text: &str) -> impl Iterator<Item = Found> {
     text.match_indices("eyJ").filter_map(|(start, _)| {
         let length = run(&text[start..], is_of_jwt);
@@ -100,7 +100,7 @@ fn web_tokens(text: &str) -> impl Iterator<Item = Found> {
     })
 }
 
-/// Private keys: the whole block, or if it is truncated, the part from the text's beginning or to its end.
+/// Finds private keys: the whole block or, if it is cut off, the part up to the end or from the beginning of the text.
 fn private_keys(text: &str) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     let mut from = end_without_begin(text).unwrap_or_default();
@@ -122,7 +122,7 @@ fn private_keys(text: &str) -> Vec<Found> {
     found
 }
 
-/// The end of a block whose first line is missing.
+/// Returns the end of a block whose first line is missing from the text.
 fn end_without_begin(text: &str) -> Option<usize> {
     text.match_indices(ENDS).find_map(|(place, mark)| {
         let label = text[place + mark.len()..].split(DASHES).next().unwrap_or_default();
@@ -136,12 +136,12 @@ fn is_of_private_key(label: &str) -> bool {
     label.len() <= 60 && label.contains("PRIVATE KEY")
 }
 
-/// The number of leading bytes with these characters.
+/// Returns the number of bytes at the beginning that consist of these characters.
 fn run(text: &str, of: fn(char) -> bool) -> usize {
     text.find(|c| !of(c)).unwrap_or(text.len())
 }
 
-/// `task-…` does not begin with `sk-`.
+/// True if the prefix is inside a word: `task-…` contains `sk-` but is not a key.
 fn is_inside_a_word(text: &str, start: usize) -> bool {
     text[..start].chars().next_back().is_some_and(|c| c.is_alphanumeric() || c == '_')
 }

@@ -1,5 +1,5 @@
-//! Removes secrets from the parts of events that contain text from callers. Matches every kind of event, so
-//! that a new kind must be added here.
+//! Removes secrets from the parts of events that contain text from callers. Every type of event is matched by name, so
+//! that a new one must be added here.
 
 use super::{SecretKind, in_text, in_value, places};
 use model::event::{Event, ItemEvent};
@@ -8,7 +8,7 @@ use model::item::NewItem;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Removes secrets from an event; returns one line each.
+/// Removes secrets from an event. Returns a line about each of them.
 pub(crate) fn event(event: &mut Event) -> Vec<String> {
     let mut said = Said::default();
     match event {
@@ -78,7 +78,7 @@ pub(crate) fn event(event: &mut Event) -> Vec<String> {
     said.lines
 }
 
-/// Removes secrets from an attempt; returns one line each.
+/// Removes secrets from an attempt. Returns a line about each of them.
 pub(crate) fn attempt(attempt: &mut AttemptReport) -> Vec<String> {
     let mut said = Said::default();
     said.attempt(attempt);
@@ -139,7 +139,7 @@ impl Said {
         }
     }
 
-    /// A check's result may repeat submitted values.
+    /// Removes secrets from an attempt, also from the results of its checks, which may repeat submitted values.
     fn attempt(&mut self, attempt: &mut AttemptReport) {
         let mut repeated: Vec<String> = Vec::new();
         let parts = [("evidence", &mut attempt.evidence), ("output", &mut attempt.outputs)];
@@ -166,8 +166,7 @@ impl Said {
     }
 }
 
-/// Collects everything that was removed from a value at any level, in the forms in which messages may repeat
-/// it.
+/// Collects everything that was removed from a value at any level, in all forms in which messages may repeat it.
 fn collect(before: &Value, after: &Value, secrets: &mut Vec<String>) {
     const SHORTEST: usize = 4;
     match (before, after) {

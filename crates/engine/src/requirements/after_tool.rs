@@ -1,5 +1,4 @@
-//! Handles the event after a tool was used: what that satisfied, used up and counts. A repeated event counts
-//! once.
+//! Handles the event after a tool was used: what the use satisfied, used up and counts. A repeated event counts once.
 
 use super::blocking::asked_by_tool;
 use super::rules::Rules;
@@ -13,12 +12,12 @@ use layouts::requirements::{
 };
 use model::workflow::RequirementScope;
 
-/// The maximum length of a counted path or command line.
+/// The maximum length of a path or command line that is counted.
 const LONGEST: usize = 500;
 
 impl Engine {
-    /// Records satisfactions, single uses and counts after a tool was used. Returns the names of satisfied
-    /// requirements.
+    /// Records what the use of a tool satisfied and used up, and counts it. Returns the names of the requirements that
+    /// it satisfied.
     pub(crate) fn after_tool(&mut self, call: &ToolCall<'_>) -> Gated<Vec<String>> {
         self.asked_by(call.agent);
         let (Some(ground), Some(agent)) = (self.hook_ground(), AgentKey::new(&call.agent.id)) else {
@@ -30,13 +29,13 @@ impl Engine {
             return Gated { answer: Vec::new(), problems };
         }
         match self.count_call(&ground, &agent, call) {
-            // The event was delivered twice.
+            // The event was delivered a second time.
             Ok(false) => return Gated { answer: Vec::new(), problems },
             Ok(true) => {}
             Err(error) => problems.push(error.to_string()),
         }
         let satisfied = self.satisfied_by_skill(&ground, &rules, &agent, call, &mut problems);
-        // A call that cannot be blocked does not use up a permission for a single action.
+        // A call that cannot be blocked does not use up a permission for one action.
         if !self.is_never_held(call) {
             let single: Vec<&Requirement> = asked_by_tool(&rules, call, &mut problems)
                 .into_iter()
@@ -47,7 +46,7 @@ impl Engine {
         Gated { answer: satisfied, problems }
     }
 
-    /// Counts the failure of a tool, which does not use up a permission for a single action.
+    /// Counts the failure of a tool. A failure does not use up a permission for one action.
     pub(crate) fn tool_failed(&mut self, call: &ToolCall<'_>, error: &str) -> Gated<()> {
         self.asked_by(call.agent);
         let (Some(ground), Some(agent)) = (self.hook_ground(), AgentKey::new(&call.agent.id)) else {
@@ -66,7 +65,7 @@ impl Engine {
         Gated { answer: (), problems }
     }
 
-    /// Counts a call; returns false if it was counted before.
+    /// Counts a call. Returns false if it was already counted.
     fn count_call(&self, ground: &Ground, agent: &AgentKey, call: &ToolCall<'_>) -> crate::Result<bool> {
         let what = Counted::Used {
             tool: call.tool.to_owned(),
@@ -156,7 +155,7 @@ impl Engine {
     }
 }
 
-/// A command or path as it is counted: shortened, and without secrets.
+/// Returns a command or path in the form in which it is counted: shortened, and without secrets.
 pub(super) fn kept(text: &str) -> String {
     one_line(&cleaned(text), LONGEST)
 }
@@ -165,7 +164,7 @@ pub(super) fn first_file(call: &ToolCall<'_>) -> Option<String> {
     call.files.first().map(|file| kept(file))
 }
 
-/// A name for an event of a call, by which a second delivery is recognised.
+/// Returns a name for an event of a call, by which a second report of the same event is recognised.
 pub(super) fn once(call: &ToolCall<'_>, event: &str) -> Option<String> {
     call.tool_use_id.map(|id| format!("{event}:{}", one_line(id, 100)))
 }

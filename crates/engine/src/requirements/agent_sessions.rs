@@ -1,4 +1,4 @@
-//! Lists agent sessions: which are alive, and which requirements each satisfied on this branch, and when.
+//! Lists agent sessions: which of them are alive, and which requirements each satisfied on this branch, and when.
 //! Changes nothing.
 
 use super::live_agents::{LiveAgent, is_same};
@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use layouts::requirements::Record;
 use serde::Serialize;
 
-/// An agent session, and its recorded requirements on this branch.
+/// An agent session, and the requirements recorded for it on this branch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SessionRecord {
     pub agent_session: String,
@@ -32,17 +32,17 @@ pub struct RecordView {
     pub triggered_at: Option<Timestamp>,
 }
 
-/// The live agent sessions, and all recorded requirements of this branch.
+/// The live agent sessions, and everything that is recorded about requirements on this branch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RequirementRecords {
     pub sessions: Vec<SessionRecord>,
-    /// Requirements recorded for every agent session of this branch.
+    /// The requirements recorded for all agent sessions of this branch together.
     pub branch: Vec<RecordView>,
 }
 
 impl Requirements<'_> {
-    /// Live agent sessions, of this worktree or of all the user's projects, and recorded requirements of this
-    /// branch.
+    /// Returns the live agent sessions, of this worktree or of all the user's projects, and what is recorded about
+    /// requirements on this branch.
     pub fn records(&self, only_here: bool) -> Result<RequirementRecords> {
         let engine = self.engine;
         let mut live = engine.other_agents(None)?;

@@ -3,7 +3,7 @@
 use crate::project::Git;
 use std::fs;
 
-/// The base branch: the remote's main branch, or else a branch with a usual name.
+/// Returns the base branch: the remote's main branch, or else a branch with one of the usual names.
 pub(super) fn base_branch(git: &Git, branch: &str) -> Option<String> {
     let remote_head = fs::read_to_string(git.common.join("refs/remotes/origin/HEAD")).ok();
     let named = remote_head

@@ -1,4 +1,4 @@
-//! Decides before a tool is used and when the agent stops: which requirements are open, and what follows.
+//! Decides before a tool is used, and before the agent stops, which requirements are open and what follows.
 
 use super::after_tool::{first_file, kept, once};
 use super::rules::Rules;
@@ -14,19 +14,19 @@ use layouts::requirements::{
 use sha2::{Digest, Sha256};
 use std::path::{Component, Path, PathBuf};
 
-/// How many seconds a full denial is not repeated, because agents call several tools at a time.
+/// For how many seconds the whole text of a denial is not repeated. Agents call several tools at a time.
 const SHOWN_ONCE_WITHIN: i64 = 5;
 
 /// The state of a requirement for one agent session.
 pub(super) enum RequirementState {
     Met,
-    /// The requirement is satisfied, but close to its limit; with the warning.
+    /// The requirement is satisfied, but its limit is near. Contains a warning.
     Near(String),
-    /// The requirement is not satisfied; with the measurement or condition, if any.
+    /// The requirement is not satisfied. Contains what was measured, or the condition that is not met, if any.
     Open(Option<String>),
 }
 
-/// An agent that asks about requirements, and the data that decide the answer.
+/// An agent that asks about requirements, and the data that the answer depends on.
 pub(super) struct Asking<'a> {
     pub(super) ground: &'a Ground,
     pub(super) rules: &'a Rules,
@@ -45,8 +45,7 @@ impl<T> Gated<T> {
 }
 
 impl Engine {
-    /// Decides whether an agent may use a tool now. If so, the requirements that the call triggers are
-    /// marked.
+    /// Decides if an agent may use a tool now. If requirements apply to the call, they are marked as triggered.
     pub(crate) fn before_tool(&mut self, call: &ToolCall<'_>) -> Gated<Verdict> {
         self.asked_by(call.agent);
         if self.is_never_held(call) {
@@ -66,8 +65,7 @@ impl Engine {
             Ok(document) => document,
             Err(error) => {
                 problems.push(error.to_string());
-                // An unreadable file blocks nobody; marking a requirement quarantines the file and starts a
-                // new one.
+                // An unreadable file blocks nobody. Marking a requirement quarantines the file and starts a new one.
                 if matches!(error, Error::BrokenFile { .. }) {
                     self.mark_triggered(&ground, &agent, &asked);
                 }
@@ -98,7 +96,7 @@ impl Engine {
         Gated { answer, problems }
     }
 
-    /// Why the agent may not stop yet; `None` if it may. An agent is never held back twice in a row.
+    /// Returns why the agent may not stop yet; `None` if it may. An agent is never held back twice in a row.
     pub(crate) fn at_stop(
         &mut self,
         identity: &AgentIdentity,
@@ -146,7 +144,7 @@ impl Engine {
         Gated { answer: Some(wording::held_at_stop(&held, &agent, &ground.branch)), problems }
     }
 
-    /// The requirements that block this tool call, and warnings about those close to their limit.
+    /// Returns the requirements that block this tool call, and warnings about those whose limit is near.
     fn held_by<'a>(
         &self,
         asking: &Asking<'a>,
@@ -183,8 +181,7 @@ impl Engine {
         (held, near)
     }
 
-    /// The state of one requirement. If it cannot be determined, that is a problem to report, and blocks
-    /// nobody.
+    /// Returns the state of one requirement. If the state cannot be determined, returns a problem, which blocks nobody.
     pub(super) fn standing(
         &self,
         asking: &Asking<'_>,
@@ -264,14 +261,15 @@ impl Engine {
             metrics.shows_denial(&fingerprint, SHOWN_ONCE_WITHIN, *now)
         });
         let shown = match counted {
-            // Another process is counting, so it is unknown whether this denial was shown: show it in full.
+            // Another process is counting, so it is unknown if this denial was already shown in full. It is shown in
+            // full.
             Err(Error::FileBusy { .. }) => ground.leave_count(agent, &count).map(|()| true),
             counted => counted,
         };
         match shown.and_then(|is_whole| ground.file().check_writable().map(|()| is_whole)) {
             Ok(true) => Verdict::Deny(message),
             Ok(false) => Verdict::Deny(wording::denied_again(call.tool, held)),
-            // If a satisfaction cannot be recorded, blocking would block the agent for good.
+            // If no satisfaction can be recorded, a block could never end. So the tool is allowed.
             Err(error) => {
                 problems.push(format!("{} is allowed: {error}", call.tool));
                 Verdict::Allow
@@ -279,7 +277,7 @@ impl Engine {
         }
     }
 
-    /// Marks requirements as triggered, and returns problems; a missing mark blocks nobody.
+    /// Marks requirements as triggered. Returns problems: a mark that cannot be written blocks nobody.
     fn mark_triggered(&self, ground: &Ground, agent: &AgentKey, asked: &[&Requirement]) -> Vec<String> {
         if asked.is_empty() || ground.is_paused(agent) {
             return Vec::new();
@@ -291,22 +289,22 @@ impl Engine {
         }
     }
 
-    /// True for calls that requirements never block: read-only tools, plans, and the commands that pause or
-    /// resume requirements.
+    /// True for a call that requirements never block: of a read-only tool, of a plan, or of a command that pauses or
+    /// resumes requirements.
     pub(super) fn is_never_held(&self, call: &ToolCall<'_>) -> bool {
         !can_be_held(call.tool)
             || self.writes_only_plans(call)
             || call.command.is_some_and(is_pause_or_resume)
     }
 
-    /// True if a call writes only plan files, which come before any satisfaction.
+    /// True if a call writes only plans, because a plan is written before any requirement can be satisfied.
     fn writes_only_plans(&self, call: &ToolCall<'_>) -> bool {
         let is_plan = |file: &&str| self.written_path(file).to_str().is_some_and(is_plan_file);
         !call.files.is_empty() && call.files.iter().all(is_plan)
     }
 }
 
-/// The recorded satisfaction that counts. If a phase proves the requirement, a satisfaction by hand does not
+/// Returns the recorded satisfaction that counts. If a phase proves the requirement, a satisfaction by hand does not
 /// count.
 pub(super) fn on_record(
     document: &Document,
@@ -323,7 +321,7 @@ pub(super) fn on_record(
         .filter(|found| !(requirement.is_proved_by_phase() && by_hand(found)))
 }
 
-/// The enabled requirements that this call triggers.
+/// Returns the enabled requirements that this call triggers.
 pub(super) fn asked_by_tool<'a>(
     rules: &'a Rules,
     call: &ToolCall<'_>,
@@ -337,7 +335,7 @@ pub(super) fn asked_by_tool<'a>(
     rules.enabled().filter(is_asked).collect()
 }
 
-/// A path without `..` and `.`, from its text alone: the file may not exist yet.
+/// Returns a path without `..` and `.`. The disk is not asked, because the file may not exist yet.
 pub(super) fn normalised(path: &Path) -> PathBuf {
     let mut whole = PathBuf::new();
     for part in path.components() {

@@ -1,5 +1,5 @@
-//! Reads and writes the branch's file, which is authoritative for requirements. If two branches have the same
-//! file name, the second one's file is in a folder that the original tool does not read.
+//! Reads and writes the file of a branch, which decides about requirements. If two branches have the same file name,
+//! the second one's file is in a folder that the original tool does not read.
 
 use super::shared_file::{New, SharedFile};
 use crate::error::{Error, Result};
@@ -14,7 +14,7 @@ pub(super) struct BranchFile<'a> {
     pub(super) project: &'a str,
 }
 
-/// The result of a change, and problems with the file.
+/// The result of a change, and a problem with the file, if any.
 pub(super) struct Changed<T> {
     pub(super) answer: T,
     pub(super) problem: Option<String>,
@@ -22,13 +22,13 @@ pub(super) struct Changed<T> {
 
 enum Found {
     Ours(Document),
-    /// The file with this branch's name belongs to another branch.
+    /// The file has this branch's file name, but belongs to another branch.
     Anothers,
     Broken(String),
 }
 
 impl BranchFile<'_> {
-    /// The current document of the branch; empty if it has no file.
+    /// Returns the current document of the branch; empty if there is no file.
     pub(super) fn read(&self, now: i64) -> Result<Document> {
         let own = self.own_file();
         let (file, found) = if let Some(text) = own.read()? {
@@ -45,7 +45,7 @@ impl BranchFile<'_> {
         }
     }
 
-    /// Changes the document and writes it, under its lock. An unreadable file is quarantined.
+    /// Changes the document and writes it, while holding the file's lock. An unreadable file is quarantined.
     pub(super) fn update<T>(
         &self,
         patience: Duration,
@@ -78,8 +78,8 @@ impl BranchFile<'_> {
         done.ok_or_else(|| Error::FileBusy { path: own.path().to_owned() })
     }
 
-    /// As `update`, for a hook, which waits for nobody: a change that cannot be written now is left as a note
-    /// beside the file, and counts like a written one. Returns the names of changed requirements.
+    /// Like `update`, for a hook, which waits for nobody. A change that cannot be written now is left as a note beside
+    /// the file, and counts as written. Returns the names of the requirements that changed.
     pub(super) fn apply(
         &self,
         patience: Duration,
@@ -98,7 +98,7 @@ impl BranchFile<'_> {
         Ok(Changed { answer: names.map(|(name, _)| name.clone()).collect(), problem: None })
     }
 
-    /// Fails with the reason why a satisfaction could not be recorded.
+    /// Fails if no satisfaction could be recorded, and says why.
     pub(super) fn check_writable(&self) -> Result<()> {
         self.usual_file().check_writable()
     }
@@ -144,7 +144,7 @@ fn quarantined(path: &Path, why: &str) -> String {
     format!("{} was quarantined: {why}", path.display())
 }
 
-/// Applies notes with changes that were left beside the file, oldest first.
+/// Returns the document with the changes from notes that were left beside the file, oldest first.
 fn with_notes(mut document: Document, notes: &[String]) -> Document {
     let mut changes: Vec<Change> = notes.iter().filter_map(|text| serde_json::from_str(text).ok()).collect();
     changes.sort_by_key(|change| change.at);

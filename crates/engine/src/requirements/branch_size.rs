@@ -14,7 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long counting may take; a longer count is given up, and the size is unknown.
+/// How long counting may take. If it takes longer, the size is unknown.
 const LONGEST: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,8 +24,8 @@ pub(super) struct Size {
 }
 
 impl Engine {
-    /// The size of the branch; `None` on the base branch itself, without a base, or if the size is unknown
-    /// and must not be measured now.
+    /// Returns the size of the branch. `None` on the base branch itself, without a base branch, or if there is no
+    /// recent count and nothing may be measured now.
     pub(super) fn branch_size(
         &self,
         ground: &Ground,
@@ -50,13 +50,14 @@ impl Engine {
     }
 }
 
-/// The file with the last count. Each worktree has its own, because its uncommitted changes count too.
+/// Returns the path of the file with the last count. Each worktree has its own, because uncommitted changes are counted
+/// too.
 fn cache_path(ground: &Ground) -> PathBuf {
     let digest = Sha256::digest(format!("{}\n{}", ground.project, ground.branch).as_bytes());
     ground.folder.join(super::OUR_FOLDER).join(format!("size-{}", &hex(&digest)[..16]))
 }
 
-/// The last count, if it is recent enough. The file contains `seconds lines base`.
+/// Returns the last count if it is recent enough. The file contains `seconds lines base`.
 fn remembered(cache: &Path, cache_ttl: u64, now: i64) -> Option<Size> {
     let text = shared_file::read(cache).ok()??;
     let mut words = text.trim_end().splitn(3, ' ');
@@ -67,7 +68,7 @@ fn remembered(cache: &Path, cache_ttl: u64, now: i64) -> Option<Size> {
     (age < cache_ttl).then_some(Size { lines, base })
 }
 
-/// Stores a count. A failure is ignored: it only means that the next command counts again.
+/// Stores a count. An error is ignored: the next command then counts again.
 fn remember(cache: &Path, size: &Size, now: i64) {
     let temporary = cache.with_extension(format!("{}.tmp", std::process::id()));
     let text = format!("{now} {} {}\n", size.lines, size.base);
@@ -81,7 +82,7 @@ fn remember(cache: &Path, size: &Size, now: i64) {
     }
 }
 
-/// The number of added and removed lines, committed or not, since the branch left its base.
+/// Returns the number of lines that were added and removed since the branch left its base, committed or not.
 fn changed_lines(root: &Path, base: &str) -> Result<u64, String> {
     let said = said_by_git(
         root,
@@ -90,7 +91,7 @@ fn changed_lines(root: &Path, base: &str) -> Result<u64, String> {
     Ok(counted(&said))
 }
 
-/// Git's answer to a query about this worktree.
+/// Returns git's answer to a question about this worktree.
 pub(super) fn said_by_git(root: &Path, words: &[&str]) -> Result<String, String> {
     git::ask(root, words, LONGEST).map_err(|why| match why {
         NoAnswer::CannotRun(error) => format!("git cannot be run: {error}"),
@@ -99,7 +100,7 @@ pub(super) fn said_by_git(root: &Path, words: &[&str]) -> Result<String, String>
     })
 }
 
-/// The number of lines in text such as ` 3 files changed, 120 insertions(+), 4 deletions(-)`.
+/// Returns the number of changed lines in text such as ` 3 files changed, 120 insertions(+), 4 deletions(-)`.
 fn counted(said: &str) -> u64 {
     let counts = said.split(',').filter(|part| part.contains("insertion") || part.contains("deletion"));
     counts.filter_map(|part| part.split_whitespace().next()?.parse::<u64>().ok()).sum()

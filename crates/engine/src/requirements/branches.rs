@@ -1,4 +1,4 @@
-//! Lists branches that have a file, and removes the files of branches that are gone.
+//! Lists the branches that have a file, and removes the files of branches that no longer exist.
 
 use super::shared_file::{self, SharedFile};
 use super::{OUR_FOLDER, nowhere};
@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A branch with recorded requirements.
+/// A branch for which requirements are recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TrackedBranch {
     pub branch: String,
@@ -21,7 +21,7 @@ pub struct TrackedBranch {
 }
 
 impl TrackedBranch {
-    /// Every branch with a readable file, by name.
+    /// Returns every branch with a readable file, by name.
     pub fn all(project: &Project) -> Result<Vec<Self>> {
         let Some(git) = &project.git else { return Err(nowhere(project)) };
         let folder = git.common.join("requirements");
@@ -31,8 +31,7 @@ impl TrackedBranch {
         Ok(tracked)
     }
 
-    /// Removes the files of branches that git no longer has, and returns these branches. A file that names no
-    /// branch stays.
+    /// Removes the files of branches that git no longer has. Returns these branches. A file that names no branch stays.
     pub fn prune(project: &Project) -> Result<Vec<Self>> {
         let existing = branches_of_git(&project.root)?;
         let mut gone = Self::all(project)?;
@@ -57,7 +56,7 @@ fn tracked(path: PathBuf) -> Option<TrackedBranch> {
     Some(TrackedBranch { branch, requirements: document.names().count(), path })
 }
 
-/// The names of git's branches, from git itself, because its files have more than one format.
+/// Returns the names of git's branches. git is asked, because its files have more than one format.
 fn branches_of_git(root: &Path) -> Result<Vec<String>> {
     let doing = |source| Error::io("listing git's branches".to_owned(), source);
     let said = Command::new("git")

@@ -1,4 +1,4 @@
-//! Executes `leftoff req`: satisfies, clears, approves and pauses; records the result in the session's log.
+//! Executes `leftoff req`: satisfies, clears, approves and pauses requirements, and records this in the session's log.
 
 use super::Ground;
 use super::live_agents::{LiveAgent, is_same};
@@ -21,7 +21,7 @@ impl Engine {
     pub(super) fn satisfy_requirements(&mut self, request: &SatisfyRequest) -> Result<RequirementAnswer> {
         let metadata = without_secrets(request.metadata.clone());
         self.satisfy_named(request, |requirement| {
-            // The size of a branch cannot be satisfied by work, so a person approves it for a limited time.
+            // No work can satisfy a limit on the size of a branch. So a person approves the size, for a limited time.
             let usual_ttl = requirement.usual_ttl();
             let by = match (request.bypass, usual_ttl) {
                 (true, _) => SatisfiedBy::CliBypass,
@@ -37,8 +37,8 @@ impl Engine {
         })
     }
 
-    /// Approves requirements; an agent cannot. Without `ttl_seconds`, the approval of a measured requirement
-    /// lasts as long as the requirement says; any other approval does not expire.
+    /// Approves requirements. If an agent runs the command, a person must allow it. Without `ttl_seconds`, the approval
+    /// of a measured requirement lasts as long as the requirement says. Any other approval does not expire.
     pub(super) fn approve_requirements(
         &mut self,
         names: &[String],
@@ -62,7 +62,7 @@ impl Engine {
         })
     }
 
-    /// Clears the records that requirements were satisfied or triggered.
+    /// Clears the records that say that requirements were satisfied or triggered.
     pub(super) fn clear_requirements(
         &mut self,
         clearing: Clearing,
@@ -157,8 +157,8 @@ impl Engine {
         self.answered(&ground, identity, false, said)
     }
 
-    /// Records that all these requirements are satisfied, or on failure none of them; then counts and logs
-    /// this. Returns problems with counting and logging.
+    /// Records that all these requirements are satisfied, or none of them if this fails. Then counts this and adds it
+    /// to the log. Returns problems with counting and with the log.
     pub(super) fn satisfy_all(
         &mut self,
         ground: &Ground,
@@ -222,8 +222,7 @@ impl Engine {
         self.tell(&events)
     }
 
-    /// Adds events to the session's log. A failure is only reported, because the branch's file is
-    /// authoritative.
+    /// Adds events to the session's log. An error is only reported, because the file of the branch decides.
     fn tell(&mut self, events: &[Event]) -> Vec<String> {
         if events.is_empty() {
             return Vec::new();
@@ -274,7 +273,8 @@ impl Engine {
             .collect()
     }
 
-    /// The agent session for which requirements are satisfied; `None` if no requirement needs one.
+    /// Returns the agent session for which requirements are satisfied; `None` if there is none and no requirement needs
+    /// one.
     fn agent_for(
         &self,
         ground: &Ground,
@@ -289,7 +289,7 @@ impl Engine {
         }
     }
 
-    /// The named agent session, or else the caller, or else the only live agent session on this branch.
+    /// Returns the named agent session, else the caller, else the only live agent session on this branch.
     pub(super) fn agent_meant(&self, ground: &Ground, asked: Option<&str>) -> Result<AgentIdentity> {
         if let Some(asked) = asked {
             return self.agent_named(asked);
@@ -330,8 +330,8 @@ impl Engine {
         }
     }
 
-    /// The agent session with a typed id, which may be the beginning of a known id. An unknown id is accepted
-    /// as typed.
+    /// Returns the agent session that the typed id means. The id may be the beginning of a known one. An unknown id is
+    /// used as typed.
     fn agent_named(&self, asked: &str) -> Result<AgentIdentity> {
         let typed = AgentIdentity::parse(asked).or_else(|| AgentIdentity::parse(&format!("claude:{asked}")));
         let Some(typed) = typed.filter(|identity| AgentKey::new(&identity.id).is_some()) else {
@@ -356,7 +356,7 @@ impl Engine {
     }
 }
 
-/// The error that nothing can be required in this project, with the reason.
+/// Returns the error that nothing can be required in this project, and why.
 pub(super) fn nowhere(project: &Project) -> Error {
     Error::NoRequirementsHere {
         reason: match &project.git {
@@ -375,7 +375,8 @@ fn without_secrets(mut metadata: Map<String, Value>) -> Map<String, Value> {
     metadata
 }
 
-/// The name under which an event with a key is counted, so that it is counted once.
+/// Returns the name under which an event with a key is counted. The name is the same for a repeated event, so it is
+/// counted once.
 fn keyed(key: &str) -> String {
     format!("key:{key}")
 }

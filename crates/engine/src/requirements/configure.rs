@@ -1,4 +1,4 @@
-//! Edits the configuration files in place, keeping comments and unknown keys. Shows the merged result.
+//! Edits the configuration files in place, so that comments and unknown keys stay. Shows the merged settings.
 
 use super::rules::{LOCAL, SHARED, texts_of};
 use crate::engine::Engine;
@@ -34,7 +34,7 @@ pub enum SettingsChange<'a> {
     Create { text: &'a str, file: SettingsFile, replace: bool },
 }
 
-/// The file of a change, and whether it was written.
+/// The file of a change, and if it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingsWritten {
     pub path: PathBuf,
@@ -49,7 +49,7 @@ pub struct RequirementSettings {
 }
 
 impl RequirementSettings {
-    /// The settings of one requirement.
+    /// Returns the settings of one requirement.
     pub fn of(&self, name: &str) -> Result<&Map<String, Value>> {
         match self.requirements.get(name) {
             Some(Value::Object(fields)) => Ok(fields),
@@ -64,7 +64,7 @@ impl RequirementSettings {
 }
 
 impl Requirements<'_> {
-    /// The merged settings of this project. Fails outside git.
+    /// Returns the merged settings of this project. Fails outside git.
     pub fn settings(&self) -> Result<RequirementSettings> {
         let ground = self.engine.required_ground(None)?;
         let texts = texts_of(&ground, &mut Vec::new());
@@ -114,7 +114,7 @@ impl Engine {
         })
     }
 
-    /// The path of a settings file of the project, which may not exist.
+    /// Returns the path of a settings file of the project. The file need not exist.
     fn settings_path(&self, file: SettingsFile) -> Result<PathBuf> {
         let ground = self.required_ground(None)?;
         let name = match file {
@@ -143,8 +143,8 @@ impl Engine {
     }
 }
 
-/// Replaces a file through a temporary one beside it, so that a reader sees the old text or the new one.
-/// Refuses to write through a link.
+/// Replaces a file by renaming a temporary one, so that a reader sees either the old text or the new one. Refuses to
+/// write through a link.
 fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     let doing = |source| Error::io(format!("writing {}", path.display()), source);
     if fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {

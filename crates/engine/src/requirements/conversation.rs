@@ -12,17 +12,17 @@ use serde::Serialize;
 use std::fmt::Write;
 use store::AgentRow;
 
-/// The message to an agent session that starts.
+/// The message to an agent session that starts, with the data in it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Opening {
     /// The requirements that are not satisfied.
     pub open: Vec<OpenRequirement>,
-    /// The requirements whose satisfaction was inherited from an earlier agent session.
+    /// The requirements that an earlier agent session satisfied, and that count for this one too.
     pub carried_over: Vec<String>,
     pub others: Vec<LiveAgent>,
     /// True if requirements are paused for this agent session.
     pub paused: bool,
-    /// The whole message as text; `None` if there is nothing to say.
+    /// All of this as text; `None` if there is nothing to say.
     pub text: Option<String>,
 }
 
@@ -36,8 +36,8 @@ pub struct OpenRequirement {
 }
 
 impl Engine {
-    /// Answers an agent session that starts or returns. `source` is the agent's word for how it started:
-    /// `startup`, `clear`, `resume`, `compact`.
+    /// Answers an agent session that starts or returns. `source` says how it started, in the agent's word: `startup`,
+    /// `clear`, `resume` or `compact`.
     pub(crate) fn at_start(&mut self, identity: &AgentIdentity, source: &str) -> Gated<Opening> {
         self.asked_by(identity);
         let (Some(ground), Some(agent)) = (self.hook_ground(), AgentKey::new(&identity.id)) else {
@@ -81,7 +81,7 @@ impl Engine {
         Gated { answer: opening, problems }
     }
 
-    /// Counts that the agent's context will be compacted. A repeated delivery counts once.
+    /// Counts a compaction of the agent's context. A repeated report is counted once.
     pub(crate) fn compacted(&mut self, identity: &AgentIdentity, delivery: Option<&str>) -> Gated<()> {
         self.asked_by(identity);
         let (Some(ground), Some(agent)) = (self.hook_ground(), AgentKey::new(&identity.id)) else {
@@ -99,8 +99,8 @@ impl Engine {
         Gated { answer: (), problems }
     }
 
-    /// Handles the end of an agent session: removes it from the lists of live agent sessions, and ends its
-    /// pause. Its satisfactions stay, unless the configuration says otherwise.
+    /// Handles the end of an agent session: removes it from the lists of live agent sessions, and ends its pause. What
+    /// it satisfied stays satisfied, unless the configuration says otherwise.
     pub(crate) fn at_end(&mut self, identity: &AgentIdentity) -> Gated<()> {
         self.asked_by(identity);
         let mut problems = Vec::new();
@@ -164,15 +164,15 @@ impl Engine {
         }
     }
 
-    /// Records that an agent session has ended. Its process may continue with another agent session, and its
-    /// binding stays.
+    /// Records that an agent session has ended. The session to which it is bound stays recorded, and its process may
+    /// continue with another agent session.
     fn say_farewell(&mut self, identity: &AgentIdentity) -> crate::Result<()> {
         let Some(row) = self.store.agent(&identity.agent, &identity.id)? else { return Ok(()) };
         let last_seen = self.clock.now();
         let gone = match row.memory.as_deref() {
             Some(memory) if hooks::has_ended(memory) => return Ok(()),
-            // The process stays recorded: while it runs, its children count as the agent's. Anybody can send
-            // this event, so the event must not change that.
+            // The process stays recorded: while it runs, its child processes count as the agent's. Anybody can send
+            // this event, so the event must not be a way to change that.
             Some(memory) => AgentRow { memory: Some(hooks::ended(memory)), last_seen, ..row },
             None if row.pid == 0 => return Ok(()),
             None => AgentRow { pid: 0, process_start: 0, boot_id: String::new(), last_seen, ..row },

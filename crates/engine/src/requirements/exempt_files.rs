@@ -1,5 +1,5 @@
-//! Exempts the files of a phase that satisfies a requirement: if the requirement blocked these files, it
-//! could never be satisfied.
+//! Exempts the files of a phase from the requirement that this phase satisfies. Otherwise the requirement would block
+//! its own fulfilment.
 
 use super::ToolCall;
 use super::blocking::normalised;
@@ -33,7 +33,7 @@ impl Engine {
         })
     }
 
-    /// The path of a file that an agent named.
+    /// Returns the path of a file that an agent named.
     pub(super) fn written_path(&self, file: &str) -> PathBuf {
         let folder = self.options.project.as_deref().unwrap_or(&self.project.root);
         normalised(&folder.join(file))
@@ -64,13 +64,13 @@ fn named_files(phase: &PhaseDefinition) -> impl Iterator<Item = &str> {
     phase.produces.iter().map(String::as_str).chain(checked)
 }
 
-/// The path with its folder made canonical, because an agent may know the folder by a link.
+/// Returns the path with its folder in canonical form, because an agent may know the folder by a link.
 fn resolved(path: &Path) -> PathBuf {
     let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
     folder.zip(path.file_name()).map_or_else(|| path.to_owned(), |(folder, name)| folder.join(name))
 }
 
-/// True if a path matches a pattern, in which the item's name cannot contain a slash.
+/// True if a path matches a pattern with a placeholder for an item. The item's name cannot contain a slash.
 fn is_named_by(pattern: &Path, path: &Path) -> bool {
     let (pattern, path) = (pattern.to_string_lossy(), path.to_string_lossy());
     let Some((before, after)) = pattern.split_once(ITEM) else { return pattern == path };

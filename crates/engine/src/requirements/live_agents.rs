@@ -1,5 +1,5 @@
-//! The user's list of live agent sessions, which the original tool keeps in the home folder. Reads the list,
-//! and writes it under a lock.
+//! The user's list of live agent sessions, which the original tool stores in the home folder. Reads the list, and
+//! writes it while holding a lock.
 
 use super::Ground;
 use super::shared_file::{Known, SharedFile};
@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 use serde::Serialize;
 
-/// The agent whose sessions the original tool lists.
+/// The name of the agent whose sessions the original tool lists.
 const AGENT: &str = "claude";
 
 /// Another live agent session.
@@ -29,8 +29,8 @@ pub struct LiveAgent {
 }
 
 impl Engine {
-    /// Live agent sessions other than the asking one: those that leftoff has seen, and those in the original
-    /// tool's list.
+    /// Returns the live agent sessions other than the asking one: those that leftoff has seen, and those in the
+    /// original tool's list.
     pub(super) fn other_agents(&self, asking: Option<&AgentIdentity>) -> Result<Vec<LiveAgent>> {
         let mut live: Vec<LiveAgent> = self
             .store
@@ -55,7 +55,7 @@ impl Engine {
         Ok(live)
     }
 
-    /// Live agent sessions of this worktree in the original tool's list, without the asking one.
+    /// Returns the live agent sessions of this worktree in the original tool's list, without the asking one.
     pub(crate) fn listed_elsewhere(&self, asking: Option<&AgentIdentity>) -> Vec<LiveAgent> {
         let worktree = self.project.worktree();
         let is_here = |entry: &Entry| {
@@ -66,7 +66,7 @@ impl Engine {
         self.listed().into_iter().filter(is_here).map(live).collect()
     }
 
-    /// Live agent sessions of every project in the original tool's list.
+    /// Returns the live agent sessions of every project in the original tool's list.
     pub(super) fn listed_anywhere(&self) -> Vec<LiveAgent> {
         self.listed().into_iter().filter(|entry| self.entry_lives(entry)).map(live).collect()
     }
@@ -76,7 +76,7 @@ impl Engine {
         text.and_then(|text| Registry::read(&text)).map(|registry| registry.entries()).unwrap_or_default()
     }
 
-    /// Adds this agent session to the list, and removes agent sessions whose process is gone.
+    /// Adds this agent session to the list, and removes those whose process has ended.
     pub(super) fn register(&self, ground: &Ground, identity: &AgentIdentity, agent: &AgentKey) -> Result<()> {
         let ancestors = self.processes.ancestors();
         let now = self.clock.now().as_second();
@@ -110,8 +110,8 @@ impl Engine {
 
     fn change_registry(&self, change: impl Fn(&mut Registry)) -> Result<()> {
         let Some(file) = self.registry_file() else { return Ok(()) };
-        // The original tool takes no lock while it changes the list: if the list changes meanwhile, it is
-        // read again instead of being overwritten.
+        // The original tool changes the list without a lock. If it does so meanwhile, the list is read again and not
+        // overwritten.
         file.update_watchfully(self.patience.left(), |text| {
             Known::read(text, Registry::read).changed(Registry::default, Registry::text, &change).0
         })
@@ -119,7 +119,7 @@ impl Engine {
 
     fn registry_file(&self) -> Option<SharedFile> {
         let home = self.caller.home.as_ref()?;
-        // After a power cut no listed session is alive, so the file need not be synced to disk.
+        // After a power cut, none of the listed sessions is alive. So the file need not be synced.
         Some(SharedFile::passing(home.join(".claude").join("sessions.json")))
     }
 
@@ -132,14 +132,14 @@ impl Engine {
         }
         let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
         match test_kill_process(pid) {
-            // A process of another user refuses the signal, so it is alive.
+            // A process that refuses the signal belongs to another user, and is alive.
             Ok(()) | Err(Errno::PERM) => true,
             Err(_) => false,
         }
     }
 }
 
-/// True if two ids, each whole or shortened, belong to the same agent session.
+/// True if both ids mean the same agent session. Each of them may be whole or shortened.
 pub(crate) fn is_same(one: &str, other: &str) -> bool {
     if one == other {
         return true;

@@ -1,5 +1,5 @@
-//! An agent session's metrics on disk. They are counted under a lock, so that no increment is lost; a power
-//! cut may lose the last increments.
+//! The metrics of an agent session, in a file. They are counted while holding a lock, so that no increment is lost. A
+//! power cut may lose the last increments.
 
 use super::Ground;
 use super::shared_file::{Known, New, SharedFile};
@@ -11,14 +11,14 @@ use std::time::Duration;
 const FOLDER: &str = "sessions";
 
 impl Ground {
-    /// The metrics of this agent session, if any are recorded.
+    /// Returns the metrics of this agent session, if any are recorded.
     pub(super) fn metrics(&self, agent: &AgentKey) -> Option<Metrics> {
         let of = |name: &str| self.metrics_file(name).read().ok()?.and_then(|text| Metrics::read(&text));
         of(agent.short()).filter(|metrics| metrics.is_of(agent)).or_else(|| of(&agent.spare()))
     }
 
-    /// Counts something; returns false if it was counted before. If the file is busy, the count is left as a
-    /// note beside the file.
+    /// Counts something; returns false if it was already counted. If the file is busy, the count is left as a note
+    /// beside the file.
     pub(super) fn count(&self, agent: &AgentKey, patience: Duration, count: &Count) -> Result<bool> {
         match self.change_metrics(agent, patience, count.at, |metrics| metrics.count(count)) {
             Err(Error::FileBusy { .. }) => {
@@ -54,7 +54,8 @@ impl Ground {
         if let Some(answer) = done {
             return Ok(answer);
         }
-        // The usual file belongs to another agent session whose id begins with the same eight characters.
+        // The file with the usual name belongs to another agent session, whose id begins with the same eight
+        // characters.
         self.metrics_file(&agent.spare()).update(patience, |text, notes| {
             self.changed(agent, Known::read(text, Metrics::read), notes, now, &mut change)
         })
@@ -81,9 +82,9 @@ impl Ground {
         SharedFile::passing(self.session_file(name, "json"))
     }
 
-    /// The path of a file about one agent session.
+    /// Returns the path of a file about one agent session.
     pub(super) fn session_file(&self, name: &str, ending: &str) -> PathBuf {
-        // Agents may use any text as an id, so only safe characters become part of the path.
+        // An agent may have any text as its id, so only harmless characters become part of the path.
         let plain: String =
             name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
         self.folder.join(FOLDER).join(format!("{plain}.{ending}"))

@@ -1,4 +1,4 @@
-//! Finds the branch on which another one is stacked. Asks git only if there are candidates; decides by their
+//! Finds the branch on which another branch is stacked. Asks git only if there are candidates. Decides by their
 //! commits, and by git's log of how the branch was created.
 
 use super::branch_size::said_by_git;
@@ -7,13 +7,13 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-/// The maximum number of branches that are compared, because git's answer must fit into a pipe.
+/// The maximum number of branches to compare. git's answer must fit into a pipe.
 const MOST_BRANCHES: usize = 500;
-/// How many bytes of git's logs are read.
+/// How many bytes of git's logs are read at most.
 const MOST_LOG: u64 = 1024 * 1024;
 
-/// The nearest branch on which `branch` may be stacked, if it is nearer than the trunk. `None` if git is too
-/// old or has no answer.
+/// Returns the nearest branch on which `branch` may be stacked. `None` if the trunk is nearer, or if git is too old or
+/// does not answer.
 pub(super) fn nearest(git: &Git, root: &Path, branch: &str, trunk: &str) -> Option<String> {
     let others = other_branches(git, branch, trunk);
     if others == 0 || others > MOST_BRANCHES {
@@ -32,18 +32,18 @@ pub(super) fn nearest(git: &Git, root: &Path, branch: &str, trunk: &str) -> Opti
     choose(&said, branch, trunk, made_from(git, branch).as_deref())
 }
 
-/// Another branch in relation to the checked-out one.
+/// Another branch, compared with the checked-out one.
 struct Lies<'a> {
     name: &'a str,
     /// The number of commits that only the other branch has.
     ahead: u64,
-    /// The number of commits that the other branch lacks: its distance.
+    /// The number of commits that only the checked-out branch has. This is its distance from the other branch.
     behind: u64,
 }
 
-/// Chooses the parent branch. A candidate without commits of its own is an ancestor. A candidate with further
-/// commits is a parent only if git's log says so: it could also be a child, and then most of this branch
-/// would not be counted.
+/// Returns the branch on which the checked-out one is stacked. A branch without commits of its own is an ancestor. A
+/// branch with commits of its own counts only if git's log names it: it could also be stacked on this branch, and then
+/// most of this branch would not be counted.
 fn choose(said: &str, branch: &str, trunk: &str, made_from: Option<&str>) -> Option<String> {
     let all: Vec<Lies<'_>> = said.lines().filter_map(lies).collect();
     let to_trunk = all.iter().find(|one| one.name == trunk).map(|one| one.behind)?;
@@ -67,7 +67,7 @@ fn lies(line: &str) -> Option<Lies<'_>> {
     Some(Lies { name, ahead, behind })
 }
 
-/// The number of other local branches; counting stops soon after `MOST_BRANCHES`.
+/// Returns the number of other local branches. Counting stops soon after `MOST_BRANCHES`.
 fn other_branches(git: &Git, branch: &str, trunk: &str) -> usize {
     let mut names = Vec::new();
     collect(&git.common.join("refs/heads"), "", &mut names);
@@ -93,7 +93,7 @@ fn collect(folder: &Path, above: &str, names: &mut Vec<String>) {
     }
 }
 
-/// The branch from which this one was created, according to git's log.
+/// Returns the branch from which this one was created, according to git's log.
 fn made_from(git: &Git, branch: &str) -> Option<String> {
     let log = bounded(&git.common.join("logs/refs/heads").join(branch))?;
     let first = log.lines().next()?.rsplit_once("branch: Created from ")?.1.trim();

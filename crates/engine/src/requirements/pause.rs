@@ -16,7 +16,8 @@ impl Ground {
         match self.pause_at(agent.short(), agent) {
             Pause::Absent => false,
             Pause::Own => true,
-            // The short name belongs to another agent session whose id begins with the same eight characters.
+            // The marker file with the short name belongs to another agent session, whose id begins with the same eight
+            // characters.
             Pause::Anothers => matches!(self.pause_at(&agent.spare(), agent), Pause::Own),
         }
     }
@@ -64,7 +65,7 @@ impl Ground {
                 let is_anothers = id.and_then(AgentKey::new).is_some_and(|other| !other.is(agent));
                 if is_anothers { Pause::Anothers } else { Pause::Own }
             }
-            // A marker that cannot be read still counts, because it exists.
+            // Even a marker file that cannot be read counts, because it exists.
             Err(_) if fs::symlink_metadata(self.pause_file(name)).is_ok() => Pause::Own,
             Ok(None) | Err(_) => Pause::Absent,
         }

@@ -1,4 +1,4 @@
-//! The only entry for changes of recorded requirements: a request in, one answer out.
+//! The only entry for changes of recorded requirements: takes a request and returns one answer.
 
 use super::status::RequirementList;
 use crate::engine::Engine;
@@ -10,29 +10,29 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, Default)]
 pub struct SatisfyRequest {
     pub names: Vec<String>,
-    /// The agent session's id as typed: whole or shortened, with or without the agent's name.
+    /// The agent session's id, as typed: whole or shortened, with or without the agent's name.
     pub agent_session: Option<String>,
     /// True to satisfy the requirements for every agent session of the branch.
     pub for_the_branch: bool,
-    /// The branch, if it is not the checked-out one.
+    /// The branch; `None` for the checked-out one.
     pub branch: Option<String>,
     pub ttl_seconds: Option<u64>,
     pub metadata: Map<String, Value>,
-    /// True to bypass the requirements: satisfied although nothing was done.
+    /// True to record the requirements as satisfied although nothing was done.
     pub bypass: bool,
-    /// True to accept names that no requirement has.
+    /// True to accept names that belong to no requirement.
     pub unknown_too: bool,
 }
 
-/// The requirements to clear.
+/// Which requirements are cleared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Clearing {
     Named(Vec<String>),
     All,
 }
 
-/// A request to change recorded requirements. An agent session is given as typed; without one, the asking
-/// session or the only live one is meant.
+/// A request to change recorded requirements. Agent sessions are named as typed. If none is named, the asking one is
+/// meant, or the only live one.
 #[derive(Debug, Clone)]
 pub enum RequirementRequest {
     Satisfy(SatisfyRequest),
@@ -41,7 +41,7 @@ pub enum RequirementRequest {
         agent_session: Option<String>,
         ttl_seconds: Option<u64>,
     },
-    /// Clears requirements for every agent session, unless one is named.
+    /// Clears requirements, for the named agent session or, without one, for all of them.
     Clear {
         clearing: Clearing,
         branch: Option<String>,
@@ -62,7 +62,7 @@ pub enum RequirementRequest {
 pub struct RequirementAnswer {
     #[serde(flatten)]
     pub list: RequirementList,
-    /// True if nothing had to be changed.
+    /// True if nothing had to change.
     pub already: bool,
     pub said: Vec<String>,
 }

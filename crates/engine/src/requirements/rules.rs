@@ -1,5 +1,5 @@
-//! The requirements of this project, from configuration files and from the session's workflow. Only reads;
-//! without a file, nothing is parsed.
+//! The requirements of this project, from its configuration files and from the session's workflow. Only reads. Parses
+//! nothing if there is no file.
 
 use super::Ground;
 use super::shared_file;
@@ -19,7 +19,7 @@ pub(super) struct Rules {
     pub(super) problems: Vec<String>,
     /// The completed phases of the session whose workflow declares requirements.
     done: Vec<String>,
-    /// The session whose workflow declares requirements, if a hook asked.
+    /// The session whose workflow declares requirements. Set only when the requirements are loaded for a hook.
     pub(super) session: Option<Session>,
 }
 
@@ -28,7 +28,7 @@ impl Rules {
         self.settings.requirements.iter().filter(|requirement| requirement.enabled)
     }
 
-    /// The completed phase of the session's run that satisfies this requirement, if any.
+    /// Returns the completed phase of the session's run that satisfies this requirement, if any.
     pub(super) fn phase_done<'a>(&self, requirement: &'a Requirement) -> Option<&'a str> {
         requirement.phases.iter().find(|phase| self.done.contains(phase)).map(String::as_str)
     }
@@ -48,15 +48,14 @@ impl Engine {
         rules
     }
 
-    /// As `rules`, for a session that is already loaded.
+    /// Like `rules`, for a session that is already loaded.
     pub(super) fn rules_of(&self, ground: &Ground, session: &Session) -> Rules {
         let mut rules = configured(ground);
         self.add_declared(&mut rules, session);
         rules
     }
 
-    /// True if something may be required: a configuration file exists, or the session's workflow declares
-    /// requirements.
+    /// True if anything may be required: a configuration file exists, or the session's workflow declares requirements.
     pub(super) fn may_require(&self, session: &Session) -> bool {
         let declares = |hash: &str| {
             self.definition(hash).ok().flatten().is_some_and(|workflow| !workflow.requirements.is_empty())
@@ -65,8 +64,8 @@ impl Engine {
             || session.run().is_some_and(|run| declares(&run.workflow.hash))
     }
 
-    /// The session whose workflow counts: the asking agent's session, or else the active session of this
-    /// worktree. No other session is searched for. Loaded only once.
+    /// Returns the session whose workflow counts: that of the asking agent, or else the active one of this worktree. No
+    /// other session is searched for.
     fn session_of_rules(&self) -> crate::Result<Option<Session>> {
         let bound = match self.asking_agent()? {
             Some(identity) => self.store.agent(&identity.agent, &identity.id)?.and_then(|row| row.session),
@@ -87,8 +86,7 @@ impl Engine {
         let definition = self.definition(&run.workflow.hash).ok().flatten();
         for (name, declared) in definition.iter().flat_map(|definition| &definition.requirements) {
             match rules.settings.requirements.iter_mut().find(|known| known.name == *name) {
-                // The configuration takes precedence; the workflow adds further ways to satisfy a
-                // requirement.
+                // The configuration has precedence. The workflow only adds ways to satisfy a requirement.
                 Some(known) => known.satisfied_also_by(&declared.satisfied_by),
                 None => rules.settings.requirements.push(Requirement::declared(name, declared)),
             }
@@ -98,7 +96,7 @@ impl Engine {
     }
 }
 
-/// The paths and texts of the configuration files, lowest precedence first.
+/// Returns the paths and texts of the configuration files. Later files have precedence over earlier ones.
 pub(super) fn texts_of(ground: &Ground, problems: &mut Vec<String>) -> Vec<(String, String)> {
     places(ground)
         .into_iter()
@@ -124,23 +122,23 @@ fn configured(ground: &Ground) -> Rules {
     Rules { settings, problems, ..Rules::default() }
 }
 
-/// The configuration files that apply, lowest precedence first; none if the project has no file of its own,
-/// because only that one enables the others.
+/// Returns the configuration files that apply; later ones have precedence. None apply if the project has no file of its
+/// own, because only the project's file enables requirements.
 fn places(ground: &Ground) -> Vec<PathBuf> {
     let Some(folder) = project_folder(&ground.root) else { return Vec::new() };
     let shared = folder.join(SHARED);
     let user = ground.home.as_ref().map(|home| home.join(".claude").join(SHARED));
-    // If the home folder is a repository, both paths are the same file.
+    // If the home folder is itself the repository, both paths are the same file.
     let user = user.filter(|user| *user != shared);
     user.into_iter().chain([shared, folder.join(LOCAL)]).collect()
 }
 
-/// The nearest folder of this repository that has the project's configuration.
+/// Returns the nearest folder of this repository that has the project's configuration.
 fn project_folder(root: &Path) -> Option<PathBuf> {
     repository_folders(root).map(|folder| folder.join(".claude")).find(|folder| folder.join(SHARED).exists())
 }
 
-/// The folders from this one up to the repository's root, or up to `/` outside of one.
+/// Returns the folders from this one up to the repository's root; outside a repository, up to `/`.
 fn repository_folders(from: &Path) -> impl Iterator<Item = &Path> {
     let mut is_above = false;
     from.ancestors().take_while(move |folder| {

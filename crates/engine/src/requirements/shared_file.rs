@@ -1,5 +1,5 @@
-//! A file that other programs write too: read, changed and written under one lock, and always written
-//! completely. Links are refused, and no other lock is held meanwhile.
+//! A file that other programs write too. It is read, changed and written while holding one lock, and always written
+//! completely. Links are refused. No other lock is held meanwhile.
 
 use crate::error::{Error, Result};
 use crate::hex;
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// The maximum size of a file that is read; files of requirements are far smaller.
+/// The maximum size of a file that is read. Files of requirements are far smaller.
 const LARGEST: u64 = 8 * 1024 * 1024;
 
 pub(super) struct SharedFile {
@@ -24,17 +24,17 @@ pub(super) struct SharedFile {
     durable: bool,
 }
 
-/// The new content of a file after a change.
+/// The effect of a change on the file.
 pub(super) enum New {
-    /// The file belongs to somebody else: nothing is written.
+    /// The file belongs to somebody else, so nothing is written.
     Anothers,
     Same,
     Text(String),
-    /// The new content. The old content is unusable, and the file is renamed.
+    /// The new content is written. The old content was unusable, so the old file is renamed.
     InsteadOfBroken(String),
 }
 
-/// The content of a file with a known format.
+/// The content of a file in a known format.
 pub(super) enum Known<T> {
     Nothing,
     Broken,
@@ -50,7 +50,7 @@ impl<T: Clone + PartialEq> Known<T> {
         }
     }
 
-    /// The content to write after a change; `New::Same` if nothing changed.
+    /// Returns what to do with the file after a change; `New::Same` if nothing changed.
     pub(super) fn changed<A>(
         self,
         fresh: impl FnOnce() -> T,
@@ -75,12 +75,12 @@ impl<T: Clone + PartialEq> Known<T> {
 }
 
 impl SharedFile {
-    /// The file at a path: `x.json`, with its lock `x.lock` beside it.
+    /// Returns the file at a path such as `x.json`. Its lock is `x.lock` beside it.
     pub(super) fn new(path: PathBuf) -> Self {
         Self { lock: path.with_extension("lock"), path, durable: true }
     }
 
-    /// A file that is not synced to disk, so that its last changes may be lost in a power cut.
+    /// Returns a file that is not synced, so that a power cut may lose its last changes.
     pub(super) fn passing(path: PathBuf) -> Self {
         Self { durable: false, ..Self::new(path) }
     }
@@ -89,13 +89,12 @@ impl SharedFile {
         &self.path
     }
 
-    /// The current content, read without a lock because the file is replaced atomically.
+    /// Returns the current content. No lock is needed, because the file is replaced atomically.
     pub(super) fn read(&self) -> Result<Option<String>> {
         read(&self.path).map_err(|error| Error::io(format!("reading {}", self.path.display()), error))
     }
 
-    /// Changes the file under its lock. The change receives the notes that other processes left beside the
-    /// file.
+    /// Changes the file while holding its lock. The change gets the notes that other processes left beside the file.
     pub(super) fn update<T>(
         &self,
         patience: Duration,
@@ -122,7 +121,8 @@ impl SharedFile {
         Ok(answer)
     }
 
-    /// As `update`, for a file that others write without the lock: tries again if it changed meanwhile.
+    /// Like `update`, for a file that others write without the lock. If the file changed meanwhile, the change is tried
+    /// again.
     pub(super) fn update_watchfully(
         &self,
         patience: Duration,
@@ -149,7 +149,7 @@ impl SharedFile {
         Err(Error::FileBusy { path: self.path.clone() })
     }
 
-    /// Removes the file under its lock. The lock file stays, because others may wait for it.
+    /// Removes the file while holding its lock. The lock file stays, because others may be waiting for it.
     pub(super) fn remove(&self, patience: Duration) -> Result<()> {
         let _lock = self.take_lock(patience)?;
         match fs::remove_file(&self.path) {
@@ -169,7 +169,8 @@ impl SharedFile {
         access(folder, Access::WRITE_OK).map_err(|error| doing(error.into()))
     }
 
-    /// Leaves a note beside a file that somebody else is writing; the next writer applies the note.
+    /// Leaves a note beside a file that somebody else is writing. The next process that writes the file applies the
+    /// note.
     pub(super) fn leave(&self, note: &impl Serialize) -> Result<()> {
         const TRIES: usize = 100;
         let folder = self.late_folder();
@@ -184,7 +185,7 @@ impl SharedFile {
                 .and_then(|()| self.write_whole(&temporary, &text))
                 .and_then(|()| fs::rename(&temporary, &path));
             match left {
-                // Another writer removed the folder because it was empty: try again.
+                // Another process removed the folder because it was empty, so it is created again.
                 Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::AlreadyExists) => {}
                 done => return done.map_err(doing),
             }
@@ -192,13 +193,13 @@ impl SharedFile {
         Err(Error::FileBusy { path: self.path.clone() })
     }
 
-    /// The notes left beside the file, in any order; each has a time.
+    /// Returns the notes beside the file, in any order. Each of them has a time.
     pub(super) fn late(&self) -> Vec<String> {
         self.late_files().into_iter().map(|(_, text)| text).collect()
     }
 
     fn late_files(&self) -> Vec<(PathBuf, String)> {
-        // Usually the folder does not exist, and looking it up is the only cost.
+        // Usually the folder does not exist, and finding that out is the only cost.
         let Ok(entries) = fs::read_dir(self.late_folder()) else { return Vec::new() };
         let whole = |path: &PathBuf| path.extension().is_none();
         entries
@@ -250,11 +251,11 @@ impl SharedFile {
     fn write_whole(&self, path: &Path, text: &str) -> io::Result<()> {
         let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
         file.write_all(text.as_bytes())?;
-        // Renaming before fsync can leave an empty file after a power cut.
+        // Without fsync before the rename, a power cut can leave an empty file.
         if self.durable { file.sync_all() } else { Ok(()) }
     }
 
-    /// Renames a broken file. The new name comes from its content, so that the same content is kept once.
+    /// Renames a broken file. The new name depends on the content, so that equal content is kept only once.
     fn rename_broken(&self) -> io::Result<()> {
         let Some(text) = read(&self.path)? else { return Ok(()) };
         let name = format!("broken-{}", &hex(&Sha256::digest(text.as_bytes()))[..8]);
@@ -268,7 +269,7 @@ impl SharedFile {
         let doing = || format!("locking {}", self.lock.display());
         let file = open_lock(&self.lock).map_err(|error| Error::io(doing(), error))?;
         match rustix::io::retry_on_intr(|| flock(&file, FlockOperation::NonBlockingLockExclusive)) {
-            // If the file system has no locks, the other program works without one too.
+            // On a file system without locks, the other program works without a lock too.
             Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOLCK) => Ok(Lock { file }),
             Err(Errno::WOULDBLOCK) => wait(file, patience)
                 .ok_or_else(|| Error::FileBusy { path: self.path.clone() })?
@@ -278,20 +279,20 @@ impl SharedFile {
     }
 }
 
-/// The lock of a file, held until it is dropped.
+/// The lock of a file, held until this value is dropped.
 struct Lock {
     file: File,
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Closing the file alone would leave the lock with a forked child process that has not called exec
-        // yet.
+        // Closing the file would not be enough: a child process that has forked but not yet called exec would still
+        // hold the lock.
         let _ = flock(&self.file, FlockOperation::Unlock);
     }
 }
 
-/// Waits for a lock in the kernel's queue, which is fair. The wait cannot be cancelled, so a thread waits.
+/// Waits for a lock in the kernel's queue, which is fair. The wait cannot be cancelled, so a separate thread waits.
 fn wait(file: File, patience: Duration) -> Option<std::result::Result<Lock, Errno>> {
     if patience.is_zero() {
         return None;
@@ -310,7 +311,7 @@ fn open_lock(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.append(true).create(true).custom_flags(without_links());
     match options.open(path) {
-        // A lock file of another user can be locked although it is not writable.
+        // A lock file of another user is not writable, but can be locked when it is opened for reading.
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
             OpenOptions::new().read(true).custom_flags(without_links()).open(path)
         }
@@ -318,12 +319,12 @@ fn open_lock(path: &Path) -> io::Result<File> {
     }
 }
 
-/// The text of a file; `None` if it does not exist. A link, a pipe or a folder is an error.
+/// Returns the text of a file; `None` if it does not exist. A link, a pipe or a folder is an error.
 pub(super) fn read(path: &Path) -> io::Result<Option<String>> {
     read_opened(path, without_links())
 }
 
-/// Reads a file in the user's home folder, where the user may have put a symbolic link.
+/// Reads a file in the user's home folder. There, the user may use symbolic links.
 pub(super) fn read_following_links(path: &Path) -> io::Result<Option<String>> {
     read_opened(path, i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or(0))
 }
@@ -346,11 +347,11 @@ fn read_opened(path: &Path, flags: i32) -> io::Result<Option<String>> {
     }
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
     file.take(LARGEST).read_to_end(&mut bytes)?;
-    // Invalid UTF-8 is also invalid JSON, which the caller reports.
+    // Text that is not UTF-8 is not JSON either, which the caller reports.
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// Flags that refuse links, and that do not wait for the writer of a pipe.
+/// Returns flags for opening a file that refuse links and do not wait for the writer of a pipe.
 fn without_links() -> i32 {
     i32::try_from((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits()).unwrap_or(0)
 }

@@ -24,7 +24,7 @@ pub struct RequirementView {
     /// The kind of requirement: `blocking`, `dynamic` or `guard`.
     pub kind: String,
     pub satisfied: bool,
-    /// How the requirement was satisfied: a word of the branch's file, or a phase such as `phase:plan`.
+    /// How the requirement was satisfied: a word from the file of the branch, or a phase such as `phase:plan`.
     pub satisfied_by: Option<String>,
     pub satisfied_at: Option<Timestamp>,
     pub expires_at: Option<Timestamp>,
@@ -39,7 +39,7 @@ pub struct RequirementView {
     pub how: Vec<String>,
 }
 
-/// All requirements, as they apply to one agent session.
+/// All requirements, in their state for one agent session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RequirementList {
     pub branch: Option<String>,
@@ -51,8 +51,8 @@ pub struct RequirementList {
 }
 
 impl Requirements<'_> {
-    /// The requirements of the named branch, or else of the checked-out one, with their state for an agent
-    /// session or, without one, for the branch. Outside git nothing is required.
+    /// Returns the requirements of the named branch, or else of the checked-out one, with their state for the agent
+    /// session. Without an agent session, returns their state for the branch. Outside git, nothing is required.
     pub fn list(&self, branch: Option<&str>, agent_session: Option<&str>) -> Result<RequirementList> {
         let engine = self.engine;
         let meant = engine.ground_on(branch).map(|ground| engine.agent_meant(&ground, agent_session));
@@ -66,7 +66,7 @@ impl Requirements<'_> {
 }
 
 impl RequirementList {
-    /// Returns the list. Fails outside git, and if no branch is checked out or named.
+    /// Returns the list unchanged. Fails outside git, and if no branch is checked out or named.
     pub fn of_a_branch(self, project: &Project) -> Result<Self> {
         if self.branch.is_some() { Ok(self) } else { Err(nowhere(project)) }
     }
@@ -100,7 +100,7 @@ impl Engine {
         }
     }
 
-    /// Problems with requirements here: mistakes in the configuration, and an unreadable branch file.
+    /// Returns problems with requirements here: mistakes in the configuration, and a branch file that cannot be read.
     pub(crate) fn requirement_problems(&self) -> Vec<String> {
         let Some(ground) = self.ground() else { return Vec::new() };
         let rules = self.rules(&ground);
@@ -109,9 +109,9 @@ impl Engine {
         rules.problems.iter().cloned().chain(triggers).chain(state).collect()
     }
 
-    /// The requirements in a session's view, without those whose state is unknown.
+    /// Returns the requirements for a session's view. Those whose state is unknown are missing.
     pub(crate) fn requirement_views(&self, session: &Session) -> Gated<Vec<RequirementView>> {
-        // Every command builds a view; without requirements, this check is the only cost.
+        // Every command builds a view. Without requirements, this check is its only cost.
         if session.worktree != self.project.worktree() || !self.may_require(session) {
             return Gated::fine(Vec::new());
         }
@@ -122,8 +122,7 @@ impl Engine {
             return Gated { answer: Vec::new(), problems };
         }
         let identity = self.agent_meant(&ground, None).ok();
-        // A view is built inside a command's turn, where nothing may be measured, because other commands
-        // wait.
+        // A view is built within the turn to write. Nothing is measured then, because other commands are waiting.
         let mut views = self.views(&ground, &rules, identity.as_ref(), false);
         views.problems.extend(problems);
         views
@@ -182,7 +181,7 @@ fn view(
         Ok(RequirementState::Met) => (true, None),
         Ok(RequirementState::Near(found)) => (true, Some(found)),
         Ok(RequirementState::Open(found)) => (written.is_some() || phase.is_some(), found),
-        // A requirement whose state is unknown blocks nobody.
+        // If the state of a requirement is unknown, the requirement blocks nobody.
         Err(problem) => {
             problems.push(problem);
             (true, None)

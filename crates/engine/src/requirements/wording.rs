@@ -1,10 +1,11 @@
-//! The messages to agents about requirements: what is blocked, why, and what to do. Commands work as printed.
+//! The messages to agents about requirements: what is blocked, why, and what to do. Their commands run as they are
+//! printed.
 
 use super::branch_size::Size;
 use layouts::requirements::{AgentKey, Limits, Requirement, RequirementKind, skill_to_run};
 use std::fmt::Write;
 
-/// A requirement that is not satisfied, with the measurement or condition found.
+/// A requirement that is not satisfied, and what was measured or which condition is not met.
 pub(super) struct Held<'a> {
     pub(super) requirement: &'a Requirement,
     pub(super) found: Option<String>,
@@ -34,19 +35,19 @@ pub(super) fn size(size: &Size, limits: &Limits) -> String {
     format!("{} lines changed against {} ({warn}blocks at {})", size.lines, size.base, limits.block)
 }
 
-/// The paragraph about a requirement that only reminds.
+/// Returns the paragraph about a requirement that only reminds.
 pub(super) fn reminder(open: &Held<'_>, agent: &AgentKey, branch: &str) -> String {
     let ways = ways(open.requirement, Some(agent)).join("; or ");
     let message = message(open, agent, branch);
     format!("{}: {} It blocks nothing. {ways}", open.requirement.name, sentence(&message))
 }
 
-/// The first eight characters of an agent session's id, as in file names.
+/// Returns the first eight characters of an agent session's id, as in file names.
 pub(super) fn short(agent_session: &str) -> String {
     AgentKey::new(agent_session).map_or_else(|| agent_session.to_owned(), |agent| agent.short().to_owned())
 }
 
-/// Every way to satisfy a requirement, each on its own line so that no command is broken.
+/// Returns every way to satisfy a requirement, each on its own line, so that no command is broken.
 pub(super) fn ways(requirement: &Requirement, agent: Option<&AgentKey>) -> Vec<String> {
     let skill = skill_to_run(requirement).map(|skill| format!("Run /{skill}"));
     let phases = requirement.phases.iter().map(|phase| format!("leftoff advance --phase {phase}"));
@@ -55,7 +56,7 @@ pub(super) fn ways(requirement: &Requirement, agent: Option<&AgentKey>) -> Vec<S
     skill.into_iter().chain(phases).chain(by_hand).collect()
 }
 
-/// The configuration's message about a requirement, and the measurement or condition found.
+/// Returns the configuration's message about a requirement, with what was measured or which condition is not met.
 fn message(held: &Held<'_>, agent: &AgentKey, branch: &str) -> String {
     let requirement = held.requirement;
     let own = requirement.message.as_deref().map(str::trim).filter(|text| !text.is_empty());
@@ -125,8 +126,7 @@ fn command(word: &str, names: &[&str], agent: Option<&AgentKey>) -> String {
     format!("leftoff req {word} {}{agent}", names.join(" "))
 }
 
-/// The verb for satisfying a requirement. The size of a branch is approved by a person, because no work
-/// satisfies it.
+/// Returns the verb for satisfying a requirement. A person approves the size of a branch, because no work satisfies it.
 fn verb(requirement: &Requirement) -> &'static str {
     match requirement.kind {
         RequirementKind::Blocking => "satisfy",

@@ -1,5 +1,5 @@
-//! Records where histories came from: a second record beside the store's own, in `arrived.json`. The file
-//! stays when sharing is switched off, and is read only where the origin of a history matters.
+//! Records where histories came from, in `arrived.json`, in addition to the store's own record. The file stays when
+//! sharing is switched off. It is read only where the origin of a history matters.
 
 use super::settings::{Settings, read_json, write_json};
 use crate::engine::Engine;
@@ -13,8 +13,7 @@ use store::{Arrival, Arrived, Store};
 
 const NAME: &str = "arrived.json";
 
-/// The arrival of a history, which still shows where the history came from if somebody deletes the store's
-/// own record.
+/// A second record of where a history came from. It still shows this if somebody deletes the record in the store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Witness {
     pub(super) replica: String,
@@ -35,7 +34,7 @@ impl Witnesses {
         Ok(Self { arrived: read_json(&folder.join(NAME))?.unwrap_or_default(), is_changed: false })
     }
 
-    /// Records an arrival, unless a longer one is recorded.
+    /// Records an arrival, unless a longer one is already recorded.
     pub(super) fn remember(&mut self, arrival: &Arrival) {
         let known = self.arrived.get(arrival.session.as_str());
         if known.is_none_or(|known| known.version < arrival.version) {
@@ -65,14 +64,15 @@ impl Witnesses {
         Ok(())
     }
 
-    /// Moves the file after the database moved to another folder.
+    /// Moves the file after the database was moved to another folder.
     pub(super) fn move_between(from: &Path, to: &Path) {
         let _ = std::fs::rename(from.join(NAME), to.join(NAME));
     }
 }
 
 impl Engine {
-    /// The arrivals of stored sessions: from the store, or from witnesses if the store lacks an arrival.
+    /// Returns the arrivals of stored sessions, as recorded in the store. If the store lacks an arrival or has a
+    /// shorter one, the second record is used.
     pub(super) fn arrivals_known(&self, witnesses: &Witnesses) -> Result<BTreeMap<SessionId, Arrival>> {
         let arrivals = self.store.arrivals()?.into_iter();
         let mut known: BTreeMap<SessionId, Arrival> =
@@ -86,7 +86,8 @@ impl Engine {
         Ok(known)
     }
 
-    /// The arrival that only a witness shows, unless the session has another history by now.
+    /// Returns the arrival of the second record if the store's own is missing or shorter; `None` if the session has
+    /// another history now.
     fn witnessed(
         &self,
         id: &SessionId,
@@ -105,7 +106,7 @@ impl Engine {
         Ok((crate::hex(&head) == witness.head).then_some(arrival))
     }
 
-    /// The version of the last event of a session that was written elsewhere; 0 if there is none.
+    /// Returns the version of a session's last event that was written elsewhere; 0 if there is none.
     pub(crate) fn arrived_up_to(&self, id: &SessionId) -> Result<u64> {
         let known = self.store.base().arrival(id)?;
         let folder = self.sharing_folder().ok();
@@ -119,8 +120,7 @@ impl Engine {
         Ok(witnessed.or(known).map_or(0, |arrival| arrival.version))
     }
 
-    /// Records arrivals in a second place, beside the store. Failures are ignored, because the store has its
-    /// own record.
+    /// Adds arrivals to the second record. Errors are ignored, because the store has its own record.
     pub(crate) fn remember_arrivals(&self, arrived: &Arrived) {
         let Ok(folder) = self.sharing_folder() else { return };
         let Ok(mut witnesses) = Witnesses::read(&folder) else { return };

@@ -7,8 +7,8 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Starts a background sync if sharing is on and none was tried recently. Ignores failures, because a hook
-/// must not fail.
+/// Starts a background sync, if sharing is on and no sync was tried a short time ago. Errors are ignored, because a
+/// hook must not fail.
 pub fn sync_in_background(folder: &Path) {
     let Ok(database) = Project::find(folder).and_then(|project| project.database()) else { return };
     let Some(beside) = database.parent().filter(|beside| Settings::exist(beside)) else { return };

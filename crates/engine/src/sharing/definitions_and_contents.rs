@@ -1,4 +1,4 @@
-//! Stores the definitions and files that other replicas' histories name. Data whose hash does not match is
+//! Stores the definitions and files that the histories of other replicas name. If their hash does not match, they are
 //! refused.
 
 use super::Shared;
@@ -10,11 +10,11 @@ use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use store::{Arrived, ContentRow, DefinitionRow, Store};
 
-/// The maximum size of accepted content.
+/// The maximum size of a stored file's content that is accepted.
 const LARGEST_CONTENT: u64 = 1 << 20;
 
 impl Engine {
-    /// Adds definitions and stored files that the histories name and the store lacks, if a replica has them.
+    /// Adds definitions and stored files that the histories name and the store does not have, if any replica has them.
     pub(super) fn add_texts(&self, shared: &mut Shared, arrived: &mut Arrived) -> Result<()> {
         let (mut definitions, mut contents) = (BTreeMap::new(), BTreeSet::new());
         for row in arrived.histories.iter().flat_map(|history| &history.events) {

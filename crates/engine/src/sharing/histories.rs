@@ -1,4 +1,4 @@
-//! One session's history from every replica, as a tree of events whose longest path usually wins. Pure.
+//! The history of one session from all replicas, as a tree of events. Usually its longest path wins. Pure.
 
 use crate::from_hex;
 use model::event::{Event, SignedAct};
@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use store::chain::{Broken, Chain, Given, Hash, Seal, check, content_hash, next_link};
 use store::{EventRow, chain};
 
-/// An event with its place in the hash chain.
+/// An event, and its place in the hash chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Node {
     pub(super) row: EventRow,
@@ -21,8 +21,8 @@ pub(super) struct Node {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Author {
     pub(super) replica: String,
-    /// True if the event is in its author's own ref or in this store; false if only another replica names the
-    /// author.
+    /// True if the event is in its author's own ref, or was written in this store. False if only another replica names
+    /// the author.
     pub(super) is_certain: bool,
 }
 
@@ -30,11 +30,11 @@ pub(super) struct Author {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tree {
     nodes: BTreeMap<Hash, Node>,
-    /// Events that several replicas claim to have written; none of these claims counts.
+    /// The events that several replicas claim to have written. None of these claims counts.
     contested: BTreeSet<Hash>,
 }
 
-/// A refused purge: its replica did not write the event, and no allowed key signed it.
+/// A purge that was refused: its replica did not write the purged event, and no allowed key signed the purge.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PurgeRefused {
     pub(super) replica: String,
@@ -42,7 +42,7 @@ pub(super) struct PurgeRefused {
     pub(super) version: u64,
 }
 
-/// Events that follow a link, as nodes.
+/// Returns the nodes of events that follow a link.
 pub(super) fn nodes(
     before: Option<Hash>,
     events: &[(EventRow, Given)],
@@ -61,7 +61,7 @@ pub(super) fn nodes(
     })
 }
 
-/// One event whose content a purge replaces.
+/// A purge of one event.
 struct Purge {
     link: Hash,
     hash: Hash,
@@ -71,8 +71,8 @@ struct Purge {
 }
 
 impl Tree {
-    /// Adds a node. If the event is known already, an author known for certain replaces an uncertain one, and
-    /// content replaces purged content.
+    /// Adds a node. If the event is already known, an author who is certain replaces one who is not, and content
+    /// replaces purged content.
     pub(super) fn add(&mut self, node: Node) {
         let Some(known) = self.nodes.get_mut(&node.link) else {
             self.nodes.insert(node.link, node);
@@ -92,8 +92,8 @@ impl Tree {
         }
     }
 
-    /// Adds an event of this store. Content purged here stays purged, and the author of the store's own
-    /// events is known for certain.
+    /// Adds an event of this store. Content that was purged here stays purged. The author of an event that was written
+    /// here is certain.
     pub(super) fn add_own(&mut self, node: Node) {
         let purged = matches!(node.given, Given::Hash(_)).then(|| (node.row.clone(), node.given));
         let (link, author) = (node.link, node.author.clone());
@@ -114,8 +114,8 @@ impl Tree {
         self.nodes.get(link)
     }
 
-    /// Replaces the content of events that their own author purged, or that a signed purge names. `copies`
-    /// has the replacements, `signed` the purges signed with an allowed key. Returns the refused purges.
+    /// Replaces the content of events that their own author purged, or that a signed purge names. `copies` has the
+    /// replacements. `signed` has the purges that an allowed key signed. Returns the purges that were refused.
     pub(super) fn purge(
         &mut self,
         copies: &BTreeMap<Hash, EventRow>,
@@ -140,7 +140,7 @@ impl Tree {
         refused
     }
 
-    /// The events on the path to a leaf that purges replace, with the hashes of their replacements.
+    /// Returns the events on the path to a leaf that purges replace, with the hashes of the replacements.
     fn purged_on(&self, leaf: &Hash, signed: &BTreeSet<Hash>) -> Vec<Purge> {
         let way = self.way(leaf);
         let mut purged = Vec::new();
@@ -159,7 +159,7 @@ impl Tree {
         purged
     }
 
-    /// The purges that come directly after their signature, with the signature.
+    /// Returns the purges that directly follow their signature, with the signature.
     pub(super) fn signed_purges(&self) -> Vec<(Hash, SignedAct, String)> {
         let signature = |node: &Node| {
             let Event::Purged { rewritten, .. } = Event::read(&node.row.kind, &node.row.body) else {
@@ -177,13 +177,13 @@ impl Tree {
         self.nodes.values().filter(|node| node.row.kind == "purged").filter_map(signature).collect()
     }
 
-    /// The links of the last events, which no event follows, in order.
+    /// Returns the links of the events that no event follows, in order.
     pub(super) fn leaves(&self) -> Vec<Hash> {
         let followed: BTreeSet<Hash> = self.nodes.values().filter_map(|node| node.before).collect();
         self.nodes.keys().filter(|link| !followed.contains(*link)).copied().collect()
     }
 
-    /// The path of events up to this link, oldest first; empty if an event is missing.
+    /// Returns the path of events up to this link, oldest first; empty if an event is missing.
     pub(super) fn way(&self, head: &Hash) -> Vec<&Node> {
         let mut way = Vec::new();
         let mut next = Some(*head);
@@ -200,7 +200,7 @@ impl Tree {
         self.way(head).iter().any(|node| node.link == *link)
     }
 
-    /// Removes a leaf and the events before it, up to the first that another event follows.
+    /// Removes a leaf and the events before it, down to the last one that another event also follows.
     pub(super) fn cut(&mut self, leaf: &Hash) {
         let mut next = Some(*leaf);
         while let Some(link) = next {
@@ -211,7 +211,7 @@ impl Tree {
         }
     }
 
-    /// Why the history that ends with this link is invalid; empty if it is valid.
+    /// Returns the reasons why the history that ends with this link is invalid; empty if it is valid.
     pub(super) fn broken(&self, head: &Hash) -> Vec<Broken> {
         let way = self.way(head);
         let events: Vec<EventRow> = way.iter().map(|node| node.row.clone()).collect();
@@ -219,8 +219,8 @@ impl Tree {
         check(&chain_of(&way), &events, &rewritten)
     }
 
-    /// The last event of the winning history, the same on every replica: preferably an unresolved one, then
-    /// the one with the most events, then the one with the smallest link.
+    /// Returns the last event of the winning history. Every replica finds the same: histories that are not resolved yet
+    /// come first, then the one with the most events, then the one with the smallest link.
     pub(super) fn winner(&self) -> Option<Hash> {
         let leaves = self.leaves();
         let ways: Vec<Vec<&Node>> = leaves.iter().map(|leaf| self.way(leaf)).collect();
@@ -236,7 +236,7 @@ impl Tree {
         best.map(|place| leaves[place])
     }
 
-    /// True if the other history resolved this fork, exactly up to its last event.
+    /// True if the other history resolved this fork, up to exactly this last event.
     pub(super) fn is_resolved_by(&self, fork: &Hash, other: &Hash) -> bool {
         let named = crate::hex(fork);
         self.way(other).iter().any(|node| resolved_head(&node.row).as_deref() == Some(named.as_str()))
@@ -254,7 +254,7 @@ pub(super) fn chain_of(way: &[&Node]) -> Chain {
     chain::Chain { head: way.last().map(|node| node.link), since: Some(1), seals: seals.collect() }
 }
 
-/// True if the first history resolves the second one: it names an event that only the second one has.
+/// True if the first history resolves the second: the first names an event that only the second has.
 fn resolves(one: &[&Node], other: &[&Node]) -> bool {
     let shared: BTreeSet<Hash> = one.iter().map(|node| node.link).collect();
     let own: BTreeSet<String> =
@@ -272,13 +272,13 @@ fn resolved_head(row: &EventRow) -> Option<String> {
     }
 }
 
-/// True if an event counts for length. Lease renewals do not: a waiting agent must not outweigh a working
-/// one.
+/// True if an event counts for the length of a history. A lease renewal does not: an agent that waits must not outweigh
+/// one that works.
 fn counts(row: &EventRow) -> bool {
     row.kind != "item_lease_renewed"
 }
 
-/// The versions of the events that a purge replaced, and their new hashes.
+/// Returns the versions of the events that a purge replaced, and their new hashes.
 pub(super) fn rewritten_by(row: &EventRow) -> Vec<(u64, Hash)> {
     if row.kind != "purged" {
         return Vec::new();

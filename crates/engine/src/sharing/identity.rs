@@ -1,5 +1,5 @@
-//! Keeps replicas apart: a copied or restored store continues under another name. A mark of the newest event
-//! reveals that the store is not the original.
+//! Keeps replicas apart: a store that was copied or restored continues under another name. It is recognised by a mark,
+//! the newest event at the last sync.
 
 use super::Shared;
 use super::settings::{Mark, Settings};
@@ -8,12 +8,12 @@ use crate::engine::Engine;
 use crate::error::Result;
 use store::{Arrived, Change, Store};
 
-/// The number of events that are read together when looking for the newest one.
+/// How many events are read together in the search for the newest one.
 const READ_AT_ONCE: u64 = 100;
 
 impl Engine {
-    /// Gives this store a new name if it is a copy, or an older version restored from a backup, so that it
-    /// does not continue the original's history.
+    /// Gives this store a new name if it is a copy or was restored from a backup. Otherwise it would continue the
+    /// history of the original.
     pub(super) fn agree_on_name(&mut self, shared: &mut Shared) -> Result<()> {
         let place = self.project.database()?;
         let is_copy = self.is_copy(&shared.settings)?;
@@ -26,16 +26,15 @@ impl Engine {
                 || own.is_some_and(|own| shared.sidecar.is_ancestor(commit, own))
         });
         if !is_copy && !is_restored && is_known {
-            // The store may have been moved; if the original still existed, it would have written under this
-            // name.
+            // The store may have been moved here. If the original still existed, it would have written under this name.
             shared.settings.place = place;
             return find_own_history(shared, at_remote.as_deref());
         }
         let old = shared.settings.replica.clone();
         shared.settings.become_another(place)?;
         if is_restored {
-            // After a restore, data under the old name is still this replica's; after a copy, it belongs to
-            // the other clone.
+            // If the store was restored, data under the old name still belongs to this replica. If it was copied, that
+            // data belongs to the other clone.
             shared.settings.former.insert(old.clone());
         }
         shared.sidecar.give_away_own(&old)?;
@@ -43,13 +42,12 @@ impl Engine {
         shared.keep_settings()
     }
 
-    /// True if this store was copied and has not synced since: its name is that of the original, which is still
-    /// there.
+    /// True if this store is a copy that has not synced yet: its name belongs to the original, which still exists.
     pub(super) fn is_copy(&self, settings: &Settings) -> Result<bool> {
         Ok(settings.place != self.project.database()? && settings.place.exists())
     }
 
-    /// True if the store still has the event that was its newest at the last sync.
+    /// True if the store still has the event that was the newest at the last sync.
     fn has_mark(&self, mark: &Mark) -> Result<bool> {
         let (Some(session), Some(link)) = (&mark.session, &mark.link) else { return Ok(true) };
         let Ok(id) = model::id::SessionId::parse(session) else { return Ok(true) };
@@ -57,7 +55,7 @@ impl Engine {
         Ok(chain.seals.get(&mark.version).is_some_and(|seal| crate::hex(&seal.link) == *link))
     }
 
-    /// The newest event up to this one that no merge removes, as it removes forks.
+    /// Returns the newest event up to this cursor that is not in a fork: merging a fork removes its events.
     fn newest_lasting(&self, cursor: u64) -> Result<Option<Change>> {
         let mut end = cursor;
         while end > 0 {
@@ -73,8 +71,8 @@ impl Engine {
         Ok(None)
     }
 
-    /// Removes the event from the mark if it is about to be replaced: a sync that ends then must not make the
-    /// store look restored.
+    /// Removes the event from the mark if it will be replaced. Otherwise the store would look restored if the sync
+    /// ended before it sets a new mark.
     pub(super) fn unmark_replaced(&self, shared: &mut Shared, arrived: &Arrived) -> Result<()> {
         let mark = &mut shared.settings.mark;
         let Some(marked) = mark.session.clone() else { return Ok(()) };
@@ -99,8 +97,8 @@ impl Engine {
     }
 }
 
-/// Takes this replica's history from the remote if the sidecar was lost; if the remote has none, everything
-/// is sent again.
+/// If the sidecar was lost, takes this replica's history from the remote. If the remote does not have it, everything is
+/// sent again.
 fn find_own_history(shared: &mut Shared, at_remote: Option<&str>) -> Result<()> {
     if shared.refs.own.is_some() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Reads other replicas' data from the remote, and verifies everything that can be verified. Changes nothing.
+//! Reads the data of other replicas from the remote, and verifies everything that can be verified. Changes nothing.
 
 use super::histories::{Author, Node, Tree, nodes};
 use super::segment::{Segment, SegmentName};
@@ -11,43 +11,44 @@ use std::collections::{BTreeMap, BTreeSet};
 use store::EventRow;
 use store::chain::{Given, Hash};
 
-/// The maximum size of an accepted segment: a single event may exceed the usual size, but not without limit.
+/// The maximum size of a segment that is accepted. A segment with a single large event may be larger than usual, but
+/// not without limit.
 const LARGEST_SEGMENT: u64 = 8 << 20;
 
-/// The maximum number of sessions that are read together: enough to be fast, few enough for memory.
+/// The maximum number of sessions to read together: enough to be fast, and few enough for the memory.
 const STREAMS_AT_ONCE: usize = 500;
-/// The maximum number of bytes that are read together, unless a single session has more.
+/// The maximum number of bytes to read together, unless a single session has more.
 const BYTES_AT_ONCE: u64 = 64 << 20;
-/// The maximum size of a session in a replica; reading it needs several times as much memory.
+/// The maximum size of a session in a replica. Reading a session needs several times as much memory.
 const LARGEST_SESSION: u64 = 512 << 20;
 
-/// The file trees of all replicas, including this one's.
+/// The lists of files of all replicas, including this one.
 pub(super) struct Replicas {
     pub(super) trees: BTreeMap<String, Entries>,
 }
 
-/// The data of all replicas about one session.
+/// Everything that the replicas have about one session.
 pub(super) struct Stream {
-    /// The first link of the session's hash chain, which identifies the stream.
+    /// The first link of the session's hash chain. It identifies the stream.
     pub(super) first: Hash,
     pub(super) session: SessionId,
     pub(super) tree: Tree,
-    /// Replacements of purged events, by link.
+    /// The replacements of purged events, by link.
     pub(super) purged: BTreeMap<Hash, EventRow>,
 }
 
-/// The streams to which these paths belong.
+/// Returns the streams to which these paths belong.
 pub(super) fn streams_in<'a>(paths: impl Iterator<Item = &'a String>) -> BTreeSet<String> {
     paths.filter_map(|path| SegmentName::parse(path)).map(|name| name.stream).collect()
 }
 
 impl Replicas {
-    /// A file with this path in any replica's tree.
+    /// Returns a file with this path, if any replica has one.
     pub(super) fn find(&self, path: &str) -> Option<&Entry> {
         self.trees.values().find_map(|entries| entries.get(path)).filter(|entry| entry.is_file)
     }
 
-    /// The segments of these streams in all replicas, with replica and name.
+    /// Returns the segments of these streams in all replicas, each with its replica and its name.
     fn segments<'a>(&'a self, wanted: &BTreeSet<String>) -> Vec<(&'a str, SegmentName, &'a Entry)> {
         let mut found = Vec::new();
         for (replica, entries) in &self.trees {
@@ -64,18 +65,18 @@ impl Replicas {
         found
     }
 
-    /// Splits streams into parts that each fit into memory.
+    /// Divides the streams into groups that fit into memory.
     pub(super) fn in_parts(&self, streams: BTreeSet<String>) -> Vec<BTreeSet<String>> {
         in_parts(streams, |stream| self.bytes_of(stream))
     }
 
-    /// The number of bytes that all replicas have of this stream.
+    /// Returns the number of bytes that all replicas together have of this stream.
     fn bytes_of(&self, stream: &str) -> u64 {
         let wanted = BTreeSet::from([stream.to_owned()]);
         self.segments(&wanted).iter().map(|(_, _, entry)| entry.bytes).fold(0, u64::saturating_add)
     }
 
-    /// Reads these streams from all replicas. Invalid segments are skipped, and `refused` says why.
+    /// Reads these streams from all replicas. Invalid segments are skipped, and the reasons are added to `refused`.
     pub(super) fn read(
         &self,
         sidecar: &Sidecar,
@@ -107,8 +108,8 @@ impl Replicas {
                 Err(why) => refused.push(complaint(replica, name, &why)),
             }
         }
-        // Segments at the start of a session come first, and unpurged ones before purged ones, because they
-        // prove which session a stream is.
+        // Segments with the first event of a session come first, and among these the ones that were not purged: they
+        // prove to which session a stream belongs.
         read.sort_by_key(|(_, name, segment)| (name.first != 1, segment.is_first_purged()));
         let mut streams: BTreeMap<String, Stream> = BTreeMap::new();
         for (replica, name, segment) in read {
@@ -128,7 +129,7 @@ fn unreadable(entry: &Entry) -> Option<&'static str> {
     }
 }
 
-/// Splits streams into parts that each fit into memory.
+/// Divides the streams into groups that fit into memory.
 fn in_parts(streams: BTreeSet<String>, bytes_of: impl Fn(&str) -> u64) -> Vec<BTreeSet<String>> {
     let mut parts: Vec<(u64, BTreeSet<String>)> = Vec::new();
     for stream in streams {
@@ -147,7 +148,7 @@ fn in_parts(streams: BTreeSet<String>, bytes_of: impl Fn(&str) -> u64) -> Vec<BT
     parts.into_iter().map(|(_, part)| part).collect()
 }
 
-/// Removes sessions of which a replica has too many bytes.
+/// Leaves out sessions of which one replica has too many bytes.
 fn leave_out_endless(segments: &mut Vec<(&str, SegmentName, &Entry)>, refused: &mut Vec<String>) {
     let mut bytes: BTreeMap<(&str, String), u64> = BTreeMap::new();
     for (replica, name, entry) in segments.iter() {
@@ -167,7 +168,7 @@ pub(super) fn complaint(replica: &str, name: &SegmentName, why: &str) -> String 
     format!("{} of replica {short} was refused: {why}", name.path())
 }
 
-/// A segment whose events match its name.
+/// A segment that was read, and whose events match its name.
 struct ReadSegment {
     session: SessionId,
     nodes: Vec<Node>,

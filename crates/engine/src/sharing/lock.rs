@@ -1,4 +1,4 @@
-//! The lock file beside the database, which allows one sync of a store at a time.
+//! The lock file beside the database. With it, only one sync of a store runs at a time.
 
 use crate::error::{Error, Result};
 use rustix::fs::{FlockOperation, flock};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// How long to wait before trying to lock again.
 const BETWEEN: Duration = Duration::from_millis(20);
 
-/// The lock of a sync, released on drop.
+/// The lock of a sync. It is released when the value is dropped.
 #[derive(Debug)]
 pub(super) struct Lock {
     file: File,
@@ -17,13 +17,14 @@ pub(super) struct Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Closing alone would leave the lock with a child process that has forked but not yet called exec.
+        // Closing the file would not be enough: a child process that has forked but not yet called exec would still
+        // hold the lock.
         let _ = flock(&self.file, FlockOperation::Unlock);
     }
 }
 
-/// Locks the store in this folder until the result is dropped. Waits at most `patience` for another sync,
-/// because a sync that waits for a remote must not block the next one for ever.
+/// Locks the store in this folder until the result is dropped. Waits at most `patience` for another sync. A sync that
+/// waits for a remote must not block the next one for ever.
 pub(super) fn locked(folder: &Path, patience: Duration) -> Result<Lock> {
     let path = folder.join("sync.lock");
     let file = OpenOptions::new()

@@ -1,4 +1,4 @@
-//! Merges a fork into the session that counts: copies notes and items, and turns results into claims.
+//! Merges a fork into the main session: copies notes and items, and turns results into claims.
 
 use super::taking::fork_of;
 use crate::engine::Engine;
@@ -21,7 +21,7 @@ pub struct Resolved {
     pub fork: String,
     pub notes: usize,
     pub items: usize,
-    /// The number of phases that are now claimed, for a person to check.
+    /// The number of phases that the merge made claims, for a person to check.
     pub claims: usize,
 }
 
@@ -57,8 +57,8 @@ impl Engine {
         })?;
         let version = self.store.load(&fork)?.map_or(0, |loaded| loaded.row.version);
         let arrived = store::Arrived { gone: vec![(fork, version)], ..store::Arrived::default() };
-        // The fork's events stay in the replicas' histories. If removing it fails here, the next sync removes
-        // it.
+        // The events of the fork stay in the replicas' histories. If removing the fork fails here, the next sync
+        // removes it.
         let _ = self.store.take_histories(&arrived);
         Ok((answer, resolved))
     }
@@ -82,14 +82,14 @@ impl Engine {
         }
     }
 
-    /// The fork's events that the main history lacks.
+    /// Returns the events of the fork that the main history does not have.
     fn own_part(&self, fork: &SessionId, main: &SessionId) -> Result<Vec<Recorded>> {
         let events = self.store.events(fork, self.events_shared(fork, main)?, None)?;
         events.iter().map(|row| crate::engine::read_event(fork, row)).collect()
     }
 }
 
-/// The events that the main session gets from a fork's events.
+/// The events to add to the main session, derived from the events of a fork.
 struct Over<'a> {
     session: &'a Session,
     items_there: &'a ItemBook,
@@ -164,7 +164,7 @@ impl<'a> Over<'a> {
             Event::ArtifactRecorded { artifact } => {
                 self.say(format!("{} was recorded in {}", artifact.path, self.fork));
             }
-            // Other events, such as the fork's progress through its phases, are not merged.
+            // Other events, such as the fork's way through its phases, are not merged.
             _ => {}
         }
     }
@@ -179,8 +179,8 @@ impl<'a> Over<'a> {
         self.notes += 1;
     }
 
-    /// Copies an item under its own id if that is free, or else under that id with `-fork` and a number
-    /// added.
+    /// Copies an item. If the main session has an item with this id, `-fork` and a number are added to the id of the
+    /// copy.
     fn item(&mut self, item: &NewItem) {
         let is_taken = |id: &ItemId| self.items_there.get(id).is_some();
         let mut id = item.id.clone();

@@ -1,4 +1,4 @@
-//! Writes this replica's sessions to its own history in the sidecar, in segments that never change.
+//! Writes this replica's sessions into its own history in the sidecar, in segments that never change.
 
 use super::Shared;
 use super::histories::Node;
@@ -19,7 +19,7 @@ use store::{Arrival, Store};
 
 /// The file in which a replica describes itself.
 pub(super) const ABOUT: &str = "replica.json";
-/// How many sessions without a hash chain are sealed in one transaction.
+/// How many sessions without a hash chain are sealed in a transaction.
 const SEALED_AT_ONCE: usize = 1_000;
 
 /// A replica's description of itself.
@@ -28,14 +28,14 @@ pub(super) struct About {
     pub(super) name: String,
 }
 
-/// The content of the next commit to this replica's own history.
+/// The content of the next commit in this replica's own history.
 struct Outgoing<'a> {
     draft: Draft<'a>,
     files: BTreeMap<String, FileRef>,
-    /// Files to remove from this replica's own history, because they contain purged text.
+    /// Files to remove from this replica's own history, or to replace in it, because they contain purged text.
     replaced: BTreeSet<String>,
     sessions: usize,
-    /// Sessions that are not sent, and why.
+    /// The sessions that are not sent, with the reasons.
     held: BTreeMap<String, String>,
 }
 
@@ -46,7 +46,7 @@ impl Outgoing<'_> {
         Ok(())
     }
 
-    /// Leaves out new files below a folder, except those that replace a file with purged text.
+    /// Leaves out the new files below a folder, except those that replace a file with purged text.
     fn keep_only_replacements(&mut self, folder: &str) {
         let below = self.files.range(folder.to_owned()..).take_while(|(path, _)| path.starts_with(folder));
         let unneeded: Vec<String> =
@@ -57,16 +57,16 @@ impl Outgoing<'_> {
     }
 }
 
-/// A session's events in this store, each with the replica that wrote it.
+/// The events of a session in this store, each with the replica that wrote it.
 struct Way {
-    /// The id of the session in its log.
+    /// The id that the session has in its log.
     named: SessionId,
     nodes: Vec<Node>,
     events: Vec<Event>,
 }
 
 impl Engine {
-    /// Commits changed sessions to this replica's own history, and returns their number.
+    /// Commits the changed sessions to this replica's own history. Returns their number.
     pub(super) fn write_out(
         &mut self,
         shared: &mut Shared,
@@ -128,7 +128,8 @@ impl Engine {
         let is_published =
             own.range(folder.clone()..).next().is_some_and(|(path, _)| path.starts_with(&folder));
         let is_theirs = arrival.is_some_and(|arrival| arrival.head == last.link && !is_bundle(arrival));
-        // No other replica sends a fork that ends with an event of this replica.
+        // If the last event came from another replica, that replica sends the session. This one does not send a fork
+        // then, nor a session that it has never sent.
         if is_theirs && (is_fork(id) || !is_published) {
             return Ok(());
         }
@@ -140,8 +141,8 @@ impl Engine {
         let before = out.files.len() + out.replaced.len();
         self.add_segments(shared, &way, &folder, own, out)?;
         if is_theirs {
-            // The replica that wrote the last event sends the session; only earlier copies with purged
-            // content are replaced here.
+            // Another replica wrote the last event, so that replica sends the session. This one only replaces its own
+            // earlier copies that contain purged content.
             out.keep_only_replacements(&folder);
         } else {
             for (path, body) in texts {
@@ -202,7 +203,8 @@ impl Engine {
         Ok(())
     }
 
-    /// A copy of a segment without content that was purged here; `None` if nothing was purged in the segment.
+    /// Returns a copy of a segment without the content that was purged here; `None` if nothing in the segment was
+    /// purged.
     fn purged_copy(
         &self,
         shared: &Shared,
@@ -215,7 +217,7 @@ impl Engine {
         }
         let there = shared.sidecar.contents(&[object.to_owned()])?.pop().unwrap_or_default();
         let there = String::from_utf8_lossy(&there).into_owned();
-        // The author in the existing segment is kept.
+        // The copy names the author that the existing segment names.
         let author =
             there.lines().next().and_then(|header| serde_json::from_str::<serde_json::Value>(header).ok());
         let author = author.and_then(|header| Some(header.get("author")?.as_str()?.to_owned()));
@@ -229,7 +231,8 @@ impl Engine {
         Ok((there.as_bytes() != here.as_slice()).then_some(here))
     }
 
-    /// Definitions and stored files that these events name and that this replica's history lacks.
+    /// Returns the definitions and stored files that these events name and that this replica's history does not have
+    /// yet.
     fn named_texts(&self, way: &Way, own: &Entries, out: &Outgoing<'_>) -> Result<BTreeMap<String, Vec<u8>>> {
         let mut texts = BTreeMap::new();
         let is_there = |path: &String| own.contains_key(path) || out.files.contains_key(path);
@@ -256,7 +259,7 @@ impl Engine {
         Ok(texts)
     }
 
-    /// Marks stored files for removal from this replica's history if the store no longer has them.
+    /// Marks stored files for removal from this replica's history, if the store no longer has them.
     fn drop_purged_contents(&self, way: &Way, own: &Entries, out: &mut Outgoing<'_>) -> Result<()> {
         for event in &way.events {
             for hash in event.contents() {
@@ -269,7 +272,7 @@ impl Engine {
         Ok(())
     }
 
-    /// This replica's display name.
+    /// Returns the name of this replica, for display.
     pub(super) fn replica_name(&self) -> String {
         if self.caller.user.is_empty() {
             return self.caller.host.clone();
@@ -287,7 +290,7 @@ impl Engine {
 }
 
 impl super::incoming::Replicas {
-    /// The longest segment of any replica that begins with this event and agrees with the session's links.
+    /// Returns the longest segment of any replica that begins with this event and agrees with the session's links.
     fn known_segment(
         &self,
         folder: &str,
@@ -315,7 +318,7 @@ fn part_of(way: &[Node], first: u64, last: u64) -> &[Node] {
     &way[index(first) - 1..index(last)]
 }
 
-/// The events for one new segment: all by one author, and within the maximum size.
+/// Returns the events for one new segment: all by one author, and together not larger than the maximum.
 fn new_part(way: &[Node], first: u64) -> &[Node] {
     let rest = part_of(way, first, way.len() as u64);
     let Some(author) = rest.first().map(|node| &node.author.replica) else { return rest };
@@ -337,7 +340,7 @@ fn written(session: &SessionId, part: &[Node]) -> Vec<u8> {
     segment.write()
 }
 
-/// The secret that holds a session back: it is in the events, definitions or recorded files.
+/// Returns which secret keeps a session from being sent: it is in the events, the definitions or the recorded files.
 fn secret_in_session(way: &[Node], texts: &BTreeMap<String, Vec<u8>>) -> Option<String> {
     if let Some(kind) = way.iter().find_map(|node| secret_in_event(&node.row.body)) {
         return Some(format!("it contains a {kind}"));
@@ -349,7 +352,7 @@ fn secret_in_session(way: &[Node], texts: &BTreeMap<String, Vec<u8>>) -> Option<
     })
 }
 
-/// The kind of a secret in an event, found by the names of fields and by their values.
+/// Returns the kind of a secret in an event. Names of fields and their values are searched.
 fn secret_in_event(body: &str) -> Option<String> {
     let mut value: serde_json::Value = serde_json::from_str(body).ok()?;
     redact::in_value("", &mut value).first().map(ToString::to_string)

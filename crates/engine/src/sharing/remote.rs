@@ -1,13 +1,13 @@
-//! The remote of the project's own repository, and the settings for reaching it. Only reads.
+//! Finds the remote of the project's own repository, and the settings for reaching it. Only reads.
 
 use crate::error::{Error, Result};
 use crate::signing::git_setting;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// The git settings of the project's repository that the sidecar uses to reach the remote.
+/// The settings of the project's repository that git needs to reach the remote from the sidecar.
 const HANDED_OVER: &str = "^(core\\.sshcommand|credential\\..*|http\\..*|ssh\\..*|protocol\\..*)$";
-/// Environment variables that git must not inherit: they would select another repository.
+/// Environment variables that git must not inherit, because they would select another repository.
 const NOT_INHERITED: [&str; 9] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -20,7 +20,7 @@ const NOT_INHERITED: [&str; 9] = [
     "GIT_PREFIX",
 ];
 
-/// The default remote: that of the branch, or else the only one, or else `origin`.
+/// Returns the remote to use by default: that of the branch, else the only one, else `origin`.
 pub(super) fn usual_remote(project: &Path, branch: Option<&str>) -> Result<String> {
     let of_branch = branch.and_then(|branch| git_setting(project, &format!("branch.{branch}.remote")));
     if let Some(remote) = of_branch.filter(|remote| remote != ".") {
@@ -46,8 +46,8 @@ pub(super) fn usual_remote(project: &Path, branch: Option<&str>) -> Result<Strin
 pub(super) fn remote_url(project: &Path, remote: &str) -> Result<String> {
     let ran = plain_git().arg("-C").arg(project).args(["remote", "get-url", "--push", remote]).output();
     let output = ran.map_err(|source| no_git("finding the remote", source))?;
-    // Git exits with 2 if the remote does not exist. Other codes mean other problems, such as an untrusted
-    // repository.
+    // git exits with 2 if the remote does not exist. Other codes stand for other problems, such as a repository that
+    // git does not trust.
     if output.status.code() == Some(2) {
         return Err(Error::Sharing {
             message: format!("this repository has no remote '{remote}'"),
@@ -58,12 +58,12 @@ pub(super) fn remote_url(project: &Path, remote: &str) -> Result<String> {
     }
     let output = succeeded("finding the remote", Ok(output))?;
     let url = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    // A relative path starts at the project, but git runs in another folder.
+    // A relative path starts at the project, but git is run in another folder. So the path is made absolute.
     let is_relative = !url.contains(':') && !url.starts_with('/');
     Ok(if is_relative { project.join(&url).to_string_lossy().into_owned() } else { url })
 }
 
-/// The hash algorithm of the project's repository, and so of its remote.
+/// Returns the hash algorithm of the project's repository, which is that of its remote.
 pub(super) fn object_format(project: &Path) -> String {
     let ran = plain_git().arg("-C").arg(project).args(["rev-parse", "--show-object-format"]).output();
     let told = ran.ok().filter(|output| output.status.success());
@@ -81,8 +81,8 @@ pub(super) fn settings_of(project: &Path) -> Result<Vec<(String, String)>> {
     };
     let mut settings = Vec::new();
     for (name, value) in text.split('\0').filter_map(pair) {
-        // The sidecar's git reads the user's settings too, and would have their list values twice. An empty
-        // value resets the list.
+        // git also reads the user's settings in the sidecar, so it would have the values of lists twice. An empty value
+        // empties the list first.
         let is_list = name.ends_with(".helper") || name.ends_with(".extraheader");
         if is_list && !settings.iter().any(|(known, _)| *known == name) {
             settings.push((name.clone(), String::new()));
@@ -123,13 +123,13 @@ pub(super) fn no_git(doing: &str, source: std::io::Error) -> Error {
     Error::io(doing, source)
 }
 
-/// The line of git's output that gives the reason, without prefixes.
+/// Returns the line of git's output that says the reason, without git's prefixes.
 pub(super) fn last_words(output: &Output) -> String {
     let said = String::from_utf8_lossy(&output.stderr);
     let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let is_fatal = |line: &str| line.starts_with("fatal:") || line.starts_with("error:");
     let fatal = lines.iter().position(|line| is_fatal(line)).map(|place| match lines[place] {
-        // The reason comes from the program that git connects with, such as ssh.
+        // The line before this one is from the program with which git connects, such as ssh. It says the reason.
         "fatal: Could not read from remote repository." if place > 0 => &lines[place - 1],
         _ => &lines[place],
     });
@@ -137,7 +137,7 @@ pub(super) fn last_words(output: &Output) -> String {
     line.trim_start_matches("fatal: ").trim_start_matches("error: ").to_owned()
 }
 
-/// The text without passwords: `https://anna:secret@host` becomes `https://anna@host`.
+/// Returns the text without passwords: `https://anna:secret@host` becomes `https://anna@host`.
 pub(super) fn without_password(text: &str) -> String {
     text.split(' ').map(word_without_password).collect::<Vec<_>>().join(" ")
 }

@@ -1,6 +1,6 @@
-//! Random work on three replicas that sync now and then, in one process so that thousands of schedules are
-//! tried: syncs end between two steps, remotes are unreachable or rewound, clones are copied, stores are
-//! restored from backups. `cli/tests/sharing/random.rs` does the same with real processes.
+//! Simulates random work on three replicas that sync now and then. Everything happens in one process, so that thousands
+//! of schedules can be tried. Syncs end between two steps, remotes are unreachable or rewound, clones are copied,
+//! stores are restored from backups. `cli/tests/sharing/random.rs` does the same with real processes.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops at the first surprise")]
 
 mod replica;
@@ -12,21 +12,20 @@ use std::path::PathBuf;
 use testkit::proof::{self, Random};
 
 const STEPS: usize = 30;
-/// The maximum number of steps of a sync, for tests that end a sync at a random step.
+/// The maximum number of steps in a sync. Tests end a sync at a random one of them.
 const MOST_STEPS_OF_A_SYNC: usize = 20;
-/// After this many rounds in which every replica syncs, no replica may have anything new.
+/// The maximum number of rounds of syncs by every replica. After them, no replica may have anything new.
 const MOST_ROUNDS: usize = 6;
 
 thread_local! {
-    /// How many steps remain until the sync of this thread is ended.
+    /// After how many more steps the sync of this thread is ended.
     static LEFT: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// The panic that ends a sync at a step, like a kill.
+/// The panic with which a test ends a sync, in place of a kill.
 struct Ended;
 
-/// Ends the sync at this step if the test says so. Unwinding only closes files and releases locks, as a kill
-/// does.
+/// Ends the sync at this step if the test asks for it. Unwinding only closes files and releases locks, as a kill would.
 pub(super) fn step() {
     match LEFT.get() {
         None => {}
@@ -38,7 +37,7 @@ pub(super) fn step() {
     }
 }
 
-/// Runs a sync and ends it after this many steps. Returns false if the sync finished before.
+/// Runs a sync and ends it after this many steps. Returns false if the sync finished before that.
 fn ended_after(steps: usize, work: impl FnOnce()) -> bool {
     LEFT.set(Some(steps));
     let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
@@ -95,15 +94,16 @@ struct World {
     random: Random,
     folder: Folder,
     replicas: Vec<Replica>,
-    /// The texts of notes that a command acknowledged.
+    /// The texts of all notes that a command acknowledged.
     kept: BTreeSet<String>,
     /// The sessions whose start a command acknowledged.
     started: BTreeSet<String>,
     backups: BTreeMap<String, PathBuf>,
     backups_made: usize,
-    /// Names of replicas that cannot reach the remote.
+    /// The replicas that cannot reach the remote, by name.
     cut_off: BTreeSet<String>,
-    /// Names of replicas whose store is older than the data they sent, so that only the remote has the rest.
+    /// The replicas, by name, whose store was restored and is older than the data that they sent. Only the remote has
+    /// that data.
     restored: BTreeSet<String>,
     restores: usize,
     ended: usize,
@@ -204,8 +204,8 @@ impl World {
         }
     }
 
-    /// Rewinds or deletes a ref, as when somebody restores the host; but not while only the remote has data
-    /// that a store lost.
+    /// Rewinds or deletes a ref, as if somebody restored the host from a backup. Does nothing while only the remote has
+    /// data that a store lost.
     fn rewind(&mut self) {
         let refs = self.folder.hub(&["for-each-ref", "--format=%(refname)"]);
         let refs: Vec<&str> = refs.lines().collect();
@@ -221,7 +221,8 @@ impl World {
         };
     }
 
-    /// Also removes the replica's ref, unless only the remote has data that the store lost.
+    /// Switches sharing off and on. At random, also removes the replica's ref, unless only the remote has data that the
+    /// store lost.
     fn switch_off_and_on(&mut self, place: usize) {
         let is_erasing = self.below(2) == 0;
         let replica = &self.replicas[place];
@@ -233,7 +234,7 @@ impl World {
     fn back_up_or_restore(&mut self, place: usize) {
         let replica = &self.replicas[place];
         match self.backups.remove(&replica.name) {
-            // Data that the restored store loses was sent before.
+            // Whatever the restored store loses must have been sent before.
             Some(old) if replica.sync().is_ok() => {
                 replica.restore(&old);
                 self.restored.insert(replica.name.clone());
@@ -252,7 +253,7 @@ impl World {
 
     fn copy(&mut self, place: usize) {
         let from = &self.replicas[place];
-        // A copy of a restored store would lose data that the store has not received again.
+        // A restored store may not have received all of its data again. A copy of it would lose that data.
         if self.replicas.len() > 3 || self.restored.contains(&from.name) {
             return;
         }
@@ -266,7 +267,7 @@ impl World {
         self.replicas.push(copy);
     }
 
-    /// Lets all replicas sync until none has anything new.
+    /// Lets all replicas sync until no replica has anything new.
     fn settle(&mut self) {
         self.folder.an_hour_later();
         for place in 0..self.replicas.len() {
@@ -285,7 +286,7 @@ impl World {
 
     fn check(&self) {
         let refs = self.folder.hub(&["for-each-ref", "--format=%(refname)"]).lines().count();
-        // Only a copy and a restored store continue under another name.
+        // Only copies and restored stores continue under another name.
         let most = self.replicas.len() + self.restores;
         assert!(refs <= most, "seed {}: {refs} refs of {most} replicas", self.seed);
         let first = self.replicas[0].log("shared");
@@ -306,7 +307,7 @@ impl World {
         }
     }
 
-    /// Resolves the forks in one replica, and checks that they are resolved in all replicas for good.
+    /// Resolves the forks in one replica. Checks that they then stay resolved in all replicas.
     fn resolve_all(&mut self) {
         self.folder.an_hour_later();
         let owner = &self.replicas[0];
@@ -377,7 +378,7 @@ fn whoever_merges_a_fork_or_loses_to_one_stays_the_replica_that_they_were() {
         assert!(anna.work("shared", &format!("of anna {round}")));
         assert!(ben.work("shared", &format!("of ben {round}")));
         assert!(ben.work("shared", &format!("more of ben {round}")));
-        // Ends at every step of the sync in which the other history wins.
+        // A sync in which the other history wins is ended at each of its steps.
         ben.sync().expect("the remote is there");
         let mut steps = 0;
         while ended_after(steps, || drop(anna.sync())) {

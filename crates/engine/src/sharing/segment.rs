@@ -7,22 +7,22 @@ use serde::{Deserialize, Serialize};
 use store::EventRow;
 use store::chain::{Given, Hash};
 
-/// The format's version. Raise it if current programs can no longer read new segments.
+/// The version of the format. Increase it if current programs can no longer read new segments.
 const VERSION: u32 = 1;
 /// The maximum size of a segment, unless one event alone is larger.
 pub(super) const LARGEST: usize = 1 << 20;
-/// The highest valid version of an event. No session has as many events, and calculations with a higher
-/// number could overflow.
+/// The highest version that an event may have. No session has so many events, and calculations with higher numbers
+/// could overflow.
 const HIGHEST: u64 = 1 << 40;
 
-/// The name of a segment, which gives its place in a replica's tree.
+/// The name of a segment. It says where the segment is among the files of a replica.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SegmentName {
-    /// The first link of the session's hash chain, as text.
+    /// The first link of the session's hash chain, in hexadecimal.
     pub(super) stream: String,
     pub(super) first: u64,
     pub(super) last: u64,
-    /// The beginning of the last event's link, as text.
+    /// The beginning of the last event's link, in hexadecimal.
     pub(super) head: String,
 }
 
@@ -60,17 +60,17 @@ struct Header {
     session: SessionId,
     /// The replica that wrote the segment's events.
     author: String,
-    /// The link of the event before the first one.
+    /// The link of the event before the segment's first one; `None` at the start of a session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     before: Option<String>,
 }
 
-/// The session that a segment's header names.
+/// Returns the session that the header of a segment names.
 pub(super) fn session_of(bytes: &[u8]) -> Option<SessionId> {
     header_of(bytes).map(|header| header.session)
 }
 
-/// The replica that a segment's header names as the author.
+/// Returns the replica that the header of a segment names as the author.
 pub(super) fn author_of(bytes: &[u8]) -> Option<String> {
     header_of(bytes).map(|header| header.author)
 }
@@ -104,7 +104,7 @@ impl Segment {
         out
     }
 
-    /// Reads a segment and checks only its format; links are computed when its events are added to a tree.
+    /// Reads a segment and checks its format. Links are computed later, when the events are added to a tree.
     pub(super) fn read(name: &SegmentName, bytes: &[u8]) -> Result<Self, String> {
         let text = std::str::from_utf8(bytes).map_err(|_| "it is not text".to_owned())?;
         let mut lines = text.lines();
@@ -147,14 +147,14 @@ impl Segment {
     }
 }
 
-/// The line of an event in a segment.
+/// Returns the line of an event in a segment.
 pub(super) fn line(row: &EventRow, given: &Given) -> Vec<u8> {
     let mut out = serde_json::to_vec(&EventLine::sealed(row, Some(given))).unwrap_or_default();
     out.push(b'\n');
     out
 }
 
-/// True for a replica's id: sixteen hexadecimal digits.
+/// True if the text is a replica's id: sixteen hexadecimal digits.
 pub(super) fn is_replica(text: &str) -> bool {
     from_hex::<8>(text).is_some()
 }

@@ -1,5 +1,5 @@
-//! The histories that sync has sent and fetched: a record of a session, and of who wrote it, that a later edit of the
-//! database does not change.
+//! The histories that sync has sent and fetched. They are a second record of what happened in a session and of who
+//! wrote it. Editing the database does not change them.
 
 use super::segment::{SegmentName, author_of, session_of};
 use super::settings::Settings;
@@ -11,18 +11,19 @@ use model::id::SessionId;
 use std::collections::{BTreeMap, BTreeSet};
 use store::chain::Chain;
 
-/// The histories in the sidecar.
+/// The histories in the sidecar, by whose clone wrote them.
 struct Known {
     sidecar: Sidecar,
-    /// This clone's names, the present one and earlier ones.
+    /// The names of this clone's replica: the current one and earlier ones.
     names: BTreeSet<String>,
     own: Entries,
-    /// Those of other clones.
+    /// The histories of other clones.
     others: Vec<Entries>,
 }
 
 impl Engine {
-    /// The version up to which sync sent this session with another history, if no fork here has that one.
+    /// If sync sent this session with another history, returns the last version of that history; `None` if a fork in
+    /// this store has it.
     pub(crate) fn sent_otherwise(
         &self,
         id: &SessionId,
@@ -46,7 +47,7 @@ impl Engine {
         Ok(other.map(|name| name.last).min())
     }
 
-    /// The version up to which other clones wrote this session, by what sync knows; 0 if none did.
+    /// Returns the last version of this session that another clone wrote, as far as sync knows; 0 if there is none.
     pub(crate) fn written_by_others(&self, chain: &Chain) -> Result<u64> {
         let Some(known) = self.known_to_sync() else { return Ok(0) };
         let mut found: BTreeMap<SegmentName, String> = BTreeMap::new();
@@ -64,7 +65,7 @@ impl Engine {
         Ok(by_others.map(|(name, _)| name.last).max().unwrap_or(0))
     }
 
-    /// Other histories of this session that are stored here.
+    /// Returns the other histories of this session that are in this store.
     pub(crate) fn other_histories(&self, id: &SessionId) -> Result<Vec<SessionId>> {
         const MOST: usize = 100;
         let main = super::fork_of(id).unwrap_or_else(|| id.clone());
@@ -74,7 +75,7 @@ impl Engine {
         Ok(found)
     }
 
-    /// `None` where nothing is shared, or nothing can be read.
+    /// Returns the histories in the sidecar; `None` if nothing is shared, or if they cannot be read.
     fn known_to_sync(&self) -> Option<Known> {
         let folder = self.sharing_folder().ok().filter(|folder| Sidecar::exists(folder))?;
         let settings = Settings::read(&folder).ok()??;
@@ -91,7 +92,7 @@ impl Engine {
 }
 
 impl Known {
-    /// The streams of the session with this id, whatever its first event was.
+    /// Returns the streams of the session with this id. There are several if histories begin with different events.
     fn streams_of(&self, names: &[SegmentName], id: &SessionId) -> Result<BTreeSet<String>> {
         let first = names.iter().filter(|name| name.first == 1);
         let first: Vec<(&SegmentName, String)> =

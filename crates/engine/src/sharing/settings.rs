@@ -1,4 +1,4 @@
-//! The settings of sharing for this store: `sync.json` beside the database. Written atomically.
+//! The settings of sharing for this store, in `sync.json` beside the database. Written atomically.
 
 use super::arrivals::Witness;
 use crate::error::{Error, Result};
@@ -12,27 +12,28 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 const NAME: &str = "sync.json";
-/// The file that keeps the settings while sharing is off, so that the store is the same replica afterwards.
+/// The name of the file with the settings while sharing is off. With them, the store is the same replica again
+/// afterwards.
 const OFF: &str = "sync.off.json";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Settings {
     /// The name of the project's git remote.
     pub(super) remote: String,
-    /// True if the host accepts only branches, so that refs are `refs/heads/leftoff/<replica>`.
+    /// True if the host accepts only branches. Refs are then called `refs/heads/leftoff/<replica>`.
     #[serde(default)]
     pub(super) branches: bool,
-    /// The id of this store among the replicas.
+    /// The id of this store's replica.
     pub(super) replica: String,
-    /// Ids that this replica had earlier, such as before it was restored from a backup.
+    /// The ids that this replica had earlier, for example before it was restored from a backup.
     #[serde(default)]
     pub(super) former: BTreeSet<String>,
-    /// The database's path at the last sync, which tells a copy from the original.
+    /// The path of the database at the last sync. By it, a copy is told from the original.
     pub(super) place: PathBuf,
-    /// The newest event that was considered for sending.
+    /// The newest event that was checked for sending.
     #[serde(default)]
     pub(super) mark: Mark,
-    /// The last commit taken from each other replica.
+    /// The last commit that was taken from each other replica.
     #[serde(default)]
     pub(super) taken: BTreeMap<String, String>,
     /// The last commit of this replica that the remote is known to have.
@@ -41,17 +42,17 @@ pub(super) struct Settings {
     /// The names that replicas give themselves, by id.
     #[serde(default)]
     pub(super) names: BTreeMap<String, String>,
-    /// Sessions that are not sent, with the reason.
+    /// The sessions that are not sent, with the reasons.
     #[serde(default)]
     pub(super) held: BTreeMap<String, String>,
-    /// Sessions in use here that another replica has continued.
+    /// The sessions in use here that another replica has continued.
     #[serde(default)]
     pub(super) waiting: BTreeSet<String>,
-    /// Where histories came from, in settings written by older programs. They are in a file of their own now,
-    /// because the settings are read often.
+    /// Where histories came from, as older programs recorded it. Now it is in a file of its own, because the settings
+    /// are read often.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) arrived: BTreeMap<String, Witness>,
-    /// When a sync was last tried; limits background syncs.
+    /// When a sync was last tried. Background syncs are limited by it.
     #[serde(default)]
     pub(super) tried: Option<Timestamp>,
     #[serde(default)]
@@ -63,7 +64,7 @@ pub(super) struct Settings {
     pub(super) refused: Vec<String>,
 }
 
-/// The newest event at a sync. If it is missing later, an older copy has replaced the store.
+/// The newest event at a sync. If the store lacks it later, an older copy has replaced the store.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Mark {
     pub(super) cursor: u64,
@@ -97,7 +98,7 @@ impl Settings {
         })
     }
 
-    /// Makes this store a new replica; data that it sent under its old id is taken like any other replica's.
+    /// Makes this store a new replica. Data that it sent under its old id is then taken like that of any other replica.
     pub(super) fn become_another(&mut self, place: PathBuf) -> Result<()> {
         self.replica = new_replica()?;
         self.place = place;
@@ -111,7 +112,7 @@ impl Settings {
         self.replica == replica || self.former.contains(replica)
     }
 
-    /// Reads the settings; `None` if sharing is off.
+    /// Reads the settings; returns `None` if sharing is off.
     pub(super) fn read(folder: &Path) -> Result<Option<Self>> {
         read_json(&folder.join(NAME))
     }
@@ -120,7 +121,7 @@ impl Settings {
         write_json(&folder.join(NAME), &serde_json::to_vec_pretty(self).unwrap_or_default())
     }
 
-    /// Reads the settings kept while sharing is off; `None` if there are none.
+    /// Reads the settings that are kept while sharing is off; returns `None` if there are none.
     pub(super) fn read_off(folder: &Path) -> Result<Option<Self>> {
         read_json(&folder.join(OFF))
     }
@@ -135,7 +136,7 @@ impl Settings {
         let _ = fs::remove_file(folder.join(OFF));
     }
 
-    /// Moves the kept settings after the database moved to another folder while sharing was off.
+    /// Moves the settings that are kept while sharing is off, after the database was moved to another folder.
     pub(super) fn move_off_between(from: &Path, to: &Path) {
         let _ = fs::rename(from.join(OFF), to.join(OFF));
     }
@@ -150,7 +151,7 @@ impl Settings {
         }
     }
 
-    /// True if sharing is on; reads no file.
+    /// True if sharing is on. Reads no file.
     pub(super) fn exist(folder: &Path) -> bool {
         folder.join(NAME).exists()
     }

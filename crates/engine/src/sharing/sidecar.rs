@@ -1,5 +1,5 @@
-//! The sidecar: a bare repository beside the database, which `git` synchronises with the remote. The
-//! project's own repository is read for its settings, and never written.
+//! The sidecar: a bare repository beside the database, which git synchronises with the remote. The project's own
+//! repository is only read, for its settings.
 
 mod running;
 mod writing;
@@ -16,14 +16,14 @@ use std::process::{ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 const FOLDER: &str = "sync.git";
-/// The maximum number of files accepted from a replica: a few small folders that contain each other can list
-/// billions.
+/// The maximum number of files that are accepted from a replica. A few small folders that contain each other could list
+/// billions of files.
 const MOST_FILES: usize = 1 << 21;
-/// The maximum length of an accepted path; paths written by leftoff are shorter.
+/// The maximum length of a path that is accepted. The paths that leftoff writes are shorter.
 const LONGEST_PATH: usize = 160;
-/// The prefix of fetched refs.
+/// The beginning of the names of fetched refs.
 const FETCHED: &str = "refs/remotes/";
-/// The ref of this replica's own history.
+/// The name of the ref with this replica's own history.
 const OWN: &str = "refs/own";
 
 pub(super) struct Sidecar {

@@ -1,4 +1,4 @@
-//! Decides commands about items: returns events, or a refusal. Sees only the items that it is given.
+//! Decides commands about items: returns events, or a refusal. Sees only the items that the caller passes.
 
 mod leases;
 mod refusals;
@@ -29,9 +29,9 @@ pub struct Context<'a> {
     pub book: &'a ItemBook,
     pub actor: &'a Actor,
     pub now: Timestamp,
-    /// Holders who are known to be gone. Their leases do not count.
+    /// Holders that are known to have ended. Their leases do not count.
     pub gone: &'a [Actor],
-    /// Holders who are active, with the time when each was last seen. Activity renews their leases.
+    /// Holders that are active, each with the time of its last activity. Activity renews their leases.
     pub seen: &'a [(Actor, Timestamp)],
 }
 
@@ -54,7 +54,8 @@ pub struct AddItem {
     pub id: ItemId,
     pub kind: Name,
     pub title: String,
-    /// Id or number of the phase. If missing: the parent's phase, or else the current phase.
+    /// Id or number of the phase. If missing, the item joins the phase of its parent; without a parent, the current
+    /// phase.
     pub phase: Option<String>,
     pub parent: Option<ItemId>,
     pub needs: Vec<ItemId>,
@@ -78,7 +79,8 @@ pub enum Count {
     By(i64),
 }
 
-/// Decides a command about items. An empty list means that nothing needs to change.
+/// Returns the events that a command about items causes, or a refusal. An empty list means that nothing needs to
+/// change.
 pub fn decide(context: &Context<'_>, command: ItemCommand) -> Result<Vec<Event>, Refusal> {
     if let Some(kind) = &context.session.unknown_event {
         return Err(Refusal::NewerEvent { session: context.session.id.clone(), kind: kind.clone() });
@@ -143,7 +145,7 @@ impl Context<'_> {
         Ok(vec![ItemEvent::ItemAdded { item }])
     }
 
-    /// Refuses an id that another item of the same run has. Different runs may use the same ids.
+    /// Refuses an id that another item of the same run already has. Different runs may use the same ids.
     fn refuse_taken(&self, id: &ItemId) -> Result<(), Refusal> {
         let current = self.session.run();
         let is_in_use = |item: &&Item| {
@@ -211,7 +213,7 @@ impl Context<'_> {
         self.refuse_work(item, "claim")?;
         self.refuse_held(item, "claim", Takeover::Never)?;
         match item.live_lease(self.now).filter(|lease| lease.actor == *self.actor) {
-            // A holder may extend its own lease.
+            // The holder of a lease may extend it.
             Some(lease) if lease.is_due(self.now) || lease.seconds != seconds => {
                 Ok(vec![renewed(item, seconds, self.now)])
             }
@@ -230,7 +232,8 @@ impl Context<'_> {
         let mut events = vec![completed(item)];
         let mut done = item;
         while let Some(parent) = done.parent.as_ref().and_then(|id| self.book.get(id)) {
-            // A blocked container has work of its own besides its parts, and is not completed with them.
+            // A blocked container has work of its own besides its parts, so it is not completed together with its last
+            // part.
             let is_blocked = matches!(parent.status, ItemStatus::Blocked { .. });
             if parent.is_done() || is_blocked || parent.open_parts > 1 {
                 break;
@@ -359,7 +362,7 @@ fn later(now: Timestamp, seconds: u64) -> Timestamp {
 
 fn order_after(siblings: u32) -> Result<u32, Refusal> {
     let number = u64::from(siblings) + 1;
-    // The first half of the range is assigned with gaps for insertions, the second half without gaps.
+    // In the first half of the range, orders are assigned with gaps for insertions; in the second half, without gaps.
     let roomy = u64::from(HIGHEST_ORDER / 2 / ORDER_STEP);
     checked_order(number.min(roomy) * u64::from(ORDER_STEP) + number.saturating_sub(roomy))
 }

@@ -16,7 +16,7 @@ pub(super) fn pause(
     match &session.lifecycle {
         Lifecycle::Active => Ok(vec![Event::SessionPaused { reason, context, saved }]),
         Lifecycle::Paused { reason: known, context: known_context, saved: known_saved, .. } => {
-            // An automatic reason does not replace the recorded one.
+            // When a paused session is paused again, an automatic reason does not replace the recorded reason.
             let is_ours = [REASON_USER_REQUEST, REASON_SWITCHED].contains(&reason.as_str());
             let reason = if is_ours { known.clone() } else { reason };
             let context = context.or_else(|| known_context.clone());
@@ -58,7 +58,7 @@ pub(super) fn close(session: &Session, force: bool) -> Result<Vec<Event>, Refusa
             total: (run.workflow.on_complete != OnComplete::Grow).then(|| run.applicable()),
             current: run.current().id().clone(),
         }),
-        // A claimed phase that the log contradicts counts as open.
+        // A claimed phase counts as open if the log contradicts it.
         Some(run) => {
             let forced = !run.may_be_whole() || session.has_contested();
             Ok(vec![Event::SessionCompleted { forced }])
@@ -91,8 +91,8 @@ pub(super) fn fail(session: &Session, error: String) -> Result<Vec<Event>, Refus
     }
 }
 
-/// Reopens a finished session at the same phase. Completed phases stay completed; a claim by which a file ended the
-/// session against the log does not count any more.
+/// Reopens a finished session at the same phase. Completed phases stay completed. If a file ended the session against
+/// the log, the claims behind that end no longer count.
 pub(super) fn reopen(session: &Session, worktree: String, parallel: bool) -> Result<Vec<Event>, Refusal> {
     match session.lifecycle {
         Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => {

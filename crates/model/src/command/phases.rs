@@ -15,16 +15,17 @@ use crate::session::Session;
 use crate::workflow::OnComplete;
 use std::collections::BTreeMap;
 
-/// The state of the phase that a command names.
+/// The state of the phase that a command is about.
 #[derive(Debug, PartialEq)]
 pub enum NamedPhase<'a> {
     Current(&'a Phase),
-    /// Done according to a file only; the phase's gate can still prove it.
+    /// Only a file says that the phase is done, or the session continued after the phase's gate failed. The gate can
+    /// still prove it.
     Claimed(&'a Phase),
     AlreadyDone(&'a Phase),
 }
 
-/// The state of the named phase, or of the current one if none is named.
+/// Returns the state of the named phase, or of the current phase if none is named.
 pub fn named_phase<'a>(session: &'a Session, asked: Option<&str>) -> Result<NamedPhase<'a>, Refusal> {
     let run = run_of(session, "advance")?;
     let phase = match asked {
@@ -56,8 +57,8 @@ pub fn named_phase<'a>(session: &'a Session, asked: Option<&str>) -> Result<Name
     Ok(NamedPhase::Current(phase))
 }
 
-/// Returns the earlier phase that must be proven before this claimed one: one whose gate failed or whose items are
-/// open, or, if this phase has no gate, any earlier claimed phase.
+/// Returns the earlier phase that must be proven before a claimed phase: one whose gate failed or that has open items;
+/// if the claimed phase has no gate, any earlier claimed phase.
 pub fn to_prove_before<'a>(
     session: &Session,
     run: &'a Run,
@@ -68,8 +69,7 @@ pub fn to_prove_before<'a>(
         .or_else(|| before(run, phase).find(|earlier| earlier.claimed).filter(|_| !has_gate))
 }
 
-/// Refuses to complete a phase while an earlier one is only claimed and contradicted by the log: its gate failed, or it
-/// has open items.
+/// Returns a refusal if the log contradicts that an earlier phase is done: its gate failed, or it has open items.
 pub fn contested_before(session: &Session, phase: &Phase) -> Option<Refusal> {
     let earlier = first_contested(session, session.run()?, phase)?;
     Some(earlier_unproven(session, phase, earlier))
@@ -101,7 +101,7 @@ pub(super) fn complete(
     let run = run_of(session, "advance")?;
     let (phase, does_not_apply, following) = match named_phase(session, asked)? {
         NamedPhase::AlreadyDone(_) => return Ok(Vec::new()),
-        // The run is already past this phase; only the proof is missing.
+        // The run has already passed this phase; only the phase's proof is missing.
         NamedPhase::Claimed(phase) => {
             if let Some(earlier) = to_prove_before(session, run, phase, !attempt.checks.is_empty()) {
                 return Err(earlier_unproven(session, phase, earlier));
@@ -114,7 +114,8 @@ pub(super) fn complete(
         }
     };
     if !attempt.passes() {
-        // Another tool may have entered a phase that does not apply. Such a phase is skipped, whatever its gate says.
+        // Another tool may have entered a phase although its `when` is false. The phase is skipped even if its gate
+        // fails.
         return Ok(match does_not_apply {
             Some(skip) => [left_out(skip)].into_iter().chain(following).collect(),
             None => vec![Event::GateFailed { phase, attempt }],
@@ -129,12 +130,11 @@ pub(super) fn complete(
     Ok(events)
 }
 
-/// The events that enter the next phase once this one is completed or skipped.
+/// Returns the events that start the next phase after the given phase is completed or skipped.
 fn after(session: &Session, run: &Run, phase: &Name, skips: &[Skip]) -> Vec<Event> {
     let position = run.position(phase.as_str()).unwrap_or_default();
     let (before, rest) = run.phases.split_at(position);
-    // Open phases before the current one come last, because a run does not end without them; so do claimed phases that
-    // the log contradicts.
+    // A run does not end while earlier phases are open or contradicted by the log, so these phases come last.
     let is_open = |phase: &&Phase| !phase.is_done() || session.is_contested(phase);
     let rest = rest.iter().skip(1).chain(before).filter(is_open).map(|phase| &phase.stub);
     if rest.clone().next().is_none()
@@ -147,12 +147,13 @@ fn after(session: &Session, run: &Run, phase: &Name, skips: &[Skip]) -> Vec<Even
     go_on(rest, skips, closes)
 }
 
-/// The event that skips a phase that does not apply.
+/// Returns the event that skips a phase that does not apply.
 fn left_out(skip: &Skip) -> Event {
     Event::PhaseSkipped { phase: skip.phase.clone(), reason: skip.reason.clone(), not_applicable: true }
 }
 
-/// The events that skip phases which do not apply and start the next phase, or complete the run.
+/// Returns the events that start the next phase, skipping those that do not apply. If no phase remains, they complete
+/// the run.
 pub(super) fn go_on<'a>(
     rest: impl Iterator<Item = &'a PhaseStub>,
     skips: &[Skip],
@@ -208,8 +209,7 @@ pub(super) fn roll_back(
         }
     }
     let position = |phase: &Phase| run.position(phase.id().as_str());
-    // Phases before the current one can be returned to even if they never started, because a file may have skipped
-    // them.
+    // A phase before the current one may be returned to even if it never started, because a file may have skipped it.
     if position(target) >= position(run.current()) {
         refuse_what_never_began(session, run, target)?;
     }
@@ -243,7 +243,7 @@ pub(super) fn revise(session: &Session, revision: Revision) -> Result<Vec<Event>
     Ok(vec![Event::PhaseRevised { revision }])
 }
 
-/// Continues at the named phase, because a person said so. The open phases before it become claimed.
+/// Continues at the phase that a person named. Earlier open phases become claimed.
 pub(super) fn continue_at(session: &Session, asked: &str) -> Result<Vec<Event>, Refusal> {
     let run = run_of(session, "go on")?;
     let phase = resolve_phase(run, asked)?.id();
@@ -272,7 +272,7 @@ fn refuse_what_never_began(session: &Session, run: &Run, target: &Phase) -> Resu
     }
 }
 
-/// The note that records an override, so that briefs show it.
+/// Returns a note that records an override, so that briefs show it.
 fn override_note(session: &Session, phase: &Name, reason: &str) -> Event {
     Event::NoteAdded {
         id: session.next_note(),
@@ -288,7 +288,7 @@ pub(super) fn has_other_open_run(session: &Session, run: &Run) -> bool {
     })
 }
 
-/// Finds a phase of a run by its id or number.
+/// Finds a phase of a run by its id or number; refuses an unknown one.
 pub fn resolve_phase<'a>(run: &'a Run, asked: &str) -> Result<&'a Phase, Refusal> {
     run.resolve(asked).ok_or_else(|| unknown(run, asked))
 }

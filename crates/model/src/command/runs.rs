@@ -28,7 +28,7 @@ pub(super) fn start(session: &Session, plan: RunPlan, is_next: bool) -> Result<V
     let name = plan.workflow.name.clone();
     let open = session.open_run_of(&name);
     if let Some(open) = open.filter(|_| !is_next) {
-        // An unfinished run of this workflow is continued by selecting it, and not by starting another one.
+        // An unfinished run of the workflow is selected instead of starting another run.
         let mut events = Vec::new();
         match session.lifecycle {
             Lifecycle::Active => {}
@@ -54,7 +54,7 @@ pub(super) fn start(session: &Session, plan: RunPlan, is_next: bool) -> Result<V
     Ok(events)
 }
 
-/// The events that end an unfinished run as it is.
+/// Returns the events that end an unfinished run as it is.
 fn end(session: &Session, open: &Run) -> Vec<Event> {
     let (workflow, ordinal) = (open.workflow.name.clone(), open.ordinal);
     let selected = (!is_current(session, open)).then_some(Event::RunSelected { workflow, ordinal });

@@ -14,13 +14,13 @@ pub enum ItemEvent {
     ItemAdded { item: NewItem },
     /// Work on an item started.
     ItemStarted { id: ItemId },
-    /// An item was completed. A container is completed after the last of its parts.
+    /// An item was completed. A container is completed together with the last of its parts.
     ItemCompleted { id: ItemId, run: RunRef, phase: Name },
-    /// An item is blocked. If somebody held it, it is released.
+    /// An item is blocked. Its lease, if any, ends.
     ItemBlocked { id: ItemId, reason: String },
     /// An item is no longer blocked.
     ItemUnblocked { id: ItemId },
-    /// A completed item is open again. Its container gets a separate event.
+    /// A completed item is open again. If its container was completed, the container has an event of its own.
     ItemReopened { id: ItemId, run: RunRef, phase: Name },
     /// The actor holds the item until the given time.
     ItemClaimed { id: ItemId, until: Timestamp, seconds: u64 },
@@ -32,8 +32,8 @@ pub enum ItemEvent {
     ItemSplit { id: ItemId, parts: Vec<NewItem> },
     /// Title, order, fields, counters or dependencies were set.
     ItemSet { id: ItemId, change: ItemChange },
-    /// An item was dropped, because its layout stores only the number of items and the number became smaller, or
-    /// because its layout has room for the items of one run only and another run started.
+    /// An item was dropped because its layout cannot store it any more: the layout stores only the number of items and
+    /// the number became smaller, or it stores the items of one run only and another run started.
     ItemDropped { id: ItemId, run: RunRef, phase: Name },
 }
 

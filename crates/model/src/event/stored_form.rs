@@ -52,7 +52,7 @@ impl Event {
         }
     }
 
-    /// The id of the disk operation that belongs to this event.
+    /// Returns the id of the disk operation that belongs to this event, if any.
     pub fn operation(&self) -> Option<&str> {
         match self {
             Self::PhaseRevised { revision } => revision.operation.as_deref(),
@@ -101,7 +101,7 @@ impl Event {
         }
     }
 
-    /// True if another phase becomes current, or the same one starts again.
+    /// True if the event makes another phase current, or starts the current phase again.
     pub(crate) fn moves_phase(&self) -> bool {
         matches!(
             self,
@@ -124,7 +124,7 @@ impl Event {
         artifact.into_iter().chain(files.into_iter().flat_map(BTreeMap::values)).map(String::as_str)
     }
 
-    /// Reads a stored event. An unknown or unreadable one becomes `Unknown`.
+    /// Reads a stored event. An unknown or unreadable event becomes `Unknown`.
     pub fn read(kind: &str, body: &str) -> Self {
         match serde_json::from_str::<Self>(body) {
             Ok(Self::Unknown { .. }) | Err(_) => Self::Unknown { kind: kind.to_owned() },

@@ -1,5 +1,4 @@
-//! Folds events into items. Contains all items of a session, or only those that an event touches; never refuses an
-//! event.
+//! Folds events into items, of a whole session or only those that an event touches. Never refuses an event.
 
 use super::{Item, ItemChange, ItemStatus, Lease, NewItem};
 use crate::actor::Actor;
@@ -9,7 +8,7 @@ use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Items by id, ignoring case. To apply an event, the book needs the item, its containers, and everything that depends
-/// on either.
+/// on the item or its containers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ItemBook {
     items: BTreeMap<String, Item>,
@@ -62,7 +61,7 @@ impl ItemBook {
         self.items.values()
     }
 
-    /// The items that events changed since they were inserted.
+    /// Returns the items that events changed after they were inserted.
     pub fn touched(&self) -> impl Iterator<Item = &Item> {
         self.touched.iter().filter_map(|key| self.items.get(key))
     }
@@ -71,8 +70,8 @@ impl ItemBook {
         self.parts.get(&id.key()).into_iter().flatten().filter_map(|key| self.items.get(key))
     }
 
-    /// The path from one open item to another, following dependencies and going from containers to their parts, with
-    /// both ends; `None` if the first item does not wait for the last.
+    /// Returns the path, with both ends, by which one open item waits for another: through dependencies, and from
+    /// containers to their parts. `None` if it does not wait.
     pub fn waiting_path(&self, from: &ItemId, to: &ItemId) -> Option<Vec<ItemId>> {
         let mut came_from: BTreeMap<String, Option<String>> = BTreeMap::from([(from.key(), None)]);
         let mut open = vec![from.key()];
@@ -153,7 +152,7 @@ impl ItemBook {
             created_at: at,
             updated_at: at,
         };
-        // Dependencies that the part shares with its container are open if the container waits for them; the needed
+        // Dependencies that a part shares with its container are open if they are open for the container. The needed
         // items may be missing from this book.
         item.waits_for = item
             .depends_on
@@ -165,7 +164,7 @@ impl ItemBook {
             self.on(parent, at, |parent| {
                 parent.parts = parent.parts.saturating_add(1);
                 parent.open_parts = parent.open_parts.saturating_add(1);
-                // A container is done when its parts are done. Nobody works on the container itself.
+                // A container is done when all of its parts are done. Nobody holds the container itself.
                 parent.lease = None;
             });
         }
@@ -173,7 +172,8 @@ impl ItemBook {
         self.insert(item);
     }
 
-    /// Removes an item of an earlier run with the same id. The log still has it, and the counts of its run stay.
+    /// Removes an item of an earlier run that has the same id as the new item. The log and the counts of the earlier
+    /// run do not change.
     fn make_room_for(&mut self, new: &NewItem) {
         let Some(earlier) = self.items.remove(&new.id.key()) else { return };
         self.rewire(&new.id, &[]);
@@ -290,7 +290,7 @@ impl ItemBook {
         }
     }
 
-    /// Keeps the current leases when an older state is restored.
+    /// Keeps the leases of `now` when an older state is restored.
     fn with_leases_of(mut self, now: &Self) -> Self {
         for (key, item) in &mut self.items {
             let can_be_held = match item.status {
@@ -326,7 +326,7 @@ impl ItemBook {
     }
 }
 
-/// The version that an event restores, if it is a `Restored` event.
+/// Returns the version that a `Restored` event restores; `None` for any other event.
 fn restored(recorded: &Recorded) -> Option<u64> {
     match recorded.event {
         Event::Restored { to_version } if to_version < recorded.version => Some(to_version),

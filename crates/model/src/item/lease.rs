@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 
 /// The default length of a lease.
 pub const LEASE_SECONDS: u64 = 30 * 60;
-/// How far the clocks of two machines may differ, or how far a clock may be corrected, without ending a lease.
+/// How far a clock may be corrected, or the clocks of two machines may differ, without ending a lease.
 const CLOCK_TOLERANCE_SECONDS: i64 = 60;
 
-/// The holder of an item and the end of its lease. An expired lease does not count.
+/// The holder of an item, and the time until which it holds the item. An expired lease does not count.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lease {
     pub actor: Actor,
     pub until: Timestamp,
-    /// The length of the lease, used again when it is renewed.
+    /// The length of the lease in seconds, also used when the lease is renewed.
     pub seconds: u64,
 }
 
@@ -23,7 +23,7 @@ impl Lease {
         now < self.until && !self.is_of_the_future(now)
     }
 
-    /// The lease as renewed by activity of its holder, which only a hook may have noticed.
+    /// Returns the lease as renewed by its holder's last activity, which may be known from hooks only.
     #[must_use]
     pub fn with_holder_seen(&self, seen: Timestamp) -> Self {
         let seconds = i64::try_from(self.seconds).unwrap_or(i64::MAX);
@@ -31,13 +31,13 @@ impl Lease {
         Self { until: self.until.max(until), ..self.clone() }
     }
 
-    /// True if more than half of the lease has passed, or if the clock was set back since the lease was given.
+    /// True if the lease should be renewed: more than half of it has passed, or the clock was set back.
     pub fn is_due(&self, now: Timestamp) -> bool {
         self.is_of_the_future(now) || self.is_live(now) && self.seconds_left(now) < half(self.seconds)
     }
 
-    /// True if the lease has more time left than its length, so that the clock must have been set back. Waiting for
-    /// `until` could then take days.
+    /// True if the remaining time exceeds the length of the lease, which shows that the clock was set back. Waiting for
+    /// `until` could take days.
     fn is_of_the_future(&self, now: Timestamp) -> bool {
         let longest = i64::try_from(self.seconds).unwrap_or(i64::MAX).saturating_add(CLOCK_TOLERANCE_SECONDS);
         self.seconds_left(now) > longest

@@ -1,4 +1,4 @@
-//! The reasons for refusing commands about items, their wording, and the next steps.
+//! The reasons for refusing commands about items, their wording, and the suggested next steps.
 
 use crate::hint::Hint;
 use crate::id::{InvalidId, ItemId, Name};
@@ -33,7 +33,7 @@ pub enum ItemRefusal {
     NotSplit { id: ItemId },
     #[error("item '{id}' cannot wait for others: it has parts")]
     ContainerWaits { id: ItemId },
-    #[error("cannot add an item to phase '{phase}': it is done")]
+    #[error("cannot add an item to phase '{phase}': the phase is done")]
     PhaseDone { phase: Name, current: Name },
     #[error("a part of '{parent}' belongs to the same phase, '{phase}', not to '{asked}'")]
     OtherPhase { parent: ItemId, phase: Name, asked: String },
@@ -93,7 +93,7 @@ impl ItemRefusal {
         }
     }
 
-    /// The next step.
+    /// Returns the next step that the refusal suggests.
     pub fn hint(&self) -> Hint {
         match self {
             Self::Unknown { .. } => Hint::new("see all items: ").run_here(words!["item", "list", "--all"]),
@@ -103,40 +103,40 @@ impl ItemRefusal {
             Self::Finished { .. } | Self::Held { doing: "claim", .. } => {
                 Hint::new("claim the first free item: ").run_here(words!["item", "claim"])
             }
-            Self::Held { id, .. } => Hint::new("the item is free after that; a person can release it now: ")
-                .run_here(words!["item", "release", id]),
+            Self::Held { id, .. } => {
+                Hint::new("the item is free after that time; a person can release the item now: ")
+                    .run_here(words!["item", "release", id])
+            }
             Self::Waits { waits_for, .. } => match waits_for.first() {
-                Some(first) => {
-                    Hint::new("finish the item that it waits for: ").run_here(words!["item", "done", first])
-                }
+                Some(first) => Hint::new(format!("finish item '{first}' first: "))
+                    .run_here(words!["item", "done", first]),
                 None => Hint::new("see which items are ready: ").run_here(words!["item", "list"]),
             },
             Self::Container { doing: "split", id, .. } => {
                 Hint::new("add one more part: ").run_here(words!["item", "add", "<title>", "--parent", id])
             }
-            Self::Container { .. } => Hint::new("finish its parts: ").run_here(words!["item", "list"]),
-            Self::Blocked { id, .. } => {
-                Hint::new("once the reason is resolved: ").run_here(words!["item", "unblock", id])
-            }
+            Self::Container { .. } => Hint::new("finish the parts: ").run_here(words!["item", "list"]),
+            Self::Blocked { id, .. } => Hint::new("unblock the item once the reason is resolved: ")
+                .run_here(words!["item", "unblock", id]),
             Self::NotPending { status: "active", id, .. } => {
-                Hint::new("release it first: ").run_here(words!["item", "release", id])
+                Hint::new("release the item first: ").run_here(words!["item", "release", id])
             }
             Self::NotPending { id, .. } => Hint::new("first: ").run_here(words!["item", "unblock", id]),
             Self::TooDeep { .. } => {
                 Hint::new("add a separate item instead: ").run_here(words!["item", "add", "<title>"])
             }
             Self::Cycle { .. } => "remove one of these dependencies".into(),
-            Self::NotSplit { id } => Hint::new("a part for each piece of its work: ")
+            Self::NotSplit { id } => Hint::new("add a part for each piece of the item's work: ")
                 .run_here(words!["item", "split", id, "--into", "<title>"]),
-            Self::ContainerWaits { .. } => "give the dependencies to its parts instead".into(),
+            Self::ContainerWaits { .. } => "give the dependencies to the parts instead".into(),
             Self::PhaseDone { current, .. } => {
-                format!("add it to the current phase: --phase {current}").into()
+                format!("add the item to the current phase: --phase {current}").into()
             }
             Self::OtherPhase { .. } => "omit --phase".into(),
-            // Names the phase, because without `--phase` the item might be added to another phase.
+            // The command names the phase: without `--phase`, the item might be added to another phase.
             Self::NothingReady { total: 0, phase, .. } => Hint::new("do what the phase needs: ")
                 .run_here(words!["next"])
-                .then("; or add items to it: ")
+                .then("; or add items to the phase: ")
                 .run_here(words!["item", "add", "<title>", "--phase", phase]),
             Self::NothingReady { done, total, phase } if done == total => {
                 Hint::new("all items are done; complete the phase: ")
@@ -145,7 +145,9 @@ impl ItemRefusal {
             Self::NothingReady { .. } => {
                 Hint::new("see which items are held, and which wait: ").run_here(words!["item", "list"])
             }
-            Self::LeftOpen { item, .. } => Hint::new("finish it: ").run_here(words!["item", "claim", item]),
+            Self::LeftOpen { item, .. } => {
+                Hint::new("claim and finish the item: ").run_here(words!["item", "claim", item])
+            }
             Self::OrderTooHigh { .. } => "orders are usually multiples of ten: 10, 20, 30".into(),
         }
     }

@@ -1,4 +1,4 @@
-//! The phases of a run: a list that is never empty, even when read from a log or a snapshot.
+//! The phases of a run: a list that is never empty, even if read from a log or a snapshot.
 
 use crate::phase::Phase;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ impl Phases {
         self.0.push(phase);
     }
 
-    /// The phase at a position, or the last phase for a position beyond the end.
+    /// Returns the phase at a position, or the last phase if the position is beyond the end.
     pub fn at(&self, place: usize) -> &Phase {
         &self.0[place.min(self.0.len() - 1)]
     }
@@ -32,7 +32,7 @@ impl TryFrom<Vec<Phase>> for Phases {
     }
 }
 
-/// Gives access as a slice, so that no phase can be removed.
+/// Access is by slice, so that no phase can be removed.
 impl Deref for Phases {
     type Target = [Phase];
 

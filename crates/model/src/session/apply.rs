@@ -24,8 +24,8 @@ impl Session {
         self.touch(recorded);
         let at = recorded.at;
         match &recorded.event {
-            // The first event is applied by `begin`; a purge already removed the text from the events; satisfied
-            // requirements are stored in the branch's file.
+            // These events change nothing here: `begin` applies the first one, a purge has already removed the text
+            // from the events, and the branch's file stores satisfied requirements.
             Event::SessionStarted { .. }
             | Event::Purged { .. }
             | Event::ForkResolved { .. }
@@ -36,7 +36,7 @@ impl Session {
             Event::Restored { .. } => self.went_back_at = Some(at),
             Event::Adopted { path, .. } => self.path = Some(path.clone()),
             Event::Imported { path, into, from, layout, .. } => {
-                // Files in another project's folder are different files, even if their paths are equal.
+                // Files in another project's folder are different files, even if their relative paths are the same.
                 let elsewhere = from.as_ref().filter(|_| layout != into);
                 self.path = Some(elsewhere.map_or_else(|| path.clone(), |root| format!("{root}/{path}")));
                 self.layout.clone_from(into);
@@ -57,7 +57,8 @@ impl Session {
                 self.on_run(|run| run.definition.clone_from(definition));
             }
             Event::RunSelected { workflow, ordinal } => {
-                // Approvals belong to the run that was current, not to a phase of the same name in another run.
+                // Approvals belong to the run that was current, and do not hold for a phase of the same name in another
+                // run.
                 self.approvals.clear();
                 self.select(workflow, *ordinal);
             }
@@ -137,7 +138,7 @@ impl Session {
         self.version = recorded.version;
         self.updated_at = recorded.at;
         self.last_actor = recorded.actor.clone();
-        // An edit that only claims a phase does not make another phase current.
+        // An edit that only claims a phase as done does not end the interruption, because the log contradicts it.
         if recorded.event.moves_phase() && !self.has_contested() {
             self.interrupted = None;
         }
@@ -156,8 +157,8 @@ impl Session {
         self.current_run = self.runs.len() - 1;
     }
 
-    /// If only a file had ended the session, it continues at the phase where the log ends, and claims from there on are
-    /// dropped.
+    /// If only a file had ended the session, drops the claims of the phase where the log ends and of all later phases,
+    /// and continues there.
     fn drop_claims(&mut self, actor: &Actor) {
         if let Some(position) = self.closed_over().filter(|_| !self.is_its_tool(actor)) {
             self.on_run(|run| run.drop_claims_from(position));
@@ -174,7 +175,7 @@ impl Session {
         });
     }
 
-    /// Sets title, goal and target as given by a file; missing values stay.
+    /// Sets title, goal and target to the values from a file. Missing values do not change.
     fn describe(&mut self, title: Option<&String>, goal: Option<&String>, target: Option<&String>) {
         if let Some(title) = title {
             title.clone_into(&mut self.title);
@@ -189,7 +190,7 @@ impl Session {
         self.forget_approvals();
     }
 
-    /// Drops the approvals of reopened phases, which need to be approved again.
+    /// Drops the approvals of reopened phases. These phases must be approved again.
     fn forget_approvals(&mut self) {
         let Some(run) = self.runs.get(self.current_run) else { return };
         let done: Vec<Name> =
@@ -286,7 +287,7 @@ impl Session {
                 self.on_items(run, phase, |items| items.done = items.done.saturating_sub(1));
             }
             ItemEvent::ItemDropped { run, phase, .. } => {
-                // The results of an earlier run stay as they are.
+                // The counts of an earlier run do not change.
                 if self.run().is_some_and(|current| run.is(current)) {
                     self.on_items(run, phase, |items| items.total = items.total.saturating_sub(1));
                 }

@@ -1,5 +1,5 @@
-//! The part of a session that a gate relies on, as text whose hash is stored with the gate's event. The form of the
-//! text never changes: later programs compare it with the text that they fold from the same events.
+//! The part of a session that a gate relies on, as text. The hash of the text is stored with the gate's event. The form
+//! of the text never changes, because later programs compare it with the text that they fold from the same events.
 
 use super::Session;
 use crate::approval::Approval;
@@ -48,7 +48,8 @@ struct PhaseBasis<'a> {
 }
 
 impl Session {
-    /// Everything in a session that checks and conditions can see, except its id, which may differ between stores.
+    /// Returns everything in a session that checks and conditions can see, except the session's id, which may differ
+    /// between stores.
     pub fn basis(&self) -> String {
         let artifacts = self.artifacts.values().map(|known| &known.newest);
         let basis = Basis {

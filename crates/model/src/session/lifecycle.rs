@@ -1,4 +1,4 @@
-//! How events change a session's lifecycle and worktree, and which time does not count as work.
+//! Applies events that change a session's lifecycle and worktree, and computes the time that does not count as work.
 
 use super::{REASON_TAKEN, Session};
 use crate::lifecycle::{Interruption, Lifecycle};
@@ -14,7 +14,7 @@ impl Session {
         self.ended_by_file = false;
     }
 
-    /// Pauses the session. If it is already paused, only the reason changes, not the start of the pause.
+    /// Pauses the session. If it is already paused, only the reason changes; the pause keeps its start.
     pub(super) fn pause(
         &mut self,
         reason: String,
@@ -37,8 +37,8 @@ impl Session {
     }
 
     /// Records what a pause or a failure interrupted, before the session is resumed. A pause without a context keeps
-    /// the context of the pause before. Does nothing for an active session, which may be resumed only to move it to
-    /// another worktree.
+    /// the context of the previous pause. Does nothing for an active session: resuming it only moves it to another
+    /// worktree.
     pub(super) fn remember_pause(&mut self, resumed_at: Timestamp) {
         let (paused_at, reason, context) = match &self.lifecycle {
             Lifecycle::Paused { at, reason, context, .. } => (*at, reason.clone(), context.clone()),
@@ -68,8 +68,8 @@ impl Session {
         self.machine = machine.cloned();
     }
 
-    /// Applies the arrival from another machine: pauses an active session. A session that is already paused keeps the
-    /// start of its pause, and a finished one stays finished.
+    /// Pauses an active session that arrived from another machine. A session that is already paused keeps the start of
+    /// its pause, and a finished session stays finished.
     pub(super) fn take(&mut self, worktree: &str, machine: Option<&String>, at: Timestamp) {
         self.go_to_worktree(worktree, machine);
         self.parallel = false;
@@ -84,7 +84,7 @@ impl Session {
         }
     }
 
-    /// Adds the time of a pause that ends to the paused time of the phase in progress.
+    /// Adds the duration of a pause that ends now to the paused time of the phase in progress.
     pub(super) fn settle_pause(&mut self, until: Timestamp) {
         let stopped = self.working_until(until);
         let Some(phase) = self.run_mut().and_then(Run::current_mut) else { return };

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 const KEPT_ATTEMPTS: usize = 5;
 const KEPT_NOTES_OF_A_KIND: usize = 50;
-/// The maximum number of notes without a kind in a snapshot. Such notes are the most frequent, and every command writes
-/// the snapshot.
+/// The maximum number of notes of the kind "note" in a snapshot. These notes are the most frequent, and every command
+/// writes the snapshot.
 const KEPT_PLAIN_NOTES: usize = 10;
 const KEPT_RUNS: usize = 4;
 const KEPT_REVISIONS: usize = 20;
@@ -44,7 +44,7 @@ impl Session {
         }
     }
 
-    /// Drops old notes, except open ones and the newest of each kind.
+    /// Drops old notes, except open notes and the newest of each kind.
     fn trim_notes(&mut self) {
         let mut seen: BTreeMap<_, usize> = BTreeMap::new();
         let mut kept: Vec<Note> = Vec::with_capacity(self.notes.len());

@@ -1,4 +1,4 @@
-//! Appends a batch in memory: refuses it if SQLite would, and then stores each part, which cannot fail.
+//! Appends a batch in memory. First refuses whatever SQLite would refuse; then stores each part, which cannot fail.
 
 use super::{Kept, MemoryStore, folded};
 use crate::batch_rules::{check_shape, malformed, takes_the_worktree};
@@ -50,8 +50,8 @@ impl MemoryStore {
         }
     }
 
-    /// Refuses a second active session in a worktree. Considers the state after the batch, so that a session that the
-    /// batch pauses makes room for one that it starts.
+    /// Refuses a second active session in a worktree. The state after the batch counts: a batch may pause one session
+    /// and start another in the same worktree.
     pub(super) fn refuse_second_active(&self, streams: &[StreamAppend]) -> Result<()> {
         let is_replaced = |row: &SessionRow| streams.iter().any(|stream| stream.row.id == row.id);
         let staying = self.sessions.iter().map(|kept| &kept.row).filter(|row| !is_replaced(row));
@@ -96,7 +96,7 @@ impl MemoryStore {
         }
     }
 
-    /// Adds a new session, without a chain.
+    /// Adds a new session, still without a hash chain.
     pub(super) fn begin(&mut self, stream: &StreamAppend, turn: u64, known_by: Option<u64>) -> &mut Kept {
         let place = self.sessions.len();
         self.places.insert(folded(stream.row.id.as_str()), place);
@@ -112,7 +112,7 @@ impl MemoryStore {
         &mut self.sessions[place]
     }
 
-    /// Adds an event to the order of all events, or replaces it there. The cursor of a replaced event is not used
+    /// Adds an event to the order of all events, or replaces an event there. The cursor of a replaced event is not used
     /// again.
     pub(super) fn log_event(&mut self, session: &SessionId, event: &EventRow) {
         self.cursor += 1;
@@ -137,7 +137,7 @@ impl MemoryStore {
         agent.session = Some(row.id);
     }
 
-    /// The number of a new session: the given number, if no other session has it, and otherwise the next one.
+    /// Returns the number of a new session: the given number if no other session has it, otherwise the next one.
     fn number_for(&self, known_by: Option<u64>) -> u64 {
         let is_free = |number: &u64| *number > 0 && self.sessions.iter().all(|kept| kept.number != *number);
         let last = self.sessions.iter().map(|kept| kept.number).max();
@@ -145,7 +145,7 @@ impl MemoryStore {
     }
 }
 
-/// The row of an agent that is bound before it was seen, so that its process is unknown.
+/// Returns a row for an agent that was bound to a session before its process was seen.
 fn unseen(binding: &Binding, row: &SessionRow) -> AgentRow {
     AgentRow {
         agent: binding.agent.clone(),

@@ -1,4 +1,4 @@
-//! Histories from other replicas, in memory.
+//! Stores histories from other replicas in memory.
 
 use super::{MemoryStore, folded};
 use crate::batch_rules::check_history;
@@ -19,7 +19,7 @@ impl MemoryStore {
                 return Err(Error::Conflict { session: id.clone(), expected: *version, found });
             }
         }
-        // Nothing below can fail, so that everything is stored or nothing.
+        // From here on nothing can fail, so that everything is stored or nothing.
         for (id, _) in gone {
             self.forget(id);
         }

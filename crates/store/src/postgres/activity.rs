@@ -1,4 +1,4 @@
-//! Activity of sessions: files touched and commands run, as rows beside the log. Never changes a session or its
+//! Activity of sessions: touched files and executed commands, as rows outside the log. Never changes a session or its
 //! version.
 
 use super::Scope;
@@ -64,7 +64,7 @@ pub(super) async fn replace(scope: Scope<'_>, number: i64, rows: &[ActivityRow])
     Ok(())
 }
 
-/// Adds one row. If the row exists already, adds the counts and stores the later time, whichever arrives first.
+/// Adds a row. If the row exists already, adds up the counts and stores the later of the two times.
 async fn keep(scope: Scope<'_>, number: i64, row: &ActivityRow) -> Step<()> {
     let sql = "INSERT INTO leftoff.activity AS a(project,session,kind,what,detail,at,count)VALUES($1,$2,$3,$4,$5,$6,$7)\
                ON CONFLICT(project,session,kind,what)DO UPDATE SET count=a.count+excluded.count,\

@@ -1,5 +1,5 @@
 //! The address of a server and how to log in: a URL, completed from PostgreSQL's own environment variables and files.
-//! Never shows the password.
+//! The password is never shown.
 
 use super::time_limits;
 use crate::{Error, Result};
@@ -12,7 +12,7 @@ pub fn is_postgres(text: &str) -> bool {
     text.starts_with("postgres://") || text.starts_with("postgresql://")
 }
 
-/// True if a URL contains a password. Such a URL must not be in a committed file.
+/// True if a URL contains a password. A URL with a password must not be in a committed file.
 pub fn has_password(text: &str) -> bool {
     let Some((_, rest)) = text.split_once("://") else { return false };
     let (authority, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -25,7 +25,7 @@ pub fn has_password(text: &str) -> bool {
 /// How a server's certificate is checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Trust {
-    /// No check: the connection is encrypted, but anybody may answer it.
+    /// No check: the connection is encrypted, but any server may be at the other end.
     Anybody,
     /// A root certificate must have signed the server's certificate.
     Signed(Roots),
@@ -84,7 +84,7 @@ impl Address {
         config.keepalives_retries(3);
         let is_chosen = whole.contains("target_session_attrs=");
         if config.get_hosts().len() > 1 && !is_chosen {
-            // After a failover, one of the hosts may be a read-only copy.
+            // Several hosts may be named; after a failover, some of them may be read-only copies.
             config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         }
         let place = place_of(&config);
@@ -104,7 +104,7 @@ impl Address {
     }
 }
 
-/// Settings in a URL that leftoff reads itself, because the client library does not know them.
+/// The settings of a URL that leftoff reads itself, because the client library does not know them.
 #[derive(Default)]
 struct Own(Vec<(String, String)>);
 
@@ -148,7 +148,7 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Fills in settings that the URL omits, from the service file or else from PostgreSQL's environment variables.
+/// Fills in settings that the URL omits: from the service file, or else from PostgreSQL's environment variables.
 fn complete(config: &mut Config, service: &dyn Fn(&str) -> Option<String>) -> Result<()> {
     let set = |key: &str, name: &str| service(key).or_else(|| variable(name));
     if config.get_hosts().is_empty() {
@@ -174,9 +174,9 @@ fn complete(config: &mut Config, service: &dyn Fn(&str) -> Option<String>) -> Re
     Ok(())
 }
 
-/// Like libpq, checks a certificate with `verify-ca` and `verify-full`, and with `require` if there is a file of root
-/// certificates. The roots of the system sign certificates for everybody, so the host is checked as well if they are
-/// used.
+/// Returns how the server's certificate is checked, following libpq. `verify-ca` and `verify-full` check it; `require`
+/// checks it only if there is a file of root certificates. The system's roots sign certificates for everybody, so with
+/// them the host is always checked too.
 fn encryption(config: &mut Config, mode: Option<&str>, roots: Option<Roots>) -> Result<Trust> {
     let (mode, trust) = match (mode, roots) {
         (Some("disable"), _) => (SslMode::Disable, Trust::Anybody),
@@ -195,7 +195,7 @@ fn encryption(config: &mut Config, mode: Option<&str>, roots: Option<Roots>) -> 
     Ok(trust)
 }
 
-/// The root certificates that a setting names. Without the setting, libpq's own file, if it exists.
+/// Returns the root certificates that a setting names; without a setting, those of libpq's own file, if it exists.
 fn roots(named: Option<String>) -> Option<Roots> {
     match named.filter(|named| !named.is_empty()) {
         Some(named) if named == "system" => Some(Roots::System),
@@ -224,7 +224,8 @@ fn service(name: &str) -> Result<Vec<(String, String)>> {
     Ok(settings.filter_map(pair).collect())
 }
 
-/// The content of the password file. Like PostgreSQL's own programs, ignores a file that others may read.
+/// Returns the content of the password file. As with PostgreSQL's own programs, a file that other users can read is
+/// ignored.
 fn password_file(named: Option<String>) -> Option<String> {
     use std::os::unix::fs::PermissionsExt;
     let home = || variable("HOME").map(|home| PathBuf::from(home).join(".pgpass"));
@@ -233,7 +234,7 @@ fn password_file(named: Option<String>) -> Option<String> {
     (mode.trailing_zeros() >= 6).then(|| std::fs::read_to_string(&file).ok())?
 }
 
-/// The password from the first matching line, `host:port:database:user:password`.
+/// Returns the password of the first matching line, `host:port:database:user:password`.
 fn listed(text: &str, config: &Config) -> Option<String> {
     let hosts: Vec<String> = config.get_hosts().iter().map(host_name).collect();
     let port = config.get_ports().first().copied().unwrap_or(5432).to_string();
@@ -287,7 +288,7 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// An error that does not repeat the URL, which may contain a password.
+/// Returns an error that does not repeat the URL, because the URL may contain a password.
 fn wrong(why: &str) -> Error {
     Error::Engine { doing: "reading the PostgreSQL URL".to_owned(), why: why.to_owned() }
 }

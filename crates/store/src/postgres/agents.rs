@@ -1,5 +1,5 @@
-//! The agent sessions that were seen, their machines, and the sessions that they are bound to. Does not decide whether
-//! an agent is alive.
+//! The agent sessions that were seen, their machines, and the sessions that they are bound to. Does not find out
+//! whether an agent is alive.
 
 use super::Scope;
 use super::columns::{
@@ -13,7 +13,7 @@ use tokio_postgres::Row;
 const AGENT: &str =
     "agent,agent_session,host,pid,process_start,boot_id,worktree,branch,started_at,last_seen,session,memory";
 
-/// The agents in a worktree of this machine, or, without a worktree, the agents of all machines.
+/// Returns the agents in a worktree of this machine; without a worktree, the agents of all machines.
 pub(super) async fn all(scope: Scope<'_>, worktree: Option<&str>) -> Step<Vec<AgentRow>> {
     let sql = format!(
         "SELECT {AGENT} FROM leftoff.agents WHERE project=$1 AND($2 IS NULL OR(worktree=$2 AND machine=$3))\
@@ -30,7 +30,8 @@ pub(super) async fn one(scope: Scope<'_>, agent: &str, agent_session: &str) -> S
     row.map(|row| agent_row(&row)).transpose()
 }
 
-/// Adds or updates an agent. The time of its first sighting stays, and so does its binding unless the row has one.
+/// Adds or updates an agent's row. The time when the agent was first seen stays. The binding stays too, unless the new
+/// row has one.
 pub(super) async fn see(scope: Scope<'_>, row: &AgentRow) -> Step<()> {
     let sql = "INSERT INTO leftoff.agents AS a(project,agent,agent_session,machine,host,pid,process_start,boot_id,worktree,\
                branch,started_at,last_seen,session,memory)VALUES($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14)\
@@ -87,7 +88,7 @@ pub(super) async fn is_as_expected(scope: Scope<'_>, trace: &Trace) -> Step<bool
     Ok(scope.ask.row(sql, values).await?.is_some())
 }
 
-/// Updates an agent's last sighting and memory. Does nothing if the agent was never seen.
+/// Updates when an agent was last seen, and its memory. Does nothing if the agent was never seen.
 pub(super) async fn touch(scope: Scope<'_>, trace: &Trace) -> Step<()> {
     let sql = "UPDATE leftoff.agents SET last_seen=$4,memory=coalesce($5,memory) \
                WHERE project=$1 AND agent=$2 AND agent_session=$3";

@@ -1,5 +1,5 @@
-//! Answers that this process received within its turns. They stay valid as long as the project's counters show that
-//! nobody else changed anything. Sends no statements.
+//! Answers that this process received within its turns. They stay valid while the project's counters show that nobody
+//! else has changed anything. Sends no statements.
 
 use super::append::{Known, Plan};
 use super::columns::signed;
@@ -9,17 +9,18 @@ use crate::{AgentRow, Batch, Loaded};
 use model::id::SessionId;
 use std::collections::BTreeMap;
 
-/// The maximum number of remembered sessions. A long-lived process that uses more starts again with none.
+/// The maximum number of sessions to remember. When a long-lived process exceeds it, all remembered answers are
+/// dropped.
 const MOST_SESSIONS: usize = 64;
 
-/// The numbers that show whether a project has changed.
+/// Numbers that change whenever the project changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Counters {
-    /// The highest cursor that an event was ever given.
+    /// The highest cursor that was ever assigned to an event.
     pub(super) cursor: u64,
-    /// The highest number that a session was ever given.
+    /// The highest number that was ever assigned to a session.
     pub(super) numbers: u64,
-    /// The number of changes beside the log.
+    /// The number of changes outside the log, such as activity and presence.
     pub(super) signs: u64,
 }
 
@@ -38,7 +39,7 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    /// The sessions with these lower-case ids; `None` if one of them has not been loaded.
+    /// Returns the remembered sessions with these lower-case ids; `None` if any of them is not remembered.
     pub(super) fn known(&self, ids: &[String]) -> Option<BTreeMap<String, Known>> {
         let loaded = |id: &String| {
             let is_it = |kept: &&Kept| kept.loaded.row.id.as_str().eq_ignore_ascii_case(id);
@@ -48,7 +49,7 @@ impl Answers {
         ids.iter().map(loaded).collect()
     }
 
-    /// The remembered answers, updated for a batch that this process has stored.
+    /// Returns the remembered answers, updated for a batch that this process has stored.
     pub(super) fn after(mut self, batch: &Batch, plan: &Plan, machine: &str) -> Self {
         if !batch.bindings.is_empty() {
             self.agents.clear();

@@ -1,5 +1,5 @@
-//! Stores a batch: reads what it needs at once, checks for conflicts, and then sends all statements together with the
-//! commit. The caller holds the turn, so nothing changes in between.
+//! Stores a batch: reads everything that it needs at once, checks for conflicts, and then sends all statements together
+//! with the commit. The caller holds the turn, so nothing changes in between.
 
 use super::columns::{first, folded, optional_hash, signed, unsigned, values};
 use super::commit_statement::{Growth, commit, keep};
@@ -15,23 +15,23 @@ use crate::{Batch, Error, ItemRow, KeyRow, Result, SessionRow, ViewRow};
 use model::id::SessionId;
 use std::collections::BTreeMap;
 
-/// The parts of a stored session that a batch needs.
+/// The columns of a stored session that storing a batch needs.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
     pub(super) id: String,
     pub(super) number: i64,
     pub(super) version: u64,
     pub(super) head: Option<Hash>,
-    /// The whole row, if this turn has loaded it.
+    /// The whole row, if it was read within this turn.
     pub(super) row: Option<SessionRow>,
 }
 
-/// The number and the chain of a session in the batch, before the batch is stored.
+/// A session of the batch as it is before the batch is stored: its number and the head of its chain.
 pub(super) struct Line {
     pub(super) number: i64,
     pub(super) is_new: bool,
     pub(super) head: Option<Hash>,
-    /// True if the batch changes nothing in the session's row but the version and the time.
+    /// True if the batch changes only the version and the time in the session's row.
     pub(super) is_same: bool,
 }
 
@@ -49,8 +49,8 @@ impl Line {
 impl PostgresStore {
     pub(super) fn append_in_turn(&mut self, batch: &Batch) -> Result<()> {
         check_shape(batch)?;
-        // The counters are checked only by a batch that changes a session and has no key; any other batch takes the
-        // lock.
+        // Without the lock, only a statement that changes a session and has no key checks the counters. Any other batch
+        // must take the lock.
         if batch.streams.is_empty() || batch.key.is_some() {
             self.lock_now()?;
         }
@@ -66,7 +66,7 @@ impl PostgresStore {
         };
         let sent = self.wire.wait(pipelined(plan.statements(scope, batch, begun.as_deref())));
         if lock != Lock::Held && sent.as_ref().is_err_and(Stop::is_overtaken) {
-            // The transaction ended with the commit, and so did the turn.
+            // The failed commit ended the transaction, and so the turn.
             self.turn = None;
             let _ = self.local.discard(&intents);
             return Err(self.was_overtaken());
@@ -75,7 +75,8 @@ impl PostgresStore {
         match self.settled("saving a change", sent.map(drop), &mark) {
             Ok(()) => {
                 self.remember(batch, &plan);
-                // The change is stored even if updating the journal fails: readers skip outdated rows of the journal.
+                // The change is stored even if this update of the journal fails, because readers skip outdated rows of
+                // the journal.
                 let _ = self.local.carried_out(&intents);
                 Ok(())
             }
@@ -89,14 +90,14 @@ impl PostgresStore {
     }
 }
 
-/// The rows to write for a batch.
+/// The rows that a batch will write.
 pub(super) struct Plan {
     pub(super) lines: Vec<Line>,
     pub(super) seals: Vec<Vec<Seal>>,
     known: BTreeMap<String, Known>,
     cursor: u64,
     pub(super) numbers: i64,
-    /// The expected counter of changes beside the log, for a turn without the lock.
+    /// The counter of changes outside the log that the server must still have; `None` in a turn with the lock.
     signs: Option<u64>,
 }
 
@@ -142,7 +143,7 @@ async fn look(scope: Scope<'_>, batch: &Batch, turn: &Turn) -> Step<Plan> {
     Ok(plan)
 }
 
-/// The ids of all sessions in a batch, in lower case.
+/// Returns the ids of all sessions in a batch, in lower case.
 fn mentioned(batch: &Batch) -> Vec<String> {
     let streams = batch.streams.iter().map(|stream| &stream.row.id);
     let replaced = batch.replace_items.iter().map(|replaced| &replaced.session);
@@ -156,7 +157,7 @@ fn mentioned(batch: &Batch) -> Vec<String> {
     ids
 }
 
-/// The stored sessions with these ids, by id in lower case.
+/// Returns the stored sessions with these ids, by id in lower case.
 pub(super) async fn known(scope: Scope<'_>, ids: Vec<String>) -> Step<BTreeMap<String, Known>> {
     let mut known = BTreeMap::new();
     if ids.is_empty() {
@@ -197,7 +198,7 @@ pub(super) fn checked<'k>(
     }
 }
 
-/// The requested number if it is free, and otherwise the next number.
+/// Returns the requested number if it is free, otherwise the next number.
 pub(super) async fn free_number(scope: Scope<'_>, asked: Option<u64>, newest: &mut i64) -> Step<i64> {
     if let Some(number) = asked.and_then(|number| i64::try_from(number).ok()).filter(|number| *number > 0) {
         let sql = "SELECT 1 FROM leftoff.sessions WHERE project=$1 AND number=$2";
@@ -213,7 +214,7 @@ pub(super) async fn free_number(scope: Scope<'_>, asked: Option<u64>, newest: &m
 /// Fails if a worktree of this machine would have two active sessions after the batch.
 pub(super) async fn refuse_second_active(scope: Scope<'_>, rows: &[(&SessionRow, &Line)]) -> Step<()> {
     let takers: Vec<&(&SessionRow, &Line)> = rows.iter().filter(|(row, _)| takes_the_worktree(row)).collect();
-    // A session that was active before the batch is the only one of its worktree.
+    // If nothing but versions and times changes in the rows, each active session is still the only one of its worktree.
     if takers.iter().all(|(_, line)| line.is_same) {
         return Ok(());
     }
@@ -234,7 +235,7 @@ pub(super) async fn refuse_second_active(scope: Scope<'_>, rows: &[(&SessionRow,
 }
 
 impl Plan {
-    /// The number of a session that is stored or that the batch creates.
+    /// Returns the number of a session that is already stored or that the batch creates.
     fn number_of(&self, batch: &Batch, id: &SessionId) -> Option<i64> {
         let of_stream = batch.streams.iter().zip(&self.lines).find(|(stream, _)| stream.row.id == *id);
         of_stream.map(|(_, line)| line.number).or_else(|| {
@@ -264,7 +265,7 @@ impl Plan {
         }
     }
 
-    /// The files that the batch records, each with the last event of its session.
+    /// Returns the rows of files that the batch stores, each with the last event of its session.
     fn intents<'b>(&self, batch: &'b Batch) -> Vec<Intent<'b>> {
         let last = |id: &SessionId| {
             let of_stream = batch.streams.iter().zip(&self.seals).find(|(stream, _)| stream.row.id == *id);
@@ -281,7 +282,7 @@ impl Plan {
         batch.views.iter().map(intent).collect()
     }
 
-    /// The row by which the batch's change can be found on the server, in case the answer to the commit is lost.
+    /// Returns the row by which the server can be asked for the batch's change if the answer to the commit is lost.
     fn mark<'b>(&self, batch: &'b Batch) -> Mark<'b> {
         let of_stream = batch.streams.first().zip(self.seals.first());
         match (
@@ -352,7 +353,7 @@ impl Plan {
     }
 }
 
-/// The row by which the change of a batch can be found on the server.
+/// The row that shows whether the server has stored the change of a batch.
 pub(super) enum Mark<'b> {
     Event { session: &'b SessionId, version: u64, link: Hash },
     Key(&'b KeyRow),

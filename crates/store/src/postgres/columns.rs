@@ -8,7 +8,7 @@ use model::id::SessionId;
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSqlOwned, ToSql, Type};
 
-/// A value whose column type follows from its Rust type. A statement with typed values needs only one round trip.
+/// A value whose column type follows from its Rust type. With typed values, a statement needs only one round trip.
 pub(super) trait Column: ToSql + Sync {
     fn kind() -> Type;
 }
@@ -36,7 +36,7 @@ pub(super) fn kind_of<T: Column>(_: &T) -> Type {
     T::kind()
 }
 
-/// The values of a statement, each with its type.
+/// The values of a statement, each with its column type.
 macro_rules! values {
     ($($value:expr),* $(,)?) => {
         &[$((&$value as &(dyn tokio_postgres::types::ToSql + Sync), $crate::postgres::columns::kind_of(&$value))),*]
@@ -48,13 +48,13 @@ pub(super) use values;
 pub(super) const SESSION: &str = "s.number,s.id,s.worktree,s.layout,s.workflow,s.title,s.goal,s.target,s.lifecycle,\
     s.parallel,s.phase,s.phases_done,s.phases_total,s.created_at,s.updated_at,s.version,s.machine,s.exclusive";
 
-/// The number of columns in `SESSION`. The columns of a join follow them.
+/// The number of columns in `SESSION`; in a join, the next columns start at this index.
 pub(super) const AFTER_SESSION: usize = 18;
 
 /// An event's columns, in the order in which `event` reads them.
 pub(super) const EVENT: &str = "e.version,e.at,e.actor,e.kind,e.body,e.command,e.ordinal";
 
-/// Reads the columns of `SESSION`. `own` is this machine: its rows are returned without a machine.
+/// Reads the columns of `SESSION`. Rows of the machine `own` are returned without a machine.
 pub(super) fn listed(row: &Row, own: &str) -> Step<Listed> {
     let machine: String = row.try_get(16)?;
     Ok(Listed {
@@ -113,7 +113,7 @@ pub(super) fn timestamp(nanoseconds: i64) -> Step<Timestamp> {
     Timestamp::from_nanosecond(i128::from(nanoseconds)).map_err(|error| unreadable(&error))
 }
 
-/// Nanoseconds since 1970, limited to the range of the column.
+/// Returns nanoseconds since 1970, limited to the range of the column.
 pub(super) fn nanoseconds(at: Timestamp) -> i64 {
     let exact = at.as_nanosecond();
     i64::try_from(exact).unwrap_or(if exact < 0 { i64::MIN } else { i64::MAX })
@@ -140,7 +140,7 @@ pub(super) fn fixed<const N: usize>(row: &Row, column: usize) -> Step<[u8; N]> {
     row.try_get::<_, &[u8]>(column)?.try_into().map_err(|error| unreadable(&error))
 }
 
-/// Converts to PostgreSQL's signed integers. A larger number becomes the maximum, which no row has.
+/// Converts to PostgreSQL's signed integers. A number above their maximum becomes the maximum, which no row has.
 pub(super) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -164,7 +164,7 @@ pub(super) fn folded(id: &str) -> String {
     id.to_ascii_lowercase()
 }
 
-/// The text of a note, the only part of an event that the store reads.
+/// Returns the text of a note. The store reads no other part of an event.
 pub(super) fn note_of(event: &EventRow) -> Option<String> {
     if event.kind != "note_added" {
         return None;

@@ -1,4 +1,4 @@
-//! Finds out whether a commit succeeded if its answer was lost. Never repeats the change.
+//! Finds out whether a commit succeeded whose answer was lost. Never repeats the change.
 
 use super::append::Mark;
 use super::columns::{nanoseconds, signed, values};
@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 const BETWEEN: Duration = Duration::from_millis(100);
 
 impl PostgresStore {
-    /// Handles the result of statements that ended with a commit. If the answer was lost, asks the server whether it
-    /// has the change.
+    /// Returns the result of statements that ended with a commit. If the answer was lost, asks the server whether the
+    /// change is stored.
     pub(super) fn settled(&mut self, doing: &str, sent: Step<()>, mark: &Mark<'_>) -> Result<()> {
         match sent {
             Ok(()) => Ok(()),
@@ -48,9 +48,8 @@ impl PostgresStore {
         }
     }
 
-    /// Returns true if the server has the change, or `None` if the mark cannot tell. Takes the turn first, which
-    /// succeeds only after the earlier transaction has ended, even if the server has not yet noticed that its client is
-    /// gone.
+    /// Returns true if the server has stored the change; `None` if the mark cannot tell. Takes the turn first: the lock
+    /// is free only after the earlier transaction has ended, even if the server notices the lost client late.
     fn look_again(&mut self, mark: &Mark<'_>) -> Result<Option<bool>> {
         let wire = Wire::connect(self.wire.address.clone(), self.wire.limit)?;
         let begun = begin(self.project, RESTART, false);
@@ -58,8 +57,8 @@ impl PostgresStore {
             let scope = Scope { ask: wire.ask(), project: self.project, machine: &self.machine };
             scope.ask.plainly(&begun).await?;
             let found = find(scope, mark).await?;
-            // The server may not have read yet what the lost connection sent. If that was sent without the lock, the
-            // changed counter makes the server refuse it.
+            // The server may still receive what was sent on the lost connection. If the lost transaction had no lock,
+            // the counter that is changed here makes the server refuse it.
             count_sign(scope).await?;
             scope.ask.plainly("COMMIT").await?;
             Ok(found)

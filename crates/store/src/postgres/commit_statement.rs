@@ -14,7 +14,7 @@ pub(super) fn commit(scope: Scope<'_>) -> Sent<'_> {
 
 /// New events of a session whose row exists, and the state that results from them.
 pub(super) struct Growth<'f> {
-    /// The session's number.
+    /// The number of the session to which the events belong.
     pub(super) session: i64,
     /// The last link of the session's chain after the change.
     pub(super) head: Option<Hash>,
@@ -22,16 +22,17 @@ pub(super) struct Growth<'f> {
     pub(super) version: u64,
     pub(super) events: &'f [EventRow],
     pub(super) seals: &'f [Seal],
-    /// The new snapshot; `None` leaves the stored one.
+    /// The new snapshot; `None` keeps the stored one.
     pub(super) snapshot: Option<&'f Snapshot>,
     pub(super) updated_at: Timestamp,
-    /// The cursor of the project's last event before these events.
+    /// The cursor of the project's last event before the change.
     pub(super) cursor: u64,
-    /// The cursor of the project's last event after the change, if the change moves the session to the front of lists.
+    /// The cursor of the project's last event after the change; `None` if the change does not move the session to the
+    /// front of lists.
     pub(super) turn: Option<u64>,
     /// The highest session number in the project after the change.
     pub(super) numbers: i64,
-    /// The expected counter of changes beside the log, for a change in a turn without the lock.
+    /// The counter of changes outside the log that the server must still have; `None` in a turn with the lock.
     pub(super) signs: Option<u64>,
 }
 

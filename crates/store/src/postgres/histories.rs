@@ -1,4 +1,4 @@
-//! Stores histories from other replicas as they arrived: decides nothing, and seals nothing again.
+//! Stores histories from other replicas as they arrived. Decides nothing, and keeps the seals of the events.
 
 use super::append::{Known, Line, Mark, checked, free_number, known, refuse_second_active};
 use super::columns::{folded, hash, moment, nanoseconds, session_id, signed, unsigned, values};
@@ -12,7 +12,7 @@ use crate::{Arrival, Arrived, Error, ItemRow, Result, SessionRow, TakenHistory};
 use model::id::SessionId;
 use std::collections::BTreeMap;
 
-/// The tables with rows of a session.
+/// The tables whose rows belong to a session.
 const OF_SESSION: [&str; 6] = ["events", "snapshots", "activity", "arrivals", "items", "needs"];
 
 impl PostgresStore {
@@ -39,7 +39,7 @@ impl PostgresStore {
     }
 }
 
-/// The rows to store: a line and seals for each history, and the numbers of the sessions to remove.
+/// The rows to store: numbers, chains and seals for each history, and the numbers of the sessions to remove.
 struct Taken {
     lines: Vec<(Line, Vec<Seal>)>,
     gone: Vec<i64>,
@@ -112,14 +112,14 @@ impl Taken {
         for number in &self.gone {
             sent.extend(forget(scope, *number));
         }
-        // Removing or shortening a history adds no event by which other processes would notice it.
+        // A removed or shortened history adds no event. The counter tells other processes about the change.
         sent.push(count_sign(scope));
         sent.push(commit(scope));
         sent
     }
 }
 
-/// Stores one history. Returns the cursor of its last event.
+/// Adds the statements that store one history. Returns the cursor of its last event.
 fn take<'f>(
     scope: Scope<'f>,
     history: &'f TakenHistory,
@@ -183,7 +183,7 @@ fn keep_arrival<'f>(scope: Scope<'f>, number: i64, arrival: Option<&'f Arrival>)
     })
 }
 
-/// Removes all rows of a session. The rows of agents and keys keep the session's id.
+/// Returns statements that remove all rows of a session. The rows of agents and keys keep the session's id.
 fn forget<'f>(scope: Scope<'f>, number: i64) -> Vec<Sent<'f>> {
     let of_session =
         OF_SESSION.iter().map(|table| format!("leftoff.{table} WHERE project=$1 AND session=$2"));

@@ -1,4 +1,5 @@
-//! Items. Every query uses an index, so that finding the first ready item among ten thousand is as fast as among ten.
+//! Items. Every query uses an index, so that finding the first ready item takes as long among ten thousand items as
+//! among ten.
 
 use super::Scope;
 use super::columns::{at_most, folded, nanoseconds, timestamp, unreadable, values};
@@ -87,9 +88,9 @@ pub(super) fn remove_all<'f>(scope: Scope<'f>, session: i64) -> [Sent<'f>; 2] {
     ]
 }
 
-/// Stores new or changed items of one session, any number of them in one statement.
+/// Returns statements that store new or changed items of one session. One statement stores any number of items.
 pub(super) fn keep<'f>(scope: Scope<'f>, session: i64, rows: &[&ItemRow]) -> Vec<Sent<'f>> {
-    // A statement may name each item only once, so the last row of each item is used.
+    // A statement may name each item only once, so only the last row of each item is stored.
     let mut last: std::collections::BTreeMap<String, &ItemRow> = std::collections::BTreeMap::new();
     for row in rows {
         last.insert(folded(row.id.as_str()), row);

@@ -1,4 +1,4 @@
-//! Keys under which a command's answer is stored, so that repeating the command has no further effect.
+//! The keys of commands and the answers stored under them, so that a repeated command has no further effect.
 
 use super::Scope;
 use super::columns::{nanoseconds, values};
@@ -13,7 +13,7 @@ pub(super) async fn is_used(scope: Scope<'_>, key: &KeyRow) -> Step<bool> {
     Ok(scope.ask.row(sql, values![scope.project, key.key, expired]).await?.is_some())
 }
 
-/// Stores a key, unless it is taken.
+/// Stores a key. Returns false if the key was used before.
 pub(super) async fn is_new_key(scope: Scope<'_>, key: &KeyRow) -> Step<bool> {
     if is_used(scope, key).await? {
         return Ok(false);

@@ -1,5 +1,5 @@
-//! The journal of files that show sessions to other tools, stored on this machine only. A row is written before the
-//! change that it belongs to, and is valid once the server has that change.
+//! The journal of the files that show sessions to other tools, stored only on this machine. A row is written before the
+//! change to which it belongs, and is valid as soon as the server has the change.
 
 use super::open::failed;
 use crate::chain::Hash;
@@ -12,21 +12,21 @@ use std::time::Duration;
 
 const BUSY_WAIT: Duration = Duration::from_secs(2);
 
-/// `event` and `link` are those of the session's last event when the row was written. Two different changes can have
-/// the same version, but never the same link.
+/// `event` and `link` identify the last event of the session after the change. Two different changes can have the same
+/// version, but never the same link.
 const TABLES: &str = "CREATE TABLE IF NOT EXISTS views(project TEXT NOT NULL,session TEXT NOT NULL,path TEXT NOT NULL,\
     event INTEGER NOT NULL,link BLOB NOT NULL,version INTEGER NOT NULL,hash TEXT NOT NULL,body BLOB NOT NULL,previous BLOB NOT NULL,\
     earlier TEXT NOT NULL,boot_id TEXT NOT NULL,confirmed INTEGER NOT NULL,put_hash TEXT,put_expected TEXT,put_this INTEGER NOT NULL,backup TEXT,\
     loses TEXT,PRIMARY KEY(project,session,path,event))STRICT";
 
-/// A file to write, with the event that makes its row valid.
+/// The row of a file to write, and the event that makes the row valid.
 pub(super) struct Intent<'b> {
     pub(super) view: &'b ViewRow,
     pub(super) event: u64,
     pub(super) link: Hash,
 }
 
-/// The journal, which is opened at its first use: a session without files never needs it.
+/// The journal, opened at its first use. A session without files never needs it.
 #[derive(Debug)]
 pub(super) struct Local {
     path: PathBuf,
@@ -39,7 +39,7 @@ impl Local {
         Self { path: folder.join("journal.db"), project: project.to_owned(), connection: OnceCell::new() }
     }
 
-    /// Opens the journal; returns `None` if nothing was ever written to it.
+    /// Opens the journal. Returns `None` if nothing was ever written to it.
     fn existing(&self) -> Result<Option<&Connection>> {
         if self.connection.get().is_none() && !self.path.exists() {
             Ok(None)
@@ -70,8 +70,8 @@ impl Local {
         Ok(self.connection.get_or_init(|| connection))
     }
 
-    /// The journal rows of a session's files, each with the event that makes it valid. The newest row of a file comes
-    /// first.
+    /// Returns the journal rows of a session's files, each with the event that makes the row valid. The newest row of a
+    /// file comes first.
     pub(super) fn views(&self, session: &SessionId) -> Result<Vec<(ViewRow, u64, Hash)>> {
         let Some(connection) = self.existing()? else { return Ok(Vec::new()) };
         let read = || {
@@ -92,7 +92,8 @@ impl Local {
         }
         let connection = self.opened()?;
         let write = || {
-            // A transaction that reads first and writes later would not wait for another writer, but fail.
+            // This transaction takes its write lock at the start. If it read first and wrote later, it would fail
+            // instead of waiting for another writer.
             let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
             for intent in intents {
                 self.keep(&transaction, intent)?;
@@ -131,8 +132,8 @@ impl Local {
         statement.execute(values).map(drop)
     }
 
-    /// The write journal of the file's current row, which the new row inherits: the journal describes the file, and the
-    /// file has not changed yet.
+    /// Returns the write journal of the file's current row. The new row inherits it: the journal describes the file on
+    /// disk, which has not changed yet.
     fn inherited(&self, connection: &Connection, view: &ViewRow) -> rusqlite::Result<WriteJournal> {
         let sql = "SELECT put_hash,put_expected,backup FROM views WHERE project=?1 AND session=?2 AND path=?3 \
                    ORDER BY event DESC LIMIT 1";
@@ -145,12 +146,12 @@ impl Local {
         Ok(known.unwrap_or_else(|| view.journal.clone()))
     }
 
-    /// Removes older rows of these files, because the server has the change.
+    /// Removes the older rows of these files, because the server has stored the change.
     pub(super) fn carried_out(&self, intents: &[Intent<'_>]) -> Result<()> {
         self.remove(intents, "event<>?4 OR link<>?5")
     }
 
-    /// Removes these rows, because the server does not have the change.
+    /// Removes these rows, because the server has not stored the change.
     pub(super) fn discard(&self, intents: &[Intent<'_>]) -> Result<()> {
         self.remove(intents, "event=?4 AND link=?5")
     }
@@ -194,7 +195,7 @@ impl Local {
         self.change(|transaction| rows.iter().try_for_each(|row| self.note(transaction, row)))
     }
 
-    /// Updates all rows of a file, because only the server knows which of them is valid.
+    /// Updates all rows of a file: only the server knows which of them is valid.
     fn note(&self, connection: &Connection, row: &ViewRow) -> rusqlite::Result<()> {
         let sql = "UPDATE views SET put_hash=?4,put_expected=?5,put_this=(?6 AND hash=?7 AND version=?8),backup=?9 \
                    WHERE project=?1 AND session=?2 AND path=?3";
@@ -214,7 +215,7 @@ impl Local {
         connection.execute(sql, values).map(drop)
     }
 
-    /// The sessions, of any worktree, that were the last to write this file in their own worktree.
+    /// Returns the sessions that were the last in their worktree to write this file, for all worktrees.
     pub(super) fn writers(&self, path: &str) -> Result<Vec<String>> {
         let Some(connection) = self.existing()? else { return Ok(Vec::new()) };
         let read = || {
@@ -227,7 +228,7 @@ impl Local {
         read().map_err(failed("reading", &self.path))
     }
 
-    /// Changes rows, all or none. Does nothing if nothing was ever written to the journal.
+    /// Calls `work` to change rows, all or none. Does nothing if nothing was ever written to the journal.
     fn change(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> Result<()> {
         let Some(connection) = self.existing()? else { return Ok(()) };
         let write = || {

@@ -11,11 +11,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use tokio_postgres::error::SqlState;
 
-/// SQL scripts: the script at index n upgrades version n to n + 1. Never edit a script once it is released. An upgrade
-/// must keep everything that the previous program uses, because both run side by side while a team upgrades.
+/// SQL scripts: the script at index n upgrades version n to n + 1. Never edit a script that was released. A script must
+/// keep everything that older programs use, because a team's machines do not upgrade at the same time.
 pub(super) const MIGRATIONS: &[&str] = &[include_str!("schema.sql"), include_str!("functions.sql")];
 
-/// The oldest schema version whose programs can still use the newest tables.
+/// The oldest schema version whose programs can still use the tables of the newest version.
 const READABLE_BY: u32 = 1;
 
 /// The oldest schema version that this program can read without an upgrade.
@@ -40,7 +40,7 @@ pub struct Opening<'a> {
     /// The folder for data that stays on this machine.
     pub local: &'a Path,
     pub access: Access,
-    /// The limit for all waits together, if the caller cannot wait for long.
+    /// The limit of all waits together; `None` if the caller can wait for long.
     pub budget: Option<Duration>,
 }
 
@@ -83,7 +83,8 @@ pub(super) fn open(opening: &Opening<'_>) -> Result<PostgresStore> {
     })
 }
 
-/// The statements that create all tables of the newest version, for an administrator who wants to read them first.
+/// Returns the statements that create all tables of the newest version, for an administrator who wants to read them
+/// first.
 pub fn schema(name: &str) -> String {
     let make = format!("BEGIN;\nCREATE SCHEMA IF NOT EXISTS {name};\n");
     let steps: String = MIGRATIONS.iter().map(|step| named(step, name).into_owned()).collect();
@@ -93,7 +94,7 @@ pub fn schema(name: &str) -> String {
 }
 
 struct Found {
-    /// `None` if the schema has no tables of this program.
+    /// The version of the tables; `None` if the schema has no tables of this program.
     version: Option<u32>,
     readable_by: u32,
     project: Option<i32>,
@@ -154,7 +155,7 @@ fn look(wire: &Wire, opening: &Opening<'_>) -> Result<Found> {
     }
 }
 
-/// Upgrades the tables. A lock admits one process at a time, so that the next process finds the upgrade done.
+/// Upgrades the tables. A lock admits one process at a time; the next process finds the upgrade done.
 pub(super) fn migrate(wire: &Wire, migrations: &[&str]) -> Result<()> {
     let ask = wire.ask();
     let schema = wire.address.schema.clone();
@@ -239,12 +240,12 @@ fn left_to_others(wire: &Wire) -> Error {
     }
 }
 
-/// Turns an error of the journal on this machine into a store error.
+/// Converts an error of the journal on this machine to a store error.
 pub(super) fn failed(doing: &'static str, path: &Path) -> impl Fn(rusqlite::Error) -> Error {
     move |error| Error::Engine { doing: format!("{doing} {}", path.display()), why: error.to_string() }
 }
 
-/// Access for statements: the connection, the project and the machine.
+/// Everything that a statement needs: the connection, the project and the machine.
 impl PostgresStore {
     pub(super) fn scope(&self) -> Scope<'_> {
         Scope { ask: self.wire.ask(), project: self.project, machine: &self.machine }

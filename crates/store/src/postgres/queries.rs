@@ -1,4 +1,4 @@
-//! Lookups, each by an index. Writes nothing.
+//! Looks up single rows and short lists by an index. Writes nothing.
 
 use super::Scope;
 use super::answer_cache::Kept;
@@ -12,7 +12,7 @@ use crate::{Change, EventRow, KeyRow, Loaded, Snapshot};
 use jiff::Timestamp;
 use model::id::SessionId;
 
-/// The number of the session with exactly this id. The index ignores case, so the id is compared again.
+/// Finds the number of the session with exactly this id. The index ignores case, so the id is compared again.
 pub(super) const OF_ID: &str =
     "(SELECT number FROM leftoff.sessions WHERE project=$1 AND lower(id)=lower($2) AND id=$2)";
 
@@ -120,7 +120,7 @@ pub(super) async fn keys(scope: Scope<'_>) -> Step<Vec<KeyRow>> {
     scope.ask.rows(sql, values![scope.project]).await?.iter().map(key_row).collect()
 }
 
-/// The hashes of all stored definitions and contents.
+/// Returns the hashes of all stored definitions, and those of all stored contents.
 pub(super) async fn hashes(scope: Scope<'_>) -> Step<(Vec<String>, Vec<String>)> {
     let definitions = "SELECT hash FROM leftoff.definitions WHERE project=$1 ORDER BY hash";
     let contents = "SELECT hash FROM leftoff.contents WHERE project=$1 ORDER BY hash";
@@ -167,7 +167,7 @@ pub(super) async fn cursor(scope: Scope<'_>) -> Step<u64> {
     Ok(found.unwrap_or_default().cast_unsigned())
 }
 
-/// A number that increases with every change in the project.
+/// Returns a number that increases with every change in the project.
 pub(super) async fn change_counter(scope: Scope<'_>) -> Step<u64> {
     let sql = "SELECT p.cursor+coalesce((SELECT counter FROM leftoff.signs s WHERE s.project=p.project),0) \
                FROM leftoff.projects p WHERE p.project=$1";

@@ -21,14 +21,14 @@ impl PostgresStore {
         let scope = self.scope();
         self.wire.run("rewriting a session", write(scope, rewrite, answers, turn))?;
         let kept = self.wire.wait(async { scope.ask.plainly("COMMIT").await.map(drop) });
-        // Rewriting twice is harmless, so an unknown outcome need not be settled.
+        // The rewrite can be repeated without harm, so an unknown outcome need not be settled.
         self.settled("rewriting a session", kept, &Mark::None)?;
         self.turn = None;
         Ok(())
     }
 
-    /// Frees the space of replaced rows for reuse. The server's own log and its backups are its administrator's
-    /// concern.
+    /// Frees the space of replaced rows for reuse. The server's write-ahead log and backups are up to its
+    /// administrator.
     pub(super) fn free_space(&mut self) -> Result<bool> {
         if self.turn.is_some() {
             return Ok(false);
@@ -85,7 +85,7 @@ async fn write(
     rewrite_answers(scope, answers).await
 }
 
-/// Rewrites stored answers one at a time, because there may be many and each can be as large as the output of `show`.
+/// Rewrites stored answers one at a time, because there may be many, and each can be as large as the output of `show`.
 async fn rewrite_answers(scope: Scope<'_>, answers: &dyn Fn(&str) -> Option<String>) -> Step<()> {
     let mut last = String::new();
     let sql = "SELECT key,answer FROM leftoff.keys WHERE project=$1 AND key>$2 ORDER BY key LIMIT 1";

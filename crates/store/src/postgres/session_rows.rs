@@ -1,4 +1,4 @@
-//! Adds or updates the row of a session, except for the columns that every change sets (`commit_statement.rs`). The
+//! Adds or updates the row of a session. The columns that every change sets are set by `commit_statement.rs`. The
 //! caller has checked the session's version.
 
 use super::Scope;
@@ -7,7 +7,8 @@ use super::columns::{nanoseconds, optional_plain, plain, values};
 use super::wire::Sent;
 use crate::SessionRow;
 
-/// The row as the server will return it: on this machine unless it names another, and without NUL characters.
+/// Returns the row as the server will return it: on this machine if the row names no machine, and without NUL
+/// characters.
 pub(super) fn as_stored(row: &SessionRow, machine: &str) -> SessionRow {
     SessionRow {
         worktree: plain(&row.worktree),

@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-/// How long `append` waits for its turn when the caller has not taken it.
+/// How long `append` waits for its turn if the caller has not taken it before.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a connection may take, if its address does not say so.
 pub(super) const CONNECT: Duration = Duration::from_secs(5);
-/// The usual limit for each wait, far longer than any statement takes. After this time, the server counts as lost.
+/// The usual limit for each wait, far longer than any statement takes. If it is exceeded, the server counts as lost.
 pub(super) const ANSWER: Duration = Duration::from_secs(30);
 /// How long to wait for the server to come back: long enough for a restart or a failover.
 pub(super) const RESTART: Duration = Duration::from_secs(10);
@@ -16,8 +16,8 @@ pub(super) const PROBED_AFTER: Duration = Duration::from_secs(30);
 /// The time between two probes.
 pub(super) const BETWEEN_PROBES: Duration = Duration::from_secs(10);
 
-/// The server ends a transaction that holds the turn without sending anything for this long, because its client is
-/// probably gone.
+/// If a transaction that holds the turn sends nothing for this long, the server ends it, because the client is probably
+/// gone.
 pub(super) const LONGEST_SILENCE: &str = "15s";
-/// The server ends a statement that runs this much longer than its client waits for the turn.
+/// A statement may run this much longer than its client waits for the turn. Then the server ends the statement.
 pub(super) const STATEMENT_MILLISECONDS: u128 = 15_000;

@@ -1,4 +1,4 @@
-//! TLS for the connection to a server. Decides nothing but whether to trust a certificate.
+//! TLS for the connection to a server. Decides only whether a certificate is trusted.
 
 use super::address::{Roots, Trust};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -36,7 +36,7 @@ impl Tls {
     }
 }
 
-/// Says in plain words why a certificate was refused; `None` for any other error.
+/// Explains in plain words why a certificate was refused; `None` for any other error.
 pub(super) fn refusal(error: &io::Error) -> Option<String> {
     let error = error.get_ref()?.downcast_ref::<rustls::Error>()?;
     let rustls::Error::InvalidCertificate(problem) = error else { return None };
@@ -72,8 +72,8 @@ fn certificates(roots: &Roots) -> io::Result<Vec<CertificateDer<'static>>> {
     Ok(found)
 }
 
-/// Accepts a certificate that a root certificate signed, or that is one of the root certificates itself. The latter is
-/// the setup in PostgreSQL's manual: the server signs its own certificate, and clients have a copy of it.
+/// Accepts a certificate that a root certificate signed, or that is a root certificate itself. The second case is the
+/// setup in PostgreSQL's manual: the server signs its own certificate, and clients have a copy of it.
 #[derive(Debug)]
 struct Verified {
     by_roots: Arc<WebPkiServerVerifier>,
@@ -108,7 +108,7 @@ impl ServerCertVerifier for Verified {
             }
             return Ok(ServerCertVerified::assertion());
         }
-        // The host is checked last, so if only the host is wrong, everything else is right.
+        // The host is the last thing that is checked. If the host is wrong, everything else was right.
         match self.by_roots.verify_server_cert(certificate, between, host, revocations, now) {
             Err(rustls::Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },

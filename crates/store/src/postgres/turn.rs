@@ -1,4 +1,4 @@
-//! The turn to write: a lock on the project's row until the commit. Presence and activity lock a different row.
+//! The turn to write: a lock on the project's row until the commit. Presence and activity lock another row.
 
 use super::answer_cache::{Answers, Counters};
 use super::append::Plan;
@@ -11,15 +11,15 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// This process's turn to write: an open transaction.
+/// This process's turn to write. If it holds the lock, a transaction is open.
 #[derive(Debug)]
 pub(super) struct Turn {
     pub(super) counters: Counters,
     pub(super) lock: Lock,
-    /// True if something was written that must be committed when the turn ends.
+    /// True if something was written within the turn that must be committed when the turn ends.
     pub(super) is_written: bool,
-    /// The answers read within this turn. Nobody else changes the project during the turn, so that each question is
-    /// asked only once.
+    /// The answers read within this turn. Nobody else changes the project during the turn, so each question is asked
+    /// only once.
     pub(super) seen: RefCell<Answers>,
 }
 
@@ -27,17 +27,17 @@ pub(super) struct Turn {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lock {
     Held,
-    /// Not taken, which saves a round trip: nobody else wrote recently, so this turn assumes that the counters have not
-    /// changed since the last turn. The change itself checks the counters, after waiting at most this long for the
-    /// lock.
+    /// The lock is not taken yet, which saves a round trip. Nobody else wrote recently, so this turn assumes that the
+    /// counters are those of the last turn. The statement that stores the change checks the counters, after waiting for
+    /// the lock at most this long.
     Later(Duration),
 }
 
-/// How many turns take the lock when they start, after somebody else has changed the project.
+/// After another process has changed the project, this many turns take the lock at their start.
 const LOCKED_TURNS: u32 = 16;
 
-/// The statements that start a transaction and lock this project's row. Settings apply to the transaction only, because
-/// a pooler may then give the connection to another client.
+/// Returns the statements that start a transaction and lock this project's row. The settings are limited to the
+/// transaction, because a pooler may give the connection to another client afterwards.
 pub(super) fn begin(project: i32, patience: Duration, must_sync: bool) -> String {
     format!("{}SELECT * FROM leftoff.take({project})", begin_unlocked(patience, must_sync))
 }
@@ -82,7 +82,7 @@ impl PostgresStore {
         Ok(())
     }
 
-    /// Takes the lock in a turn that started without it. Fails if somebody else has changed the project since.
+    /// Takes the lock in a turn that started without it. Fails if another process has changed the project since then.
     pub(super) fn lock_now(&mut self) -> Result<()> {
         let Some(Turn { counters, lock: Lock::Later(patience), .. }) = self.turn else { return Ok(()) };
         let (found, _) = self.lock(patience)?;
@@ -96,14 +96,14 @@ impl PostgresStore {
         Err(self.was_overtaken())
     }
 
-    /// The error for a turn whose answers are outdated because somebody else changed the project. Ends the turn.
+    /// Ends a turn whose answers are outdated, and returns the error: another process changed the project.
     pub(super) fn was_overtaken(&mut self) -> Error {
         self.locked_turns = LOCKED_TURNS;
         self.remembered = None;
         Error::Overtaken
     }
 
-    /// Asks the server whether the answers of a turn without the lock are still valid.
+    /// Returns true if the answers of a turn without the lock are still valid on the server.
     pub(super) fn is_current(&mut self) -> Result<bool> {
         let Some(Turn { counters, lock: Lock::Later(_), .. }) = self.turn else { return Ok(true) };
         let scope = self.scope();
@@ -148,7 +148,7 @@ impl PostgresStore {
         Ok((counters, seen.unwrap_or_default()))
     }
 
-    /// Ends the turn after its batch was stored. The next turn can use what this turn has read and stored.
+    /// Ends the turn after its batch was stored. The next turn can use the answers that this turn has read or stored.
     pub(super) fn remember(&mut self, batch: &Batch, plan: &Plan) {
         let Some(turn) = self.turn.take().filter(|turn| !turn.is_written) else { return };
         let events: usize = batch.streams.iter().map(|stream| stream.events.len()).sum();
@@ -160,7 +160,7 @@ impl PostgresStore {
         self.remembered = Some((counters, turn.seen.into_inner().after(batch, plan, &self.machine)));
     }
 
-    /// Returns the answer that this turn already has, or else asks the server.
+    /// Returns the answer that was already received within this turn, or else asks the server.
     pub(super) fn once_a_turn<K: Ord, T: Clone>(
         &self,
         of: impl Fn(&mut Answers) -> &mut BTreeMap<K, T>,
@@ -197,7 +197,8 @@ impl PostgresStore {
         }
     }
 
-    /// Writes something beside the log that may be lost in a crash. Within a turn, it is committed with the turn.
+    /// Writes something outside the log that may be lost in a crash. Within a turn, it is committed together with the
+    /// turn.
     pub(super) fn beside<T>(
         &mut self,
         doing: &str,
@@ -224,7 +225,7 @@ impl PostgresStore {
         });
         match done {
             Ok(done) => {
-                // The remembered counters are outdated.
+                // The write has changed the counters, so the remembered ones are outdated.
                 self.remembered = None;
                 if let Some(turn) = &mut self.turn {
                     turn.is_written = true;
@@ -244,8 +245,8 @@ impl PostgresStore {
     }
 }
 
-/// Increases the counter of changes beside the log, as the first statement of every write beside the log: writers queue
-/// for this row, and therefore cannot deadlock on later ones.
+/// Increases the counter of changes outside the log. This is the first statement of every such write: writers queue for
+/// this row, and so cannot deadlock on later rows.
 pub(super) fn count_sign(scope: Scope<'_>) -> Sent<'_> {
     let sql = "UPDATE leftoff.signs SET counter=counter+1 WHERE project=$1";
     Box::pin(async move { scope.ask.change(sql, values![scope.project]).await })

@@ -52,7 +52,7 @@ pub(super) async fn check(scope: Scope<'_>) -> Step<Vec<String>> {
     Ok(findings)
 }
 
-/// Defects, each with a query for the sessions that have it.
+/// Defects, each with a query that returns the sessions that have it.
 const SUSPICIONS: &[(&str, &str)] = &[
     (
         "its row does not match its last event",
@@ -70,12 +70,12 @@ const SUSPICIONS: &[(&str, &str)] = &[
          WHERE s.project=$1 AND p.version>s.version",
     ),
     (
-        "it has events, but no row",
+        "it has events, but its row is missing",
         "SELECT DISTINCT 'number '||session FROM leftoff.events e WHERE project=$1 AND NOT EXISTS\
          (SELECT 1 FROM leftoff.sessions s WHERE s.project=e.project AND s.number=e.session)",
     ),
     (
-        "it has items, but no row",
+        "it has items, but its row is missing",
         "SELECT DISTINCT 'number '||session FROM leftoff.items i WHERE project=$1 AND NOT EXISTS\
          (SELECT 1 FROM leftoff.sessions s WHERE s.project=i.project AND s.number=i.session)",
     ),

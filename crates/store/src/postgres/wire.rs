@@ -1,4 +1,4 @@
-//! A connection to a server, with blocking calls. Limits every wait, and turns the server's errors into store errors.
+//! A connection to a server, with blocking calls. Every wait is limited. Errors of the server become store errors.
 
 use super::address::Address;
 use super::time_limits;
@@ -16,7 +16,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Row};
 
-/// The reason why a call ended without a result.
+/// The reason why a call to the server ended without a result.
 #[derive(Debug)]
 pub(super) enum Stop {
     Refused(Error),
@@ -37,7 +37,7 @@ impl From<Error> for Stop {
 }
 
 impl Stop {
-    /// The server's code of the error.
+    /// Returns the server's code of the error, if the server sent one.
     pub(super) fn code(&self) -> Option<&SqlState> {
         match self {
             Self::Failed(error) => error.code(),
@@ -45,7 +45,7 @@ impl Stop {
         }
     }
 
-    /// True if another transaction changed what this one relied on.
+    /// True if another transaction changed something that this transaction relied on.
     pub(super) fn is_overtaken(&self) -> bool {
         self.code() == Some(&SqlState::T_R_SERIALIZATION_FAILURE)
     }
@@ -55,7 +55,7 @@ impl Stop {
         match self {
             Self::Refused(_) => false,
             Self::TimedOut => true,
-            // A server that closes a connection may have committed the transaction before.
+            // A server that closes a connection may have committed the transaction before that.
             Self::Failed(error) => error.code().is_none_or(|code| code.code().starts_with("57P")),
         }
     }
@@ -83,7 +83,8 @@ impl Limit {
 }
 
 pub(super) struct Wire {
-    /// Shut down separately on drop, because a store may be dropped inside another runtime.
+    /// `None` only while the value is dropped. The runtime is shut down separately, because a store may be dropped
+    /// inside another runtime.
     runtime: Option<Runtime>,
     client: Client,
     pub(super) address: Address,
@@ -155,7 +156,7 @@ async fn within<T>(limit: Limit, work: impl Future<Output = Step<T>>) -> Step<T>
     tokio::time::timeout(limit.left(), work).await.unwrap_or(Err(Stop::TimedOut))
 }
 
-/// Runs statements. In a statement, the schema is called `leftoff`, which is replaced by the name of the real schema.
+/// Runs statements. A statement calls the schema `leftoff`; this name is replaced by the name of the real schema.
 #[derive(Clone, Copy)]
 pub(super) struct Ask<'a> {
     client: &'a Client,
@@ -177,7 +178,7 @@ impl Ask<'_> {
         Ok(self.client.execute_typed(&named(sql, self.schema), values).await?)
     }
 
-    /// Runs statements without values in one message. Returns all values as text.
+    /// Runs statements without values, in one message. Returns all values as text.
     pub(super) async fn plainly(self, sql: &str) -> Step<Vec<tokio_postgres::SimpleQueryRow>> {
         let answers = self.client.simple_query(&named(sql, self.schema)).await?;
         Ok(answers
@@ -200,7 +201,7 @@ pub(super) fn named<'s>(sql: &'s str, schema: &str) -> Cow<'s, str> {
 
 pub(super) type Sent<'f> = Pin<Box<dyn Future<Output = Step<u64>> + 'f>>;
 
-/// Sends statements without waiting for each answer. If any statements fail, returns the first error.
+/// Sends statements without waiting for each answer. If any statement fails, returns the first error.
 pub(super) async fn pipelined(mut statements: Vec<Sent<'_>>) -> Step<Vec<u64>> {
     let mut answers: Vec<Option<Step<u64>>> = statements.iter().map(|_| None).collect();
     std::future::poll_fn(|context| {
@@ -262,7 +263,7 @@ fn is_of_connection(code: &SqlState) -> bool {
     code.starts_with("57P") || code.starts_with("08") || code.starts_with("53") || code.starts_with("25P")
 }
 
-/// The message of the innermost error, without the words that each layer adds.
+/// Returns the message of the innermost error, without the words that each layer adds.
 fn innermost(error: &tokio_postgres::Error) -> String {
     let mut inner: &dyn std::error::Error = error;
     while let Some(source) = inner.source() {

@@ -9,8 +9,8 @@ use model::id::SessionId;
 use rusqlite::types::Type;
 use rusqlite::{Connection, Error, OptionalExtension, Result, Row, Transaction, TransactionBehavior, params};
 
-/// The setting for data that may be lost in a crash. Not used with a rollback journal, because there a commit without
-/// sync can damage the database.
+/// The setting for data that may be lost in a crash. It is not used with a rollback journal, because a commit without a
+/// sync could then damage the database.
 const WITHOUT_SYNC: &str = "PRAGMA synchronous=NORMAL";
 const AS_BEFORE: &str = "PRAGMA synchronous=EXTRA";
 
@@ -97,7 +97,7 @@ fn record_all(connection: &Connection, session: &SessionId, rows: &[ActivityRow]
     forget.execute(params![number, at_most(Some(KEPT_ACTIVITIES))]).map(drop)
 }
 
-/// Adds an entry, or updates the stored one. The stored time is the later one, whichever arrives first.
+/// Adds an entry, or updates the stored one. The later of the two times is stored.
 fn keep(connection: &Connection, number: i64, row: &ActivityRow) -> Result<()> {
     let mut statement = connection.prepare_cached(
         "INSERT INTO activity(session,kind,what,detail,at,count)VALUES(?1,?2,?3,?4,?5,?6)\

@@ -1,4 +1,4 @@
-//! The agent sessions that were seen, and their bindings. Never decides whether an agent is alive.
+//! The agent sessions that were seen, and their bindings. Does not find out whether an agent is alive.
 
 use super::activity::without_sync;
 use super::columns::{Moment, moment, optional_session_id};
@@ -22,7 +22,8 @@ pub(super) fn one(connection: &Connection, agent: &str, agent_session: &str) -> 
     connection.prepare_cached(&sql)?.query_row([agent, agent_session], agent_row).optional()
 }
 
-/// Adds or updates an agent. The time of its first sighting stays, and so does its binding unless the row has one.
+/// Adds or updates an agent's row. The time when the agent was first seen stays. The binding stays too, unless the new
+/// row has one.
 pub(super) fn see(connection: &Connection, row: &AgentRow) -> Result<()> {
     let sql = format!(
         "INSERT INTO agents({AGENT})VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)\
@@ -44,7 +45,7 @@ pub(super) fn see(connection: &Connection, row: &AgentRow) -> Result<()> {
         row.session.as_ref().map(model::id::SessionId::as_str),
         row.memory,
     ];
-    // No sync: after a power cut, no agent is present any more.
+    // No sync is needed: after a power cut, no agent is running any more.
     without_sync(connection, |transaction| transaction.prepare_cached(&sql)?.execute(values).map(drop))
 }
 
@@ -77,7 +78,7 @@ pub(super) fn is_as_expected(connection: &Connection, trace: &Trace) -> Result<b
     connection.prepare_cached(sql)?.exists([&trace.agent, &trace.agent_session, expected])
 }
 
-/// Updates an agent's last sighting and memory. Does nothing if the agent was never seen.
+/// Updates when an agent was last seen, and its memory. Does nothing if the agent was never seen.
 pub(super) fn touch(connection: &Connection, trace: &Trace) -> Result<()> {
     let sql = "UPDATE agents SET last_seen=?3,memory=coalesce(?4,memory)WHERE agent=?1 AND agent_session=?2";
     let values = params![trace.agent, trace.agent_session, Moment(trace.at), trace.memory];

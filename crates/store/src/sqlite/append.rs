@@ -32,8 +32,8 @@ impl SqliteStore {
     }
 }
 
-/// A transaction that is rolled back unless it is committed. As rusqlite's own, but its statements are parsed once per
-/// connection.
+/// A transaction that is rolled back unless it is committed. Unlike rusqlite's own, it parses its statements only once
+/// per connection.
 struct Change<'c> {
     connection: &'c Connection,
 }
@@ -51,7 +51,7 @@ impl<'c> Change<'c> {
 
 impl Drop for Change<'_> {
     fn drop(&mut self) {
-        // After a commit, and after some errors, SQLite has ended the transaction.
+        // SQLite has already ended the transaction after a commit and after some errors.
         if !self.connection.is_autocommit() {
             let _ = control(self.connection, "ROLLBACK");
         }
@@ -146,7 +146,7 @@ pub(super) fn keep_stream(connection: &Connection, stream: &StreamAppend) -> Ste
     Ok(line.number)
 }
 
-/// Stores the events, seals and snapshot of a session. `cursor` is the cursor of the newest event before these.
+/// Stores the events, seals and snapshot of a session. `cursor` is the cursor of the newest event before them.
 fn keep_history(
     connection: &Connection,
     line: Line,
@@ -169,7 +169,7 @@ fn keep_history(
     Ok(())
 }
 
-/// Seals the older events of a session whose first change since chains exist this is, with the content that they have
+/// Seals the older events of a session that was never changed by a program with chains, with the content that they have
 /// now.
 fn chain_older(connection: &Connection, session: i64) -> Step<Option<Hash>> {
     let events = chain::older_events(connection, session)?;
@@ -178,8 +178,8 @@ fn chain_older(connection: &Connection, session: i64) -> Step<Option<Hash>> {
     Ok(seals.last().map(|seal| seal.link))
 }
 
-/// Stores the key of the batch. Called first, so that a repeated command learns that its key was used, rather than that
-/// there is a conflict.
+/// Stores the key of the batch. This is done first: a repeated command must learn that its key was used, not that there
+/// is a conflict.
 fn keep_key(connection: &Connection, key: &KeyRow) -> Step<()> {
     if is_new_key(connection, key)? { Ok(()) } else { Err(Error::KeyTaken.into()) }
 }
@@ -203,8 +203,8 @@ pub(super) fn is_new_key(connection: &Connection, key: &KeyRow) -> rusqlite::Res
     Ok(true)
 }
 
-/// Stores the rows of sessions; returns their numbers in the order of the streams. Sessions that are no longer active
-/// are stored first, so that another session of the batch can become active in their worktree.
+/// Stores the rows of sessions; returns their numbers in the order of the streams. Sessions that stop being active are
+/// stored first, so that another session of the batch can become active in the same worktree.
 fn keep_lines(connection: &Connection, batch: &Batch, turn: u64) -> Step<Vec<Line>> {
     let streams = &batch.streams;
     let mut lines = vec![Line::default(); streams.len()];
@@ -264,9 +264,9 @@ pub(super) fn keep_snapshot(
     statement.execute(params![session, snapshot.fold_version, signed(snapshot.version), body, sum]).map(drop)
 }
 
-/// Pads the text with white space to a full kibibyte. SQLite overwrites a row in place while its size stays the same,
-/// and writes only pages that differ. A different size frees and reallocates overflow pages, which costs two more pages
-/// of bookkeeping.
+/// Pads the text with white space to a multiple of one KiB. While the size of a row stays the same, SQLite overwrites
+/// the row in place and writes only pages that differ. If the size changed, SQLite would free and reallocate overflow
+/// pages, and write two more pages of bookkeeping.
 fn padded(body: &str) -> String {
     const STEP: usize = 1024;
     let length = body.len().next_multiple_of(STEP);

@@ -24,7 +24,7 @@ pub(super) fn of(connection: &Connection, id: &SessionId) -> Result<Chain> {
     Ok(Chain { head, since, seals })
 }
 
-/// The events that were written before chains existed.
+/// Returns the events of a session that was never changed by a program with chains.
 pub(super) fn older_events(connection: &Connection, session: i64) -> Result<Vec<EventRow>> {
     let sql =
         "SELECT version,at,actor,kind,body,command,ordinal FROM events WHERE session=?1 ORDER BY version";
@@ -32,7 +32,7 @@ pub(super) fn older_events(connection: &Connection, session: i64) -> Result<Vec<
     statement.query_map([session], |row| event(row, 0))?.collect()
 }
 
-/// Seals events that have no seal yet, with the content that they have now.
+/// Returns seals for events that have none yet, for the content that they have now.
 pub(super) fn seal_older(events: &[EventRow]) -> StoreResult<Vec<Seal>> {
     let mut salts = fresh_salts(events.len())?.into_iter();
     Ok(seal(None, events, |_| Given::Salt(salts.next().unwrap_or_default())))
@@ -52,7 +52,7 @@ pub(super) fn keep_older(
     Ok(())
 }
 
-/// Stores the last link of the chain. `since` is used only if there was no chain before.
+/// Stores the last link of the chain. `since` is stored only if there was no chain before.
 pub(super) fn keep_head(connection: &Connection, session: i64, head: Hash, since: u64) -> Result<()> {
     let sql = "UPDATE sessions SET head=?2,chained_since=coalesce(chained_since,?3)WHERE number=?1";
     connection.prepare_cached(sql)?.execute(params![session, head, signed(since)]).map(drop)

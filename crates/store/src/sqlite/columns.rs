@@ -1,4 +1,4 @@
-//! Conversion between Rust values and SQLite columns. Runs no statements.
+//! Converts between Rust values and SQLite's columns. Runs no statements.
 
 use crate::{CommandMark, EventRow, Listed, SessionRow};
 use jiff::Timestamp;
@@ -10,10 +10,10 @@ use rusqlite::{Error, Result, Row};
 pub(super) const SESSION: &str = "s.number,s.id,s.worktree,s.layout,s.workflow,s.title,s.goal,s.target,s.lifecycle,\
     s.parallel,s.phase,s.phases_done,s.phases_total,s.created_at,s.updated_at,s.version,s.machine,s.exclusive";
 
-/// The number of columns in `SESSION`. The columns of a join follow them.
+/// The number of columns in `SESSION`; in a join, the next columns start at this index.
 pub(super) const AFTER_SESSION: usize = 18;
 
-/// A time as whole nanoseconds since 1970.
+/// A time, stored as whole nanoseconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Moment(pub(super) Timestamp);
 

@@ -1,4 +1,4 @@
-//! Determines the result of a commit that reported an error. Never repeats the change.
+//! Finds out whether a commit was stored that reported an error. Never repeats the change.
 
 use super::columns::Moment;
 use super::failure::failure;
@@ -8,23 +8,24 @@ use super::{SqliteStore, log_size};
 use crate::{Batch, Error, Result};
 use rusqlite::{Connection, ErrorCode, ffi, params};
 
-/// Says if a batch is stored, as found by reading the database again.
+/// Says if a batch is stored, according to a second look at the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Trace {
     There,
     NotThere,
-    /// Unknown, because the batch contains nothing by which it could be recognised.
+    /// Unknown, because the batch contains nothing by which it could be recognised in the database.
     CannotTell,
 }
 
 impl SqliteStore {
-    /// Decides whether a batch was stored if its commit reported an error, which does not prove that it was not.
+    /// Finds out whether a batch was stored whose commit reported an error: the error alone does not prove that it was
+    /// not.
     pub(super) fn after_failed_commit(&mut self, batch: &Batch, error: &rusqlite::Error) -> Result<()> {
         let unknown = |why: &dyn std::fmt::Display| Error::Unknown { why: format!("{error}; then {why}") };
         let connection = connect_to_write(&self.path, self.busy_wait).map_err(|later| unknown(&later))?;
         let trace = trace(&connection, batch).map_err(|later| unknown(&later))?;
-        // Moves committed data from the log into the database, and removes uncommitted data from the log, so that a
-        // crash cannot restore it.
+        // Copies committed data from the write-ahead log into the database, and removes uncommitted data from the log,
+        // so that a crash cannot restore it.
         let settled = log_size::empty_log(&connection).unwrap_or(false);
         self.connection = connection;
         self.writes = 0;
@@ -58,8 +59,8 @@ pub(super) fn trace(connection: &Connection, batch: &Batch) -> rusqlite::Result<
     Ok(if found { Trace::There } else { Trace::NotThere })
 }
 
-/// True for a failed sync. After a failed sync, visible data may be missing after a power cut, and invisible data may
-/// be restored.
+/// True if a sync failed. After a failed sync, a power cut may remove data that is visible now, or restore data that is
+/// not.
 fn is_of_syncing(error: &rusqlite::Error) -> bool {
     error.sqlite_error().is_some_and(|found| {
         found.code == ErrorCode::SystemIoFailure

@@ -12,7 +12,7 @@ use std::fs::{DirBuilder, File, OpenOptions};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// Creates a database, unless another process creates it first.
+/// Creates a database. Does nothing if another process creates it first.
 pub(super) fn create(path: &Path) -> Result<()> {
     let folder = folder_of(path);
     DirBuilder::new()
@@ -27,24 +27,24 @@ pub(super) fn create(path: &Path) -> Result<()> {
     create_in_turn(path, place_of(folder))
 }
 
-/// Creates a database while holding the turn. The database is built under another name, so that a visible one is always
-/// complete, even after a crash.
+/// Creates a database while holding the turn. The database is built under another name first, so that the final name
+/// always has a complete database, even after a crash.
 pub(super) fn create_in_turn(path: &Path, place: Place) -> Result<()> {
     let draft = beside(path, ".new");
     for leftover in
         [draft.clone(), beside(&draft, "-journal"), beside(&draft, "-wal"), beside(&draft, "-shm")]
     {
-        remove_if_there(&leftover).map_err(io(path, "making"))?;
+        remove_if_there(&leftover).map_err(io(path, "creating"))?;
     }
-    empty_private_file(&draft).map_err(io(path, "making"))?;
+    empty_private_file(&draft).map_err(io(path, "creating"))?;
     build(&draft, place).map_err(|error| failure(path, &format!("creating {}", path.display()), &error))?;
-    sync(&draft).map_err(io(path, "making"))?;
+    sync(&draft).map_err(io(path, "creating"))?;
     for suffix in ["-wal", "-journal"] {
-        rename_leftover(&beside(path, suffix)).map_err(io(path, "making"))?;
+        rename_leftover(&beside(path, suffix)).map_err(io(path, "creating"))?;
     }
-    std::fs::rename(&draft, path).map_err(io(path, "making"))?;
+    std::fs::rename(&draft, path).map_err(io(path, "creating"))?;
     let folder = folder_of(path);
-    sync(folder).and_then(|()| sync(folder_of(folder))).map_err(io(path, "making"))
+    sync(folder).and_then(|()| sync(folder_of(folder))).map_err(io(path, "creating"))
 }
 
 /// Creates a new file that only its owner can read.
@@ -65,7 +65,7 @@ pub(super) fn remove_if_there(path: &Path) -> std::io::Result<()> {
 
 fn build(draft: &Path, place: Place) -> rusqlite::Result<()> {
     let mut connection = Connection::open(draft)?;
-    // No sync: nobody sees the draft before it is complete and synced.
+    // No sync is needed: nobody sees the draft before it is complete and synced.
     connection.execute_batch("PRAGMA synchronous=OFF")?;
     run(&mut connection, MIGRATIONS)?;
     if place == Place::Local {
@@ -74,8 +74,8 @@ fn build(draft: &Path, place: Place) -> rusqlite::Result<()> {
     connection.close().map_err(|(_, error)| error)
 }
 
-/// Renames the log of a deleted database, which SQLite would otherwise replay into the new one. The log is not deleted,
-/// because it may contain somebody's work.
+/// Renames the write-ahead log of a deleted database, which SQLite would otherwise replay into the new database. The
+/// log is not deleted, because it may contain somebody's work.
 pub(super) fn rename_leftover(leftover: &Path) -> std::io::Result<()> {
     if !leftover.exists() {
         return Ok(());

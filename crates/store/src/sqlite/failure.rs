@@ -1,4 +1,4 @@
-//! Maps errors of SQLite and the system to store errors. Reads the disk only to distinguish causes.
+//! Converts errors of SQLite and of the system to store errors. Reads the disk only to distinguish causes.
 
 use super::BUSY_WAIT;
 use crate::Error;
@@ -7,7 +7,7 @@ use rustix::fs::Access as Permission;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// With less free space than this, an I/O error counts as a full disk: SQLite's shared memory alone needs 32 KiB.
+/// If less space than this is free, an I/O error is reported as a full disk. SQLite's shared memory alone needs 32 KiB.
 const FULL_BELOW_BYTES: u64 = 64 * 1024;
 
 pub(super) fn failure(path: &Path, doing: &str, error: &rusqlite::Error) -> Error {
@@ -21,8 +21,8 @@ pub(super) fn failure(path: &Path, doing: &str, error: &rusqlite::Error) -> Erro
         Some(ErrorCode::SystemIoFailure | ErrorCode::PermissionDenied) => {
             io_cause(path).unwrap_or_else(|| Error::Engine { doing: doing.to_owned(), why })
         }
-        // A sandbox may forbid what file permissions allow. SQLite then cannot create a file that it needs beside the
-        // database.
+        // File permissions may allow writing while a sandbox forbids it. SQLite then cannot create a file that it needs
+        // beside the database.
         Some(ErrorCode::CannotOpen) => {
             io_cause(path).unwrap_or_else(|| Error::ReadOnly { path: path.to_owned() })
         }
@@ -48,7 +48,7 @@ pub(super) fn not_a_database(path: &Path, why: &str) -> Error {
     Error::NotADatabase { path: path.to_owned(), why: why.to_owned() }
 }
 
-/// True if both the database and its folder, which contains SQLite's other files, are writable.
+/// True if both the database and its folder are writable. SQLite's other files are in the folder.
 pub(super) fn is_writable(path: &Path) -> bool {
     let may = |path: &Path, what| rustix::fs::access(path, what).is_ok();
     may(path, Permission::WRITE_OK) && may(folder_of(path), Permission::WRITE_OK | Permission::EXEC_OK)
@@ -61,8 +61,8 @@ pub(super) fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// The cause of an error that SQLite reports as "disk I/O error" or "unable to open", if it is one that a person can
-/// fix.
+/// Returns the cause of an error that SQLite reports only as "disk I/O error" or "unable to open", if a person can fix
+/// it.
 fn io_cause(path: &Path) -> Option<Error> {
     let path = path.to_owned();
     if !path.exists() {

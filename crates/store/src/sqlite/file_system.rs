@@ -1,21 +1,21 @@
-//! Distinguishes local file systems from shared ones. Only looks; the code that creates a database acts on the result.
+//! Distinguishes local file systems from shared ones. Only looks: the code that creates a database uses the result.
 
 use std::path::Path;
 
-/// The kind of file system that a database is on, as far as it affects locks and shared memory.
+/// The kind of file system that contains a database, as far as it affects locks and shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// A local file system: a single kernel serves all readers and writers.
+    /// A local file system. A single kernel serves all readers and writers.
     Local,
-    /// A file system on which other machines, or a server in user space, may be involved. A write-ahead log is unsafe
-    /// there.
+    /// A file system in which other machines or a server in user space may take part. A write-ahead log is unsafe on
+    /// it.
     Shared(&'static str),
-    /// A local file system whose blocks are smaller than the pages of SQLite's shared memory. Such a page can have
+    /// A local file system whose blocks are smaller than the pages of SQLite's shared memory. A page can then have
     /// holes, and writing into a hole on a full disk ends the process (SIGBUS).
     SmallBlocks,
 }
 
-/// Determines the kind of file system. An unknown one counts as local, as in SQLite itself.
+/// Returns the kind of file system. An unknown file system counts as local, as in SQLite itself.
 pub(super) fn place_of(folder: &Path) -> Place {
     classify(folder).unwrap_or(Place::Local)
 }
@@ -50,21 +50,21 @@ fn classify(_folder: &Path) -> Option<Place> {
     None
 }
 
-/// The size by which SQLite extends its shared memory; it writes one byte into each such page.
+/// The number of bytes by which SQLite extends its shared memory. SQLite writes only one byte into each new page.
 #[cfg(any(target_os = "linux", test))]
 const SHARED_MEMORY_PAGE: u64 = 4096;
 
-/// `block` is the size of a block in bytes.
+/// Returns the kind of file system for a magic number. `block` is the size of a block in bytes.
 #[cfg(any(target_os = "linux", test))]
 fn from_linux_magic(magic: u32, block: u64) -> Place {
     match magic {
-        // ext2 to ext4, and XFS. Other file systems, such as ZFS, report a block size that is not the unit of
-        // allocation.
+        // ext2 to ext4, and XFS. Other file systems, such as ZFS, report a block size that differs from the unit in
+        // which they allocate space.
         0xef53 | 0x5846_5342 if block < SHARED_MEMORY_PAGE => Place::SmallBlocks,
         0x6969 => Place::Shared("NFS"),
         0x517b | 0xff53_4d42 | 0xfe53_4d42 => Place::Shared("SMB"),
         0x0102_1997 => Place::Shared("9p"),
-        // virtiofs reports the same number.
+        // FUSE and virtiofs report the same number.
         0x6573_5546 => Place::Shared("FUSE"),
         0x5346_414f | 0x6b41_4653 => Place::Shared("AFS"),
         0x7375_7245 => Place::Shared("Coda"),

@@ -1,4 +1,4 @@
-//! Stores histories written by other replicas, as they arrived: decides nothing, and seals nothing again.
+//! Stores histories from other replicas as they arrived. Decides nothing, and keeps the seals of the events.
 
 use super::append::{self, Stop, keep_events, keep_snapshot};
 use super::columns::{Moment, moment, session_id};
@@ -15,7 +15,7 @@ impl SqliteStore {
     pub(super) fn take_histories_in_turn(&mut self, arrived: &Arrived) -> Result<()> {
         let Arrived { histories, gone, definitions, contents } = arrived;
         histories.iter().try_for_each(check_history)?;
-        // Content that was purged elsewhere must not remain in a freed page.
+        // Content that was purged on another replica must not remain in a freed page.
         self.connection
             .execute_batch("PRAGMA secure_delete=ON")
             .map_err(self.fail("storing a received history"))?;
@@ -36,8 +36,8 @@ impl SqliteStore {
         })
     }
 
-    /// Seals sessions that have no chain. A single transaction for all of them is fast even if the first sync has to
-    /// seal every session of an old store.
+    /// Seals sessions that have no chain. All of them are sealed in a single transaction, because the first sync may
+    /// have to seal every session of an old store.
     pub(super) fn seal_histories_in_turn(&mut self, ids: &[SessionId]) -> Result<()> {
         self.in_transaction("sealing histories", |connection| {
             for id in unsealed(connection, ids)? {
@@ -59,7 +59,7 @@ impl SqliteStore {
             Err(Stop::Refused(error)) => return Err(error),
             Err(Stop::Failed(error)) => return Err(self.fail(doing)(error)),
         }
-        // Repeating this transaction is harmless, so an unknown outcome need not be settled.
+        // The transaction can be repeated without harm, so an unknown outcome need not be settled.
         transaction.commit().map_err(|error| Error::Unknown { why: error.to_string() })
     }
 }
@@ -88,7 +88,7 @@ fn read_arrival(row: &rusqlite::Row<'_>) -> rusqlite::Result<Arrival> {
     })
 }
 
-/// The sessions that have events but no chain.
+/// Returns those of the given sessions that have no chain.
 pub(super) fn unsealed(connection: &Connection, ids: &[SessionId]) -> rusqlite::Result<Vec<SessionId>> {
     let sql = "SELECT 1 FROM sessions WHERE id=?1 AND id=?1 COLLATE BINARY AND head IS NULL";
     let mut statement = connection.prepare_cached(sql)?;
@@ -128,7 +128,7 @@ fn keep_texts(
     Ok(())
 }
 
-/// Deletes everything that is stored of a session. The rows of agents and keys keep the session's id.
+/// Deletes all rows of a session. The rows of agents and keys keep the session's id.
 fn forget(connection: &Connection, id: &SessionId, version: u64) -> append::Step<()> {
     let found = queries::load(connection, id)?;
     if found.as_ref().is_none_or(|found| found.row.version != version) {
@@ -144,7 +144,7 @@ fn forget(connection: &Connection, id: &SessionId, version: u64) -> append::Step
     Ok(())
 }
 
-/// Makes sure that a cursor is never used again, even if its session was removed.
+/// Makes sure that no cursor is ever used again, even if the session of its event was removed.
 fn keep_cursor(connection: &Connection, cursor: u64) -> rusqlite::Result<()> {
     let newest = "SELECT number FROM sessions ORDER BY turn DESC LIMIT 1";
     let sql = format!("UPDATE sessions SET turn=?1 WHERE number=({newest})AND turn<?1");

@@ -1,4 +1,5 @@
-//! Items. Every query uses an index, so that finding the first ready item among ten thousand is as fast as among ten.
+//! Items. Every query uses an index, so that finding the first ready item takes as long among ten thousand items as
+//! among ten.
 
 use super::columns::Moment;
 use super::queries::at_most;
@@ -11,7 +12,7 @@ use rusqlite::{Connection, Error, OptionalExtension, Result, Row, params, params
 /// An item's columns, in the order in which `item_row` reads them.
 const ITEM: &str = "i.id,i.run,i.phase,i.parent,i.place,i.state,i.status,i.holder,i.until,i.needs,i.body";
 
-/// The number of the session with exactly this id. The index ignores case, so the id is compared again.
+/// Finds the number of the session with exactly this id. The index ignores case, so the id is compared again.
 const SESSION: &str = "(SELECT number FROM sessions WHERE id=?1 AND id=?1 COLLATE BINARY)";
 
 pub(super) fn one_statement() -> String {
@@ -25,8 +26,8 @@ pub(super) fn ready_statement() -> String {
     )
 }
 
-/// The statement names the index, because SQLite expects at most ten items per session and would otherwise scan all of
-/// them.
+/// Returns the query for held items. It names the index: SQLite expects at most ten items per session, and would
+/// otherwise scan all items.
 pub(super) fn held_statement() -> String {
     format!(
         "SELECT {ITEM} FROM items i INDEXED BY items_by_holder WHERE i.session={SESSION} AND i.holder=?2 \
@@ -121,7 +122,7 @@ pub(super) fn remove_all(connection: &Connection, session: i64) -> Result<()> {
 pub(super) fn keep(connection: &Connection, session: i64, row: &ItemRow) -> Result<()> {
     let needs = joined(&row.depends_on);
     keep_needs(connection, session, row, &needs)?;
-    // Updates an existing row in place, because replacing it would rewrite every index.
+    // Existing rows are updated in place, because replacing a row would rewrite every index.
     let mut statement = connection.prepare_cached(
         "INSERT INTO items(session,id,run,phase,parent,place,state,status,holder,until,needs,body)\
          VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)ON CONFLICT DO UPDATE SET id=excluded.id,run=excluded.run,\
@@ -145,7 +146,7 @@ pub(super) fn keep(connection: &Connection, session: i64, row: &ItemRow) -> Resu
     statement.execute(values).map(drop)
 }
 
-/// Stores the dependencies of an item if they changed, which most changes of an item do not.
+/// Stores the dependencies of an item if they changed. Most changes of an item do not change them.
 fn keep_needs(connection: &Connection, session: i64, row: &ItemRow, needs: &str) -> Result<()> {
     let mut known = connection.prepare_cached("SELECT needs FROM items WHERE session=?1 AND id=?2")?;
     let known: Option<String> =

@@ -6,8 +6,8 @@ use crate::{Filter, Listed};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Result, params_from_iter};
 
-/// How many of the newest sessions are scanned before an index by worktree or lifecycle is used. They nearly always
-/// include what a list needs, already in order.
+/// How many of the newest sessions are searched first. They nearly always include everything that a short list needs,
+/// already in order; otherwise an index by worktree or lifecycle is used.
 const NEWEST: usize = 64;
 
 /// Most recently changed first.
@@ -29,8 +29,8 @@ fn run(connection: &Connection, (sql, values): (String, Vec<Value>)) -> Result<V
     rows.collect()
 }
 
-/// For a short list by worktree or lifecycle, returns the query restricted to the newest sessions, and the limit of the
-/// list.
+/// Returns a query that searches only the newest sessions, and the limit of the list. `None` unless the list is short
+/// and limited to a worktree or a lifecycle.
 pub(super) fn among_newest(filter: &Filter) -> Option<((String, Vec<Value>), usize)> {
     let is_of_one_kind = filter.worktree.is_some() || !filter.lifecycles.is_empty();
     let limit = filter.limit.filter(|limit| *limit <= NEWEST && is_of_one_kind && filter.search.is_none())?;
@@ -40,7 +40,7 @@ pub(super) fn among_newest(filter: &Filter) -> Option<((String, Vec<Value>), usi
     Some(((sql, values), limit))
 }
 
-/// The query for a filter. It uses the index that leaves the fewest sessions to sort.
+/// Returns the query for a filter. The query uses the index that leaves the fewest sessions to sort.
 pub(super) fn statement(filter: &Filter) -> (String, Vec<Value>) {
     let Conditions { all, values } = conditions(filter, filter.limit);
     let index = match (&filter.worktree, filter.lifecycles.as_slice()) {
@@ -54,7 +54,7 @@ pub(super) fn statement(filter: &Filter) -> (String, Vec<Value>) {
     (sql, values)
 }
 
-/// The conditions of a filter. The limit is the last of their values.
+/// Returns the conditions of a filter and their values. The limit is the last value.
 fn conditions(filter: &Filter, limit: Option<usize>) -> Conditions {
     let mut conditions = Conditions::default();
     if !filter.lifecycles.is_empty() {
@@ -91,7 +91,8 @@ impl Conditions {
     }
 }
 
-/// A condition on the text of a note, which is the only part of an event that the store reads.
+/// Returns the condition that searches a session's texts and notes. The text of a note is the only part of an event
+/// that the store reads.
 fn found_in(place: &str) -> String {
     let matches = |what: &str| format!("{what} LIKE {place} ESCAPE '\\'");
     format!(

@@ -1,4 +1,4 @@
-//! Moves a database that others may be using. The old file stays, under another name.
+//! Moves a database that other processes may be using. The old file stays, under another name.
 
 use super::open::{beside, io};
 use super::{PATIENCE, SqliteStore, log_size, upkeep};
@@ -6,14 +6,16 @@ use crate::Result;
 use std::path::{Path, PathBuf};
 
 impl SqliteStore {
-    /// Moves the database. `record` publishes the new location before the old file is renamed. Returns the new name of
-    /// the old file. Writers that wait for their turn get an error that says that the store was moved.
+    /// Moves the database, and returns the new name of the old file. Before the old file is renamed, `record` must
+    /// record the new location. Writers that are waiting for their turn then get an error that says that the store was
+    /// moved.
     pub fn move_to(
         mut self,
         to: &Path,
         record: impl FnOnce() -> std::result::Result<(), crate::Error>,
     ) -> Result<PathBuf> {
-        // Takes the turn without its transaction, which would prevent emptying the log.
+        // Takes the turn, but without the transaction for queries: an open transaction would prevent emptying the
+        // write-ahead log.
         self.queue(PATIENCE)?;
         if let Some(folder) = to.parent() {
             std::fs::create_dir_all(folder).map_err(io(to, "creating the folder of"))?;

@@ -22,7 +22,7 @@ pub enum Access {
     Create,
     /// Writing to an existing database.
     Write,
-    /// Reading only, which works even where nothing can be written.
+    /// Reading only. This works even where nothing can be written.
     Read,
 }
 
@@ -42,11 +42,11 @@ impl Pace {
     }
 }
 
-/// The file at a database's path.
+/// The file found at the path of a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
     Nothing,
-    /// An empty file: a process ended while creating a database, or somebody created the file.
+    /// An empty file: a process ended while it was creating the database, or somebody created the file.
     Empty,
     Something,
 }
@@ -74,16 +74,16 @@ pub(super) fn look(path: &Path) -> Result<Found> {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             Ok(Found::Nothing)
         }
-        Err(source) => Err(Error::Io { doing: format!("looking at {}", path.display()), source }),
+        Err(source) => Err(Error::Io { doing: format!("reading {}", path.display()), source }),
     }
 }
 
-/// A connection that writes durably. Also used to read the result of a failed commit.
+/// Returns a connection whose commits are durable. Also used to find out whether a failed commit was stored.
 pub(super) fn connect_to_write(path: &Path, busy_wait: Duration) -> Result<Connection> {
     let fail = failing(path);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(&fail)?;
-    // SQLite silently opens a read-only file for reading.
+    // SQLite does not fail for a read-only file, but opens it for reading.
     if connection.is_readonly(rusqlite::MAIN_DB).map_err(&fail)? {
         return Err(Error::ReadOnly { path: path.to_owned() });
     }
@@ -91,7 +91,7 @@ pub(super) fn connect_to_write(path: &Path, busy_wait: Duration) -> Result<Conne
     Ok(connection)
 }
 
-/// The path beside a database with this suffix.
+/// Returns the path of a database with a suffix added to the file's name.
 pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
@@ -117,13 +117,13 @@ fn open_to_write(path: &Path, pace: Pace, upgrading: &dyn Fn()) -> Result<Sqlite
     Ok(store(connection, path, true, pace.busy_wait()))
 }
 
-/// True for a database with a write-ahead log on a file system with small blocks: on a full disk, accessing the shared
-/// memory of the log would end the process.
+/// True for a database with a write-ahead log on a file system with small blocks. On a full disk, accessing the log's
+/// shared memory would end the process.
 fn maps_holes(path: &Path) -> bool {
     place_of(folder_of(path)) == Place::SmallBlocks && has_write_ahead_log(path)
 }
 
-/// True if the header of the database says that it has a write-ahead log.
+/// True if the header of the database says that the database uses a write-ahead log.
 fn has_write_ahead_log(path: &Path) -> bool {
     const VERSIONS: u64 = 18;
     let mut versions = [0; 2];
@@ -131,8 +131,8 @@ fn has_write_ahead_log(path: &Path) -> bool {
     read.is_ok() && versions.contains(&2)
 }
 
-/// Changes the database to a rollback journal. The connection is exclusive, so that SQLite needs no shared memory for
-/// the log.
+/// Switches the database to a rollback journal. The connection is exclusive, so that SQLite needs no shared memory for
+/// the write-ahead log.
 fn leave_write_ahead_log(path: &Path, pace: Pace) -> Result<()> {
     let fail = failing(path);
     let patience = if pace == Pace::Patient { PATIENCE } else { pace.busy_wait() };
@@ -144,7 +144,7 @@ fn leave_write_ahead_log(path: &Path, pace: Pace) -> Result<()> {
     connection.query_row("PRAGMA journal_mode=DELETE", [], |_| Ok(())).map_err(&fail)
 }
 
-/// True if the database is small enough to be copied instantly.
+/// True if the database is so small that copying it takes no noticeable time.
 fn is_small(path: &Path) -> bool {
     const SMALL_BYTES: u64 = 4 * 1024 * 1024;
     std::fs::metadata(path).is_ok_and(|found| found.len() <= SMALL_BYTES)
@@ -158,8 +158,8 @@ fn left_to_others(path: &Path) -> Error {
     }
 }
 
-/// Opens a database for reading. A database with an older schema is read through a migrated copy, because the original
-/// must not change.
+/// Opens a database for reading. If its schema is older, a migrated copy is read instead, because the original must not
+/// change.
 pub(super) fn open_to_read(path: &Path, migrations: &[&str], busy_wait: Duration) -> Result<SqliteStore> {
     let attached = if is_writable(path) && !maps_holes(path) {
         connect_to_read(path, busy_wait)
@@ -168,12 +168,11 @@ pub(super) fn open_to_read(path: &Path, migrations: &[&str], busy_wait: Duration
     };
     let (connection, found) = match attached {
         Ok(attached) => attached,
-        // SQLite cannot create its shared memory in a read-only folder or on a full disk.
+        // In a read-only folder or on a full disk, SQLite cannot create its shared memory. A copy is read instead.
         Err(Error::ReadOnly { .. } | Error::Full { .. }) => {
             let (connection, copy) = read_only::connect(path)?;
             let found = marks(&connection).map_err(failing(path))?;
-            // The copy can be deleted: since the first read, SQLite has all files open, so they exist until this
-            // process ends, however it ends.
+            // The copy can be deleted now: SQLite has opened all of its files, so they exist until this process ends.
             drop(copy);
             (connection, found)
         }
@@ -184,7 +183,7 @@ pub(super) fn open_to_read(path: &Path, migrations: &[&str], busy_wait: Duration
             return Ok(store(migrated_copy(path, migrations)?, path, false, busy_wait));
         }
         Ok(_) => None,
-        // Newer schemas only add tables, so what this program knows can still be shown.
+        // Newer schemas only add tables, so the tables that this program knows can still be read.
         Err(Error::Newer { found, .. }) => Some(found),
         Err(error) => return Err(error),
     };
@@ -205,7 +204,7 @@ fn connect_to_read(path: &Path, busy_wait: Duration) -> Result<(Connection, Mark
     let connection = Connection::open_with_flags(path, flags).map_err(&fail)?;
     connection.busy_timeout(busy_wait).map_err(&fail)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(&fail)?;
-    // The first read maps the shared memory, so that errors occur here.
+    // The first read maps the shared memory, so an error in mapping it occurs here.
     let found = marks(&connection).map_err(&fail)?;
     Ok((connection, found))
 }
@@ -232,7 +231,7 @@ pub(super) fn store(connection: Connection, path: &Path, writable: bool, busy_wa
 fn make_durable(connection: &Connection, busy_wait: Duration) -> rusqlite::Result<()> {
     connection.busy_timeout(busy_wait)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    // EXTRA equals FULL with a write-ahead log; with a rollback journal, FULL may lose the last commit.
+    // With a write-ahead log, EXTRA is the same as FULL. With a rollback journal, FULL may lose the last commit.
     connection.execute_batch("PRAGMA synchronous=EXTRA; PRAGMA wal_autocheckpoint=0")?;
     if crate::lose_on_purpose::is("no-sync") {
         connection.execute_batch("PRAGMA synchronous=NORMAL")?;
@@ -243,7 +242,7 @@ fn make_durable(connection: &Connection, busy_wait: Duration) -> rusqlite::Resul
     Ok(())
 }
 
-/// The schema of one of leftoff's databases, if this program can read it.
+/// Returns the schema of a database; fails if the database is not leftoff's, or if this program cannot read it.
 fn known_schema(found: Marks, path: &Path, migrations: &[&str]) -> Result<u32> {
     if found.application_id != APPLICATION_ID || found.schema == 0 {
         return Err(not_a_database(path, "it is another program's SQLite file"));
@@ -255,7 +254,7 @@ fn known_schema(found: Marks, path: &Path, migrations: &[&str]) -> Result<u32> {
     Ok(found.schema)
 }
 
-/// Upgrades the schema, after copying the database. Called with the turn, so that only one process upgrades.
+/// Upgrades the schema, after copying the database. Takes the turn, so that only one process upgrades.
 pub(super) fn migrate(
     connection: &mut Connection,
     path: &Path,
@@ -278,7 +277,7 @@ fn free_backup_name(path: &Path, schema: u32) -> PathBuf {
     std::iter::once(plain.clone()).chain(numbered).find(|name| !name.exists()).unwrap_or(plain)
 }
 
-/// Converts file system errors that occur while a database is created or copied.
+/// Converts errors of the file system that occur while a database is created or copied.
 pub(super) fn io(path: &Path, doing: &str) -> impl Fn(std::io::Error) -> Error {
     move |error| io_failure(path, &format!("{doing} {}", path.display()), error)
 }

@@ -1,4 +1,4 @@
-//! Lookups, each by an index. Writes nothing.
+//! Looks up single rows and short lists by an index. Writes nothing.
 
 use super::columns::{
     AFTER_SESSION, Moment, SESSION, event, listed, moment, optional_session_id, session_id,
@@ -17,8 +17,8 @@ pub(super) const EVENTS: &str = "SELECT version,at,actor,kind,body,command,ordin
 pub(super) const WITH_PREFIX: &str =
     "SELECT id FROM sessions WHERE id>=?1 AND id<?2 ORDER BY length(id),id LIMIT ?3";
 
-/// Reads the events of each changed session from its last one back to the first that the caller knows, because cursors
-/// and versions of a session grow together.
+/// Reads the events of each changed session backwards, from the last event to the first that the caller does not know
+/// yet. This works because cursors and versions of a session grow together.
 pub(super) const CHANGES: &str = "SELECT e.cursor,s.id,e.version,e.at,e.actor,e.kind,e.body,e.command,e.ordinal \
     FROM sessions s JOIN events e ON e.session=s.number AND e.version>coalesce((SELECT version FROM events \
     WHERE session=s.number AND cursor<=?1 ORDER BY version DESC LIMIT 1),0) \
@@ -26,7 +26,8 @@ pub(super) const CHANGES: &str = "SELECT e.cursor,s.id,e.version,e.at,e.actor,e.
 
 pub(super) const CURSOR: &str = "SELECT coalesce(max(turn),0) FROM sessions";
 
-/// The statement's condition must equal that of the partial index exactly, or SQLite does not use the index.
+/// Returns the query for the active session. Its condition must be exactly that of the partial index, or SQLite does
+/// not use the index.
 pub(super) fn active_statement() -> String {
     format!(
         "SELECT {SESSION} FROM sessions s INDEXED BY one_active \
@@ -34,8 +35,8 @@ pub(super) fn active_statement() -> String {
     )
 }
 
-/// Loads a session by one query, whatever the length of its history. The index ignores case, so the id is compared
-/// again.
+/// Returns the query that loads a session, which takes as long for a long history as for a short one. The index ignores
+/// case, so the id is compared again.
 pub(super) fn load_statement() -> String {
     format!(
         "SELECT {SESSION},p.fold_version,p.version,p.body,p.sum FROM sessions s \
@@ -47,7 +48,7 @@ pub(super) fn load(connection: &Connection, id: &SessionId) -> Result<Option<Loa
     connection.prepare_cached(&load_statement())?.query_row([id.as_str()], loaded).optional()
 }
 
-/// Asks within one transaction, because otherwise every query acquires and releases locks.
+/// Uses one transaction, because otherwise every query would acquire and release locks.
 pub(super) fn which_exist(connection: &Connection, ids: &[&SessionId]) -> Result<Vec<bool>> {
     let _transaction = connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose()?;
     let mut statement =
@@ -122,7 +123,8 @@ pub(super) fn changes(connection: &Connection, after: u64, limit: usize) -> Resu
     rows.collect()
 }
 
-/// The sessions with events after a cursor. Only the newest event of each session is read.
+/// Returns the sessions with events after a cursor, and the newest cursor. Only the newest event of each session is
+/// read.
 pub(super) fn changed_sessions(connection: &Connection, after: u64) -> Result<(BTreeSet<SessionId>, u64)> {
     let newest = "SELECT cursor FROM events WHERE session=s.number ORDER BY version DESC LIMIT 1";
     let sql = format!("SELECT s.id,coalesce(({newest}),0) FROM sessions s WHERE s.turn>?1");
@@ -165,7 +167,8 @@ fn loaded(row: &Row<'_>) -> Result<Loaded> {
     Ok(Loaded { number: session.number, row: session.row, snapshot })
 }
 
-/// The body of a snapshot, if it matches the checksum in the next column. Without a snapshot, the log is folded.
+/// Returns the body of a snapshot if it matches the checksum in the next column. Without a valid snapshot, the caller
+/// folds the log.
 pub(super) fn undamaged(row: &Row<'_>, at: usize) -> Result<Option<String>> {
     let body = row.get_ref(at)?.as_bytes()?;
     let Ok(body) = std::str::from_utf8(body) else { return Ok(None) };
@@ -191,7 +194,7 @@ fn key_row(row: &Row<'_>) -> Result<KeyRow> {
     })
 }
 
-/// The store's own id.
+/// Returns the store's own id.
 pub(super) fn own_id(connection: &Connection) -> Result<String> {
     connection.query_row("SELECT id FROM about", [], |row| row.get(0))
 }

@@ -1,4 +1,4 @@
-//! Reads a database in a place where nothing can be written. Never writes beside the database.
+//! Reads a database where nothing can be written. Never writes beside the database.
 
 use super::failure::failure;
 use super::open::beside;
@@ -10,14 +10,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// The files that SQLite keeps beside a database and that hold content: without them, commits may be missing or
+/// The suffixes of files beside a database that hold content. Without these files, commits may be missing or
 /// incomplete.
 const LOGS: [&str; 2] = ["-wal", "-journal"];
 
-/// How often to try to copy a database. A copy fails if a writer of another user changes the files meanwhile.
+/// How often to try to copy a database. A try fails if another user's process changes the files meanwhile.
 const COPY_ATTEMPTS: u32 = 5;
 
-/// A private folder with a copy of a database; removed when dropped.
+/// A private folder with a copy of a database. The folder is removed when the value is dropped.
 #[derive(Debug)]
 pub(super) struct TemporaryCopy {
     folder: PathBuf,
@@ -41,14 +41,14 @@ pub(super) fn connect(path: &Path) -> Result<(Connection, Option<TemporaryCopy>)
     Ok((connection, Some(copy)))
 }
 
-/// Opens a writable copy of a database; writes affect the copy only. The folder may be removed once the connection has
-/// read something.
+/// Opens a writable copy of a database. Writes affect only the copy. After the connection has read something, the
+/// folder may be removed.
 pub(super) fn copy(path: &Path) -> Result<(Connection, TemporaryCopy)> {
     let fail = |error| failure(path, &format!("reading {}", path.display()), &error);
     let copy = TemporaryCopy { folder: make_folder().map_err(|error| reading(path, error))? };
     let database = copy.folder.join("copy.db");
     copy_consistently(path, &database).map_err(|error| reading(path, error))?;
-    // The connection is writable so that SQLite can replay the log.
+    // The connection must be writable, or SQLite could not replay the write-ahead log.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(&database, flags).map_err(fail)?;
     Ok((connection, copy))
@@ -76,7 +76,7 @@ fn immutable_address(path: &Path) -> String {
     address
 }
 
-/// Creates a private folder. Fails if anything exists at its path, even a link, so that nobody can prepare one.
+/// Creates a private folder. Fails if anything, even a link, exists at its path, so that nobody can prepare the folder.
 fn make_folder() -> std::io::Result<PathBuf> {
     let temporary = std::env::temp_dir();
     let process = std::process::id();
@@ -116,7 +116,8 @@ fn copy_once(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The size and the modification time of each file, which differ if the file changes while it is copied.
+/// Returns the size and the modification time of each file. If a file changes while it is copied, they differ
+/// afterwards.
 fn state(path: &Path) -> Vec<Option<(u64, i64, i64)>> {
     let names = [path.to_owned()].into_iter().chain(LOGS.map(|suffix| beside(path, suffix)));
     let marks = |found: Metadata| (found.len(), found.mtime(), found.mtime_nsec());

@@ -1,4 +1,4 @@
-//! Restores a backup. Never discards the previous database, which stays beside the restored one under another name.
+//! Restores a backup. The previous database is never discarded: it stays beside the restored one under another name.
 
 use super::create::{remove_if_there, rename_leftover};
 use super::failure::failure;
@@ -19,8 +19,8 @@ impl SqliteStore {
         store(connection, path, false, BUSY_WAIT).describe()
     }
 
-    /// Restores a backup. Returns the name of the previous database, if there was one. Processes that have a healthy
-    /// database open see the restored one from their next transaction on.
+    /// Restores a backup, and returns the new name of the previous database, if there was one. If the previous database
+    /// was healthy, processes that have it open see the restored one from their next transaction on.
     pub fn restore(path: &Path, from: &Path) -> Result<Option<PathBuf>> {
         let (source, _copy) = read_only::connect(from)?;
         refuse_foreign(&source, from)?;
@@ -28,7 +28,8 @@ impl SqliteStore {
             std::fs::create_dir_all(folder).map_err(io(path, "creating the folder of"))?;
         }
         let turn = Turn::take(&beside(path, ".lock"), path, PATIENCE)?;
-        // A backup has fewer changes than the database that it replaces, which must not count as lost changes.
+        // A backup has fewer changes than the database that it replaces. They must not be reported as lost, so the
+        // record of the newest change is cleared.
         turn.forget();
         match look(path)? {
             Found::Nothing => put(&source, path).map(|()| None),
@@ -58,7 +59,7 @@ impl SqliteStore {
     }
 }
 
-/// Refuses a file that is not a backup of leftoff's, or that this program cannot read.
+/// Refuses a file that is not a backup of leftoff, or that this program cannot read.
 fn refuse_foreign(source: &Connection, from: &Path) -> Result<()> {
     let found =
         marks(source).map_err(|error| failure(from, &format!("reading {}", from.display()), &error))?;
@@ -88,12 +89,13 @@ fn healthy(connection: Connection, path: &Path) -> Result<Connection> {
     if line == "ok" { Ok(connection) } else { Err(damaged(line)) }
 }
 
-/// Puts the backup in the place of a lost database, whose log must not be replayed into it.
+/// Puts the backup in the place of a lost database. The old write-ahead log is renamed first, because SQLite would
+/// replay it into the backup.
 fn put(source: &Connection, path: &Path) -> Result<()> {
     for suffix in ["-wal", "-journal"] {
         rename_leftover(&beside(path, suffix)).map_err(io(path, "renaming the log of"))?;
     }
-    remove_if_there(&beside(path, "-shm")).map_err(io(path, "making"))?;
+    remove_if_there(&beside(path, "-shm")).map_err(io(path, "restoring"))?;
     upkeep::copy_database(source, path, path)
 }
 

@@ -13,8 +13,8 @@ impl SqliteStore {
         answers: &dyn Fn(&str) -> Option<String>,
     ) -> Result<()> {
         check_rewrite(rewrite)?;
-        // SQLite then overwrites freed space in a page with zeros immediately, and not only on the next VACUUM.
-        self.connection.execute_batch("PRAGMA secure_delete=ON").map_err(self.fail("rewriting"))?;
+        // With this setting, SQLite overwrites freed space in a page with zeros at once, not only at the next VACUUM.
+        self.connection.execute_batch("PRAGMA secure_delete=ON").map_err(self.fail("rewriting a session"))?;
         let begun = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate);
         let transaction = begun.map_err(self.fail("starting a transaction"))?;
         match write(&transaction, rewrite, answers) {
@@ -22,11 +22,11 @@ impl SqliteStore {
             Err(append::Stop::Refused(error)) => return Err(error),
             Err(append::Stop::Failed(error)) => return Err(self.fail("rewriting a session")(error)),
         }
-        // Repeating this transaction is harmless, so an unknown outcome need not be settled.
+        // The transaction can be repeated without harm, so an unknown outcome need not be settled.
         transaction.commit().map_err(|error| Error::Unknown { why: error.to_string() })
     }
 
-    /// Erases replaced content. True if no replaced content remains in the database or its log.
+    /// Erases replaced content. Returns true if no replaced content remains in the database or in its write-ahead log.
     pub(super) fn erase_in_turn(&mut self) -> Result<bool> {
         self.connection.execute_batch("VACUUM").map_err(self.fail("rewriting the database"))?;
         let journal: String = self
@@ -71,7 +71,7 @@ fn rewrite_answers(
         connection.prepare_cached("SELECT rowid,answer FROM keys WHERE rowid>?1 ORDER BY rowid LIMIT 1")?;
     let mut replace = connection.prepare_cached("UPDATE keys SET answer=?2 WHERE rowid=?1")?;
     let mut last = i64::MIN;
-    // One at a time, because there may be many answers and each can be as large as the output of `show`.
+    // Answers are read one at a time, because there may be many, and each can be as large as the output of `show`.
     while let Some((row, answer)) =
         read.query_row([last], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))).optional()?
     {

@@ -1,4 +1,4 @@
-//! Adds or updates the row of a session, if its version is the expected one. Makes no other decision.
+//! Adds or updates the row of a session if its version is the expected one. Decides nothing else.
 
 use super::append::Step;
 use super::columns::Moment;
@@ -16,7 +16,7 @@ pub(super) struct Line {
     pub(super) head: Option<Hash>,
 }
 
-/// Adds or updates a session's row. Without `turn`, the session keeps its position in the order of changes.
+/// Adds or updates a session's row. If `turn` is `None`, the session keeps its position in the order of changes.
 pub(super) fn keep_line(
     connection: &Connection,
     stream: &StreamAppend,
@@ -41,7 +41,8 @@ pub(super) fn keep_line(
     };
     let head = existing.and_then(|existing| existing.head);
     done.map(|number| Line { number, head }).map_err(|error| match error.sqlite_error_code() {
-        // Ids were compared above, so the violated constraint is that of the worktree's single active session.
+        // Ids were compared above. The constraint that failed is therefore the one that allows a worktree a single
+        // active session.
         Some(ErrorCode::ConstraintViolation) => Error::ActiveTaken { worktree: row.worktree.clone() }.into(),
         _ => error.into(),
     })
@@ -55,7 +56,7 @@ struct Existing {
     place: Place,
 }
 
-/// The columns in the indexes by worktree and by lifecycle.
+/// The columns that are part of the indexes by worktree and by lifecycle.
 #[derive(PartialEq, Eq)]
 struct Place {
     worktree: String,
@@ -90,7 +91,7 @@ fn find(connection: &Connection, id: &SessionId) -> rusqlite::Result<Option<Exis
     statement.query_row([id.as_str()], read).optional()
 }
 
-/// The requested number of a new session, unless another session has it.
+/// Returns the requested number for a new session; `None` if another session has this number.
 fn free(connection: &Connection, number: Option<u64>) -> rusqlite::Result<Option<i64>> {
     let Some(number) = number.and_then(|number| i64::try_from(number).ok()).filter(|number| *number > 0)
     else {
@@ -100,7 +101,7 @@ fn free(connection: &Connection, number: Option<u64>) -> rusqlite::Result<Option
     Ok((!taken.exists([number])?).then_some(number))
 }
 
-/// Adds a row. Without a number, assigns the next one.
+/// Adds a row for a new session. Without a given number, assigns the next one.
 fn insert(
     connection: &Connection,
     row: &SessionRow,
@@ -135,8 +136,8 @@ fn insert(
     ])
 }
 
-/// Updates a row. Sets the columns of the worktree's index only if they change, because otherwise SQLite would rewrite
-/// the index.
+/// Updates a row. Columns of the indexes are set only if they change, because setting them makes SQLite rewrite the
+/// indexes.
 fn update(
     connection: &Connection,
     existing: &Existing,

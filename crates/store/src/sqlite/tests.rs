@@ -344,8 +344,11 @@ fn a_check_finds_what_was_tampered_with() {
             "UPDATE snapshots SET version=9 WHERE session=1",
             "session first: its snapshot is newer than its last event",
         ),
-        ("DELETE FROM sessions WHERE number=1", "session number 1: it has events, but no row"),
-        ("DELETE FROM sessions WHERE number=1", "session number 1: it has a snapshot, but no row"),
+        ("DELETE FROM sessions WHERE number=1", "session number 1: it has events, but its row is missing"),
+        (
+            "DELETE FROM sessions WHERE number=1",
+            "session number 1: it has a snapshot, but its row is missing",
+        ),
     ] {
         let (_folder, mut store) = new_store();
         with(&mut store, [paused("first"), line("second")]);

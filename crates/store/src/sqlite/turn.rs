@@ -1,5 +1,5 @@
 //! The queue of writers: one lock file beside the database, first come, first served. Never opens the database. The
-//! lock file also records the newest stored change, so that a database that loses changes is noticed.
+//! lock file also records the newest stored change, so that a loss of changes is noticed.
 
 use super::failure::io_failure;
 use crate::{Error, Result};
@@ -11,16 +11,16 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::time::{Duration, UNIX_EPOCH};
 
-/// This process's turn to write; ends when dropped.
+/// This process's turn to write. It ends when the value is dropped.
 #[derive(Debug)]
 pub(super) struct Turn {
     file: File,
-    /// The database whose turn it is; `None` if there is no file in its place.
+    /// The database file at the start of the turn; `None` if there was no file.
     database: Option<Identity>,
 }
 
-/// Tells a database file from another one that takes its place: a new file may get the inode of a deleted one, but
-/// not its time of birth, where file systems keep one.
+/// Distinguishes a database file from another file in the same place. A new file may get the inode of a deleted one,
+/// but not its creation time. Some file systems have no creation times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Identity {
     inode: u64,
@@ -37,13 +37,13 @@ impl Identity {
 }
 
 impl Turn {
-    /// Waits for the turn. `lock` is the file to lock, and `database` the file that messages name.
+    /// Waits for the turn. `lock` is the file to lock; `database` is the file that messages name.
     pub(super) fn take(lock: &Path, database: &Path, patience: Duration) -> Result<Self> {
         let file =
             open(lock).map_err(|error| io_failure(database, "opening the lock of the store", error))?;
         let file = match try_now(&file) {
             Err(Errno::WOULDBLOCK) => wait(file, database, patience)?,
-            // On a file system without flock there is no queue; SQLite's own locks still separate writers.
+            // A file system without flock has no queue, but SQLite's own locks still keep writers apart.
             Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOLCK) => file,
             Err(error) => return Err(io_failure(database, "taking the lock of the store", error.into())),
         };
@@ -60,7 +60,7 @@ impl Turn {
 const RECORD_BYTES: usize = 63;
 
 impl Turn {
-    /// Records the newest change in the database. The record is not synced: after a power cut it may be older than the
+    /// Records the newest change of the database. The record is not synced: after a power cut it may be older than the
     /// database, but never newer. If it cannot be written, the old record stays.
     pub(super) fn record(&self, newest: u64) {
         if let Some(database) = self.database {
@@ -78,7 +78,7 @@ impl Turn {
     }
 }
 
-/// The recorded newest change of this database, for a process that only reads.
+/// Returns the recorded newest change of this database, for a process that only reads.
 pub(super) fn recorded(lock: &Path, database: &Path) -> Option<u64> {
     recorded_in(&File::open(lock).ok()?, Identity::of(database)?)
 }
@@ -88,7 +88,7 @@ fn recorded_in(lock: &File, database: Identity) -> Option<u64> {
     lock.read_exact_at(&mut bytes, 0).ok()?;
     let text = std::str::from_utf8(&bytes).ok()?;
     let newest = text.split_whitespace().next_back()?.parse().ok()?;
-    // If another file is in the database's place, somebody restored a backup or created the store again: that is no
+    // If the record is about another file, somebody has restored a backup or created the store again. This is not a
     // loss.
     (line(database, newest) == text).then_some(newest)
 }
@@ -99,8 +99,8 @@ fn line(Identity { inode, born }: Identity, newest: u64) -> String {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        // Closing the file is not enough: a child process that has forked but not yet called exec would still hold the
-        // lock.
+        // Closing the file would not be enough: a child process that has forked but not yet called exec would still
+        // hold the lock.
         let _ = flock(&self.file, FlockOperation::Unlock);
     }
 }
@@ -113,8 +113,8 @@ fn try_now(file: &File) -> rustix::io::Result<()> {
     rustix::io::retry_on_intr(|| flock(file, FlockOperation::NonBlockingLockExclusive))
 }
 
-/// Waits in the kernel's queue, which is fair, unlike polling. The wait cannot be cancelled, so it happens in a thread:
-/// if the patience ends first, nobody receives the lock, and the thread releases it as soon as it gets it.
+/// Waits in the kernel's queue, which is fair, unlike polling. The wait cannot be cancelled, so a separate thread
+/// waits. If the patience ends first, the thread releases the lock as soon as it gets it.
 fn wait(file: File, database: &Path, patience: Duration) -> Result<File> {
     if patience.is_zero() {
         return Err(Error::Busy { waited: patience });

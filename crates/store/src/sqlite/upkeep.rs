@@ -18,7 +18,9 @@ use std::path::Path;
 impl SqliteStore {
     pub(super) fn describe(&self) -> Result<Info> {
         let number = |sql: &str| -> Result<u64> {
-            self.connection.query_row(sql, [], |row| row.get(0)).map_err(self.fail("counting"))
+            self.connection
+                .query_row(sql, [], |row| row.get(0))
+                .map_err(self.fail("counting sessions and events"))
         };
         let journal: String = self
             .connection
@@ -39,8 +41,8 @@ impl SqliteStore {
     }
 }
 
-/// Copies the database. The copy is written beside its destination and moved there when it is complete; an existing
-/// file is not replaced.
+/// Copies the database. The copy is written under another name beside its destination, and moved there when it is
+/// complete. An existing file is not replaced.
 pub(super) fn copy_database(connection: &Connection, path: &Path, to: &Path) -> Result<()> {
     let exists = || Error::Io {
         doing: format!("copying {} to {}", path.display(), to.display()),
@@ -52,8 +54,8 @@ pub(super) fn copy_database(connection: &Connection, path: &Path, to: &Path) -> 
     let draft = beside(to, &format!(".part-{}", std::process::id()));
     let copied = fill(connection, &draft).and_then(|()| match move_without_replacing(&draft, to) {
         Err(Errno::EXIST) => Err(exists()),
-        Err(error) => Err(io(to, "making")(error.into())),
-        Ok(()) => sync(folder_of(to)).map_err(io(to, "making")),
+        Err(error) => Err(io(to, "writing")(error.into())),
+        Ok(()) => sync(folder_of(to)).map_err(io(to, "writing")),
     });
     if copied.is_err() {
         let _ = remove_if_there(&draft);
@@ -61,7 +63,7 @@ pub(super) fn copy_database(connection: &Connection, path: &Path, to: &Path) -> 
     copied
 }
 
-/// Describes defects of the database, in one line each.
+/// Returns the defects of the database, one line for each.
 pub(super) fn check(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut findings: Vec<String> = Vec::new();
     let mut structure = connection.prepare("PRAGMA quick_check")?;
@@ -74,7 +76,7 @@ pub(super) fn check(connection: &Connection) -> rusqlite::Result<Vec<String>> {
             findings.push(format!("session {}: {what}", session?));
         }
     }
-    // An older schema has no checksums. After an upgrade, a snapshot gets a checksum with its next change.
+    // Snapshots stored with an older schema have no checksum. Each gets one with the next change of its session.
     let sums = "SELECT s.id,p.body,p.sum FROM snapshots p JOIN sessions s ON s.number=p.session \
                 WHERE p.sum IS NOT NULL";
     let Ok(mut snapshots) = connection.prepare(sums) else { return Ok(findings) };
@@ -89,7 +91,7 @@ pub(super) fn check(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     Ok(findings)
 }
 
-/// Defects, each with a query for the sessions that have it.
+/// Defects, each with a query that returns the sessions that have it.
 const SUSPICIONS: &[(&str, &str)] = &[
     (
         "its row does not match its last event",
@@ -105,24 +107,24 @@ const SUSPICIONS: &[(&str, &str)] = &[
         "SELECT s.id FROM sessions s JOIN snapshots p ON p.session=s.number WHERE p.version>s.version",
     ),
     (
-        "it has events, but no row",
+        "it has events, but its row is missing",
         "SELECT DISTINCT 'number '||session FROM events WHERE session NOT IN(SELECT number FROM sessions)",
     ),
     (
-        "it has a snapshot, but no row",
+        "it has a snapshot, but its row is missing",
         "SELECT 'number '||session FROM snapshots WHERE session NOT IN(SELECT number FROM sessions)",
     ),
     (
-        "it has items, but no row",
+        "it has items, but its row is missing",
         "SELECT DISTINCT 'number '||session FROM items WHERE session NOT IN(SELECT number FROM sessions)",
     ),
 ];
 
 fn fill(connection: &Connection, draft: &Path) -> Result<()> {
-    remove_if_there(draft).and_then(|()| empty_private_file(draft)).map_err(io(draft, "making"))?;
+    remove_if_there(draft).and_then(|()| empty_private_file(draft)).map_err(io(draft, "writing"))?;
     let fail = |error| failure(draft, &format!("writing {}", draft.display()), &error);
     let mut copy = Connection::open(draft).map_err(fail)?;
-    // Synced only once, below, when the copy is complete.
+    // The copy is synced once, below, when it is complete.
     copy.execute_batch("PRAGMA synchronous=OFF; PRAGMA journal_mode=OFF").map_err(fail)?;
     let step = Backup::new(connection, &mut copy).and_then(|backup| backup.step(-1)).map_err(fail)?;
     if step != StepResult::Done {
@@ -134,7 +136,7 @@ fn fill(connection: &Connection, draft: &Path) -> Result<()> {
 
 fn move_without_replacing(from: &Path, to: &Path) -> rustix::io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // Without a rename that never overwrites, a hard link serves, which does not overwrite either.
+        // Some systems have no rename that never overwrites. A hard link does not overwrite either.
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
             rustix::fs::link(from, to)?;
             rustix::fs::unlink(from)
@@ -151,7 +153,7 @@ fn warnings(path: &Path, journal: &str, log: u64) -> Vec<String> {
             "the database is on {name} and has a write-ahead log, which is safe only on a local disk"
         )),
         (Place::Shared(name), _) => warnings.push(format!(
-            "the database is on {name}: writes are slower there, and locks are only as reliable as that file system's"
+            "the database is on {name}: writes are slower, and locks are only as reliable as those of {name}"
         )),
         (Place::Local, "wal") | (Place::SmallBlocks, _) => {}
         (Place::Local, other) => {
@@ -162,7 +164,7 @@ fn warnings(path: &Path, journal: &str, log: u64) -> Vec<String> {
     }
     if log > STUCK_LOG_BYTES {
         warnings.push(format!(
-            "the write-ahead log has {} MiB, and cannot be shortened while another program reads the database without end",
+            "the write-ahead log has {} MiB and cannot be shortened, because another program never stops reading the database",
             log / 1024 / 1024
         ));
     }

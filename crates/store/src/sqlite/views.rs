@@ -1,4 +1,5 @@
-//! The files that show a session to its tool, as last written. Outside the log: storing a row changes no version.
+//! The files that show a session to its tool, as last written. The rows are outside the log, so storing them changes no
+//! version.
 
 use super::activity::{in_transaction, without_sync};
 use super::columns::session_id;
@@ -10,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 const OF_SESSION: &str = "(SELECT number FROM sessions WHERE id=?1 AND id=?1 COLLATE BINARY)";
 const COLUMNS: &str =
     "path,hash,body,previous,earlier,v.version,boot_id,confirmed,put_hash,put_expected,put_this,backup,loses";
-/// The number of columns in `COLUMNS`. The columns of a join follow them.
+/// The number of columns in `COLUMNS`; in a join, the next columns start at this index.
 const AFTER_VIEW: usize = 13;
 
 pub(super) fn of(connection: &Connection, session: &SessionId) -> Result<Vec<ViewRow>> {
@@ -31,7 +32,7 @@ pub(super) fn last_writer(connection: &Connection, worktree: &str, path: &str) -
 }
 
 /// Stores a row; returns false if its session does not exist. The row inherits the write journal of the row that it
-/// replaces: the journal describes the file, and the file has not changed yet.
+/// replaces: the journal describes the file on disk, which has not changed yet.
 pub(super) fn keep(connection: &Connection, view: &ViewRow) -> Result<bool> {
     let mut statement = connection.prepare_cached(&format!(
         "INSERT INTO views(session,path,hash,body,previous,earlier,version,boot_id,confirmed,\
@@ -83,8 +84,8 @@ fn confirm(connection: &Connection, row: &ViewRow) -> Result<()> {
 }
 
 pub(super) fn note_all(connection: &Connection, rows: &[ViewRow]) -> Result<()> {
-    // No sync: the journal describes files that are not synced either. It must survive the end of the process, but not
-    // a power cut.
+    // No sync is needed: the files that the journal describes are not synced either. The journal must survive the end
+    // of the process, but not a power cut.
     without_sync(connection, |transaction| rows.iter().try_for_each(|row| note(transaction, row)))
 }
 

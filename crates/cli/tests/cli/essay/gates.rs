@@ -244,7 +244,7 @@ fn b8_a_section_is_split_into_its_paragraphs_before_it_can_be_done() {
     assert_eq!(
         refused.stderr,
         format!(
-            "error: cannot complete item 'draft-1': it has not been split into parts yet\nhint: a part for each piece of its work: {split}\n"
+            "error: cannot complete item 'draft-1': it has not been split into parts yet\nhint: add a part for each piece of the item's work: {split}\n"
         )
     );
     run(&sandbox, "item split draft-1 --into Opening");

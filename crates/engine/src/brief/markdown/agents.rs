@@ -5,7 +5,7 @@ use crate::brief::{Brief, Neighbour};
 use crate::words::{defused, moment, quoted};
 use std::fmt::Write;
 
-/// The last messages of agents when they stopped, newest first.
+/// Returns the section with the last messages of agents that stopped, newest first.
 pub(super) fn last_words(brief: &Brief, detail: Detail) -> String {
     let most = if detail == Detail::Full { 2 } else { 1 };
     let mut text = String::new();
@@ -21,7 +21,7 @@ pub(super) fn last_words(brief: &Brief, detail: Detail) -> String {
     text
 }
 
-/// Other live agents, and their work.
+/// Returns the section about other live agents and their work.
 pub(super) fn here_now(brief: &Brief) -> String {
     if brief.here_now.is_empty() {
         return String::new();
@@ -41,7 +41,7 @@ pub(super) fn here_now(brief: &Brief) -> String {
     text
 }
 
-/// ` on impl-3`, ` on this session`, ` on session cookies`
+/// Returns, for example, ` on impl-3`, ` on this session` or ` on session cookies`.
 fn works_on(brief: &Brief, other: &Neighbour) -> String {
     let held: Vec<String> = brief
         .session

@@ -1,4 +1,4 @@
-//! Work that must not be redone: finished phases with their proof, skipped phases, earlier runs.
+//! Work that must not be redone: finished phases with their proof, skipped phases and earlier runs.
 
 use super::{Detail, pairs, took, when};
 use crate::brief::{Brief, EarlierRun, paths};
@@ -30,8 +30,8 @@ fn joined(phases: Vec<(&PhaseView, String)>) -> String {
     phases.into_iter().map(|(_, line)| line).collect::<Vec<_>>().join("; ")
 }
 
-/// The last phases with their proof. Earlier phases of a long workflow only by name, or as a range if there
-/// are many.
+/// Returns the last phases with their proof. If there are many phases, the earlier ones appear by name only, or as a
+/// range.
 fn newest_with_proof(mut phases: Vec<(&PhaseView, String)>, detail: Detail) -> String {
     const MOST_NAMES: usize = 8;
     let most = detail.longest_list();
@@ -51,7 +51,7 @@ fn newest_with_proof(mut phases: Vec<(&PhaseView, String)>, detail: Detail) -> S
                 phases.iter().filter_map(|(phase, _)| exception(phase)).take(most).collect();
             let own = if own.is_empty() { own.concat() } else { format!(", among them {}", own.join(", ")) };
             let range = format!("{} to {}{own}", numbered(first.0), numbered(last.0));
-            // The head counts the outcomes of all phases.
+            // With the least detail, the outcomes are omitted here, because the head counts them.
             if detail == Detail::Least {
                 return format!("{range}; {}", joined(newest));
             }
@@ -62,12 +62,13 @@ fn newest_with_proof(mut phases: Vec<(&PhaseView, String)>, detail: Detail) -> S
     format!("{older} ({}); {}", outcomes(&phases), joined(newest))
 }
 
-/// `3 Build`, `4 Review (skipped)`
+/// Returns, for example, `3 Build` or `4 Review (skipped)`.
 fn by_name(phase: &PhaseView) -> String {
     exception(phase).unwrap_or_else(|| numbered(phase))
 }
 
-/// `4 Review (skipped)`, of a phase that was not completed like others.
+/// Returns, for example, `4 Review (skipped)`, for a phase that was skipped, overridden, passed with warnings, or is
+/// not applicable. `None` for other phases.
 fn exception(phase: &PhaseView) -> Option<String> {
     match phase.outcome? {
         outcome @ (Outcome::Skipped | Outcome::Overridden | Outcome::Warned | Outcome::NotApplicable) => {
@@ -77,7 +78,7 @@ fn exception(phase: &PhaseView) -> Option<String> {
     }
 }
 
-/// `3 Build`
+/// Returns, for example, `3 Build`.
 pub(super) fn numbered(phase: &PhaseView) -> String {
     match phase_named(phase.number, &phase.title, &phase.id) {
         Some(name) => format!("{} {}", phase.number, defused(name, 80)),
@@ -85,7 +86,7 @@ pub(super) fn numbered(phase: &PhaseView) -> String {
     }
 }
 
-/// True if the phase was completed by more than a file's claim.
+/// True if the phase is completed and not only claimed by a file.
 pub(super) fn is_done(view: &View, phase: &PhaseView) -> bool {
     view.completed_phases.contains(&phase.number) && phase.gate.outcome != GateOutcome::Claimed
 }
@@ -103,7 +104,7 @@ fn done_phase(brief: &Brief, phase: &PhaseView, detail: Detail) -> Option<String
     Some(format!("{} ({}){proof}", numbered(phase), how.join(", ")))
 }
 
-/// The outcome of a phase in a word or two.
+/// Returns the outcome of a phase in a few words.
 fn worth(phase: &PhaseView, outcome: Outcome, detail: Detail) -> String {
     let failed = || {
         let failed = phase.gate.checks.iter().filter(|check| check.outcome == GateOutcome::Failed);
@@ -130,7 +131,7 @@ fn worth(phase: &PhaseView, outcome: Outcome, detail: Detail) -> String {
     }
 }
 
-/// Files, approvals, checks that leftoff ran, and evidence.
+/// Returns the proof of a phase: its files, its approvals, the checks that leftoff ran, and its evidence.
 fn proof(brief: &Brief, phase: &PhaseView, detail: Detail) -> String {
     let files: Vec<String> = brief.files_of(phase).map(|path| defused(path, 200)).collect();
     let mut proof = paths::folded(&files);
@@ -150,11 +151,12 @@ fn proof(brief: &Brief, phase: &PhaseView, detail: Detail) -> String {
     proof.join(", ")
 }
 
-/// A passed check that leftoff ran itself; recorded files and approvals are shown separately.
+/// Returns a passed check that leftoff ran itself. Recorded files and approvals are shown separately.
 fn ran(check: &CheckView, files: &[String]) -> Option<String> {
     let is_file = |kind: &str| kind == "artifact" && !files.is_empty() || kind == "approval";
     let is_passed = check.outcome == GateOutcome::Passed;
-    // A later phase may have recorded the same file since; a path for several files names none.
+    // If a later phase has recorded the same file since, the check's path stands for the file. A pattern for several
+    // files is not such a path.
     let path = check.needed.as_ref().filter(|path| check.kind == "artifact" && !path.contains('*'));
     if let Some(path) = path.filter(|_| is_passed && files.is_empty()) {
         return Some(defused(path, 200));
@@ -167,7 +169,7 @@ fn ran(check: &CheckView, files: &[String]) -> Option<String> {
     told.then(|| format!("{} passed{}", defused(&check.id, 80), found.unwrap_or_default()))
 }
 
-/// Skipped phases.
+/// Returns a skipped phase with who skipped it and why; `None` if it was not skipped.
 fn passed_over(brief: &Brief, phase: &PhaseView, detail: Detail) -> Option<String> {
     let reason = quoted(phase.skipped_reason.as_ref()?, detail.longest_text());
     let how = phase.outcome.map(Outcome::name).unwrap_or_default();
@@ -175,10 +177,11 @@ fn passed_over(brief: &Brief, phase: &PhaseView, detail: Detail) -> Option<Strin
     Some(format!("{} ({how}{}, {reason})", numbered(phase), by.unwrap_or_default()))
 }
 
-/// Rounds found in files, and recorded earlier runs, so that nobody repeats an existing review.
+/// Returns lines about rounds found in files and about recorded earlier runs, so that nobody repeats an existing
+/// review.
 fn rounds_and_runs(brief: &Brief, detail: Detail) -> Vec<String> {
     let run = &brief.session.run;
-    // The current round is listed once it has files or results.
+    // The current round is listed only if it has files or results.
     let has_started = |round: &&RoundView| {
         let is_current = round.workflow == run.workflow.as_str() && round.number == run.ordinal;
         !is_current || round.is_final || !round.parts.is_empty()
@@ -195,7 +198,7 @@ fn rounds_and_runs(brief: &Brief, detail: Detail) -> Vec<String> {
     let on_record =
         others.map(|run| format!("Run {} of {}: {}", run.number, run.workflow, record(run, brief, detail)));
     let lines: Vec<String> = from_files.chain(on_record).collect();
-    // Keep the newest.
+    // Only the newest lines are kept.
     lines[lines.len().saturating_sub(detail.longest_list())..].to_vec()
 }
 

@@ -13,7 +13,7 @@ pub(super) fn head(brief: &Brief, detail: Detail) -> String {
     let longest = detail.longest_text();
     let is_goal = |goal: &String| goal.starts_with(view.title.trim_end_matches('…'));
     let title = match &view.goal {
-        // A title derived from the goal adds nothing.
+        // A title that was derived from the goal adds nothing, so it is omitted.
         Some(goal) if is_goal(goal) => String::new(),
         Some(_) | None => format!(": {}", defused(&view.title, longest)),
     };
@@ -55,7 +55,7 @@ pub(super) fn head(brief: &Brief, detail: Detail) -> String {
     text
 }
 
-/// ` Rolled back from build (3), 11:30 UTC, by anna: "the API changed".`
+/// Returns, for example, ` Rolled back from build (3), 11:30 UTC, by anna: "the API changed".`
 fn went_back(brief: &Brief, detail: Detail) -> String {
     let Some(back) = &brief.went_back else { return String::new() };
     let by = if detail.is_brief() { String::new() } else { format!(", by {}", defused(&back.by, 60)) };
@@ -65,7 +65,7 @@ fn went_back(brief: &Brief, detail: Detail) -> String {
     format!(" Rolled back from {from}, {at}{by}{}.", reason.unwrap_or_default())
 }
 
-/// How often the work was paused, and for how long.
+/// Returns a line that says how often the work was paused, and for how long.
 fn resumed(brief: &Brief, detail: Detail) -> String {
     let paused = brief.paused_seconds;
     match brief.session.resume_count {
@@ -76,7 +76,7 @@ fn resumed(brief: &Brief, detail: Detail) -> String {
     }
 }
 
-/// `, branch main, 3 commits since the start (newest 4e1f0aa), 2 files uncommitted`
+/// Returns, for example, `, branch main, 3 commits since the start (newest 4e1f0aa), 2 files uncommitted`.
 fn repository(brief: &Brief, detail: Detail) -> String {
     let mut text = String::new();
     if let Some(branch) = &brief.branch {
@@ -103,7 +103,7 @@ fn repository(brief: &Brief, detail: Detail) -> String {
     text
 }
 
-/// The exact position: the phase with its purpose and time, or how the session ended.
+/// Returns the exact position: the phase with its purpose and time, or how the session ended.
 fn standing(brief: &Brief, detail: Detail) -> String {
     let view = &brief.session;
     let longest = detail.longest_text();
@@ -152,7 +152,7 @@ fn standing(brief: &Brief, detail: Detail) -> String {
     }
 }
 
-/// The last confirmed position; anything beyond it in a file is a claim.
+/// Returns the last confirmed position. A later position in a file is only a claim.
 fn place(brief: &Brief, detail: Detail) -> String {
     let view = &brief.session;
     let current = &view.current_phase;
@@ -186,7 +186,7 @@ fn bold(number: u32, title: &str, id: &Name) -> String {
     name.map(|name| format!(", **{}**", defused(name, 80))).unwrap_or_default()
 }
 
-/// The purpose of the phase, unless the next step already says it.
+/// Returns the purpose of the phase; empty if the next step already says it.
 fn purpose(view: &View, detail: Detail) -> String {
     let phase = view.contested().or(view.current()).filter(|_| !view.next.says_purpose);
     let purpose = phase.and_then(|phase| phase.purpose.as_deref());
@@ -207,12 +207,12 @@ fn time_in_phase(view: &View, detail: Detail) -> String {
     time.map(|time| format!(", for {time}{}", average.unwrap_or_default())).unwrap_or_default()
 }
 
-/// `1 of 3 phases done (33 %), about 1 h left`
+/// Returns, for example, `1 of 3 phases done (33 %), about 1 h left`.
 fn figures(brief: &Brief, detail: Detail) -> String {
     let view = &brief.session;
     let left = took(view.progress.estimated_remaining_seconds, detail);
     let left = left.map(|left| format!(", about {left} left")).unwrap_or_default();
-    // Claims do not count as a confirmed position.
+    // Claimed phases are counted separately, because they are not confirmed.
     let claimed = view.claimed().count();
     if claimed > 0 {
         let done = view.phases.iter().filter(|phase| super::done::is_done(view, phase)).count();
@@ -221,13 +221,13 @@ fn figures(brief: &Brief, detail: Detail) -> String {
     format!("{}{left}", view.how_far())
 }
 
-/// The outcomes of a finished session's phases.
+/// Returns how far a finished session came, with the outcomes of its phases.
 fn came_to(view: &View) -> String {
     let outcomes = &view.progress.outcomes;
     if outcomes.is_plain() { format!("{}: {outcomes}", view.how_far()) } else { view.how_far() }
 }
 
-/// Sessions to continue instead of a finished one.
+/// Returns the paused sessions that could be continued instead of a finished one.
 fn waiting(brief: &Brief) -> String {
     match brief.paused_here.as_slice() {
         [] => String::new(),
@@ -235,7 +235,7 @@ fn waiting(brief: &Brief) -> String {
     }
 }
 
-/// Drafts saved by a pause, as ` Saved: "a.md", "b.md".`
+/// Returns the drafts that a pause saved, such as ` Saved: "a.md", "b.md".`
 fn saved_drafts(saved: &[String], detail: Detail) -> String {
     if saved.is_empty() {
         return String::new();
@@ -248,8 +248,8 @@ fn saved_drafts(saved: &[String], detail: Detail) -> String {
     format!(" Saved: {}.", named.join(", "))
 }
 
-/// Why work had stopped, and during what. Shown after a resume until the phase changes; the head reports that
-/// a session is paused now.
+/// Returns the section that says why work had stopped and what it interrupted. It is shown after a resume until the
+/// phase changes. If the session is paused now, the head says so.
 pub(super) fn paused(brief: &Brief, detail: Detail) -> String {
     let view = &brief.session;
     let Some(pause) = view.interrupted.as_ref().filter(|_| matches!(view.lifecycle, Lifecycle::Active))

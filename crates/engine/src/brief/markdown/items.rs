@@ -1,4 +1,4 @@
-//! Items: the reader's own first, then open items, finished items by name, and items of other phases.
+//! Items in this order: the reader's own, other open items, finished items by name, and items of other phases.
 
 use super::done::numbered;
 use super::{Detail, is_over};
@@ -47,7 +47,7 @@ pub(super) fn items(brief: &Brief, detail: Detail) -> String {
     text
 }
 
-/// `4 Paragraph Writing (interrupted): 1 of 5 done (draft-1.1)`
+/// Returns, for example, `4 Paragraph Writing (interrupted): 1 of 5 done (draft-1.1)`.
 fn of_later_phase(ahead: &ItemsAhead, brief: &Brief, detail: Detail) -> String {
     let phase = brief.session.phases.iter().find(|phase| phase.id == ahead.phase);
     let title = phase.map_or_else(|| ahead.phase.to_string(), numbered);
@@ -67,20 +67,20 @@ fn of_later_phase(ahead: &ItemsAhead, brief: &Brief, detail: Detail) -> String {
 
 fn line(item: &ItemView, brief: &Brief, detail: Detail) -> String {
     let title = defused(&item.item.title, if detail == Detail::Least { 40 } else { detail.longest_text() });
-    // In a session that is over, a ready item is only called open, because nobody can claim it.
+    // In a session that is over, nobody can claim an item, so a ready item is only called open.
     let standing = if item.ready && is_over(brief) { "open".to_owned() } else { item.standing(brief.now) };
     let standing = defused_around_quotes(&standing, detail.longest_text());
     format!("{} {} {title}: {standing}", item.mark(), item.id())
 }
 
-/// The reader's own item, which the next step describes too.
+/// True if this is the reader's own item and the next step describes it too.
 fn is_told(item: &ItemView, brief: &Brief) -> bool {
     let Some(command) = brief.session.next.command.as_ref().filter(|_| item.mine) else { return false };
     let names = |word: &String| *word == item.id().to_string();
     command.words().first().is_some_and(|word| word == "item") && command.words().iter().any(names)
 }
 
-/// Finished items by name; with titles if there is room.
+/// Returns a line with the names of finished items, and with their titles if there is room.
 fn done(brief: &Brief, detail: Detail) -> String {
     let count = brief.done_items.len().max(brief.session.item_counts.done as usize);
     if count == 0 {

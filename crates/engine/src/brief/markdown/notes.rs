@@ -1,4 +1,4 @@
-//! Notes by kind, open ones first, and revisions of earlier phases.
+//! Notes by kind, open ones first; and revisions of earlier phases.
 
 use super::{Detail, is_over, pairs, when};
 use crate::brief::{Brief, paths};
@@ -8,7 +8,7 @@ use model::note::{Note, NoteKind};
 use model::session::RevisionMade;
 use std::fmt::Write;
 
-/// Open blockers and questions, and the command to resolve one.
+/// Returns the section with open blockers and questions, and the command that resolves one.
 pub(super) fn open(brief: &Brief, detail: Detail) -> String {
     let notes = brief.session.open_notes();
     let most = detail.longest_list().max(2);
@@ -24,13 +24,13 @@ pub(super) fn open(brief: &Brief, detail: Detail) -> String {
 }
 
 pub(super) fn of_kind(title: &str, kind: NoteKind, brief: &Brief, detail: Detail) -> String {
-    // Newest first: the limit drops the oldest.
+    // The newest note comes first, so that the limit drops the oldest.
     let mut notes: Vec<&Note> = brief.notes(kind).collect();
     notes.reverse();
     listed(title, &notes, detail.longest_list(), brief, detail)
 }
 
-/// Notes about overrides that the list of finished phases does not show.
+/// Returns the section with notes about overrides, except those that the list of finished phases shows.
 pub(super) fn overridden(brief: &Brief, detail: Detail) -> String {
     let overrides_at = |phase: &PhaseView, note: &Note| {
         phase.attempts.iter().any(|attempt| attempt.report.overridden.is_some() && attempt.at == note.at)
@@ -64,7 +64,7 @@ fn line(note: &Note, brief: &Brief, detail: Detail) -> String {
     }
     let kind = if note.is_open() { format!("{} {}, ", note.kind.name(), note.id) } else { String::new() };
     let at = when(note.at, brief.now);
-    // An author is omitted if the head already names it: most notes come from one agent.
+    // Most notes come from one agent, so an author whom the head already names is omitted.
     let actor = if detail.is_brief() || note.actor == brief.session.last_actor {
         String::new()
     } else {
@@ -74,9 +74,9 @@ fn line(note: &Note, brief: &Brief, detail: Detail) -> String {
     line
 }
 
-/// Revisions of earlier phases: decisions from before a revision may no longer hold.
+/// Returns the section about revisions of earlier phases. Decisions made before a revision may no longer hold.
 pub(super) fn revised(brief: &Brief, detail: Detail) -> String {
-    // A revision is omitted here if a phase that waits for review already names it.
+    // A revision is omitted here if it is already named with a phase that waits for review.
     let waiting = brief.session.waiting_for_review();
     let is_shown = |made: &&RevisionMade| waiting.iter().any(|(_, why)| *why == Some(*made));
     let made = brief.session.revisions.iter().rev().filter(|made| !is_shown(made));
@@ -101,7 +101,7 @@ pub(super) fn revised(brief: &Brief, detail: Detail) -> String {
     text
 }
 
-/// `; archived: a.v1.md, b.v1.md`, the files that a revision moved away.
+/// Returns, for example, `; archived: a.v1.md, b.v1.md`: the files that a revision archived.
 pub(super) fn archived(made: &RevisionMade, detail: Detail) -> String {
     let moved = made.revision.archived.iter().filter(|file| !file.copied);
     let files: Vec<String> = moved.map(|file| defused(&file.to, 200)).collect();

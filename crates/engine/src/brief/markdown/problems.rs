@@ -1,4 +1,4 @@
-//! Problems: failed gates, phases to review, unconfirmed claims.
+//! Problems: failed gates, phases to review, and unconfirmed claims.
 
 use super::done::numbered;
 use super::notes::archived;
@@ -51,8 +51,8 @@ pub(super) fn failed(brief: &Brief, detail: Detail) -> String {
     text
 }
 
-/// The checks that failed in an attempt. The gate of a reopened phase no longer shows its earlier attempts,
-/// so the attempt itself is read.
+/// Returns the checks that failed in an attempt. The view of a reopened phase's gate does not show its earlier
+/// attempts, so the checks are then read from the attempt itself.
 fn failed_checks(phase: &PhaseView, attempt: &Attempt) -> Vec<CheckView> {
     let is_failed = |check: &CheckView| check.outcome == GateOutcome::Failed;
     let of_gate: Vec<CheckView> =
@@ -63,7 +63,7 @@ fn failed_checks(phase: &PhaseView, attempt: &Attempt) -> Vec<CheckView> {
     attempt.report.checks.iter().map(CheckView::from).filter(is_failed).collect()
 }
 
-/// Evidence that no failed check mentions.
+/// Returns the evidence that no failed check mentions.
 fn not_said(evidence: &Map<String, Value>, failed: &[CheckView]) -> Map<String, Value> {
     let is_said = |name: &String, value: &Value| {
         let pair = format!("{name}={}", typed_value::quoted(value));
@@ -73,25 +73,25 @@ fn not_said(evidence: &Map<String, Value>, failed: &[CheckView]) -> Map<String, 
     rest.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// A failed check on one line: what was found, what is needed, and how to fix it, unless the next step says
-/// so or there is no room. Open items have a section of their own.
+/// Returns a failed check on one line: what was found, what is needed, and how to fix it. The fix is omitted if the
+/// next step says it or if there is no room. Open items have a section of their own.
 fn failed_line(check: &CheckView, has_items: bool, next: Option<&str>, detail: Detail) -> String {
     let longest = detail.longest_text();
     let mut line = format!("- {}", defused(&check.id, 80));
     let is_about_items = has_items && check.kind == "items";
     if let Some(found) = &check.found {
-        // The names of unfinished items follow the count and are cut off, because they have a section of
+        // The finding lists unfinished items after their number. The list is cut off, because items have a section of
         // their own.
         let found = if is_about_items { found.split("; ").next().unwrap_or(found) } else { found };
         let found = match check.kind.as_str() {
-            // Values in the finding are already quoted.
+            // In these findings, values are already quoted.
             "evidence" | "expr" => defused_around_quotes(found, detail.longest_found()),
-            // File names and command output are foreign text.
+            // In other findings, file names and command output are foreign text, so the whole finding is quoted.
             _ => quoted(found, detail.longest_found()),
         };
         let _ = write!(line, ": {found}");
     }
-    // For a missing file, the finding already names the needed path.
+    // If a file is missing, the finding already names the needed path.
     let is_said =
         |needed: &&String| check.found.as_ref().is_some_and(|found| found.contains(needed.as_str()));
     if let Some(needed) = check.needed.as_ref().filter(|needed| !is_about_items && !is_said(needed)) {
@@ -107,7 +107,7 @@ fn failed_line(check: &CheckView, has_items: bool, next: Option<&str>, detail: D
     line
 }
 
-/// Completed phases to review, because an earlier phase changed.
+/// Returns the section with completed phases that must be reviewed because an earlier phase changed.
 pub(super) fn to_review(brief: &Brief, detail: Detail) -> String {
     let waiting = brief.session.waiting_for_review();
     if waiting.is_empty() {
@@ -120,7 +120,8 @@ pub(super) fn to_review(brief: &Brief, detail: Detail) -> String {
         let _ = write!(text, "- {}", numbered(phase));
         if let Some(made) = why {
             let revision = &made.revision;
-            // Without the revision's reason, a reader does not know what to look for.
+            // The revision's reason is never shortened much, because without it a reader does not know what to look
+            // for.
             let longest = detail.longest_text().max(Detail::Short.longest_text());
             let reason = format!(": {}", quoted(&revision.reason, longest));
             let _ = write!(
@@ -139,7 +140,8 @@ pub(super) fn to_review(brief: &Brief, detail: Detail) -> String {
     text
 }
 
-/// Phases that a file calls done, but that did not pass their gate, items that only a task list calls done, and edits.
+/// Returns the section with unverified work: phases that a file calls done but whose gate did not pass, items that only
+/// a task list calls done, and edits.
 pub(super) fn unverified(brief: &Brief, detail: Detail) -> String {
     let claims = [claimed_phases(brief, detail), claimed_items(brief, detail), moved(brief)].concat();
     if claims.is_empty() { claims } else { format!("## Unverified\n{claims}") }
@@ -152,7 +154,8 @@ fn claimed_phases(brief: &Brief, detail: Detail) -> String {
         Detail::Full | Detail::Short => {
             let line = |phase: &&PhaseView| {
                 let (called, why) = (numbered(phase), contested(phase, brief.now, detail));
-                // Later phases have to wait for the first one, and the next step is not printed twice.
+                // A command is shown only for the first claimed phase, because later phases must wait for it. It is
+                // omitted if it is the next step.
                 let is_first = claimed.first().is_some_and(|first| first.number == phase.number);
                 let proving = phase.proving.as_ref().filter(|proving| {
                     is_first && !is_over(brief) && view.next.command.as_ref() != Some(proving)
@@ -166,7 +169,7 @@ fn claimed_phases(brief: &Brief, detail: Detail) -> String {
     }
 }
 
-/// A line for each phase that is contested here, and one for all the others.
+/// Returns one line for each claimed phase that the log contradicts, and a single line for all other claimed phases.
 fn shortly_claimed(brief: &Brief, claimed: Vec<&PhaseView>, detail: Detail) -> String {
     let (open, failed): (Vec<&PhaseView>, Vec<&PhaseView>) =
         claimed.into_iter().partition(|phase| !phase.contested);
@@ -187,7 +190,7 @@ fn shortly_claimed(brief: &Brief, claimed: Vec<&PhaseView>, detail: Detail) -> S
     format!("{failed}{}{open}", more_failed.unwrap_or_default())
 }
 
-/// `- Done only according to TODO.md: list-the-packages`
+/// Returns, for example, `- Done only according to TODO.md: list-the-packages`.
 fn claimed_items(brief: &Brief, detail: Detail) -> String {
     let line = |(list, ids): (&String, &Vec<String>)| {
         let mut named: Vec<String> = ids.iter().take(detail.longest_list().max(3)).cloned().collect();
@@ -199,7 +202,7 @@ fn claimed_items(brief: &Brief, detail: Detail) -> String {
     brief.claimed_items.iter().map(line).collect()
 }
 
-/// An edit that moved the session: from, to, and the last verified phase.
+/// Returns a line about an edit that moved the session: from where, to where, and which phase was verified last.
 fn moved(brief: &Brief) -> String {
     let Some(moved) = &brief.moved else { return String::new() };
     let at = moment(moved.at, brief.now);
@@ -207,12 +210,12 @@ fn moved(brief: &Brief) -> String {
     format!("- An edit of its files {from_to}, {at}; {on_record}.\n")
 }
 
-/// Of a claimed phase the gate lists what it would check.
+/// True if the phase has a gate. The view lists the checks of the gate even for a claimed phase.
 fn has_gate(phase: &PhaseView) -> bool {
     !phase.gate.checks.is_empty()
 }
 
-/// Why a claim is doubted: the last check that failed, or open items.
+/// Returns why a claim is doubted: the last check that failed, or open items.
 fn contested(phase: &PhaseView, now: Timestamp, detail: Detail) -> String {
     let is_failed =
         |attempt: &&Attempt| attempt.outcome == AttemptOutcome::Failed || !attempt.report.passes();
@@ -237,7 +240,7 @@ fn contested(phase: &PhaseView, now: Timestamp, detail: Detail) -> String {
     });
     let found: Vec<String> = checks.collect();
     let is_ours = phase.contested && !matches!(attempt.actor, Actor::Tool { .. });
-    // A gate reads only some of the evidence that a tool recorded.
+    // A gate reads only some of the evidence that another tool recorded, so the evidence is shown too if there is room.
     let is_telling = found.is_empty() || !is_ours && matches!(detail, Detail::Full | Detail::Short);
     let evidence = Some(&attempt.report.evidence).filter(|evidence| is_telling && !evidence.is_empty());
     let evidence = evidence.map(|evidence| format!("evidence {}", pairs(evidence, detail)));

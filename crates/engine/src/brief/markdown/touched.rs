@@ -14,7 +14,7 @@ pub(super) fn touched(brief: &Brief, detail: Detail) -> String {
         Detail::Line | Detail::Tight => 6,
         Detail::Least => 4,
     };
-    // The session's own files come last. At the least detail they are omitted, because finished phases name
+    // The session's own files come last. With the least detail they are omitted, because finished phases already name
     // them.
     let is_own = |path: &&String| Path::new(path.as_str()).starts_with(&brief.folder);
     let others = brief.touched.iter().filter(|path| !is_own(path)).count();

@@ -7,7 +7,7 @@ use crate::words::defused;
 use std::fmt::Write;
 
 pub(super) fn warnings(brief: &Brief, detail: Detail) -> String {
-    // An edit that moved the session is reported with its claims.
+    // An edit that moved the session is already reported with the session's claims.
     let is_told = |warning: &&Warning| brief.moved.is_some() && warning.kind == "edited_outside";
     let warnings = brief.session.warnings.iter().filter(|warning| !is_told(warning));
     let unwell = brief.session.health.iter().filter(|health| !health.ok);
@@ -23,7 +23,7 @@ pub(super) fn warnings(brief: &Brief, detail: Detail) -> String {
     if lines.is_empty() { lines } else { format!("## Warnings\n{lines}") }
 }
 
-/// Requirements for some tools, and how to satisfy them.
+/// Returns the section about requirements for some tools, and how to satisfy them.
 pub(super) fn required(brief: &Brief, detail: Detail) -> String {
     let open = brief.session.requirements.iter().filter(|requirement| !requirement.satisfied);
     let mut text = String::new();

@@ -1,11 +1,10 @@
-//! Functions that leftoff adds to CEL: the existence of a file, the numbers from 1 to a maximum, the sum of a
-//! list.
+//! Adds functions to CEL: the existence of a file, the numbers from 1 to a maximum, and the sum of a list.
 
 use cel::{Context, DeclarationError, ExecutionError, Value};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-/// The maximum length of a list of numbers; nobody counts further by hand.
+/// The maximum length of a list of numbers. Nobody counts further by hand.
 const MOST_NUMBERS: i64 = 1_000;
 
 pub(super) fn add(context: &mut Context<'_, '_>, workspace: PathBuf) -> Result<(), DeclarationError> {
@@ -14,14 +13,14 @@ pub(super) fn add(context: &mut Context<'_, '_>, workspace: PathBuf) -> Result<(
     context.add_function("sum", sum)
 }
 
-/// True if the path exists inside the workspace.
+/// True if the path exists below the workspace.
 fn is_below(workspace: &Path, path: &str) -> bool {
     let leads_out =
         Path::new(path).components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir));
     !leads_out && workspace.join(path).is_file()
 }
 
-/// The numbers from 1 to `last`.
+/// Returns the numbers from 1 to `last`.
 fn numbers(last: i64) -> Result<Value, ExecutionError> {
     if last > MOST_NUMBERS {
         return Err(ExecutionError::function_error(

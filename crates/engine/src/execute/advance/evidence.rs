@@ -1,4 +1,4 @@
-//! The evidence in a request: read, joined with evidence from files, and reported if it has no effect.
+//! Reads the evidence in a request, adds evidence from files, and reports evidence that has no effect.
 
 use super::AdvanceRequest;
 use crate::checks::Submission;
@@ -9,7 +9,7 @@ use model::phase::Phase;
 use model::session::Session;
 use model::typed_value::{Given, guess};
 
-/// A message that evidence for a completed phase has no effect, so that it is not dropped silently.
+/// Returns a message if evidence was given for a completed phase, because such evidence is not recorded.
 pub(super) fn not_recorded(session: &Session, request: &AdvanceRequest) -> Option<String> {
     let phase = session.run()?.resolve(request.phase.as_deref()?)?;
     let given = read(request).ok()?;
@@ -25,7 +25,8 @@ pub(super) fn not_recorded(session: &Session, request: &AdvanceRequest) -> Optio
     })
 }
 
-/// New evidence together with that in the file of a claimed phase.
+/// Returns the submission, with evidence and outputs added that the file of a claimed phase contains. Newly given
+/// values have precedence.
 pub(super) fn with_recorded_evidence(phase: &Phase, submission: &Submission) -> Submission {
     let mut all = submission.clone();
     let Some(told) = phase.last_attempt().filter(|_| phase.claimed) else { return all };

@@ -1,4 +1,4 @@
-//! The files of a phase that is about to be completed, recorded as the phase's checks and approvals saw them.
+//! Records the files of a phase that is about to be completed, exactly as the phase's checks and approvals saw them.
 
 use super::{AdvanceRequest, Tried};
 use crate::artifacts::Recording;
@@ -10,16 +10,16 @@ use model::id::SessionId;
 use model::session::Session;
 use std::collections::BTreeMap;
 
-/// The files of a phase as read for recording.
+/// The files of a phase, as read for recording.
 struct Found {
     recording: Recording,
-    /// The files that an approval covers, with the hashes that are recorded.
+    /// The files that an approval covers, each with the hash that is recorded.
     to_approve: Option<BTreeMap<String, String>>,
 }
 
 impl Engine {
-    /// The files to record with a passing phase, as its checks and approvals saw them. If a file changed
-    /// while the gate ran, its checks run once more; if it changes again, the gate fails.
+    /// Returns the files to record with a phase, as its checks and approvals saw them. If a file changed while the gate
+    /// ran, the checks of files run once more. If a file changes again, the gate fails.
     pub(super) fn settled_files(
         &self,
         subject: &SessionId,
@@ -47,8 +47,8 @@ impl Engine {
         Ok(found.recording)
     }
 
-    /// Reads the files of a phase: named, proven, declared and recorded ones, and those to approve. Call it
-    /// after the gate, whose commands may write files.
+    /// Reads the files of a phase: those that are named, proven, declared, recorded or to be approved. Must be called
+    /// after the gate, because the gate's commands may write files.
     fn recording(&self, session: &Session, request: &AdvanceRequest, tried: &Tried) -> Result<Found> {
         let mut to_approve = self.files_to_approve(session, &tried.phase)?;
         let mut recording = self.record_named(session, &request.artifacts, Some(&tried.phase))?;
@@ -64,7 +64,8 @@ impl Engine {
     }
 }
 
-/// The passed checks whose files are not those about to be recorded, and why each fails now.
+/// Returns each passed check that saw another version of a file than the one to be recorded, and why the check fails
+/// now.
 fn moved(session: &Session, tried: &Tried, found: &Found) -> Vec<(String, String)> {
     let is_other = |file: &&Proven| found.recording.hash_of(&file.path) != Some(file.hash.as_str());
     let files = tried.run.proven.iter().filter(is_other);

@@ -1,5 +1,5 @@
-//! Stores a session from a bundle. The worktree into which the session was imported is a local record, not an
-//! event of its log.
+//! Stores a session from a bundle. The worktree into which the session was imported is recorded only in this store, not
+//! in the session's log.
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -14,11 +14,11 @@ use std::collections::btree_map::Entry;
 use store::chain::{Given, SALT_BYTES, Salt, seal};
 use store::{Arrival, Arrived, CommandMark, EventRow, Store, TakenHistory};
 
-/// The prefix of an arrival's replica if the session came in a bundle. The rest is the worktree into which it
-/// was imported.
+/// If a session came in a bundle, its arrival has this prefix in place of a replica's id. The rest is the worktree into
+/// which the session was imported.
 const BUNDLE: &str = "bundle:";
 
-/// The replica of an arrival whose bundle was imported into this worktree.
+/// Returns the text that an arrival has in place of a replica's id if its bundle was imported into this worktree.
 fn put_into(worktree: &str) -> String {
     format!("{BUNDLE}{worktree}")
 }
@@ -33,26 +33,28 @@ pub(crate) fn taken(arrival: &Arrival) -> Option<Taken> {
     Some(Taken { version: arrival.version, worktree, at: arrival.at })
 }
 
-/// The events that a bundle adds to a session, which may already exist here.
+/// The difference between a bundle and this store: the events that an import adds to the session.
 pub(super) struct Addition {
-    /// The events that exist here.
+    /// The events that are already in this store.
     pub(super) known: Vec<Recorded>,
-    /// The new events, with their versions here.
+    /// The new events, with the versions that they get here.
     pub(super) new: Vec<Recorded>,
-    /// The commands of new events, by version.
+    /// The commands of the new events, by version.
     pub(super) commands: BTreeMap<u64, CommandMark>,
-    /// The hash chain's input for the new events. An event that gets another version here is sealed again.
+    /// The salts or hashes of the new events for the hash chain. They are missing for an event that gets another
+    /// version here; such an event is sealed again.
     pub(super) seals: BTreeMap<u64, Given>,
 }
 
 impl Engine {
-    /// Where a session from a bundle waits until somebody resumes it: this worktree.
+    /// Returns the place where a session from a bundle is paused until somebody resumes it: this worktree.
     pub(super) fn place_of_a_taken_one(&self, whole: &[Recorded]) -> Taken {
         let version = whole.last().map_or(0, |recorded| recorded.version);
         Taken { version, worktree: self.project.worktree(), at: self.clock.now() }
     }
 
-    /// The rows of a session from a bundle: the local events unchanged, followed by the bundle's new ones.
+    /// Returns the rows of a session from a bundle: first the unchanged events of this store, then the bundle's new
+    /// events.
     pub(super) fn history_taken(
         &self,
         session: &Session,
@@ -109,7 +111,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The worktree into which a session was imported, if it came in a bundle.
+    /// Returns the worktree into which a session was imported, if the session came in a bundle.
     pub(crate) fn taken_here(&self, id: &SessionId) -> Result<Option<Taken>> {
         Ok(self.store.base().arrival(id)?.as_ref().and_then(taken))
     }

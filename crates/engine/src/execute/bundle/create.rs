@@ -1,4 +1,4 @@
-//! Creates a bundle: reads everything about a session, writes only the bundle's file.
+//! Creates a bundle. Reads everything about a session, and writes only the bundle's file.
 
 use super::format::{self, Bundle, Definition, Header, LARGEST_FILE, PackedFile, VERSION};
 use crate::engine::{Engine, Want};
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use store::ContentRow;
 use store::chain::Given;
 
-/// A description of a new bundle.
+/// A description of the bundle that was created.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct BundleMade {
     pub path: PathBuf,
@@ -25,18 +25,18 @@ pub struct BundleMade {
     pub events: usize,
     pub files: usize,
     pub bytes: u64,
-    /// Messages for people about missing, oversized or changed files.
+    /// Messages for people about files that are missing, too large or changed.
     pub said: Vec<String>,
 }
 
 impl Sessions<'_> {
-    /// Writes the selected session to a new bundle file.
+    /// Writes the selected session into a new bundle file.
     pub fn bundle(&self, to: &Path) -> Result<BundleMade> {
         let id = self.engine.select(Want::Latest)?;
         let mut said = Vec::new();
         let bundle = self.engine.packed(&id, &mut said)?;
         let io = |source| Error::io(format!("writing {}", to.display()), source);
-        // A bundle contains everything about a session, so it is private; it never replaces another file.
+        // A bundle contains everything about a session, so only its owner may read it. It never replaces another file.
         let file = match OpenOptions::new().write(true).create_new(true).mode(0o600).open(to) {
             Ok(file) => file,
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
@@ -79,7 +79,8 @@ impl Engine {
         })
     }
 
-    /// The seals of the hash chain, so that the chain stays the same where the bundle is imported.
+    /// Returns the salts or hashes of events for the hash chain, so that the chain stays the same where the bundle is
+    /// imported.
     fn seals_of(&self, id: &SessionId) -> Result<BTreeMap<u64, Given>> {
         let seals = self.store.chain(id)?.seals.into_iter();
         Ok(seals
@@ -87,7 +88,7 @@ impl Engine {
             .collect())
     }
 
-    /// The definitions of all runs so far, including undone runs.
+    /// Returns the definitions of all runs so far, including undone runs.
     fn definitions_used(&self, id: &SessionId) -> Result<Vec<Definition>> {
         let hashes: BTreeSet<String> = self
             .history(id)?
@@ -108,7 +109,7 @@ impl Engine {
         Ok(definitions)
     }
 
-    /// Stored earlier versions of files, which allow comparisons on the other machine.
+    /// Returns the stored content of earlier versions of files, so that versions can be compared on the other machine.
     fn contents_kept(&self, id: &SessionId) -> Result<Vec<ContentRow>> {
         let history = self.history(id)?;
         let hashes: BTreeSet<&str> = history.iter().flat_map(|recorded| recorded.event.contents()).collect();

@@ -1,5 +1,5 @@
-//! Puts a bundle's files into a project: never over another file, never outside the project, and never where
-//! programs look for instructions.
+//! Writes a bundle's files into a project: never over another file, never outside the project, and never to a place
+//! where programs look for instructions.
 
 use super::format::{PackedFile, hash};
 use crate::files::{PathEntry, look};
@@ -10,16 +10,16 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 
-/// A bundle's file under a temporary name, waiting to be renamed.
+/// A file of a bundle under a temporary name, about to be renamed.
 pub(super) struct Waiting {
     draft: PathBuf,
-    /// The file's path below the project's folder.
+    /// The file's path relative to the project's folder.
     target: String,
-    /// Why the file cannot have its own name; it is then put next to that path.
+    /// Why the file cannot be put at `target`. It is then put next to that path, under another name.
     beside: Option<&'static str>,
 }
 
-/// A bundle's files under temporary names. Those that are never put in place are removed.
+/// A bundle's files under temporary names. When the value is dropped, files that were not renamed are removed.
 #[derive(Default)]
 pub(super) struct Drafts {
     waiting: Vec<Waiting>,
@@ -33,7 +33,7 @@ impl Drop for Drafts {
     }
 }
 
-/// The reason why a path from another machine is not allowed; `None` if it is allowed.
+/// Returns the reason why a path from another machine is not allowed; `None` if it is allowed.
 pub(crate) fn refused(path: &str) -> Option<&'static str> {
     if path.is_empty() || path.chars().any(char::is_control) {
         return Some("it is empty or contains a control character");
@@ -53,8 +53,8 @@ pub(crate) fn refused(path: &str) -> Option<&'static str> {
     }
 }
 
-/// Writes missing and different files under temporary names next to their paths. `own` is the session's own
-/// folder.
+/// Writes files that are missing or different here under temporary names, next to their paths. `own` is the session's
+/// own folder.
 pub(super) fn draft<'a>(
     root: &Path,
     session: &SessionId,
@@ -74,8 +74,8 @@ pub(super) fn draft<'a>(
     Ok(drafts)
 }
 
-/// Writes missing files, and reports those without their own names. A path that cannot exist here is not an
-/// error.
+/// Restores missing files. Returns messages about files that could not be restored or got another name. A path that is
+/// impossible on this machine is not an error.
 pub(crate) fn put_back(
     root: &Path,
     session: &SessionId,
@@ -103,7 +103,7 @@ fn not_restored(path: &str, why: &str) -> String {
     format!("{path} was not restored: {why}")
 }
 
-/// True if the disk is full, broken or read-only, so that no other path would work either.
+/// True if the disk is full, broken or read-only. Then no other file could be written either.
 fn is_of_the_disk(error: &io::Error) -> bool {
     use io::ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
     matches!(error.kind(), StorageFull | QuotaExceeded | ReadOnlyFilesystem)
@@ -111,7 +111,7 @@ fn is_of_the_disk(error: &io::Error) -> bool {
 }
 
 impl Drafts {
-    /// Renames every file, and reports those that could not get their own names.
+    /// Renames every file to its final name. Returns messages about files that got another name.
     pub(super) fn put(mut self, root: &Path) -> Vec<String> {
         let waiting = std::mem::take(&mut self.waiting);
         waiting.into_iter().flat_map(|file| put_one(root, &file)).collect()
@@ -140,8 +140,8 @@ fn put_one(root: &Path, file: &Waiting) -> Vec<String> {
     at_name(&file.draft.display().to_string(), why)
 }
 
-/// True if a file may be written at its own path: not if it is hidden, because agents and editors read hooks
-/// and settings from hidden files. The session's own folder is exempt.
+/// True if a file may be written at its own path. Hidden files may not, because agents and editors read hooks and
+/// settings from them. Only the path below the session's own folder counts.
 pub(crate) fn may_be_put(path: &str, own: &str) -> bool {
     let rest = path.strip_prefix(&format!("{own}/")).unwrap_or(path);
     rest.split('/').all(|part| !part.starts_with('.'))
@@ -159,7 +159,7 @@ fn write_draft(
     fs::create_dir_all(folder)?;
     let name = target.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let short = format!("{}-{}", name.chars().take(40).collect::<String>(), &hash(file.path.as_bytes())[..8]);
-    // The temporary name is fixed, so that leftovers of a crash are found and replaced.
+    // The temporary name is always the same for a file, so that a leftover of a crash is found and replaced.
     let draft = folder.join(format!(".{short}.leftoff-{session}"));
     match fs::remove_file(&draft) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -174,7 +174,7 @@ fn write_draft(
     Ok(waiting)
 }
 
-/// Refuses a path with a linked folder, which could lead anywhere.
+/// Refuses a path that goes through a link, because a link could lead anywhere.
 fn refuse_links(root: &Path, folder: &Path) -> io::Result<()> {
     let below = folder.strip_prefix(root).unwrap_or(folder);
     let mut path = root.to_owned();
@@ -195,7 +195,7 @@ fn refuse_links(root: &Path, folder: &Path) -> io::Result<()> {
 
 fn move_without_replacing(from: &Path, to: &Path) -> rustix::io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // The file system has no rename without replacing; creating a hard link does not replace a file
+        // This file system has no rename that never replaces a file. Creating a hard link does not replace a file
         // either.
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
             rustix::fs::link(from, to)?;

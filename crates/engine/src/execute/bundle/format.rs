@@ -1,4 +1,4 @@
-//! The bundle format, JSON lines: a header, definitions, events and files, and a last line with the hash of
+//! The format of a bundle, in JSON lines: a header, definitions, events and files. The last line has the hash of
 //! everything before it.
 
 use crate::{from_hex, hex};
@@ -14,13 +14,13 @@ use std::io::{self, BufRead, Write};
 use store::chain::Given;
 use store::{CommandMark, ContentRow, EventRow};
 
-/// The maximum size of a file in a bundle; larger files are omitted.
+/// The maximum size of a file in a bundle. A larger file is omitted.
 pub(super) const LARGEST_FILE: u64 = 16 * 1024 * 1024;
-/// The maximum size of a stored file's content.
+/// The maximum size of the content of an earlier version of a file.
 const LARGEST_CONTENT: usize = 1024 * 1024;
-/// The maximum length of a line, which contains one file in base64, or one event.
+/// The maximum length of a line. A line contains one event, or one file in base64.
 const LONGEST_LINE: u64 = LARGEST_FILE * 2;
-/// The format's version. Raise it if current programs can no longer read new bundles.
+/// The version of the format. Increase it if current programs can no longer read new bundles.
 pub(super) const VERSION: u32 = 1;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,7 +49,7 @@ pub(super) struct Definition {
     pub(super) workflow: Value,
 }
 
-/// An event in a bundle. The body is kept as text, because two logs are equal if their bytes are.
+/// An event in a bundle. Its body is kept as text, because two logs are equal only if their bytes are equal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct EventLine {
     version: u64,
@@ -61,7 +61,7 @@ pub(crate) struct EventLine {
     command: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ordinal: Option<u64>,
-    /// The event's seal in the hash chain, in hexadecimal: a salt, or a hash if the event was purged.
+    /// The salt of the event for the hash chain, in hexadecimal; `None` if the event was purged and has only a hash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     salt: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -75,7 +75,7 @@ struct FileLine {
     base64: String,
 }
 
-/// The content of a file when it was recorded.
+/// The content of an earlier version of a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct ContentLine {
     sha256: String,
@@ -95,7 +95,7 @@ pub(super) struct Bundle {
     pub(super) header: Header,
     pub(super) definitions: Vec<Definition>,
     pub(super) events: Vec<EventRow>,
-    /// The hash chain's input by version; empty in bundles of version 0.1.
+    /// The salts or hashes of events for the hash chain, by version. Empty in bundles of version 0.1.
     pub(super) seals: BTreeMap<u64, Given>,
     pub(super) files: Vec<PackedFile>,
     pub(super) contents: Vec<ContentRow>,
@@ -149,7 +149,7 @@ impl<W: Write> Hashed<'_, W> {
     }
 }
 
-/// Reads a whole bundle and its hash, and verifies everything that can be verified.
+/// Reads a whole bundle and verifies everything that can be verified. Returns the bundle and its hash.
 pub(super) fn read(from: &mut impl BufRead) -> Result<(Bundle, String), Unreadable> {
     let mut hasher = Sha256::new();
     let first = line(from)?.ok_or_else(|| wrong("it is empty"))?;
@@ -193,7 +193,7 @@ pub(super) fn hash(content: &[u8]) -> String {
     hex(&Sha256::digest(content))
 }
 
-/// Reads the header. Its version is checked first, because a newer format may change everything else.
+/// Reads the header. The version is checked first, because everything else may be different in a newer format.
 fn header(text: &[u8]) -> Result<Header, Unreadable> {
     let value: Value = serde_json::from_slice(text).map_err(|_| wrong("it is not a leftoff bundle"))?;
     let version = value.get("leftoff_bundle").and_then(Value::as_u64);
@@ -233,7 +233,7 @@ fn unpacked_content(content: &ContentLine, number: usize) -> Result<ContentRow, 
     Ok(ContentRow { hash: content.sha256.clone(), body })
 }
 
-/// The next line with its line break, up to the maximum length.
+/// Returns the next line with its line ending; fails if the line is too long.
 fn line(from: &mut impl BufRead) -> Result<Option<Vec<u8>>, Unreadable> {
     let mut text = Vec::new();
     io::Read::take(&mut *from, LONGEST_LINE).read_until(b'\n', &mut text).map_err(Unreadable::Io)?;
@@ -268,7 +268,8 @@ impl EventLine {
         }
     }
 
-    /// The seal of an event. `None` if it is malformed: the events are then sealed again.
+    /// Returns the salt or hash of an event for the hash chain. `None` if it is malformed; the event is then sealed
+    /// again.
     pub(crate) fn seal(&self) -> Option<Given> {
         let salt = self.salt.as_deref().and_then(from_hex).map(Given::Salt);
         salt.or_else(|| self.hash.as_deref().and_then(from_hex).map(Given::Hash))

@@ -25,7 +25,8 @@ use std::path::Path;
 use store::{Arrived, Batch, CommandMark, DefinitionRow, EventRow, ItemsReplaced, Store, TakenHistory};
 
 impl Engine {
-    /// Imports a bundle's session as a new one, or as a continuation of the copy in this project.
+    /// Imports the session of a bundle, as a new session or as the continuation of the copy that this store already
+    /// has.
     pub(crate) fn bundle_take(&mut self, from: &Path) -> Result<Answer> {
         let (bundle, hash) = read(from)?;
         let fingerprint = self.fingerprint("bundle take", &hash);
@@ -40,7 +41,7 @@ impl Engine {
         self.store.give_turn_back();
         let mut kept = kept?;
         if kept.view.layout != NATIVE {
-            // The session is in the log, so problems with its files are only reported.
+            // The session is already stored, so problems with its files are only reported.
             kept.view.warnings = self.write_files(&bundle.header.session);
         }
         self.make_workspace_if_possible(&kept);
@@ -63,7 +64,7 @@ impl Engine {
         let taken = self.place_of_a_taken_one(&whole);
         let session =
             if already { self.folded_from(&whole, id)? } else { fold_whole(&whole, Some(&taken))? }.trimmed();
-        // Nothing is refused from here on. Files wait under temporary names until the session is stored.
+        // From here on nothing is refused. Files wait under temporary names until the session is stored.
         let own = self.own_folder(&session);
         let incoming_files = self.options.watcher.each(Work::UnpackFiles, &bundle.files);
         let drafts = files::draft(&self.project.root, id, &own, incoming_files)
@@ -83,18 +84,18 @@ impl Engine {
         if key.is_some() {
             self.append(&Batch { key, ..Batch::default() })?;
         }
-        // A file that cannot get its name now is only reported; importing the bundle again restores it.
+        // If a file cannot be renamed now, this is only reported. Importing the bundle again restores the file.
         answer.said = drafts.put(&self.project.root);
         Ok(self.with_its_number(answer))
     }
 
-    /// The folder of a session's own files: its workspace, or its place in another tool's layout.
+    /// Returns the folder of a session's own files: its workspace, or its place in another tool's layout.
     pub(crate) fn own_folder(&self, session: &Session) -> String {
         let located = self.located(session).filter(|located| !located.spot.workspace.starts_with('/'));
         located.map_or_else(|| workspace_of(&session.id), |located| located.spot.workspace)
     }
 
-    /// The answer as it is once the batch is committed.
+    /// Returns the answer to the import, as it will be after the batch is committed.
     fn answer_to_taking(&self, session: &Session, already: bool, arrived: &Arrived) -> Result<Answer> {
         let items = |history: &TakenHistory| ItemsReplaced {
             session: history.row.id.clone(),
@@ -112,9 +113,9 @@ impl Engine {
         Ok(Answer { view, said: Vec::new(), gate_failed: false })
     }
 
-    /// The rows of a bundle's definitions. A definition's hash covers its source, which a bundle lacks, so a
-    /// known hash must come with the known definition: otherwise a bundle could remove checks from other
-    /// sessions.
+    /// Returns the rows of a bundle's definitions. A definition's hash is that of its source, which a bundle does not
+    /// contain. So if the hash is known here, the definition must be equal to the known one: otherwise a bundle could
+    /// remove checks from other sessions.
     fn definitions_of(&self, from: &Path, bundle: &Bundle) -> Result<Vec<DefinitionRow>> {
         let sources = definitions::all(&self.project);
         let mut rows = Vec::new();
@@ -135,8 +136,8 @@ impl Engine {
         Ok(rows)
     }
 
-    /// The events that a bundle adds. Older programs recorded the import as an event; such events are ignored
-    /// when two logs are compared.
+    /// Returns the events that a bundle adds. Older programs recorded an import as an event of the log. Such events are
+    /// ignored when two logs are compared.
     fn addition(
         &self,
         from: &Path,
@@ -181,7 +182,7 @@ impl Engine {
                     }
                 }
             }
-            // References to an ignored event are taken as references to the event before it.
+            // A reference to an ignored event becomes a reference to the event before it.
             places.insert(row.version, place);
         }
         Ok(Addition { known, new, commands, seals })
@@ -196,7 +197,7 @@ impl Engine {
     }
 }
 
-/// A bundle's session as rows, after the checks that an import makes.
+/// Returns a bundle's session as rows, after the same checks that an import makes.
 pub(crate) fn opened(from: &Path) -> Result<OpenedBundle> {
     let (bundle, _) = read(from)?;
     check(from, &bundle, &Watcher::default())?;
@@ -230,8 +231,8 @@ fn read(from: &Path) -> Result<(Bundle, String)> {
     })
 }
 
-/// The bundle's events, if they form a complete session that this program knows and all file paths are
-/// allowed.
+/// Returns the bundle's events. Fails unless they form a complete session that this program knows, and all paths of
+/// files are allowed.
 fn check(from: &Path, bundle: &Bundle, watcher: &Watcher) -> Result<Vec<Recorded>> {
     let id = &bundle.header.session;
     for file in &bundle.files {
@@ -296,7 +297,7 @@ fn is_copy(mine: &EventRow, theirs: &EventRow) -> bool {
     same(mine) == same(theirs)
 }
 
-/// The addition if one log is the beginning of the other: events keep their versions, and the hash chain
+/// Returns the addition if one log is the beginning of the other. Events then keep their versions, and the hash chain
 /// stays the same.
 fn continuation(known: Vec<Recorded>, bundle: &Bundle, incoming: &[Recorded]) -> Addition {
     let shared = known.len().min(incoming.len());
@@ -313,7 +314,7 @@ fn is_own_matter(row: &EventRow) -> bool {
     row.kind == "session_taken"
 }
 
-/// True if two events are equal byte for byte, except for versions, which local events shift.
+/// True if two events are equal byte for byte, except for their versions: versions may differ because of local events.
 fn is_same(mine: &EventRow, theirs: &EventRow, places: &BTreeMap<u64, u64>) -> bool {
     let is_alike = mine.at == theirs.at && mine.actor == theirs.actor && mine.kind == theirs.kind;
     is_alike && (mine.body == theirs.body || moved_body(theirs, places).as_deref() == Some(&mine.body))
@@ -324,7 +325,7 @@ fn moved_body(row: &EventRow, places: &BTreeMap<u64, u64>) -> Option<String> {
     serde_json::to_string(&event).ok()
 }
 
-/// An event whose references to versions are replaced by the versions here.
+/// Returns an event with its references to versions replaced by the versions of this store.
 fn moved(event: &Event, places: &BTreeMap<u64, u64>) -> Event {
     match event {
         Event::Restored { to_version } => {

@@ -1,4 +1,5 @@
-//! Facts that item commands need about other things: which lease holders are gone, and whether files exist.
+//! Facts about other things that decisions about items need: which lease holders have ended or are active, and whether
+//! files exist.
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -10,23 +11,24 @@ use model::refusal::{ItemRefusal, Refusal};
 use model::session::Session;
 
 impl Engine {
-    /// Holders of live leases on these items whose processes are known to be gone.
+    /// Returns the holders of live leases on these items whose process has ended.
     pub(super) fn gone_holders(&self, book: &ItemBook) -> Vec<Actor> {
         let now = self.clock.now();
         let holders = book.iter().filter_map(|item| Some(&item.live_lease(now)?.actor));
         holders.filter(|holder| self.gone_since(holder).is_some()).cloned().collect()
     }
 
-    /// Holders of leases on these items whose work hooks see, and when each was last active.
+    /// Returns the holders of leases on these items that hooks report as active, and when each was last active.
     pub(super) fn holders_at_work(&self, book: &ItemBook) -> Vec<(Actor, Timestamp)> {
         let holders = book.iter().filter_map(|item| Some(&item.lease.as_ref()?.actor));
         holders.filter_map(|holder| Some((holder.clone(), self.seen_at_work(holder)?))).collect()
     }
 
-    /// An item that its phase splits into parts has no work of its own, and could no longer be split once it is done.
+    /// Refuses to complete an item that must be split into parts first: the parts are its work, and a completed item
+    /// can no longer be split.
     pub(super) fn refuse_unsplit(&self, session: &Session, item: Option<&Item>) -> Result<()> {
         let Some(item) = item.filter(|item| !item.is_done()) else { return Ok(()) };
-        // A session whose definition is lost follows no rule of its own.
+        // If the definition of a session is lost, its rules are unknown and not applied.
         let Ok(definition) = self.definition_of(session) else { return Ok(()) };
         match definition.phase(item.phase.as_str()) {
             Some(defined) if defined.splits_first(item) => {
@@ -36,7 +38,7 @@ impl Engine {
         }
     }
 
-    /// A warning if an item is marked done although its file is missing.
+    /// Returns a warning if an item is marked as done although its file is missing.
     pub(super) fn without_its_file(&self, session: &Session, item: Option<&Item>) -> Option<String> {
         let (item, definition) = (item?, self.definition_of(session).ok()?);
         let path = file_of_item(session, Some(&*definition), item)?;

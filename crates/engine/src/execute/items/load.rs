@@ -1,5 +1,4 @@
-//! Loads only the items that a decision needs. All items that these wait for are loaded only to detect a
-//! cycle.
+//! Loads only the items that a decision needs. Everything that these items wait for is loaded only to detect a cycle.
 
 use super::spelling::Spellings;
 use crate::engine::Engine;
@@ -11,7 +10,7 @@ use model::item::{Item, ItemBook};
 use model::session::Session;
 use store::ItemFilter;
 
-/// How many numbers are tried for a new id; only a deliberate flood uses up more.
+/// How many numbers are tried for a new id. Only a deliberate flood of items needs more.
 const TRIED_NUMBERS: u32 = 1_000_000;
 
 pub(super) struct Loading<'a> {
@@ -27,7 +26,7 @@ impl<'a> Loading<'a> {
         Ok(Self { engine, session, book: ItemBook::default(), spellings })
     }
 
-    /// A command whose item ids are spelled as in the session.
+    /// Returns the command with the ids of items spelled as in the session.
     pub(super) fn in_known_spelling(&self, command: ItemCommand) -> ItemCommand {
         match &self.spellings {
             Some(spellings) => spellings.command(command),
@@ -39,7 +38,7 @@ impl<'a> Loading<'a> {
         self.spellings.as_ref().map_or_else(|| id.clone(), |spellings| spellings.known(id.clone()))
     }
 
-    /// An item, if one with this id exists.
+    /// Returns the item with this id, if it exists.
     pub(super) fn item(&mut self, id: &ItemId) -> Result<Option<Item>> {
         if let Some(item) = self.book.get(id) {
             return Ok(Some(item.clone()));
@@ -50,7 +49,7 @@ impl<'a> Loading<'a> {
         Ok(Some(item))
     }
 
-    /// Loads the items that deciding this command reads and its events touch.
+    /// Loads the items that deciding this command reads, and those that its events change.
     pub(super) fn what_is_needed_by(&mut self, command: &ItemCommand) -> Result<()> {
         match command {
             ItemCommand::Add(new) => self.for_adding(new),
@@ -65,7 +64,7 @@ impl<'a> Loading<'a> {
         }
     }
 
-    /// The first free id with a number after `from`.
+    /// Returns the first id that is free and has a number after `from`.
     pub(super) fn free_id(
         &self,
         from: u32,
@@ -94,13 +93,13 @@ impl<'a> Loading<'a> {
         }
         if let Some(parent) = &new.parent {
             self.item(parent)?;
-            // Nothing waits for a new top-level item yet; a new part may close a cycle.
+            // Nothing can wait for a new top-level item yet. A new part, however, may close a cycle.
             self.what_is_waited_for(new.needs.clone())?;
         }
         Ok(())
     }
 
-    /// Loads an item, its containers, and the items that wait for any of those that become complete.
+    /// Loads an item and its containers. For each of them that becomes complete, also loads the items that wait for it.
     fn for_completing(&mut self, id: &ItemId) -> Result<()> {
         let mut at = Some(id.clone());
         let mut completes = true;
@@ -143,7 +142,7 @@ impl<'a> Loading<'a> {
         Ok(())
     }
 
-    /// Loads everything that items wait for, transitively. Finished items wait for nothing.
+    /// Loads everything that the given items wait for, directly or indirectly. Finished items wait for nothing.
     fn what_is_waited_for(&mut self, mut open: Vec<ItemId>) -> Result<()> {
         let mut seen = std::collections::BTreeSet::new();
         while let Some(id) = open.pop() {

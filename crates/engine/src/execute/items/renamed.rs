@@ -1,4 +1,4 @@
-//! Items claimed by an agent under an earlier name, before its hook reported the real one.
+//! Items that an agent claimed under an earlier name, before its hook reported its real one.
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -12,7 +12,7 @@ use model::item::ItemBook;
 use store::ItemRow;
 
 impl Engine {
-    /// The items on which an agent session has live leases in a session.
+    /// Returns the items of a session on which an agent session has live leases.
     pub(crate) fn leases_of(&self, session: &SessionId, holder: &AgentIdentity) -> Result<Vec<ItemRow>> {
         let (agent, id, host) = (holder.agent.clone(), holder.id.clone(), self.caller.host.clone());
         let holder = Actor::Agent { agent, id, host, known_by: None }.key();
@@ -22,7 +22,8 @@ impl Engine {
         Ok(rows)
     }
 
-    /// Gives the asking agent the leases that it claimed under an earlier name; they expire as before.
+    /// Gives the leases that the asking agent claimed under an earlier name to its real name. They expire at the same
+    /// time as before.
     pub(crate) fn claim_as_renamed(&mut self, session: &SessionId, earlier: &AgentIdentity) -> Result<()> {
         let order = self.fingerprint("item claim", &format!("{earlier} is {:?}", self.caller.agent));
         self.in_turn(&order, |engine| {

@@ -1,4 +1,4 @@
-//! Requests to change items, as callers make them. Checks the input; decides nothing.
+//! Requests to change items, as callers make them. Checks their input; decides nothing.
 
 use super::{Asked, bounded_fields, parse, titled};
 use crate::engine::Engine;
@@ -9,7 +9,7 @@ use model::item::LEASE_SECONDS;
 use model::typed_value::Given;
 use std::collections::BTreeMap;
 
-/// Input for a new item.
+/// The input for a new item.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ItemAdd {
     pub title: String,
@@ -21,7 +21,7 @@ pub struct ItemAdd {
     pub fields: BTreeMap<String, Given>,
 }
 
-/// Changes to an item.
+/// The requested changes of an item.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ItemSetting {
     pub title: Option<String>,
@@ -49,8 +49,8 @@ pub enum ItemRequest {
     Unblock {
         id: String,
     },
-    /// Claims the named item, or else the first ready one, for `seconds`. If several callers try, one gets
-    /// it.
+    /// Claims an item for `seconds`: the named one or, without a name, the first ready one. If several callers try,
+    /// exactly one of them gets the item.
     Claim {
         id: Option<String>,
         seconds: Option<u64>,

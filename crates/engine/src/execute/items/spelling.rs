@@ -1,5 +1,5 @@
-//! Layouts in which an id has several spellings: any of them finds the existing item, and a new id is spelled
-//! like its neighbours.
+//! Handles layouts in which an id can be spelled in several ways. Any spelling finds the existing item, and a new id is
+//! spelled like the existing ones.
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -9,14 +9,14 @@ use model::command::items::{AddItem, ItemCommand, ItemEdit};
 use model::id::ItemId;
 use model::session::Session;
 
-/// The ids of a session's items, in a layout with several spellings.
+/// The ids of a session's items, in a layout where ids have several spellings.
 pub(super) struct Spellings {
     spelling: &'static dyn IdSpelling,
     known: Vec<ItemId>,
 }
 
 impl Spellings {
-    /// The spellings in a session; `None` if ids have only one spelling.
+    /// Returns the spellings used in a session; `None` if its layout has only one spelling of an id.
     pub(super) fn of(engine: &Engine, session: &Session) -> Result<Option<Self>> {
         let spelling = layout::by_name(&session.layout).and_then(|layout| layout.capabilities().id_spelling);
         let Some(spelling) = spelling else { return Ok(None) };
@@ -24,7 +24,8 @@ impl Spellings {
         Ok(Some(Self { spelling, known }))
     }
 
-    /// The id of the existing item that is meant: an exact match, or else one with another spelling.
+    /// Returns the id of the existing item that is meant: the same id or, failing that, the same id in another
+    /// spelling.
     pub(super) fn known(&self, id: ItemId) -> ItemId {
         let meant = self.spelling.plain(id.as_str());
         let is_same = |known: &&ItemId| self.spelling.plain(known.as_str()) == meant;
@@ -36,14 +37,14 @@ impl Spellings {
         self.known.contains(&self.known(id.clone()))
     }
 
-    /// A new id, spelled like the existing ids.
+    /// Returns a new id, spelled like the existing ones.
     pub(super) fn new_one(&self, id: ItemId) -> ItemId {
         let known: Vec<&str> = self.known.iter().map(ItemId::as_str).collect();
         let written = self.spelling.like(id.as_str(), &known);
         written.and_then(|text| ItemId::parse(&text).ok()).unwrap_or(id)
     }
 
-    /// A command in which ids are spelled as in the session.
+    /// Returns the command with its ids spelled as in the session.
     pub(super) fn command(&self, command: ItemCommand) -> ItemCommand {
         let all = |ids: Vec<ItemId>| ids.into_iter().map(|id| self.known(id)).collect();
         match command {

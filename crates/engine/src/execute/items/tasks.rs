@@ -1,5 +1,5 @@
-//! Imports another tool's task list as items, in one change. Importing it again updates the items and does
-//! not add duplicates.
+//! Imports another tool's task list as items, in one change. If the list is imported again, its items are updated and
+//! none is added twice.
 
 mod known;
 
@@ -24,28 +24,28 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The maximum size of a list in bytes, far more than people write.
+/// The maximum size of a task list in bytes, far above the lists that people write.
 const LARGEST_LIST: u64 = 4 * 1024 * 1024;
-/// The item field with the list's path if only the list says that the item is done.
+/// The field of an item that only its list calls done. Its value is the list's path.
 pub(crate) const CLAIMED: &str = "claimed_in";
-/// The item field with the list's path, `#`, and the task's id in the list, which differs from the item's id
-/// if that was taken.
+/// The field of an item that came from a list. Its value is the list's path, `#`, and the task's id in the list, which
+/// differs from the item's id if that was taken.
 pub(crate) const LISTED_AS: &str = "listed_as";
-/// The session field with the path of the list from which the session was started.
+/// The field of a session that was started from a list. Its value is the list's path.
 pub const FROM: &str = "from";
 
 /// A task list that was found and read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundList {
-    /// The list's path, relative to the project's folder if it is inside.
+    /// The list's path; relative to the project's folder if the list is in it.
     pub path: String,
     pub title: Option<String>,
     list: TaskList,
 }
 
 impl FoundList {
-    /// The task list at this path, if it is one: a Markdown file with check boxes, task-master's JSON, or a
-    /// folder that contains either.
+    /// Returns the task list at this path: a Markdown file with check boxes, task-master's JSON, or a folder that
+    /// contains one of them. `None` if the path is not a task list.
     pub fn at(asked: &str, project: &Project) -> Result<Option<Self>> {
         let here =
             std::env::current_dir().map_err(|source| Error::io("finding the current folder", source))?;
@@ -58,7 +58,7 @@ impl FoundList {
         let is_json = path.extension().is_some_and(|end| end == "json");
         let list = match task_list::read(&text, is_json) {
             Ok(list) => list,
-            // A Markdown file with another name and without tasks is an ordinary text, not a broken list.
+            // A Markdown file without tasks is an ordinary text, and not a broken list, unless its name is `tasks.md`.
             Err(_) if !is_json && path.file_name().is_some_and(|name| name != "tasks.md") => return Ok(None),
             Err(why) => return Err(failed(why)),
         };
@@ -72,7 +72,7 @@ impl FoundList {
         self.list.tasks.len()
     }
 
-    /// The folders with a task list below a folder that has none, in places where other tools put them.
+    /// Returns the folders below this one that contain a task list, in the places where other tools put them.
     pub fn below(asked: &str) -> Vec<String> {
         const PARENTS: [&str; 5] = ["", "specs", "changes", ".kiro/specs", "openspec/changes"];
         let asked = Path::new(asked);
@@ -88,7 +88,7 @@ impl FoundList {
     }
 }
 
-/// The session and its items after the commands decided so far.
+/// The session and its items, after the commands that were decided so far.
 struct Deciding {
     session: Session,
     book: ItemBook,
@@ -124,7 +124,7 @@ impl Deciding {
         Ok(())
     }
 
-    /// Applies a command; if it is refused, reports that and continues with the other tasks.
+    /// Applies a command. If it is refused, adds a message, so that the import continues with the other tasks.
     fn take_or_say(&mut self, id: &ItemId, command: ItemCommand) {
         if let Err(refusal) = self.take(command) {
             self.said.push(format!("{id}: {refusal}"));
@@ -133,8 +133,8 @@ impl Deciding {
 }
 
 impl Engine {
-    /// Imports a task list: new tasks become items, titles and dependencies are updated, and items of ticked
-    /// tasks count as done. Items completed in leftoff are never reopened.
+    /// Imports a task list. New tasks become items, titles and dependencies are updated, and items of ticked tasks
+    /// become done, as claims. Items completed in leftoff are never reopened.
     pub(crate) fn import_tasks(&mut self, found: &FoundList) -> Result<Answer> {
         let order = self.fingerprint("import", &found.path);
         self.in_turn(&order, |engine| {
@@ -189,7 +189,7 @@ fn place(
         }
         let parent = task.parent.as_deref().map(|parent| known.id(parent)).transpose()?;
         let parent = parent.filter(|parent| deciding.book.contains(parent));
-        // Dependencies on later tasks of the list are added by `tick`.
+        // Dependencies on tasks further down the list are added by `tick`.
         let needs = needs.into_iter().filter(|need| deciding.book.contains(need)).collect();
         let phase = parent.is_none().then(|| phase.to_string());
         let title = super::titled(&task.title)?;
@@ -215,8 +215,8 @@ fn place(
     Ok(())
 }
 
-/// Adds a task's dependencies on later tasks, then completes its item if ticked. A task with parts is done
-/// when its parts are.
+/// Adds a task's dependencies on tasks further down the list. Then completes the task's item if the task is ticked. A
+/// task with parts is done when all of its parts are.
 fn tick(task: &Task, found: &FoundList, known: &Known, deciding: &mut Deciding) -> Result<()> {
     let id = known.id(&task.id)?;
     let Some(item) = deciding.book.get(&id).cloned() else { return Ok(()) };
@@ -246,7 +246,7 @@ fn listed_as(found: &FoundList, task: &Task) -> String {
     format!("{}#{}", found.path, task.id)
 }
 
-/// An item field for a native session; other tools' layouts cannot store it.
+/// Returns a field of an item for a native session. In other layouts, which cannot store the field, returns nothing.
 fn fields(name: &str, value: String, session: &Session) -> BTreeMap<String, Value> {
     let is_native = session.layout == NATIVE;
     is_native.then(|| (name.to_owned(), Value::from(value))).into_iter().collect()
@@ -279,7 +279,7 @@ fn no_session(error: Error, path: &str) -> Error {
     }
 }
 
-/// The list at a path; `None` if it is not a list.
+/// Returns the path of the task list at a path; `None` if there is none.
 fn list_at(path: &Path) -> Option<PathBuf> {
     if path.is_dir() {
         return PLACES.iter().map(|place| path.join(place)).find(|place| place.is_file());
@@ -290,7 +290,7 @@ fn list_at(path: &Path) -> Option<PathBuf> {
     (is_meant && path.is_file()).then(|| path.to_owned())
 }
 
-/// True if a heading only names the type of list.
+/// True if a heading only names a type of list.
 fn is_plain(title: &str) -> bool {
     matches!(
         title.to_ascii_lowercase().as_str(),
@@ -298,11 +298,12 @@ fn is_plain(title: &str) -> bool {
     )
 }
 
-/// The name of a specification from its folder, like `photo albums` from `specs/001-photo-albums/tasks.md`.
+/// Returns the name of a specification according to its folder, such as `photo albums` for
+/// `specs/001-photo-albums/tasks.md`.
 fn folder_name(path: &Path) -> Option<String> {
     let folder = path.parent()?;
     let name = folder.file_name()?.to_str()?;
-    // task-master keeps its list in a `tasks` folder inside the project.
+    // task-master stores its list in a folder `tasks` of the project, so the project's folder is used.
     let name = if name == "tasks" { folder.ancestors().nth(2)?.file_name()?.to_str()? } else { name };
     let words = name.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '-');
     let words = if words.is_empty() { name } else { words };

@@ -13,7 +13,8 @@ pub(super) fn without_in_event(row: EventRow, text: &str) -> Result<(EventRow, u
     Ok((EventRow { body, actor, ..row }, in_body + in_actor))
 }
 
-/// Replaces the text in JSON values, not in bytes, because JSON escapes quotation marks and line breaks.
+/// Returns JSON with the text replaced, and the number of replacements. Works on values, not on bytes, because JSON
+/// escapes quotation marks and line endings.
 fn without_in_json(json: &str, text: &str) -> Result<(String, u64)> {
     let mut value: Value = serde_json::from_str(json)
         .map_err(|error| Error::BrokenLog { session: "(being purged)".to_owned(), why: error.to_string() })?;
@@ -23,7 +24,8 @@ fn without_in_json(json: &str, text: &str) -> Result<(String, u64)> {
     }
 }
 
-/// A stored answer with the text removed, if the answer is about this session and contains the text.
+/// Returns a stored answer without the text; `None` if the answer is about another session or does not contain the
+/// text.
 pub(super) fn without_in_answer(answer: &str, session: &str, text: &str) -> Option<String> {
     let mut value: Value = serde_json::from_str(answer).ok()?;
     if value.pointer("/view/session_id").and_then(Value::as_str) != Some(session) {
@@ -46,7 +48,8 @@ pub(super) fn in_value(value: &mut Value, text: &str) -> u64 {
             }
             count
         }
-        // A search for text also finds numbers, so a number is replaced by a string with the mark.
+        // Somebody who searches for the text also finds a number with these digits. The number is replaced by the mark,
+        // which is a string.
         Value::Number(number) if number.to_string() == text => {
             *value = Value::String(PURGED.to_owned());
             1
@@ -63,7 +66,7 @@ pub(super) fn replace(string: &mut String, text: &str) -> u64 {
     count as u64
 }
 
-/// Merges activity rows that have become equal.
+/// Merges rows of activity that are now equal.
 pub(super) fn merged(rows: Vec<ActivityRow>) -> Vec<ActivityRow> {
     let mut merged: Vec<ActivityRow> = Vec::with_capacity(rows.len());
     for row in rows {

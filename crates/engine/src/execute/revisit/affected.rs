@@ -1,4 +1,4 @@
-//! The scope of a revision, as the request names it.
+//! The part of the later work that a revision affects, as the request names it.
 
 use super::{RevisitRequest, wrong};
 use crate::error::Result;
@@ -9,7 +9,8 @@ use model::phase::Phase;
 use model::revision::Impact;
 use model::run::Run;
 
-/// The scope of a revision: later phases, and single items in them. If nothing is named, all later phases.
+/// The part of the later work that a revision affects: phases, and single items of phases. If both are empty, all later
+/// phases are affected.
 #[derive(Default)]
 pub(super) struct Affected {
     whole: Vec<Name>,
@@ -27,8 +28,8 @@ impl Affected {
         phases
     }
 
-    /// True if a file of an affected phase is archived. If only items were named, only files whose names
-    /// contain an item's id are archived.
+    /// True if this file of an affected phase is archived. If the request names only items, a file is archived only if
+    /// its name contains the id of one of them.
     pub(super) fn concerns(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
         let is_named = |id: &ItemId| {
@@ -39,7 +40,7 @@ impl Affected {
     }
 }
 
-/// The named later phases and items. Only phases that were started can be affected.
+/// Returns the later phases and items that the request names. Only phases that were started can be affected.
 pub(super) fn affected(
     run: &Run,
     phase: &Phase,

@@ -1,4 +1,4 @@
-//! Archives files for a revision, under names never used before, as one operation.
+//! Archives files for a revision, as one operation. The archived names were never used before.
 
 use super::own_file::OwnFile;
 use crate::artifacts::{Difference, LARGEST_KEPT, look};
@@ -11,18 +11,19 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// The archiving steps of a revision, executed together as one operation.
+/// The steps that archive files for a revision. They are executed together as one operation.
 pub(super) struct Archive {
     root: PathBuf,
     pub(super) operation: Operation,
     pub(super) archived: Vec<Archived>,
     pub(super) warnings: Vec<String>,
-    /// The folder whose files are archived in another folder, and that other folder; `None` to archive every
-    /// file in its own folder.
+    /// If files of one folder are archived in another: both folders. `None` if every file is archived in its own
+    /// folder.
     elsewhere: Option<(String, String)>,
-    /// Returns true for the path of a state file, which the session's own tool still reads.
+    /// Returns true for the path of a state file. The session's own tool still reads state files.
     is_state: Box<dyn Fn(&str) -> bool>,
-    /// Names that earlier revisions assigned. A number is not used again, even if somebody removed the file.
+    /// Archived names that earlier revisions gave. They are not given again, even if somebody removed the archived
+    /// file.
     given: Vec<String>,
 }
 
@@ -41,8 +42,8 @@ impl Archive {
         }
     }
 
-    /// Keeps an old version of each of the phase's own files in the same folder: the recorded version, or the
-    /// current one if none is recorded. The files themselves stay.
+    /// Keeps an old version of each of the phase's own files, in the same folder: the recorded version, or the current
+    /// one if none is recorded. The files themselves stay.
     pub(super) fn keep_own(&mut self, own: &[OwnFile]) {
         for file in own {
             let path = &file.change.path;
@@ -104,7 +105,8 @@ impl Archive {
         self.archived.push(Archived { from: from.to_owned(), to, copied });
     }
 
-    /// The next archived name of a file, numbered one above the highest that exists or ever existed.
+    /// Returns the next archived name of a file, and its number: one more than the highest number that exists or was
+    /// ever used.
     fn name_for(&self, path: &str) -> (String, u32) {
         let place = self.place_of(path);
         let (folder, name) = place.rsplit_once('/').unwrap_or(("", &place));
@@ -124,7 +126,7 @@ impl Archive {
         beside(&self.place_of(path), version)
     }
 
-    /// The path, without a number, of a file's archived versions.
+    /// Returns the path of a file's archived versions, without the number.
     fn place_of(&self, path: &str) -> String {
         let moved = self.elsewhere.as_ref().and_then(|(below, to)| {
             let rest = path.strip_prefix(below.as_str())?.strip_prefix('/')?;
@@ -146,7 +148,7 @@ fn elsewhere(session: &Session) -> Option<(String, String)> {
     Some((place(spot.workspace), place(archive_name(&session.id))))
 }
 
-/// True if a path is one of the session's state files.
+/// Returns a function that is true for the path of one of the session's state files.
 fn state_of(session: &Session) -> Box<dyn Fn(&str) -> bool> {
     let layout = layouts::layout::by_name(&session.layout);
     let spot = layout.zip(session.path.as_deref()).and_then(|(layout, path)| layout.identify(path, true));

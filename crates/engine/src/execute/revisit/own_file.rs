@@ -1,4 +1,4 @@
-//! A file of the revised phase, compared with its recorded version.
+//! Compares a file of the revised phase with its recorded version.
 
 use super::FileChange;
 use crate::artifacts::Difference;
@@ -9,24 +9,24 @@ use jiff::Timestamp;
 use model::artifact::Artifact;
 use sha2::{Digest, Sha256};
 
-/// How many seconds a tool may take between noting that a phase ended and writing the phase's file.
+/// How many seconds may pass between a tool's note that a phase ended and the tool's writing of the phase's file.
 const WRITTEN_WITH_THE_STATE: i64 = 60;
 
 /// A file of the revised phase.
 pub(super) struct OwnFile {
     pub(super) change: FileChange,
     pub(super) hash: String,
-    /// The recorded content, if it is stored.
+    /// The recorded content, if it was stored.
     pub(super) kept: Option<Vec<u8>>,
-    /// True if the file's headings changed, or if that is unknown.
+    /// True if the file's headings changed, or if the old headings are unknown.
     pub(super) structure_changed: bool,
-    /// True if the file was written after its phase was completed and its earlier text is unknown.
+    /// True if the file was written after its phase was completed, and its earlier text is unknown.
     pub(super) is_lost: bool,
 }
 
 impl OwnFile {
-    /// A file without a record, as after a phase that the session's own tool completed. If the file was
-    /// written after that, `before` returns the earlier text, or `None` if the text is unknown.
+    /// Returns a file without a record, as exists after a phase that the session's own tool completed. `before` is
+    /// called if the file was written after the phase ended. It returns the earlier text, if known.
     pub(super) fn unrecorded(
         path: &str,
         seen: PathEntry,
@@ -62,8 +62,8 @@ impl OwnFile {
         Some(own)
     }
 
-    /// True if the file changed. A file without a record that was not written since the phase ended counts as
-    /// unchanged.
+    /// True if the file changed. A file without a record counts as unchanged if it was not written after the phase
+    /// ended.
     pub(super) fn is_changed(&self) -> bool {
         !matches!(self.change.difference, None | Some(Difference::New))
     }
@@ -92,7 +92,7 @@ impl OwnFile {
     }
 }
 
-/// The old and the new text, if both are text and completely known.
+/// Returns the old and the new text, if both are complete and really text.
 fn texts<'a>(kept: Option<&'a [u8]>, looked: &'a FileDigest) -> Option<(&'a str, &'a str)> {
     let is_whole = looked.size == looked.beginning.len() as u64;
     let old = std::str::from_utf8(kept?).ok()?;

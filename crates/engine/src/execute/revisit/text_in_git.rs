@@ -1,4 +1,4 @@
-//! The earlier text of an unrecorded file, if git has it. Changes nothing.
+//! Finds the earlier text of an unrecorded file in git. Changes nothing.
 
 use crate::git::ask;
 use jiff::Timestamp;
@@ -7,7 +7,8 @@ use std::time::Duration;
 
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// The text that was committed at a time, or else the first one committed after it, which is the nearest.
+/// Returns the text that was committed at the given time. If nothing was committed by then, returns the first text
+/// committed afterwards.
 pub(super) fn text_at(root: &Path, path: &str, at: Timestamp) -> Option<String> {
     let time = at.to_string();
     let until = format!("--until={time}");
@@ -18,7 +19,7 @@ pub(super) fn text_at(root: &Path, path: &str, at: Timestamp) -> Option<String> 
     ask(root, &["show", &object], LONGEST).ok()
 }
 
-/// The commits that git lists, newest first.
+/// Returns the commits that git lists, newest first.
 fn commits(root: &Path, words: &[&str]) -> Vec<String> {
     let said = ask(root, words, LONGEST).unwrap_or_default();
     said.lines().map(ToOwned::to_owned).collect()

@@ -1,5 +1,4 @@
-//! Chooses the layout of a new session: the requested one, or else the configured one, or else the only one
-//! in the project.
+//! Chooses the layout of a new session: the requested one, else the configured one, else the only one in the project.
 
 use super::StartRequest;
 use crate::definitions;
@@ -11,7 +10,7 @@ use model::hint::Hint;
 use model::words;
 use store::Filter;
 
-/// The chosen layout (`None` is native), with the reason if nobody asked for it.
+/// The chosen layout; `None` is native. Contains the reason for the choice, unless the caller asked for the layout.
 pub(super) struct Chosen {
     pub(super) layout: Option<&'static dyn Layout>,
     pub(super) said: Option<String>,
@@ -35,7 +34,7 @@ impl Engine {
         Ok(Chosen { layout: fitting.map(|(layout, _)| layout), said })
     }
 
-    /// Explains why a session becomes native although the project has a layout.
+    /// Explains why a session is native although the project has a layout.
     fn why_native(&self, layout: &dyn Layout, request: &StartRequest) -> String {
         let facts = layout.facts();
         let why = match request.workflow.as_ref().or(self.config.workflow.as_ref()) {
@@ -52,8 +51,8 @@ impl Engine {
         format!("a native session; {why}")
     }
 
-    /// True if a session of this layout can satisfy the request: it can follow the workflow, and run in
-    /// parallel if requested.
+    /// True if a session of this layout can satisfy the request: it can follow the workflow and, if requested, run in
+    /// parallel.
     fn can_begin(&self, layout: &dyn Layout, request: &StartRequest) -> bool {
         let facts = layout.facts();
         let follows = match request.workflow.as_ref().or(self.config.workflow.as_ref()) {
@@ -71,7 +70,7 @@ impl Engine {
         facts.workflows.contains(&workflow)
     }
 
-    /// The only layout with a place for sessions in this project; `None` if native sessions exist too.
+    /// Returns the only layout with a place for sessions in this project; `None` if there are native sessions too.
     fn only_layout(&self) -> Result<Option<&'static dyn Layout>> {
         let present: Vec<_> =
             layout::all().iter().copied().filter(|layout| self.has_place(*layout)).collect();
@@ -80,8 +79,8 @@ impl Engine {
         Ok(self.store.list(&native)?.is_empty().then_some(only))
     }
 
-    /// True if a tool keeps its sessions or workflows in this project. A tool that keeps them elsewhere by
-    /// now does not count, because it would not see a new session.
+    /// True if a tool stores its sessions or workflows in this project. False if the tool now stores them elsewhere,
+    /// because it would not see a new session here.
     fn has_place(&self, layout: &dyn Layout) -> bool {
         let is_folder = |folder: &str| !folder.is_empty() && self.project.root.join(folder).is_dir();
         let has_folder = layout.facts().places.iter().any(|place| match place {
@@ -102,7 +101,7 @@ fn described(layout: &dyn Layout, why: &str) -> String {
     format!("a session of {} ({}), {why}; for a native one: {native}", facts.title, facts.name)
 }
 
-/// Refuses parallel sessions in layouts with one active session, whose tools would confuse the two.
+/// Refuses a parallel session in layouts that allow one active session. Their tools would confuse the two.
 pub(super) fn refuse_parallel(request: &StartRequest, layout: Option<&dyn Layout>) -> Result<()> {
     match layout.filter(|layout| request.parallel && layout.facts().exclusive) {
         None => Ok(()),
@@ -116,7 +115,7 @@ pub(super) fn refuse_parallel(request: &StartRequest, layout: Option<&dyn Layout
     }
 }
 
-/// The requested layout; `None` for a native session.
+/// Returns the requested layout; `None` for a native session.
 pub(crate) fn foreign_layout(asked: Option<&str>) -> Result<Option<&'static dyn Layout>> {
     let Some(asked) = asked.filter(|asked| *asked != NATIVE) else { return Ok(None) };
     match layout::by_name(asked) {

@@ -1,5 +1,5 @@
-//! Tools whose later releases keep their state in files that this program does not read. Such a tool's state
-//! may differ from the files read here, so every answer about its sessions carries a warning.
+//! Tools whose later releases store their state in files that this program does not read. The state of such a tool may
+//! differ from the files that are read here, so every answer about its sessions contains a warning.
 
 use crate::engine::Engine;
 use crate::view::Warning;
@@ -8,12 +8,12 @@ use model::session::Session;
 use std::path::Path;
 
 impl Engine {
-    /// A warning that this session's tool now keeps its state elsewhere.
+    /// Returns a warning if this session's tool now stores its state elsewhere.
     pub(crate) fn kept_elsewhere_of(&self, session: &Session) -> Option<Warning> {
         kept_elsewhere(layout::by_name(&session.layout)?, &self.root_of(session))
     }
 
-    /// Warnings for every tool in this project that now keeps its state elsewhere.
+    /// Returns warnings for every tool in this project that now stores its state elsewhere.
     pub(crate) fn all_kept_elsewhere(&self) -> Vec<Warning> {
         layout::all().iter().filter_map(|layout| kept_elsewhere(*layout, &self.project.root)).collect()
     }

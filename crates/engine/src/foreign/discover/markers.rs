@@ -1,4 +1,4 @@
-//! Finds existing marker files: empty files that mean something by existing. Writes nothing.
+//! Finds marker files: empty files that mean something by existing. Writes nothing.
 
 use crate::engine::Engine;
 use layouts::layout::{self, Layout};
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Marker files directly below a layout's home.
+/// Returns the marker files directly in a layout's home.
 pub(crate) fn listed(layout: &dyn Layout, home: &Path) -> Vec<String> {
     let Some(beginning) = layout.facts().marker_prefix else { return Vec::new() };
     names_in(home).into_iter().filter(|name| name.starts_with(beginning)).collect()
@@ -24,8 +24,8 @@ pub(crate) fn names_in(folder: &Path) -> Vec<String> {
 pub(crate) struct Markers(BTreeMap<&'static str, Vec<String>>);
 
 impl Markers {
-    /// Adds the layout's marker files to a session's tree; another session's marker may mean that this one is
-    /// not active.
+    /// Adds the layout's marker files to the tree of a session. The marker file of another session may mean that this
+    /// session is not active.
     pub(crate) fn add_to(&self, tree: &mut Tree, layout: &dyn Layout) {
         for name in self.0.get(layout.facts().name).into_iter().flatten() {
             if tree.get(name).is_none() {
@@ -36,7 +36,8 @@ impl Markers {
 }
 
 impl Engine {
-    /// The project's marker files, listed once until something changes: a long list asks once per session.
+    /// Returns the project's marker files. They are listed once and remembered until something changes, because a long
+    /// list asks for each session.
     pub(crate) fn markers_here(&self) -> Arc<Markers> {
         let mut known = self.scope.listing.markers.borrow_mut();
         let found = known.get_or_insert_with(|| {

@@ -1,6 +1,6 @@
-//! Numbers of sessions known only from files: the numbers that the store has not assigned, in order of path,
-//! or newest first if the tool lists its sessions so. An adopted session keeps the number it was shown with,
-//! so that the other sessions keep theirs.
+//! Numbers of sessions that are known only from files. They get the numbers that the store has not assigned, in order
+//! of path, or newest first if their tool lists them so. When a session is adopted, it keeps the number with which it
+//! was shown, so that the other sessions keep theirs too.
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -12,13 +12,13 @@ use std::rc::Rc;
 use store::{Batch, Filter, StreamAppend};
 
 impl Engine {
-    /// The foreign session with this number.
+    /// Returns the foreign session that is shown with this number.
     pub(crate) fn foreign_with_number(&self, number: u64) -> Result<Option<SessionId>> {
         let found = self.foreign_numbers()?.into_iter().find(|(_, given)| *given == number);
         Ok(found.map(|(id, _)| id))
     }
 
-    /// The number of each session that exists only in files, observed or not.
+    /// Returns the number of each session that exists only in files, observed or not.
     pub(crate) fn foreign_numbers(&self) -> Result<BTreeMap<SessionId, u64>> {
         if self.project.is_outside {
             return self.outside_numbers();
@@ -38,8 +38,8 @@ impl Engine {
         Ok(in_order.zip(free).collect())
     }
 
-    /// Assigns numbers to a batch's new sessions: an adopted session keeps the number it was shown with,
-    /// other new ones get numbers after all that are shown.
+    /// Assigns numbers to the new sessions of a batch. An adopted session keeps the number with which it was shown.
+    /// Other new sessions get numbers after all that are shown.
     pub(crate) fn add_numbers(&self, batch: &mut Batch) -> Result<()> {
         let is_uncommitted = |id: &SessionId| self.store.pending(id).is_some_and(|laid| laid.expected == 0);
         let is_new = |stream: &&StreamAppend| stream.expected == 0 || is_uncommitted(&stream.row.id);
@@ -53,7 +53,7 @@ impl Engine {
         let given = self.store.list(&Filter::default())?.into_iter().map(|listed| listed.number).max();
         let next = (*last).max(given.unwrap_or(0)) + 1;
         let mut others = next..;
-        // A session outside any project is shown under its folder's name.
+        // Outside any project, a session is shown under the name of its folder.
         let folder = self.project.root.file_name().and_then(|name| SessionId::parse(name.to_str()?).ok());
         let folder = folder.filter(|_| self.project.is_outside);
         for id in new {
@@ -63,11 +63,11 @@ impl Engine {
         Ok(())
     }
 
-    /// Sessions that the store lacks, in order of layout and path.
+    /// Returns the sessions that the store does not have, in order of layout and path.
     pub(crate) fn in_files_alone(&self) -> Vec<Located> {
         let mut all = self.unadopted();
         let observed = self.scope.all();
-        // A session being copied from another project is in no list yet.
+        // While a session is being copied from another project, it is not in any list yet.
         let is_shown =
             |observation: &&Rc<Observation>| observation.is_foreign() && observation.brought_from().is_none();
         let uncommitted = observed.iter().filter(is_shown).map(|observation| observation.located.clone());

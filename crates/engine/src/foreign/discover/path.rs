@@ -1,24 +1,25 @@
-//! Resolves paths: the session of a file or folder, in this project or another. Writes nothing.
+//! Finds the session of a file or folder, in this project or in another. Writes nothing.
 
 use crate::foreign::discover::{each_entry, folders_of, is_known};
 use layouts::layout::{self, Layout, Spot};
 use std::path::{Path, PathBuf};
 
-/// The target of a path: a session's file or folder, in this project or another.
+/// The session that a path leads to, in this project or in another.
 pub(crate) struct Pointed {
     pub(crate) layout: &'static dyn Layout,
     pub(crate) spot: Spot,
-    /// The folder of the project that the path is in.
+    /// The folder of the project that contains the path.
     pub(crate) root: PathBuf,
 }
 
-/// The session of a path: the session's own folder or file, or a state file in it, but no other file inside.
+/// Returns the session of a path, if the path is the session's own folder or file, or a state file in the folder. Other
+/// files in the folder do not count.
 pub(crate) fn pointed(path: &Path) -> Option<Pointed> {
     let whole = path.canonicalize().ok()?;
     pointed_whole(&whole).or_else(|| around(&whole).filter(|found| found.is_state(&whole)))
 }
 
-/// The session whose folder contains this path.
+/// Returns the session whose folder contains this path.
 pub(crate) fn around(whole: &Path) -> Option<Pointed> {
     whole.ancestors().skip(1).find_map(pointed_whole)
 }
@@ -52,12 +53,12 @@ impl Pointed {
     }
 }
 
-/// The place of a session at a path below its project, whatever exists there.
+/// Returns the place that a session at this path would have. The path is relative to its project, and need not exist.
 pub(crate) fn spot_at(layout: &dyn Layout, path: &str) -> Option<Spot> {
     layout.identify(path, true).or_else(|| layout.identify(path, false))
 }
 
-/// Other tools' sessions in a project's folder, by path below it.
+/// Returns the paths of other tools' sessions in a project's folder, relative to the folder.
 pub(crate) fn sessions_in(root: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for layout in layout::all() {

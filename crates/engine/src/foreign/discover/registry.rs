@@ -1,5 +1,5 @@
-//! Reads registries: which session is active according to files, and which listed sessions have no folder.
-//! Other tools switch the active session there without an event in the log. Writes nothing.
+//! Reads registries: which session is active according to files, and which listed sessions have no folder. Other tools
+//! switch the active session in a registry, without an event in the log. Writes nothing.
 
 use crate::NATIVE;
 use crate::doctor::Finding;
@@ -20,11 +20,11 @@ use model::words;
 use std::collections::{BTreeMap, BTreeSet};
 use store::SessionRow;
 
-/// The maximum number of folders that are recreated if no session is named; if more are missing, they were
-/// probably removed together, on purpose.
+/// The maximum number of folders that are recreated if no session is named. If more are missing, somebody probably
+/// removed them together, on purpose.
 pub(crate) const MOST_MADE: usize = 20;
 
-/// A tool's current registry, with the marker files beside it.
+/// A tool's registry as it is now, and the marker files beside it.
 struct FoundRegistry {
     layout: &'static dyn Layout,
     registry: &'static dyn Registry,
@@ -33,7 +33,8 @@ struct FoundRegistry {
 }
 
 impl Engine {
-    /// The active session according to files, if it is not `latest`, the active session in the log.
+    /// Returns the session that is active according to files, if it differs from `latest`, which is active according to
+    /// the log.
     pub(crate) fn active_by_files(&self, latest: Option<&SessionRow>) -> Option<SessionId> {
         let called = self.called_active();
         if is_as_known(&called, latest) {
@@ -42,13 +43,14 @@ impl Engine {
         self.active_of(called, latest).or_else(|| self.active_without_registry())
     }
 
-    /// As `active_by_files`, but from registries alone, without reading every folder.
+    /// Like `active_by_files`, but reads only registries, and not every folder.
     pub(crate) fn active_by_registry(&self, latest: Option<&SessionRow>) -> Option<SessionId> {
         let called = self.called_active();
         if is_as_known(&called, latest) { None } else { self.active_of(called, latest) }
     }
 
-    /// The most recently changed active session, among those that registries call active and the log's own.
+    /// Returns the active session that was changed last, among those that registries call active and the one that the
+    /// log calls active.
     fn active_of(&self, called: BTreeSet<SessionId>, latest: Option<&SessionRow>) -> Option<SessionId> {
         let ours = latest.filter(|row| row.lifecycle == "active").map(|row| row.id.clone());
         let candidates: BTreeSet<SessionId> = called.into_iter().chain(ours).collect();
@@ -61,21 +63,21 @@ impl Engine {
         active.max().map(|(_, id)| id)
     }
 
-    /// The active session of layouts without a registry, whose files must be read.
+    /// Returns the active session of layouts without a registry. Their files must be read for this.
     fn active_without_registry(&self) -> Option<SessionId> {
         let registries = self.registries();
         let indexed = registries.iter().flat_map(|found| found.registry.sessions(&found.tree)).collect();
         holder(self.foreign_active(&indexed)).map(|claim| claim.id)
     }
 
-    /// Sessions in a layout's registry, existing or not.
+    /// Returns the sessions in a layout's registry, whether they exist or not.
     pub(crate) fn listed_by_registry(&self, layout: &dyn Layout) -> BTreeSet<SessionId> {
         let is_own = |found: &FoundRegistry| found.layout.facts().name == layout.facts().name;
         let own = self.registries().into_iter().filter(is_own);
         own.flat_map(|found| found.registry.sessions(&found.tree)).collect()
     }
 
-    /// Sessions that a registry calls active, known to the log or not.
+    /// Returns the sessions that a registry calls active, whether the store has them or not.
     pub(crate) fn called_active(&self) -> BTreeSet<SessionId> {
         let registries = self.registries().into_iter();
         let called = registries.flat_map(|found| {
@@ -85,8 +87,8 @@ impl Engine {
         called.collect()
     }
 
-    /// The id here of a session named in a registry: another worktree's session may have that name in the
-    /// log.
+    /// Returns the id that a session named in a registry has here. Its own name may belong to a session of another
+    /// worktree in the store.
     fn meant_here(&self, layout: &dyn Layout, id: SessionId) -> SessionId {
         let loaded = self.store.load(&id).ok().flatten();
         let is_elsewhere =
@@ -110,7 +112,7 @@ impl Engine {
             .collect()
     }
 
-    /// Warnings about unknown files in folders where sessions would be.
+    /// Returns warnings about unknown files in folders for sessions.
     pub(crate) fn unknown_warnings(&self) -> Vec<Warning> {
         let hint = "if those are sessions, their layout is unknown";
         let surveys = self.surveys().into_iter();
@@ -134,13 +136,13 @@ impl Engine {
         warnings
     }
 
-    /// The places where the missing folders of listed sessions would be.
+    /// Returns the places of listed sessions whose folder is missing.
     pub(crate) fn lost(&self) -> Vec<Spot> {
         self.surveys().into_iter().flat_map(|(_, survey)| survey.lost).collect()
     }
 
-    /// Sessions missing from a registry or listed repeatedly, with the message after repair: only the named
-    /// one, or all unless there are more than `MOST_MADE`.
+    /// Returns the sessions that a registry does not list or lists repeatedly, with the messages after they are
+    /// repaired: only the named session or, without a name, all of them unless there are more than `MOST_MADE`.
     pub(crate) fn badly_listed(&self, named: Option<&SessionId>) -> BTreeMap<SessionId, Vec<String>> {
         let mut found = BTreeMap::new();
         for (file, survey) in self.surveys() {
@@ -161,7 +163,7 @@ impl Engine {
         self.registries().iter().map(|found| found.file.path()).collect()
     }
 
-    /// The current registries, by path below the project's folder.
+    /// Returns the current registries: their content by path, relative to the project's folder.
     pub(crate) fn registry_files(&self) -> Vec<(String, Vec<u8>)> {
         let of = |found: FoundRegistry| {
             let content = found.tree.content(found.file.file)?.to_vec();
@@ -213,8 +215,8 @@ fn warning(file: &RegistryFile, problem: Problem, hint: &str) -> Warning {
     Warning::new("foreign_file", format!("{path}: {problem}")).hint(hint).at(path).of(problem)
 }
 
-/// True if the files' active session is the one in the log, or if the log's is native and the files have
-/// none.
+/// True if files call exactly the session active that the log calls active. Also true if the log's active session is
+/// native and files call none active.
 fn is_as_known(called: &BTreeSet<SessionId>, latest: Option<&SessionRow>) -> bool {
     latest.filter(|row| row.lifecycle == "active").is_some_and(|row| match called.first() {
         Some(first) => called.len() == 1 && *first == row.id,
@@ -222,7 +224,7 @@ fn is_as_known(called: &BTreeSet<SessionId>, latest: Option<&SessionRow>) -> boo
     })
 }
 
-/// One warning for all listed sessions that have no folder.
+/// Returns one warning for all listed sessions that have no folder.
 fn lost_warning(path: &str, lost: &[Spot]) -> Option<Warning> {
     let ids: Vec<String> = lost.iter().map(|spot| spot.id.to_string()).collect();
     let (message, hint) = match lost {
@@ -245,7 +247,7 @@ fn lost_warning(path: &str, lost: &[Spot]) -> Option<Warning> {
     Some(Warning::new("session_lost", message).hint(hint).at(path))
 }
 
-/// One warning for all sessions missing from a registry.
+/// Returns one warning for all sessions that a registry does not list.
 fn unlisted_warning(path: &str, unlisted: &[Spot]) -> Option<Warning> {
     let ids: Vec<String> = unlisted.iter().map(|spot| spot.id.to_string()).collect();
     let first = ids.first()?;

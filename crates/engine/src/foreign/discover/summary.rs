@@ -1,5 +1,5 @@
-//! Summaries of foreign sessions. A command asks several times which session is active, and there may be
-//! thousands: each is read once, until something changes. Writes nothing.
+//! Summaries of foreign sessions. A command asks several times which session is active, and there may be thousands, so
+//! each session is read only once until something changes. Writes nothing.
 
 use crate::engine::Engine;
 use crate::view::{ShortView, Warning};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The number of items from which several threads are used to read them.
+/// From this number of items on, several threads read them.
 const MANY: usize = 64;
 const READERS: usize = 4;
 
@@ -55,8 +55,7 @@ impl SessionSummary {
     }
 }
 
-/// Shared registries split by session, so that listing a thousand sessions does not read each registry a
-/// thousand times.
+/// Registries split by session. Without this, listing a thousand sessions would read each registry a thousand times.
 #[derive(Debug, Default)]
 pub(crate) struct Parts(BTreeMap<&'static str, PartsOfOne>);
 
@@ -73,7 +72,7 @@ impl Parts {
         Self(layout::all().iter().filter_map(of).collect())
     }
 
-    /// Adds a session's own registry lines to its tree. Returns false if the file is not a split registry.
+    /// Adds a session's own part of a registry to its tree. Returns false if the file is not a registry that was split.
     pub(crate) fn put(&self, layout: &dyn Layout, spot: &Spot, path: &str, tree: &mut Tree) -> bool {
         let Some(part) = self.0.get(layout.facts().name).filter(|part| part.file == path) else {
             return false;
@@ -97,7 +96,7 @@ impl PartsOfOne {
 }
 
 impl Engine {
-    /// Summaries of the sessions that the store lacks, in order of path.
+    /// Returns summaries of the sessions that the store does not have, in order of path.
     pub(crate) fn summaries(&self) -> Arc<Vec<SessionSummary>> {
         if let Some(known) = self.scope.listing.summaries.borrow().as_ref() {
             return Arc::clone(known);
@@ -107,7 +106,7 @@ impl Engine {
         found
     }
 
-    /// The project's registries split by session, once until something changes.
+    /// Returns the project's registries, split by session. They are split once and remembered until something changes.
     pub(crate) fn parts_here(&self) -> Arc<Parts> {
         let mut known = self.scope.listing.parts.borrow_mut();
         Arc::clone(known.get_or_insert_with(|| Arc::new(Parts::below(&self.project.root))))
@@ -125,13 +124,13 @@ impl Engine {
     }
 }
 
-/// The summary of the session at this location; the list is sorted by path.
+/// Returns the summary of the session at this place, in a list that is sorted by path.
 pub(crate) fn by_path<'a>(summaries: &'a [SessionSummary], located: &Located) -> Option<&'a SessionSummary> {
     let at = summaries.binary_search_by(|summary| summary.path.as_str().cmp(&located.spot.path)).ok()?;
     summaries.get(at).filter(|summary| summary.id == located.id)
 }
 
-/// Reads items in several threads if there are many, because opening files takes most of the time.
+/// Reads items, in several threads if there are many, because opening files takes most of the time.
 pub(crate) fn by_several<T: Sync, R: Send>(all: &[T], read: impl Fn(&T) -> Option<R> + Sync) -> Vec<R> {
     if all.len() < MANY {
         return all.iter().filter_map(read).collect();

@@ -1,5 +1,5 @@
-//! Decides which worktree a session's files belong to. A moved or copied project brings its log, which still
-//! names the old place: nothing is written to that place, and the session is resumed where its files are now.
+//! Decides to which worktree a session's files belong. The log of a moved or copied project still names the old place.
+//! Nothing is written there; the session must first be resumed where its files are now.
 
 use crate::NATIVE;
 use crate::doctor::Finding;
@@ -18,14 +18,15 @@ impl Engine {
         session.layout != NATIVE && session.machine.is_none() && self.is_of_this_repository(&session.worktree)
     }
 
-    /// True if a session's files are in another worktree, rather than at this project's old location.
+    /// True if a session's files are in another worktree of this repository, and not only recorded at the place where
+    /// this project was before.
     pub(crate) fn is_of_another_worktree(&self, loaded: &store::Loaded) -> Result<bool> {
         let is_another = loaded.row.layout != NATIVE && loaded.row.worktree != self.project.worktree();
         Ok(is_another && self.has_files_elsewhere(&self.folded(loaded)?))
     }
 
-    /// True if a session's files came here with the project: the recorded place is gone, or belongs to
-    /// another project.
+    /// True if a session's files came here together with the project: the recorded place is gone, or belongs to another
+    /// project.
     fn came_along(&self, session: &Session) -> bool {
         (session.layout != NATIVE && session.machine.is_none())
             && session.worktree != self.project.worktree()
@@ -48,8 +49,8 @@ impl Engine {
         path.is_some_and(|path| path.exists())
     }
 
-    /// Refuses to write for a session that came with a moved or copied project until somebody resumes it
-    /// here: its files would replace the original's, or appear in a missing folder.
+    /// Refuses to write for a session that came with a moved or copied project, until somebody resumes it here.
+    /// Otherwise its files would replace those of the original, or appear in a folder that is gone.
     pub(crate) fn refuse_what_came_along(&self, session: &Session) -> Result<()> {
         if !self.came_along(session) {
             return Ok(());
@@ -61,12 +62,12 @@ impl Engine {
         })
     }
 
-    /// Refuses to resume a session that came with a moved or copied project if its files are not here.
+    /// Refuses to resume a session that came with a moved or copied project, if the session's files are not here.
     pub(crate) fn refuse_what_is_not_here(&self, session: &Session) -> Result<()> {
         if self.has_its_files_here(session) { Ok(()) } else { self.refuse_what_came_along(session) }
     }
 
-    /// Findings about sessions that came with a moved or copied project and wait to be resumed.
+    /// Returns findings about sessions that came with a moved or copied project and were not resumed yet.
     pub(crate) fn came_along_findings(&self) -> Result<Vec<Finding>> {
         let rows = self.store.list(&Filter::default())?.into_iter().map(|listed| listed.row);
         let mut findings = Vec::new();

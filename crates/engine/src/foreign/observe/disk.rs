@@ -1,4 +1,4 @@
-//! Files beside those of a session, read only when the pure code that judges and merges asks for them.
+//! Reads files beside those of a session, when the pure code that judges and merges files asks for them.
 
 use crate::disk::exchange;
 use crate::walk;
@@ -9,7 +9,7 @@ use layouts::verdict::FileId;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The folder that a session's paths are relative to.
+/// The folder to which the paths of a session's files are relative.
 pub(crate) struct Home<'a> {
     located: &'a Located,
     home: PathBuf,
@@ -48,8 +48,8 @@ impl Disk for Home<'_> {
     }
 }
 
-/// A file's inode number and creation time, which together tell it from a later file with the same inode
-/// number.
+/// Returns a file's inode number and creation time. Together they distinguish the file from a later one with the same
+/// inode number.
 pub(crate) fn file_at(path: &Path) -> Option<FileId> {
     let found = std::fs::symlink_metadata(path).ok()?;
     let born = found.created().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;

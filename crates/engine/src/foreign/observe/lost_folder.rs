@@ -1,5 +1,5 @@
-//! Sessions whose folder was removed or renamed. They are reported, not recreated without a request, and
-//! never hide other sessions.
+//! Handles sessions whose folder was removed or renamed. They are reported and never hide other sessions. Their folder
+//! is not recreated unless somebody asks for it.
 
 use crate::disk::exchange;
 use crate::engine::Engine;
@@ -11,13 +11,14 @@ use model::id::SessionId;
 use std::io;
 use std::path::Path;
 
-/// True if files that leftoff wrote were in a folder that no longer exists. A folder that was never written
-/// does not count, nor a folder that moved with its project.
+/// True if leftoff wrote files into a folder that no longer exists. False if leftoff never wrote there, or if the
+/// folder moved together with its project.
 pub(crate) fn has_lost_its_folder(observation: &Observation, root: &Path) -> bool {
     is_gone_with_folder(&observation.located, root) && root.is_dir() && observation.lacks_a_file()
 }
 
-/// True if a session goes with its folder, and has neither that nor an entry in its tool's registry.
+/// True if a session's tool gives up a session without a folder, and the session has neither a folder nor an entry in
+/// the tool's registry.
 pub(crate) fn is_gone_with_folder(located: &Located, root: &Path) -> bool {
     let Located { layout, spot, .. } = located;
     layout.facts().goes_with_folder && is_nowhere(&root.join(&spot.path)) && !is_listed(located, root)
@@ -36,7 +37,8 @@ impl Engine {
         self.observed(id).is_some_and(|observation| observation.is_gone)
     }
 
-    /// Refuses to change a session without its folder: its files would reappear beside the renamed ones.
+    /// Refuses to change a session whose folder is gone. If the folder was renamed, the session's files would appear a
+    /// second time.
     pub(crate) fn refuse_what_is_gone(&self, id: &SessionId) -> Result<()> {
         if !self.is_gone(id) || self.scope.aim.is_repair() {
             return Ok(());
@@ -52,8 +54,8 @@ impl Engine {
         Error::FolderGone { session: id.to_string(), path, hint: gone_hint(id, renamed.as_ref()) }
     }
 
-    /// The session in a renamed folder, recognised because its files are exactly those that leftoff wrote in
-    /// this session's folder.
+    /// Returns the session in a renamed folder. It is recognised by its files, which are exactly those that leftoff
+    /// wrote into this session's folder.
     fn renamed_to(&self, observation: &Observation) -> Option<SessionId> {
         let all = self.unadopted();
         let mut others =
@@ -68,7 +70,7 @@ impl Engine {
     }
 }
 
-/// True if nothing exists at a path; an unreadable path may exist.
+/// True if nothing exists at a path. False if the path cannot be read, because something may exist there.
 pub(crate) fn is_nowhere(folder: &Path) -> bool {
     folder.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }

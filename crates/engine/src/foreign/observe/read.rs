@@ -11,10 +11,10 @@ use layouts::reader::{self, Foreign, Located};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The maximum length of a warning, which may include file content.
+/// The maximum length of a warning, which may quote a file's content.
 pub(crate) const LONGEST_WARNING: usize = 1_000;
 
-/// The data for reading a session's files, usable from any thread.
+/// The data that is needed to read a session's files. Any thread may use it.
 pub(crate) struct Reader<'a> {
     pub(crate) root: &'a Path,
     pub(crate) trees: reader::Reader,
@@ -23,7 +23,7 @@ pub(crate) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// A session's line in a list, and its warnings.
+    /// Returns a session's line in a list, and its warnings.
     pub(crate) fn line(&self, located: &Located, number: u64) -> Option<(ShortView, Vec<Warning>)> {
         let Located { layout, spot, .. } = located;
         let files = layout.facts().summary_files;
@@ -70,7 +70,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A session's summary, if there is one.
+    /// Returns a session's summary; `None` if there is no session.
     pub(crate) fn summarised(&self, located: &Located) -> Option<SessionSummary> {
         self.foreign(located, Depth::Short).filter(|found| found.told.holds).map(SessionSummary::of)
     }

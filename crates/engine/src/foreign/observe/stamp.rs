@@ -1,6 +1,6 @@
-//! Detects that nothing has changed since an observation, without reading files again. A change that keeps a
-//! file's size and happens within one clock tick is missed here, but found by the exchange when the file is
-//! written.
+//! Notices, without reading files again, that nothing has changed since an observation. A change is missed here if it
+//! keeps the file's size and happens within one tick of the clock. Such a change is found when the file is written and
+//! its content exchanged.
 
 use crate::disk::exchange;
 use crate::foreign::observe::Observation;
@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use store::{Store, ViewRow, WriteJournal};
 
-/// The state of a session at an observation: its version, its known files, and their metadata.
+/// The state of a session when it was observed: its version, its known files, and their metadata.
 #[derive(Debug)]
 pub(crate) struct Stamp {
     version: u64,
@@ -18,7 +18,7 @@ pub(crate) struct Stamp {
     files: Vec<(PathBuf, Option<FileStamp>)>,
 }
 
-/// A file's path, hash, version, whether it is confirmed, and its write journal.
+/// The path, hash and version of a file, if its write is confirmed, and its write journal.
 type KnownFile = (String, String, u64, bool, WriteJournal);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl FileStamp {
 }
 
 impl Stamp {
-    /// The stamp of files that were just read. `None` if they were read as if they were in another place.
+    /// Returns the stamp of files that were just read. `None` if they were read as if they were at another place.
     pub(crate) fn of(observation: &Observation, version: u64, rows: &[ViewRow]) -> Option<Self> {
         if observation.moving.is_some() {
             return None;

@@ -1,4 +1,4 @@
-//! Observes the files of a stored session, comparing each with what leftoff last wrote.
+//! Observes the files of a stored session. Compares each file with what leftoff last wrote into it.
 
 use crate::disk::exchange;
 use crate::engine::Engine;
@@ -16,11 +16,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use store::ViewRow;
 
-/// How often files are observed again while another process writes them.
+/// How often files are observed again because another process is writing them.
 const MOST_LOOKS: usize = 5;
 
 impl Engine {
-    /// Observes a stored session, and returns external edits with their times.
+    /// Observes a stored session. Returns external edits with their times.
     pub(crate) fn observe_files(
         &self,
         located: &Located,
@@ -30,7 +30,7 @@ impl Engine {
     ) -> (Observation, Option<Stamp>, Vec<Dated>) {
         let root = self.root_of(session);
         let mut observation = self.judge_files(located, &root, rows);
-        // While another process writes files, one observation may combine an old file with a newer journal.
+        // While another process writes files, an observation may combine an old file with a newer journal.
         for _ in 0..MOST_LOOKS {
             if !has_moved_on(&observation) {
                 break;
@@ -45,7 +45,7 @@ impl Engine {
         (observation, stamp, events)
     }
 
-    /// Reads and judges every file that leftoff wrote, and new files.
+    /// Reads and judges every file that leftoff wrote, and files that are new.
     fn judge_files(&self, located: &Located, root: &Path, rows: &[ViewRow]) -> Observation {
         count_observation();
         let mut rows: BTreeMap<String, ViewRow> =
@@ -56,7 +56,7 @@ impl Engine {
             tree = tree.moved(from, to);
         }
         rows.retain(|_, row| !is_place(row));
-        // An initial file that exists belongs to its users: nothing more is recorded about it.
+        // An initial file that exists belongs to its users, and is no longer compared with what leftoff wrote.
         let rules = located.layout.files(&located.spot);
         let is_to_come = |path: &String, row: &ViewRow| !row.confirmed && tree.get(path).is_none();
         rows.retain(|path, row| rules.is_state(path) || is_to_come(path, row));
@@ -72,8 +72,8 @@ impl Engine {
         observation
     }
 
-    /// The rows with the write journals of a session's files. While a write is pending, journals are read
-    /// after the files, so that they explain every replaced file that was found.
+    /// Returns the rows of a session's files, with their write journals. While a write is pending, the journals are
+    /// read after the files, so that they explain every replaced file that was found.
     fn journals(
         &self,
         located: &Located,
@@ -86,16 +86,16 @@ impl Engine {
         let journal_of = |row: &ViewRow| {
             let now = now.iter().find(|now| now.path == row.path).unwrap_or(row);
             let mut found = self.journal_row(located, &worktree, now).unwrap_or_else(|_| now.clone());
-            // Another command may have replaced this row by now, in which case the journal does not confirm
-            // this write.
+            // Another command may have replaced this row meanwhile. The journal then does not describe the write of
+            // this row.
             found.journal.put_this &= found.hash == row.hash && found.version == row.version;
             found
         };
         rows.iter().map(|(path, row)| (path.clone(), journal_of(row))).collect()
     }
 
-    /// The time since which files count as proof: the start of the current phase, or the last return to an
-    /// earlier phase if later.
+    /// Returns the time from which on files count as proof: the start of the current phase, or the last return to an
+    /// earlier phase, whichever is later.
     fn proofs_count_since(&self, session: &Session) -> Option<Timestamp> {
         let run_began = session.run().and_then(|run| {
             let began = self.files_count_since(session, run, run.current().id());
@@ -105,7 +105,7 @@ impl Engine {
     }
 }
 
-/// True if a pending file that looked edited has changed again.
+/// True if a file that looked edited while a write was pending has changed again.
 fn has_moved_on(observation: &Observation) -> bool {
     let is_gone = |(path, content): (&String, &[u8])| {
         exchange::read(&observation.home.join(path)).is_ok_and(|now| now != content)
@@ -115,7 +115,7 @@ fn has_moved_on(observation: &Observation) -> bool {
 
 #[cfg(test)]
 thread_local! {
-    /// The number of observations so far, for tests.
+    /// Counts the observations, for tests.
     pub(crate) static OBSERVATIONS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 

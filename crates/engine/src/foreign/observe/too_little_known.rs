@@ -1,4 +1,4 @@
-//! Refuses changes to sessions about which too little is known: a person must supply the missing data first.
+//! Refuses changes to a session about which too little is known. A person must supply the missing data first.
 
 use crate::engine::Engine;
 use crate::error::{Choice, Error, Result};
@@ -16,7 +16,7 @@ use model::session::Session;
 use model::words;
 
 impl Engine {
-    /// The adoption event, if this command adopts the session. Refuses if too little is known about the
+    /// Returns the event of the adoption, if this command adopts the session. Refuses if too little is known about the
     /// session.
     pub(crate) fn adopted(&self, session: &Session) -> Result<Option<Event>> {
         self.refuse_what_nobody_knows(&session.id)?;
@@ -28,7 +28,7 @@ impl Engine {
         }))
     }
 
-    /// Refuses to change a session about which nothing is known: anything written would be invented.
+    /// Refuses to change a session about which nothing is known. Whatever was written would be made up.
     fn refuse_what_nobody_knows(&self, id: &SessionId) -> Result<()> {
         match self.observed(id).and_then(|observation| observation.what_nobody_knows()) {
             Some((path, why)) => Err(nothing_known(id, path, &why)),
@@ -36,7 +36,7 @@ impl Engine {
         }
     }
 
-    /// Refuses to restart a session at a guessed position: a person says where it continues.
+    /// Refuses to continue a session at a guessed position. A person must say where it continues.
     fn refuse_until_somebody_says(&self, session: &Session) -> Result<()> {
         match self.where_to_resume(session) {
             Some((question, choices)) if self.scope.aim != (Aim::Repair { says_where: true }) => {
@@ -46,13 +46,14 @@ impl Engine {
         }
     }
 
-    /// The tool's report that a session's position is unknown, and the phases to choose from.
+    /// Returns the tool's report that a session's position is unknown, and the phases to choose from. `None` if the
+    /// position is known.
     pub(crate) fn where_to_resume(&self, session: &Session) -> Option<(String, Vec<Choice>)> {
         let observation = self.observed(&session.id).filter(|observation| observation.is_foreign())?;
         let folder = self.folder(&observation.located, session, &observation.documents);
         let report = where_to_resume(observation.located.layout, &folder)?;
         let run = session.run()?;
-        // A session of another project is repaired there before it can be copied here.
+        // A session of another project must be repaired in that project before it can be copied here.
         let there = observation.brought_from().and_then(pointed);
         let meant = there.map_or_else(
             || words!["--session", session.id],

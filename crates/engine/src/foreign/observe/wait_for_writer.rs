@@ -1,5 +1,5 @@
-//! Waits briefly before a change while somebody is writing a file, which may be empty or half complete.
-//! Otherwise the file would be quarantined while its writer still has it open, and never be read again.
+//! Before a change, waits briefly while somebody is writing a file: such a file may be empty or half complete. Without
+//! the wait, the file would be quarantined while its writer still has it open.
 
 use crate::disk::exchange;
 use crate::engine::Engine;
@@ -15,13 +15,12 @@ use std::path::Path;
 use std::time::Duration;
 use store::ViewRow;
 
-/// How often an unreadable file is read again. A file that is still unreadable then is damaged.
+/// How often an unreadable file is read again. If it is still unreadable then, it is damaged.
 const LOOKS: usize = 5;
 const BETWEEN: Duration = Duration::from_millis(10);
 
 impl Engine {
-    /// Reads a session's files once the files that leftoff wrote are readable; other files are read as they
-    /// are.
+    /// Reads a session's files as soon as those that leftoff wrote are readable. Other files are read as they are.
     pub(crate) fn tree_when_written(
         &self,
         located: &Located,
@@ -37,7 +36,7 @@ impl Engine {
         self.when_written(read, is_torn)
     }
 
-    /// Reads the files of a session that is not adopted, once they are readable.
+    /// Reads the files of a session that is not adopted, as soon as they are readable.
     pub(crate) fn foreign_when_written(&self, id: &SessionId) -> Option<Foreign> {
         let is_torn = |found: &Option<Foreign>| {
             found.as_ref().is_some_and(|found| {
@@ -47,14 +46,14 @@ impl Engine {
         self.when_written(|| self.foreign(id), is_torn)
     }
 
-    /// Waits for a writer if a command asks; a query shows the files as they are.
+    /// Waits for a writer if the aim is a change. A query takes the files as they are.
     fn when_written<T>(&self, observation: impl Fn() -> T, is_torn: impl Fn(&T) -> bool) -> T {
         let found = observation();
         if self.scope.aim == Aim::Look { found } else { until_written(found, |_| observation(), is_torn) }
     }
 }
 
-/// Reads again, a few times, while a file is incomplete.
+/// Reads a few more times while a file is incomplete.
 fn until_written<T>(mut found: T, again: impl Fn(T) -> T, is_torn: impl Fn(&T) -> bool) -> T {
     for _ in 0..LOOKS {
         if !is_torn(&found) {
@@ -66,19 +65,19 @@ fn until_written<T>(mut found: T, again: impl Fn(T) -> T, is_torn: impl Fn(&T) -
     found
 }
 
-/// True if somebody may be writing a file: it is unreadable, or the last line of a shared line-based file is
-/// incomplete.
+/// True if somebody may be writing a file: the file is unreadable or, if sessions share it line by line, its last line
+/// is incomplete.
 pub(crate) fn is_torn(located: &Located, path: &str, content: &[u8]) -> bool {
     (located.is_shared(path) && !content.ends_with(b"\n")) || !located.is_whole(path, content)
 }
 
-/// The content that a write replaced, once its writer has finished.
+/// Returns the content that a write replaced, after waiting for the content's writer to finish.
 pub(crate) fn out_when_written(target: &Path, path: &str, out: Vec<u8>, located: &Located) -> Vec<u8> {
     let again = |found| exchange::read(&exchange::waiting(target)).unwrap_or(found);
     until_written(out, again, |found| is_torn(located, path, found))
 }
 
-/// Reads a file once its writer has finished.
+/// Returns the content of a file, after waiting for its writer to finish.
 pub(crate) fn read_when_written(target: &Path, path: &str, located: &Located) -> Vec<u8> {
     let Ok(found) = exchange::read(target) else { return Vec::new() };
     let again = |found| exchange::read(target).unwrap_or(found);

@@ -1,5 +1,5 @@
-//! Finds files of phases that nobody has called done. The finding is reported with the next step; it never
-//! completes a phase or closes a session.
+//! Finds files of phases that nobody has called done. Such files are mentioned with the next step. They never complete
+//! a phase or close a session.
 
 use crate::engine::Engine;
 use crate::query::Follows;
@@ -12,7 +12,8 @@ use model::session::Session;
 use model::words;
 
 impl Engine {
-    /// A warning about final files of unfinished phases: the current one or later ones.
+    /// Returns a warning if the final file of an unfinished phase already exists, be it the current phase or a later
+    /// one.
     pub(crate) fn work_ahead(&self, session: &Session, run: &Run, follows: Follows) -> Option<Warning> {
         let is_open = run.is_open() && session.lifecycle.name() == "active";
         let observation = self.observed(&session.id).filter(|_| is_open)?;
@@ -34,8 +35,8 @@ impl Engine {
         Some(Warning::new("work_ahead", message).hint(hint).at(last))
     }
 
-    /// True if the unfinished run of this workflow has its final file already; starting the workflow then
-    /// means the next run.
+    /// True if the unfinished run of this workflow already has its final file. Starting the workflow then means the
+    /// next run.
     pub(crate) fn has_result(&self, session: &Session, name: &Name) -> bool {
         let (observation, open) = (self.observed(&session.id), session.open_run_of(name));
         observation.zip(open).is_some_and(|(observation, open)| observation.has_result(name, open.ordinal))

@@ -1,5 +1,5 @@
-//! Keeps replaced files: as the backup, or in quarantine if unreadable. A program that has a file open still
-//! writes to it after the file is renamed, so a backup that may still grow is never replaced.
+//! Keeps replaced files, as the backup or, if they are unreadable, in quarantine. A program that has a file open still
+//! writes to it after the file was renamed. So a backup that may still grow is never replaced.
 
 use crate::disk::exchange;
 use crate::error::{Error, Result};
@@ -24,7 +24,7 @@ use store::{ViewRow, WriteJournal};
 /// A file that was modified this recently may still be in use.
 const STILL_WRITING: Duration = Duration::from_secs(1);
 
-/// One file of a session, and where it is on disk.
+/// A file of a session, and where it is on the disk.
 pub(crate) struct OnDisk<'a> {
     pub(crate) root: &'a Path,
     pub(crate) id: &'a SessionId,
@@ -35,8 +35,8 @@ pub(crate) struct OnDisk<'a> {
 }
 
 impl OnDisk<'_> {
-    /// Makes replaced content the backup. Unreadable content goes to quarantine instead, and the existing
-    /// backup stays. `before` is the existing backup; `knows` recognises bytes that are already in the log.
+    /// Keeps replaced content as the backup. Unreadable content goes to quarantine instead, and the existing backup
+    /// stays. `before` is the existing backup; `knows` is true for content that is already in the log.
     pub(crate) fn keep_old(
         &self,
         out: &[u8],
@@ -46,12 +46,13 @@ impl OnDisk<'_> {
         let (target, path, layout) = (self.target, self.path, self.located.layout);
         let waiting = exchange::waiting(target);
         let failed = |source| Error::io(format!("backing up {}", target.display()), source);
-        // Content that was not read must not become the backup, which the next write would replace.
+        // Content that was not read completely must not become the backup, because the next write would replace the
+        // backup.
         let is_read = out.len() as u64 <= layout.files(&self.located.spot).most_bytes(path)
             && layout.is_whole(path, out);
         if is_read {
-            // A program may be about to fill an empty file: the file is watched, and does not replace a good
-            // backup.
+            // If the replaced file is empty, a program may be about to fill it. It is watched, and does not replace a
+            // good backup.
             let is_empty = out.is_empty();
             let said = if is_empty { None } else { self.keep_backup_in_use(before, knows)? };
             let open =
@@ -67,8 +68,8 @@ impl OnDisk<'_> {
         Ok(Some(quarantined(message, &aside)))
     }
 
-    /// Keeps a copy of leftoff's backup before a new one replaces it, if somebody wrote to it or may still be
-    /// writing to it.
+    /// Keeps a copy of leftoff's backup before a new backup replaces it, if somebody wrote to the old one or may still
+    /// be writing to it.
     fn keep_backup_in_use(
         &self,
         noted: Option<&Backup<'_>>,
@@ -92,7 +93,7 @@ impl OnDisk<'_> {
             (false, true) => open_file(self.root, self.id, &name, &bytes)?,
             (false, false) => return Ok(None),
         };
-        // A hard link keeps a backup in place at every moment, and stays the file to which a program may
+        // With a hard link, the backup is in its place at every moment, and the copy is the file to which a program may
         // still be writing.
         fs::hard_link(&backup, &aside)
             .or_else(|_| fs::rename(&backup, &aside))
@@ -100,13 +101,13 @@ impl OnDisk<'_> {
         Ok(is_lost.then(|| written_on(&backup.display().to_string(), &aside)))
     }
 
-    /// The write journal after the replaced content became the backup or went to quarantine.
+    /// Returns the write journal after the replaced content was made the backup or quarantined.
     pub(crate) fn dealt_with(&self, row: &ViewRow, last: &ViewRow, out: &[u8]) -> WriteJournal {
         let is_whole = self.located.is_whole(self.path, out);
         backup_record::dealt_with(row, last, out, is_whole, file_at(&exchange::backup(self.target)))
     }
 
-    /// Quarantines a backup that somebody else made, before leftoff's own replaces it.
+    /// Quarantines a backup that somebody else made, before leftoff's own backup replaces it.
     pub(crate) fn keep_others_backup(&self, bytes: &[u8]) -> Result<Warning> {
         let backup = exchange::backup(self.target);
         let aside = quarantine_copy(self.root, self.id, &format!("{}.bak", self.path), bytes)?;
@@ -119,7 +120,8 @@ impl OnDisk<'_> {
         Ok(quarantined(message, &aside))
     }
 
-    /// Quarantines a copy of a file whose content is not fully understood, before it is overwritten.
+    /// Quarantines a copy of a file with content that leftoff does not fully understand, before the file is
+    /// overwritten.
     pub(crate) fn keep_not_understood(&self, row: &ViewRow, bytes: &[u8]) -> Result<Option<Warning>> {
         let Some(lost) = &row.journal.loses else { return Ok(None) };
         let aside = quarantine_copy(self.root, self.id, self.path, bytes)?;
@@ -133,7 +135,7 @@ impl OnDisk<'_> {
         Ok(Some(quarantined(message, &aside)))
     }
 
-    /// The evidence about a file: its content, its row, and the files beside it.
+    /// Returns the evidence about a file: its content, its row, and the files beside it.
     pub(crate) fn gathered<'a>(&'a self, row: &'a ViewRow, found: Option<&'a [u8]>) -> Gathered<'a> {
         let rules = self.located.layout.files(&self.located.spot);
         let there = found.map_or(There::Nothing, There::Bytes);
@@ -141,8 +143,8 @@ impl OnDisk<'_> {
     }
 }
 
-/// Checks replaced backups to which programs may still have been writing: a changed one goes to quarantine
-/// and is reported, an unchanged one is removed.
+/// Checks replaced backups to which programs could still write. A changed one is quarantined and reported, an unchanged
+/// one is removed.
 pub(crate) fn settle_open(root: &Path) -> Result<Vec<Warning>> {
     let mut said = Vec::new();
     for OpenFile { file, id, name, is_as_it_was } in open_files(root) {
@@ -163,7 +165,7 @@ fn written_on(backup: &str, aside: &Path) -> Warning {
     quarantined(format!("somebody else changed {backup}, the backup; a copy was kept"), aside)
 }
 
-/// True if a file was modified a moment ago; a time in the future also counts.
+/// True if a file was modified a moment ago. A time in the future also counts.
 fn is_recent(file: &Path) -> bool {
     let modified = fs::symlink_metadata(file).and_then(|found| found.modified());
     modified.is_ok_and(|at| SystemTime::now().duration_since(at).map_or(true, |age| age < STILL_WRITING))

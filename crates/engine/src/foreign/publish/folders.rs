@@ -1,5 +1,5 @@
-//! Layouts whose folders express a session's state: the session's folder is moved in one step after the
-//! change is in the log. The move is stored with the command's events like any file, and confirmed when done.
+//! Moves session folders, in layouts where the folder shows a session's state. The move happens in one step, after the
+//! change is in the log. It is stored with the command's events, like a file to write, and confirmed when it is done.
 
 use crate::disk::{self, below};
 use crate::doctor::Finding;
@@ -18,8 +18,8 @@ use std::path::Path;
 use store::ViewRow;
 
 impl Engine {
-    /// Plans to move sessions that end, or continue after their end, to the folder for that state. Never
-    /// replaces an existing folder.
+    /// Plans to move the folder of each session that ends, or that continues after its end, to the place for its new
+    /// state. Never replaces an existing folder.
     pub(crate) fn send_to_places(&self, plan: &mut Plan) {
         let mut said = Vec::new();
         for change in std::iter::once(&mut plan.subject).chain(&mut plan.others) {
@@ -41,7 +41,8 @@ impl Engine {
         plan.said.extend(said);
     }
 
-    /// The place that fits a session's state, if the session is elsewhere; with true if that place is free.
+    /// Returns the place that fits a session's state, if the session is not there, and true if nothing is in that place
+    /// yet.
     pub(crate) fn to_be_at(&self, session: &Session) -> Option<(String, bool)> {
         let located = self.located(session)?;
         let path = belongs(located.layout, &located.spot, session)?;
@@ -49,7 +50,7 @@ impl Engine {
         Some((path, is_free))
     }
 
-    /// A finding that a session's folder does not fit the session's state.
+    /// Returns a finding if a session's folder is not in the place for the session's state.
     pub(crate) fn misplaced(&self, session: &Session) -> Option<Finding> {
         let (path, is_free) = self.to_be_at(session)?;
         let own = session.path.as_deref().unwrap_or_default();
@@ -69,7 +70,7 @@ impl Engine {
         })
     }
 
-    /// Moves a session's folder to its planned place. Safe to repeat.
+    /// Moves a session's folder to its planned place. Can be repeated without harm.
     pub(crate) fn move_folder(&self, located: &Located, root: &Path, row: &ViewRow) -> Result<()> {
         let from = String::from_utf8_lossy(&row.body).into_owned();
         let source = below(root, &located.spot.below_project(&from))?;
@@ -91,7 +92,7 @@ impl Engine {
     }
 }
 
-/// A session after uncommitted events, whose time and actor do not matter here.
+/// Returns a session as it is after uncommitted events. Their time and actor do not matter here.
 fn folded(before: &Session, events: &[Event]) -> Session {
     let recorded = |event: &Event| Recorded {
         version: before.version + 1,

@@ -1,5 +1,5 @@
-//! The write journal: what was written into each file, and the state of its backup, for recovery. It is kept
-//! in columns of the store's rows; only the holder of the worktree's file lock changes it.
+//! The write journal: what was written into each file, and the state of the file's backup, for recovery. It is stored
+//! in columns of the store's rows. Only the process that holds the file lock of the worktree changes it.
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -18,7 +18,8 @@ use store::{Filter, ViewRow, WriteJournal};
 
 const LOCK: &str = "views.lock";
 impl Engine {
-    /// The row with the journal of a file. A shared file's journal is in the row of its last writer.
+    /// Returns the row that has the journal of a file. For a shared file, this is the row of the session that wrote it
+    /// last.
     pub(crate) fn journal_row(&self, located: &Located, worktree: &str, row: &ViewRow) -> Result<ViewRow> {
         if !located.is_shared(&row.path) {
             return Ok(row.clone());
@@ -26,8 +27,8 @@ impl Engine {
         Ok(self.store.last_writer(worktree, &row.path)?.unwrap_or_else(|| row.clone()))
     }
 
-    /// Locks a worktree's files for writing, by one process at a time. Call it without the store's write
-    /// lock, which the holder takes later.
+    /// Locks the files of a worktree for writing, so that one process at a time writes them. Must be called without the
+    /// turn to write, which the holder takes later.
     pub(crate) fn lock_views(&mut self, root: &Path) -> Result<File> {
         let folder = root.join(FOLDER);
         ensure_ignored(root)?;
@@ -59,10 +60,10 @@ impl Engine {
         Ok(file)
     }
 
-    /// Moves the journal from the lock file, where version 0.1 kept it, to the store.
+    /// Moves the journal into the store. Version 0.1 kept it in the lock file.
     fn move_notes_to_the_store(&mut self, mut lock: &File, root: &Path) -> Result<()> {
         let mut text = String::new();
-        // A journal that cannot be read is treated as empty.
+        // An unreadable journal is treated as empty.
         let _ = lock.read_to_string(&mut text);
         let mut backups: BTreeMap<&str, &str> = text.lines().filter_map(old_note).collect();
         let worktree = Some(root.display().to_string());
@@ -84,7 +85,7 @@ impl Engine {
     }
 }
 
-/// A line of version 0.1's journal: the path of a file, and its backup.
+/// Parses a line of the journal of version 0.1: the path of a file, and its backup.
 fn old_note(line: &str) -> Option<(&str, &str)> {
     let at = line.find(" /")?;
     let (backup, path) = (line.get(..at)?, line.get(at + 1..)?);

@@ -1,5 +1,5 @@
-//! Publishes marker files, which mean something by existing. They are stored like other files, so that
-//! somebody else's creating or removing one is an external edit.
+//! Publishes marker files, which mean something by existing. They are stored like other files. If somebody else creates
+//! or removes one, this is an external edit.
 
 use crate::disk::exchange;
 use crate::engine::Engine;
@@ -13,8 +13,8 @@ use std::path::Path;
 use store::{Filter, ViewRow};
 
 impl Engine {
-    /// Records in a tree whether its project uses marker files: true if any exist, or if this session or the
-    /// most recently changed other session has rows of marker files.
+    /// Records in the tree that the project uses marker files: some exist, or this session or the other session that
+    /// was changed last has rows of marker files.
     pub(crate) fn add_customs(&self, observation: &Observation, tree: &mut Tree) {
         let layout = observation.located.layout;
         let Some(beginning) = layout.facts().marker_prefix else { return };
@@ -39,7 +39,7 @@ impl Engine {
     }
 }
 
-/// Creates or removes a marker file. Content found in a removed one is returned, to be quarantined.
+/// Creates or removes a marker file. If the removed file has content, returns it, to be quarantined.
 pub(crate) fn place(target: &Path, row: &ViewRow) -> Result<Option<Vec<u8>>> {
     let failed = |source| Error::io(format!("writing {}", target.display()), source);
     if is_on(row) {

@@ -1,4 +1,4 @@
-//! Folders of runs: some tools count runs by their folders. A folder that cannot be created is only reported.
+//! Folders of runs, by which some tools count runs. If a folder cannot be created, this is only reported.
 
 use crate::disk;
 use crate::engine::Engine;
@@ -11,7 +11,7 @@ use model::session::Session;
 use std::fs;
 
 impl Engine {
-    /// Creates the folder of the current run, if its layout has one per run.
+    /// Creates the folder of the current run, in layouts with a folder for each run.
     pub(crate) fn make_run_folder(&self, answer: &mut Answer) {
         let Ok(id) = SessionId::parse(&answer.view.session_id) else { return };
         let Ok((_, session)) = self.load(&id) else { return };
@@ -20,8 +20,9 @@ impl Engine {
         }
     }
 
-    /// Creates the folder of a later run that is missing: its tool would show the run before it. The start of
-    /// such a run was restored, only a state file announced it, or nobody kept the empty folder.
+    /// Creates the folder of the current run if it is missing and is not the first: otherwise the tool would show the
+    /// run before it. It may be missing because the start of the run was undone and restored, because only a state file
+    /// names the run, or because somebody removed the empty folder.
     pub(crate) fn keep_run_folder(&self, id: &SessionId) -> Result<()> {
         let (_, session) = self.load_kept(id)?;
         let is_later = session.run().is_some_and(|run| run.ordinal > 1);
@@ -37,7 +38,7 @@ impl Engine {
         disk::make_below(&self.root_of(session), &path).map(drop)
     }
 
-    /// Removes empty folders of runs whose start was undone.
+    /// Removes the empty folders of runs whose start was undone.
     pub(crate) fn drop_run_folders(&self, before: &Session) {
         let Ok((_, after)) = self.load(&before.id) else { return };
         let is_there = |run: &Run| {
@@ -49,7 +50,7 @@ impl Engine {
         let gone = before.runs.iter().filter(|run| !is_there(run));
         for path in gone.filter_map(|run| folder_of(before, run)) {
             if let Ok(folder) = disk::below(&self.root_of(before), &path) {
-                // A folder that has files contains somebody's work, so it stays.
+                // A folder with files has somebody's work in it, so it stays.
                 let _ = fs::remove_dir(folder);
             }
         }

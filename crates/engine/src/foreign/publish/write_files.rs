@@ -1,5 +1,5 @@
-//! Writes a session's files: one process per worktree at a time, each file by an atomic exchange. The
-//! replaced content becomes the backup, goes to quarantine, or waits until its session adopts it.
+//! Writes a session's files: one process at a time in each worktree, and each file by an atomic exchange. Replaced
+//! content becomes the backup, is quarantined, or waits until its session adopts it.
 
 use crate::disk::{self, exchange};
 use crate::engine::Engine;
@@ -32,9 +32,9 @@ use store::{ViewRow, WriteJournal};
 /// The result of writing a session's files.
 #[derive(Default)]
 pub(crate) struct Placed {
-    /// Files that were not written because the existing ones are inaccessible.
+    /// Files that were not written because the files in their places could not be inspected.
     pub(crate) left_alone: Vec<PathBuf>,
-    /// The session that must adopt a displaced edit.
+    /// The session that must adopt an edit that was displaced.
     pub(crate) displaced: Option<SessionId>,
     pub(crate) said: Vec<Warning>,
 }
@@ -47,7 +47,7 @@ enum Outcome {
     Displaced(SessionId),
 }
 
-/// A session whose files are being written; whoever has this holds the file lock.
+/// A session whose files are being written. Whoever has this value holds the file lock.
 struct Ground {
     session: Session,
     located: Located,
@@ -61,12 +61,12 @@ impl Ground {
         OnDisk { root, id: &session.id, located, home: Home::below(root, located), target, path }
     }
 
-    /// True if the session's folder existed but was removed since; it is not recreated without a request.
+    /// True if the session's folder was removed. It is recreated only if somebody asks for it.
     fn is_gone(&self, row: &ViewRow) -> bool {
         row.was_there() && is_gone_with_folder(&self.located, &self.root)
     }
 
-    /// True if the tool itself moved the file away, so that it must not be written again.
+    /// True if the session's tool moved the file away. It must not be written again then.
     fn has_left(&self, row: &ViewRow) -> bool {
         let Self { located, rules, root, .. } = self;
         let place = root.join(located.spot.below_project(&row.path));
@@ -82,8 +82,8 @@ impl Ground {
 }
 
 impl Engine {
-    /// Writes every file that is not known to be in place. If an edit was displaced, returns the session that
-    /// must adopt it.
+    /// Writes every file that may not be in place yet. If an edit was displaced, returns the session that must adopt
+    /// it.
     pub(crate) fn place(&mut self, id: &SessionId) -> Result<Placed> {
         let mut done = Placed::default();
         let (_, session) = self.load_kept(id)?;
@@ -96,11 +96,11 @@ impl Engine {
         done.said = settle_open(&root)?;
         let rules = located.layout.files(&located.spot);
         let ground = Ground { session, located, rules, root };
-        // The folder is moved first, so that the files are written to its new place.
+        // The folder is moved first, so that the files are written at the new place.
         let rows = self.place_folders(&ground)?;
         let mut placed = Vec::new();
         let all = self.place_files(&ground, rows, &mut placed, &mut done);
-        // If writing one file failed, those written before it are still confirmed.
+        // Even if writing one file failed, the files written before it are confirmed.
         if !placed.is_empty() {
             failpoint::reached("view-placed");
             self.store.confirm_views(&placed, self.patience.left())?;
@@ -133,7 +133,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Moves the session's folder if a move is pending; its files keep their journals. Returns the rows.
+    /// Moves the session's folder if a move is planned. Its files keep their journals. Returns the rows.
     fn place_folders(&mut self, Ground { session, located, root, .. }: &Ground) -> Result<Vec<ViewRow>> {
         let rows = self.store.base().views(&session.id)?;
         let own = format!("{}/", located.spot.path);
@@ -206,7 +206,7 @@ impl Engine {
         Ok(outcome)
     }
 
-    /// Exchanges a file with the current one, and inspects the replaced content.
+    /// Exchanges a file with the existing one, and inspects the replaced content.
     fn put(
         &mut self,
         ground: &Ground,
@@ -229,11 +229,11 @@ impl Engine {
         if is_shared && found == Some(&body[..]) {
             return Ok(there(settled(located, row), None));
         }
-        // Content that is already known to be damaged is replaced, not treated as an edit.
+        // Content that is already known to be damaged is simply replaced: it is not an edit.
         let is_seen_damage =
             |found: &&[u8]| row.earlier.contains(&hash(found)) && !located.is_whole(&row.path, found);
         let expected = found.filter(is_seen_damage).map_or_else(|| previous.clone(), <[u8]>::to_vec);
-        // Unreadable content does not become the backup, so the existing backup stays.
+        // Unreadable content does not become the backup, so an existing backup stays.
         let takes_its_place = located.is_whole(&row.path, &expected);
         let others = verdict::others_backup(&evidence).filter(|_| takes_its_place);
         let kept = others.map(|bytes| file.keep_others_backup(bytes)).transpose()?;
@@ -257,8 +257,7 @@ impl Engine {
         let knows = |bytes: &[u8]| is_expected(&row, bytes) || row.earlier.contains(&hash(bytes));
         let told = match file.keep_old(&out, backup.as_ref(), knows) {
             Ok(told) => told,
-            // The new file is in place; only the replaced content could not be moved to the backup or
-            // quarantine.
+            // The new file is in place. Only the replaced content could not be moved to the backup or the quarantine.
             Err(error) => return Ok(there(settled(located, &row), Some(not_kept(target, &error)))),
         };
         failpoint::reached("view-backed-up");
@@ -267,7 +266,7 @@ impl Engine {
         Ok(there(settled(located, &row), said))
     }
 
-    /// Records a pending write. From then on this session counts as the file's last writer.
+    /// Records that a write is about to happen. From then on, this session counts as the last writer of the file.
     fn note_put(&mut self, row: &ViewRow, last: &ViewRow, body: &[u8], expected: &[u8]) -> Result<ViewRow> {
         let journal = backup_record::pending(row, last, body, expected);
         let row = ViewRow { journal, ..row.clone() };
@@ -279,7 +278,7 @@ impl Engine {
         Ok(row)
     }
 
-    /// The path of a file, whose folder is created. Never follows a link; repair quarantines one there.
+    /// Returns the path of a file, and creates its folder. Never follows a link; a repair quarantines links.
     fn target(&self, root: &Path, spot: &Spot, path: &str) -> Result<PathBuf> {
         let home = Path::new(&spot.home);
         let (root, path) =
@@ -295,8 +294,8 @@ impl Engine {
         Ok(target)
     }
 
-    /// Settles replaced content that an interrupted write left behind. Content that leftoff wrote is removed
-    /// and the previous version becomes the backup; an edit stays. Returns the session that must adopt it.
+    /// Deals with replaced content that an interrupted write left behind. Content that leftoff wrote is removed, and
+    /// the previous version becomes the backup. An edit stays; then the session that must adopt it is returned.
     fn settle_waiting(
         &mut self,
         file: &OnDisk<'_>,
@@ -326,7 +325,7 @@ impl Engine {
         }
     }
 
-    /// Makes displaced edits, which are in the log by now, the backup.
+    /// Makes displaced edits, which are in the log now, the backup.
     pub(crate) fn keep_displaced(
         &mut self,
         session: &Session,
@@ -340,8 +339,7 @@ impl Engine {
             let target = &root.join(&located.spot.home).join(path);
             let Some(row) = rows.iter().find(|row| row.path == *path) else { continue };
             let last = self.journal_row(&located, &session.worktree, row)?;
-            // Another process may have replaced the displaced content since, or its writer may have added to
-            // it.
+            // Meanwhile another process may have replaced the displaced content, or its writer may have added to it.
             let grows = located.is_shared(path);
             let is_it = |there: Vec<u8>| there == *bytes || (grows && there.starts_with(bytes));
             let home = Home::below(&root, &located);
@@ -357,7 +355,7 @@ impl Engine {
     }
 }
 
-/// Quarantines anything but a regular file at the path for replaced content: a link would lead elsewhere.
+/// If anything but a regular file has the waiting name, quarantines it: a link would lead elsewhere.
 fn clear_the_way(file: &OnDisk<'_>) -> Result<()> {
     let waiting = exchange::waiting(file.target);
     match waiting.symlink_metadata() {
@@ -386,7 +384,7 @@ fn not_written(target: &Path, source: io::Error) -> Error {
     Error::io(format!("writing {}", target.display()), source)
 }
 
-/// Creates a folder that only this user can access, if it is missing.
+/// Creates a folder that only this user can read or write, if it is missing.
 pub(crate) fn make_private(folder: &Path) -> Result<()> {
     match DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {

@@ -1,5 +1,5 @@
-//! Keeps registries as they were before a repair. Every repaired session rewrites its part of the registry,
-//! so that the backup beside it is only the version before the last write.
+//! Keeps registries as they were before a repair. The repair of each session rewrites the registry, so the backup
+//! beside the registry is only the version before the last of these writes.
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 pub(crate) struct Originals {
-    /// The original registries that are not kept yet, by path below the project's folder.
+    /// The original registries of which no copy is kept yet, by path relative to the project's folder.
     files: Vec<(String, Vec<u8>)>,
 }
 
@@ -17,8 +17,8 @@ impl Originals {
         Self { files: engine.registry_files() }
     }
 
-    /// Quarantines the originals of registries that have changed since, and reports where. Call it after each
-    /// repaired session.
+    /// Quarantines the originals of registries that have changed since `of` read them. Returns a line with the path of
+    /// each copy. Must be called after each repaired session.
     pub fn keep_what_changed(&mut self, engine: &Engine) -> Result<Vec<String>> {
         let now = engine.registry_files();
         let (same, changed): (Vec<_>, Vec<_>) = self.files.drain(..).partition(|file| now.contains(file));

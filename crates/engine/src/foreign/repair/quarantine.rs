@@ -1,4 +1,4 @@
-//! The quarantine, and files or folders that are in its way.
+//! The quarantine, and findings about files or folders that prevent its use.
 
 use crate::disk::{self, exchange};
 use crate::doctor::Finding;
@@ -17,10 +17,10 @@ const ASIDE: &str = "aside";
 const OPEN: &str = "open";
 /// How many characters of the content's hash are part of a quarantined file's name.
 const MARK: usize = 8;
-/// How many quarantined files may have the same original content.
+/// How many quarantined files may have begun with the same content.
 const KEPT_ALIKE: usize = 16;
 
-/// Findings about entries that are in the way of the quarantine or of backups.
+/// Returns findings about entries that prevent the use of the quarantine or the writing of backups.
 pub(crate) fn in_the_way(root: &Path, files: &[PathBuf]) -> Vec<Finding> {
     let aside = format!("{FOLDER}/{ASIDE}");
     let is_link = root.join(&aside).is_symlink();
@@ -37,7 +37,7 @@ pub(crate) fn in_the_way(root: &Path, files: &[PathBuf]) -> Vec<Finding> {
     link.into_iter().chain(folders).collect()
 }
 
-/// Quarantines a folder at a backup's path, with its contents.
+/// If a folder has the name of a file's backup, quarantines it with everything in it.
 pub(crate) fn clear_the_backup(
     root: &Path,
     id: &SessionId,
@@ -54,13 +54,13 @@ pub(crate) fn clear_the_backup(
     Ok(Some(quarantined(message, &aside)))
 }
 
-/// A warning about a quarantined file, which says where it is.
+/// Returns a warning about a quarantined file, with its new path.
 pub(crate) fn quarantined(message: String, aside: &Path) -> Warning {
     let aside = aside.display().to_string();
     Warning::new("set_aside", message).hint(format!("its contents: {aside}")).at(aside)
 }
 
-/// Quarantines an entry that is in the way, under the first free name.
+/// Quarantines an entry that has the name of another file, under the first free name.
 pub(crate) fn quarantine_entry(root: &Path, id: &SessionId, from: &Path, name: &str) -> Result<PathBuf> {
     let folder = quarantine_folder(root, id)?;
     let mut names = (0_u32..).map(|number| folder.join(format!("{name}.{number}")));
@@ -70,7 +70,7 @@ pub(crate) fn quarantine_entry(root: &Path, id: &SessionId, from: &Path, name: &
     Ok(aside)
 }
 
-/// A warning that a file was written but the replaced content could not be kept.
+/// Returns a warning that a file was written but the replaced content was not kept as its backup.
 pub(crate) fn not_kept(target: &Path, error: &Error) -> Warning {
     let waiting = exchange::waiting(target);
     let (target, waiting) = (target.display(), waiting.display());
@@ -80,18 +80,18 @@ pub(crate) fn not_kept(target: &Path, error: &Error) -> Warning {
     Warning::new("not_kept", message).hint(hint).at(waiting.to_string())
 }
 
-/// The path for a copy of content in quarantine; the same content has only one copy.
+/// Returns the path for a copy of content in quarantine. The same content has only one copy.
 pub(crate) fn quarantine_copy(root: &Path, id: &SessionId, path: &str, bytes: &[u8]) -> Result<PathBuf> {
     Ok(free_name(&quarantine_folder(root, id)?, &quarantine_name(path, bytes), bytes, 0))
 }
 
-/// The path for a file moved to quarantine. Programs may still write to it, or to an earlier file that began
-/// with the same content, so neither replaces the other.
+/// Returns the path for a file that is moved to quarantine. Programs may still write to this file, and to an earlier
+/// one with the same content, so neither replaces the other.
 pub(crate) fn quarantine_file(root: &Path, id: &SessionId, path: &str, bytes: &[u8]) -> Result<PathBuf> {
     Ok(free_name(&quarantine_folder(root, id)?, &quarantine_name(path, bytes), bytes, KEPT_ALIKE))
 }
 
-/// The first free name. After `alike` numbered names, the name of a file with the same content is used again.
+/// Returns the first free name. After `alike` numbered names, the name of a file with the same content is used again.
 fn free_name(folder: &Path, name: &str, bytes: &[u8], alike: usize) -> PathBuf {
     let numbered = (1_usize..).map(|number| folder.join(format!("{name}.{number}")));
     let mut names = std::iter::once(folder.join(name)).chain(numbered).enumerate();
@@ -100,7 +100,7 @@ fn free_name(folder: &Path, name: &str, bytes: &[u8], alike: usize) -> PathBuf {
     found.map_or_else(|| folder.join(name), |(_, path)| path)
 }
 
-/// The path for a copy of a registry in quarantine.
+/// Returns the path for a copy of a registry in quarantine.
 pub(crate) fn quarantine_registry(root: &Path, path: &str, bytes: &[u8]) -> Result<PathBuf> {
     Ok(made(root, &format!("{FOLDER}/{ASIDE}"))?.join(quarantine_name(path, bytes)))
 }
@@ -113,13 +113,13 @@ fn mark_of(bytes: &[u8]) -> String {
     hash(bytes).chars().take(MARK).collect()
 }
 
-/// The path for a replaced backup to which a program may still be writing.
+/// Returns the path for a replaced backup to which a program may still be writing.
 pub(crate) fn open_file(root: &Path, id: &SessionId, name: &str, bytes: &[u8]) -> Result<PathBuf> {
     let folder = made(root, &format!("{FOLDER}/{OPEN}/{id}"))?;
     Ok(free_name(&folder, &quarantine_name(name, bytes), bytes, KEPT_ALIKE))
 }
 
-/// A replaced backup to which a program may have been writing still.
+/// A replaced backup to which a program may still be writing.
 pub(crate) struct OpenFile {
     pub(crate) file: PathBuf,
     /// The session whose write replaced the backup.
@@ -130,7 +130,7 @@ pub(crate) struct OpenFile {
     pub(crate) is_as_it_was: bool,
 }
 
-/// All replaced backups in a worktree to which programs may still have been writing.
+/// Returns all replaced backups in a worktree to which programs may still be writing.
 pub(crate) fn open_files(root: &Path) -> Vec<OpenFile> {
     let entries = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten();
     let named = |entry: &fs::DirEntry| entry.file_name().into_string().ok();
@@ -149,7 +149,7 @@ pub(crate) fn open_files(root: &Path) -> Vec<OpenFile> {
     files.collect()
 }
 
-/// The quarantine folder, created if missing.
+/// Returns the folder of a session's quarantined files, and creates it if it is missing.
 pub(crate) fn quarantine_folder(root: &Path, id: &SessionId) -> Result<PathBuf> {
     made(root, &format!("{FOLDER}/{ASIDE}/{id}"))
 }

@@ -1,5 +1,5 @@
-//! Chooses the session that a command uses. Pure: rules in order of precedence, over candidates that the
-//! caller looks up. A candidate is requested only when needed, because some require reading files.
+//! Chooses the session that a command uses. Pure: a list of rules, in order of precedence, over candidates. The caller
+//! looks up a candidate only when a rule needs it, because some require reading files.
 
 use crate::engine::Want;
 use model::id::SessionId;
@@ -8,33 +8,33 @@ use std::collections::BTreeMap;
 #[cfg(test)]
 mod tests;
 
-/// Where a candidate for the session comes from.
+/// Where a candidate comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
-    /// The session named on the command line.
+    /// The session that the command line names.
     Flag,
-    /// The session bound to the asking agent.
+    /// The session on which the asking agent works.
     Binding,
-    /// The session that is active in this worktree according to the log, or else was used last.
+    /// The session of this worktree according to the log: the active one, or else the one used last.
     Worktree,
-    /// The session that is active in this worktree according to the log.
+    /// The session of this worktree that is active according to the log.
     ActiveHere,
     /// The session that is active according to files, although the log says otherwise.
     ActiveInFiles,
-    /// A session known only from files, which call it active.
+    /// A session that is known only from files, which call it active.
     ForeignActive,
-    /// The session to which the tool moved on after the worktree's session was last used.
+    /// The session with which a tool continued after the worktree's session was last used.
     ContinuedInFiles,
     /// A session that is unfinished according to its files.
     UnfinishedInFiles,
-    /// The session paused or failed last, in the log or only in files.
+    /// The session that was paused or failed last, in the log or only in files.
     Waiting,
     /// A session that is active in the log but paused in its files.
     WaitingInFiles,
 }
 
 impl Source {
-    /// True if a session from this source waits to be resumed.
+    /// True if sessions from this source wait to be resumed.
     pub(crate) fn waits(self) -> bool {
         matches!(self, Self::Waiting | Self::WaitingInFiles | Self::UnfinishedInFiles)
     }
@@ -47,26 +47,26 @@ pub(crate) struct Candidate {
     pub(crate) is_open: bool,
 }
 
-/// The candidates looked up so far; `None` means that a source has no session.
+/// The candidates that were looked up. `None` means that the source has no session.
 pub(crate) type Candidates = BTreeMap<Source, Option<Candidate>>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Choice {
     Meant(SessionId, Source),
     Nobody,
-    /// The next candidate to look up.
+    /// The source of the next candidate that the caller must look up.
     Ask(Source),
 }
 
-/// The condition under which a source is used.
+/// When a source is used.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum When {
     Always,
-    /// Used if the source's session is unfinished.
+    /// Only if the source's session is unfinished.
     Open,
-    /// Used if the worktree's session is unfinished.
+    /// Only if the worktree's session is unfinished.
     WorktreeOpen,
-    /// Used if the worktree has no session, or a finished one.
+    /// Only if the worktree has no session, or a finished one.
     WorktreeOver,
 }
 
@@ -80,8 +80,8 @@ const LATEST: &[(Source, When)] = &[
     (Source::Binding, When::Always),
 ];
 
-/// The rules for commands that need an unfinished session. If the last session is finished, older waiting
-/// sessions are not used.
+/// The rules for commands that need an unfinished session. Even if the last session is finished, older paused sessions
+/// are not used.
 const UNFINISHED: &[(Source, When)] = &[
     (Source::Flag, When::Always),
     (Source::Binding, When::Open),

@@ -1,5 +1,5 @@
-//! Layouts with one active session per worktree: if files call several active, the most recently changed one
-//! is active, the others count as paused, and a warning says so. Ignores sessions of other layouts.
+//! Layouts that allow one active session per worktree. If files call several sessions active, the one that was changed
+//! last is active. The others count as paused, and a warning says so. Sessions of other layouts are ignored.
 
 pub(crate) mod claims;
 
@@ -27,7 +27,8 @@ const REASON_OTHER_ACTIVE: &str = "another session is active";
 const LONGEST_TITLE: usize = 60;
 
 impl Engine {
-    /// Sessions known only from files that call them active, in layouts with one active session.
+    /// Returns the sessions that are known only from files and that these call active, in layouts that allow one active
+    /// session.
     pub(crate) fn foreign_active(&self, except: &BTreeSet<SessionId>) -> Vec<Claim> {
         let summaries = self.summaries();
         let active = summaries.iter().filter(|summary| summary.is_active() && summary.says_where_it_stands);
@@ -37,7 +38,7 @@ impl Engine {
             .collect()
     }
 
-    /// As `foreign_active`, without sessions that were created but not started, which need not be paused.
+    /// Like `foreign_active`, but without sessions that were created and never started: these need not be paused.
     fn foreign_started(&self, except: &BTreeSet<SessionId>) -> Vec<Claim> {
         let mut active = self.foreign_active(except);
         active.retain(|claim| !self.is_unbegun(claim.id.as_str()));
@@ -48,13 +49,14 @@ impl Engine {
         self.summaries().iter().any(|summary| summary.is_unbegun && summary.id.as_str() == id)
     }
 
-    /// A foreign session as read, but paused if another session that files call active has changed later.
+    /// Returns a foreign session as read. If another session that files call active was changed later, this one is
+    /// returned as paused.
     pub(crate) fn beside_others(&self, mut found: Foreign) -> Foreign {
         if !found.located.layout.facts().exclusive || !is_active(&found.session) {
             return found;
         }
         let own = Claim { updated_at: found.session.updated_at, id: found.located.id.clone() };
-        // The session itself is excluded: its files may have a later time by now.
+        // The session itself is excluded, because its files may have a later time now.
         let others = self.foreign_active(&BTreeSet::from([own.id.clone()]));
         let Some(other) = displaced_by(&own, others.into_iter().chain(self.active_here())) else {
             return found;
@@ -71,7 +73,7 @@ impl Engine {
         found
     }
 
-    /// Changes list lines of stored sessions to paused if files have activated another session since.
+    /// Changes lines of stored sessions to paused if files have since activated another session.
     pub(crate) fn kept_lines_beside_others(&self, lines: &mut [ShortView]) -> Vec<Warning> {
         let here = self.project.worktree();
         let contends = |line: &ShortView| {
@@ -91,7 +93,7 @@ impl Engine {
             .unwrap_or_default()
     }
 
-    /// Changes list lines of sessions known only from files to paused, except the active one.
+    /// Changes lines of sessions that are known only from files to paused, except the line of the active one.
     pub(crate) fn lines_beside_others(&self, lines: &mut [(ShortView, Vec<Warning>)]) {
         let contends = |line: &ShortView| line.lifecycle == "active" && is_exclusive(&line.layout);
         let known: Vec<Claim> =
@@ -105,7 +107,7 @@ impl Engine {
 
     fn active_here(&self) -> Option<Claim> {
         let id = self.store.active(&self.project.worktree()).ok().flatten()?;
-        // The session's files may say by now that the session is not active.
+        // Meanwhile the session's files may say that the session is not active.
         let (_, session) = self.load(&id).ok()?;
         is_active(&session).then_some(Claim { updated_at: session.updated_at, id })
     }
@@ -119,7 +121,7 @@ impl Engine {
         })
     }
 
-    /// Pauses sessions that only files call active, to make room for a new session.
+    /// Pauses sessions that only files call active, because a new session becomes active.
     pub(crate) fn pause_foreign(&self, plan: &mut Plan, newcomer: &SessionId) -> Result<()> {
         let foreign = self.foreign_started(&BTreeSet::new()).into_iter().map(|claim| claim.id);
         for id in foreign.chain(self.activated_by_files()) {
@@ -130,7 +132,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Stored sessions that their own tool has activated.
+    /// Returns the stored sessions that their own tool has activated.
     fn activated_by_files(&self) -> Vec<SessionId> {
         let is_it = |id: &SessionId| {
             let found = self.load(id).ok().map(|(_, session)| session);
@@ -141,7 +143,8 @@ impl Engine {
         self.called_active().into_iter().filter(is_it).collect()
     }
 
-    /// Pauses the previously active session if files have activated this one: the external edit is newer.
+    /// If files have activated this session, pauses the session that was active before, because the edit of the files
+    /// is newer.
     pub(crate) fn make_room_for_found(&self, plan: &mut Plan) -> Result<()> {
         let stays = !plan.subject.events.iter().any(ends_activity);
         if !stays || plan.subject.events.is_empty() {
@@ -150,8 +153,8 @@ impl Engine {
         self.pause_rival_of_found(plan, &[])
     }
 
-    /// As `make_room_for_found`, for an external edit that is stored although the command itself changes
-    /// nothing. `changed` are the sessions that the command changes already.
+    /// Like `make_room_for_found`, for a command that changes nothing although it stores an external edit. `changed`
+    /// has the sessions that the command changes anyway.
     pub(crate) fn pause_rival_of_found(&self, plan: &mut Plan, changed: &[SessionId]) -> Result<()> {
         let Some(before) = &plan.subject.before else { return Ok(()) };
         if !is_exclusive(&before.layout) || !is_active(before) || before.parallel {
@@ -165,13 +168,13 @@ impl Engine {
         }
     }
 
-    /// Pauses sessions that count as paused only while this session is active. Called before this session
-    /// stops or is adopted, so that none of them becomes the active session without a command.
+    /// Pauses sessions that count as paused only because this session is active. Called before this session is paused,
+    /// ended or adopted, so that no other session becomes active without a command.
     pub(crate) fn pause_those_that_count_as_paused(&self, plan: &mut Plan) -> Result<()> {
         let Some(before) = &plan.subject.before else { return Ok(()) };
         let is_of_here = before.worktree == self.project.worktree() && !before.parallel;
         let is_moment = |event: &Event| ends_activity(event) || matches!(event, Event::Adopted { .. });
-        // A session from another project was never active here.
+        // If the session comes from another project, it was never active here.
         let comes_here = |event: &Event| matches!(event, Event::Imported { from: Some(_), .. });
         let events = &plan.subject.events;
         let pending = self.store.pending(&before.id);
@@ -191,8 +194,8 @@ impl Engine {
         paused_with(&own, others).iter().try_for_each(|id| self.pause_too(plan, id))
     }
 
-    /// The store allows one active session per worktree. A session that its files have ended, but that is
-    /// still active in the store, is updated together with the new active one.
+    /// Updates the other session together with the new active one. The store allows one active session per worktree,
+    /// and the other session is still active there although its files have ended it.
     pub(crate) fn bring_along_rival(&self, batch: &mut Batch) -> Result<()> {
         let newcomers = batch.streams.iter().filter(|stream| stream.row.lifecycle == "active");
         let worktrees: BTreeSet<String> = newcomers
@@ -211,8 +214,8 @@ impl Engine {
         Ok(())
     }
 
-    /// As `bring_along_rival`, for an adoption without a command: the other session changes in an earlier
-    /// turn.
+    /// Like `bring_along_rival`, for an adoption without a command: the other session is changed before that, in a turn
+    /// of its own.
     pub(crate) fn pause_rival_first(&mut self, id: &SessionId) -> Result<()> {
         let (_, session) = self.load(id)?;
         let contends = is_exclusive(&session.layout) && !session.parallel;
@@ -227,7 +230,7 @@ impl Engine {
 
     fn pause_in_its_own_turn(&mut self, id: &SessionId) -> Result<()> {
         let fingerprint = self.fingerprint("pause", id.as_str());
-        // `--key` belongs to the command that this pause makes room for, so it is not used here.
+        // The caller's key belongs to the command that needs this pause, so it is not used here.
         let key = self.options.key.take();
         let done = self.in_turn(&fingerprint, |engine| {
             let mut plan = Plan::of(Change { number: 0, before: None, events: Vec::new() });
@@ -238,7 +241,7 @@ impl Engine {
         done.map(drop)
     }
 
-    /// Adds pausing another session to a plan, unless the plan changes that session already.
+    /// Adds the pause of another session to a plan, unless the plan changes that session anyway.
     fn pause_too(&self, plan: &mut Plan, id: &SessionId) -> Result<()> {
         if !plan.changes(id) {
             let change = self.paused(plan, id)?;
@@ -247,7 +250,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Pauses a session because another one is active, and adopts edits in its files.
+    /// Returns the change that pauses a session because another one becomes active. Edits in the session's files are
+    /// adopted with it.
     pub(crate) fn paused(&self, plan: &mut Plan, id: &SessionId) -> Result<Change> {
         let other = self.look_up_to_pause(id)?;
         let mut events = Vec::new();
@@ -258,20 +262,20 @@ impl Engine {
         }
         let title = one_line(&other.session.title, LONGEST_TITLE);
         let change = other.change_and_found(events);
-        // A session that its files have ended is not paused; a session that only counts as paused is.
+        // If its files have ended the session, it is not paused. If it only counts as paused, it is.
         if change.before.as_ref().is_some_and(is_active) || self.counts_as_paused(id) {
             plan.said.push(format!("paused {id} ({title})"));
         }
         Ok(change)
     }
 
-    /// True if files call a session active but another active one has changed later.
+    /// True if files call a session active, but another active session was changed later.
     pub(crate) fn counts_as_paused(&self, id: &SessionId) -> bool {
         let is_it = |problem: &Problem| matches!(problem.what, What::CountsAsPaused { .. });
         self.observed(id).is_some_and(|observation| observation.problems.iter().any(is_it))
     }
 
-    /// The foreign session that was paused, or failed, last.
+    /// Returns the foreign session that was paused or failed last, and when.
     pub(crate) fn waiting_foreign(&self) -> Option<(Timestamp, SessionId)> {
         let summaries = self.summaries();
         let waits =
@@ -282,7 +286,7 @@ impl Engine {
         Some((found.line.updated_at, found.id.clone()))
     }
 
-    /// The foreign session that is active among all that files call active.
+    /// Returns the foreign session that is active among all sessions that files call active.
     pub(crate) fn active_foreign(&self) -> Option<SessionId> {
         holder(self.foreign_active(&BTreeSet::new())).map(|claim| claim.id)
     }
@@ -296,7 +300,7 @@ fn claim_of(line: &ShortView) -> Option<Claim> {
     Some(Claim { updated_at: line.updated_at, id: SessionId::parse(&line.session_id).ok()? })
 }
 
-/// Marks a list line as paused because another session is active, and returns the warning.
+/// Marks a line of a list as paused because another session is active. Returns the warning.
 fn paused_beside(line: &mut ShortView, active: &Claim) -> Option<Warning> {
     if line.session_id == active.id.as_str() {
         return None;
@@ -320,7 +324,7 @@ fn ends_activity(event: &Event) -> bool {
     )
 }
 
-/// The problem of a session that counts as paused because another one is active.
+/// Returns the problem of a session that counts as paused because another one is active.
 fn beside(id: &str, other: &SessionId) -> Problem {
     Problem::of_file("", What::CountsAsPaused { session: id.to_owned(), other: other.to_string() })
 }

@@ -1,8 +1,8 @@
-//! Ranks sessions known only from files, to choose one. Pure.
+//! Ranks sessions that are known only from files, in order to choose one. Pure.
 
 use jiff::Timestamp;
 
-/// The data that decides between sessions known only from files.
+/// The data that decides between sessions that are known only from files.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ranked<'a> {
     pub(crate) layout: &'a str,
@@ -16,8 +16,9 @@ pub(crate) struct Ranked<'a> {
 }
 
 impl Ranked<'_> {
-    /// True if this candidate precedes the best one so far. Candidates with later names are compared first;
-    /// in layouts ordered by name, a candidate with an earlier name wins only by unfinished work.
+    /// True if this candidate is better than the best one so far. Candidates must be compared from the last name to the
+    /// first. In layouts ordered by name, an earlier name is better only if it alone is readable or has unfinished
+    /// work.
     pub(crate) fn is_better_than(&self, best: &Ranked<'_>) -> bool {
         let worth = |ranked: &Ranked<'_>| (ranked.says_where_it_stands, ranked.has_work);
         if self.names_tell_order && self.layout == best.layout {
@@ -31,9 +32,9 @@ impl Ranked<'_> {
 mod tests {
     use super::*;
 
-    /// A session from text such as `o+wa3`: layout o is ordered by name (`t` is not), `+` means that the
-    /// session's position is known, `w` that the session has work, `a` that it is active; the number is the
-    /// second of its last change.
+    /// Parses a session in a test, such as `o+wa3`: in layout o, which is ordered by name (`t` is not); `+` means that
+    /// the session's position is known, `w` that the session has work, `a` that it is active; the number is the second
+    /// of its last change.
     fn ranked(text: &str) -> Ranked<'_> {
         let second = text.trim_start_matches(|letter: char| !letter.is_ascii_digit());
         Ranked {
@@ -49,15 +50,15 @@ mod tests {
     #[test]
     fn the_better_of_two() {
         let cases = [
-            // In layouts ordered by name, an earlier session wins only if it alone has work or is readable.
+            // In layouts ordered by name, an earlier session wins only if it alone is readable or has work.
             ("o+w9", "o+w1", false),
             ("o+w1", "o+9", true),
             ("o+9", "o+w1", false),
             ("o+1", "ow9", true),
             ("ow9", "o+1", false),
             ("o+wa9", "o+w1", false),
-            // Across layouts, or without an order by name, sessions win that are readable, have work, are
-            // active, or changed last, in this order.
+            // Between layouts, or without an order by name, a session wins that is readable, or else has work, or else
+            // is active, or else changed last.
             ("p+w9", "o+w1", true),
             ("p+w1", "o+w9", false),
             ("p+wa1", "o+w9", true),

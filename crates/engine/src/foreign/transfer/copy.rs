@@ -1,6 +1,5 @@
-//! Copies a session from another project in the same layout: prepares its files for this project, under a
-//! free name. The command that adopts the session writes them; only leftovers of a killed import are removed
-//! here.
+//! Copies a session from another project that has the same layout. Prepares the session's files for this project, under
+//! a free name. The command that adopts the session writes them. Here, only leftovers of a killed import are removed.
 
 use crate::disk::{self, Recovered};
 use crate::engine::Engine;
@@ -25,12 +24,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// The maximum number of sessions with the same name; nobody has that many.
+/// The maximum number of sessions with the same name. Nobody has so many.
 const MOST_OF_ONE_NAME: u32 = 10_000;
 
 impl Engine {
-    /// Applies a session of another project in memory; the command that adopts it writes its files. Returns
-    /// the session's id here.
+    /// Adds a session of another project to the uncommitted changes in memory. The command that adopts the session
+    /// writes its files. Returns the id that it gets here.
     pub(crate) fn observe_copied(&self, pointed: &Pointed) -> Result<SessionId> {
         let (found, lost) = self.brought(pointed)?;
         let broken = found.told.unreadable_parts.clone();
@@ -38,7 +37,7 @@ impl Engine {
         Ok(self.scope.keep(observation, None).located.id.clone())
     }
 
-    /// The remaining files of a copied session's folder, which are copied unchanged.
+    /// Returns the other files in a copied session's folder, which are copied unchanged.
     pub(crate) fn to_copy(&self, id: &SessionId, folder: &Path) -> Vec<String> {
         let Some(observation) = self.observed(id) else { return Vec::new() };
         let spot = &observation.located.spot;
@@ -48,7 +47,7 @@ impl Engine {
         walk::files_below(folder).into_iter().filter(|path| !is_written(path)).collect()
     }
 
-    /// A session of another project as it will be here, and the paths of its files that were reported as
+    /// Returns a session of another project as it will be here, and the paths of its files that were reported as
     /// unreadable.
     fn brought(&self, pointed: &Pointed) -> Result<(Foreign, BTreeSet<String>)> {
         let there = self.foreign_elsewhere(pointed)?;
@@ -74,8 +73,8 @@ impl Engine {
         Ok((found, lost))
     }
 
-    /// Refuses to copy an unreadable session: anything written would be invented. A session whose position a
-    /// person must supply may be copied.
+    /// Refuses to copy a session about which nothing is known. Whatever was written would be made up. If only its
+    /// position is unknown, a person can supply it, so the session may be copied.
     fn refuse_what_tells_nothing(&self, there: &Observation, session: &Session) -> Result<()> {
         let (id, spot) = (&session.id, &there.located.spot);
         let folder = self.folder(&there.located, session, &there.documents);
@@ -89,7 +88,7 @@ impl Engine {
         }
     }
 
-    /// The session's own place, or a free one with a numbered name if that is taken.
+    /// Returns the session's own place or, if this is taken, a free place with a numbered name.
     fn free_spot(&self, pointed: &Pointed) -> Result<Spot> {
         let Pointed { layout, spot, .. } = pointed;
         self.take_back_what_was_left(spot)?;
@@ -120,7 +119,7 @@ impl Engine {
         })
     }
 
-    /// Removes copies that a killed import left behind.
+    /// Removes the files that a killed import left behind.
     fn take_back_what_was_left(&self, spot: &Spot) -> Result<()> {
         if self.store.load(&spot.id)?.is_some() {
             return Ok(());
@@ -135,7 +134,7 @@ impl Engine {
     }
 }
 
-/// Removes a folder's empty subfolders, and the folder itself if that leaves it empty.
+/// Removes the empty folders in a folder, and then the folder itself if it is empty.
 fn remove_empty(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -145,7 +144,7 @@ fn remove_empty(folder: &Path) {
     let _ = fs::remove_dir(folder);
 }
 
-/// The files of a copied session at their new place: names and paths inside them are adapted to it.
+/// Returns the files of a copied session for their new place. Names and paths inside the files are adapted.
 fn placed(pointed: &Pointed, to: &Spot, there: &Tree, here: &Tree) -> Tree {
     let Pointed { layout, spot: from, .. } = pointed;
     let is_renamed = from.path != to.path;
@@ -157,7 +156,7 @@ fn placed(pointed: &Pointed, to: &Spot, there: &Tree, here: &Tree) -> Tree {
         named.collect::<Vec<_>>().join("/")
     };
     let mut placed = there.clone().with_paths(|path| place(&path));
-    // This project's shared files apply to the copied session, even if it had no part in such files before.
+    // The copied session gets this project's shared files, even if it had no part in such files before.
     for path in here.files().filter(|path| is_shared(*layout, path)) {
         if let Some(entry) = here.get(path) {
             placed.insert(path, entry.clone());
@@ -165,7 +164,7 @@ fn placed(pointed: &Pointed, to: &Spot, there: &Tree, here: &Tree) -> Tree {
     }
     let rules = layout.files(from);
     for path in there.files().filter(|path| rules.is_state(path)) {
-        // This project's marker files decide which session is active here, so the copied ones are dropped.
+        // This project's marker files decide which session is active here. Those of the other project are dropped.
         if layout.facts().is_marker(path) {
             placed.remove(&place(path));
             continue;
@@ -184,11 +183,11 @@ fn placed(pointed: &Pointed, to: &Spot, there: &Tree, here: &Tree) -> Tree {
     placed
 }
 
-/// The observation of a copied session: none of its files are here yet, so all state files must be written.
+/// Returns the observation of a copied session. None of its files are here yet, so all state files must be written.
 fn copied(mut observation: Observation, broken: &[String], lost: BTreeSet<String>) -> Observation {
     let (located, documents) = (&observation.located, &observation.documents);
     let is_content = |path: &String| documents.content(path).is_some() && !located.is_marker(path);
-    // Unreadable files are copied unchanged, and stay unknown.
+    // Unreadable files are copied unchanged. They do not count as written by leftoff.
     let is_read = |path: &String| !broken.contains(path);
     let files = located.layout.files(&located.spot).state_files(documents).into_iter();
     let files = files.filter(is_content).filter(is_read);

@@ -1,5 +1,5 @@
-//! Imports on request: turns another tool's session into a native one, or upgrades it to its layout's current
-//! format. A native import leaves the original files alone; an upgrade keeps them as a backup.
+//! Imports a session on request: turns another tool's session into a native one, or upgrades it to the current format
+//! of its layout. The import of a native session does not change the original files; an upgrade keeps them as a backup.
 
 mod documents;
 
@@ -32,7 +32,7 @@ const REASON_IMPORTED: &str = "imported";
 /// A session to import.
 struct Meant {
     id: SessionId,
-    /// The session's place, if it is in another project.
+    /// The session's place in another project; `None` if the session is in this project.
     from: Option<Elsewhere>,
 }
 
@@ -40,14 +40,15 @@ struct Meant {
 struct Elsewhere {
     /// The project's folder.
     root: String,
-    /// The path below the project's folder.
+    /// The path relative to the project's folder.
     path: String,
 }
 
 const FIX_FIRST: &str = "fix the file, or replace it with its backup (.bak); then import the session again";
 
 impl Engine {
-    /// Imports the session at a path or with an id, or else the selected one. Safe to repeat.
+    /// Imports the session at the given path or with the given id, or else the selected one. Can be repeated without
+    /// harm.
     pub(crate) fn import(&mut self, asked: Option<&str>, layout: Option<&str>) -> Result<Answer> {
         let into = layout.unwrap_or(NATIVE).to_owned();
         let fingerprint = self.fingerprint("import", &format!("{asked:?} {into}"));
@@ -58,7 +59,7 @@ impl Engine {
             lost = engine.lost_of(&meant.id);
             engine.importing(subject, meant, &into)
         })?;
-        // Oddities of the original files no longer matter after an import; possible losses do.
+        // After an import, oddities of the original files no longer matter. Possible losses still do.
         let is_loss = |path: &Option<String>| path.as_ref().is_some_and(|path| lost.contains(path));
         answer.view.warnings.retain(|warning| warning.kind != "foreign_file" || is_loss(&warning.path));
         Ok(answer)
@@ -69,7 +70,7 @@ impl Engine {
         let session = &subject.session;
         let kept_in = session.layout.clone();
         let origin = self.origin(&id)?;
-        // A session imported earlier continues in the form that it got then.
+        // If the session was imported before, it continues in the layout that it got then.
         let came_before = from.is_some() && origin.is_some();
         let was_kept_in = origin.as_ref().filter(|_| came_before).map(|origin| origin.layout.facts().name);
         if into != NATIVE && into != kept_in && Some(into) != was_kept_in {
@@ -111,7 +112,7 @@ impl Engine {
         if has_another_name {
             events.push(Event::SessionMoved { path });
         }
-        // The session that is active here stays active, because nobody asked to replace it.
+        // The imported session is paused, because nobody asked to replace the session that is active here.
         if comes_here && matches!(session.lifecycle, Lifecycle::Active) {
             let reason = REASON_IMPORTED.to_owned();
             events.push(Event::SessionPaused { reason, context: None, saved: Vec::new() });
@@ -123,7 +124,7 @@ impl Engine {
         Ok(plan)
     }
 
-    /// Messages for somebody who repeats an import.
+    /// Returns messages for somebody who repeats an import.
     fn about_the_first_time(&self, origin: Option<&Origin>, id: &SessionId) -> Result<Vec<String>> {
         let Some(origin) = origin else {
             return Ok(vec![format!("{id} is already a leftoff session: there is nothing to import")]);
@@ -177,7 +178,7 @@ impl Engine {
     }
 }
 
-/// The error for a file without content, which is not a session; other errors are returned unchanged.
+/// Returns the error that an empty file is not a session. Other errors are returned unchanged.
 fn no_session_in(error: Error) -> Error {
     match error {
         Error::NothingKnown { path, why, .. } => {
@@ -187,7 +188,7 @@ fn no_session_in(error: Error) -> Error {
     }
 }
 
-/// The error for an existing path that is not a session: says what would be one, and what to do.
+/// Returns the error for an existing path that is not a session. It says what would be a session, and what to do.
 fn no_session(asked: &str, place: &Path) -> Error {
     let whole = place.canonicalize().unwrap_or_else(|_| place.to_owned());
     let looked_for: Vec<String> = layout::all()
@@ -237,7 +238,7 @@ fn instead(asked: &str, whole: &Path) -> Hint {
         .run(words!["list", "--all"])
 }
 
-/// The beginning of a file, enough to recognise it; empty if it cannot be read.
+/// Returns the beginning of a file, enough to recognise its type; empty if the file cannot be read.
 fn beginning(path: &Path) -> String {
     const ENOUGH: u64 = 200;
     let mut bytes = Vec::new();

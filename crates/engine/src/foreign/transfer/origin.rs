@@ -1,5 +1,5 @@
-//! The origin of an imported session: finds it, the stored copies of its files, and changes to the originals.
-//! Writes nothing.
+//! Finds the origin of an imported session, the stored copies of its files, and changes to the original files. Writes
+//! nothing.
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -25,12 +25,13 @@ pub(crate) struct Origin {
     pub(crate) into: String,
     /// The session's version after the import.
     pub(crate) version: u64,
-    /// The imported state files by path, as content hashes.
+    /// The hashes of the imported state files, by path.
     files: BTreeMap<String, String>,
 }
 
 impl Engine {
-    /// The import that gave a session its layout; `None` if there was no import, or it no longer applies.
+    /// Returns the import that gave a session its layout; `None` if there was none, or if the session has another
+    /// layout now.
     pub(crate) fn origin(&self, id: &SessionId) -> Result<Option<Origin>> {
         let (_, session) = self.load(id)?;
         let found = self.history(id)?.into_iter().rev().find_map(|recorded| match recorded.event {
@@ -51,12 +52,13 @@ impl Engine {
         }))
     }
 
-    /// The session that was imported from this place earlier.
+    /// Returns the session that was earlier imported from this place.
     pub(crate) fn imported_from(&self, pointed: &Pointed) -> Result<Option<SessionId>> {
         if let Some(id) = self.first_from(pointed, ids_for(pointed)?)? {
             return Ok(Some(id));
         }
-        // A session that kept its layout may have another name here.
+        // An imported session that kept its layout may have another name here, so all sessions of the layout are
+        // searched.
         let (layout, worktree) =
             (Some(pointed.layout.facts().name.to_owned()), Some(self.project.worktree()));
         let stayed = self.store.list(&Filter { layout, worktree, ..Filter::default() })?;
@@ -79,7 +81,7 @@ impl Engine {
         Ok(None)
     }
 
-    /// A free id for a session of another project.
+    /// Returns a free id for a session of another project.
     pub(crate) fn free_id(&self, pointed: &Pointed) -> Result<SessionId> {
         let unadopted = self.unadopted();
         let mut last = pointed.spot.id.clone();
@@ -92,7 +94,7 @@ impl Engine {
         Ok(last)
     }
 
-    /// A session's observed state files; of a shared file, only the session's own part.
+    /// Returns a session's observed state files. Of a shared file, returns only the session's own part.
     pub(crate) fn files_seen(&self, id: &SessionId) -> BTreeMap<String, Vec<u8>> {
         let Some(observation) = self.observed(id) else { return BTreeMap::new() };
         let located = &observation.located;
@@ -103,23 +105,24 @@ impl Engine {
         observation.verdicts.keys().filter_map(content).collect()
     }
 
-    /// Why nothing is known about a session: its files are unreadable and have no backup.
+    /// Returns why nothing is known about a session: its files are unreadable and have no backup. `None` if something
+    /// is known.
     pub(crate) fn why_it_tells_nothing(&self, session: &Session) -> Option<String> {
         self.observed(&session.id)?.why_it_tells_nothing(session)
     }
 
-    /// The paths of files reported as unreadable, and of the files that replaced them.
+    /// Returns the paths of files that were reported as unreadable, and of the files that replaced them.
     pub(crate) fn lost_of(&self, id: &SessionId) -> BTreeSet<String> {
         self.observed(id).map(|observation| observation.lost()).unwrap_or_default()
     }
 
-    /// The version of the session that its own files show; `None` if files are the only source.
+    /// Returns the version of the session that its own files show; `None` if leftoff has not written any of them.
     pub(crate) fn shown_by_its_files(&self, id: &SessionId) -> Result<Option<u64>> {
         let observation = self.observe(id)?;
         Ok(observation.and_then(|observation| observation.rows().map(|row| row.version).min()))
     }
 
-    /// An imported session's state files at the time of the import, without purged ones.
+    /// Returns an imported session's state files as they were when it was imported. Purged files are missing.
     pub(crate) fn files_kept(&self, origin: &Origin) -> Result<BTreeMap<String, Vec<u8>>> {
         let mut kept = BTreeMap::new();
         for (path, hash) in &origin.files {
@@ -130,7 +133,7 @@ impl Engine {
         Ok(kept)
     }
 
-    /// The folder of the project from which a session was imported.
+    /// Returns the folder of the project from which a session was imported.
     pub(crate) fn root_of_origin(&self, origin: &Origin, id: &SessionId) -> Result<PathBuf> {
         match &origin.from {
             Some(root) => Ok(root.clone()),
@@ -138,7 +141,7 @@ impl Engine {
         }
     }
 
-    /// An imported session's original files that have changed or appeared since the import.
+    /// Returns those original files of an imported session that were changed or added since the import.
     pub(crate) fn changed_since(&self, origin: &Origin, id: &SessionId) -> Result<Vec<PathBuf>> {
         let root = self.root_of_origin(origin, id)?;
         if origin.files.is_empty() {
@@ -155,7 +158,7 @@ impl Engine {
     }
 }
 
-/// Possible ids for a session of another project; the session's own id comes first.
+/// Returns the possible ids for a session of another project. The session's own id comes first.
 fn ids_for(pointed: &Pointed) -> Result<Vec<SessionId>> {
     const MOST: u32 = 4;
     let place = format!("{}\n{}", pointed.root.display(), pointed.spot.path);

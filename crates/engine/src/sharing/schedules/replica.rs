@@ -1,5 +1,5 @@
-//! Replicas of one bare repository in a folder, with a clock that the test sets. Every command opens the
-//! store again, as a new process would.
+//! Replicas of one bare repository in a folder, with a clock that the test sets. Every command opens the store anew, as
+//! a new process would.
 
 use crate::clock::Clock;
 use crate::engine::Engine;
@@ -37,7 +37,7 @@ impl Clock for SetClock {
 }
 
 impl Folder {
-    /// Created in memory where the system allows it, because these tests do not simulate power cuts.
+    /// The folder is in memory if the system allows it, because these tests do not simulate power cuts.
     pub(super) fn new() -> Self {
         let memory = Path::new("/dev/shm");
         let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
@@ -60,7 +60,7 @@ impl Folder {
         replica
     }
 
-    /// Copies a whole clone, with its store and its replica's id.
+    /// Copies a whole clone, including its store and the id of its replica.
     pub(super) fn copied(&self, from: &Replica, name: &str) -> Replica {
         let to = self.path().join(name);
         let copied = Command::new("cp").arg("-a").arg(&from.project).arg(&to).status().expect("cp runs");
@@ -129,7 +129,7 @@ impl Replica {
         self.engine().sync(SyncRequest::Off { erase })
     }
 
-    /// Makes a copy look like one on another machine, in a folder with the same name.
+    /// Makes a copy look like one on another machine, where it is in a folder with the same name.
     pub(super) fn know_no_other_place(&self) {
         let settings = self.project.join(".git/leftoff/sync.json");
         let text = fs::read_to_string(&settings).expect("its settings");
@@ -209,7 +209,7 @@ impl Replica {
         self.engine().forks().expect("its forks").into_iter().map(|fork| fork.id).collect()
     }
 
-    /// Broken hash chains, and snapshots and items that do not match their log.
+    /// Returns findings about broken hash chains, and about snapshots and items that do not match their log.
     pub(super) fn findings(&self) -> Vec<String> {
         let engine = self.engine();
         let findings = crate::doctor::session_findings(&engine).expect("sessions can be checked");

@@ -1,5 +1,4 @@
-//! Changes of leases that follow from other actions of their holder: activity renews a lease, a pause releases the
-//! item.
+//! Changes of leases that follow from what their holder does: activity renews a lease, and a pause releases the item.
 
 use super::renewed;
 use crate::actor::Actor;
@@ -7,7 +6,8 @@ use crate::event::ItemEvent;
 use crate::item::Item;
 use jiff::Timestamp;
 
-/// The lease renewals that follow from an actor's activity. A lease is renewed only if more than half of it has passed.
+/// Returns the lease renewals that follow from an actor's activity. A lease is renewed only after more than half of its
+/// time.
 pub fn renewals<'a>(held: impl Iterator<Item = &'a Item>, actor: &Actor, now: Timestamp) -> Vec<ItemEvent> {
     held.filter_map(|item| Some((item, item.lease.as_ref()?)))
         .filter(|(_, lease)| lease.actor == *actor && lease.is_due(now))
@@ -15,8 +15,8 @@ pub fn renewals<'a>(held: impl Iterator<Item = &'a Item>, actor: &Actor, now: Ti
         .collect()
 }
 
-/// Releases an actor's items, and marks them as started, because claiming an item starts the work on it. The next
-/// claimant gets started items first.
+/// Returns events that release an actor's items but leave them marked as started, because claiming an item starts the
+/// work on it. The next claimant gets started items first.
 pub fn set_aside<'a>(held: impl Iterator<Item = &'a Item>, actor: &Actor) -> Vec<ItemEvent> {
     let is_own = |item: &&Item| item.lease.as_ref().is_some_and(|lease| lease.actor == *actor);
     let freed = |item: &Item| {

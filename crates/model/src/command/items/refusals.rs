@@ -6,8 +6,8 @@ use crate::item::{DEEPEST_LEVEL, Item, ItemStatus, Lease};
 use crate::refusal::{ItemRefusal, Refusal};
 
 impl Context<'_> {
-    /// Refuses a dependency that would close a cycle, that is, if the needed item already waits for this one. A
-    /// container waits for its parts, also for one that is being added.
+    /// Refuses a new dependency if the needed item already waits for this one, because that would be a cycle. A
+    /// container waits for its parts, including a part that is being added.
     pub(super) fn refuse_cycle(
         &self,
         need: &ItemId,
@@ -23,7 +23,7 @@ impl Context<'_> {
     /// Refuses work on an item that is finished, blocked or waiting. Leases are checked elsewhere.
     pub(super) fn refuse_work(&self, item: &Item, doing: &'static str) -> Result<(), Refusal> {
         refuse_finished(item, doing)?;
-        // An item with work of its own stays open after all of its parts are done, and can then be worked on.
+        // An item that has parts as well as work of its own can be worked on after all of its parts are done.
         if item.open_parts > 0 {
             refuse_container(item, doing)?;
         }
@@ -82,11 +82,11 @@ impl Context<'_> {
     }
 }
 
-/// Who may take an item that somebody else holds.
+/// Who may take over an item that somebody else holds.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Takeover {
     ByAPerson,
-    /// Nobody: of several claimants exactly one gets the item, whether they are people or agents.
+    /// Nobody may: of several claimants, whether people or agents, exactly one gets the item.
     Never,
 }
 

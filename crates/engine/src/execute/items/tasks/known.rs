@@ -1,5 +1,5 @@
-//! Finds the items of a task list that was imported before. Lists are reordered, renumbered and reworded, but
-//! a task must neither become a second item nor get the state of another task.
+//! Finds the items of tasks in a list that was imported before. A list may be reordered, renumbered and reworded since.
+//! Still, a task must neither become a second item nor get the state of another task.
 
 use super::{FoundList, LISTED_AS};
 use crate::NATIVE;
@@ -11,14 +11,14 @@ use model::session::Session;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The item of every task by the task's id, including new items.
+/// The item of each task, by the task's id. Includes the items of new tasks.
 pub(super) struct Known {
     items: BTreeMap<String, ItemId>,
     /// Open items that were imported from this list but are no longer in it.
     gone: Vec<ItemId>,
 }
 
-/// An item that may be a task of the list.
+/// An item that may belong to a task of the list.
 struct Candidate<'a> {
     item: &'a Item,
     /// The task's id when it was last imported from this list.
@@ -31,8 +31,7 @@ impl Known {
         let mut candidates: Vec<Candidate<'_>> =
             items.iter().filter_map(|item| candidate(item, &found.path, session)).collect();
         let mut known = BTreeMap::new();
-        // The most reliable sign is tried first, for all tasks, so that a renumbered task is found by its
-        // title.
+        // The most reliable sign is tried first, and for all tasks, so that a renumbered task is found by its title.
         let signs: [fn(&Task, &Candidate<'_>) -> bool; 4] = [
             |task, candidate| has_title(task, candidate) && has_number(task, candidate),
             has_title,
@@ -55,7 +54,7 @@ impl Known {
                 }
             }
         }
-        // Only native sessions record which items came from the list.
+        // Items of other layouts do not record from which list they came.
         let is_gone = |candidate: &&Candidate<'_>| {
             session.layout == NATIVE
                 && candidate.listed.is_some()
@@ -66,7 +65,7 @@ impl Known {
         Self { items: with_new_ids(&found.list.tasks, known, taken), gone }
     }
 
-    /// The id of the item for the task with this id.
+    /// Returns the id of the item for the task with this id.
     pub(super) fn id(&self, task: &str) -> Result<ItemId> {
         self.items.get(task).map_or_else(|| super::super::parse(task), |id| Ok(id.clone()))
     }
@@ -84,8 +83,8 @@ impl Known {
     }
 }
 
-/// The item as a candidate; `None` if it came from another list. An item without a list was added by hand, or
-/// belongs to a layout that cannot record the list.
+/// Returns the item as a candidate; `None` if it came from another list. If an item names no list, it was added by
+/// hand, or its layout cannot record the list.
 fn candidate<'a>(item: &'a Item, path: &str, session: &Session) -> Option<Candidate<'a>> {
     let listed = match item.fields.get(LISTED_AS).and_then(Value::as_str) {
         Some(listed) => Some(listed.strip_prefix(path)?.strip_prefix('#')?),
@@ -104,13 +103,13 @@ fn has_number(task: &Task, candidate: &Candidate<'_>) -> bool {
     candidate.listed.is_some_and(|listed| listed.eq_ignore_ascii_case(&task.id))
 }
 
-/// True if a task may be this item with another title. A finished item with an unrelated title is different
-/// work.
+/// True if the task may belong to this item although its title differs. If the item is finished and the titles are
+/// unrelated, the task is different work.
 fn may_be_renamed(task: &Task, candidate: &Candidate<'_>) -> bool {
     !candidate.item.is_done() || is_reworded(&task.title, &candidate.item.title)
 }
 
-/// Gives new tasks their own ids, with a number added if an item has that id.
+/// Gives each new task its own id as the id of its item. If another item has that id, a number is added.
 fn with_new_ids(
     tasks: &[Task],
     mut known: BTreeMap<String, ItemId>,
@@ -122,7 +121,7 @@ fn with_new_ids(
         }
         let numbered = (2_u32..).map(|number| format!("{}-{number}", task.id));
         let mut ids = std::iter::once(task.id.clone()).chain(numbered);
-        // An id that is invalid is refused when it is used.
+        // An invalid id also ends the search. It is refused when it is used.
         let free = ids.find_map(|id| match ItemId::parse(&id) {
             Ok(id) if taken.contains(&id.key()) => None,
             made => Some(made),

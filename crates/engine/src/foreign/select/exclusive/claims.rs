@@ -1,46 +1,46 @@
-//! Decides which session is active if several are called active where only one can be: the most recently
-//! changed one. Pure: takes claims, returns the sessions to pause.
+//! Decides which session is active if several are called active where only one can be: the one that was changed last.
+//! Pure: takes claims, and returns the sessions to pause.
 
 use jiff::Timestamp;
 use model::id::SessionId;
 
-/// A session called active, and its last change. Claims with equal times are ordered by id.
+/// A session that is called active, and its last change. If two claims have the same time, their ids decide.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Claim {
     pub(crate) updated_at: Timestamp,
     pub(crate) id: SessionId,
 }
 
-/// A session of a layout with one active session, as its files describe it.
+/// A session of a layout that allows one active session, as its files describe it.
 #[derive(Debug, Clone)]
 pub(crate) struct Contender {
     pub(crate) claim: Claim,
     pub(crate) is_active: bool,
-    /// True if files call the session active but another active one has changed later.
+    /// True if files call the session active, but another active session was changed later.
     pub(crate) counts_as_paused: bool,
 }
 
-/// The change to the log's active session that comes before edits of another session are adopted.
+/// The change of the log's active session that must come before edits of another session are adopted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum First {
     Nothing,
-    /// Adopt this session's files, which ended it.
+    /// Its files ended this session, so they are adopted first.
     Adopt(SessionId),
-    /// Pause this session, the earlier of the two.
+    /// This session was changed earlier than the other, so it is paused first.
     Pause(SessionId),
 }
 
-/// The active session among all that are called active.
+/// Returns the active session among all that are called active.
 pub(crate) fn holder(claims: impl IntoIterator<Item = Claim>) -> Option<Claim> {
     claims.into_iter().max()
 }
 
-/// The session that is active instead of `own`, if one has changed later.
+/// Returns the session that is active instead of `own` because it was changed later; `None` if `own` is active.
 pub(crate) fn displaced_by(own: &Claim, others: impl IntoIterator<Item = Claim>) -> Option<Claim> {
     holder(others).filter(|other| other > own)
 }
 
-/// The first step when files call `own` active but `rival` is active in the log.
+/// Returns what must happen first if files call `own` active, but `rival` is active in the log.
 pub(crate) fn before_adopting(own: &Contender, rival: &Contender) -> First {
     match (own.is_active, rival.is_active) {
         (false, _) => First::Nothing,
@@ -52,8 +52,8 @@ pub(crate) fn before_adopting(own: &Contender, rival: &Contender) -> First {
     }
 }
 
-/// The sessions to pause in the log before `own` stops. They count as paused only while `own` is active, and
-/// one of them would otherwise become active without a command.
+/// Returns the sessions that must be paused in the log before `own` stops. They count as paused only because `own` is
+/// active, and one of them would otherwise become active without a command.
 pub(crate) fn paused_with(own: &Claim, others: impl IntoIterator<Item = Contender>) -> Vec<SessionId> {
     let is_it = |other: &Contender| {
         let is_earlier = other.is_active && other.claim < *own;
@@ -66,14 +66,14 @@ pub(crate) fn paused_with(own: &Claim, others: impl IntoIterator<Item = Contende
 mod tests {
     use super::*;
 
-    /// In tests, `a3` is a claim of session a, changed at second 3.
+    /// Parses a claim in a test: `a3` is session a, changed at second 3.
     fn claim(text: &str) -> Claim {
         let (id, second) = text.split_at(1);
         let updated_at = Timestamp::from_second(second.parse().unwrap()).unwrap();
         Claim { updated_at, id: SessionId::parse(id).unwrap() }
     }
 
-    /// In tests, `a3` is active, `a3-` is not, and `a3p` counts as paused.
+    /// Parses a session in a test: `a3` is active, `a3-` is not, and `a3p` counts as paused.
     fn contender(text: &str) -> Contender {
         let (stands, counts_as_paused) = (text.trim_end_matches(['-', 'p']), text.ends_with('p'));
         let is_active = !text.ends_with(['-', 'p']);

@@ -1,5 +1,4 @@
-//! Copies an imported session's documents to its workspace, where its gates look for them. The originals
-//! stay.
+//! Copies an imported session's documents to its workspace, where its gates look for them. The original files stay.
 
 use super::Elsewhere;
 use crate::disk::{Operation, Step};
@@ -14,11 +13,11 @@ use model::session::Session;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The maximum size of a document copied from another project, because each is read into memory; larger files
-/// are not documents.
+/// The maximum size of a document copied from another project. Each document is read into memory, and larger files are
+/// not documents.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
-/// The steps that copy a session's documents, and messages for the user.
+/// The operation that copies a session's documents, and messages for the user.
 #[derive(Default)]
 pub(super) struct Brought {
     pub(super) operation: Option<Operation>,
@@ -26,8 +25,8 @@ pub(super) struct Brought {
 }
 
 impl Engine {
-    /// Plans to copy the files in the session's folder, except state files; `from` is the session's place, if
-    /// in another project.
+    /// Plans to copy the files in the session's folder, except state files. `from` is the session's place, if it is in
+    /// another project.
     pub(super) fn bring_documents(
         &self,
         session: &Session,
@@ -68,7 +67,7 @@ impl Engine {
         let count = operation.steps.len();
         if count > 0 {
             let documents = if count == 1 { "1 document was" } else { &format!("{count} documents were") };
-            // Copying a whole session in its layout is reported as one step, not by documents.
+            // If the session keeps its layout, its whole folder is copied, and documents are not reported separately.
             if becomes_native {
                 brought.said.insert(0, format!("{documents} copied into {workspace}"));
             }
@@ -78,8 +77,8 @@ impl Engine {
     }
 }
 
-/// The step that copies a file. A file of this project keeps its permissions; a file of another project is
-/// read into memory.
+/// Returns the step that copies a file. A file of this project keeps its permissions; a file of another project is read
+/// into memory.
 fn step(root: &Path, from: &Path, to: String) -> std::result::Result<Step, String> {
     if let Some(from) = from.strip_prefix(root).ok().and_then(Path::to_str) {
         return Ok(Step::Copy { from: from.to_owned(), to });
