@@ -1,4 +1,4 @@
-//! SSH signatures, created and verified by `ssh-keygen -Y`. Knows nothing of sessions: a payload is text.
+//! Creates and verifies SSH signatures, by `ssh-keygen -Y`. Knows nothing about sessions: what is signed is text.
 
 use crate::error::{Error, Result, Unsigned};
 use crate::hex;
@@ -8,12 +8,12 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// The namespace of signatures, so that signatures made for other purposes do not count.
+/// The namespace of the signatures. Signatures that were made for another purpose do not count.
 const NAMESPACE: &str = "leftoff";
-/// The variable with this user's signing key; takes precedence over git's setting.
+/// The variable with the user's signing key. It has precedence over git's setting.
 const KEY_VARIABLE: &str = "LEFTOFF_SIGNING_KEY";
 
-/// Signs a payload with this user's key. May ask for a passphrase at the terminal.
+/// Signs a text with this user's key. May ask for a passphrase at the terminal.
 pub(crate) fn sign(payload: &str, project: &Path) -> Result<String> {
     let key = Key::of_this_user(project)?;
     let output = ssh_keygen(&["-Y", "sign", "-q", "-n", NAMESPACE, "-f"], &[&key.path], payload)?;
@@ -24,8 +24,8 @@ pub(crate) fn sign(payload: &str, project: &Path) -> Result<String> {
     Err(Unsigned::Failed(said(&output)).into())
 }
 
-/// The signer of exactly this payload, as named in the file of allowed signers. `None` if no allowed key
-/// signed it, or payload and signature do not match.
+/// Returns the signer of exactly this text, as the file of allowed signers calls them. `None` if no allowed key made
+/// the signature, or if it is a signature of another text.
 pub(crate) fn check(payload: &str, signature: &str, allowed_signers: &str) -> Result<Option<String>> {
     let folder = Folder::new()?;
     let (signature, allowed) =
@@ -38,10 +38,10 @@ pub(crate) fn check(payload: &str, signature: &str, allowed_signers: &str) -> Re
     Ok(checked.status.success().then(|| name.to_owned()))
 }
 
-/// A private key, or a public one whose private part is in an SSH agent.
+/// A private key, or a public key whose private part is in an SSH agent.
 struct Key {
     path: PathBuf,
-    /// The folder of the key's file, if git's settings contain the public key literally.
+    /// The temporary folder with the key's file, if git's settings contain the public key itself.
     _folder: Option<Folder>,
 }
 
@@ -62,7 +62,7 @@ impl Key {
     }
 }
 
-/// Git's setting in this project, if any.
+/// Returns git's setting of this name in this project, if any.
 pub(crate) fn git_setting(project: &Path, name: &str) -> Option<String> {
     let output = Command::new("git")
         .args(["config", "--get", name])
@@ -86,7 +86,7 @@ fn ssh_keygen(arguments: &[&str], paths: &[&Path], input: &str) -> Result<Output
         .spawn()
         .map_err(failed)?;
     if let Some(mut stdin) = child.stdin.take() {
-        // The program may end without reading its input, in which case its error output says why.
+        // The program may end without reading its input. Its error output then says why.
         let _ = stdin.write_all(input.as_bytes());
     }
     child.wait_with_output().map_err(failed)
@@ -97,7 +97,7 @@ fn said(output: &Output) -> String {
     crate::words::one_line(text.trim(), 200)
 }
 
-/// A private temporary folder, removed on drop.
+/// A private temporary folder. It is removed when the value is dropped.
 struct Folder(PathBuf);
 
 impl Folder {

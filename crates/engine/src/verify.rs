@@ -1,5 +1,5 @@
-//! Replays a session's history and decides whether its work is proven: hash chain, definition, every phase,
-//! every recorded file. Changes nothing, and does not rely on snapshots.
+//! Replays a session's history and decides if its work is proven: hash chain, definition, every phase and every
+//! recorded file. Changes nothing, and does not rely on snapshots.
 
 mod acts;
 mod claimed_items;
@@ -32,19 +32,19 @@ use replay::Replay;
 use std::path::PathBuf;
 use store::Filter;
 
-/// The history to verify, and how strictly.
+/// Which history is verified, and how strictly.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct VerifyRequest {
-    /// Verifies every session that worked on this branch; a bundle's session must have done so.
+    /// The branch whose sessions are verified. If a bundle is verified, its session must have worked on this branch.
     pub branch: Option<String>,
-    /// Verifies the session of this bundle instead of one in the store.
+    /// The bundle whose session is verified, instead of one in the store.
     pub bundle: Option<PathBuf>,
-    /// The last link of the hash chain, as somebody recorded it elsewhere.
+    /// The last link of the hash chain, as somebody recorded it outside leftoff.
     pub head: Option<String>,
     pub allow: Vec<Allowed>,
 }
 
-/// Outcomes that `verify` accepts only on request.
+/// Outcomes of phases that `verify` accepts only on request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allowed {
     Overridden,
@@ -75,7 +75,7 @@ impl Allowed {
 }
 
 impl Sessions<'_> {
-    /// Verifies the selected sessions, at least one; returns one report each.
+    /// Verifies the selected sessions, and returns a report about each. There is at least one.
     pub fn verify(&self, request: &VerifyRequest) -> Result<Vec<Report>> {
         let engine = self.engine;
         if let Some(path) = &request.bundle {
@@ -103,7 +103,7 @@ impl Engine {
         Judge { engine: self, material, replay: &replay, request }.report()
     }
 
-    /// Refuses a bundle together with the name of a session that is not in it.
+    /// Refuses to verify a bundle if another session than the bundle's is named.
     fn refuse_other_session(&self, found: &SessionId) -> Result<()> {
         match &self.options.session {
             Some(asked) if !found.as_str().starts_with(asked.as_str()) => Err(Error::WrongUsage {
@@ -114,7 +114,7 @@ impl Engine {
         }
     }
 
-    /// Sessions that started or completed a phase on this branch.
+    /// Returns the sessions that started or completed a phase on this branch.
     fn sessions_of_branch(&self, branch: &str) -> Result<Vec<SessionId>> {
         let mut found = Vec::new();
         for listed in self.store.list(&Filter::default())? {

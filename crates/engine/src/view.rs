@@ -1,4 +1,4 @@
-//! The session view that every front end shows. Built from the model, never stored.
+//! The view of a session that every front end shows. It is built from the model and never stored.
 
 mod answers;
 mod attention;
@@ -52,72 +52,72 @@ pub struct View {
     pub current_phase: CurrentPhase,
     pub completed_phases: Vec<u32>,
     pub progress: Progress,
-    /// The first open items of the current phase; `leftoff item list` shows all items.
+    /// The first open items of the current phase. `leftoff item list` shows all items.
     pub items: Vec<ItemView>,
-    /// The counts of the current phase's items.
+    /// The numbers of items in the current phase.
     pub item_counts: ItemCounts,
-    /// The item that the command was about.
+    /// The item that the command was about, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<ItemView>,
     pub artifacts: Vec<Artifact>,
-    /// The last few; `leftoff show` has all of them.
+    /// The last few revisions. `leftoff show` has all of them.
     pub revisions: Vec<RevisionMade>,
     pub notes: Vec<Note>,
     pub fields: BTreeMap<String, Value>,
-    /// Requirements for agents here, and their state for the asking agent session.
+    /// The requirements for agents here, in their state for the asking agent session.
     pub requirements: Vec<RequirementView>,
     pub resume_count: u32,
-    /// The last pause, until the phase changes: its reason, and what was in progress.
+    /// The last pause: its reason, and the work that it interrupted. `None` after the phase has changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupted: Option<Interruption>,
     pub next: Next,
-    /// The origin of the session and when it was received, if sessions are shared through git.
+    /// Where the session came from and when it was received, if sessions are shared through git.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared: Option<SharedView>,
     pub warnings: Vec<Warning>,
-    /// Checks of the session's files. Only for `status`, and only in layouts with such checks.
+    /// The layout's checks of the session's files. Set only for `status`, and only in layouts that have such checks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub health: Vec<HealthView>,
-    /// Rounds from the tool's own files. Only for `status` and `brief`, and only for tools with rounds.
+    /// The rounds in the tool's own files. Set only for `status` and `brief`, and only for tools that have rounds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rounds: Vec<RoundView>,
-    /// The duration of the current round; present only with `rounds`.
+    /// How long the session has taken according to its tool's screen. Set only together with `rounds`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elapsed_seconds: Option<u64>,
-    /// True if the command had already been done, and changed nothing.
+    /// True if the command had been done before, and changed nothing.
     pub already: bool,
     pub view_stale: bool,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub last_actor: Actor,
     pub version: u64,
-    /// The full state in the tool's own words; only with complete output.
+    /// The whole state in the tool's own words. Set only for complete output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_words: Option<String>,
-    /// True if commands must name this session, because otherwise they would mean another.
+    /// True if commands must name this session because they would otherwise mean another one.
     #[serde(skip)]
     pub name_session: bool,
-    /// The phase that is not done in the log, although a file closed the session.
+    /// The first unproven phase, if a file closed the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed_over: Option<Name>,
-    /// The hash of the files that an approval would cover, for a page that offers the approval.
+    /// The hash of the files that an approval would cover. A page that offers the approval uses it.
     #[serde(skip)]
     pub files_shown: Option<String>,
 }
 
-/// A session that is shared with other clones.
+/// How a session is shared with other clones.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SharedView {
-    /// The clone that wrote the newest event received from elsewhere.
+    /// The clone that wrote the newest received event; `None` if no event was received.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// When that event was received here.
+    /// When the newest received event arrived here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub received_at: Option<Timestamp>,
     /// When this clone last synced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_sync: Option<Timestamp>,
-    /// The other fields as a sentence.
+    /// The other fields in a sentence.
     #[serde(skip)]
     pub told: String,
 }
@@ -125,18 +125,18 @@ pub struct SharedView {
 /// A round or run, as the tool's files show it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoundView {
-    /// The round in its tool's words: `review round 1`, `map run 2`.
+    /// The name of the round in its tool's words, such as `review round 1` or `map run 2`.
     #[serde(default)]
     pub title: String,
     pub workflow: String,
     pub number: u32,
-    /// True if the round's result exists.
+    /// True if the round has a result.
     #[serde(rename = "final")]
     pub is_final: bool,
-    /// The round's result, in the words of its file.
+    /// The result of the round, in the words of its file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// Finished parts of the round. Each has a file.
+    /// The finished parts of the round. Each of them has a file.
     pub parts: Vec<PartView>,
 }
 
@@ -165,7 +165,7 @@ pub struct WorkflowView {
     pub indexing: Indexing,
     pub starting_phase: u32,
     pub total_phases: usize,
-    /// True if the number of phases is not fixed: `total_phases` then counts the known phases.
+    /// True if more phases can be added. `total_phases` is then the number of phases so far.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub total_unknown: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -200,13 +200,14 @@ pub struct PhaseView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
     pub gate: GateView,
-    /// True if a file calls the phase done, although its gate failed here or it still has open items.
+    /// True if the log contradicts a file that calls the phase done, or if the session continued after the phase's gate
+    /// failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub contested: bool,
-    /// The command that tries the gate of a phase that a file calls done.
+    /// For a phase that only a file calls done: the command that tries its gate.
     #[serde(skip)]
     pub proving: Option<CommandLine>,
-    /// The last few; `leftoff show` has all of them.
+    /// The last few attempts. `leftoff show` has all of them.
     pub attempts: Vec<Attempt>,
     pub attempt_count: u32,
 }
@@ -233,7 +234,7 @@ pub struct GateView {
     pub checks: Vec<CheckView>,
 }
 
-/// A check's result, or a pending check.
+/// The result of a check, or a check that has not run yet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CheckView {
     pub id: String,
@@ -242,7 +243,7 @@ pub struct CheckView {
     pub found: Option<String>,
     pub needed: Option<String>,
     pub help: Option<String>,
-    /// True if the check failed in the last attempt but passes now, so that the gate can be tried again.
+    /// True if the check failed in the last attempt but passes now. The gate can then be tried again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub settled: bool,
 }
@@ -255,13 +256,13 @@ pub struct Warning {
     pub hint: Option<Hint>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// The problem in a session's files, for code that decides by it.
+    /// The problem in the session's files behind the warning, for code that decides by it.
     #[serde(skip)]
     pub(crate) problem: Option<Box<Problem>>,
 }
 
 impl Warning {
-    /// True if somebody should fix it, rather than just know it.
+    /// True if somebody should fix the problem; false if it is enough to know about it.
     pub(crate) fn needs_repair(&self) -> bool {
         self.problem.as_ref().is_none_or(|problem| problem.needs_repair())
     }
@@ -282,7 +283,7 @@ impl Warning {
         Self { problem: Some(Box::new(problem)), ..self }
     }
 
-    /// The warning about a problem of a session's files.
+    /// Returns the warning about a problem in a session's files.
     pub(crate) fn of_file(located: &Located, problem: &Problem) -> Self {
         let path = problem.place(&located.spot);
         let message = one_line(&problem.sentence(path.as_deref().unwrap_or_default()), LONGEST_WARNING);
@@ -293,7 +294,7 @@ impl Warning {
         problems.iter().map(|problem| Self::of_file(located, problem)).collect()
     }
 
-    /// The warning about a problem of a session as a whole.
+    /// Returns the warning about a problem of a session as a whole.
     pub(crate) fn of_session(id: &SessionId, problem: &Problem) -> Self {
         let hint = problem.hint(id);
         Self { hint, ..Self::new(problem.kind(), problem.to_string()).of(problem.clone()) }
@@ -316,28 +317,28 @@ pub struct ShortView {
     pub workflow: String,
     pub worktree: String,
     pub lifecycle: String,
-    /// The session's status, which is more specific than the lifecycle, such as `checkpoint_failed`. Only in
-    /// lists of active sessions.
+    /// A status that is more specific than the lifecycle, such as `checkpoint_failed`. Set only in lists of active
+    /// sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
     pub parallel: bool,
     pub phase: String,
     pub phases_done: u32,
-    /// The number of phases; `None` if it is not fixed.
+    /// The number of phases; `None` if more phases can be added.
     pub total_phases: Option<u32>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub version: u64,
-    /// The outcomes of the session's phases; in a long list only for the first sessions.
+    /// The outcomes of the session's phases. In a long list, set only for the first sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcomes: Option<Outcomes>,
-    /// True for the default session of commands here.
+    /// True for the session that commands use here if none is named.
     #[serde(default)]
     pub current: bool,
-    /// The session's line in its own tool's list; only in a list of that tool's sessions.
+    /// The session's line as its own tool words it. Set only when the list is restricted to that tool's sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_words: Option<String>,
-    /// The name of the session's machine, if it is another than this one.
+    /// The name of the session's machine; `None` if it is this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
     /// Problems with the session's files.
@@ -346,7 +347,7 @@ pub struct ShortView {
 }
 
 impl ShortView {
-    /// The number of finished phases, and of all phases if that is known.
+    /// Returns the number of finished phases and, if known, the number of all phases.
     pub fn how_far(&self) -> String {
         match self.total_phases {
             Some(total) => format!("{}/{total}", self.phases_done),
@@ -355,7 +356,7 @@ impl ShortView {
     }
 }
 
-/// The answer if there is no session.
+/// The answer to a question about a session if there is no session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Nothing {
     pub session_id: Option<String>,

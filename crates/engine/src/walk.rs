@@ -1,5 +1,5 @@
-//! Reads a session's files into a tree: a limited number, never through a link, and never more than the
-//! layout needs. Writes nothing.
+//! Reads a session's files into a tree: only a limited number, never through a link, and never more than the layout
+//! needs. Writes nothing.
 
 use crate::disk::below;
 use crate::error::{Error, Result};
@@ -16,7 +16,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 const DEEPEST: usize = 6;
-/// How often requested files are read, because a file may name further files. More rounds would mean a loop.
+/// How often requested files are read. A file may name further files, but more rounds than this would mean a loop.
 const MOST_ROUNDS: usize = 4;
 const MOST_WANTED: usize = 1_000;
 
@@ -37,7 +37,7 @@ pub(crate) fn read(layout: &dyn Layout, spot: &Spot, root: &Path, depth: Depth) 
     read_with(layout, spot, root, depth, None)
 }
 
-/// As `read`, with registries that were already read for all sessions.
+/// Like `read`, with registries that were already read for all sessions.
 pub(crate) fn read_with(
     layout: &dyn Layout,
     spot: &Spot,
@@ -62,9 +62,9 @@ pub(crate) fn read_with(
         walk.tree.set_zone(TimeZone::system());
     }
     match fs::symlink_metadata(&home) {
-        // The home itself must not be a link, which could lead anywhere.
+        // If the home itself is a link, it is not read, because a link could lead anywhere.
         Ok(found) if found.is_dir() => rules.roots.iter().for_each(|path| walk.root(path)),
-        // The home may exist, because a folder above it is unreadable.
+        // If a folder above the home cannot be read, the home may still exist.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             walk.tree.insert(String::new(), Entry::Unusable(error.to_string()));
         }
@@ -74,7 +74,8 @@ pub(crate) fn read_with(
     walk.tree
 }
 
-/// Reads requested files repeatedly until nothing new is requested, or too much. Records missing ones.
+/// Reads requested files again and again, until nothing new is requested or too much was requested. Files that are
+/// missing are recorded as missing.
 pub(crate) fn add(home: &Path, tree: &mut Tree, needed: impl Fn(&Tree) -> Vec<Need>) {
     tree.set_root(&home.to_string_lossy());
     for _ in 0..MOST_ROUNDS {
@@ -105,8 +106,7 @@ fn add_content(home: &Path, tree: &mut Tree, path: String) {
     }
 }
 
-/// Adds a file's name, size and time without its content. Must be fast, because a list calls this a thousand
-/// times.
+/// Adds a file's name, size and time, but not its content. This must be fast, because a list calls it a thousand times.
 fn add_name(home: &Path, tree: &mut Tree, path: String) {
     match home.join(&path).symlink_metadata() {
         Ok(found) if found.is_dir() => tree.insert(path, Entry::Folder),
@@ -138,12 +138,12 @@ pub(crate) fn read_files(layout: &dyn Layout, spot: &Spot, root: &Path, paths: &
     tree
 }
 
-/// A small file's content, in one read: a list opens a thousand of them. `None` for larger files and other
-/// entries.
+/// Returns the content of a small file, read at once, because a list opens a thousand of them. `None` for a larger
+/// file, and for an entry that is not a file.
 fn read_small(path: &Path) -> Option<Vec<u8>> {
     let mut buffer = [0; 4096];
     let count = open(path).ok()?.read(&mut buffer).ok()?;
-    // A short read is the whole file; an empty one may be a pipe.
+    // If the read was shorter than the buffer, it was the whole file. If nothing was read, the entry may be a pipe.
     (count > 0 && count < buffer.len()).then(|| buffer[..count].to_vec())
 }
 
@@ -164,8 +164,7 @@ impl Walk<'_> {
             }
             let path = if relative.is_empty() { name } else { format!("{relative}/{name}") };
             match entry.file_type() {
-                // State files have a limit of their own, because nothing is known about a session without
-                // them.
+                // State files have a limit of their own, because without them nothing is known about a session.
                 Ok(kind) if self.left_of_state > 0 && self.is_state(kind, &path) => {
                     self.left_of_state -= 1;
                     self.entry(kind, path, level);
@@ -175,7 +174,7 @@ impl Walk<'_> {
             }
         }
         self.left -= others.len();
-        // Files are read before folders, because a folder may use up the limit.
+        // Files are read before folders, because the entries of a folder may use up the limit.
         others.sort_by_key(|(_, found)| found.as_ref().is_ok_and(FileType::is_dir));
         for (path, found) in others {
             match found {
@@ -189,7 +188,7 @@ impl Walk<'_> {
         !kind.is_dir() && self.rules.is_state(path)
     }
 
-    /// Reads the whole home, or one entry in it by name, without following links.
+    /// Reads the whole home, or one entry of it, without following links.
     fn root(&mut self, path: &str) {
         if path.is_empty() {
             return self.folder("", 0);
@@ -259,7 +258,7 @@ pub(crate) fn modified(place: &Path) -> Option<Timestamp> {
     modified.ok().and_then(|at| Timestamp::try_from(at).ok())
 }
 
-/// Every regular file below a folder, by relative path, without links and leftoff's own files.
+/// Returns the paths of all regular files below a folder, relative to it. Links and leftoff's own files are left out.
 pub(crate) fn files_below(folder: &Path) -> Vec<String> {
     fn walk(folder: &Path, above: &str, level: usize, found: &mut Vec<String>) {
         let Ok(entries) = fs::read_dir(folder.join(above)) else { return };
@@ -283,14 +282,14 @@ pub(crate) fn files_below(folder: &Path) -> Vec<String> {
     found
 }
 
-/// Files of a session's own folder besides its state, by relative path.
+/// Returns the paths of the files in a session's own folder that are not state files, relative to the folder.
 pub(crate) fn documents(layout: &dyn Layout, spot: &Spot, folder: &Path) -> Vec<String> {
     let rules = layout.files(spot);
     let is_state = |path: &String| below_home(spot, path).is_some_and(|path| rules.is_state(&path));
     files_below(folder).into_iter().filter(|path| !is_state(path)).collect()
 }
 
-/// Adds a folder's documents at their future place in a session's workspace.
+/// Adds the documents of a folder to a tree, at the places that they will have in a session's workspace.
 pub(crate) fn add_documents(tree: &mut Tree, layout: &dyn Layout, spot: &Spot, folder: &Path) {
     let rules = layout.files(spot);
     for path in documents(layout, spot, folder) {
@@ -307,12 +306,12 @@ pub(crate) fn add_documents(tree: &mut Tree, layout: &dyn Layout, spot: &Spot, f
     }
 }
 
-/// The tree path of a file in a session's workspace.
+/// Returns the path that a file in a session's workspace has in the tree.
 pub(crate) fn below_home(spot: &Spot, path: &str) -> Option<String> {
     spot.in_tree(&format!("{}/{path}", spot.workspace))
 }
 
-/// Places outside a layout's own that only its registry names.
+/// Returns places of sessions outside the layout's usual folders, which only the layout's registry names.
 pub(crate) fn registered_elsewhere(layout: &dyn Layout, root: &Path) -> Vec<Spot> {
     let found = layout
         .capabilities()
@@ -321,7 +320,7 @@ pub(crate) fn registered_elsewhere(layout: &dyn Layout, root: &Path) -> Vec<Spot
     found.map(|(registry, content)| registry.elsewhere(&content)).unwrap_or_default()
 }
 
-/// The content of a registry, if it can be read.
+/// Returns the content of a registry, if it can be read.
 pub(crate) fn registry_content(registry: &dyn Registry, root: &Path) -> Option<Vec<u8>> {
     let file = registry.file();
     match content(&root.join(file.home).join(file.file), file.most) {
@@ -330,13 +329,13 @@ pub(crate) fn registry_content(registry: &dyn Registry, root: &Path) -> Option<V
     }
 }
 
-/// True for leftoff's own temporary files and backups.
+/// True for the name of a temporary file or backup of leftoff.
 fn is_ours(name: &str) -> bool {
     let is_backup = name.rsplit_once('.').is_some_and(|(_, extension)| extension == "bak");
     is_backup || (name.starts_with('.') && name.contains(".leftoff"))
 }
 
-/// A file's content, if it is a regular file and not too large.
+/// Returns the content of a file, if it is a regular file and not too large.
 pub(crate) fn content(path: &Path, most: u64) -> Entry {
     match read_bounded(path, most) {
         Ok(Some(content)) => Entry::File(content),
@@ -354,7 +353,7 @@ pub(crate) fn check_length(layout: &dyn Layout, spot: &Spot, path: &str, body: &
     Ok(())
 }
 
-/// Opens a file without waiting for the writer of a pipe and without following a link.
+/// Opens a file. Does not wait for the writer of a pipe, and does not follow a link.
 fn open(path: &Path) -> io::Result<File> {
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).unwrap_or(0);
@@ -367,7 +366,7 @@ fn read_bounded(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
     if length > most {
         return Ok(None);
     }
-    // Room for the content and one more byte, so that the end is found without growing the buffer.
+    // The buffer has room for one more byte than the content, so that the end is found without enlarging it.
     let mut content = Vec::with_capacity(usize::try_from(length).unwrap_or(0) + 1);
     file.take(most.saturating_add(1)).read_to_end(&mut content)?;
     Ok((content.len() as u64 <= most).then_some(content))

@@ -1,5 +1,5 @@
-//! Detects changes for live displays: cheap enough for twice a second. Writes nothing, and does not say what
-//! changed; the caller opens the engine and looks.
+//! Notices changes for live displays, cheaply enough to be called twice a second. Writes nothing, and does not say what
+//! changed: the caller then opens the engine.
 
 use crate::config::Config;
 use crate::definitions;
@@ -15,13 +15,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use store::{Access, SqliteStore, Store};
 
-/// How many other tools' sessions besides the shown one are watched per place, most recently changed first.
+/// How many other sessions in each place of other tools are watched, beside the shown one. Those that were changed last
+/// are watched.
 const MOST_BESIDE: usize = 50;
-/// How many files and folders of the shown session are watched, and how deep.
+/// How many files and folders of the shown session are watched.
 const MOST_SHOWN: usize = 2_000;
 const DEEPEST: usize = 6;
 
-/// The wait before the next look: half a second, and five seconds after ten idle minutes.
+/// Returns how long to wait before the next look: half a second, or five seconds after ten minutes without a change.
 pub fn next_look(idle: Duration) -> Duration {
     const SOON: Duration = Duration::from_millis(500);
     const LATER: Duration = Duration::from_secs(5);
@@ -29,7 +30,7 @@ pub fn next_look(idle: Duration) -> Duration {
     if idle < LONG { SOON } else { LATER }
 }
 
-/// Compares the store's change counter and file times with the last look.
+/// Compares the change counter of the store and the times of files with those of the last look.
 pub struct Watch {
     options: Options,
     project: Option<Project>,
@@ -38,14 +39,14 @@ pub struct Watch {
     seen: Signs,
 }
 
-/// An open connection: its change counter covers only other connections.
+/// An open connection. Its change counter does not count its own changes.
 struct OpenStore {
     store: Box<dyn Store + Send>,
-    /// The database's file when it was opened, to notice if another file replaces it.
+    /// The database's file when it was opened. By it, a replaced file is noticed.
     file: Option<Sign>,
 }
 
-/// Files of the displayed session.
+/// The files and folders of the shown session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Shown {
     folders: Vec<PathBuf>,
@@ -58,7 +59,7 @@ struct Signs {
     files: Vec<Option<Sign>>,
 }
 
-/// The properties by which a change of a file is noticed.
+/// The properties of a file by which a change is noticed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Sign {
     inode: u64,
@@ -73,7 +74,7 @@ impl From<Metadata> for Sign {
 }
 
 impl Watch {
-    /// Starts watching. Call it before the session is read, so that no change is missed.
+    /// Starts watching. Must be called before the session is read, so that no change is missed.
     pub fn begin(options: &Options) -> Self {
         let mut watch = Self {
             options: options.clone(),
@@ -86,7 +87,7 @@ impl Watch {
         watch
     }
 
-    /// True if anything changed since the last call.
+    /// True if anything has changed since the last call.
     pub fn changed(&mut self) -> bool {
         let now = self.look();
         let is_changed = now != self.seen;
@@ -94,8 +95,8 @@ impl Watch {
         is_changed
     }
 
-    /// Sets the displayed session, whose files are watched from now on. A session other than the previous one
-    /// counts as a change, because its files may have been edited since they were read.
+    /// Sets the session that is shown, so that its files are watched. If it is another session than before, this counts
+    /// as a change: its files may have been edited since they were read.
     pub fn show(&mut self, engine: &Engine, view: Option<&View>) {
         self.shown = view.map(|view| engine.files_to_watch(view)).unwrap_or_default();
     }
@@ -127,7 +128,7 @@ impl Watch {
 }
 
 impl Engine {
-    /// For another tool's session, its folder; for a native session, its known files.
+    /// Returns the folder of another tool's session, and the known files of any session.
     fn files_to_watch(&self, view: &View) -> Shown {
         let Ok(id) = SessionId::parse(&view.session_id) else { return Shown::default() };
         let Ok((_, session)) = self.load(&id) else { return Shown::default() };
@@ -144,7 +145,7 @@ impl Engine {
     }
 }
 
-/// The store's change counter. If the store cannot be opened, or is a copy, file times are used.
+/// Returns the change counter of the store. `None` if the store cannot be opened; then only the times of files count.
 fn count(open: &mut Option<OpenStore>, database: &Path, files: &mut Vec<Option<Sign>>) -> Option<u64> {
     let found = sign(database);
     files.push(found);
@@ -157,7 +158,7 @@ fn count(open: &mut Option<OpenStore>, database: &Path, files: &mut Vec<Option<S
     open.as_ref()?.store.change_counter().ok()
 }
 
-/// The change counter of a store on a server. After a lost connection, the next look connects again.
+/// Returns the change counter of a store on a server. If the connection was lost, the next look connects again.
 fn count_on_server(open: &mut Option<OpenStore>, team: &Team) -> Option<u64> {
     if open.is_none() {
         let store = team.open(Access::Read, None).ok()?;
@@ -170,14 +171,14 @@ fn count_on_server(open: &mut Option<OpenStore>, team: &Team) -> Option<u64> {
     counter
 }
 
-/// The write-ahead log, the file beside a database that contains the newest changes.
+/// Returns the path of the write-ahead log, the file beside a database that has the newest changes.
 pub(crate) fn log_of(database: &Path) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
     name.push("-wal");
     name.into()
 }
 
-/// Adds other tools' sessions in this project, to detect a new or newly active session.
+/// Adds the files of other tools' sessions in this project, by which a new or newly active session is noticed.
 fn look_beside(project: &Project, files: &mut Vec<Option<Sign>>) {
     for layout in layout::all() {
         for place in layout.facts().places {
@@ -194,12 +195,12 @@ fn look_beside(project: &Project, files: &mut Vec<Option<Sign>>) {
     }
 }
 
-/// The entries of a folder.
+/// Adds a folder and its entries to the watched files. Returns the entries.
 fn look_into(folder: &Path, files: &mut Vec<Option<Sign>>) -> Vec<(PathBuf, Sign)> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let look = |entry: std::fs::DirEntry| Some((entry.path(), Sign::from(entry.metadata().ok()?)));
     let mut found: Vec<(PathBuf, Sign)> = entries.flatten().take(MOST_SHOWN).filter_map(look).collect();
-    // Sorted, because a folder lists its entries in any order.
+    // The entries are sorted, because a folder lists them in any order.
     found.sort_by(|one, other| one.0.cmp(&other.0));
     files.extend(found.iter().map(|(_, sign)| Some(*sign)));
     found

@@ -1,5 +1,5 @@
-//! A session's own files: its worktree, its workspace, and the output of its phases. Creates folders only
-//! when needed, and never without the file that keeps them out of version control.
+//! A session's own files: its worktree, its workspace, and the output of its phases. Folders are created only when they
+//! are needed, and never without the file that keeps them out of version control.
 
 use crate::NATIVE;
 use crate::disk::{Operation, Step, below};
@@ -15,26 +15,26 @@ use std::path::{Path, PathBuf};
 
 const SESSIONS: &str = "sessions";
 const ARCHIVE: &str = "archive";
-/// The folder of journals. A session id never begins with a dot, so no workspace can have this name.
+/// The name of the folder with the journals. A session id never begins with a dot, so no workspace can have this name.
 const JOURNALS: &str = ".journal";
 
-/// The journal of a session's file work, below the project's folder.
+/// Returns the path of the journal of a session's file operations, relative to the project's folder.
 pub(crate) fn journal_for(id: &SessionId) -> String {
     format!("{FOLDER}/{SESSIONS}/{JOURNALS}/{id}.json")
 }
 
 impl Engine {
-    /// The folder to which a session's paths are relative.
+    /// Returns the folder to which a session's paths are relative.
     pub(crate) fn root_of(&self, session: &Session) -> PathBuf {
         PathBuf::from(&session.worktree)
     }
 
-    /// A session's own folder, existing or not.
+    /// Returns a session's own folder. It need not exist.
     pub(crate) fn workspace(&self, session: &Session) -> PathBuf {
         self.root_of(session).join(workspace_path(session))
     }
 
-    /// The workspace, created if missing.
+    /// Returns the session's own folder, and creates it if it is missing.
     pub(crate) fn make_workspace(&self, session: &Session) -> Result<PathBuf> {
         if session.layout == NATIVE {
             return make(&self.root_of(session), &session.id);
@@ -49,7 +49,7 @@ impl Engine {
         Ok(path)
     }
 
-    /// Restores an abandoned session's workspace from the archive.
+    /// Moves the workspace of an abandoned session back from the archive.
     pub(crate) fn bring_workspace_back(&self, session: &str) -> Result<()> {
         let (_, session) = self.load(&self.resolve(session)?)?;
         let root = self.root_of(&session);
@@ -60,13 +60,13 @@ impl Engine {
         }
     }
 
-    /// The journal of a session's file operations, relative to its root. It is next to the workspace, because
-    /// the workspace may be moved.
+    /// Returns the path of the journal of a session's file operations, relative to the session's root. It is not in the
+    /// workspace, because the workspace may be moved.
     pub(crate) fn journal_of(&self, session: &Session) -> String {
         journal_for(&session.id)
     }
 
-    /// Moves a session's workspace to the archive; `None` if it has none.
+    /// Returns the operation that moves a session's workspace to the archive; `None` if the session has no workspace.
     pub(crate) fn archiving(&self, session: &Session) -> Option<Operation> {
         let root = self.root_of(session);
         let from = workspace_of(&session.id);
@@ -85,7 +85,7 @@ impl Engine {
         Some(operation)
     }
 
-    /// A file that a workflow names, for one of its runs, below the workspace.
+    /// Returns the path of a file that a workflow names, for one of its runs, relative to the workspace.
     pub(crate) fn file_of_run(&self, session: &Session, ordinal: u32, path: &str) -> String {
         let path = path.replace("{run}", &ordinal.to_string());
         let workspace = self.workspace(session);
@@ -94,7 +94,7 @@ impl Engine {
         layout.and_then(|layout| layout.facts().older_path(&path, &is_there)).unwrap_or(path)
     }
 
-    /// Existing files that a phase declares, relative to the session's root.
+    /// Returns the existing files that a phase declares, relative to the session's root.
     pub(crate) fn produced(&self, session: &Session, definition: &Workflow, phase: &Name) -> Vec<String> {
         let Some(defined) = definition.phase(phase.as_str()) else { return Vec::new() };
         let ordinal = session.run().map_or(1, |run| run.ordinal);
@@ -111,7 +111,7 @@ impl Engine {
     }
 }
 
-/// Creates a session's workspace, kept out of version control. Restores an archived one.
+/// Creates a session's workspace, and keeps it out of version control. If the workspace is archived, moves it back.
 pub(crate) fn make(root: &Path, id: &SessionId) -> Result<PathBuf> {
     let path = below(root, &workspace_of(id))?;
     let archived = below(root, &archive_name(id))?;
@@ -125,7 +125,7 @@ pub(crate) fn make(root: &Path, id: &SessionId) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// The sessions that have a workspace below this folder, by id.
+/// Returns the ids of the sessions that have a workspace below this folder.
 pub(crate) fn workspaces(root: &Path) -> Vec<SessionId> {
     let Ok(entries) = fs::read_dir(root.join(FOLDER).join(SESSIONS)) else { return Vec::new() };
     let folders = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
@@ -139,23 +139,22 @@ pub(crate) fn archive_name(id: &SessionId) -> String {
     format!("{FOLDER}/{ARCHIVE}/{id}")
 }
 
-/// Creates leftoff's folder, and in it `.gitignore`, which keeps sessions out of version control, unless that
-/// exists.
+/// Creates leftoff's folder and in it, unless it exists, `.gitignore`, which keeps sessions out of version control.
 pub(crate) fn ensure_ignored(root: &Path) -> Result<()> {
-    // A repository may contain a symbolic link with the folder's name, which may lead anywhere.
+    // A repository may contain a symbolic link with the name of the folder, and the link may lead anywhere.
     let folder = below(root, FOLDER)?;
     fs::create_dir_all(&folder)
         .map_err(|source| Error::io(format!("creating {}", folder.display()), source))?;
     setup::write_new(&folder.join(".gitignore"), setup::IGNORED).map(drop)
 }
 
-/// The files that a declared path matches: a single file, or one per item.
+/// Returns the files that a declared path stands for: a single file, or one for each item.
 fn matching(workspace: &Path, declared: &str) -> Vec<String> {
     let Some((before, after)) = declared.split_once("{item}") else {
         let exists = fs::symlink_metadata(workspace.join(declared)).is_ok();
         return if exists { vec![declared.to_owned()] } else { Vec::new() };
     };
-    // An item's id may appear in a file name; in a folder name it would match any folder.
+    // The id of an item may be part of a file's name. In the name of a folder, it would match any folder.
     if after.contains('/') || after.contains("{item}") {
         return Vec::new();
     }
@@ -171,7 +170,7 @@ fn matching(workspace: &Path, declared: &str) -> Vec<String> {
         .collect()
 }
 
-/// True for the name of an archived version, such as `name.v3.md`, which is never a current file.
+/// True for the name of an archived version, such as `name.v3.md`. Such a file is never a current file.
 pub(crate) fn is_archived_version(name: &str) -> bool {
     let mut parts = name.rsplit('.');
     let is_version = |part: &str| {

@@ -28,17 +28,17 @@ const OWN: &str = "refs/own";
 
 pub(super) struct Sidecar {
     folder: PathBuf,
-    /// The URL of the remote, as git knows it.
+    /// The URL of the remote, as git uses it.
     url: String,
-    /// The prefix of the refs of replicas at the remote.
+    /// The beginning of the names of replicas' refs at the remote.
     namespace: &'static str,
     settings: Vec<(String, String)>,
-    /// How long to wait for each answer of the remote; `None` if a person waits, who can also answer a
-    /// prompt.
+    /// How long to wait for each answer of the remote; `None` if a person is waiting, who can also answer git's
+    /// questions.
     longest: Option<Duration>,
 }
 
-/// A file in a replica's tree.
+/// A file of a replica.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) object: String,
@@ -47,16 +47,16 @@ pub(super) struct Entry {
     pub(super) is_file: bool,
 }
 
-/// The files in a replica's tree, by path.
+/// The files of a replica, by path.
 pub(super) type Entries = BTreeMap<String, Entry>;
 
-/// The commits known to the sidecar.
+/// The commits that the sidecar has.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Refs {
-    /// The commit of every replica at the remote, with its time.
+    /// The commit of every replica at the remote, and the time of the commit.
     pub(super) fetched: BTreeMap<String, (String, i64)>,
     pub(super) own: Option<String>,
-    /// Refs at the remote that no replica can have written, and why they are ignored.
+    /// Refs at the remote that cannot be those of a replica, and why they are ignored.
     pub(super) refused: Vec<String>,
 }
 
@@ -64,7 +64,7 @@ pub(super) struct Refs {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Pushed {
     Done,
-    /// Somebody else has written the ref of this replica.
+    /// Somebody else has written the ref of this replica meanwhile.
     Taken,
 }
 
@@ -103,25 +103,25 @@ impl Sidecar {
         }
     }
 
-    /// Moves the sidecar to another folder; if that fails, it is removed.
+    /// Moves the sidecar to another folder. If this fails, removes the sidecar.
     pub(super) fn move_between(from: &Path, to: &Path) {
         if std::fs::rename(from.join(FOLDER), to.join(FOLDER)).is_err() {
             let _ = std::fs::remove_dir_all(from.join(FOLDER));
         }
     }
 
-    /// Sets this replica's own history to a commit.
+    /// Makes a commit the newest one of this replica's own history.
     pub(super) fn take_as_own(&self, commit: &str) -> Result<()> {
         self.text("finding this replica's history", self.git().args(["update-ref", OWN, commit])).map(drop)
     }
 
-    /// The URL of the remote without a password.
+    /// Returns the URL of the remote without a password.
     pub(super) fn address(&self) -> String {
         without_password(&self.url)
     }
 
-    /// Fetches, and lists the refs. A damaged sidecar is replaced: all that it has is in the store or at the
-    /// remote.
+    /// Fetches from the remote and lists the refs. A damaged sidecar is replaced: everything in it is in the store or
+    /// at the remote too.
     pub(super) fn fetched_refs(&self, project: &Path) -> Result<Refs> {
         let fetched = || self.fetch().and_then(|()| self.refs());
         fetched().or_else(|error| {
@@ -168,7 +168,7 @@ impl Sidecar {
         Ok(refs)
     }
 
-    /// The files of a commit whose paths could have been written by leftoff.
+    /// Returns the files of a commit. Paths that leftoff would never write are left out.
     pub(super) fn entries(&self, commit: &str) -> Result<Entries> {
         let doing = "listing a replica's files";
         let mut git = self.git();
@@ -186,14 +186,15 @@ impl Sidecar {
         succeeded(doing, child.wait_with_output()).map(|_| entries)
     }
 
-    /// The content of objects with at most `most` bytes, in the requested order; empty for larger ones.
+    /// Returns the content of those objects that have at most `most` bytes, in the requested order. For larger ones,
+    /// returns empty content.
     pub(super) fn small_contents(&self, objects: &[String], most: u64) -> Result<Vec<Vec<u8>>> {
         let mut git = self.git();
         git.args(["cat-file", "--batch-check=%(objectsize)"]);
         let sizes: Vec<String> = asked(git, objects, "reading the sizes of a replica's files", |answers| {
             answers.lines().take(objects.len()).collect()
         })?;
-        // A missing object has no size.
+        // A missing object has no size, so it is left out too.
         let is_small = |size: &&String| size.parse::<u64>().is_ok_and(|size| size <= most);
         let small = objects.iter().zip(&sizes).filter(|(_, size)| is_small(size));
         let mut found =
@@ -202,7 +203,7 @@ impl Sidecar {
         Ok(contents.map(Option::unwrap_or_default).collect())
     }
 
-    /// The content of objects, in the requested order.
+    /// Returns the content of objects, in the requested order.
     pub(super) fn contents(&self, objects: &[String]) -> Result<Vec<Vec<u8>>> {
         if objects.is_empty() {
             return Ok(Vec::new());
@@ -214,7 +215,7 @@ impl Sidecar {
         })
     }
 
-    /// Pushes this replica's own history, if its ref at the remote is as expected.
+    /// Pushes this replica's own history, if the replica's ref at the remote is the expected one.
     pub(super) fn push(&self, replica: &str, expected: Option<&str>) -> Result<Pushed> {
         let name = format!("{}{replica}", self.namespace);
         let lease = format!("--force-with-lease={name}:{}", expected.unwrap_or_default());
@@ -237,7 +238,8 @@ impl Sidecar {
         Err(self.failed("pushing", &output))
     }
 
-    /// True if the host accepts refs with this prefix: pushes an empty commit, then removes it.
+    /// True if the host accepts refs whose names begin like this. Pushes an empty commit to find out, and removes it
+    /// again.
     pub(super) fn is_accepted(&self, namespace: &str, replica: &str) -> Result<bool> {
         let tree =
             self.text("pushing a test ref", self.git().args(["hash-object", "-t", "tree", "-w", "--stdin"]))?;
@@ -265,7 +267,7 @@ impl Sidecar {
         Err(self.failed("pushing a test ref", &pushed))
     }
 
-    /// Removes a replica's ref, at the remote and in the sidecar.
+    /// Removes a replica's ref at the remote and in the sidecar.
     pub(super) fn forget(&self, replica: &str) -> Result<()> {
         let name = format!(":{}{replica}", self.namespace);
         self.remote_command(
@@ -276,18 +278,18 @@ impl Sidecar {
         self.text("removing a replica", self.git().args(["update-ref", "-d", &local])).map(drop)
     }
 
-    /// Removes unreferenced objects immediately: they may contain purged content.
+    /// Removes objects that nothing refers to. This is done at once, because they may contain purged content.
     pub(super) fn prune(&self) -> Result<()> {
         self.text("removing old objects", self.git().args(["reflog", "expire", "--expire=now", "--all"]))?;
         self.text("removing old objects", self.git().args(["gc", "--quiet", "--prune=now"])).map(drop)
     }
 
-    /// Makes data that this store sent under its old id count as data of another replica.
+    /// Makes the data that this store sent under its old id count as data of another replica.
     pub(super) fn give_away_own(&self, replica: &str) -> Result<()> {
         let Some(own) = self.refs()?.own else { return Ok(()) };
         let name = format!("{FETCHED}{replica}");
         let known = self.refs()?.fetched.get(replica).map(|(commit, _)| commit.clone());
-        // The remote may have more of that data than the sidecar.
+        // The fetched commit stays if it is newer: the remote may have received more of this data than the sidecar has.
         if known.is_none_or(|known| self.is_ancestor(&known, &own)) {
             self.text("renaming this replica", self.git().args(["update-ref", &name, &own]))?;
         }
@@ -300,7 +302,7 @@ impl Sidecar {
     }
 }
 
-/// Runs a `git cat-file` that answers for each of these objects.
+/// Runs a `git cat-file` that gives an answer for each of these objects.
 fn asked<T>(
     mut git: Command,
     objects: &[String],
@@ -312,7 +314,7 @@ fn asked<T>(
     let mut child = git.spawn().map_err(|source| no_git(doing, source))?;
     let stdin = child.stdin.take();
     let names = objects.join("\n") + "\n";
-    // Names are written in another thread, because git stops reading while nobody reads its answers.
+    // Another thread writes the names, because git stops reading them while nobody reads its answers.
     let asking = std::thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(names.as_bytes())));
     let answers = child.stdout.take().map(|stdout| read(&mut BufReader::new(stdout)));
     let _ = asking.join();
@@ -320,7 +322,7 @@ fn asked<T>(
     answers.transpose().map_err(io).map(Option::unwrap_or_default)
 }
 
-/// The files that `ls-tree` lists, unless there are more than `most`.
+/// Returns the files that `ls-tree` lists; `None` if there are more than `most`.
 fn listed(mut from: impl BufRead, most: usize) -> std::io::Result<Option<Entries>> {
     let (mut entries, mut line) = (Entries::new(), Vec::new());
     for number in 0.. {
@@ -342,13 +344,13 @@ fn entry(line: &str) -> Option<(String, Entry)> {
     let (mode, kind, object) = (words.next()?, words.next()?, words.next()?);
     let bytes = words.next()?.parse().unwrap_or(u64::MAX);
     let is_file = kind == "blob" && mode.starts_with("100");
-    // Paths become part of commands for git, where a line break or a quote would start another command.
+    // Paths become part of git commands. A line ending or a quote in a path would start another command.
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/.-_:".contains(&byte);
     let entry = Entry { object: object.to_owned(), bytes, is_file };
     (path.len() <= LONGEST_PATH && path.bytes().all(is_plain)).then(|| (path.to_owned(), entry))
 }
 
-/// Reads one answer of `git cat-file --batch`; empty for a missing object.
+/// Reads one answer of `git cat-file --batch`. The answer is empty if the object is missing.
 fn answer(from: &mut impl BufRead) -> std::io::Result<Vec<u8>> {
     let mut header = String::new();
     from.read_line(&mut header)?;

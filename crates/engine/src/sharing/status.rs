@@ -1,4 +1,4 @@
-//! The state of sharing, without contacting the remote. Changes nothing.
+//! Shows the state of sharing. Does not contact the remote, and changes nothing.
 
 use super::outgoing::{ABOUT, About};
 use super::settings::Settings;
@@ -31,9 +31,9 @@ pub struct SyncStatus {
     pub address: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replica: Option<String>,
-    /// The number of sessions that changed here since the last sync.
+    /// The number of sessions that were changed here since the last sync.
     pub ahead: usize,
-    /// The number of replicas with fetched data that was not taken yet.
+    /// The number of replicas whose data was fetched but not taken into the store yet.
     pub behind: usize,
     pub replicas: Vec<Replica>,
     pub forks: Vec<Fork>,
@@ -42,7 +42,7 @@ pub struct SyncStatus {
     pub last_sync: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_error: Option<String>,
-    /// The data that the last sync refused, with reasons.
+    /// The data that the last sync refused, with the reasons.
     pub refused: Vec<String>,
 }
 
@@ -56,18 +56,18 @@ pub struct Replica {
     pub is_this: bool,
 }
 
-/// A history of a session other than the one that counts.
+/// Another history of a session, beside the main one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fork {
     pub id: String,
     pub session: String,
-    /// The version of the first event that differs from the history that counts.
+    /// The version of the first event that differs from the main history.
     pub differs_from: u64,
-    /// The number of events that the history that counts lacks.
+    /// The number of events that the main history does not have.
     pub events: u64,
 }
 
-/// A session that is not sent, with the reason.
+/// A session that is not sent, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HeldBack {
     pub session: String,
@@ -75,7 +75,7 @@ pub struct HeldBack {
 }
 
 impl ProjectStore<'_> {
-    /// The state of sharing, without contacting the remote.
+    /// Returns the state of sharing. Does not contact the remote.
     pub fn sync_status(&self) -> Result<SyncStatus> {
         let engine = self.engine;
         let folder = engine.sharing_folder()?;
@@ -120,7 +120,7 @@ impl ProjectStore<'_> {
 }
 
 impl Engine {
-    /// The number of these sessions whose newest event was written here.
+    /// Returns how many of these sessions have a newest event that was written here.
     fn worked_on_here(&self, changed: BTreeSet<SessionId>) -> Result<usize> {
         let mut count = 0;
         for id in changed {
@@ -130,7 +130,7 @@ impl Engine {
         Ok(count)
     }
 
-    /// The forks of all sessions.
+    /// Returns the forks of all sessions.
     pub(crate) fn forks(&self) -> Result<Vec<Fork>> {
         let mut forks = Vec::new();
         for listed in self.store.list(&Filter::default())? {
@@ -141,7 +141,7 @@ impl Engine {
         Ok(forks)
     }
 
-    /// The forks of this session.
+    /// Returns the forks of this session.
     pub(crate) fn forks_of(&self, id: &SessionId) -> Result<Vec<Fork>> {
         let mut forks = Vec::new();
         for found in self.store.with_prefix(&format!("{id}.fork-"), 50)? {
@@ -162,7 +162,7 @@ impl Engine {
         }))
     }
 
-    /// The number of events that two histories share, counted from the first.
+    /// Returns the number of events that two histories share, counted from the first event.
     pub(super) fn events_shared(&self, one: &SessionId, other: &SessionId) -> Result<u64> {
         let (one, other) = (self.store.chain(one)?, self.store.chain(other)?);
         let is_shared = |(version, seal): &(&u64, &Seal)| {
@@ -171,7 +171,7 @@ impl Engine {
         Ok(one.seals.iter().take_while(is_shared).count() as u64)
     }
 
-    /// The name that a replica gives itself, or else the beginning of its id.
+    /// Returns the name that a replica gives itself. Without a name, returns the beginning of its id.
     pub(crate) fn name_of_replica(&self, replica: &str) -> String {
         if let Ok(Some(host)) = self.store.base().machine_name(replica) {
             return host;
@@ -183,7 +183,7 @@ impl Engine {
             .unwrap_or_else(|| format!("replica {}", replica.get(..8).unwrap_or(replica)))
     }
 
-    /// Where a session came from, and when this clone last synced; `None` if sharing is off.
+    /// Returns where a session came from, and when this clone last synced; `None` if sharing is off.
     pub(crate) fn shared_view(&self, session: &Session) -> Option<SharedView> {
         let settings = self.sharing_folder().and_then(|folder| Settings::read(&folder)).ok().flatten()?;
         let arrival = self.store.base().arrival(&session.id).ok().flatten();
@@ -203,13 +203,13 @@ impl Engine {
         Some(SharedView { from: from_name, received_at, last_sync, told })
     }
 
-    /// Why the last sync did not send a session.
+    /// Returns the reason why the last sync did not send a session, if it did not.
     fn held_back(&self, id: &SessionId) -> Option<String> {
         let settings = self.sharing_folder().and_then(|folder| Settings::read(&folder)).ok().flatten();
         settings?.held.remove(id.as_str())
     }
 
-    /// Warnings about a session that other machines may have too.
+    /// Returns warnings about a session that other machines may also have.
     pub(crate) fn sharing_warnings(&self, session: &Session) -> Vec<Warning> {
         if !self.is_shared() {
             return Vec::new();

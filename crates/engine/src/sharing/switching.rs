@@ -40,7 +40,7 @@ impl Engine {
         };
         let settings = match known {
             Some(known) if known.remote == remote && known.branches == branches => known,
-            // The new remote has no data of this replica, so the store starts there as a new replica.
+            // The new remote has no data of this replica. So the store becomes a new replica there.
             Some(known) => {
                 let mut fresh = Settings::new(remote.clone(), branches, place)?;
                 fresh.former = known.former;
@@ -57,10 +57,10 @@ impl Engine {
         Ok(())
     }
 
-    /// Switches sharing off. Returns messages for people.
+    /// Switches sharing off, and returns messages for people.
     pub(super) fn stop_sharing(&mut self, erase: bool) -> Result<Vec<String>> {
         if !erase {
-            // Needs no remote, so sharing can also be switched off after the remote was removed.
+            // This needs no remote, so that sharing can be switched off even after the remote was removed.
             let folder = self.sharing_folder()?;
             Settings::read(&folder)?.ok_or_else(off)?;
             let _lock = locked(&folder, self.patience.left())?;
@@ -110,10 +110,10 @@ impl Engine {
         Ok(format!("forgot replica {replica}"))
     }
 
-    /// Findings about sharing: an unreachable remote, or a host that refuses the refs. Contacts the remote
+    /// Returns findings about sharing: the remote is unreachable, or its host refuses the refs. The remote is contacted
     /// only if the last sync did not reach it.
     pub(crate) fn sharing_findings(&self) -> Vec<Finding> {
-        // A server shares the sessions already.
+        // With a store on a server, sessions are shared already.
         if self.team.is_some() {
             return Vec::new();
         }
@@ -157,7 +157,7 @@ fn switch_off(folder: &Path) -> Result<()> {
     Sidecar::remove(folder)
 }
 
-/// A finding if the host does not accept the refs in use; `None` if it does.
+/// Returns a finding if the host does not accept the refs in use; `None` if it does.
 fn probed(sidecar: &Sidecar, settings: &Settings) -> Result<Option<Finding>> {
     const REFS: &str = "refs/leftoff/probe/";
     const BRANCHES: &str = "refs/heads/leftoff-probe/";

@@ -1,4 +1,4 @@
-//! Takes other replicas' histories into the store: decides which history of a session counts, and what
+//! Takes the histories of other replicas into the store. Decides which history of a session is the main one, and what
 //! happens to the others. Adds no event.
 
 mod ids;
@@ -27,10 +27,10 @@ use std::path::Path;
 use store::chain::{Given, Hash};
 use store::{Arrival, Arrived, EventRow, Loaded, Store, TakenHistory};
 
-/// A session that changed this recently is in use, unless it is paused.
+/// A session that was changed within this time is in use, unless it is paused.
 pub(crate) const SEEN_LATELY_SECONDS: u64 = 15 * 60;
 
-/// A stored history of the session that is being taken.
+/// A history of the session that is already stored.
 struct Copy {
     loaded: Loaded,
     head: Hash,
@@ -41,16 +41,16 @@ struct Copy {
 /// The result of taking histories.
 #[derive(Debug, Default)]
 pub(super) struct TakenIn {
-    /// The number of sessions that are new here or have another history now.
+    /// The number of sessions that are new here, or that have another history now.
     pub(super) sessions: usize,
-    /// The number of forks.
+    /// The number of forks of these sessions.
     pub(super) forks: usize,
-    /// True if content that this store had was purged elsewhere.
+    /// True if content that this store has was purged elsewhere.
     pub(super) purged: bool,
 }
 
 impl Engine {
-    /// Decides which histories of these sessions count, and stores them in one transaction.
+    /// Decides which histories of these sessions are the main ones, and stores all of them in one transaction.
     pub(super) fn take_in(
         &mut self,
         shared: &mut Shared,
@@ -87,7 +87,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The stored histories of this session, under any id.
+    /// Returns the stored histories of this session, whatever their ids are.
     fn copies(
         &self,
         stream: &Stream,
@@ -112,8 +112,8 @@ impl Engine {
         Ok(copies)
     }
 
-    /// A stored session's events, each with the replica that wrote it. Empty if an event has no seal:
-    /// something other than leftoff changed such a log.
+    /// Returns the events of a stored session, each with the replica that wrote it. Empty if an event has no seal,
+    /// because then the log was changed without leftoff.
     pub(super) fn kept_nodes(
         &self,
         id: &SessionId,
@@ -130,7 +130,7 @@ impl Engine {
         let own = Author { replica: shared.settings.replica.clone(), is_certain: true };
         let mut found: Vec<Node> = nodes(None, &given, &own).collect();
         if let Some(arrival) = arrival {
-            // A session from a bundle is sent under this replica's name, because no other replica sends it.
+            // A session from a bundle is sent under the name of this replica, because no other replica sends it.
             let by_bundle = is_bundle(arrival).then(|| shared.settings.replica.clone());
             let replica = by_bundle.unwrap_or_else(|| arrival.replica.clone());
             let from_elsewhere = Author { replica, is_certain: false };
@@ -219,7 +219,8 @@ impl Engine {
         Ok(())
     }
 
-    /// The purges signed with a key of the allowed signers; they count whoever wrote the purged events.
+    /// Returns the purges that were signed with a key of the allowed signers. They count even if another replica wrote
+    /// the purged events.
     fn signed_purges(&self, stream: &Stream) -> Result<BTreeSet<Hash>> {
         let mut signed = BTreeSet::new();
         for (link, act, signature) in stream.tree.signed_purges() {
@@ -232,8 +233,7 @@ impl Engine {
         Ok(signed)
     }
 
-    /// True if somebody works on the session here or did so a moment ago, so that its history must not change
-    /// now.
+    /// True if somebody is working on the session here, or was a moment ago. Its history must then not change now.
     fn is_live_here(&self, copy: &Copy) -> bool {
         let row = &copy.loaded.row;
         if row.lifecycle != "active" || row.machine.is_some() || !self.is_worktree_of_this(&row.worktree) {
@@ -246,8 +246,8 @@ impl Engine {
             || self.store.agents(None).is_ok_and(is_bound)
     }
 
-    /// True if a worktree belongs to this store. A worktree of the clone from which this store was copied
-    /// does not belong to it, because nobody works there on the copy.
+    /// True if a worktree belongs to this store. If this store is a copy, worktrees of the original clone do not belong
+    /// to it: nobody works there on the copy.
     fn is_worktree_of_this(&self, worktree: &str) -> bool {
         let database = |project: Project| project.database();
         let there = Project::find(Path::new(worktree)).and_then(database);
@@ -272,8 +272,8 @@ impl Engine {
         if copy.is_some_and(|copy| copy.head == *head) && common == way.len() {
             return Ok(None);
         }
-        // Anybody can put any name into a segment and push any ref, so only events in this store count as
-        // written here.
+        // Anybody can put any name into a segment and push any ref. So only events that are already in this store can
+        // count as written here.
         let arrival = way.iter().rfind(|node| !own.contains(&node.link)).map(|last| Arrival {
             session: id.clone(),
             replica: last.author.replica.clone(),
@@ -315,14 +315,14 @@ impl Engine {
     }
 }
 
-/// The links of events in stored histories that were written here.
+/// Returns the links of events in stored histories that were written here.
 fn own_links(shared: &Shared, copies: &[Copy]) -> BTreeSet<Hash> {
     let nodes = copies.iter().flat_map(|copy| &copy.nodes);
     let is_own = |node: &&Node| node.author.is_certain && node.author.replica == shared.settings.replica;
     nodes.filter(is_own).map(|node| node.link).collect()
 }
 
-/// Pauses a fork, because nobody works on it.
+/// Pauses a fork, because nobody works on a fork.
 fn pause_fork(session: &mut Session) {
     if matches!(session.lifecycle, Lifecycle::Active) {
         session.lifecycle = Lifecycle::Paused {
@@ -334,8 +334,8 @@ fn pause_fork(session: &mut Session) {
     }
 }
 
-/// The session with the id, worktree and machine from its row, which the log of a fork or of a session from
-/// another machine does not have.
+/// Returns the session with the id, worktree and machine from its row. The log of a fork, or of a session from another
+/// machine, has other ones.
 pub(crate) fn placed(mut session: Session, row: &store::SessionRow) -> Session {
     if row.machine.is_some() || session.machine.is_some() || session.id != row.id {
         session.id = row.id.clone();
@@ -348,8 +348,8 @@ pub(crate) fn placed(mut session: Session, row: &store::SessionRow) -> Session {
     session
 }
 
-/// The events and session of a history, or the reason why its chain is invalid or this program cannot read
-/// it.
+/// Returns the events and the session of a history. The error is the reason why its hash chain is invalid, or why this
+/// program cannot read it.
 fn readable(stream: &Stream, head: &Hash) -> std::result::Result<(Vec<Recorded>, Session), String> {
     let way = stream.tree.way(head);
     if way.is_empty() {

@@ -1,5 +1,5 @@
-//! Restricted acts of a history, judged again: who did them may have shown leftoff another policy than the one that
-//! counts here.
+//! Judges the restricted acts of a history again. Whoever did them may have shown leftoff another policy than the one
+//! that counts here.
 
 use super::judge::Judge;
 use super::problem::Problem;
@@ -11,12 +11,13 @@ use model::session::Session;
 const BRINGING_BACK: &str = "bringing back what a person took back";
 
 impl Judge<'_> {
-    /// Acts that only a person can do here, by somebody else. Approvals and overrides are judged with their phases.
+    /// Returns problems with acts that need a person here but were done by somebody else. Approvals and overrides are
+    /// not included: they are judged with their phases.
     pub(super) fn act_problems(&self) -> Vec<Problem> {
         let history = &self.replay.history;
         let newest = history.last().map_or(0, |recorded| recorded.version);
         let purges = history.iter().filter(|recorded| matches!(recorded.event, Event::Purged { .. }));
-        // An act that was undone since has no effect any more.
+        // An act that was undone has no effect any more, so it is not judged.
         let in_effect = lineage(history, newest).into_iter();
         let others = in_effect.filter(|recorded| !matches!(recorded.event, Event::Purged { .. }));
         let by_others = purges.chain(others).filter(|recorded| !recorded.actor.is_person());

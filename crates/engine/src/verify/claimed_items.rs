@@ -1,4 +1,4 @@
-//! Items that only a file calls done: ticked in an imported list, or in another tool's files.
+//! Finds items that only a file calls done: ticked in an imported list, or done in another tool's files.
 
 use super::replay::{End, Replay};
 use crate::checks::{asks_for_finished_items, is_completed_by_file, is_ticked_in_list, was_ticked_in_list};
@@ -7,7 +7,7 @@ use model::item::ItemBook;
 use model::run::Run;
 use model::workflow::PhaseDefinition;
 
-/// True if a passed check required finished items, and only a file says that one of them is finished.
+/// True if a passed check required finished items, but only a file says that one of the items is finished.
 pub(super) fn rests_on_claimed_items(
     replay: &Replay,
     run: &Run,

@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 const SLACK_SECONDS: u64 = 5 * 60;
 
 impl Replay {
-    /// Problems with events dated well before the latest one of their machine. A tool's own files may have
-    /// any times.
+    /// Returns problems with events whose date is well before that of an earlier event of the same machine. Events from
+    /// a tool's own files may have any date.
     pub(super) fn clock_problems(&self) -> Vec<Problem> {
         let mut latest: BTreeMap<&str, Timestamp> = BTreeMap::new();
         let mut problems = Vec::new();

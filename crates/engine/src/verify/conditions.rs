@@ -1,4 +1,4 @@
-//! Phases that do not apply: whether their condition is still false, and what that rests on.
+//! Checks phases that do not apply: if their condition is still false, and which files and fields this depends on.
 
 use super::judge::{Judge, newest_runs};
 use super::problem::{Problem, Remark};
@@ -11,7 +11,7 @@ use model::session::Session;
 use model::workflow::Workflow;
 use std::collections::BTreeMap;
 
-/// A phase that does not apply, with its condition and the session as it is about its run.
+/// A phase that does not apply, its condition, and the session with the phase's run as the current one.
 struct Unapplied<'a> {
     phase: &'a Name,
     when: &'a str,
@@ -19,8 +19,8 @@ struct Unapplied<'a> {
 }
 
 impl Judge<'_> {
-    /// Problems with the condition of a phase that was called not applicable. Not checked for a session from another
-    /// machine, whose files are not here.
+    /// Returns problems with the condition of a phase that was skipped as not applicable. A session from another
+    /// machine is not checked, because its files are not here.
     pub(super) fn condition_problems(&self, run: &Run, phase: &Phase, workflow: &Workflow) -> Vec<Problem> {
         let Some(unapplied) = self.unapplied(run, phase, workflow) else { return Vec::new() };
         let skips = self.engine.skips(&unapplied.session, workflow);
@@ -39,7 +39,7 @@ impl Judge<'_> {
         unknown.map(|(path, exists)| Problem::FileOfCondition { path, exists }).collect()
     }
 
-    /// Remarks about the files and fields on which the conditions of phases that do not apply depend.
+    /// Returns remarks about the files and fields on which the conditions of phases that do not apply depend.
     pub(super) fn condition_remarks(&self, definitions: &BTreeMap<String, Workflow>) -> Vec<Remark> {
         let mut remarks = Vec::new();
         for run in newest_runs(&self.replay.session) {
@@ -69,8 +69,8 @@ impl Judge<'_> {
         Some(Unapplied { phase: phase.id(), when, session })
     }
 
-    /// The files on whose existence the condition depends, below the project's folder, and whether they exist: with any
-    /// one of them the other way round it would not be false.
+    /// Returns the files on which the condition depends, and true for those that exist. The condition depends on a file
+    /// if it would be true with the file missing instead of existing, or the other way round.
     fn files_of_condition(&self, unapplied: &Unapplied<'_>, workflow: &Workflow) -> Vec<(String, bool)> {
         let Unapplied { phase, when, session } = unapplied;
         let mut found = Vec::new();
@@ -90,14 +90,14 @@ impl Judge<'_> {
         found
     }
 
-    /// True if the last commit has this file.
+    /// True if the last commit contains this file.
     fn is_committed(&self, path: &str) -> bool {
         let mut git = about(&self.material.root);
         git.args(["--no-replace-objects", "cat-file", "-e"]).arg(format!("HEAD:./{path}"));
         git.output().is_ok_and(|output| output.status.success())
     }
 
-    /// Who set a field of the session last; `None` if nobody did after the session started.
+    /// Returns who last set a field of the session; `None` if nobody has set it since the session started.
     fn last_to_set(&self, field: &str) -> Option<String> {
         let sets = |recorded: &&Recorded| match &recorded.event {
             Event::FieldsSet { phase: None, fields } => fields.contains_key(field),
@@ -115,7 +115,7 @@ fn with_condition(workflow: &Workflow, phase: &Name, when: &str) -> Workflow {
     turned
 }
 
-/// The names that follow this text in an expression, each once.
+/// Returns the names that follow this text in an expression, each once.
 fn names_in(expression: &str, before: &str, continues: impl Fn(char) -> bool) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for (at, found) in expression.match_indices(before) {

@@ -1,4 +1,4 @@
-//! The definition of a run: as it was stored when the run started, and as it is in the project.
+//! Compares the definitions of a run: the one stored when the run started, and the one in the project.
 
 use super::material::Material;
 use super::problem::{Problem, Remark};
@@ -18,14 +18,14 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The readable definitions of a history, by the hash of their source.
+/// Returns the definitions of a history that can be read, by the hash of their source.
 pub(super) fn stored(material: &Material<'_>) -> BTreeMap<String, Workflow> {
     let read = |(hash, body): (&String, &String)| Some((hash.clone(), serde_json::from_str(body).ok()?));
     material.definitions.iter().filter_map(read).collect()
 }
 
-/// Compares every definition that the history names with the stored one, and the latest of each workflow also
-/// with the project's.
+/// Returns problems with definitions. Each one that the history names is compared with the stored one. The newest one
+/// of each workflow is also compared with the project's.
 pub(super) fn problems(
     engine: &Engine,
     material: &Material<'_>,
@@ -61,11 +61,11 @@ pub(super) fn problems(
     problems
 }
 
-/// A problem if the project lacks this definition, or has a different one.
+/// Returns a problem if the project does not have this definition, or has a different one.
 fn not_here(engine: &Engine, session: &Session, run: &WorkflowRef, stored: &Workflow) -> Option<Problem> {
     let known = definitions::known_here(&engine.project, session, run.name.as_str());
-    // A session in another tool's file may name an older version of the workflow than the project's, so only
-    // phases and gates are compared.
+    // A session in another tool's file may name an older version of the workflow than the project has. So the version
+    // is not compared.
     let is_stored = |own: &Workflow| Workflow { version: stored.version.clone(), ..own.clone() } == *stored;
     match known {
         Some(workflow) if is_stored(&workflow) => None,
@@ -79,7 +79,7 @@ fn not_here(engine: &Engine, session: &Session, run: &WorkflowRef, stored: &Work
     }
 }
 
-/// Remarks about where the project's definition of a run comes from.
+/// Returns remarks about where the project's definition of a run comes from.
 pub(super) fn remarks(engine: &Engine, session: &Session) -> Vec<Remark> {
     let mut remarks = Vec::new();
     let runs = super::judge::newest_runs(session).filter(|_| session.layout == NATIVE);
@@ -96,7 +96,8 @@ pub(super) fn remarks(engine: &Engine, session: &Session) -> Vec<Remark> {
     remarks
 }
 
-/// True if the last commit has another text. Asks for the text itself, because git can be told to call a file clean.
+/// True if the last commit has another text for the definition. The text itself is compared, because git can be told to
+/// call a changed file clean.
 fn is_not_committed(engine: &Engine, source: &Source) -> bool {
     let root = &engine.project.root;
     let is_repository = about(root).args(["rev-parse", "--git-dir"]).output();
@@ -111,7 +112,8 @@ fn is_not_committed(engine: &Engine, source: &Source) -> bool {
     committed.is_none_or(|output| plain(&String::from_utf8_lossy(&output.stdout)) != plain(&source.text))
 }
 
-/// The recorded files that an approval of this phase covers, with their hashes when the phase ended.
+/// Returns the recorded files that an approval of this phase covers, with the hashes that they had when the phase
+/// ended.
 pub(super) fn files_of(defined: &PhaseDefinition, end: &End, ordinal: u32) -> BTreeMap<String, String> {
     let is_named =
         |path: &str| names(checked(defined).chain(&defined.produces), &end.workspace, path, ordinal);
@@ -119,8 +121,8 @@ pub(super) fn files_of(defined: &PhaseDefinition, end: &End, ordinal: u32) -> BT
     named.map(|(path, hash)| (path.clone(), hash.clone())).collect()
 }
 
-/// True if a passed check of this phase covered the file: it names the file, or it approves everything that
-/// the phase names or produces.
+/// True if a passed check of this phase covered the file: the check names the file, or it is an approval, which covers
+/// all files that the phase names or produces.
 pub(super) fn was_checked(defined: &PhaseDefinition, end: &End, path: &str, ordinal: u32) -> bool {
     let is_named = |check: &CheckDefinition| match &check.kind {
         CheckKind::Artifact { path: pattern, .. } => {
@@ -149,7 +151,7 @@ fn checked(defined: &PhaseDefinition) -> impl Iterator<Item = &String> {
     })
 }
 
-/// True if one of these paths of a definition means this file, directly or by `{item}`.
+/// True if one of these paths of a definition stands for the file. The path may contain `{item}`.
 fn names<'a>(
     mut patterns: impl Iterator<Item = &'a String>,
     workspace: &str,
@@ -169,8 +171,8 @@ fn names<'a>(
     })
 }
 
-/// A problem if a run's phases are not those of its definition, in order. A growing run, and a run in another
-/// tool's files, may have more phases.
+/// Returns a problem if a run does not have the phases of its definition, in the same order. A run without a fixed
+/// number of phases, and one in another tool's files, may have more.
 pub(super) fn other_phases(session: &Session, run: &Run, stored: &Workflow) -> Option<Problem> {
     let defined: Vec<&Name> = stored.phases.iter().map(|phase| &phase.id).collect();
     let may_have_more = may_have_more(session, stored);
@@ -179,7 +181,7 @@ pub(super) fn other_phases(session: &Session, run: &Run, stored: &Workflow) -> O
     (found != defined).then(|| Problem::OtherPhases { workflow: run.workflow.name.clone() })
 }
 
-/// True if a run may have phases that its definition lacks.
+/// True if a run may have phases that its definition does not have.
 pub(super) fn may_have_more(session: &Session, stored: &Workflow) -> bool {
     stored.on_complete == OnComplete::Grow || session.layout != NATIVE
 }

@@ -1,4 +1,4 @@
-//! Compares recorded files with the tree. An untracked file may be missing if its content is stored.
+//! Compares recorded files with the worktree. A file that git does not track may be missing if its content is stored.
 
 use super::material::Material;
 use crate::artifacts::look;
@@ -26,11 +26,11 @@ pub struct FileReport {
 #[serde(rename_all = "snake_case")]
 pub enum FileState {
     AsRecorded,
-    /// The file is neither in the tree nor tracked by git, but its recorded content is stored.
+    /// The file is missing and git does not track it, but its recorded content is stored.
     Kept,
     Changed,
     Missing,
-    /// The path is no longer a regular file, or is a link that leads out of the project.
+    /// The path is no longer that of a regular file, or it is a link that leads out of the project.
     Unusable,
 }
 
@@ -64,7 +64,7 @@ impl FileReport {
     }
 }
 
-/// A report for every file that the session recorded, in order of path.
+/// Returns a report about every file that the session recorded, in order of path.
 pub(super) fn compare(material: &Material<'_>, session: &Session) -> Vec<FileReport> {
     let mut reports: Vec<FileReport> =
         session.artifacts.values().map(|known| report(&material.root, known)).collect();
@@ -101,7 +101,7 @@ fn report(root: &Path, known: &Artifact) -> FileReport {
     }
 }
 
-/// The paths, among these, that git tracks; empty outside a repository.
+/// Returns those of the paths that git tracks; none outside a repository.
 fn tracked(root: &Path, paths: &[&str]) -> BTreeSet<String> {
     let listed = about(root).args(["--literal-pathspecs", "ls-files", "-z", "--"]).args(paths).output();
     let text = listed.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();

@@ -33,16 +33,16 @@ pub(super) struct Judge<'a> {
     pub(super) request: &'a VerifyRequest,
 }
 
-/// The data by which every phase is judged.
+/// The data by which all phases are judged.
 struct Ground {
     definitions: BTreeMap<String, Workflow>,
-    /// Versions of purged events.
+    /// The versions of events that were purged.
     purged: BTreeSet<u64>,
-    /// The version up to which the history is known to be authentic, whichever way it came here; 0 if nothing
-    /// shows that.
+    /// Up to this version, the history is known to be authentic even if it came from another machine; 0 if nothing
+    /// shows this.
     anchored: u64,
     signatures: Signatures,
-    /// True if nobody has accepted a list of signers here.
+    /// True if nobody has accepted a list of allowed signers here.
     no_signers: bool,
     approves: Who,
     overrides: Who,
@@ -69,8 +69,7 @@ impl Judge<'_> {
             head: self.head(),
             events: self.material.kept_rows().len(),
             holds,
-            // The session of a named bundle is the only one to verify, so it is part of the verdict even if
-            // it is abandoned.
+            // If a bundle is verified, its session counts even if it is abandoned, because it is the only one.
             aside: self.request.branch.is_some()
                 && self.request.bundle.is_none()
                 && matches!(session.lifecycle, Lifecycle::Abandoned { .. }),
@@ -92,7 +91,7 @@ impl Judge<'_> {
         Ok(remarks)
     }
 
-    /// A remark if a phase was finished for another purpose than the session has by now.
+    /// Returns a remark if the session had another title or goal when a phase ended than it has now.
     fn other_aim(&self) -> Option<Remark> {
         let session = &self.replay.session;
         let now = Aim::of(session);
@@ -122,7 +121,8 @@ impl Judge<'_> {
         })
     }
 
-    /// The version up to which the recorded head vouches for the history; 0 if it is not in the history.
+    /// Returns the version up to which the history is authentic according to the recorded head; 0 if the history does
+    /// not contain this head.
     fn anchored(&self) -> u64 {
         self.request.head.as_ref().and_then(|asked| self.version_of_head(asked)).unwrap_or(0)
     }
@@ -131,7 +131,7 @@ impl Judge<'_> {
         self.material.chain.head.map(|head| hex(&head))
     }
 
-    /// The version of the last event when the hash chain had this head.
+    /// Returns the version of the event that was the last when the hash chain had this head.
     fn version_of_head(&self, asked: &str) -> Option<u64> {
         let asked = asked.to_ascii_lowercase();
         let mut seals = self.material.chain.seals.iter();
@@ -161,7 +161,7 @@ impl Judge<'_> {
         Ok(problems)
     }
 
-    /// A problem if sync has sent another history of this session than the one that is stored now.
+    /// Returns a problem if sync has sent another history of this session than the one that is stored now.
     fn sent_problem(&self) -> Result<Option<Problem>> {
         if self.material.source != STORE {
             return Ok(None);
@@ -181,8 +181,8 @@ impl Judge<'_> {
         broken.chain(late).collect()
     }
 
-    /// Problems with signatures. Approvals given on this machine count without a list of signers, unless the
-    /// policy requires one.
+    /// Returns problems with signatures. Without a list of allowed signers, an approval given on this machine counts
+    /// unless the policy requires a signature.
     fn signature_problems(&self, ground: &Ground) -> Vec<Problem> {
         let bad = &ground.signatures.bad;
         if ground.no_signers {
@@ -198,8 +198,8 @@ impl Judge<'_> {
         (!is_of_branch).then(|| Problem::OtherBranch { asked: asked.clone() })
     }
 
-    /// A problem if the history belongs to another session. The id of a copy may have a suffix, if another
-    /// session had its id here.
+    /// Returns a problem if the history belongs to another session. The id of a copy may have a suffix, because another
+    /// session already had its id.
     fn id_problem(&self) -> Option<Problem> {
         let own = self.replay.session.id.as_str();
         let rest = self.material.session.as_str().strip_prefix(own);
@@ -229,7 +229,8 @@ impl Judge<'_> {
         }
     }
 
-    /// True for the phase of a growing run that had started when the session was closed.
+    /// True if this is the last phase of a run without a fixed number of phases, and was still open when the session
+    /// was closed.
     fn is_beyond_the_end(&self, run: &Run, phase: &Phase) -> bool {
         let is_closed = matches!(self.replay.session.lifecycle, Lifecycle::Completed { .. });
         let is_last = run.phases.last().is_some_and(|last| last.id() == phase.id());
@@ -255,7 +256,7 @@ impl Judge<'_> {
             // A phase without a gate needs no proof.
             let has_no_gate =
                 outcome == Some(Outcome::Done) && !defined.is_some_and(PhaseDefinition::has_gate);
-            // A phase that only a file completed is a claim, whatever the file says about its checks.
+            // If only a file completed the phase, it is a claim, even if the file also has results of checks.
             let is_told_by_file = end.report.is_some() && is_tool(&end.actor) && !has_no_gate;
             let has_claimed_items = || {
                 let claimed = |defined| rests_on_claimed_items(self.replay, run, phase.id(), end, defined);
@@ -291,7 +292,7 @@ impl Judge<'_> {
         }
     }
 
-    /// True if only a file from another machine says how the phase ended.
+    /// True if only a log from another machine says how the phase ended.
     fn is_mere_claim(
         &self,
         run: &Run,
@@ -300,14 +301,14 @@ impl Judge<'_> {
         ground: &Ground,
     ) -> bool {
         let is_from_elsewhere = end.version <= self.material.from_elsewhere && end.version > ground.anchored;
-        // The signature covers the approved files by their hash; the events that record the files come after
-        // it.
+        // The signature covers the hash of the approved files. The events that record these files come after the
+        // signature.
         let approved =
             || defined.map(|defined| evidence_hash(&definition::files_of(defined, end, run.ordinal)));
         is_from_elsewhere && !approved().is_some_and(|files| is_shown_by_signatures(end, &files, ground))
     }
 
-    /// True if the phase relies on an approval that needs a signature but has none.
+    /// True if the phase relies on an approval that should be signed but is not.
     fn lacks_signature(&self, end: &End, ground: &Ground) -> bool {
         let must_be_signed = |approved: &Approved| {
             let is_from_elsewhere =
@@ -344,7 +345,7 @@ impl Judge<'_> {
         problems.extend(
             newest.is_some_and(|newest| !has_same_gate(defined, newest)).then_some(Problem::EarlierGate),
         );
-        // Another tool's files contain that tool's own results, which no definition declares.
+        // Another tool's files contain results of that tool's own checks, which are in no definition.
         if !is_tool(&end.actor) {
             problems.extend(result_problems(report, defined));
         }
@@ -360,7 +361,7 @@ impl Judge<'_> {
         problems
     }
 
-    /// Compares the definition, state and items that the gate judged with those in the history.
+    /// Returns problems if the gate judged another definition, state or items than the history has.
     fn judged_problems(&self, run: &Run, phase: &Phase, report: &AttemptReport, end: &End) -> Vec<Problem> {
         let Some(judged) = &report.judged else { return Vec::new() };
         let mut problems = Vec::new();
@@ -372,7 +373,7 @@ impl Judge<'_> {
             judged.is_some_and(|items| *items != self.replay.items_before(run, phase.id(), end.version))
         };
         if judged.state != end.state || are_other_items() {
-            // A purge changes texts in the judged state, so that its hash cannot be checked any more.
+            // A purge changes the texts of the judged state, so that its hash can no longer be checked.
             let purged = self.replay.purged_of_state(end.version);
             problems.push(purged.map_or(Problem::OtherState, |version| Problem::Purged { version }));
         }
@@ -410,7 +411,7 @@ impl Judge<'_> {
         asked.filter(|check| !has_failed(check)).filter_map(|check| problem(check.id.as_str())).collect()
     }
 
-    /// Files that the gate judged but that were recorded again later, without passing another gate.
+    /// Returns problems with files that the gate judged and that were recorded again later without another gate.
     fn replaced(&self, run: &Run, phase: &Name, end: &End, ground: &Ground) -> Vec<Problem> {
         let is_replaced = |(path, hash): &(&String, &String)| {
             let newest = self.replay.session.artifacts.get(*path).map(|known| &known.newest);
@@ -432,14 +433,14 @@ impl Judge<'_> {
     }
 }
 
-/// True if a passed check of the phase is based on this approval.
+/// True if a passed check of the phase relies on this approval.
 fn rests_on(end: &End, approved: &Approved) -> bool {
     let checks = end.report.iter().flat_map(|report| &report.checks);
     checks.filter(|check| !check.failed()).any(|check| check.id == approved.check.as_str())
 }
 
-/// True if every passed check is an approval of these files with a valid signature, so that nothing else
-/// needs to be trusted.
+/// True if every check of the phase passed by an approval of these files that has a valid signature. Nothing else must
+/// be trusted then.
 fn is_shown_by_signatures(end: &End, files: &str, ground: &Ground) -> bool {
     let Some(report) = end.report.as_ref().filter(|report| report.overridden.is_none()) else { return false };
     let is_signed = |check: &CheckResult| {
@@ -452,7 +453,7 @@ fn is_shown_by_signatures(end: &End, files: &str, ground: &Ground) -> bool {
     !report.checks.is_empty() && report.checks.iter().all(is_signed)
 }
 
-/// The newest run of each workflow; earlier runs do not matter any more.
+/// Returns the newest run of each workflow. Earlier runs no longer matter.
 pub(super) fn newest_runs(session: &Session) -> impl Iterator<Item = &Run> {
     session.runs.iter().filter(|run| {
         let is_newer = |other: &&Run| other.workflow.name == run.workflow.name && other.ordinal > run.ordinal;

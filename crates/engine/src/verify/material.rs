@@ -1,4 +1,4 @@
-//! Collects the data to verify: from the store, from a bundle, or from fetched rows.
+//! Collects the data to verify: from the store, from a bundle, or from rows that were fetched.
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use store::EventRow;
 use store::chain::{Chain, Given, seal};
 
-/// The source of a history that this machine keeps.
+/// The name of the source if the history is in this machine's store.
 pub(super) const STORE: &str = "store";
 
 type Contents<'a> = dyn Fn(&str) -> Option<Vec<u8>> + 'a;
@@ -20,14 +20,14 @@ pub(crate) struct Material<'a> {
     pub(crate) session: SessionId,
     pub(crate) rows: Vec<EventRow>,
     pub(crate) chain: Chain,
-    /// The version up to which rows are stored; later rows are external edits without a seal.
+    /// The version up to which rows are stored. Later rows are external edits, which have no seal yet.
     pub(crate) kept: u64,
-    /// The version up to which rows came from another machine, where only a recorded head or a signature
-    /// shows who wrote them.
+    /// The version up to which rows came from another machine. Only a recorded head or a signature can show who wrote
+    /// them.
     pub(crate) from_elsewhere: u64,
     /// The stored definitions, by the hash of their source.
     pub(crate) definitions: BTreeMap<String, String>,
-    /// Finds the stored content of a recorded file by its hash.
+    /// Returns the stored content of a recorded file, by its hash.
     pub(crate) contents: Box<Contents<'a>>,
     /// The folder to which recorded paths are relative.
     pub(crate) root: PathBuf,
@@ -53,7 +53,7 @@ impl<'a> Material<'a> {
             contents: Box::new(|hash| engine.store.content(hash).ok().flatten()),
             root: session.machine.as_ref().map_or_else(
                 || engine.root_of(&session),
-                // The session's worktree is on another machine, so its files are compared with this tree.
+                // If the session's worktree is on another machine, the session's files are compared with this worktree.
                 |_| engine.project.root.clone(),
             ),
             source: STORE,
@@ -77,21 +77,22 @@ impl<'a> Material<'a> {
         })
     }
 
-    /// The rows that the hash chain covers.
+    /// Returns the rows that the hash chain covers.
     pub(crate) fn kept_rows(&self) -> &[EventRow] {
         let kept = usize::try_from(self.kept).unwrap_or(usize::MAX).min(self.rows.len());
         &self.rows[..kept]
     }
 }
 
-/// The version of the last event that another machine wrote, if the session came in a bundle or by sync.
+/// Returns the version of the last event that another machine wrote, for a session that came in a bundle or by sync;
+/// otherwise 0.
 fn written_elsewhere(engine: &Engine, id: &SessionId, rows: &[EventRow]) -> Result<u64> {
     let taken = rows.iter().rfind(|row| row.kind == "session_taken");
     let taken = taken.map_or(0, |row| row.version.saturating_sub(1));
     Ok(taken.max(engine.arrived_up_to(id)?))
 }
 
-/// The hash chain computed from the seals; empty if a row has no seal.
+/// Returns the hash chain as computed from the seals; empty if a row has no seal.
 fn chain_of(rows: &[EventRow], seals: &BTreeMap<u64, Given>) -> Chain {
     let given: Option<Vec<Given>> = rows.iter().map(|row| seals.get(&row.version).copied()).collect();
     let Some(given) = given else { return Chain::default() };

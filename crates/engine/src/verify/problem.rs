@@ -1,21 +1,21 @@
-//! Problems with a session's proof, as data; only this module words them.
+//! Problems with the proof of a session's work, as data. Only this module puts them into words.
 
 use model::id::{Name, SessionId};
 use serde::{Serialize, Serializer};
 use serde_json::json;
 use store::chain::Broken;
 
-/// A reason why a history is not proof.
+/// A reason why a history is not a proof.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Problem {
     NoChain,
-    /// Events before this version were sealed later, with the content that they had then.
+    /// The events before this version were sealed later, with the content that they had at that time.
     ChainedLate {
         since: u64,
     },
     Broken(Broken),
-    /// The hash chain does not end as recorded elsewhere; `at` is the event with the recorded link, if there
-    /// is one.
+    /// The hash chain does not end with the link that somebody recorded. `at` is the event with that link, if there is
+    /// one.
     OtherHead {
         asked: String,
         at: Option<u64>,
@@ -23,24 +23,24 @@ pub enum Problem {
     OtherBranch {
         asked: String,
     },
-    /// The history began under the id of another session.
+    /// The history began with the id of another session.
     OtherSession {
         own: String,
     },
-    /// Something that only a person can do here was done by somebody else.
+    /// Something was done that only a person may do here, but not by a person.
     NotAllowed {
         version: u64,
         doing: &'static str,
         who: String,
     },
-    /// Sync has sent another history up to this event.
+    /// Up to this event, sync has sent another history.
     OtherThanSent {
         version: u64,
     },
     NewerEvent {
         kind: String,
     },
-    /// An event is dated well before the previous one.
+    /// The date of an event is well before that of the previous event.
     ClockSetBack {
         version: u64,
     },
@@ -50,7 +50,7 @@ pub enum Problem {
     DefinitionMissing {
         workflow: Name,
     },
-    /// The stored definition is not the one with which the run started.
+    /// The stored definition is not the one that the run started with.
     DefinitionChanged {
         workflow: Name,
     },
@@ -65,38 +65,38 @@ pub enum Problem {
     },
     /// The definition does not have this phase.
     UnknownPhase,
-    /// The gate passed under an earlier definition with other checks.
+    /// The gate passed with an earlier definition, which had other checks.
     EarlierGate,
-    /// The gate used a definition other than the run's.
+    /// The gate used another definition than the run.
     OtherDefinition,
-    /// The gate judged a state or items that differ from those in the history.
+    /// The gate judged a state or items that are not those in the history.
     OtherState,
-    /// The attempt has the result of a check that the definition does not have.
+    /// The attempt has a result for a check that the definition does not have.
     Undeclared {
         check: String,
     },
-    /// A check failed and the phase was completed anyway, although its gate is strict.
+    /// A check failed, but the phase was completed although its gate is strict.
     LetPass {
         check: String,
     },
-    /// The definition forbids overriding this gate.
+    /// The gate was overridden, which the definition forbids.
     NoOverride,
-    /// The check for finished items passed although items were open.
+    /// The check for finished items passed while items were open.
     OpenItems {
         check: String,
     },
-    /// The attempt has no result for a check of the definition.
+    /// The attempt has no result for a check that the definition has.
     Unchecked {
         check: String,
     },
     NoApproval {
         check: String,
     },
-    /// An approval covers files other than those recorded with the phase.
+    /// An approval covers other files than those that were recorded with the phase.
     ApprovedOthers {
         check: String,
     },
-    /// An approval had expired when its phase ended.
+    /// An approval had already expired when its phase ended.
     ApprovedBefore {
         check: String,
     },
@@ -107,31 +107,31 @@ pub enum Problem {
     OverriddenByOther {
         who: String,
     },
-    /// The policy requires a signature for the override, which has none.
+    /// The override is not signed, although the policy requires a signature.
     OverrideNotSigned,
-    /// A signature is not by an allowed key, or signs something else.
+    /// A signature is not by an allowed key, or it signs something else.
     BadSignature {
         version: u64,
     },
     /// The history has signatures, but nobody has accepted a list of signers here.
     SignersNotAccepted,
-    /// The event with the proof, or the event of an approval, was purged.
+    /// The event with the proof, or the event with an approval, was purged.
     Purged {
         version: u64,
     },
-    /// A phase was called not applicable, but its definition has no condition.
+    /// A phase was skipped as not applicable, but its definition has no condition.
     Unconditional,
-    /// A phase was called not applicable, but its condition holds.
+    /// A phase was skipped as not applicable, but its condition is not false.
     Applies {
         when: String,
     },
-    /// A phase was called not applicable because of a file that exists but is neither committed nor recorded, or that
-    /// is missing although it is committed.
+    /// A phase was skipped as not applicable because of a file. The file exists but is neither committed nor recorded,
+    /// or it is missing although it is committed.
     FileOfCondition {
         path: String,
         exists: bool,
     },
-    /// A file that the gate judged was recorded again later, without a check.
+    /// A file that the gate judged was recorded again later, without passing a check.
     Replaced {
         path: String,
     },
@@ -284,20 +284,20 @@ impl std::fmt::Display for Problem {
     }
 }
 
-/// A fact that a reader of the report should know, although it disproves nothing.
+/// A fact that a reader of the report should know. It disproves nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Remark {
-    /// The project's definition is not the one in its last commit.
+    /// The project's definition differs from that in the last commit.
     NotCommitted { workflow: Name },
-    /// The project's definition replaces the built-in one with the same name.
+    /// The project's definition replaces a built-in one of the same name.
     HidesBuiltIn { workflow: Name },
     /// The session had another title or goal when this phase ended.
     OtherAim { phase: Name, title: String, goal: Option<String> },
-    /// Another history of this session is stored here as well.
+    /// This store has another history of the session too.
     OtherHistory { other: SessionId },
-    /// A phase does not apply because of a file that is missing, and that git does not know either.
+    /// A phase does not apply because a file is missing that git does not know either.
     RestsOnAbsence { phase: Name, path: String },
-    /// A phase does not apply because of a field, set last by somebody.
+    /// A phase does not apply because of the value of a field. `by` has set it last.
     RestsOnField { phase: Name, field: String, by: Option<String> },
 }
 

@@ -1,4 +1,4 @@
-//! Folds a history event by event, and keeps the basis of each phase's end: its files, approvals and
+//! Folds a history event by event. Keeps, for the end of each phase, what it is based on: files, approvals and
 //! definition.
 
 use crate::checks::items_hash;
@@ -20,49 +20,49 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use store::EventRow;
 
-/// A phase of a run: the workflow, the run's number, and the phase.
+/// Identifies a phase of a run: the name of the workflow, the number of the run, and the phase.
 type PhaseKey = (String, u32, Name);
 
 pub(crate) struct Replay {
     pub(crate) session: Session,
     pub(crate) history: Vec<Recorded>,
-    /// The latest end of each finished phase.
+    /// The last end of each finished phase.
     ends: BTreeMap<PhaseKey, End>,
-    /// The newest approval of each check in each phase.
+    /// The newest approval for each check of each phase.
     approvals: Vec<Approved>,
     /// The last branch and commit that the history names.
     pub(crate) branch: Option<String>,
     pub(crate) commit: Option<String>,
 }
 
-/// The end of a phase, and the data on which it is based.
+/// The end of a phase, and what it is based on.
 #[derive(Debug, Clone)]
 pub(crate) struct End {
     pub(crate) version: u64,
     pub(crate) at: Timestamp,
     pub(crate) actor: Actor,
-    /// The session's title and goal when the phase ended.
+    /// The title and goal that the session had when the phase ended.
     pub(crate) aim: Aim,
-    /// The hash of the run's definition when the phase ended.
+    /// The hash of the source of the run's definition when the phase ended.
     pub(crate) definition: String,
-    /// The SHA-256 of that definition as stored, if the history names it.
+    /// The SHA-256 of the stored text of that definition; `None` if the history does not name it.
     pub(crate) named: Option<String>,
-    /// The hash of the state before the phase ended.
+    /// The hash of the session's state before the phase ended.
     pub(crate) state: String,
-    /// The number of the phase's open items.
+    /// The number of open items that the phase had when it ended.
     pub(crate) open_items: u32,
-    /// The session's folder, to which the definition's paths are relative.
+    /// The session's folder. The paths in the definition are relative to it.
     pub(crate) workspace: String,
-    /// The result of the gate; `None` for a skipped or claimed phase.
+    /// The result of the gate; `None` if the phase was skipped or only claimed.
     pub(crate) report: Option<AttemptReport>,
-    /// The hashes of the phase's files as recorded when it ended, by path.
+    /// The files that were recorded for the phase when it ended: their hashes by path.
     pub(crate) files: BTreeMap<String, String>,
-    /// The hashes of all files that the session had recorded when the phase ended, by path.
+    /// All files that the session had recorded when the phase ended: their hashes by path.
     pub(crate) all_files: BTreeMap<String, String>,
     pub(crate) approvals: Vec<Approved>,
 }
 
-/// The purpose of a session.
+/// The title and goal of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Aim {
     pub(crate) title: String,
@@ -118,15 +118,15 @@ impl Replay {
         self.ends.get(&(run.workflow.name.to_string(), run.ordinal, phase.clone()))
     }
 
-    /// The hash of a phase's items before this version of the session.
+    /// Returns the hash of a phase's items as they were before this version of the session.
     pub(crate) fn items_before(&self, run: &Run, phase: &Name, version: u64) -> String {
         let kept = self.history.partition_point(|recorded| recorded.version < version);
         let book = ItemBook::fold(&self.history[..kept]);
         items_hash(book.iter().filter(|item| item.run.is(run) && item.phase == *phase))
     }
 
-    /// The version of an event before `end` that is part of the session's state, and whose text was purged
-    /// later.
+    /// Returns the version of an event before `end` that matters for the session's state and whose text was purged
+    /// later; `None` if there is none.
     pub(super) fn purged_of_state(&self, end: u64) -> Option<u64> {
         let later = self.history.iter().filter(|recorded| recorded.version > end);
         let purged = later.filter_map(|recorded| match &recorded.event {
@@ -154,7 +154,8 @@ impl Replay {
         for recorded in rest {
             let before = state_judged(&session, &recorded.event);
             session = session.apply(recorded);
-            // An approval ends with its run, when its phase is reopened, and when it is withdrawn.
+            // An approval no longer counts after its run ended, after its phase was reopened, and after it was
+            // withdrawn.
             approvals.retain(|known| known.still_counts(&session));
             self.note_place(&recorded.event);
             match &recorded.event {
@@ -223,7 +224,7 @@ impl Replay {
     }
 }
 
-/// True for events whose text no gate judges.
+/// True for events whose text no gate looks at.
 fn is_remark(event: &Event) -> bool {
     matches!(
         event,
@@ -235,7 +236,7 @@ fn is_remark(event: &Event) -> bool {
     )
 }
 
-/// The hash of the state before a gate's event, if the event records one.
+/// Returns the hash of the session's state before a gate's event; empty if the event does not record one.
 fn state_judged(before: &Session, event: &Event) -> String {
     match event {
         Event::PhaseCompleted { attempt, .. } if attempt.judged.is_some() => {

@@ -14,18 +14,18 @@ pub struct Report {
     pub session_id: String,
     pub title: String,
     pub goal: Option<String>,
-    /// Where the history was read: `store` or `bundle`.
+    /// Where the history was read from: `store` or `bundle`.
     pub source: &'static str,
     pub lifecycle: &'static str,
     pub branch: Option<String>,
     pub commit: Option<String>,
     /// The last link of the hash chain.
     pub head: Option<String>,
-    /// The number of stored events, up to the head; edits that are not adopted yet do not count.
+    /// The number of stored events up to the head. Edits that are not adopted yet do not count.
     pub events: usize,
-    /// True if every phase counts, every file is as recorded, and there is no other problem.
+    /// True if every phase counts, every file is as it was recorded, and there is no other problem.
     pub holds: bool,
-    /// True for an abandoned session of a branch: it is reported, but is not part of the verdict.
+    /// True for an abandoned session of a branch. It is reported, but does not affect the verdict on the branch.
     pub aside: bool,
     pub problems: Vec<Problem>,
     /// Facts that the reader should know, although they disprove nothing.
@@ -53,7 +53,7 @@ pub struct PhaseReport {
     pub title: String,
     /// How the phase ended; `None` while it is open.
     pub outcome: Option<Outcome>,
-    /// True if the phase's outcome is accepted and it has no problem.
+    /// True if the outcome of the phase is accepted and the phase has no problem.
     pub counts: bool,
     pub at: Option<Timestamp>,
     pub by: Option<String>,
@@ -83,7 +83,7 @@ pub struct ApprovalReport {
 }
 
 impl Report {
-    /// One line for each reason why the session is not proven.
+    /// Returns the reasons why the session's work is not proven, one line each.
     pub fn reasons(&self) -> Vec<String> {
         if self.aside {
             return Vec::new();
@@ -96,7 +96,7 @@ impl Report {
 }
 
 impl PhaseReport {
-    /// The outcome as one word.
+    /// Returns the outcome in one word.
     pub fn outcome_name(&self) -> &'static str {
         self.outcome.map_or("open", Outcome::name)
     }

@@ -1,12 +1,12 @@
-//! Compares a gate's results with its definition: results that are missing, undeclared, or failed without
-//! stopping the gate.
+//! Compares the results of a gate with its definition: results may be missing, not declared, or failed without stopping
+//! the gate.
 
 use super::problem::Problem;
 use super::replay::End;
 use model::gate::{AttemptReport, EVIDENCE};
 use model::workflow::{CheckDefinition, CheckKind, EvidenceDefinition, PhaseDefinition};
 
-/// Problems with results of checks that the definition lacks, and with checks that have no result.
+/// Returns problems with results for checks that are not in the definition, and with checks that have no result.
 pub(super) fn result_problems(report: &AttemptReport, defined: &PhaseDefinition) -> Vec<Problem> {
     let checks = defined.checks.iter().map(|check| (check.id.as_str(), check.kind.name()));
     let of_field = |field: &EvidenceDefinition| field.required;
@@ -29,7 +29,7 @@ pub(super) fn result_problems(report: &AttemptReport, defined: &PhaseDefinition)
     unchecked.chain(undeclared).chain(let_pass).chain(overridden).collect()
 }
 
-/// A problem if the check for finished items passed although items were open.
+/// Returns a problem if the check for finished items passed while items were open.
 pub(super) fn open_items(report: &AttemptReport, end: &End) -> Option<Problem> {
     let passed = report.checks.iter().find(|check| check.kind == CheckKind::Items.name() && !check.failed());
     let check = passed.filter(|_| end.open_items > 0)?.id.clone();

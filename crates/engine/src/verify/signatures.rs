@@ -16,14 +16,14 @@ use std::collections::BTreeMap;
 #[derive(Default)]
 pub(super) struct Signatures {
     good: BTreeMap<u64, Good>,
-    /// Versions of events whose signature is not by an allowed key, or signs something else.
+    /// The versions of events whose signature is not by an allowed key, or signs something else.
     pub(super) bad: Vec<u64>,
 }
 
 struct Good {
     act: SignedAct,
     who: String,
-    /// The version of the last event that the signer saw.
+    /// The version of the last event that the signer had seen.
     seen: u64,
 }
 
@@ -51,12 +51,13 @@ impl Signatures {
         Ok(signatures)
     }
 
-    /// The version up to which signers vouch for the history, because they saw it.
+    /// Returns the version up to which the history is authentic because a signer had seen it; 0 without valid
+    /// signatures.
     pub(super) fn anchored(&self) -> u64 {
         self.good.values().map(|good| good.seen).max().unwrap_or(0)
     }
 
-    /// The signer of an approval, if it was signed with an allowed key.
+    /// Returns the signer of an approval, if it was signed with an allowed key.
     pub(super) fn of_approval(&self, approved: &Approved) -> Option<&str> {
         let good = self.good.get(&approved.version.checked_sub(1)?)?;
         let act = &good.act;
@@ -67,7 +68,7 @@ impl Signatures {
         is_of_it.then_some(good.who.as_str())
     }
 
-    /// True if an override of this phase is the last thing that was signed before the phase ended.
+    /// True if the last valid signature before the phase ended is that of an override of this phase.
     pub(super) fn is_override_signed(&self, phase: &Name, end: u64) -> bool {
         let last = self.good.range(..end).next_back().map(|(_, good)| &good.act);
         last.is_some_and(|act| act.action == Restricted::Override.key() && act.phase.as_ref() == Some(phase))
@@ -75,8 +76,8 @@ impl Signatures {
 }
 
 impl Engine {
-    /// True if the newest approval of a check came from another machine without an allowed signature, and so
-    /// is only a claim.
+    /// True if the newest approval of a check came from another machine without a valid signature. It is then only a
+    /// claim.
     pub(crate) fn is_unsigned_from_elsewhere(
         &self,
         id: &SessionId,
@@ -97,8 +98,8 @@ impl Engine {
     }
 }
 
-/// True if a signature directly follows the events that its signer saw. Only external edits may lie in
-/// between, so that an old signature is not used again.
+/// True if a signature directly follows the events that its signer had seen, so that an old signature cannot be used
+/// again. Only external edits may lie between.
 fn follows(replay: &Replay, seen: u64, signed: u64) -> bool {
     let between = replay.history.iter().filter(|recorded| (seen + 1..signed).contains(&recorded.version));
     let is_edit = |actor: &Actor| match actor {

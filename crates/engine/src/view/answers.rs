@@ -1,4 +1,4 @@
-//! Answers that every front end takes from a view: phases to look at, open notes, progress, commands.
+//! Answers that every front end takes from a view, such as phases to look at, open notes, progress and commands.
 
 use super::{GateOutcome, PhaseView, View};
 use crate::items::ItemView;
@@ -16,7 +16,7 @@ use model::words;
 const MOST_INTERRUPTED: usize = 3;
 
 impl PhaseView {
-    /// True if a file calls the phase done, although its last attempt failed, here or in its own tool.
+    /// True if the phase is contested and its last attempt failed, in leftoff or in its own tool.
     pub fn is_claimed_over_failure(&self) -> bool {
         let last = self.attempts.last();
         self.contested && last.is_some_and(|attempt| attempt.outcome == AttemptOutcome::Failed)
@@ -28,7 +28,7 @@ impl View {
         self.phases.iter().find(|phase| phase.number == self.current_phase.number)
     }
 
-    /// Phases to review, each with its revision.
+    /// Returns the phases to review, each with the revision that requires it.
     pub fn waiting_for_review(&self) -> Vec<(&PhaseView, Option<&RevisionMade>)> {
         let waiting = self.phases.iter().filter(|phase| phase.status == "needs_review");
         waiting
@@ -39,13 +39,13 @@ impl View {
             .collect()
     }
 
-    /// The first phase that is not done in the log although a file calls it done or has closed the session.
+    /// Returns the first contested phase. Without one, returns the first unproven phase if a file closed the session.
     pub fn contested(&self) -> Option<&PhaseView> {
         let closed_over = || self.phases.iter().find(|phase| Some(&phase.id) == self.closed_over.as_ref());
         self.phases.iter().find(|phase| phase.contested).or_else(closed_over)
     }
 
-    /// The work that a pause interrupted: as described by whoever paused, and the items that were started.
+    /// Returns the work that a pause interrupted: the description by whoever paused, and the items that were started.
     /// `say` quotes or shortens a caller's text.
     pub fn in_the_middle_of(&self, say: impl Fn(&str) -> String) -> Option<String> {
         let earlier = self.interrupted.as_ref().and_then(|before| before.context.as_ref());
@@ -57,7 +57,7 @@ impl View {
             | Lifecycle::Failed { .. }
             | Lifecycle::Abandoned { .. } => return None,
         };
-        // Nobody works while a session is paused, so every item with a lease was interrupted by the pause.
+        // Nobody works while a session is paused. So the pause has interrupted every item that somebody holds.
         let is_interrupted = |item: &&ItemView| {
             let is_somebodys = item.item.lease.is_some() && !item.mine;
             if is_somebodys { is_paused } else { item.is_started() }
@@ -72,7 +72,7 @@ impl View {
         if more > 0 {
             names.push(format!("{more} more"));
         }
-        // The context of a pause usually names the item.
+        // The context of a pause usually names the item already. Items that it names are not listed again.
         if let Some(context) = context {
             let is_part_of_id = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.');
             let words = context.split(|letter| !is_part_of_id(letter));
@@ -87,17 +87,17 @@ impl View {
         }
     }
 
-    /// True if the session's files call it finished, but a phase is not done in the log.
+    /// True if the session's files call it finished although a phase is unproven.
     pub fn is_closed_in_doubt(&self) -> bool {
         self.closed_over.is_some()
     }
 
-    /// Phases that a file calls done, without proof.
+    /// Returns the phases that only a file calls done.
     pub fn claimed(&self) -> impl Iterator<Item = &PhaseView> {
         self.phases.iter().filter(|phase| phase.gate.outcome == GateOutcome::Claimed)
     }
 
-    /// Open notes: blockers first, then questions and deferred points, newest first.
+    /// Returns the open notes: blockers first, then questions and deferred points, each newest first.
     pub fn open_notes(&self) -> Vec<&Note> {
         let mut open: Vec<&Note> = self.notes.iter().rev().filter(|note| note.is_open()).collect();
         open.sort_by_key(|note| match note.kind {
@@ -113,23 +113,24 @@ impl View {
         open
     }
 
-    /// The end of a printed command that names this session; empty if the command means this session anyway.
+    /// Returns the option that names this session, for the end of a printed command; empty if the command means this
+    /// session anyway.
     pub fn naming(&self) -> String {
         if self.name_session { format!(" --session {}", self.session_id) } else { String::new() }
     }
 
-    /// A command about this session. The session is named if the command alone would mean another one.
+    /// Returns a command about this session. It names the session if it would otherwise mean another one.
     pub fn command(&self, words: Vec<String>) -> CommandLine {
         CommandLine::new([words, self.naming_words()].concat())
     }
 
-    /// The words that make a printed command mean this session.
+    /// Returns the words with which a printed command means this session.
     pub fn naming_words(&self) -> Vec<String> {
         if self.name_session { words!["--session", self.session_id] } else { Vec::new() }
     }
 
-    /// The last failed attempt at the current phase, if nothing has passed since; otherwise at another open
-    /// phase.
+    /// Returns the last attempt at the current phase, if it failed. Otherwise returns the failed last attempt at
+    /// another phase in progress, if any.
     pub fn failed_attempt(&self) -> Option<(&PhaseView, &Attempt)> {
         let current = self.current().filter(|_| self.run.completed_at.is_none())?;
         let is_open = |phase: &&PhaseView| phase.status == "in_progress";
@@ -140,8 +141,8 @@ impl View {
         })
     }
 
-    /// The last failed attempt at a phase that is no longer in progress, because the session went back to an
-    /// earlier phase or moved on without passing the gate. What was missing is still missing.
+    /// Returns the failed last attempt at a phase that is no longer in progress, because the session went back or
+    /// passed the phase by. What was missing in it is still missing.
     pub fn failed_and_left(&self) -> Option<(&PhaseView, &Attempt)> {
         self.current().filter(|_| self.run.completed_at.is_none())?;
         let left = self.phases.iter().filter(|phase| phase.status == "not_started");
@@ -151,19 +152,19 @@ impl View {
         })
     }
 
-    /// Who works on what now: `claude a4 works on expire "Expire on the server" until 11:20 UTC`.
+    /// Returns who works on what now, such as `claude a4 works on expire "Expire on the server" until 11:20 UTC`.
     pub fn at_work(&self, now: Timestamp) -> Vec<String> {
         self.items.iter().filter(|item| item.is_at_work()).filter_map(|item| item.worked_on(now)).collect()
     }
 
-    /// `1 of 3 items done`, of the current phase.
+    /// Returns, for example, `1 of 3 items done`, about the current phase.
     pub fn items_done(&self) -> Option<String> {
         let counts = self.item_counts;
         let is_open = self.run.completed_at.is_none() && counts.total > 0;
         is_open.then(|| format!("{} of {} items done", counts.done, counts.total))
     }
 
-    /// When an agent was last seen: by its hooks, or by its last change of this session.
+    /// Returns when an agent was last seen, by its hooks or by its last change of this session.
     pub fn last_seen(&self, agent: &AgentView) -> Timestamp {
         let is_its_change = matches!(
             &self.last_actor,
@@ -172,8 +173,8 @@ impl View {
         if is_its_change { agent.last_seen.max(self.updated_at) } else { agent.last_seen }
     }
 
-    /// `2 of 4 phases done (50 %)`. Mentions the total only if it is known, and outcomes other than done if
-    /// there are any.
+    /// Returns, for example, `2 of 4 phases done (50 %)`. The total is left out if more phases can be added. Outcomes
+    /// other than done are added.
     pub fn how_far(&self) -> String {
         let outcomes = &self.progress.outcomes;
         let done = self.completed_phases.len();
@@ -187,8 +188,8 @@ impl View {
         if outcomes.is_plain() { counted } else { format!("{counted}: {outcomes}") }
     }
 
-    /// A phase's duration; `None` for zero seconds in another tool's session, whose files do not date every
-    /// phase.
+    /// Returns the duration of a phase. `None` for zero seconds in another tool's session, because the tool's files do
+    /// not date every phase.
     pub fn timed(&self, phase: &PhaseView) -> Option<u64> {
         phase.duration_seconds.filter(|seconds| *seconds > 0 || self.layout == crate::NATIVE)
     }

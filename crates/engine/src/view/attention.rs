@@ -1,5 +1,5 @@
-//! A session's status in words, and messages about everything that needs attention, in the same words on
-//! every screen. Knows no colours.
+//! The status of a session in words, and messages about everything that needs attention, in the same words on every
+//! screen. Knows no colours.
 
 use super::{CheckView, GateOutcome, PhaseView, View};
 use crate::words::{ago, duration, one_line, quoted};
@@ -10,10 +10,10 @@ use model::outcome::Outcome;
 use model::progress::Status;
 
 const LONGEST: usize = 300;
-/// The maximum number of open questions and blockers that are mentioned; others are only among the notes.
+/// The maximum number of open questions and blockers that are mentioned. Further ones are shown only among the notes.
 pub const MOST_NOTES: usize = 5;
 
-/// How bad something is.
+/// How bad a status or message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
     Good,
@@ -22,13 +22,13 @@ pub enum Severity {
 }
 
 impl View {
-    /// The status, as people say it.
+    /// Returns the status in the words that people use.
     pub fn status_words(&self) -> (&'static str, Severity) {
         let (words, _, severity) = self.standing();
         (words, severity)
     }
 
-    /// The status in a word or two, for a narrow column.
+    /// Returns the status in one or two words, for a narrow column.
     pub fn short_status(&self) -> &'static str {
         self.standing().1
     }
@@ -51,18 +51,18 @@ impl View {
         }
     }
 
-    /// `last change by anna, 10 minutes ago`
+    /// Returns, for example, `last change by anna, 10 minutes ago`.
     pub fn last_change(&self, now: Timestamp) -> String {
         format!("last change by {}, {}", line(&self.last_actor.to_string()), ago(self.updated_at, now))
     }
 
-    /// The estimated time left; `None` while the work waits for a person or because of a failed gate.
+    /// Returns the estimated time left; `None` if a gate failed or if the work waits for a person.
     pub fn seconds_left(&self) -> Option<u64> {
         let is_held_up = self.failed_attempt().is_some() || self.next.needs_person();
         self.progress.estimated_remaining_seconds.filter(|_| self.progress.remaining > 0 && !is_held_up)
     }
 
-    /// One sentence for each thing that needs attention.
+    /// Returns one sentence about each thing that needs attention.
     pub fn attention(&self, now: Timestamp) -> Vec<(Severity, String)> {
         let mut said = Vec::new();
         match &self.lifecycle {
@@ -110,13 +110,13 @@ impl View {
 }
 
 impl CheckView {
-    /// True if the check failed, and nothing has changed since that would let it pass.
+    /// True if the check failed, and would still fail as far as known.
     pub fn is_missing(&self) -> bool {
         self.outcome == GateOutcome::Failed && !self.settled
     }
 }
 
-/// How an attempt at a gate ended. One that lacks only an approval did not fail.
+/// Returns how an attempt at a gate ended. If only an approval was missing, the attempt does not count as failed.
 pub fn attempt_words(attempt: &Attempt) -> (&'static str, Severity) {
     match attempt.outcome {
         _ if attempt.report.overridden.is_some() => ("overridden", Severity::Warning),
@@ -128,7 +128,8 @@ pub fn attempt_words(attempt: &Attempt) -> (&'static str, Severity) {
     }
 }
 
-/// A message about a phase that was not passed by its gate: how, by whom and why.
+/// Returns a message about a phase that was completed or skipped without passing its gate: how, by whom and why. `None`
+/// for other phases.
 fn shortcut(phase: &PhaseView) -> Option<String> {
     let title = title(phase);
     match phase.outcome? {
@@ -155,7 +156,7 @@ fn shortcut(phase: &PhaseView) -> Option<String> {
     }
 }
 
-/// A failed check, with what was found and what is needed.
+/// Returns a failed check, with what was found and what is needed.
 fn failed_check(check: &CheckView) -> String {
     let found = check.found.as_ref().map(|found| format!("found {}", line(found)));
     let needed = check.needed.as_ref().map(|needed| format!("needs {}", line(needed)));

@@ -25,29 +25,29 @@ pub(crate) struct Material<'a> {
     pub(crate) session: &'a Session,
     pub(crate) run: &'a Run,
     pub(crate) number: u64,
-    /// The definition; `None` only in a store that lost rows, where the session is still shown.
+    /// The definition; `None` only if the store has lost rows. The session is shown even then.
     pub(crate) definition: Option<&'a Workflow>,
     pub(crate) now: Timestamp,
     /// Signs of work in the session's files.
     pub(crate) signs: SignsOfWork,
-    /// True if commands must name this session, because it is not the default.
+    /// True if commands must name this session because they would otherwise mean another one.
     pub(crate) name_session: bool,
     pub(crate) shared: Option<SharedView>,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) already: bool,
     pub(crate) items: ItemsSeen,
-    /// Checks of the current phase that failed in its last attempt but pass now.
+    /// The checks of the current phase that failed in its last attempt but pass now.
     pub(crate) settled: BTreeSet<String>,
-    /// Checks of the current phase whose command is not trusted here yet.
+    /// The checks of the current phase whose command is not trusted here yet.
     pub(crate) untrusted: BTreeSet<String>,
-    /// The phase that is not done in the log, although a file closed the session.
+    /// The first unproven phase, if a file closed the session.
     pub(crate) closed_over: Option<Name>,
     pub(crate) requirements: Vec<RequirementView>,
 }
 
 impl Material<'_> {
-    /// True if a check of the current phase passes now, for example because it was approved since the last
-    /// attempt.
+    /// True if a check of the current phase failed in the last attempt but passes now, for example because it was
+    /// approved.
     pub(crate) fn is_settled(&self, check: &str, kind: &str) -> bool {
         let items = &at_work(self.session, self.run).items;
         match kind {
@@ -57,8 +57,7 @@ impl Material<'_> {
     }
 }
 
-/// The phase whose gate is tried next: a phase that a file calls done but that is not done in the log, or
-/// else the current phase.
+/// Returns the phase whose gate is tried next: a contested phase, or else the current one.
 pub(crate) fn at_work<'a>(session: &Session, run: &'a Run) -> &'a Phase {
     run.phases.iter().find(|phase| session.is_contested(phase)).unwrap_or(run.current())
 }
@@ -131,7 +130,7 @@ pub(crate) fn build(material: Material<'_>) -> View {
     }
 }
 
-/// The signs of work, including a held item: its holder is at work, also without recording anything.
+/// Returns the signs of work. A held item is such a sign: its holder is at work, even if nothing is recorded.
 fn signs(material: &Material<'_>) -> SignsOfWork {
     let is_held = material.items.open.iter().any(ItemView::is_at_work);
     let written = if is_held { Some(material.now) } else { material.signs.written };
@@ -169,15 +168,15 @@ fn phases(material: &Material<'_>) -> Vec<PhaseView> {
         .collect()
 }
 
-/// Paths of a phase's files, below the project's folder.
+/// Returns the paths of a phase's files, relative to the project's folder.
 pub(crate) fn produced(session: &Session, run: &Run, defined: Option<&PhaseDefinition>) -> Vec<String> {
     let paths = defined.map(|defined| defined.produces.as_slice()).unwrap_or_default();
-    // Files of items are shown with a placeholder.
+    // The files of items are shown with a placeholder for the item.
     let item = defined.and_then(|defined| defined.items.as_deref()).unwrap_or("item");
     let filled = |path: &String| {
         path.replace("{run}", &run.ordinal.to_string()).replace("{item}", &format!("<{item}>"))
     };
-    // The user of a session outside projects may be in any folder, so the session's files are shown with full
+    // The user of a session outside projects may be in any folder. So the session's files are shown with their full
     // paths.
     let above =
         if session.path.as_deref() == Some(&session.worktree) { session.worktree.as_str() } else { "" };
@@ -212,7 +211,7 @@ fn phase_view(
     }
 }
 
-/// The last attempt's findings, or else what the gate will require.
+/// Returns the results of the last attempt or, without one, what the gate will require.
 fn gate(phase: &Phase, defined: Option<&PhaseDefinition>) -> GateView {
     if let Some(attempt) = phase.last_attempt().filter(|_| !phase.claimed) {
         let outcome = match attempt.outcome {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// Foreign text as one harmless line: no control characters, no line breaks, no markup that a reader would
+/// Returns foreign text as one harmless line: without control characters, line endings, and markup that a reader would
 /// obey.
 pub fn one_line(text: &str, longest: usize) -> String {
     if text.len() <= longest && is_one_plain_line(text) {
@@ -25,8 +25,8 @@ pub fn one_line(text: &str, longest: usize) -> String {
     }
 }
 
-/// Foreign text exactly as it is, line by line: nothing cut; characters that would control a terminal or be
-/// invisible are escaped. For readers who must judge the text itself.
+/// Returns foreign text exactly as it is, line by line, and uncut. Characters that are invisible or would control a
+/// terminal are escaped. For readers who must judge the text itself.
 pub fn exact_lines(text: &str) -> Vec<String> {
     let shown = |line: &str| {
         let mut shown = String::with_capacity(line.len());
@@ -42,7 +42,7 @@ pub fn exact_lines(text: &str) -> Vec<String> {
     text.split('\n').map(shown).collect()
 }
 
-/// Text with its lines and tabs, without terminal control: each such character becomes U+FFFD.
+/// Returns text with its lines and tabs, but unable to control a terminal: each character that could becomes U+FFFD.
 pub fn without_steering(text: &str) -> Cow<'_, str> {
     if !text.contains(is_steering) {
         return Cow::Borrowed(text);
@@ -56,8 +56,8 @@ pub fn without_steering(text: &str) -> Cow<'_, str> {
     Cow::Owned(inert)
 }
 
-/// Control characters, which begin escape sequences, and characters that break a line or change the text
-/// direction.
+/// True for control characters, which begin escape sequences, and for characters that break a line or change the
+/// direction of text.
 pub fn is_steering(letter: char) -> bool {
     let turns = matches!(
         letter,
@@ -66,19 +66,19 @@ pub fn is_steering(letter: char) -> bool {
     turns || (letter.is_control() && !matches!(letter, '\n' | '\t'))
 }
 
-/// Foreign text, quoted as data for an agent: it cannot open a heading, a fence, a tag or a quotation of its
-/// own.
+/// Returns foreign text in quotation marks, as data for an agent. It cannot open a heading, a fence, a tag or a
+/// quotation of its own.
 pub fn quoted(text: &str, longest: usize) -> String {
     format!("\"{}\"", defused(text, longest))
 }
 
-/// Like `quoted` without quotation marks, where the context shows that it is a title.
+/// Like `quoted`, but without quotation marks, for places where the context shows that the text is a title.
 pub fn defused(text: &str, longest: usize) -> String {
     harmless(text, longest, '\u{201d}')
 }
 
-/// Like `defused`, for leftoff's own text with `quoted` parts: the quotation marks stay, and are closed if
-/// the text was cut.
+/// Like `defused`, for leftoff's own text that contains `quoted` parts. Their quotation marks stay. If the text is cut
+/// inside such a part, the quotation is closed.
 pub fn defused_around_quotes(text: &str, longest: usize) -> String {
     let mut harmless = harmless(text, longest, '"');
     if harmless.matches('"').count() % 2 == 1 {
@@ -97,7 +97,7 @@ fn harmless(text: &str, longest: usize, quotation_mark: char) -> String {
         harmless.push(match letter {
             '`' => '\'',
             '"' => quotation_mark,
-            // A comparison stays unchanged, because the text may quote a gate's expression.
+            // A comparison is not changed, because the text may quote the expression of a gate.
             '<' if !matches!(after, ' ' | '=') => '\u{2039}',
             '>' if before != ' ' && after != '=' => '\u{203a}',
             other => other,
@@ -107,13 +107,13 @@ fn harmless(text: &str, longest: usize, quotation_mark: char) -> String {
     harmless.trim_start_matches(['#', '-', '*', '>', ' ']).to_owned()
 }
 
-/// Most titles need no change: a scan of the bytes avoids splitting the text.
+/// Most titles need no change. Scanning the bytes avoids splitting the text.
 fn is_one_plain_line(text: &str) -> bool {
     let single = |text: &str| !text.starts_with(' ') && !text.ends_with(' ') && !text.contains("  ");
     text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') && single(text)
 }
 
-/// Invisible characters that change what a reader sees: directions, zero widths, tags.
+/// True for invisible characters that change what a reader sees: directions, zero widths and tags.
 fn is_invisible(c: char) -> bool {
     matches!(
         c,

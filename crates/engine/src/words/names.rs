@@ -2,18 +2,19 @@
 
 use model::id::Name;
 
-/// A phase by number, with its id if informative: `phase 3 (build)`, `phase 3`.
+/// Returns a phase by its number, and by its id if that says more: `phase 3 (build)` or `phase 3`.
 pub fn phase_called(number: u32, id: &Name) -> String {
     let number = number.to_string();
     if id.as_str() == number { format!("phase {number}") } else { format!("phase {number} ({id})") }
 }
 
-/// A phase by number and title: `Phase 3, Build`; `Phase 3` if the title says no more.
+/// Returns a phase by its number and title, as in `Phase 3, Build`. If the title says no more than the number, returns
+/// `Phase 3`.
 pub fn phase_titled(number: u32, title: &str) -> String {
     if repeats(number, title) { format!("Phase {number}") } else { format!("Phase {number}, {title}") }
 }
 
-/// A phase's name besides its number: its title, or else its id; `None` if both say no more than the number.
+/// Returns a name for a phase that says more than its number: its title, or else its id. `None` if neither does.
 pub fn phase_named<'a>(number: u32, title: &'a str, id: &'a Name) -> Option<&'a str> {
     if !repeats(number, title) {
         return Some(title);
@@ -21,7 +22,7 @@ pub fn phase_named<'a>(number: u32, title: &'a str, id: &'a Name) -> Option<&'a 
     (id.as_str() != number.to_string()).then_some(id.as_str())
 }
 
-/// The title of a phase next to its number.
+/// Returns the title of a phase, for use beside its number.
 pub fn title_beside(number: u32, title: &str) -> &str {
     if repeats(number, title) { "unnamed" } else { title }
 }
@@ -30,14 +31,14 @@ fn repeats(number: u32, title: &str) -> bool {
     title.strip_prefix("Phase ").is_some_and(|rest| rest == number.to_string())
 }
 
-/// A version with exactly one leading `v`.
+/// Returns a version with exactly one `v` at its beginning.
 pub fn version(text: &str) -> String {
     let is_marked =
         text.strip_prefix(['v', 'V']).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     if is_marked { text.to_owned() } else { format!("v{text}") }
 }
 
-/// The reason of a pause in plain words, because some formats of other tools prescribe words of their own.
+/// Returns the reason of a pause in plain words. Some other tools' formats prescribe words of their own for it.
 pub fn pause_reason(reason: &str) -> &str {
     match reason {
         "user_request" => "on request",
@@ -48,7 +49,7 @@ pub fn pause_reason(reason: &str) -> &str {
     }
 }
 
-/// The text with a capital letter at its beginning, which a definition's help may lack.
+/// Returns the text with a capital letter at its beginning. The help in a definition may begin with a small one.
 pub fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()

@@ -7,7 +7,7 @@ const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
-/// A length of time: `45 s`, `30 min`, `1 h 12 min`, `3 days 4 h`.
+/// Returns a length of time, such as `45 s`, `30 min`, `1 h 12 min` or `3 days 4 h`.
 pub fn duration(seconds: u64) -> String {
     match seconds {
         0..MINUTE => format!("{seconds} s"),
@@ -20,7 +20,8 @@ pub fn duration(seconds: u64) -> String {
     }
 }
 
-/// How long ago: `just now`, `5 minutes ago`, `3 days ago, on 14 Nov`; with the date after a day.
+/// Returns how long ago something was, such as `just now`, `5 minutes ago` or `3 days ago, on 14 Nov`. After a day, the
+/// date is added.
 pub fn ago(then: Timestamp, now: Timestamp) -> String {
     let seconds = seconds_between(then, now);
     let counted = |count: u64, unit: &str| format!("{count} {unit}{} ago", if count == 1 { "" } else { "s" });
@@ -32,18 +33,18 @@ pub fn ago(then: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// `14 Nov`, in UTC like the stored time.
+/// Returns a date such as `14 Nov`, in UTC like stored times.
 pub fn date(at: Timestamp) -> String {
     at.strftime("%-d %b").to_string()
 }
 
-/// The date of something this long ago; with the year if ambiguous.
+/// Returns the date of something this long ago. The year is added if the date would be ambiguous.
 fn day(at: Timestamp, seconds_ago: u64) -> String {
     const ALMOST_A_YEAR: u64 = 300 * DAY;
     if seconds_ago < ALMOST_A_YEAR { date(at) } else { at.strftime("%-d %b %Y").to_string() }
 }
 
-/// `14:10 UTC`, with the date on another day.
+/// Returns a time such as `14:10 UTC`. On another day than `now`, the date is added.
 pub fn moment(at: Timestamp, now: Timestamp) -> String {
     let format = if date(at) == date(now) { "%H:%M UTC" } else { "%-d %b %H:%M UTC" };
     at.strftime(format).to_string()

@@ -1,4 +1,4 @@
-//! Runs `git` on the bare repository, and turns its failures into errors.
+//! Runs git on the bare repository, and turns its failures into errors.
 
 use super::Sidecar;
 use crate::error::{Error, Result};
@@ -16,7 +16,8 @@ impl Sidecar {
         crate::sharing::step();
         let mut git = plain_git();
         git.arg("--git-dir").arg(&self.folder);
-        // The user's settings may ask for signed pushes or push options, which some hosts refuse.
+        // The user's settings may ask for signed pushes or push options, which some hosts refuse. So these settings are
+        // switched off.
         let own = [
             ("core.hooksPath", "/dev/null"),
             ("gc.auto", "0"),
@@ -38,7 +39,7 @@ impl Sidecar {
         git
     }
 
-    /// Runs a command that talks to the remote. Gives up after a while if nobody waits for it.
+    /// Runs a command that talks to the remote. If nobody is waiting for it, it is ended after some time.
     pub(super) fn at_remote(&self, git: &mut Command) -> std::io::Result<Output> {
         match self.longest {
             Some(longest) => ended_within(git, longest),
@@ -64,7 +65,7 @@ impl Sidecar {
         }
     }
 
-    /// True if git finds the bare repository and all of its objects.
+    /// True if git finds the bare repository, with all of its objects.
     pub(super) fn is_sound(&self) -> bool {
         let checked =
             self.git().args(["fsck", "--connectivity-only", "--no-dangling", "--no-progress"]).output();
@@ -105,7 +106,7 @@ impl Sidecar {
     }
 }
 
-/// The first line that the host itself says about a push.
+/// Returns the first line of the host's own words about a push.
 fn words_of_host(output: &Output) -> Option<String> {
     const LONGEST: usize = 200;
     let said = String::from_utf8_lossy(&output.stderr);
@@ -113,7 +114,7 @@ fn words_of_host(output: &Output) -> Option<String> {
     lines.map(|line| one_line(line.trim(), LONGEST)).find(|line| !line.is_empty())
 }
 
-/// Runs a program in a process group of its own and kills the whole group if it takes too long.
+/// Runs a program in its own process group. If it takes too long, the whole group is killed.
 fn ended_within(command: &mut Command, longest: Duration) -> std::io::Result<Output> {
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn()?;
     let group = Pid::from_child(&child);
@@ -139,7 +140,7 @@ mod tests {
         assert_eq!(ended.unwrap_err().kind(), std::io::ErrorKind::TimedOut);
         if let Ok(child) = std::fs::read_to_string(&alive) {
             let stat = || std::fs::read_to_string(format!("/proc/{}/stat", child.trim())).unwrap_or_default();
-            // The process may take a moment to end; a zombie counts as ended.
+            // The process may take a moment to end. A zombie has ended.
             let runs = || !stat().is_empty() && !stat().contains(") Z ");
             let until = std::time::Instant::now() + Duration::from_secs(20);
             while runs() && std::time::Instant::now() < until {

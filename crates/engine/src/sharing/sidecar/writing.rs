@@ -1,5 +1,5 @@
-//! Writes the next commit of this replica's own history. Git packs finished files while others are still
-//! prepared; nothing refers to the files before the commit.
+//! Writes the next commit of this replica's own history. git packs finished files while others are still being
+//! prepared. Nothing refers to the files before the commit is complete.
 
 use super::{Entries, OWN, Sidecar};
 use crate::error::{Error, Result};
@@ -12,7 +12,7 @@ const DOING: &str = "writing sessions for sharing";
 /// A commit that is being written.
 pub(in crate::sharing) struct Draft<'a> {
     sidecar: &'a Sidecar,
-    /// The running `git fast-import`, started with the first file.
+    /// The running `git fast-import`. It is started with the first file.
     running: Option<(Child, BufWriter<ChildStdin>)>,
     files: u32,
 }
@@ -20,9 +20,9 @@ pub(in crate::sharing) struct Draft<'a> {
 /// A file of the next commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::sharing) enum FileRef {
-    /// A file written to this draft, by its mark.
+    /// A file that was written to this draft, with its mark.
     New(u32),
-    /// An object that exists already, by its hash.
+    /// An object that already exists, with its hash.
     Object(String),
 }
 
@@ -47,8 +47,8 @@ impl Draft<'_> {
         Ok(FileRef::New(self.files))
     }
 
-    /// Commits these files to this replica's own history. `anew` are the files that stay when the old commits
-    /// are dropped.
+    /// Commits these files to this replica's own history. If `anew` is given, the old commits are dropped, and only the
+    /// files in `anew` stay from them.
     pub(in crate::sharing) fn commit<'f>(
         mut self,
         files: impl Iterator<Item = (&'f String, &'f FileRef)>,
@@ -78,7 +78,7 @@ impl Draft<'_> {
         out.extend(b"\ndone\n");
         self.feed(&[&out])?;
         let Some((child, stdin)) = self.running else { return Ok(()) };
-        // If git ended early, its error output gives the reason.
+        // If git ended early, its error output says why, so the error of this write is ignored.
         drop(stdin);
         succeeded(DOING, child.wait_with_output()).map(drop)
     }
@@ -87,8 +87,7 @@ impl Draft<'_> {
         if self.running.is_none() {
             let mut git = self.sidecar.git();
             git.args(["fast-import", "--quiet", "--done", "--force", "--date-format=raw"]);
-            // These settings keep the C library from returning memory after each file and requesting it
-            // again.
+            // With these settings, the C library does not return memory after each file only to request it again.
             git.env("MALLOC_TRIM_THRESHOLD_", "67108864").env("MALLOC_MMAP_THRESHOLD_", "33554432");
             git.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
             let mut child = git.spawn().map_err(|source| no_git(DOING, source))?;
@@ -107,7 +106,7 @@ impl Draft<'_> {
     }
 }
 
-/// A name without characters that are invalid in a commit.
+/// Returns a name without the characters that a commit does not allow.
 fn plain(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control() && !"<>".contains(*letter)).collect()
 }

@@ -1,4 +1,4 @@
-//! Ids for forks and for sessions from other machines.
+//! Chooses ids for forks, and for sessions from other machines.
 
 use super::Copy;
 use crate::engine::Engine;
@@ -9,15 +9,15 @@ use model::id::SessionId;
 use store::Store;
 use store::chain::Hash;
 
-/// The part of an id that marks a fork.
+/// The part of an id by which a fork is recognised.
 const FORK: &str = ".fork-";
 
-/// True if a session id denotes a fork.
+/// True if this is the id of a fork.
 pub(crate) fn is_fork(id: &SessionId) -> bool {
     fork_of(id).is_some()
 }
 
-/// The session to which a fork belongs.
+/// Returns the session to which a fork belongs; `None` if the id is not that of a fork.
 pub(crate) fn fork_of(id: &SessionId) -> Option<SessionId> {
     let (of, replica) = id.as_str().rsplit_once(FORK)?;
     let is_replica = replica.len() >= 8 && replica.bytes().take(8).all(|byte| byte.is_ascii_hexdigit());
@@ -25,7 +25,7 @@ pub(crate) fn fork_of(id: &SessionId) -> Option<SessionId> {
 }
 
 impl Engine {
-    /// The id for a session here: the session's own id, unless another session here has it.
+    /// Returns the id for a session in this store: its own id, unless another session here already has that id.
     pub(super) fn id_for(&self, stream: &Stream) -> Result<SessionId> {
         let asked = stream.session.as_str();
         let taken = self.store.with_prefix(asked, 1_000)?;
@@ -37,7 +37,8 @@ impl Engine {
         Ok(SessionId::parse(&named).unwrap_or_else(|_| stream.session.clone()))
     }
 
-    /// The id that a fork has here already, or a new one with the name of its replica.
+    /// Returns the id that a fork already has in this store. A new fork gets an id that contains the beginning of its
+    /// replica's id.
     pub(super) fn fork_id(
         &self,
         stream: &Stream,

@@ -1,4 +1,4 @@
-//! Content that was purged elsewhere leaves this clone, too.
+//! Removes content from this clone that was purged elsewhere.
 
 use super::Copy;
 use crate::engine::Engine;
@@ -9,8 +9,8 @@ use store::chain::Given;
 use store::{Store, TakenHistory};
 
 impl Engine {
-    /// Erases content that was purged elsewhere from the files of the store, its backups and the sidecar. Returns
-    /// messages about places where it stays.
+    /// Erases content that was purged elsewhere from the store's files, its backups and the sidecar. Returns messages
+    /// about places where it stays.
     pub(in crate::sharing) fn erase_purged(&mut self, shared: &Shared) -> Result<Vec<String>> {
         shared.sidecar.prune()?;
         let is_erased = self.store.erase(self.patience.left())?;
@@ -22,7 +22,7 @@ impl Engine {
     }
 }
 
-/// True if a history takes content from events of the stored one.
+/// True if a received history removes content from events of the stored one.
 pub(super) fn loses_content(copy: &Copy, taken: &TakenHistory) -> bool {
     let purged: BTreeSet<u64> = taken
         .seals
