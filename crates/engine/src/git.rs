@@ -80,8 +80,10 @@ pub(crate) fn about(root: &Path) -> Command {
     ] {
         git.env_remove(name);
     }
-    git.args(["-c", "core.fsmonitor=false", "-c", "core.quotePath=false"])
-        .current_dir(root)
+    // With `-C` instead of a working directory for the process, the standard library need not copy this process.
+    git.arg("-C")
+        .arg(root)
+        .args(["-c", "core.fsmonitor=false", "-c", "core.quotePath=false"])
         // A question must not hold git's index lock while somebody else needs the lock.
         .env("GIT_OPTIONAL_LOCKS", "0")
         .env("LC_ALL", "C")

@@ -3,6 +3,7 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 /// Identifies one process among all that ever had its pid.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,7 +31,6 @@ pub struct Ancestor {
 /// takes some forty system calls, and a command asks twice.
 #[derive(Default)]
 pub struct SystemProcesses {
-    ancestors: OnceCell<Vec<Ancestor>>,
     boot_id: OnceCell<String>,
 }
 
@@ -41,7 +41,7 @@ impl Processes for SystemProcesses {
     }
 
     fn ancestors(&self) -> Vec<Ancestor> {
-        self.ancestors.get_or_init(walk_up).clone()
+        ancestors_of_this_process().to_vec()
     }
 
     fn boot_id(&self) -> String {
@@ -52,6 +52,12 @@ impl Processes for SystemProcesses {
 /// Returns the boot id from a variable, with which a test simulates a reboot. `None` in release builds.
 fn given_boot_id() -> Option<String> {
     if cfg!(debug_assertions) { std::env::var("LEFTOFF_TEST_BOOT").ok() } else { None }
+}
+
+/// All ancestors of this process, looked up once.
+fn ancestors_of_this_process() -> &'static [Ancestor] {
+    static ANCESTORS: OnceLock<Vec<Ancestor>> = OnceLock::new();
+    ANCESTORS.get_or_init(walk_up)
 }
 
 /// Returns all ancestors, however many. With a limit, enough nested shells would hide the first one.
@@ -78,10 +84,10 @@ pub struct Above {
 impl Above {
     pub fn look() -> Self {
         let is_alone = cfg!(debug_assertions) && std::env::var_os("LEFTOFF_TEST_ALONE").is_some();
-        let above = if is_alone { Vec::new() } else { walk_up() };
+        let above = if is_alone { &[] } else { ancestors_of_this_process() };
         Self {
             variables: above.iter().flat_map(|process| system::variables(process.pid)).collect(),
-            programs: above.into_iter().map(|process| process.name).collect(),
+            programs: above.iter().map(|process| process.name.clone()).collect(),
         }
     }
 }

@@ -12,9 +12,10 @@ const LONGEST: usize = 300;
 
 impl Engine {
     pub(super) fn arrived(&mut self, event: &HookEvent, source: Source) -> Result<Reply> {
+        // git takes longer than the rest of the brief, so it starts before leftoff knows whether there is a session.
+        let git_status = self.ask_status();
         let mut problems: Vec<String> = self.recognise(&event.agent).into_iter().collect();
         let session = self.session_to_report(source)?;
-        let git_status = session.as_ref().and_then(|_| self.ask_status());
         let memory = match &session {
             Some(id) => self.store.load(id)?.map(|found| Memory::of(id.as_str(), found.row.version)),
             None => None,

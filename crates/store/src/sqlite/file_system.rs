@@ -29,7 +29,7 @@ fn classify(folder: &Path) -> Option<Place> {
         reason = "magic numbers have 32 bits, whatever the width and sign of the platform's field"
     )]
     let magic = found.f_type as u32;
-    let block = rustix::fs::statvfs(folder).map_or(u64::MAX, |found| found.f_frsize);
+    let block = u64::try_from(found.f_frsize).unwrap_or(u64::MAX);
     Some(from_linux_magic(magic, block))
 }
 
