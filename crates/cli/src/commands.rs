@@ -1,5 +1,5 @@
-//! All commands, one file each. Builds only the parser of the typed command, because building all parsers takes half a
-//! millisecond.
+//! All commands, one file each, and their other names. Builds only the parser of the typed command, because building
+//! all parsers takes half a millisecond.
 
 mod abandon;
 mod advance;
@@ -215,18 +215,18 @@ fn parse_and_run<C: Run>(matches: &ArgMatches, globals: &Globals) -> Outcome {
 
 /// Shows the result of a changing command: data on stdout, messages on stderr.
 fn answered(done: &str, answer: &engine::Answer, globals: &Globals) -> Outcome {
-    shown(done, answer, crate::ui::session::answer, globals)
+    shown(done, answer, crate::ui::answer::answer, globals)
 }
 
 /// Shows, in one line, a change that does not affect the next step.
 fn answered_briefly(done: &str, answer: &engine::Answer, globals: &Globals) -> Outcome {
-    shown(done, answer, crate::ui::session::answer_line, globals)
+    shown(done, answer, crate::ui::answer::answer_line, globals)
 }
 
 /// Shows a change, or says in one line that nothing had to change.
 fn answered_unless(already: &str, done: &str, answer: &engine::Answer, globals: &Globals) -> Outcome {
     if answer.view.already {
-        shown(already, answer, crate::ui::session::already_line, globals)
+        shown(already, answer, crate::ui::answer::already_line, globals)
     } else {
         answered(done, answer, globals)
     }
@@ -235,7 +235,7 @@ fn answered_unless(already: &str, done: &str, answer: &engine::Answer, globals: 
 /// Shows a change, or says that nothing had to change and shows the next step.
 fn answered_or(already: &str, done: &str, answer: &engine::Answer, globals: &Globals) -> Outcome {
     if answer.view.already {
-        shown(already, answer, crate::ui::session::already, globals)
+        shown(already, answer, crate::ui::answer::already, globals)
     } else {
         answered(done, answer, globals)
     }
@@ -261,7 +261,7 @@ fn shown(
         for line in &answer.said {
             out.say(line);
         }
-        crate::ui::session::warn_shortly(&answer.view.warnings, &out);
+        crate::ui::answer::warn_shortly(&answer.view.warnings, &out);
         let text = words(done, answer, &out);
         out.text(&text).map_err(Failure::after_the_change)?;
     }

@@ -1,5 +1,7 @@
-//! Terminal output: colours, widths, stdout and stderr. Never decides what is shown.
+//! How output reaches the terminal: how wide, with or without colours, quietly, or as JSON. Never decides what is
+//! shown.
 
+pub mod answer;
 pub mod ask;
 pub mod brief;
 pub mod diff;
@@ -11,12 +13,14 @@ mod output;
 pub mod progress_line;
 pub mod requirements;
 pub mod revisit;
-pub mod session;
+pub mod show;
+pub mod status;
 pub mod verify;
 mod wrap;
 
 pub use output::{Reader, Tone, clear_screen, prompt};
-pub use wrap::{cut, wrapped};
+use wrap::{LONGEST_LINE, lines};
+pub use wrap::{cut, line, wrapped};
 
 use crate::failure::Failure;
 use crate::globals::Globals;

@@ -1,4 +1,5 @@
-//! Compares recorded files with their current state. Writes nothing.
+//! Recorded files: up to which size a store keeps their content, and how they differ from the files as they are now.
+//! Writes nothing.
 
 mod differences;
 

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::facades::Sessions;
 use crate::git::Asked;
 use crate::items::ItemView;
-use crate::presence::AgentIdentity;
+use crate::presence::{AgentIdentity, SEEN_LATELY_SECONDS};
 use crate::query::Current;
 use crate::view::{PhaseView, View};
 use jiff::Timestamp;
@@ -315,11 +315,10 @@ impl Engine {
         rows: &[AgentRow],
         asking: Option<&AgentIdentity>,
     ) -> Option<Neighbour> {
-        const LATELY_SECONDS: u64 = 15 * 60;
         let Actor::Agent { agent, id, .. } = &session.last_actor else { return None };
         let is_known = rows.iter().any(|row| row.agent == *agent && row.agent_session == *id);
         let is_asking = asking.is_some_and(|asking| asking.agent == *agent && asking.id == *id);
-        let is_late = seconds_between(session.updated_at, self.clock.now()) >= LATELY_SECONDS;
+        let is_late = seconds_between(session.updated_at, self.clock.now()) >= SEEN_LATELY_SECONDS;
         if is_known || is_asking || is_late || session.lifecycle.name() != "active" {
             return None;
         }

@@ -73,7 +73,7 @@ pub fn copy_store(options: &Options, from: &str, to: &str) -> Result<Copied> {
         }
     }
     for agent in source.agents(None)? {
-        target.see_agent(&agent, crate::PATIENCE)?;
+        target.see_agent(&agent, crate::time_limits::PATIENCE)?;
     }
     Ok(copied)
 }
@@ -142,7 +142,7 @@ fn copy_session(source: &dyn Store, target: &mut dyn Store, listed: &Listed) -> 
         ..Batch::default()
     })?;
     let activity = source.activity(id, KEPT_ACTIVITIES)?;
-    Ok(target.record_activity(id, &activity, crate::PATIENCE)?)
+    Ok(target.record_activity(id, &activity, crate::time_limits::PATIENCE)?)
 }
 
 /// Copies the record of where a history came from, so that a history from another clone stays marked as such.

@@ -1,8 +1,8 @@
 //! Looks for problems and changes nothing. Every finding says what to do.
 
-mod surroundings;
+mod database_and_disk;
 
-pub use surroundings::fix;
+pub use database_and_disk::fix;
 
 use crate::config::Config;
 use crate::definitions;

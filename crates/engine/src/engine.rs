@@ -23,6 +23,7 @@ use crate::presence::AgentIdentity;
 use crate::processes::{Processes, SystemProcesses};
 use crate::project::Project;
 use crate::server_store::Team;
+use crate::time_limits::PATIENCE;
 use crate::view::Warning;
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
@@ -31,9 +32,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use store::{Filter, SessionRow, Store, WithUncommitted};
-
-/// How long a command waits for its turn to write.
-pub const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Options common to all commands.
 #[derive(Debug, Clone, Default)]

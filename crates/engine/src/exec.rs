@@ -4,6 +4,7 @@ use crate::NATIVE;
 use crate::engine::{Engine, Intent, Options, Want};
 use crate::error::{Error, Result};
 use crate::items::{read_item, text_of};
+use crate::time_limits::EXEC_PATIENCE;
 use crate::words::{duration, shell_word};
 use layouts::layout;
 use model::id::SessionId;
@@ -24,8 +25,6 @@ use store::{ActivityKind, ItemFilter, ItemRow};
 
 /// The name of an item's field with the item's requirements.
 const REQUIREMENTS: &str = "requirements";
-/// How long recording the command may wait for other processes. The wait is short, because the record may be lost.
-const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The data of a session that a command gets in its environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -147,7 +146,7 @@ impl Context {
     fn tell(&self, options: &Options, command: &[OsString], code: u8, took: Duration) -> Result<()> {
         let Some(session) = &self.session else { return Ok(()) };
         let mut engine = Engine::open(options.clone(), Intent::Command)?;
-        engine.set_patience(PATIENCE);
+        engine.set_patience(EXEC_PATIENCE);
         let words: Vec<String> = command.iter().map(|word| shell_word(&word.to_string_lossy())).collect();
         let detail = format!("exit {code}, {}", duration(took.as_secs()));
         engine.record_activity_of(session, ActivityKind::Command, &[&words.join(" ")], Some(&detail))

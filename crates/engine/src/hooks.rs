@@ -19,15 +19,12 @@ use crate::brief::Brief;
 use crate::engine::{Engine, HookNeeds, Intent, Options, Patience, Want};
 use crate::error::{Error, Result};
 use crate::failpoint;
+use crate::time_limits::HOOK_PATIENCE;
 use memory::{Known, Memory};
 use model::event::Recorded;
 use model::id::SessionId;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use store::Trace;
-
-/// The maximum time that a hook may wait in total. Hooks run on every tool call, so the time is short. `time_limit.rs`
-/// of the command line ends SQLite's own waits within this time.
-const PATIENCE: Duration = Duration::from_millis(50);
 
 /// The answer to an event of an agent.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -96,7 +93,7 @@ pub fn respond(event: &HookEvent) -> Result<Reply> {
         Err(error) => (Engine::open(options, Intent::WithoutStore)?, Some(error.to_string())),
     };
     engine.caller.agent = Some(event.agent.clone());
-    engine.patience = Patience::Until(Instant::now() + PATIENCE);
+    engine.patience = Patience::Until(Instant::now() + HOOK_PATIENCE);
     failpoint::reached("hook");
     let reply = engine.answer(event);
     // The engine is deliberately not dropped, which saves time: the process ends next, and then the kernel closes its

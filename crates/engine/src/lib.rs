@@ -51,6 +51,7 @@ mod server_store;
 mod setup;
 mod sharing;
 mod signing;
+mod time_limits;
 pub mod verify;
 pub mod view;
 mod walk;
@@ -67,7 +68,7 @@ pub use copy_store::{Copied, copy_store, server_schema};
 pub use definitions::{Checked, Source, WorkflowLine};
 pub use discrepancies::{Discrepancy, OnDiscrepancy};
 pub use doctor::{Finding, diagnose, fix};
-pub use engine::{Caller, Engine, Intent, Options, PATIENCE, Reading};
+pub use engine::{Caller, Engine, Intent, Options, Reading};
 pub use error::{Choice, Class, Error, FileMistake, NotRestored, Result, WorkflowPlace};
 pub use exec::{Context, Ran};
 pub use execute::{

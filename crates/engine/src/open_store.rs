@@ -7,6 +7,7 @@ use crate::foreign;
 use crate::long_work::{Progress, Watcher};
 use crate::project::Project;
 use crate::server_store::Team;
+use crate::time_limits::{ARRIVAL_SERVER_WAIT, HOOK_BUSY_WAIT, HOOK_SERVER_WAIT};
 use crate::view::Warning;
 use model::hint::Hint;
 use model::words;
@@ -66,12 +67,6 @@ pub(crate) fn open_on_server(project: &Project, team: &Team, intent: Intent) -> 
     }
 }
 
-/// How long a hook waits for a server in total, including the connection.
-const HOOK_SERVER_WAIT: Duration = Duration::from_millis(50);
-/// How long the hook at the start of a conversation waits for a server. It is longer than for other hooks, because the
-/// brief is worth it.
-const ARRIVAL_SERVER_WAIT: Duration = Duration::from_millis(300);
-
 /// Returns how long a hook may wait for a server. Debug builds read the time from a variable, for tests on a busy
 /// machine.
 fn hook_budget(usual: Duration) -> Duration {
@@ -81,9 +76,6 @@ fn hook_budget(usual: Duration) -> Duration {
     }
     usual
 }
-
-/// How long a hook waits for another program that has the database locked.
-const HOOK_BUSY_WAIT: Duration = Duration::from_millis(20);
 
 fn open_for_hook(database: &Path, writes: bool) -> Result<WithUncommitted> {
     let open = |access| SqliteStore::open_in_a_hurry(database, access, HOOK_BUSY_WAIT);

@@ -12,6 +12,10 @@ use model::session::Session;
 use std::time::Duration;
 use store::AgentRow;
 
+/// How long somebody counts as at work after the last sign of life if their process is unknown: on another machine, or
+/// without hooks.
+pub(crate) const SEEN_LATELY_SECONDS: u64 = 15 * 60;
+
 /// An agent session: the agent's name, and the session's id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentIdentity {
@@ -172,9 +176,7 @@ impl Engine {
 
     /// True if the process of the agent session runs, even if its conversation has ended.
     fn is_running(&self, row: &AgentRow) -> bool {
-        // The processes of another machine are unknown here. An agent there counts as running if it was seen within
-        // this time.
-        const SEEN_LATELY_SECONDS: u64 = 15 * 60;
+        // The processes of another machine are unknown here.
         if row.host != self.caller.host {
             return model::time::seconds_between(row.last_seen, self.clock.now()) < SEEN_LATELY_SECONDS;
         }

@@ -4,6 +4,7 @@
 mod arrivals;
 mod background;
 mod definitions_and_contents;
+mod held_back;
 mod histories;
 mod identity;
 mod incoming;
@@ -22,9 +23,10 @@ mod switching;
 mod taking;
 
 pub use background::sync_in_background;
+use background::{LONGEST_UNATTENDED, SECONDS_BETWEEN};
 pub use merge_fork::Resolved;
 pub use status::{Fork, HeldBack, Replica, SyncStatus};
-pub(crate) use taking::{SEEN_LATELY_SECONDS, fork_of, placed};
+pub(crate) use taking::{fork_of, placed};
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -40,12 +42,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use store::Store;
 use taking::TakenIn;
-
-/// The minimum interval between background syncs.
-const SECONDS_BETWEEN: u64 = 60;
-
-/// How long a background sync waits for each answer of the remote.
-const LONGEST_UNATTENDED: Duration = Duration::from_mins(5);
 
 /// The maximum number of refusals to list, even if somebody provokes more.
 const MOST_REFUSED: usize = 50;

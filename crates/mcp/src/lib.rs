@@ -8,6 +8,7 @@ mod client;
 mod error;
 mod http;
 mod incoming;
+mod instructions;
 mod resources;
 mod server;
 mod stdio;
@@ -16,8 +17,6 @@ mod tools;
 pub use http::{Listening, Token};
 
 use engine::Options;
-use std::future::Future;
-use std::time::Duration;
 
 /// The name of the server in the protocol.
 pub const NAME: &str = "leftoff";
@@ -28,7 +27,7 @@ pub const TOKEN_VARIABLE: &str = "LEFTOFF_MCP_TOKEN";
 
 /// Serves one client on stdin and stdout, until it closes them.
 pub fn serve_stdio(options: Options) -> std::io::Result<()> {
-    run(stdio::serve(server::Desk::new(options)))
+    server::run(stdio::serve(server::Desk::new(options)))
 }
 
 /// Serves HTTP clients until the process ends. Calls `told` with the address once the server listens.
@@ -37,7 +36,7 @@ pub fn serve_http(
     listening: &Listening,
     announce: impl FnOnce(std::net::SocketAddr),
 ) -> std::io::Result<()> {
-    run(http::serve(server::Desk::from_afar(options), listening, announce))
+    server::run(http::serve(server::Desk::from_afar(options), listening, announce))
 }
 
 /// The description of all tools, as JSON.
@@ -47,27 +46,10 @@ pub fn tools() -> serde_json::Value {
 
 /// The general instructions for clients.
 pub fn instructions() -> &'static str {
-    server::INSTRUCTIONS
+    instructions::INSTRUCTIONS
 }
 
 /// The description of the resources.
 pub fn resource_templates() -> serde_json::Value {
     serde_json::to_value(resources::templates()).unwrap_or_default()
-}
-
-/// Runs the protocol on one thread. Calls of the engine run on threads of their own, which end soon afterwards.
-fn run(serving: impl Future<Output = std::io::Result<()>>) -> std::io::Result<()> {
-    const MOST_CALLS_AT_ONCE: usize = 64;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_io()
-        .enable_time()
-        .max_blocking_threads(MOST_CALLS_AT_ONCE)
-        .thread_keep_alive(Duration::from_secs(2))
-        .build()?;
-    let served = runtime.block_on(serving);
-    if served.is_err() {
-        // A thread may still be reading stdin, and would never end while the other end of the pipe is open.
-        runtime.shutdown_background();
-    }
-    served
 }

@@ -3,6 +3,7 @@
 
 use crate::changes::{Agreed, Interest};
 use crate::error::Mishap;
+use crate::instructions::INSTRUCTIONS;
 use crate::{NAME, VERSION, client, resources, tools};
 use engine::Options;
 use rmcp::model::{
@@ -16,12 +17,26 @@ use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::json;
 use std::sync::Arc;
+use std::time::Duration;
 
-pub(crate) const INSTRUCTIONS: &str = "\
-leftoff keeps the state of work that takes many steps, so that any agent can continue where the last one stopped. A session follows the phases of a workflow; each phase ends at a gate that checks evidence.
-1. Call status (or brief) before you plan anything. 2. Do the current phase; call advance with the evidence that its gate requires; if the gate does not pass, fix what is missing and call again. 3. Record decisions, dead ends and blockers with note, and tasks with item; do not keep your own to-do list or state file. 4. Before you stop unfinished, call control with action pause.
-Where a hint shows a command line, such as `leftoff advance --phase build --evidence 'tests=<number>'`, call the tool of that \
-name with those arguments. `session` selects a session other than the current one. A call repeated with the same `key` counts once: use one when you retry. Only a person can approve or override: ask for it.";
+/// The maximum number of calls that run at once; further ones wait.
+const MOST_CALLS_AT_ONCE: usize = 64;
+
+/// Runs the protocol on one thread. Calls of the engine run on threads of their own, which end soon afterwards.
+pub(crate) fn run(serving: impl Future<Output = std::io::Result<()>>) -> std::io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .max_blocking_threads(MOST_CALLS_AT_ONCE)
+        .thread_keep_alive(Duration::from_secs(2))
+        .build()?;
+    let served = runtime.block_on(serving);
+    if served.is_err() {
+        // A thread may still be reading stdin, and would never end while the other end of the pipe is open.
+        runtime.shutdown_background();
+    }
+    served
+}
 
 /// The state that the connections of a server share.
 #[derive(Clone)]

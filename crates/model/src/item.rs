@@ -7,7 +7,7 @@ mod lease;
 mod tests;
 
 pub use book::ItemBook;
-pub use lease::{LEASE_SECONDS, Lease};
+pub use lease::{LEASE_SECONDS, LONGEST_LEASE_SECONDS, Lease};
 
 use crate::actor::Actor;
 use crate::id::{ItemId, Name};

@@ -23,6 +23,7 @@ pub mod revision;
 pub mod run;
 pub mod session;
 mod stalled;
+pub mod status;
 pub mod time;
 pub mod typed_value;
 pub mod undo;

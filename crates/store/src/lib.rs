@@ -7,7 +7,6 @@ pub mod contract;
 mod error;
 mod lose_on_purpose;
 mod memory;
-mod migrate;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod replica_rows;

@@ -14,6 +14,7 @@ mod items;
 mod keys;
 mod list;
 mod local_journal;
+mod migrations;
 mod open;
 mod queries;
 mod rewrite;
@@ -25,7 +26,8 @@ mod upkeep;
 mod wire;
 
 pub use address::{has_password, is_postgres};
-pub use open::{Opening, schema};
+pub use migrations::schema;
+pub use open::Opening;
 
 use crate::chain::Chain;
 use crate::{

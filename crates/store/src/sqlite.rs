@@ -13,6 +13,7 @@ mod histories;
 mod items;
 mod list;
 mod log_size;
+mod migrations;
 mod move_database;
 mod open;
 mod queries;
@@ -21,6 +22,7 @@ mod remembered;
 mod restore;
 mod rewrite;
 mod session_rows;
+mod time_limits;
 mod turn;
 mod upkeep;
 mod views;
@@ -31,12 +33,12 @@ mod tests;
 pub use open::Access;
 
 use crate::chain::Chain;
-use crate::migrate::{MIGRATIONS, newest};
 use crate::{
     ActivityRow, AgentRow, Arrival, Arrived, Batch, Change, Error, EventRow, Filter, Info, ItemFilter,
     ItemRow, KeyRow, Listed, Loaded, ReadyQuery, Result, Rewrite, SessionRow, Store, Trace, ViewRow,
 };
 use jiff::Timestamp;
+use migrations::{MIGRATIONS, newest};
 use model::id::{ItemId, SessionId};
 use open::Pace;
 use remembered::Remembered;
@@ -45,14 +47,8 @@ use std::cell::{Ref, RefCell};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use time_limits::{BUSY_WAIT, PATIENCE};
 use turn::Turn;
-
-/// How long `append` waits for its turn if the caller has not taken it before.
-const PATIENCE: Duration = Duration::from_secs(10);
-
-/// How long SQLite waits for other programs, such as a sqlite3 shell. leftoff's own writers wait for their turn
-/// instead.
-const BUSY_WAIT: Duration = Duration::from_secs(2);
 
 /// Sessions in one SQLite file.
 #[derive(Debug)]

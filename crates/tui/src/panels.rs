@@ -11,7 +11,7 @@ use crate::snapshot::{Shown, Snapshot};
 use crate::state::Tab;
 use crate::text::{Look, Row, Tone, outside, wrapped};
 use jiff::Timestamp;
-use model::progress::Status;
+use model::status::Status;
 
 /// The session, and the part of it, to be shown.
 pub struct Ask<'a> {

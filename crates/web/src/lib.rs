@@ -7,13 +7,13 @@ mod form;
 mod load;
 mod markdown;
 mod pages;
+mod security_headers;
 mod server;
 mod stream;
 
 use engine::Options;
 use load::SessionPage;
 use std::net::SocketAddr;
-use std::time::Duration;
 
 /// Where to serve, and whether pages may change sessions.
 #[derive(Debug, Clone)]
@@ -31,14 +31,7 @@ pub fn serve(
     serving: &Serving,
     announce: impl FnOnce(SocketAddr, &str),
 ) -> std::io::Result<()> {
-    const MOST_PAGES_AT_ONCE: usize = 8;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_io()
-        .enable_time()
-        .max_blocking_threads(MOST_PAGES_AT_ONCE)
-        .thread_keep_alive(Duration::from_secs(2))
-        .build()?;
-    runtime.block_on(server::serve(options, serving, announce))
+    server::run(server::serve(options, serving, announce))
 }
 
 /// A session with all of its data, as a single file that needs no server.

@@ -6,16 +6,14 @@ use crate::act::{self, Action};
 use crate::form::{decoded, pairs, value};
 use crate::load::{self, Overview, Query, SessionPage};
 use crate::pages::{self, Offer, SCRIPT, STYLE};
+use crate::security_headers;
 use crate::stream;
 use bytes::Bytes;
 use engine::{Class, Options};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
-use hyper::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION,
-    REFERRER_POLICY, SET_COOKIE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
-};
+use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue, LOCATION, SET_COOKIE};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
@@ -28,17 +26,29 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-const POLICY: &str =
-    "default-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 const MOST_CONNECTIONS: usize = 256;
 const LONGEST_BODY: usize = 64 * 1024;
 const HEADERS_WITHIN: Duration = Duration::from_secs(30);
+
+/// The maximum number of pages that are prepared at once; further ones wait.
+const MOST_PAGES_AT_ONCE: usize = 8;
 
 type Answer = Response<BoxBody<Bytes, Infallible>>;
 
 struct Desk {
     door: Door,
     options: Options,
+}
+
+/// Runs the server on one thread. Pages are prepared on threads of their own, which end soon afterwards.
+pub fn run(serving: impl Future<Output = std::io::Result<()>>) -> std::io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .max_blocking_threads(MOST_PAGES_AT_ONCE)
+        .thread_keep_alive(Duration::from_secs(2))
+        .build()?;
+    runtime.block_on(serving)
 }
 
 pub async fn serve(
@@ -73,19 +83,7 @@ pub async fn serve(
 
 async fn answered(request: Request<Incoming>, desk: Arc<Desk>) -> Result<Answer, Infallible> {
     let mut answer = answer(request, desk).await;
-    let headers = answer.headers_mut();
-    for (name, value) in [
-        (CONTENT_SECURITY_POLICY, POLICY),
-        (X_FRAME_OPTIONS, "DENY"),
-        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        // With a stricter policy, browsers would send forms without an Origin.
-        (REFERRER_POLICY, "same-origin"),
-        (CACHE_CONTROL, "no-store"),
-        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
-        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
-    ] {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
+    security_headers::add(answer.headers_mut());
     Ok(answer)
 }
 

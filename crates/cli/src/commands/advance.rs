@@ -101,7 +101,7 @@ fn not_done(skipped: &PhaseView, answer: &Answer, globals: &Globals) -> Outcome 
     if !globals.json {
         globals.out().say(&hint.naming(&answer.view.naming_words()).to_string());
     }
-    super::shown(&state, answer, ui::session::already, globals)
+    super::shown(&state, answer, ui::answer::already, globals)
 }
 
 /// Shows a gate that did not pass, or an attempt that was only recorded: the session is the data on stdout, and the
@@ -112,7 +112,7 @@ fn held(answer: &Answer, asked: Option<&str>, globals: &Globals) -> Outcome {
     if globals.json {
         out.json(&with_talk(answer)).map_err(Failure::after_the_change)?;
     } else {
-        ui::session::warn_shortly(&view.warnings, &out);
+        ui::answer::warn_shortly(&view.warnings, &out);
     }
     // A claimed phase may be tried while a later phase is current.
     let tried = asked_of(view, asked).or_else(|| view.contested()).or_else(|| view.current());

@@ -3,7 +3,8 @@
 use crate::commands::{Outcome, Run, answered_briefly};
 use crate::failure::Failure;
 use crate::globals::Globals;
-use crate::ui::session::{artifact_line, line};
+use crate::ui::line;
+use crate::ui::show::artifact_line;
 use crate::ui::{Out, Tone};
 use engine::view::View;
 use engine::{Detail, Request, Verification, VersionMade};

@@ -44,7 +44,7 @@ impl Run for Gate {
         if globals.json {
             out.json(&tried)?;
         } else {
-            ui::session::warn(&tried.warnings, &out);
+            ui::answer::warn(&tried.warnings, &out);
             out.text(&table(&tried, &out))?;
             for phase in tried.claimed.iter().filter(|phase| **phase != tried.phase) {
                 let words = [words!["gate", "--phase", phase], tried.naming.clone()].concat();
@@ -79,7 +79,7 @@ fn table(tried: &engine::GateTried, out: &ui::Out) -> String {
         };
         let found = check.found.as_deref().unwrap_or("nothing");
         let label = format!("{} ({}): ", check.id, check.kind);
-        let _ = writeln!(text, "{} {}", out.paint(tone, mark), ui::session::line(&label, found, out));
+        let _ = writeln!(text, "{} {}", out.paint(tone, mark), ui::line(&label, found, out));
         if check.outcome != GateOutcome::Failed {
             continue;
         }

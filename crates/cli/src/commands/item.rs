@@ -9,12 +9,11 @@ use engine::words::{moment, one_line};
 use engine::{Answer, ItemAdd, ItemListRequest, ItemRequest, ItemSetting, Request};
 use model::command::items::Count;
 use model::hint::Hint;
-use model::item::ItemStatus;
+use model::item::{ItemStatus, LONGEST_LEASE_SECONDS};
 use model::nearest_name::nearest;
 use model::words;
 use std::process::ExitCode;
 
-const LONGEST_LEASE_SECONDS: u64 = 30 * 24 * 60 * 60;
 const LONGEST_TITLE: usize = 200;
 
 /// Units of work inside a phase: tasks, sections, paragraphs

@@ -59,7 +59,7 @@ impl Run for List {
             out.json(&listing)?;
             return Ok(ExitCode::SUCCESS);
         }
-        ui::session::warn(&not_at_a_line(&listing), &out);
+        ui::answer::warn(&not_at_a_line(&listing), &out);
         if listing.sessions.is_empty() {
             out.say(&nothing_listed(self.status.as_deref(), self.all));
         } else if let Some(heading) = listing.heading {

@@ -47,7 +47,7 @@ impl Run for Log {
             show(events, engine.now(), globals)
         })?;
         if let Some(damage) = damage {
-            ui::session::warn(&[damage], &out);
+            ui::answer::warn(&[damage], &out);
         }
         let followed = globals.naming(Some(id.to_string()));
         while let Some(live) = live.as_mut().filter(|_| reader == Reader::There) {

@@ -9,7 +9,7 @@ use engine::view::View;
 use engine::{Current, Engine};
 use model::hint::Hint;
 use model::id::SessionId;
-use model::progress::Status;
+use model::status::Status;
 use model::words;
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -77,7 +77,7 @@ fn once(only: Option<&str>, globals: &Globals, out: &Out) -> Outcome {
     }
     let shown = match current {
         Current::Nothing(nothing) => {
-            ui::session::warn(&nothing.warnings, out);
+            ui::answer::warn(&nothing.warnings, out);
             "Waiting for session… (no session here; start one: leftoff start)".to_owned()
         }
         // A tool's own screen shows a closed session only if the session was named; otherwise it waits for a new one.
@@ -89,7 +89,7 @@ fn once(only: Option<&str>, globals: &Globals, out: &Out) -> Outcome {
             waiting_beside(&view)
         }
         Current::Session(view) => {
-            ui::session::warn(&view.warnings, out);
+            ui::answer::warn(&view.warnings, out);
             session(&engine, &view, only, globals, out)?
         }
     };

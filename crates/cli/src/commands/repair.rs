@@ -43,7 +43,7 @@ impl Run for Repair {
         }
         for session in repaired.iter().filter(|session| session.choices.is_empty()) {
             out.text(&report(session))?;
-            ui::session::warn(&session.warnings, &out);
+            ui::answer::warn(&session.warnings, &out);
         }
         if repaired.is_empty() {
             out.say(&nothing_to_repair(globals));

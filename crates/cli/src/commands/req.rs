@@ -359,7 +359,7 @@ fn show(done: &str, answer: &RequirementAnswer, engine: &Engine, globals: &Globa
     for line in &answer.said {
         out.warn(line);
     }
-    ui::session::warn(&answer.list.warnings, &out);
+    ui::answer::warn(&answer.list.warnings, &out);
     let done = if answer.already { "already done; nothing changed" } else { done };
     out.say(done);
     if !out.is_quiet() {

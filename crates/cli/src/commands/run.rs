@@ -39,7 +39,7 @@ impl Run for RunCommand {
         let done = format!("run {} of {}", run.ordinal, run.workflow);
         if answer.view.already {
             let state = format!("{done} is already open");
-            return shown(&state, &answer, ui::session::already, globals);
+            return shown(&state, &answer, ui::answer::already, globals);
         }
         answered(&done, &answer, globals)
     }

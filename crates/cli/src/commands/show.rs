@@ -32,8 +32,8 @@ impl Run for Show {
         } else if self.format.as_deref() == Some("html") {
             out.text(&web::session_file(&globals.options, &view.session_id)?)?;
         } else {
-            ui::session::warn(&view.warnings, &out);
-            out.text(&ui::session::whole(&view, &out))?;
+            ui::answer::warn(&view.warnings, &out);
+            out.text(&ui::show::whole(&view, &out))?;
             if let Some(words) = &view.own_words {
                 out.text(&format!("\n{words}"))?;
             }

@@ -3,7 +3,7 @@
 use crate::commands::{Outcome, Run};
 use crate::failure::Failure;
 use crate::globals::Globals;
-use crate::ui::{self, Out, Reader, session};
+use crate::ui::{self, Out, Reader};
 use crate::wait_for_changes::{Live, Woken};
 use engine::Current;
 use std::io::IsTerminal;
@@ -80,13 +80,13 @@ fn show(current: &Current, out: &Out) -> Result<Reader, Failure> {
         Current::Session(view) => &view.warnings,
         Current::Nothing(nothing) => &nothing.warnings,
     };
-    session::warn(warnings, out);
+    ui::answer::warn(warnings, out);
     out.text(&text(current, out))
 }
 
 fn text(current: &Current, out: &Out) -> String {
     match current {
-        Current::Session(view) => session::status(view, out),
-        Current::Nothing(nothing) => session::next(&nothing.next, out),
+        Current::Session(view) => ui::status::status(view, out),
+        Current::Nothing(nothing) => ui::answer::next(&nothing.next, out),
     }
 }

@@ -1,10 +1,10 @@
-//! One line for an agent's status bar, from the agent's JSON. Never fails: an empty bar means that there is nothing to
-//! show.
+//! The words in an agent's status bar, for the folder and the conversation that the agent's JSON names. Never fails: an
+//! empty bar means that there is nothing to show.
 
 use crate::hooks::{identity, input};
 use engine::hooks::{StatusLine, status_line};
 use engine::words::{duration, one_line};
-use model::progress::Status;
+use model::status::Status;
 use serde_json::Value;
 use std::io::IsTerminal;
 use std::panic::AssertUnwindSafe;

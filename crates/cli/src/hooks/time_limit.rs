@@ -15,7 +15,7 @@ use std::time::Duration;
 /// How long SQLite's sleeps keep their full length. A hook that need not wait ends before this.
 const UNDISTURBED: Duration = Duration::from_millis(25);
 /// The maximum length of each later sleep: 100 retries take 20 ms. Both together are less than a hook may wait
-/// (`PATIENCE` in the engine's `hooks.rs`).
+/// (`HOOK_PATIENCE` in the engine's `time_limits.rs`).
 const LONGEST_SLEEP: Duration = Duration::from_micros(200);
 /// The maximum time of a hook, far longer than one takes even on a busy machine.
 const LONGEST: Duration = Duration::from_secs(1);

@@ -1,4 +1,13 @@
-//! Each agent's files, and leftoff's entries in them. Touches no file.
+//! The agents that `init` knows, a file for each with its files and leftoff's entries in them. Touches no file.
+
+mod claude;
+mod codex;
+mod copilot;
+mod cursor;
+mod gemini;
+mod opencode;
+
+pub use codex::codex_home;
 
 use crate::install::agents_md_section::{AGENTS_SECTION, POINTER};
 use crate::install::edit::{Edit, JsonEdit, ListEntry};
@@ -33,82 +42,8 @@ pub struct Agent {
     pub then: &'static [&'static str],
 }
 
-pub const AGENTS: [Agent; 6] = [
-    Agent {
-        name: "claude",
-        title: "Claude Code",
-        experimental: false,
-        in_project: &[".claude", "CLAUDE.md"],
-        in_home: &[".claude"],
-        project: |root| {
-            vec![claude_team_hooks(root.join(".claude/settings.json")), mcp(root.join(".mcp.json"))]
-        },
-        user: |home| vec![claude_hooks(home.join(".claude/settings.json"))],
-        then: &[],
-    },
-    Agent {
-        name: "codex",
-        title: "Codex",
-        experimental: false,
-        in_project: &[".codex"],
-        in_home: &[".codex"],
-        project: |root| {
-            vec![
-                codex_hooks(root.join(".codex/hooks.json"), &quiet("codex")),
-                Edit::section(root.join(".codex/config.toml"), Marks::Hash, CODEX_MCP),
-            ]
-        },
-        user: |home| vec![codex_hooks(home.join("hooks.json"), "leftoff hook codex")],
-        then: &[
-            "Codex runs only hooks that you trust: start `codex` here, type /hooks, and trust leftoff's hooks. It asks again only if their command changes.",
-        ],
-    },
-    Agent {
-        name: "gemini",
-        title: "Gemini CLI",
-        experimental: false,
-        in_project: &[".gemini", "GEMINI.md"],
-        in_home: &[],
-        project: |root| vec![gemini(root.join(".gemini/settings.json"), &quiet("gemini"))],
-        user: |home| vec![gemini(home.join(".gemini/settings.json"), "leftoff hook gemini")],
-        then: &[],
-    },
-    Agent {
-        name: "cursor",
-        title: "Cursor",
-        experimental: true,
-        in_project: &[".cursor", ".cursorrules"],
-        in_home: &[],
-        project: |root| {
-            vec![
-                cursor(root.join(".cursor/hooks.json"), &quiet("cursor")),
-                mcp(root.join(".cursor/mcp.json")),
-            ]
-        },
-        user: |home| vec![cursor(home.join(".cursor/hooks.json"), "leftoff hook cursor")],
-        then: &[],
-    },
-    Agent {
-        name: "copilot",
-        title: "Copilot CLI",
-        experimental: true,
-        in_project: &[".github/hooks", ".github/copilot-instructions.md"],
-        in_home: &[],
-        project: |root| vec![copilot(root.join(".github/hooks/leftoff.json"))],
-        user: |home| vec![copilot(home.join(".copilot/hooks/leftoff.json"))],
-        then: &[],
-    },
-    Agent {
-        name: "opencode",
-        title: "OpenCode",
-        experimental: false,
-        in_project: &[".opencode", "opencode.json", "opencode.jsonc"],
-        in_home: &[],
-        project: |root| vec![opencode(root.join(".opencode/plugins/leftoff.ts"))],
-        user: |home| vec![opencode(home.join(".config/opencode/plugins/leftoff.ts"))],
-        then: &[],
-    },
-];
+pub const AGENTS: [Agent; 6] =
+    [claude::AGENT, codex::AGENT, gemini::AGENT, cursor::AGENT, copilot::AGENT, opencode::AGENT];
 
 pub fn find(name: &str) -> Option<&'static Agent> {
     AGENTS.iter().find(|agent| agent.name == name)
@@ -138,14 +73,8 @@ impl Agent {
             }
             (None, None) => {}
         }
-        if self.name == "codex"
-            && places.project.is_some()
-            && let Some(home) = codex_home(places)
-        {
-            // Codex's sandbox protects the git folder, where the store usually is.
-            let base = home.parent().unwrap_or(&home).to_owned();
-            let roots = places.stores.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-            edits.push((base, Edit::Roots { path: home.join("config.toml"), roots }));
+        if self.name == "codex" && places.project.is_some() {
+            edits.extend(codex::writable_roots(places));
         }
         edits
     }
@@ -161,10 +90,6 @@ pub fn common_edits(root: &Path) -> Vec<(PathBuf, Edit)> {
         only_if_there: true,
     };
     vec![(root.to_owned(), section), (root.to_owned(), pointer)]
-}
-
-pub fn codex_home(places: &Places) -> Option<PathBuf> {
-    places.codex_home.clone().or_else(|| places.home.as_ref().map(|home| home.join(".codex")))
 }
 
 /// True if a hook entry in an agent's file runs leftoff.
@@ -183,96 +108,10 @@ pub fn holds_ours(value: &Json) -> bool {
         || value.get("hooks").and_then(Json::as_array).is_some_and(|hooks| hooks.iter().any(is_ours))
 }
 
-const CLAUDE_EVENTS: [&str; 9] = [
-    "SessionStart",
-    "UserPromptSubmit",
-    "PreToolUse",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "Stop",
-    "SubagentStop",
-    "PreCompact",
-    "SessionEnd",
-];
-
-const CODEX_EVENTS: [&str; 8] = [
-    "SessionStart",
-    "UserPromptSubmit",
-    "PreToolUse",
-    "PostToolUse",
-    "Stop",
-    "SubagentStop",
-    "PreCompact",
-    "SessionEnd",
-];
-
-const GEMINI_EVENTS: [&str; 7] =
-    ["SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent", "PreCompress", "SessionEnd"];
-
-const CURSOR_EVENTS: [&str; 7] =
-    ["sessionStart", "beforeSubmitPrompt", "preToolUse", "postToolUse", "preCompact", "stop", "sessionEnd"];
-
-const COPILOT_EVENTS: [&str; 6] =
-    ["sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse", "agentStop", "sessionEnd"];
-
-/// The command is run without a shell and its text never changes, so that an agent that trusts commands by their text
-/// does not ask again.
-fn claude_hooks(path: PathBuf) -> Edit {
-    let hook = json!({ "type": "command", "command": "leftoff", "args": ["hook", "claude"], "timeout": 10 });
-    let group = json!({ "hooks": [hook] });
-    Edit::Json(JsonEdit::lists(path, &CLAUDE_EVENTS, |_| group.clone()))
-}
-
 /// The command for a project's files, which are committed: on the machine of a teammate without leftoff, the hook does
 /// nothing and prints nothing.
 fn quiet(agent: &str) -> String {
     format!("command -v leftoff >/dev/null 2>&1 || exit 0; exec leftoff hook {agent}")
-}
-
-fn claude_team_hooks(path: PathBuf) -> Edit {
-    let group = json!({ "hooks": [{ "type": "command", "command": quiet("claude"), "timeout": 10 }] });
-    Edit::Json(JsonEdit::lists(path, &CLAUDE_EVENTS, |_| group.clone()))
-}
-
-fn codex_hooks(path: PathBuf, command: &str) -> Edit {
-    // Codex allows the hook at the end of a conversation at most three seconds, and warns about a longer limit.
-    let seconds = |event: &str| if event == "SessionEnd" { 3 } else { 10 };
-    Edit::Json(JsonEdit::lists(
-        path,
-        &CODEX_EVENTS,
-        |event| json!({ "hooks": [{ "type": "command", "command": command, "timeout": seconds(event) }] }),
-    ))
-}
-
-/// Gemini's time limits are in milliseconds.
-fn gemini(path: PathBuf, command: &str) -> Edit {
-    let hook = json!({ "name": "leftoff", "type": "command", "command": command, "timeout": 10_000 });
-    let group = json!({ "matcher": "*", "hooks": [hook] });
-    let mut edit = JsonEdit::lists(path, &GEMINI_EVENTS, |_| group.clone());
-    edit.keys.push(mcp_entry());
-    Edit::Json(edit)
-}
-
-fn cursor(path: PathBuf, command: &str) -> Edit {
-    let mut edit = JsonEdit::lists(path, &CURSOR_EVENTS, |_| json!({ "command": command }));
-    edit.base = json!({ "version": 1 });
-    Edit::Json(edit)
-}
-
-/// Copilot's hooks, in a file that is leftoff's alone. A preToolUse command that fails blocks the agent, so the command
-/// must succeed even if leftoff is missing.
-fn copilot(path: PathBuf) -> Edit {
-    let hook = |event: &str| {
-        let bash = format!("if command -v leftoff >/dev/null; then leftoff hook copilot {event}; fi");
-        json!({ "type": "command", "bash": bash, "timeoutSec": 10 })
-    };
-    let mut edit = JsonEdit::lists(path, &COPILOT_EVENTS, hook);
-    edit.base = json!({ "version": 1 });
-    Edit::Json(edit)
-}
-
-fn opencode(path: PathBuf) -> Edit {
-    Edit::Own { path, text: include_str!("opencode.ts") }
 }
 
 fn mcp(path: PathBuf) -> Edit {
@@ -292,8 +131,6 @@ impl JsonEdit {
         Self { path, base: json!({}), lists, keys: Vec::new() }
     }
 }
-
-const CODEX_MCP: &str = "[mcp_servers.leftoff]\ncommand = \"leftoff\"\nargs = [\"mcp\"]";
 
 #[cfg(test)]
 mod tests {

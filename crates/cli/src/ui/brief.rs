@@ -1,6 +1,6 @@
 //! The brief at a terminal: the text that agents get, with colours instead of markup. Makes no selection of its own.
 
-use crate::ui::{Out, Tone, session, wrapped};
+use crate::ui::{Out, Tone, line, wrapped};
 use engine::brief::{Brief, fitting};
 use engine::view::Warning;
 
@@ -50,11 +50,11 @@ fn without_bold(line: &str) -> String {
 
 /// Says that no session is active here, and names each one that is active elsewhere.
 pub fn nothing(elsewhere: &[Warning], out: &Out) -> String {
-    let mut text = session::line("", "No active session. Start one: leftoff start", out);
+    let mut text = line("", "No active session. Start one: leftoff start", out);
     for warning in elsewhere {
         let hint = warning.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
         text.push('\n');
-        text.push_str(&session::line("", &format!("{}{hint}", warning.message), out));
+        text.push_str(&line("", &format!("{}{hint}", warning.message), out));
     }
     text
 }

@@ -1,6 +1,6 @@
 //! A session's history, grouped by run and phase.
 
-use crate::ui::{Out, Tone, counted, session, set_in};
+use crate::ui::{Out, Tone, counted, line, set_in};
 use engine::words::{duration, moment, one_line};
 use engine::{AttemptLine, History, PhaseLine, RunLine};
 use model::gate::AttemptOutcome;
@@ -28,7 +28,7 @@ fn head(history: &History, out: &Out) -> String {
     let title = format!("{} {}", history.session_id, one_line(&history.title, LONGEST));
     let mut text = format!("{}\n", out.paint(Tone::Heading, &title));
     if let Some(goal) = &history.goal {
-        let _ = writeln!(text, "{}", session::line("Goal: ", goal, out));
+        let _ = writeln!(text, "{}", line("Goal: ", goal, out));
     }
     let _ = writeln!(
         text,

@@ -1,6 +1,6 @@
-//! The last step before stdout and stderr: removes control characters, adds colours, and writes. The program prints
-//! everything through this file, so that stored text cannot control a terminal, and a failed write does not look like a
-//! success.
+//! The last step before stdout and stderr: removes control characters, turns tones into colours, and writes. The
+//! program prints everything through this file, so that stored text cannot control a terminal, and a failed write does
+//! not look like a success.
 
 use super::progress_line;
 use crate::failure::Failure;

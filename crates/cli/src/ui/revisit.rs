@@ -1,7 +1,6 @@
 //! The preview of a revision.
 
-use crate::ui::session::line;
-use crate::ui::{Out, Tone};
+use crate::ui::{Out, Tone, line};
 use engine::words::one_line;
 use engine::{FileChange, RevisitPreview};
 use model::id::Name;

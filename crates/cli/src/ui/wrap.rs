@@ -1,7 +1,12 @@
-//! Wraps text to a width, measured in terminal columns.
+//! Text that is wrapped or cut to a width, measured in terminal columns.
 
+use super::Out;
+use engine::words::one_line;
 use textwrap::core::{Word, display_width};
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
+
+/// The maximum number of characters of a text in one line.
+pub(super) const LONGEST_LINE: usize = 400;
 
 /// Text cut to this width, with an ellipsis.
 pub fn cut(text: &str, width: usize) -> String {
@@ -32,6 +37,24 @@ pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
         .word_separator(WordSeparator::Custom(unbroken))
         .wrap_algorithm(WrapAlgorithm::FirstFit);
     textwrap::fill(words, options)
+}
+
+/// A labelled line, wrapped to the width of the terminal.
+pub fn line(label: &str, text: &str, out: &Out) -> String {
+    lines(label, text, usize::MAX, out)
+}
+
+/// Like `line`, cut to at most `most` lines.
+pub(super) fn lines(label: &str, text: &str, most: usize, out: &Out) -> String {
+    let whole = wrapped(&format!("{label}{}", one_line(text, LONGEST_LINE)), out.width, 2);
+    let mut shown: Vec<&str> = whole.lines().take(most).collect();
+    if shown.len() == whole.lines().count() {
+        return whole;
+    }
+    let last = shown.pop().unwrap_or_default();
+    let last = format!("{}…", cut(last, out.width.saturating_sub(1)).trim_end_matches('…'));
+    shown.push(&last);
+    shown.join("\n")
 }
 
 /// The parts of a line, each with the space after it.

@@ -1,9 +1,9 @@
-//! A session's position in the few words that fit into a status bar. Writes nothing.
+//! The data of an agent's status bar: a session's position. The command line words it, in its `hooks/statusline.rs`.
 
 use crate::engine::{Engine, HookNeeds, Intent, Options, Want};
 use crate::error::{Error, Result};
 use crate::presence::AgentIdentity;
-use model::progress::Status;
+use model::status::Status;
 use std::path::Path;
 
 /// The content of a status bar.

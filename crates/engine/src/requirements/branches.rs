@@ -2,9 +2,9 @@
 
 use super::shared_file::{self, SharedFile};
 use super::{OUR_FOLDER, nowhere};
-use crate::engine::PATIENCE;
 use crate::error::{Error, Result};
 use crate::project::Project;
+use crate::time_limits::PATIENCE;
 use layouts::requirements::Document;
 use serde::Serialize;
 use std::fs;

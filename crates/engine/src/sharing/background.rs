@@ -1,11 +1,17 @@
 //! The background sync that a hook starts. Never fails, and waits for nothing.
 
-use super::SECONDS_BETWEEN;
 use super::settings::Settings;
 use crate::project::Project;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// The minimum interval between background syncs.
+pub(super) const SECONDS_BETWEEN: u64 = 60;
+
+/// How long a background sync waits for each answer of the remote.
+pub(super) const LONGEST_UNATTENDED: Duration = Duration::from_mins(5);
 
 /// Starts a background sync, if sharing is on and no sync was tried a short time ago. Errors are ignored, because a
 /// hook must not fail.

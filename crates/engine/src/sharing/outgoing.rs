@@ -1,6 +1,7 @@
 //! Writes this replica's sessions into its own history in the sidecar, in segments that never change.
 
 use super::Shared;
+use super::held_back::secret_in_session;
 use super::histories::Node;
 use super::segment::{LARGEST, Segment, SegmentName, line};
 use super::sidecar::{Draft, Entries, FileRef, Signature};
@@ -8,8 +9,8 @@ use super::taking::is_fork;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::execute::is_bundle;
+use crate::hex;
 use crate::signing::git_setting;
-use crate::{hex, redact};
 use model::event::Event;
 use model::id::SessionId;
 use serde::{Deserialize, Serialize};
@@ -338,22 +339,4 @@ fn written(session: &SessionId, part: &[Node]) -> Vec<u8> {
         events: part.iter().map(|node| (node.row.clone(), node.given)).collect(),
     };
     segment.write()
-}
-
-/// Returns which secret keeps a session from being sent: it is in the events, the definitions or the recorded files.
-fn secret_in_session(way: &[Node], texts: &BTreeMap<String, Vec<u8>>) -> Option<String> {
-    if let Some(kind) = way.iter().find_map(|node| secret_in_event(&node.row.body)) {
-        return Some(format!("it contains a {kind}"));
-    }
-    texts.iter().find_map(|(path, body)| {
-        let (_, kinds) = redact::text(std::str::from_utf8(body).ok()?)?;
-        let place = if path.starts_with("def/") { "its workflow" } else { "one of its recorded files" };
-        Some(format!("{place} contains a {}", kinds.first()?))
-    })
-}
-
-/// Returns the kind of a secret in an event. Names of fields and their values are searched.
-fn secret_in_event(body: &str) -> Option<String> {
-    let mut value: serde_json::Value = serde_json::from_str(body).ok()?;
-    redact::in_value("", &mut value).first().map(ToString::to_string)
 }

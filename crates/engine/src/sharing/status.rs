@@ -203,12 +203,6 @@ impl Engine {
         Some(SharedView { from: from_name, received_at, last_sync, told })
     }
 
-    /// Returns the reason why the last sync did not send a session, if it did not.
-    fn held_back(&self, id: &SessionId) -> Option<String> {
-        let settings = self.sharing_folder().and_then(|folder| Settings::read(&folder)).ok().flatten();
-        settings?.held.remove(id.as_str())
-    }
-
     /// Returns warnings about a session that other machines may also have.
     pub(crate) fn sharing_warnings(&self, session: &Session) -> Vec<Warning> {
         if !self.is_shared() {

@@ -15,6 +15,7 @@ use crate::error::Result;
 use crate::execute::{is_bundle, session_row, snapshot_of, taken};
 use crate::items::item_rows;
 use crate::policy::Restricted;
+use crate::presence::SEEN_LATELY_SECONDS;
 use crate::project::Project;
 use crate::signing;
 use model::event::{Event, Recorded};
@@ -26,9 +27,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use store::chain::{Given, Hash};
 use store::{Arrival, Arrived, EventRow, Loaded, Store, TakenHistory};
-
-/// A session that was changed within this time is in use, unless it is paused.
-pub(crate) const SEEN_LATELY_SECONDS: u64 = 15 * 60;
 
 /// A history of the session that is already stored.
 struct Copy {
@@ -242,6 +240,7 @@ impl Engine {
         let is_bound = |agents: Vec<store::AgentRow>| {
             agents.iter().any(|agent| agent.session.as_ref() == Some(&row.id) && self.lives(agent))
         };
+        // A session that was changed within this time is in use, unless it is paused.
         seconds_between(row.updated_at, self.clock.now()) < SEEN_LATELY_SECONDS
             || self.store.agents(None).is_ok_and(is_bound)
     }

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use model::gate::{Attempt, AttemptOutcome};
 use model::lifecycle::Lifecycle;
 use model::outcome::Outcome;
-use model::progress::Status;
+use model::status::Status;
 
 const LONGEST: usize = 300;
 /// The maximum number of open questions and blockers that are mentioned. Further ones are shown only among the notes.

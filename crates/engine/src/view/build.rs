@@ -14,9 +14,10 @@ use model::gate::{AttemptOutcome, CheckOutcome, CheckResult};
 use model::id::Name;
 use model::outcome::Outcome;
 use model::phase::Phase;
-use model::progress::{Progress, SignsOfWork, Status};
+use model::progress::{Progress, SignsOfWork};
 use model::run::Run;
 use model::session::Session;
+use model::status::Status;
 use model::workflow::{CheckKind, PhaseDefinition, Workflow};
 use std::collections::BTreeSet;
 

@@ -6,8 +6,8 @@ use crate::screen::Mark;
 use crate::tree::Entry;
 use jiff::Timestamp;
 use model::actor::Actor;
-use model::progress::Status;
 use model::session::Session;
+use model::status::Status;
 
 const NOW: &str = "2026-02-01T12:00:00Z";
 

@@ -1,4 +1,5 @@
-//! Counters of an agent session: tools, blocks, satisfactions, skills, errors. Keys of other programs stay.
+//! Counters of an agent session (tools, blocks, satisfactions, skills, errors), and how many entries each list keeps.
+//! Keys of other programs stay.
 
 use super::VERSION;
 use super::agent::{AgentKey, FULL_ID};

@@ -1,4 +1,5 @@
-//! One requirement: what it guards, when it applies, what satisfies it.
+//! One requirement, with its defaults: which tools it guards, when it applies, what satisfies it, and how long an
+//! approval is valid.
 
 use model::workflow::{RequirementDefinition, RequirementScope};
 

@@ -6,6 +6,7 @@ use crate::answer::Answer;
 use crate::error::Mishap;
 use engine::words::one_line;
 use engine::{Intent, ItemAdd, ItemListRequest, ItemRequest, ItemSetting, Request};
+use model::item::LONGEST_LEASE_SECONDS;
 
 const ACTIONS: &[&str] =
     &["list", "add", "claim", "start", "done", "block", "unblock", "release", "split", "set"];
@@ -86,7 +87,7 @@ fn new_item(call: &Call) -> Result<ItemAdd, Mishap> {
 }
 
 fn claim(call: &Call) -> Result<ItemRequest, Mishap> {
-    const MOST_MINUTES: u64 = 30 * 24 * 60;
+    const MOST_MINUTES: u64 = LONGEST_LEASE_SECONDS / 60;
     let minutes = call.arguments.number("minutes")?;
     if minutes.is_some_and(|minutes| minutes == 0 || minutes > MOST_MINUTES) {
         let message = format!("'minutes' must be from 1 to {MOST_MINUTES}");

@@ -3,10 +3,10 @@
 use super::PATIENCE;
 use super::failure::{failure, folder_of};
 use super::file_system::{Place, place_of};
+use super::migrations::{MIGRATIONS, run};
 use super::open::{Found, beside, io, look};
 use super::turn::Turn;
 use crate::Result;
-use crate::migrate::{MIGRATIONS, run};
 use rusqlite::Connection;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};

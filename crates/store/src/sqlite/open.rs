@@ -2,9 +2,9 @@
 
 use super::failure::{failure, folder_of, io_failure, is_writable, not_a_database};
 use super::file_system::{Place, place_of};
+use super::migrations::{APPLICATION_ID, MIGRATIONS, Marks, marks, newest, run};
 use super::turn::Turn;
 use super::{BUSY_WAIT, PATIENCE, SqliteStore, create, read_only, upkeep};
-use crate::migrate::{APPLICATION_ID, MIGRATIONS, Marks, marks, newest, run};
 use crate::{Error, Result};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};

@@ -2,10 +2,10 @@
 
 use super::create::{remove_if_there, rename_leftover};
 use super::failure::failure;
+use super::migrations::{APPLICATION_ID, MIGRATIONS, marks, newest};
 use super::open::{Found, beside, connect_to_write, io, look, store};
 use super::turn::Turn;
 use super::{BUSY_WAIT, PATIENCE, SqliteStore, read_only, upkeep};
-use crate::migrate::{APPLICATION_ID, MIGRATIONS, marks, newest};
 use crate::{Error, Info, Result};
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};

@@ -3,10 +3,10 @@
 use super::columns::Moment;
 use super::commit_outcome::{Trace, trace};
 use super::file_system::Place;
+use super::migrations::{MIGRATIONS, marks, newest};
 use super::{Access, SqliteStore, create, items, list, open, queries};
 use crate::contract::rows::{batch, begin, everything, go_on, id, item_id, key, line, moment, paused, with};
 use crate::contract::run_all;
-use crate::migrate::{MIGRATIONS, marks, newest};
 use crate::{Batch, Error, Filter, ItemFilter, SessionRow, Snapshot, Store};
 use jiff::Timestamp;
 use model::item::ItemState;
@@ -440,7 +440,7 @@ fn a_database_of_every_schema_is_brought_up_to_date_whole() {
         let path = folder.path().join("leftoff.db");
         std::fs::write(&path, MADE_BY_0_1).unwrap();
         let mut connection = rusqlite::Connection::open(&path).unwrap();
-        crate::migrate::run(&mut connection, &MIGRATIONS[..steps]).unwrap();
+        super::migrations::run(&mut connection, &MIGRATIONS[..steps]).unwrap();
         let schema = marks(&connection).unwrap().schema;
         assert_eq!(schema, u32::try_from(steps).unwrap());
         drop(connection);

@@ -6,7 +6,7 @@ use engine::view::{ShortView, View};
 use engine::words::ago;
 use jiff::Timestamp;
 use maud::{Markup, html};
-use model::progress::Status;
+use model::status::Status;
 
 const STATUSES: [&str; 5] = ["active", "paused", "failed", "completed", "abandoned"];
 

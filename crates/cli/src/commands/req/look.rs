@@ -51,7 +51,7 @@ fn show(list: &RequirementList, engine: &Engine, globals: &Globals) -> Outcome {
         out.json(list)?;
         return Ok(ExitCode::SUCCESS);
     }
-    ui::session::warn(&list.warnings, &out);
+    ui::answer::warn(&list.warnings, &out);
     if list.requirements.is_empty() {
         out.say("no requirements here; they are set in .claude/requirements.yaml and `[requirement.*]` of workflows");
     } else {

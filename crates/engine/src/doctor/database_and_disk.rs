@@ -1,5 +1,5 @@
-//! Checks the surroundings of a store: a lost or replaced database, session folders that the store does not know,
-//! backups, and disk space. Only `fix` changes anything.
+//! Checks for a lost or replaced database, session folders that the store does not know, backups that are too old, and
+//! too little room on the disk. Only `fix` changes anything.
 
 use super::Finding;
 use crate::backups::{self, LARGEST_COPIED};

@@ -4,31 +4,31 @@
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 /// The application id of leftoff's databases: "left" in ASCII.
-pub(crate) const APPLICATION_ID: i32 = 0x6c65_6674;
+pub(super) const APPLICATION_ID: i32 = 0x6c65_6674;
 
 /// SQL scripts: the script at index n turns schema n into schema n + 1. Never edit a script that was released.
-pub(crate) const MIGRATIONS: &[&str] = &[
-    include_str!("sqlite/schema.sql"),
-    include_str!("sqlite/memory.sql"),
-    include_str!("sqlite/version_0_2.sql"),
-    include_str!("sqlite/sharing.sql"),
-    include_str!("sqlite/sums.sql"),
-    include_str!("sqlite/journal.sql"),
+pub(super) const MIGRATIONS: &[&str] = &[
+    include_str!("schema.sql"),
+    include_str!("memory.sql"),
+    include_str!("version_0_2.sql"),
+    include_str!("sharing.sql"),
+    include_str!("sums.sql"),
+    include_str!("journal.sql"),
 ];
 
 /// The newest schema in a list of migrations.
-pub(crate) fn newest(migrations: &[&str]) -> u32 {
+pub(super) fn newest(migrations: &[&str]) -> u32 {
     u32::try_from(migrations.len()).unwrap_or(u32::MAX)
 }
 
 /// The values by which a database identifies itself: program and schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Marks {
-    pub(crate) application_id: i32,
-    pub(crate) schema: u32,
+pub(super) struct Marks {
+    pub(super) application_id: i32,
+    pub(super) schema: u32,
 }
 
-pub(crate) fn marks(connection: &Connection) -> rusqlite::Result<Marks> {
+pub(super) fn marks(connection: &Connection) -> rusqlite::Result<Marks> {
     Ok(Marks {
         application_id: connection.query_row("PRAGMA application_id", [], |row| row.get(0))?,
         schema: schema(connection)?,
@@ -36,7 +36,7 @@ pub(crate) fn marks(connection: &Connection) -> rusqlite::Result<Marks> {
 }
 
 /// Runs the missing migrations. Each runs in one transaction, which also stores the schema number.
-pub(crate) fn run(connection: &mut Connection, migrations: &[&str]) -> rusqlite::Result<()> {
+pub(super) fn run(connection: &mut Connection, migrations: &[&str]) -> rusqlite::Result<()> {
     for (version, sql) in (1..).zip(migrations) {
         let step = Transaction::new(connection, TransactionBehavior::Immediate)?;
         // The schema is checked inside the transaction, because another process may have migrated the database in the
